@@ -1,0 +1,8 @@
+#!/usr/bin/env node
+// Old syntax on purpose: an old Node must get as far as the message.
+var parts = process.versions.node.split('.');
+if (Number(parts[0]) < 20 || (parts[0] === '20' && Number(parts[1]) < 19)) {
+  process.stderr.write('runctl needs Node 20.19 or newer, this is ' + process.versions.node + '\n');
+  process.exit(2);
+}
+require('../dist/main.cjs');

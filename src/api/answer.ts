@@ -1,0 +1,105 @@
+import { isJsonObject, type JsonObject } from '../runs/json.ts';
+import type { Answer, Fault, FaultKind } from '../runs/service.ts';
+import { readJson, readText, UnreadableBody } from './body.ts';
+import { type ErrorBody, readErrorBody } from './error-body.ts';
+import type { HttpResponse } from './exchange.ts';
+import { retryAfterMs } from './retry-after.ts';
+
+export type Operation = 'trigger' | 'status' | 'result';
+
+export interface Reading<T> {
+  operation: Operation;
+  maxBytes: number;
+  nowMs: number;
+  /** The value in a good document; undefined where the document is not what was asked for. */
+  read(document: JsonObject): T | undefined;
+}
+
+const errorBodyBytes = 64 * 1024;
+const requestIdHeaders = ['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'];
+
+/** A complete response as the domain sees it: every row of the interface's §7, and what it leaves open. */
+export async function answerOf<T>(response: HttpResponse, reading: Reading<T>): Promise<Answer<T>> {
+  const facts = { httpStatus: response.status, requestId: requestIdOf(response.headers) };
+  if (response.status >= 200 && response.status < 300) {
+    try {
+      const document = await readJson(response, reading.maxBytes);
+      const value = isJsonObject(document) ? reading.read(document) : undefined;
+      if (value !== undefined) return { kind: 'good', value };
+      return fault(facts, 'unreadable', `the ${response.status} answer is not what the interface promises`);
+    } catch (error) {
+      if (!(error instanceof UnreadableBody)) throw error;
+      const message = `the body of the ${response.status} answer cannot be read: ${error.message}`;
+      return fault(facts, error.tooLarge ? 'too_large' : 'unreadable', message);
+    }
+  }
+  const body = await readRefusal(response);
+  const kind = kindOfRefusal(response.status, body, reading.operation);
+  return fault(
+    {
+      ...facts,
+      serviceCode: body.code,
+      retryAfterMs: retryAfterMs(response.headers, reading.nowMs),
+      executionId: kind === 'already_active' ? body.executionId : undefined,
+    },
+    kind,
+    refusalMessage(response, body),
+  );
+}
+
+async function readRefusal(response: HttpResponse): Promise<ErrorBody> {
+  try {
+    return readErrorBody(await readText(response, errorBodyBytes));
+  } catch {
+    // The status alone tells what to do; a body that cannot be read takes nothing from it.
+    return readErrorBody('');
+  }
+}
+
+const passing = new Set([408, 425, 500, 502, 503, 504]);
+
+function kindOfRefusal(status: number, body: ErrorBody, operation: Operation): FaultKind {
+  if (status === 429) return 'throttled';
+  if (passing.has(status)) return 'unavailable';
+  if (status === 401 || status === 403) return 'unauthorized';
+  if (status === 402) return 'no_credits';
+  if (status === 407) return 'proxy_refused';
+  if (status < 400) return 'redirected';
+  if (status >= 500) return 'rejected';
+  if (operation !== 'trigger') return status === 422 || status === 404 || status === 410 ? 'not_found' : 'rejected';
+  if (body.names('runAlreadyActive')) return 'already_active';
+  if (status === 409) return 'in_progress';
+  return body.names('notFound') ? 'not_found' : 'rejected';
+}
+
+const transientKinds = new Set<FaultKind>(['throttled', 'unavailable', 'unreadable', 'in_progress']);
+
+// A trigger answered by one of these may have started a run all the same (field notes, "Ambiguous POST"): a gateway
+// speaks for a service it lost, a 303 points at what was made, a 409 tells of a request still being worked on.
+const doubtfulKinds = new Set<FaultKind>(['unavailable', 'unreadable', 'too_large', 'in_progress']);
+const isDoubtful = (kind: FaultKind, status: number) => doubtfulKinds.has(kind) || status >= 500 || status === 303;
+
+type Facts = Pick<Fault, 'requestId' | 'serviceCode' | 'retryAfterMs' | 'executionId'> & { httpStatus: number };
+
+function fault(facts: Facts, kind: FaultKind, message: string): { kind: 'fault'; fault: Fault } {
+  const acted = isDoubtful(kind, facts.httpStatus) ? 'unknown' : 'no';
+  return { kind: 'fault', fault: { ...facts, kind, transient: transientKinds.has(kind), acted, message } };
+}
+
+function refusalMessage({ status, headers }: HttpResponse, body: ErrorBody): string {
+  const words = [body.code, body.message].filter((part, index, all) => part && all.indexOf(part) === index).join(': ');
+  if (status < 400) {
+    const place = headers.location ? ` to ${originOf(headers.location)}` : '';
+    return `the service answered with a redirect${place} (${status}), which runctl does not follow with a key in hand`;
+  }
+  return `the service answered ${status}${words ? ` (${words})` : ''}`;
+}
+
+function originOf(location: string): string {
+  return URL.canParse(location) ? new URL(location).origin : 'another path';
+}
+
+function requestIdOf(headers: Record<string, string>): string | undefined {
+  const value = requestIdHeaders.map((name) => headers[name]).find((candidate) => candidate);
+  return value?.replace(/[^\x21-\x7e]/g, '').slice(0, 200) || undefined;
+}

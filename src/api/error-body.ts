@@ -1,0 +1,76 @@
+import { isJsonObject } from '../runs/json.ts';
+import { isUuid } from '../runs/uuid.ts';
+
+/** What a refusal says of itself. The interface does not show the shape of an error body (§7), so all usual ones are read. */
+export interface ErrorBody {
+  code?: string;
+  /** One line of at most 300 characters. */
+  message?: string;
+  /** An execution that the refusal names. */
+  executionId?: string;
+  /** Does this code stand anywhere in the body? Spelling with `_`, `-` or capitals does not matter. */
+  names(code: string): boolean;
+}
+
+const codeFields = ['code', 'errorCode', 'error_code', 'serviceCode', 'name', 'reason', 'type', 'error'];
+const messageFields = ['message', 'detail', 'error_description', 'description', 'error', 'title', 'reason'];
+const idFields = ['executionId', 'activeExecutionId', 'runningExecutionId', 'execution_id', 'runId'];
+
+/** Reads `{code,message}`, `{error:"…"}`, `{error:{…}}`, `{errors:[…]}`, problem+json, `{data:{…}}`, text, HTML or nothing. */
+export function readErrorBody(text: string): ErrorBody {
+  const strings = new Map<string, string[]>();
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    const line = oneLine(plainText(text));
+    return { message: line || undefined, names: (code) => mentions(line, code) };
+  }
+  collect(typeof parsed === 'string' ? { message: parsed } : parsed, strings, 0);
+  const first = (fields: string[], fits: (value: string) => boolean) => {
+    for (const field of fields) {
+      const value = strings.get(field)?.find(fits);
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  };
+  const code = first(codeFields, isCode) ?? first(['type'], isProblemType)?.split(/[/#:]/).at(-1);
+  const message = first(messageFields, (value) => value.trim() !== '' && value !== code);
+  return {
+    code,
+    message: message === undefined ? undefined : oneLine(message) || undefined,
+    executionId: first(idFields, isUuid)?.toLowerCase(),
+    names: (wanted) => [...strings.values()].flat().some((value) => mentions(value, wanted)),
+  };
+}
+
+/** Every string under its field's name, outermost first, so that `{error:{code}}` and `{code}` read alike. */
+function collect(value: unknown, strings: Map<string, string[]>, depth: number): void {
+  if (depth > 4) return;
+  const items = Array.isArray(value) ? value.slice(0, 20) : [value];
+  for (const item of items) {
+    if (!isJsonObject(item)) continue;
+    for (const [field, inner] of Object.entries(item)) {
+      if (typeof inner === 'string') strings.set(field, [...(strings.get(field) ?? []), inner]);
+    }
+    for (const inner of Object.values(item)) collect(inner, strings, depth + 1);
+  }
+}
+
+const isCode = (value: string) => /^[A-Za-z][\w.-]{0,79}$/.test(value);
+const isProblemType = (value: string) => /[/#:]([\w.-]+)$/.test(value) && value !== 'about:blank';
+const bare = (value: string) => value.toLowerCase().replace(/[_\s-]/g, '');
+
+function mentions(text: string, code: string): boolean {
+  return bare(text) === bare(code) || text.split(/[^\w-]+/).some((word) => bare(word) === bare(code));
+}
+
+function plainText(text: string): string {
+  if (!/<[a-z!]/i.test(text)) return text;
+  return /<title[^>]*>([^<]*)/i.exec(text)?.[1] ?? text.replace(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>/gi, ' ');
+}
+
+function oneLine(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > 300 ? `${line.slice(0, 299)}…` : line;
+}

@@ -1,0 +1,26 @@
+import { usageProblem } from '../runs/problem.ts';
+
+export interface ProxySettings {
+  /** An http or https URL, maybe with user and password. */
+  url: string;
+  /** The hosts of NO_PROXY, as they stand there. */
+  noProxy: string;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The proxy that the environment names for an origin, as curl reads it; an empty variable counts as unset. */
+export function proxyFor(origin: string, env: Env): ProxySettings | undefined {
+  const read = (name: string) => env[name.toLowerCase()] || env[name] || undefined;
+  const name = origin.startsWith('https:') ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  const value = read(name) ?? read('ALL_PROXY');
+  if (value === undefined) return undefined;
+  const url = value.includes('://') ? value : `http://${value}`;
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw usageProblem(
+      `the proxy address in ${read(name) ? name : 'ALL_PROXY'} is not an http or https URL`,
+      'mend it, or name the host of the service in NO_PROXY',
+    );
+  }
+  return { url, noProxy: read('NO_PROXY') ?? '' };
+}

@@ -1,0 +1,59 @@
+import * as v from 'valibot';
+import type { JsonObject } from '../runs/json.ts';
+import type { Execution, RunResult } from '../runs/service.ts';
+import { isUuid } from '../runs/uuid.ts';
+
+// Only what the program cannot do without is required. A field of the wrong type is treated as missing, since a
+// display must survive it; the document itself is kept whole for `--json`.
+const maybe = <T extends v.GenericSchema>(schema: T) => v.fallback(v.optional(schema), undefined);
+const text = maybe(v.string());
+const count = maybe(v.pipe(v.number(), v.integer(), v.minValue(0)));
+const timestamp = maybe(
+  v.pipe(
+    v.string(),
+    v.regex(/^\d{4}-\d\d-\d\dT/),
+    v.check((value) => !Number.isNaN(Date.parse(value))),
+  ),
+);
+const uuid = v.pipe(v.string(), v.check(isUuid), v.toLowerCase());
+const status = v.pipe(v.string(), v.regex(/\S/));
+
+const execution = v.object({
+  executionId: maybe(uuid),
+  status,
+  startedAt: timestamp,
+  completedAt: timestamp,
+  createdAt: timestamp,
+  creditsCharged: maybe(v.pipe(v.number(), v.finite())),
+  title: text,
+  message: text,
+});
+
+const result = v.object({
+  executionId: maybe(uuid),
+  status,
+  output: text,
+  summary: maybe(v.object({ stepCount: count, succeededSteps: count, failedSteps: count, skippedSteps: count })),
+  error: maybe(
+    v.union([
+      v.object({ type: text, message: text }),
+      v.pipe(
+        v.string(),
+        v.transform((message) => ({ message })),
+      ),
+    ]),
+  ),
+  completedAt: timestamp,
+});
+
+/** The execution object of §2.1 or §2.2, or undefined where there is no state in it. */
+export function readExecution(document: JsonObject): Execution | undefined {
+  const parsed = v.safeParse(execution, document);
+  return parsed.success ? { ...parsed.output, document } : undefined;
+}
+
+/** The result object of §2.3, or undefined where there is no state in it. */
+export function readResult(document: JsonObject): (RunResult & { executionId?: string }) | undefined {
+  const parsed = v.safeParse(result, document);
+  return parsed.success ? { ...parsed.output, document } : undefined;
+}

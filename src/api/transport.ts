@@ -1,0 +1,132 @@
+import { Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
+import type { Exchange, ExchangeFailure, HttpRequest, HttpResponse, Transport } from './exchange.ts';
+import type { ProxySettings } from './proxy.ts';
+
+export interface TransportOptions {
+  origin: string;
+  proxy?: ProxySettings;
+  /** Connections that polls may share. */
+  connections: number;
+  /** Bounds a connection attempt that nobody waits for any more. */
+  connectTimeoutMs: number;
+}
+
+// Every deadline is ours (below); undici's own are switched off so that there is one rule and not two.
+// `maxHeaderSize` is Node's default, given so that undici need not load node:http to ask for it.
+const noDeadlines = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 16_384, keepAliveTimeout: 20_000 };
+
+/** HTTP by undici: through the proxy where there is one, polls on shared connections. */
+export function createTransport({ origin, proxy, connections, connectTimeoutMs }: TransportOptions): Transport {
+  const connect = { timeout: connectTimeoutMs };
+  const open = (limit: number): Dispatcher => {
+    const options = { ...noDeadlines, connections: limit, connect };
+    if (!proxy) return new Pool(origin, options);
+    return new EnvHttpProxyAgent({
+      ...options,
+      httpProxy: proxy.url,
+      httpsProxy: proxy.url,
+      noProxy: proxy.noProxy,
+      // A plain request is forwarded, as curl does: many proxies allow CONNECT to port 443 only.
+      proxyTunnel: origin.startsWith('https:'),
+      proxyTls: connect,
+      requestTls: connect,
+      // A proxy that hangs on CONNECT would hold its connection for five minutes, whatever our signal says.
+      clientFactory: (url, clientOptions) => new Client(url, { ...clientOptions, headersTimeout: connectTimeoutMs }),
+    });
+  };
+
+  let shared: Dispatcher | undefined;
+  return {
+    async exchange(request, signal) {
+      if (request.method === 'GET') {
+        shared ??= open(connections);
+        return perform(shared, origin, request, signal);
+      }
+      // A kept-alive socket may be closed by the service just as we write: a POST gets a connection of its own,
+      // so that a reset never leaves in doubt whether the request was read.
+      const own = open(1);
+      try {
+        return await perform(own, origin, request, signal);
+      } finally {
+        void own.destroy();
+      }
+    },
+    destroy() {
+      void shared?.destroy();
+      shared = undefined;
+    },
+  };
+}
+
+function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, signal: AbortSignal): Promise<Exchange> {
+  return new Promise((resolve) => {
+    let sent = false;
+    let over = false;
+    let head: { status: number; headers: Record<string, string> } | undefined;
+    let controller: Dispatcher.DispatchController | undefined;
+    const chunks: Buffer[] = [];
+    let size = 0;
+
+    const end = (exchange: Exchange) => {
+      if (over) return;
+      over = true;
+      clearTimeout(timer);
+      signal.removeEventListener('abort', interrupt);
+      resolve(exchange);
+    };
+    const fail = (reason: ExchangeFailure['reason'], error?: unknown) => {
+      end({ kind: 'failure', failure: { sent, reason, status: head?.status, error } });
+      controller?.abort(new Error(reason));
+    };
+    const interrupt = () => fail('interrupted');
+    const answer = (truncated: boolean) => {
+      if (!head) return;
+      const response: HttpResponse = { ...head, body: Buffer.concat(chunks), truncated };
+      end({ kind: 'response', response });
+    };
+
+    const timer = setTimeout(() => fail('deadline'), request.timeoutMs);
+    if (signal.aborted) return interrupt();
+    signal.addEventListener('abort', interrupt, { once: true });
+
+    try {
+      dispatcher.dispatch(
+        { origin, path: request.path, method: request.method, headers: request.headers, body: request.body ?? null },
+        {
+          // Called right before the first byte is written. An attempt that is over by then (undici goes on
+          // connecting whatever the signal says) is refused here: what never left is surely not sent.
+          onRequestStart(started) {
+            controller = started;
+            if (over) started.abort(new Error('over'));
+            else sent = true;
+          },
+          onResponseStart(_controller, status, headers) {
+            if (status >= 200) head = { status, headers: lastValues(headers) };
+          },
+          onResponseData(_controller, chunk) {
+            const room = request.maxBytes - size;
+            size += chunk.length;
+            chunks.push(chunk.length > room ? chunk.subarray(0, Math.max(0, room)) : chunk);
+            if (size > request.maxBytes) {
+              answer(true);
+              controller?.abort(new Error('too large'));
+            }
+          },
+          onResponseEnd: () => answer(false),
+          onResponseError: (_controller, error) => fail('network', error),
+        },
+      );
+    } catch (error) {
+      fail('network', error);
+    }
+  });
+}
+
+function lastValues(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  const flat: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    const last = Array.isArray(value) ? value.at(-1) : value;
+    if (last !== undefined) flat[name.toLowerCase()] = last;
+  }
+  return flat;
+}

@@ -1,0 +1,159 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { parseDuration } from './runs/duration.ts';
+
+const durationForms = 'give a duration like 500ms, 30s, 5m, 1h30m or 2d';
+
+/** Milliseconds of a duration; refuses what the contract (§2) does not call one. */
+function duration(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined) throw new InvalidArgumentError(durationForms);
+  return ms;
+}
+
+/** `--timeout 0` never ends. */
+const durationOrZero = (text: string) => (text === '0' ? 0 : duration(text));
+
+function positiveDuration(text: string): number {
+  const ms = duration(text);
+  if (ms === 0) throw new InvalidArgumentError('it must be more than 0');
+  return ms;
+}
+
+const whole = (least: number, most: number) => (text: string) => {
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || number < least || number > most) {
+    throw new InvalidArgumentError(`give a whole number from ${least} to ${most}`);
+  }
+  return number;
+};
+
+function positive(text: string): number {
+  const number = Number(text);
+  if (!/^\d+(\.\d+)?$/.test(text) || number <= 0 || number > 100_000) {
+    throw new InvalidArgumentError('give a number greater than 0');
+  }
+  return number;
+}
+
+const byteUnits: Record<string, number> = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
+
+function size(text: string): number {
+  const [, number, unit] = /^(\d+)(KiB|MiB|GiB)$/.exec(text) ?? [];
+  const bytes = Number(number) * (byteUnits[unit ?? ''] ?? Number.NaN);
+  // A string cannot hold much more.
+  if (!(bytes > 0 && bytes <= 2 ** 29)) throw new InvalidArgumentError('give a size like 64MiB, at most 512MiB');
+  return bytes;
+}
+
+function fieldPath(text: string, earlier: string[] = []): string[] {
+  if (text.split('.').some((key) => key === '')) throw new InvalidArgumentError('give a path like summary.failedSteps');
+  return [...earlier, text];
+}
+
+const idempotencyKey = (text: string) => {
+  // It travels in a header.
+  if (!/^[\x21-\x7e]{1,255}$/.test(text)) {
+    throw new InvalidArgumentError('give 1 to 255 visible ASCII characters without blanks');
+  }
+  return text;
+};
+
+const names = (text: string) => {
+  const list = text.split(',').map((name) => name.trim());
+  if (list.some((name) => name === '')) throw new InvalidArgumentError('give names with commas between them');
+  return list;
+};
+
+const nonEmpty = (text: string) => {
+  if (text === '') throw new InvalidArgumentError('it is empty');
+  return text;
+};
+
+const settings = 'Settings:';
+const output = 'Output:';
+const following = 'Following:';
+const starting = 'Starting:';
+
+type OptionSpec = [flags: string, about: string, parse?: (text: string, earlier: never) => unknown, name?: string];
+
+/** Each group is one subject of `--help`; a duration's name tells its unit once it is parsed. */
+const groups = {
+  settings: [
+    settings,
+    [
+      ['--api-key-file <path>', 'read the API key from a file (- reads standard input)', nonEmpty],
+      ['--base-url <url>', 'address of the service', nonEmpty],
+      ['-p, --project <uuid>', 'project of the automations', nonEmpty],
+      ['--profile <name>', 'profile of the config file', nonEmpty],
+      ['--request-timeout <duration>', 'limit of one request', nonEmpty],
+      ['--debug', 'show the exchange with the service on stderr'],
+    ],
+  ],
+  output: [
+    output,
+    [
+      ['--json', 'print one JSON document'],
+      ['--field <path>', 'print the raw value of a field, e.g. summary.failedSteps (repeatable)', fieldPath],
+      ['-q, --quiet', 'print nothing but what was asked for and what went wrong'],
+    ],
+  ],
+  events: [output, [['--events', 'print a JSON object a line as things happen']]],
+  patience: [
+    following,
+    [['--give-up-after <duration>', 'time without one good answer (default: 30s)', positiveDuration, 'giveUpAfterMs']],
+  ],
+  following: [
+    following,
+    [
+      [
+        '--timeout <duration>',
+        'stop waiting after this time; the run goes on; 0 never (default: 3h15m)',
+        durationOrZero,
+        'timeoutMs',
+      ],
+      [
+        '--give-up-after <duration>',
+        'time without one good answer (default: 10m; 30s to start a run)',
+        positiveDuration,
+        'giveUpAfterMs',
+      ],
+      [
+        '--interval <duration>',
+        'fixed time between two looks (default: by age and history)',
+        positiveDuration,
+        'intervalMs',
+      ],
+      ['--rate <number>', 'most requests a second (default: 10)', positive],
+      ['--on-final <command>', 'run by the shell when a run has ended, the JSON document on its input', nonEmpty],
+    ],
+  ],
+  download: [output, [['--max-output <size>', 'largest result that is read (default: 64MiB)', size]]],
+  starting: [
+    starting,
+    [
+      ['--idempotency-key <key>', 'a key that starts one run, however often it is used', idempotencyKey],
+      ['--splay <duration>', 'wait a random part of this time first', duration, 'splayMs'],
+    ],
+  ],
+  run: ['Run:', [['-a, --automation <name>', 'automation of a run that the journal does not know', nonEmpty]]],
+} satisfies Record<string, [string, OptionSpec[]]>;
+
+export type OptionGroup = keyof typeof groups;
+
+/** Adds groups of options to a command. */
+export function withOptions(command: Command, ...wanted: OptionGroup[]): Command {
+  for (const name of wanted) {
+    const [heading, specs] = groups[name] as [string, OptionSpec[]];
+    for (const spec of specs) command.addOption(createOption(spec).helpGroup(heading));
+  }
+  return command;
+}
+
+export function createOption([flags, about, parse, name]: OptionSpec): Option {
+  const option = new Option(flags, about);
+  if (parse) option.argParser(parse as (text: string, earlier: unknown) => unknown);
+  if (name) option.attributeName = () => name;
+  return option;
+}
+
+export { duration, names, positive, positiveDuration, whole };

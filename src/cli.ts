@@ -1,0 +1,256 @@
+import { Command, CommanderError, Option } from 'commander';
+import { version } from '../package.json';
+import { createOption, duration, names, positive, whole, withOptions } from './cli-options.ts';
+import type { Context } from './context.ts';
+import { builtInScenarios } from './emulator/scenarios.ts';
+import { failWith } from './render/failure.ts';
+import { usageProblem } from './runs/problem.ts';
+
+/** Runs one command line and returns the exit code. Never rejects: every way out of a command ends here. */
+export async function runCli(argv: readonly string[], context: Context): Promise<number> {
+  let code = 0;
+  const done = async (exit: Promise<number>) => {
+    code = await exit;
+  };
+  try {
+    await createProgram(done, context).parseAsync(argv, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    return failWith(error instanceof CommanderError ? wrongUsage(error) : error, argv, context);
+  }
+}
+
+function wrongUsage({ message }: CommanderError) {
+  const [first = '', suggestion] = message.replace(/^error: /, '').split('\n');
+  return usageProblem(first.replace(/\.$/, ''), suggestion?.replace(/^\(|\)$/g, '') ?? 'see `runctl --help`');
+}
+
+type Done = (exit: Promise<number>) => Promise<void>;
+
+/** Every command and flag. Each action imports its command when it is called. */
+export function createProgram(done: Done, context: Context): Command {
+  const { stdout } = context;
+  const program = new Command('runctl')
+    .description(
+      'Starts runs of remote Automations exactly once, follows them to their end and tells the truth about it.',
+    )
+    .version(version)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      // What commander refuses is told like every other problem.
+      writeErr: () => {},
+      getOutHelpWidth: () => stdout.columns,
+      getOutHasColors: () => false,
+    })
+    .showHelpAfterError(false)
+    .action(() => {
+      program.outputHelp();
+    });
+
+  withOptions(program.command('trigger'), 'starting', 'following', 'download', 'output', 'events', 'settings')
+    .description('start a run now; with --watch, follow it to its end')
+    .argument('<automation...>', 'name, or <projectId>/<name>')
+    .option('-w, --watch', 'follow the run to its end, then print its summary')
+    .addOption(
+      new Option('--if-active <what>', 'what to do where a run is active')
+        .choices(['fail', 'skip', 'wait', 'attach'])
+        .default('fail')
+        .helpGroup('Starting:'),
+    )
+    .addOption(
+      createOption(['--rerun-on <types>', 'with --watch: start again after these error types', names]).helpGroup(
+        'Starting:',
+      ),
+    )
+    .addOption(
+      createOption(['--max-reruns <n>', 'how often at the most (default: 1)', whole(0, 1000)]).helpGroup('Starting:'),
+    )
+    .action(async (automations, options) => {
+      const { trigger } = await import('./commands/trigger.ts');
+      await done(trigger(automations, checked(options), context));
+    });
+
+  withOptions(program.command('status'), 'run', 'patience', 'output', 'settings')
+    .description('look at a run once')
+    .argument('[run]', 'execution id, <projectId>/<name>/<id>, @last or <name>@last', '@last')
+    .option('--exit-status', 'end with the code of the run, 124 while it is going')
+    .action(async (run, options) => {
+      const { status } = await import('./commands/status.ts');
+      await done(status(run, checked(options), context));
+    });
+
+  withOptions(program.command('result'), 'run', 'patience', 'download', 'output', 'settings')
+    .description("print a run's output, step summary and error")
+    .argument('[run]', 'execution id, <projectId>/<name>/<id>, @last or <name>@last', '@last')
+    .option('--exit-status', 'end with the code of the run, 124 while it is going')
+    .action(async (run, options) => {
+      const { result } = await import('./commands/result.ts');
+      await done(result(run, checked(options), context));
+    });
+
+  withOptions(program.command('watch'), 'run', 'following', 'download', 'output', 'events', 'settings')
+    .description('follow runs until every one has ended, then print their summaries')
+    .argument('[run...]', 'runs as for status; - reads them from standard input, one a line')
+    .option('--all', 'every run of the journal that has not ended')
+    .action(async (runs, options) => {
+      const { watch } = await import('./commands/watch.ts');
+      await done(watch(runs, checked(options), context));
+    });
+
+  withOptions(program.command('list'), 'output', 'settings')
+    .description('list the runs this machine knows of, newest first')
+    .addOption(createOption(['--limit <n>', 'how many at the most (default: 20)', whole(1, 1_000_000)]))
+    .option('-a, --automation <name>', 'only runs of this automation')
+    .option('--state <state>', 'only runs last seen in this state')
+    .option('--all-addresses', 'runs of other base addresses too')
+    .action(async (options) => {
+      const { list } = await import('./commands/list.ts');
+      await done(list(checked(options), context));
+    });
+
+  withOptions(program.command('recover'), 'patience', 'output', 'settings')
+    .description('settle triggers whose outcome is unknown, without starting a second run')
+    .option('--dry-run', 'only list them')
+    .addOption(
+      createOption(['--max-age <duration>', 'older ones are not asked for again (default: 24h)', duration, 'maxAgeMs']),
+    )
+    .option('--forget', 'close those that are too old')
+    .action(async (options) => {
+      const { recover } = await import('./commands/recover.ts');
+      await done(recover(checked(options), context));
+    });
+
+  addAgentCommands(program.command('agent').description('the discontinued Agent endpoints'), done, context);
+  addConfigCommands(program.command('config').description('read and write stored settings'), done, context);
+
+  program
+    .command('emulator')
+    .description('the service itself on loopback, for rehearsing scripts and cron lines')
+    .addOption(createOption(['--port <n>', 'port (default: 0, any that is free)', whole(0, 65_535)]))
+    .option('--host <address>', 'loopback address to listen on')
+    .option('--scenario <name|file>', 'a built-in one, or a JSON file', 'happy')
+    .addOption(createOption(['--speed <factor>', "how much faster than real time the service's clock goes", positive]))
+    .option('-q, --quiet', 'do not print the requests')
+    .addHelpText('after', () => scenarioHelp())
+    .action(async (options) => {
+      const { emulator } = await import('./commands/emulator.ts');
+      await done(emulator(options, context));
+    });
+
+  program
+    .command('demo')
+    .description('the whole tour in one command: emulator, trigger, watch, result')
+    .action(async () => {
+      const { demo } = await import('./commands/demo.ts');
+      await done(demo(context));
+    });
+
+  program
+    .command('explain')
+    .description('what an exit code means and what to do')
+    .argument('[code]', 'number or name')
+    .option('--json', 'print one JSON document')
+    .action(async (code, options) => {
+      const { explain } = await import('./commands/explain.ts');
+      await done(explain(code, options, context));
+    });
+
+  program.addHelpText('after', '\nExit codes: `runctl explain`. Try it without an account: `runctl demo`.');
+  return program;
+}
+
+function addAgentCommands(agent: Command, done: Done, context: Context): void {
+  withOptions(agent.command('trigger'), 'starting', 'following', 'download', 'output', 'events', 'settings')
+    .description('trigger an agent (discontinued: `runctl trigger` replaces it)')
+    .argument('<agentId>', 'UUID')
+    .option('--title <text>', 'title of the run')
+    .option('--message <text>', 'message to the agent')
+    .option('-w, --watch', 'follow the run to its end')
+    .action(async (agentId, options) => {
+      const { agentTrigger } = await import('./commands/agent.ts');
+      await done(agentTrigger(agentId, checked(options), context));
+    });
+  withOptions(agent.command('status'), 'patience', 'output', 'settings')
+    .description('look at an agent run once')
+    .argument('<agentId>', 'UUID')
+    .argument('<executionId>', 'UUID')
+    .option('--exit-status', 'end with the code of the run, 124 while it is going')
+    .action(async (agentId, executionId, options) => {
+      const { agentStatus } = await import('./commands/agent.ts');
+      await done(agentStatus(agentId, executionId, checked(options), context));
+    });
+  withOptions(agent.command('watch'), 'following', 'download', 'output', 'events', 'settings')
+    .description('follow an agent run to its end')
+    .argument('<agentId>', 'UUID')
+    .argument('<executionId>', 'UUID')
+    .action(async (agentId, executionId, options) => {
+      const { agentWatch } = await import('./commands/agent.ts');
+      await done(agentWatch(agentId, executionId, checked(options), context));
+    });
+}
+
+function addConfigCommands(config: Command, done: Done, context: Context): void {
+  const profile = () => new Option('--profile <name>', 'profile to read or write');
+  const json = () => new Option('--json', 'print one JSON document');
+  config
+    .command('get <key>')
+    .description('print a setting')
+    .addOption(profile())
+    .addOption(json())
+    .action(async (key, options) => {
+      const { configGet } = await import('./commands/config.ts');
+      await done(configGet(key, options, context));
+    });
+  config
+    .command('set <key> [value]')
+    .description('store a setting; `set apiKey` asks for it, or reads it from a pipe')
+    .addOption(profile())
+    .action(async (key, value, options) => {
+      const { configSet } = await import('./commands/config.ts');
+      await done(configSet(key, value, options, context));
+    });
+  config
+    .command('unset <key>')
+    .description('remove a stored setting')
+    .addOption(profile())
+    .action(async (key, options) => {
+      const { configUnset } = await import('./commands/config.ts');
+      await done(configUnset(key, options, context));
+    });
+  withOptions(config.command('list'), 'settings')
+    .description('show every setting in force and where it comes from')
+    .addOption(json())
+    .action(async (options) => {
+      const { configList } = await import('./commands/config.ts');
+      await done(configList(options, context));
+    });
+  config
+    .command('path')
+    .description('print the path of the config file')
+    .addOption(json())
+    .action(async (options) => {
+      const { configPath } = await import('./commands/config.ts');
+      await done(configPath(options, context));
+    });
+}
+
+interface OutputChoice {
+  json?: boolean;
+  field?: string[];
+  events?: boolean;
+}
+
+/** Options that contradict each other are refused before anything is sent. */
+function checked<T extends OutputChoice>(options: T): T {
+  const chosen = [options.json && '--json', options.field && '--field', options.events && '--events'].filter(Boolean);
+  if (chosen.length > 1) throw usageProblem(`${chosen.join(' and ')} do not go together`);
+  return options;
+}
+
+function scenarioHelp(): string {
+  const width = Math.max(...builtInScenarios.map(({ name }) => name.length));
+  const lines = builtInScenarios.map(({ name, about }) => `  ${name.padEnd(width)}  ${about}`);
+  return `\nBuilt-in scenarios:\n${lines.join('\n')}`;
+}

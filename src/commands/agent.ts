@@ -1,0 +1,54 @@
+import type { Context } from '../context.ts';
+import { parseUuidArgument } from '../runs/arguments.ts';
+import type { AgentTarget } from '../runs/run.ts';
+import { connect } from './connect.ts';
+import { type StatusOptions, showStatus } from './status.ts';
+import { type TriggerOptions, triggerAll } from './trigger.ts';
+import { followAll, type WatchOptions } from './watch.ts';
+
+export interface AgentTriggerOptions extends TriggerOptions {
+  title?: string;
+  message?: string;
+}
+
+/** `runctl agent trigger <agentId>`. */
+export async function agentTrigger(agentId: string, options: AgentTriggerOptions, context: Context): Promise<number> {
+  const target = agentTarget(agentId);
+  sayDiscontinued(context);
+  const { title, message } = options;
+  const body = JSON.stringify({ message, title });
+  return triggerAll([{ target, body }], options, await connect(options, context), context);
+}
+
+/** `runctl agent status <agentId> <executionId>`. */
+export async function agentStatus(
+  agentId: string,
+  executionId: string,
+  options: StatusOptions,
+  context: Context,
+): Promise<number> {
+  const run = { target: agentTarget(agentId), executionId: parseUuidArgument(executionId, 'an execution id') };
+  sayDiscontinued(context);
+  return showStatus({ run }, options, await connect(options, context), context);
+}
+
+/** `runctl agent watch <agentId> <executionId>`. */
+export async function agentWatch(
+  agentId: string,
+  executionId: string,
+  options: WatchOptions,
+  context: Context,
+): Promise<number> {
+  const run = { target: agentTarget(agentId), executionId: parseUuidArgument(executionId, 'an execution id') };
+  sayDiscontinued(context);
+  return followAll([{ run }], { ...options, plural: false }, await connect(options, context), context);
+}
+
+function agentTarget(agentId: string): AgentTarget {
+  return { family: 'agent', agentId: parseUuidArgument(agentId, 'an agent id') };
+}
+
+/** At every use, whatever `--quiet` says (contract §1). */
+function sayDiscontinued({ stderr }: Context): void {
+  stderr.write('Agents are discontinued: `runctl trigger <automation>` replaces them\n');
+}

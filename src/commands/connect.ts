@@ -1,0 +1,84 @@
+import { version } from '../../package.json';
+import { createHttpService } from '../api/http-service.ts';
+import { proxyFor } from '../api/proxy.ts';
+import { createTransport } from '../api/transport.ts';
+import { resolveStateFolder } from '../config/folders.ts';
+import {
+  requireApiKey,
+  requireBaseUrl,
+  resolveSettings,
+  type SettingFlags,
+  type Settings,
+} from '../config/settings.ts';
+import type { Context } from '../context.ts';
+import { type Journal, openJournal } from '../journal/journal.ts';
+import { type Budget, createBudget } from '../runs/budget.ts';
+import type { Service } from '../runs/service.ts';
+import { createTempo, type Tempo } from '../runs/tempo.ts';
+
+export interface ConnectOptions extends SettingFlags {
+  /** Requests a second. */
+  rate?: number;
+  /** Largest result body, in bytes. */
+  maxOutput?: number;
+  debug?: boolean;
+}
+
+/** The service and what a command needs beside it: the journal, and the pace that everything in this process shares. */
+export interface Connection {
+  settings: Settings;
+  baseUrl: string;
+  service: Service;
+  journal: Journal;
+  budget: Budget;
+  tempo: Tempo;
+}
+
+const defaultRate = 10;
+const defaultMaxOutputBytes = 64 * 1024 * 1024;
+const mostConnections = 64;
+
+export async function connect(options: ConnectOptions, context: Context): Promise<Connection> {
+  const { clock, env, secrets } = context;
+  const settings = await resolveSettings(options, context);
+  const baseUrl = requireBaseUrl(settings);
+  const apiKey = requireApiKey(settings);
+  secrets.protect(apiKey);
+  const rate = options.rate ?? defaultRate;
+  const { origin } = new URL(baseUrl);
+  const proxy = proxyFor(origin, env);
+  if (proxy) secrets.protect(decodeURIComponent(new URL(proxy.url).password));
+  const transport = createTransport({
+    origin,
+    proxy,
+    // Little's law, for answers that take up to a second.
+    connections: Math.min(mostConnections, Math.max(4, Math.ceil(rate * 1.3))),
+    connectTimeoutMs: settings.requestTimeoutMs,
+  });
+  const service = createHttpService({
+    transport,
+    baseUrl,
+    apiKey,
+    requestTimeoutMs: settings.requestTimeoutMs,
+    maxOutputBytes: options.maxOutput ?? defaultMaxOutputBytes,
+    userAgent: `runctl/${version}`,
+    nowMs: clock.nowMs,
+  });
+  return {
+    settings,
+    baseUrl,
+    service,
+    journal: journalOf(context),
+    budget: createBudget(rate, clock),
+    tempo: createTempo(),
+  };
+}
+
+/** The journal of this machine; trouble with it is said once and never stops a command (contract §7). */
+export function journalOf({ env, stderr, clock }: Context): Journal {
+  return openJournal({
+    folder: resolveStateFolder(env),
+    nowMs: clock.nowMs,
+    onTrouble: (message) => stderr.write(`runctl: ${message}\n`),
+  });
+}

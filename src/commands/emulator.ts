@@ -1,0 +1,50 @@
+import { readFile } from 'node:fs/promises';
+import type { Context } from '../context.ts';
+import { parseScenario, type Scenario } from '../emulator/scenario.ts';
+import { builtInScenarios } from '../emulator/scenarios.ts';
+import { startEmulator } from '../emulator/server.ts';
+import { usageProblem } from '../runs/problem.ts';
+
+export interface EmulatorCommandOptions {
+  port?: number;
+  host?: string;
+  /** The name of a built-in one, or a JSON file. */
+  scenario?: string;
+  speed?: number;
+  quiet?: boolean;
+}
+
+/** `runctl emulator`: the service on loopback, until it is interrupted. Prints the lines that make the shell use it. */
+export async function emulator(options: EmulatorCommandOptions, context: Context): Promise<number> {
+  const { stdout, stderr, signal, random, clock } = context;
+  const running = await startEmulator({
+    scenario: await findScenario(options.scenario ?? 'happy'),
+    port: options.port,
+    host: options.host,
+    speed: options.speed,
+    random,
+    nowMs: clock.nowMs,
+    onRequest: options.quiet ? undefined : (line) => stderr.write(`${line}\n`),
+  });
+  stdout.write(`export RUNCTL_BASE_URL=${running.url}\n`);
+  stdout.write(`export RUNCTL_API_KEY=${running.apiKey}\n`);
+  stdout.write(`export RUNCTL_PROJECT=${running.projectId}\n`);
+  if (!options.quiet) stderr.write('listening; paste these lines into another terminal, Ctrl-C ends it\n');
+  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  await running.close();
+  return 0;
+}
+
+async function findScenario(name: string): Promise<Scenario> {
+  const builtIn = builtInScenarios.find((candidate) => candidate.name === name);
+  if (builtIn) return builtIn.scenario;
+  const isFile = /[/.\\]/.test(name);
+  if (!isFile) {
+    const names = builtInScenarios.map((candidate) => candidate.name).join(', ');
+    throw usageProblem(`there is no scenario ${JSON.stringify(name)}`, `one of ${names}, or the path of a JSON file`);
+  }
+  const text = await readFile(name, 'utf8').catch((error: Error) => {
+    throw usageProblem(`the scenario ${name} cannot be read: ${error.message}`);
+  });
+  return parseScenario(text, name);
+}

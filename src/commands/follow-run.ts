@@ -1,0 +1,85 @@
+import type { Context } from '../context.ts';
+import type { OutputOptions } from '../render/output.ts';
+import { createReporter, type Reporter } from '../render/reporter.ts';
+import { type Ending, follow } from '../runs/follow.ts';
+import { createPace, type Pace, usualDurationMs } from '../runs/pace.ts';
+import { isFinal, type Target } from '../runs/run.ts';
+import type { Connection } from './connect.ts';
+import type { KnownRun } from './known-runs.ts';
+import { runOnFinal } from './on-final.ts';
+
+export interface FollowFlags extends OutputOptions {
+  intervalMs?: number;
+  /** 0 for ever. */
+  timeoutMs?: number;
+  giveUpAfterMs?: number;
+  /** A shell command. */
+  onFinal?: string;
+}
+
+const defaultTimeoutMs = 3.25 * 3_600_000;
+const defaultGiveUpAfterMs = 600_000;
+// As many earlier runs as still say something about the next one.
+const historyLength = 50;
+
+/** The time limit of `--timeout`: for a run's end and for a free slot (contract §8). */
+export function timeoutMsOf({ timeoutMs = defaultTimeoutMs }: { timeoutMs?: number }): number {
+  return timeoutMs === 0 ? Number.POSITIVE_INFINITY : timeoutMs;
+}
+
+/** Follows one run to its end: tells the reporter, journals what it learns, runs `--on-final`. */
+export async function followRun(
+  { run, triggeredAtMs }: KnownRun,
+  flags: FollowFlags,
+  connection: Connection,
+  reporter: Reporter,
+  context: Context,
+): Promise<Ending> {
+  const { journal, baseUrl, service, budget, tempo } = connection;
+  const { clock, random, signal } = context;
+  const ending = await follow(
+    run,
+    {
+      pace: paceOf(run.target, flags, connection),
+      timeoutMs: timeoutMsOf(flags),
+      giveUpAfterMs: flags.giveUpAfterMs ?? defaultGiveUpAfterMs,
+      triggeredAtMs,
+    },
+    {
+      service,
+      budget,
+      tempo,
+      clock,
+      random,
+      signal,
+      observe: (event) => {
+        if (event.event === 'status' && event.changed) journal.sawState(baseUrl, run, event.execution);
+        reporter.observe(event);
+      },
+    },
+  );
+  if (flags.onFinal && ending.execution && isFinal(run.target, ending.execution.status)) {
+    await runOnFinal(flags.onFinal, ending, context);
+  }
+  return ending;
+}
+
+function paceOf(target: Target, { intervalMs }: FollowFlags, connection: Connection): Pace {
+  if (intervalMs !== undefined) return { gapMs: () => intervalMs };
+  return createPace({ durationsMs: earlierDurationsMs(target, connection) });
+}
+
+const earlierDurationsMs = (target: Target, { journal, baseUrl }: Connection) =>
+  journal.durations({ baseUrl, target }, historyLength);
+
+/** Who tells of runs of these targets while they are followed. */
+export function reporterFor(
+  targets: readonly Target[],
+  flags: OutputOptions,
+  connection: Connection,
+  context: Context,
+): Promise<Reporter> {
+  const [only] = targets;
+  const usualMs = only && targets.length === 1 ? usualDurationMs(earlierDurationsMs(only, connection)) : undefined;
+  return createReporter({ ...flags, several: targets.length > 1, usualMs }, context);
+}

@@ -1,0 +1,46 @@
+import { requireBaseUrl, resolveSettings } from '../config/settings.ts';
+import type { Context } from '../context.ts';
+import type { JournalRun } from '../journal/journal.ts';
+import { identityOf } from '../render/document.ts';
+import { type OutputOptions, printDocuments, wantsData } from '../render/output.ts';
+import { runTable } from '../render/run-table.ts';
+import { createTheme } from '../render/theme.ts';
+import { type ConnectOptions, journalOf } from './connect.ts';
+
+export interface ListOptions extends ConnectOptions, OutputOptions {
+  limit?: number;
+  automation?: string;
+  state?: string;
+  allAddresses?: boolean;
+}
+
+const defaultLimit = 20;
+
+/** `runctl list`: the runs this machine knows of, newest first, from the journal. */
+export async function list(options: ListOptions, context: Context): Promise<number> {
+  const settings = await resolveSettings(options, context);
+  const baseUrl = options.allAddresses ? undefined : requireBaseUrl(settings);
+  const limit = options.limit ?? defaultLimit;
+  const { automation, state } = options;
+  const runs: JournalRun[] = [];
+  if (limit > 0) {
+    for (const run of journalOf(context).runs({ baseUrl, automation, state })) {
+      runs.push(run);
+      if (runs.length >= limit) break;
+    }
+  }
+  if (wantsData(options)) {
+    printDocuments(runs.map(documentOfRecord), { ...options, plural: true }, context);
+  } else if (runs.length > 0) {
+    const theme = await createTheme({ colors: context.stdout.colors, unicode: context.unicode });
+    context.stdout.write(runTable(runs, context.clock.nowMs(), context.stdout.columns, theme));
+  } else if (!options.quiet) {
+    context.stderr.write('no runs known here yet; start one with `runctl trigger <automation>`\n');
+  }
+  return 0;
+}
+
+function documentOfRecord({ target, ...run }: JournalRun) {
+  const { executionId, status, startedAt, completedAt, creditsCharged, idempotencyKey } = run;
+  return { executionId, ...identityOf(target), status, startedAt, completedAt, creditsCharged, idempotencyKey };
+}

@@ -1,0 +1,129 @@
+import type { Context } from '../context.ts';
+import type { OpenIntent } from '../journal/journal.ts';
+import { createTriggerRecord } from '../journal/trigger-record.ts';
+import { identityOf } from '../render/document.ts';
+import { type OutputOptions, printDocuments, wantsData } from '../render/output.ts';
+import { formatDuration } from '../runs/duration.ts';
+import { exitCodeOf } from '../runs/exit-codes.ts';
+import { interruptedTriggerProblem, unknownTriggerProblem } from '../runs/fault-problem.ts';
+import type { Problem } from '../runs/problem.ts';
+import { nameOf } from '../runs/run.ts';
+import { triggerRun } from '../runs/trigger.ts';
+import { type Connection, type ConnectOptions, connect } from './connect.ts';
+
+export interface RecoverOptions extends ConnectOptions, OutputOptions {
+  dryRun?: boolean;
+  maxAgeMs?: number;
+  forget?: boolean;
+  giveUpAfterMs?: number;
+}
+
+const defaultMaxAgeMs = 24 * 3_600_000;
+const defaultGiveUpAfterMs = 30_000;
+
+/** What became of one open intent. */
+interface Recovery {
+  intent: OpenIntent;
+  outcome: 'settled' | 'open' | 'too_old' | 'forgotten' | 'other_key';
+  executionId?: string;
+  problem?: Problem;
+  words: string;
+}
+
+/** `runctl recover`: settles triggers whose outcome is unknown, by asking again with the key of each. */
+export async function recover(options: RecoverOptions, context: Context): Promise<number> {
+  const connection = await connect(options, context);
+  const { journal, baseUrl } = connection;
+  const intents = journal.openIntents({ baseUrl });
+  const recoveries: Recovery[] = [];
+  // One after the other, the oldest first: each may wait for the same automation.
+  for (const intent of intents.reverse()) {
+    if (context.signal.aborted) break;
+    const recovery = await settle(intent, options, connection, context);
+    recoveries.push(recovery);
+    if (!wantsData(options)) tell(recovery, options, context);
+  }
+  if (wantsData(options)) {
+    printDocuments(recoveries.map(documentOfRecovery), { ...options, plural: true }, context);
+  } else if (intents.length === 0 && !options.quiet) {
+    context.stderr.write('nothing to recover: the outcome of every trigger is known\n');
+  }
+  const open = recoveries.find(({ outcome }) => outcome === 'open');
+  if (open?.problem) return open.problem.exitCode;
+  const leftOpen =
+    !options.dryRun && recoveries.some(({ outcome }) => outcome === 'too_old' || outcome === 'other_key');
+  return exitCodeOf(leftOpen ? 'outcome_unknown' : 'ok');
+}
+
+async function settle(
+  intent: OpenIntent,
+  options: RecoverOptions,
+  connection: Connection,
+  context: Context,
+): Promise<Recovery> {
+  const { journal, baseUrl, service, settings, budget } = connection;
+  const { clock, random, signal } = context;
+  const { target, idempotencyKey, account, body } = intent;
+  const about = `the trigger of ${nameOf(target)} at ${intent.at}`;
+  const ageMs = clock.nowMs() - Date.parse(intent.at);
+  if (ageMs > (options.maxAgeMs ?? defaultMaxAgeMs)) {
+    if (options.forget && !options.dryRun) {
+      journal.append({ type: 'forgotten', baseUrl, account, target, idempotencyKey });
+      return {
+        intent,
+        outcome: 'forgotten',
+        words: `${about} is forgotten: nobody will know whether it started a run`,
+      };
+    }
+    const words = `${about} is ${formatDuration(ageMs)} old, too old to ask again: the service may have forgotten its key, and would start a second run`;
+    return { intent, outcome: 'too_old', words };
+  }
+  if (account !== settings.account) {
+    const words = `${about} was sent with another API key: asking with this one would start a second run`;
+    return { intent, outcome: 'other_key', words };
+  }
+  if (options.dryRun) {
+    const why = intent.reason ? ` (${intent.reason})` : '';
+    return { intent, outcome: 'open', words: `${about} has no known outcome${why}` };
+  }
+  await budget.take(signal);
+  const outcome = await triggerRun(
+    { target, idempotencyKey, body },
+    {
+      service,
+      record: createTriggerRecord(journal, { baseUrl, account, target, idempotencyKey, body, given: intent.given }),
+      clock,
+      random,
+      signal,
+      giveUpAfterMs: options.giveUpAfterMs ?? defaultGiveUpAfterMs,
+    },
+    'doubtful',
+  );
+  if (outcome.end === 'started') {
+    const { executionId } = outcome.execution;
+    return { intent, outcome: 'settled', executionId, words: `${about} started run ${executionId}` };
+  }
+  const problem =
+    signal.aborted && outcome.stopped
+      ? interruptedTriggerProblem(signal, 'unknown', target, idempotencyKey)
+      : unknownTriggerProblem(outcome.fault, target, idempotencyKey);
+  return { intent, outcome: 'open', problem, words: `${about} is still open: ${problem.message}` };
+}
+
+function tell({ outcome, executionId, words }: Recovery, { quiet }: RecoverOptions, { stdout, stderr }: Context): void {
+  if (executionId !== undefined) stdout.write(`${executionId}\n`);
+  if (!quiet || outcome !== 'settled') stderr.write(`${words}\n`);
+  if (outcome === 'too_old') stderr.write('  close it with `runctl recover --forget`, or raise `--max-age`\n');
+}
+
+function documentOfRecovery({ intent, outcome, executionId, problem }: Recovery) {
+  return {
+    executionId: executionId ?? null,
+    ...identityOf(intent.target),
+    idempotencyKey: intent.idempotencyKey,
+    at: intent.at,
+    outcome,
+    reason: intent.reason ?? null,
+    ...(problem && { problem: problem.toJSON() }),
+  };
+}

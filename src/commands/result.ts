@@ -1,0 +1,44 @@
+import type { Context } from '../context.ts';
+import { documentOf } from '../render/document.ts';
+import { type OutputOptions, printDocuments, wantsData } from '../render/output.ts';
+import { summary } from '../render/summary.ts';
+import { createTheme } from '../render/theme.ts';
+import { usageProblem } from '../runs/problem.ts';
+import { isFinal } from '../runs/run.ts';
+import { connect } from './connect.ts';
+import { findRun } from './known-runs.ts';
+import { lookAt } from './look.ts';
+import { exitStatusOf, type StatusOptions } from './status.ts';
+
+export interface ResultOptions extends StatusOptions, OutputOptions {}
+
+/** `runctl result [run]`: a run's output, step summary and error. */
+export async function result(
+  runArgument: string | undefined,
+  options: ResultOptions,
+  context: Context,
+): Promise<number> {
+  const connection = await connect(options, context);
+  const known = findRun(runArgument, options, { ...connection, project: connection.settings.project });
+  const { run } = known;
+  if (run.target.family === 'agent') {
+    throw usageProblem(
+      'an agent run has no result, only a state',
+      `\`runctl agent status ${run.target.agentId} ${run.executionId}\``,
+    );
+  }
+  const found = await lookAt('result', known, options, connection, context);
+  const quiet = options.quiet && (!options.exitStatus || exitStatusOf(run, found.status) === 0);
+  if (wantsData(options)) printDocuments([documentOf({ run, result: found })], options, context);
+  else if (!quiet) {
+    const theme = await createTheme({ colors: context.stdout.colors, unicode: context.unicode });
+    // Duration and credits stand in the status alone; a summary without them is better than none.
+    const looked = await connection.service.status(run, context.signal);
+    const execution = looked.kind === 'good' ? looked.value : undefined;
+    context.stdout.write(summary({ run, execution, result: found }, theme, !context.stdout.isTTY));
+    if (!isFinal(run.target, found.status)) {
+      context.stderr.write(`the run is still going: follow it with \`runctl watch ${run.executionId}\`\n`);
+    }
+  }
+  return options.exitStatus ? exitStatusOf(run, found.status) : 0;
+}

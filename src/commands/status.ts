@@ -1,0 +1,47 @@
+import type { Context } from '../context.ts';
+import { documentOf } from '../render/document.ts';
+import { type OutputOptions, printDocuments, wantsData } from '../render/output.ts';
+import { statusBlock } from '../render/status-block.ts';
+import { createTheme } from '../render/theme.ts';
+import { exitCodeOf } from '../runs/exit-codes.ts';
+import { endingOf, isFinal, type Run } from '../runs/run.ts';
+import { type Connection, type ConnectOptions, connect } from './connect.ts';
+import { findRun, type KnownRun, type RunFlags } from './known-runs.ts';
+import { lookAt } from './look.ts';
+
+export interface StatusOptions extends ConnectOptions, RunFlags, OutputOptions {
+  giveUpAfterMs?: number;
+  exitStatus?: boolean;
+}
+
+/** `runctl status [run]`: one look at a run. */
+export async function status(
+  runArgument: string | undefined,
+  options: StatusOptions,
+  context: Context,
+): Promise<number> {
+  const connection = await connect(options, context);
+  const known = findRun(runArgument, options, { ...connection, project: connection.settings.project });
+  return showStatus(known, options, connection, context);
+}
+
+export async function showStatus(
+  known: KnownRun,
+  options: StatusOptions,
+  connection: Connection,
+  context: Context,
+): Promise<number> {
+  const execution = await lookAt('status', known, options, connection, context);
+  connection.journal.sawState(connection.baseUrl, known.run, execution);
+  if (wantsData(options)) printDocuments([documentOf({ ...known, execution })], options, context);
+  else if (!options.quiet) {
+    const theme = await createTheme({ colors: context.stdout.colors, unicode: context.unicode });
+    context.stdout.write(statusBlock(known.run, execution, context.clock.nowMs(), theme));
+  }
+  return options.exitStatus ? exitStatusOf(known.run, execution.status) : 0;
+}
+
+/** `--exit-status`: the run's own code, and 124 for a run still going. */
+export function exitStatusOf({ target }: Run, state: string): number {
+  return exitCodeOf(isFinal(target, state) ? endingOf(state) : 'watch_timeout');
+}

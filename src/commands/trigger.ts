@@ -1,0 +1,169 @@
+import { requireProject } from '../config/settings.ts';
+import type { Context } from '../context.ts';
+import { documentOf, identityOf } from '../render/document.ts';
+import { wantsData } from '../render/output.ts';
+import type { Reporter } from '../render/reporter.ts';
+import { parseAutomationArgument } from '../runs/arguments.ts';
+import { formatDuration } from '../runs/duration.ts';
+import { interruptedProblem } from '../runs/fault-problem.ts';
+import type { Ending } from '../runs/follow.ts';
+import { pause } from '../runs/pause.ts';
+import { Problem, usageProblem } from '../runs/problem.ts';
+import { nameOf, type Target } from '../runs/run.ts';
+import { type Connection, type ConnectOptions, connect } from './connect.ts';
+import { type FollowFlags, followRun, reporterFor } from './follow-run.ts';
+import { type Start, type StartFlags, startRun } from './start-run.ts';
+import { type Outcome, tellOutcomes } from './tell-runs.ts';
+
+export interface TriggerOptions extends ConnectOptions, StartFlags, FollowFlags {
+  watch?: boolean;
+  splayMs?: number;
+  /** Error types after which a watched run is started again. */
+  rerunOn?: string[];
+  maxReruns?: number;
+}
+
+export interface StartRequest {
+  target: Target;
+  /** The exact bytes of the request's body. */
+  body: string;
+}
+
+/** `runctl trigger <automation>…`: starts runs now; with `--watch`, follows them to their end. */
+export async function trigger(names: string[], options: TriggerOptions, context: Context): Promise<number> {
+  if (names.length > 1 && options.idempotencyKey !== undefined) {
+    throw usageProblem('--idempotency-key names one run, so it goes with one automation');
+  }
+  const connection = await connect(options, context);
+  const project = () => requireProject(connection.settings);
+  const requests = names.map((name) => ({ target: parseAutomationArgument(name, project), body: '{}' }));
+  return triggerAll(requests, options, connection, context);
+}
+
+/** Starts each request side by side, and tells of them in the order of the arguments. */
+export async function triggerAll(
+  requests: StartRequest[],
+  options: TriggerOptions,
+  connection: Connection,
+  context: Context,
+): Promise<number> {
+  const targets = requests.map(({ target }) => target);
+  const reporter = await reporterFor(targets, options, connection, context);
+  try {
+    await splay(options.splayMs, reporter, context);
+    const inOrder = createInOrder();
+    const outcomes = await Promise.all(
+      requests.map(async (request, index): Promise<Outcome> => {
+        let start: Start | undefined;
+        try {
+          start = await startRun(request, options, connection, reporter.say, context);
+          inOrder(index, () => start && tellStart(start, options, reporter, context));
+          const followed = options.watch && start.kind !== 'skipped';
+          const ending = followed
+            ? await followWithReruns(request, start, options, connection, reporter, context)
+            : undefined;
+          return outcomeOf(request.target, start, ending, ending?.problem);
+        } catch (error) {
+          inOrder(index, () => {});
+          if (error instanceof Problem) return outcomeOf(request.target, start, undefined, error);
+          throw error;
+        }
+      }),
+    );
+    return await tellOutcomes(outcomes, { ...options, plural: requests.length > 1 }, reporter, context);
+  } finally {
+    reporter.stop();
+  }
+}
+
+/** Follows a started run; one that ended with an error type of `--rerun-on` is started again, with a new key. */
+async function followWithReruns(
+  request: StartRequest,
+  first: Start,
+  options: TriggerOptions,
+  connection: Connection,
+  reporter: Reporter,
+  context: Context,
+): Promise<Ending | undefined> {
+  let start = first;
+  let ending: Ending | undefined;
+  for (let reruns = 1; start.kind !== 'skipped'; reruns++) {
+    const { run, execution, kind } = start;
+    reporter.observe({ event: 'triggered', run, execution, replayed: kind === 'replayed' });
+    const triggeredAtMs = kind === 'started' ? context.clock.nowMs() : undefined;
+    ending = await followRun({ run, triggeredAtMs }, options, connection, reporter, context);
+    if (kind === 'started') ending = { ...ending, problem: ending.problem?.with({ started: 'yes' }) };
+    const errorType = ending.result?.error?.type;
+    const again = !ending.problem && errorType !== undefined && options.rerunOn?.includes(errorType);
+    if (!again || reruns > (options.maxReruns ?? 0)) return ending;
+    const { idempotencyKey } = options;
+    // A given key with its number keeps the whole command repeatable (contract §8).
+    const flags = { ...options, idempotencyKey: idempotencyKey && `${idempotencyKey}.${reruns}` };
+    start = await startRun(request, flags, connection, reporter.say, context);
+    if (start.kind !== 'skipped')
+      reporter.say(`the run ended with ${errorType}: started again as ${start.run.executionId}`);
+  }
+  return ending;
+}
+
+async function splay(
+  splayMs: number | undefined,
+  { say }: Reporter,
+  { random, clock, signal }: Context,
+): Promise<void> {
+  if (!splayMs) return;
+  const waitMs = random() * splayMs;
+  say(`waiting ${formatDuration(waitMs)} before starting`);
+  await pause(waitMs, clock, signal);
+  if (signal.aborted) throw interruptedProblem(signal).with({ message: 'interrupted: no run was started' });
+}
+
+/** The id, the moment it is known: on stdout, unless stdout is for the run's end or for data. */
+function tellStart(start: Start, options: TriggerOptions, { say }: Reporter, { stdout }: Context): void {
+  if (start.kind === 'skipped') {
+    say(`${nameOf(start.target)} is already running: skipped, no run was started`);
+    return;
+  }
+  const { executionId, target } = start.run;
+  const sentences = {
+    started: `started a run of ${nameOf(target)}`,
+    replayed: `this key has started a run of ${nameOf(target)} before: no new run was started`,
+    attached: `${nameOf(target)} is already running: this is the active run`,
+  };
+  const sentence = sentences[start.kind];
+  if (options.watch || wantsData(options)) {
+    say(`${sentence}: ${executionId}`);
+  } else {
+    stdout.write(`${executionId}\n`);
+    say(`${sentence}; follow it with \`runctl watch ${executionId}\``);
+  }
+}
+
+function outcomeOf(target: Target, start: Start | undefined, ending: Ending | undefined, problem?: Problem): Outcome {
+  const about = nameOf(target);
+  const identity = identityOf(target);
+  if (!start) return { about, document: { ...identity, ...documentOf({ problem }) }, problem };
+  if (start.kind === 'skipped') {
+    return { about, document: { executionId: start.activeId ?? null, ...identity, skipped: true } };
+  }
+  const document = {
+    ...documentOf({ ...start, ...ending, problem }),
+    ...(start.kind === 'replayed' && { replayed: true }),
+    ...(start.kind === 'attached' && { attached: true }),
+  };
+  return { about, document, ending, problem };
+}
+
+/** Runs actions in the order of their indices, each as soon as all before it have run. */
+function createInOrder(): (index: number, action: () => void) => void {
+  const waiting = new Map<number, () => void>();
+  let next = 0;
+  return (index, action) => {
+    if (index < next || waiting.has(index)) return;
+    waiting.set(index, action);
+    for (let ready = waiting.get(next); ready; ready = waiting.get(next)) {
+      ready();
+      next += 1;
+    }
+  };
+}

@@ -1,0 +1,114 @@
+import { parseDuration } from '../runs/duration.ts';
+import type { JsonObject } from '../runs/json.ts';
+import type { Target } from '../runs/run.ts';
+import type { AgentPlan, AutomationPlan, Duration } from './scenario.ts';
+
+/** A run whose whole course is settled when it starts; what is told of it depends on the time alone. */
+export interface EmulatedRun {
+  target: Target;
+  executionId: string;
+  /** How many runs of the same target came before. */
+  index: number;
+  idempotencyKey?: string;
+  title: string | null;
+  message: string | null;
+  /** On the emulator's clock, in ms since 1970. */
+  startedAtMs: number;
+  endsAtMs: number;
+  /** The state it ends in. */
+  outcome: string;
+  plan: AutomationPlan;
+}
+
+/** What the caller of the trigger endpoint decides of a run. */
+export type RunRequest = Omit<EmulatedRun, 'startedAtMs' | 'endsAtMs' | 'outcome' | 'plan'>;
+
+/** Starts a run by its plan; an Automation's run ends TIMED_OUT at the limit (§8). */
+export function startRun(
+  request: RunRequest,
+  plan: AutomationPlan | AgentPlan,
+  { nowMs, runLimitMs }: { nowMs: number; runLimitMs: number },
+): EmulatedRun {
+  const durationMs = toMs(plan.duration ?? '20s');
+  const run = { ...request, startedAtMs: nowMs, plan: plan as AutomationPlan };
+  if (request.target.family === 'automation' && durationMs > runLimitMs) {
+    return { ...run, endsAtMs: nowMs + runLimitMs, outcome: 'TIMED_OUT', plan: { ...run.plan, error: undefined } };
+  }
+  const outcomes = [plan.outcome ?? 'COMPLETED'].flat();
+  const outcome = outcomes[Math.min(request.index, outcomes.length - 1)] ?? 'COMPLETED';
+  return { ...run, endsAtMs: nowMs + durationMs, outcome };
+}
+
+/** The state of a run at a time. */
+export function stateAt(run: EmulatedRun, nowMs: number): string {
+  return nowMs < run.endsAtMs ? 'RUNNING' : run.outcome;
+}
+
+/** Can the run be looked up yet? A service may take a moment to know of its own run. */
+export function isVisible(run: EmulatedRun, nowMs: number): boolean {
+  return nowMs >= run.startedAtMs + toMs(run.plan.statusLate ?? '0s');
+}
+
+/** What the run costs once it has ended. Of Agents nothing is told. */
+export function creditsCharged(run: EmulatedRun): number {
+  return run.target.family === 'agent' ? 0 : (run.plan.creditsCharged ?? 12);
+}
+
+/** The execution object (interface §2.1, §2.2). */
+export function executionAt(run: EmulatedRun, nowMs: number): JsonObject {
+  const ended = nowMs >= run.endsAtMs;
+  const { executionId, target, title, message, startedAtMs, endsAtMs } = run;
+  return {
+    executionId,
+    ...ownerOf(target),
+    status: stateAt(run, nowMs),
+    title,
+    message,
+    startedAt: timestamp(startedAtMs),
+    completedAt: ended ? timestamp(endsAtMs) : null,
+    createdAt: timestamp(startedAtMs),
+    ...(ended && target.family === 'automation' && { creditsCharged: creditsCharged(run) }),
+    ...run.plan.extra,
+  };
+}
+
+/** The result object (§2.3). */
+export function resultAt(run: EmulatedRun, nowMs: number): JsonObject {
+  const { executionId, target, outcome, plan, endsAtMs } = run;
+  const { count = 3, failed = outcome === 'FAILED' ? Math.min(1, count) : 0, skipped = 0 } = plan.steps ?? {};
+  const common = { executionId, ...ownerOf(target) };
+  if (nowMs < endsAtMs + toMs(plan.resultLate ?? '0s')) {
+    const summary = { stepCount: count, succeededSteps: 0, failedSteps: 0, skippedSteps: 0 };
+    return { ...common, status: 'RUNNING', output: null, summary, error: null, completedAt: null, ...plan.extra };
+  }
+  const succeeded = Math.max(0, count - failed - skipped);
+  return {
+    ...common,
+    status: outcome,
+    output: plan.output === undefined ? defaultOutput(outcome) : plan.output,
+    summary: { stepCount: count, succeededSteps: succeeded, failedSteps: failed, skippedSteps: skipped },
+    error: outcome === 'COMPLETED' ? null : (plan.error ?? defaultError(outcome)),
+    completedAt: timestamp(endsAtMs),
+    ...plan.extra,
+  };
+}
+
+function ownerOf(target: Target): JsonObject {
+  const { family: _, ...owner } = target;
+  return owner;
+}
+
+const defaultOutput = (outcome: string) => (outcome === 'COMPLETED' ? 'The report was sent to 3 people.' : null);
+
+function defaultError(outcome: string): AutomationPlan['error'] {
+  if (outcome === 'TIMED_OUT') return { type: 'timed_out', message: 'The run exceeded the time limit' };
+  if (outcome === 'FAILED') return { type: 'step_failed', message: 'Step "Send the report": the mail server said no' };
+  return null;
+}
+
+const timestamp = (ms: number) => new Date(ms).toISOString();
+
+/** Of a duration that the schema has let pass. */
+export function toMs(duration: Duration): number {
+  return parseDuration(duration) ?? 0;
+}

@@ -1,0 +1,129 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { usageProblem } from '../runs/problem.ts';
+import { deliver } from './deliver.ts';
+import { type EmulatedRun, stateAt } from './emulated-run.ts';
+import { createEmulation, type Delivery } from './emulation.ts';
+import { checkScenario, type Scenario } from './scenario.ts';
+import { createEmulatedService, type ServiceRequest } from './service.ts';
+
+export interface EmulatorOptions {
+  scenario: Scenario;
+  /** 0 (default) takes a free one. */
+  port?: number;
+  /** Default `127.0.0.1`; nothing but loopback. */
+  host?: string;
+  apiKey?: string;
+  /** The project to use with it. Every project of a UUID is known. */
+  projectId?: string;
+  nowMs?(): number;
+  /** How many seconds the emulator's clock goes in one real second. Default 1. */
+  speed?: number;
+  random?(): number;
+  /** Told of every request in a line. */
+  onRequest?(line: string): void;
+}
+
+/** The service on loopback. */
+export interface Emulator {
+  /** Base address, without a slash at its end. */
+  url: string;
+  port: number;
+  apiKey: string;
+  projectId: string;
+  requests: readonly RecordedRequest[];
+  /** Every run as it is now, oldest first. */
+  runs(): (EmulatedRun & { status: string })[];
+  /** Ends every connection, hanging ones too. */
+  close(): Promise<void>;
+}
+
+export interface RecordedRequest extends ServiceRequest {
+  atMs: number;
+  /** Of the answer, undefined where none was sent. */
+  status?: number;
+  /** What the scenario did to it. */
+  fault?: Delivery['fault'];
+}
+
+const loopback = ['127.0.0.1', '::1', 'localhost'];
+
+/**
+ * Starts the emulator.
+ * @throws Problem (usage) for a wrong scenario, a host off loopback, a port that cannot be had, a speed that is no factor.
+ */
+export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
+  const { host = '127.0.0.1', port = 0, apiKey = 'emulator-key', speed = 1 } = options;
+  const { nowMs = Date.now, random = Math.random, onRequest } = options;
+  if (!loopback.includes(host)) {
+    throw usageProblem(
+      `the emulator does not listen on ${host}`,
+      `It is for this machine alone: ${loopback.join(', ')}`,
+    );
+  }
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw usageProblem(`${port} is not a port`, anotherPort);
+  if (!(speed > 0 && speed <= 1_000_000)) {
+    throw usageProblem(`${speed} is no speed for a clock`, 'Give a factor: with 60 a minute takes a second');
+  }
+  const scenario = checkScenario(options.scenario, 'scenario');
+  const startedMs = nowMs();
+  const emulatedMs = () => startedMs + (nowMs() - startedMs) * speed;
+  const service = createEmulatedService({ scenario, apiKey, nowMs, emulatedMs, random });
+  const emulate = createEmulation(service, scenario, { emulatedMs, random });
+  const requests: RecordedRequest[] = [];
+
+  const server = createServer(async (incoming, response) => {
+    const request = await read(incoming);
+    if (!request) return;
+    const delivery = emulate(request);
+    const { fault, reply } = delivery;
+    requests.push({ ...request, atMs: nowMs(), status: reply?.status, fault });
+    onRequest?.(lineOf(request, delivery));
+    deliver(response, delivery, new Date(nowMs()));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(host, port, error)));
+    server.listen({ host, port }, resolve);
+  });
+  const { port: boundPort } = server.address() as AddressInfo;
+
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${boundPort}`,
+    port: boundPort,
+    apiKey,
+    projectId: options.projectId ?? '00000000-0000-4000-8000-000000000001',
+    requests,
+    runs: () => service.runs().map((run) => ({ ...run, status: stateAt(run, emulatedMs()) })),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** The whole request; undefined if the caller left in the middle of it. */
+async function read(incoming: IncomingMessage): Promise<ServiceRequest | undefined> {
+  const { method = '', url = '' } = incoming;
+  const headers: Record<string, string | undefined> = {};
+  for (const [name, value] of Object.entries(incoming.headers)) headers[name] = value?.toString();
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  } catch {
+    return undefined;
+  }
+  return { method, url, headers, body: Buffer.concat(chunks).toString() };
+}
+
+function lineOf({ method, url }: ServiceRequest, { fault, reply }: Delivery): string {
+  const line = `${method} ${url} ${reply?.status ?? 'no answer'}`;
+  return fault ? `${line} (${fault})` : line;
+}
+
+const anotherPort = 'Give another port, or 0 for any that is free';
+
+function cannotListen(host: string, port: number, { code, message }: NodeJS.ErrnoException) {
+  const reason = code === 'EADDRINUSE' ? 'it is in use' : (code ?? message);
+  return usageProblem(`the emulator cannot listen on port ${port} of ${host}: ${reason}`, anotherPort);
+}

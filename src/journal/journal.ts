@@ -1,0 +1,163 @@
+import type { ExitName } from '../runs/exit-codes.ts';
+import { endingOf, isFinal, type Run, type Target } from '../runs/run.ts';
+import type { Execution } from '../runs/service.ts';
+import { type LogOptions, openLog } from './log.ts';
+import { type JournalRecord, type NewRecord, type Request, requestIdOf, runIdOf, type SeenRecord } from './record.ts';
+import { isInState, isMatch, needleOf, type RunFilter } from './run-filter.ts';
+import { type JournalRun, runsOf } from './runs-of.ts';
+import { pathOf, targetOf } from './target-path.ts';
+import { isOpen, type OpenTrigger, triggersOf } from './triggers-of.ts';
+
+export type { JournalRun } from './runs-of.ts';
+
+/** What this machine knows of runs and triggers (contract §7). Nothing here throws: without a journal it knows nothing. */
+export interface Journal {
+  /** False when it could not be written. An intent is on disk when the call returns. */
+  append(record: NewRecord): boolean;
+  /** Records a state that the service told, unless it is known already. */
+  sawState(baseUrl: string, run: Run, execution: Execution): void;
+  /** Newest first; reads no further back than the caller asks. Triggers whose outcome is unknown are among them. */
+  runs(filter?: RunFilter): Generator<JournalRun>;
+  /** The first of `runs`: perhaps a trigger whose outcome is unknown, with no `executionId`. */
+  last(filter: RunFilter): JournalRun | undefined;
+  find(executionId: string, filter?: { baseUrl?: string }): JournalRun | undefined;
+  /** Newest first. */
+  openIntents(filter: { baseUrl: string; target?: Target }): OpenIntent[];
+  findKey(request: Request): KeyState | undefined;
+  /** How long the last completed runs of a target took, in milliseconds, newest first. */
+  durations(filter: { baseUrl: string; target: Target }, limit: number): number[];
+}
+
+/** A trigger that was sent, or about to be, and whose outcome is unknown. */
+export interface OpenIntent {
+  account: string;
+  target: Target;
+  idempotencyKey: string;
+  /** The exact bytes that were sent. */
+  body: string;
+  /** Did the user choose the key? */
+  given: boolean;
+  /** When it was first sent, ISO 8601. */
+  at: string;
+  ageMs: number;
+  /** Why the last attempt is in doubt; undefined when the program ended before it could tell. */
+  reason?: string;
+}
+
+/** What is known of a key; a forgotten one is not known. */
+export type KeyState =
+  | { state: 'accepted'; executionId: string }
+  | { state: 'refused'; name: ExitName; serviceCode?: string }
+  | { state: 'open'; intent: OpenIntent };
+
+export function openJournal(options: LogOptions): Journal {
+  const log = openLog(options);
+  // What this process wrote or read: it need not look again to know what the journal holds.
+  const knownStates = new Map<string, string>();
+  const knownTriggers = new Set<string>();
+
+  return { append, sawState, runs, last, find, openIntents, findKey, durations };
+
+  function append(record: NewRecord): boolean {
+    if (record.type === 'seen' && knownState(record) === stateOf(record)) return true;
+    const isWritten = log.append(record, isFirst(record));
+    if (isWritten) remember(record);
+    return isWritten;
+  }
+
+  function isFirst(record: NewRecord): boolean {
+    if (record.type === 'seen') return knownState(record) === undefined;
+    if (record.type === 'accepted') return !knownTriggers.has(idOf(record));
+    // A minted key is new; one that the user chose may be in use elsewhere.
+    if (record.type === 'intent' && record.given) findKey(record);
+    return record.type === 'intent' && !knownTriggers.has(idOf(record));
+  }
+
+  function remember(record: NewRecord): void {
+    if (record.type === 'seen' || record.type === 'accepted') knownStates.set(runIdOf(record), stateOf(record));
+    if (record.type === 'intent') knownTriggers.add(idOf(record));
+    if (record.type === 'refused' || record.type === 'forgotten') knownTriggers.delete(idOf(record));
+  }
+
+  function knownState(record: SeenRecord): string | undefined {
+    const id = runIdOf(record);
+    if (!knownStates.has(id)) find(record.executionId, record);
+    return knownStates.get(id);
+  }
+
+  function sawState(baseUrl: string, { target, executionId }: Run, execution: Execution): void {
+    const { status, startedAt, completedAt, creditsCharged } = execution;
+    append({ type: 'seen', baseUrl, target, executionId, status, startedAt, completedAt, creditsCharged });
+  }
+
+  function* runs(filter: RunFilter = {}): Generator<JournalRun> {
+    for (const run of runsOf(matching(log.read(needleOf(filter)), filter))) {
+      const { executionId } = run;
+      if (executionId !== null) knownStates.set(runIdOf({ ...run, executionId }), stateOf(run));
+      if (isInState(run.status, filter)) yield run;
+    }
+  }
+
+  function last(filter: RunFilter): JournalRun | undefined {
+    for (const run of runs(filter)) return run;
+    return undefined;
+  }
+
+  function find(executionId: string, { baseUrl }: { baseUrl?: string } = {}): JournalRun | undefined {
+    for (const run of runsOf(matching(log.read(JSON.stringify(executionId)), { baseUrl }))) {
+      if (run.executionId !== executionId) continue;
+      knownStates.set(runIdOf({ ...run, executionId }), stateOf(run));
+      return run;
+    }
+    return undefined;
+  }
+
+  function openIntents({ baseUrl, target }: { baseUrl: string; target?: Target }): OpenIntent[] {
+    const filter = { baseUrl, target };
+    const open = [...triggersOf(matching(log.read(needleOf(filter)), filter)).values()].filter(isOpen);
+    for (const { intent } of open) knownTriggers.add(requestIdOf(intent));
+    return open.map(intentOf);
+  }
+
+  function findKey(request: Request): KeyState | undefined {
+    const { baseUrl, target, idempotencyKey } = request;
+    const id = idOf(request);
+    const records = matching(log.read(JSON.stringify(idempotencyKey)), { baseUrl, target });
+    const trigger = triggersOf(records).get(id) ?? {};
+    knownTriggers.delete(id);
+    if (trigger.accepted || isOpen(trigger)) knownTriggers.add(id);
+    if (trigger.accepted) return { state: 'accepted', executionId: trigger.accepted.executionId };
+    if (isOpen(trigger)) return { state: 'open', intent: intentOf(trigger) };
+    if (trigger.closed?.type !== 'refused') return undefined;
+    const { name, serviceCode } = trigger.closed;
+    return { state: 'refused', name, serviceCode };
+  }
+
+  function intentOf({ intent, reason }: OpenTrigger): OpenIntent {
+    const { account, idempotencyKey, body, given, at } = intent;
+    const ageMs = options.nowMs() - Date.parse(at);
+    return { account, target: targetOf(intent.target), idempotencyKey, body, given, at, ageMs, reason };
+  }
+
+  function durations(filter: { baseUrl: string; target: Target }, limit: number): number[] {
+    const found: number[] = [];
+    for (const { target, status, startedAt, completedAt } of runs(filter)) {
+      if (found.length >= limit) break;
+      const isCompleted = status !== null && isFinal(target, status) && endingOf(status) === 'ok';
+      const durationMs = Date.parse(completedAt ?? '') - Date.parse(startedAt ?? '');
+      if (isCompleted && durationMs >= 0) found.push(durationMs);
+    }
+    return found;
+  }
+}
+
+function* matching(records: Iterable<JournalRecord>, filter: RunFilter): Generator<JournalRecord> {
+  for (const record of records) if (isMatch(record, filter)) yield record;
+}
+
+const idOf = (request: Request) => requestIdOf({ ...request, target: pathOf(request.target) });
+
+type State = Partial<Record<'status' | 'startedAt' | 'completedAt' | 'creditsCharged', string | number | null>>;
+
+const stateOf = ({ status = 'RUNNING', startedAt = null, completedAt = null, creditsCharged = null }: State) =>
+  JSON.stringify([status, startedAt, completedAt, creditsCharged]);

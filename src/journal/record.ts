@@ -1,0 +1,63 @@
+import type { ExitName } from '../runs/exit-codes.ts';
+import type { Target } from '../runs/run.ts';
+
+/** One logical trigger, as the service tells them apart: it scopes idempotency keys by API key. */
+export interface Request {
+  baseUrl: string;
+  /** Fingerprint of the API key. */
+  account: string;
+  target: Target;
+  idempotencyKey: string;
+}
+
+/** What can be put on record. Times are ISO 8601, as the service sent them. */
+export type NewRecord =
+  /** A trigger is about to be sent: `body` is its exact bytes, `given` tells that the user chose the key. */
+  | ({ type: 'intent'; body: string; given: boolean } & Request)
+  /** It started this run. */
+  | ({ type: 'accepted'; executionId: string; status?: string; startedAt?: string } & Request)
+  /** It surely started none. */
+  | ({ type: 'refused'; name: ExitName; serviceCode?: string } & Request)
+  /** An attempt was sent whose fate is unknown: the intent stays open. */
+  | ({ type: 'doubtful'; reason: string } & Request)
+  /** The user gave up on learning its outcome. */
+  | ({ type: 'forgotten' } & Request)
+  | SeenRecord;
+
+/** A state of a run that the service told. */
+export interface SeenRecord {
+  type: 'seen';
+  baseUrl: string;
+  target: Target;
+  executionId: string;
+  status: string;
+  startedAt?: string;
+  completedAt?: string;
+  creditsCharged?: number;
+}
+
+/** A record as it stands in the file. */
+export type JournalRecord = Stored<NewRecord>;
+
+type Stored<R> = R extends NewRecord
+  ? Omit<R, 'target'> & {
+      schema: 1;
+      /** When it was written, ISO 8601. */
+      at: string;
+      /** A path (`target-path.ts`): half as long to read as an object. */
+      target: string;
+      /**
+       * No earlier record tells of this run or open trigger. A reader that comes from the end of the file knows by it
+       * that it has read all there is, and need not read on to the beginning.
+       */
+      first?: true;
+    }
+  : never;
+
+/** Tells runs apart. */
+export const runIdOf = ({ baseUrl, executionId }: { baseUrl: string; executionId: string }): string =>
+  `${baseUrl}\n${executionId}`;
+
+/** Tells triggers apart; of the four parts only a target may hold a line break. */
+export const requestIdOf = (request: Omit<Request, 'target'> & { target: string }): string =>
+  `${request.baseUrl}\n${request.account}\n${request.idempotencyKey}\n${request.target}`;

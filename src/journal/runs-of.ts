@@ -1,0 +1,105 @@
+import { isFinal, type Target } from '../runs/run.ts';
+import { type JournalRecord, requestIdOf, runIdOf } from './record.ts';
+import { targetOf } from './target-path.ts';
+
+/** A run as the journal knows it, or a trigger whose outcome is unknown: then `executionId` and `status` are null. */
+export interface JournalRun {
+  baseUrl: string;
+  target: Target;
+  executionId: string | null;
+  /** The last one known; a final one stays, whatever was recorded later. */
+  status: string | null;
+  startedAt: string | null;
+  completedAt: string | null;
+  creditsCharged: number | null;
+  /** Null for a run that this machine did not start. */
+  idempotencyKey: string | null;
+  /** When the trigger was accepted, or sent while it is open; else when the run was first seen. ISO 8601. */
+  at: string;
+}
+
+type RunRecord = Extract<JournalRecord, { type: 'accepted' | 'seen' }>;
+
+/**
+ * The runs and open triggers that records tell of, in the order of their first appearance: the newest first, as the
+ * records must come. Each is yielded as soon as its first record is read.
+ */
+export function* runsOf(newestFirst: Iterable<JournalRecord>): Generator<JournalRun> {
+  const runs = new Map<string, JournalRun>();
+  /** What newer records say of a trigger whose first record is still to come. */
+  const triggers = new Map<string, JournalRun | 'closed'>();
+  const told = new Set<JournalRun>();
+  /** Those whose first record is still to come; last the one whose oldest record is the oldest. */
+  const waiting = new Set<JournalRun>();
+
+  for (const record of newestFirst) {
+    const run = runOf(record);
+    if (!run || told.has(run)) continue;
+    waiting.delete(run);
+    if (record.first) {
+      told.add(run);
+      yield run;
+    } else {
+      waiting.add(run);
+    }
+  }
+  // Their first records were lost.
+  yield* waiting;
+
+  function runOf(record: JournalRecord): JournalRun | undefined {
+    if (record.type === 'doubtful') return undefined;
+    if (record.type === 'seen') return learn(record);
+    const id = requestIdOf(record);
+    const trigger = triggers.get(id);
+    if (record.type === 'accepted') {
+      const run = learn(record);
+      if (trigger && trigger !== 'closed') waiting.delete(trigger);
+      triggers.set(id, run);
+      return run;
+    }
+    if (record.type === 'intent') {
+      // Older records are of an earlier use of the key.
+      if (record.first) triggers.delete(id);
+      if (trigger === 'closed') return undefined;
+      const run = trigger ?? openRun(record);
+      if (run.executionId === null) run.at = record.at;
+      if (!record.first) triggers.set(id, run);
+      return run;
+    }
+    if (!trigger) triggers.set(id, 'closed');
+    return undefined;
+  }
+
+  function learn(record: RunRecord): JournalRun {
+    const id = runIdOf(record);
+    const run = runs.get(id) ?? { ...openRun(record), executionId: record.executionId };
+    runs.set(id, run);
+    // The interface (§3): a run that was accepted is RUNNING.
+    const { status = 'RUNNING', startedAt } = record;
+    if (run.status === null || isFinal(run.target, status)) run.status = status;
+    run.startedAt = startedAt ?? run.startedAt;
+    if (record.type === 'accepted') {
+      run.idempotencyKey = record.idempotencyKey;
+      run.at = record.at;
+    } else {
+      run.completedAt = record.completedAt ?? run.completedAt;
+      run.creditsCharged = record.creditsCharged ?? run.creditsCharged;
+      if (run.idempotencyKey === null) run.at = record.at;
+    }
+    return run;
+  }
+}
+
+function openRun(record: JournalRecord): JournalRun {
+  return {
+    baseUrl: record.baseUrl,
+    target: targetOf(record.target),
+    executionId: null,
+    status: null,
+    startedAt: null,
+    completedAt: null,
+    creditsCharged: null,
+    idempotencyKey: record.type === 'intent' ? record.idempotencyKey : null,
+    at: record.at,
+  };
+}

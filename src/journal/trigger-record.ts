@@ -1,0 +1,24 @@
+import { exitNameOf } from '../runs/fault-problem.ts';
+import type { TriggerRecord } from '../runs/trigger.ts';
+import type { Journal } from './journal.ts';
+import type { Request } from './record.ts';
+
+export interface TriggerIdentity extends Request {
+  /** The exact bytes that are sent. */
+  body: string;
+  /** Was the key given by the user? */
+  given: boolean;
+}
+
+/** Keeps the record of one trigger in the journal. */
+export function createTriggerRecord(journal: Journal, identity: TriggerIdentity): TriggerRecord {
+  const { body, given, ...request } = identity;
+  return {
+    intent: () => journal.append({ type: 'intent', ...request, body, given }),
+    doubtful: (fault) => journal.append({ type: 'doubtful', ...request, reason: fault.message }),
+    started: ({ executionId, startedAt, status }) =>
+      journal.append({ type: 'accepted', ...request, executionId, startedAt, status }),
+    refused: (fault) =>
+      journal.append({ type: 'refused', ...request, name: exitNameOf(fault), serviceCode: fault.serviceCode }),
+  };
+}

@@ -1,0 +1,19 @@
+import { stripVTControlCharacters } from 'node:util';
+
+// Control characters, and the invisible ones that reorder or hide text ("Trojan Source").
+const unsafe = /(?![\t\n])\p{Cc}|[\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u2069\uFEFF]/gu;
+
+/** Text from the service, made harmless for a terminal: no escape sequences, no control characters but tab and newline. */
+export function clean(text: string): string {
+  return stripVTControlCharacters(text).replace(/\r\n?/g, '\n').replace(unsafe, '');
+}
+
+/** The same on one line. */
+export function cleanLine(text: string): string {
+  return clean(text).replace(/\s+/g, ' ').trim();
+}
+
+/** JSON text made harmless for a terminal: what `clean` would remove is written as an escape, so it stays the same document. */
+export function cleanJson(json: string): string {
+  return json.replace(unsafe, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

@@ -1,0 +1,42 @@
+import { isJsonObject, type JsonObject } from '../runs/json.ts';
+import type { Problem } from '../runs/problem.ts';
+import type { Run, Target } from '../runs/run.ts';
+import type { Execution, RunResult } from '../runs/service.ts';
+
+export interface Known {
+  run?: Run;
+  execution?: Execution;
+  result?: RunResult;
+  problem?: Problem;
+}
+
+/**
+ * What is known of a run as one JSON document: the service's own fields under their own names, unknown ones kept. Of the
+ * fields that status and result share, the status stands: it is the one that was confirmed last as final.
+ */
+export function documentOf({ run, execution, result, problem }: Known): JsonObject {
+  return {
+    ...(run && { executionId: run.executionId, ...identityOf(run.target) }),
+    ...result?.document,
+    ...execution?.document,
+    ...(problem && { problem: problem.toJSON() }),
+  };
+}
+
+/** What names a target in a document. */
+export function identityOf(target: Target): JsonObject {
+  return target.family === 'agent'
+    ? { agentId: target.agentId }
+    : { projectId: target.projectId, automationName: target.automationName };
+}
+
+/** The raw value at `summary.failedSteps` or `steps.0.name`, as text; null and missing values are empty. */
+export function fieldOf(document: unknown, path: string, stringify: (value: unknown) => string): string {
+  let value: unknown = document;
+  for (const key of path.split('.')) {
+    if (Array.isArray(value)) value = value[Number(key)];
+    else value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  }
+  if (value === null || value === undefined) return '';
+  return typeof value === 'string' ? value : stringify(value);
+}

@@ -1,0 +1,76 @@
+import type { Context } from '../context.ts';
+import { stringifyJson } from '../json-text.ts';
+import type { FollowEvent } from '../runs/follow-event.ts';
+import type { JsonObject } from '../runs/json.ts';
+import { cleanJson } from './clean.ts';
+import { scrubProblem } from './output.ts';
+import type { Reporter } from './reporter.ts';
+
+const signOfLifeMs = 60_000;
+
+/** `--events`: one JSON object a line on stdout as things happen (contract §3). */
+export function createEventReporter(context: Context): Reporter {
+  const { clock, stdout, secrets } = context;
+  let seq = 0;
+  const toldAtMs = new Map<string, number>();
+
+  const print = (event: string, executionId: string | null, fields: JsonObject) => {
+    seq += 1;
+    const at = new Date(clock.nowMs()).toISOString();
+    const json = stringifyJson(scrubProblem({ schema: 1, seq, at, event, executionId, ...fields }, secrets));
+    stdout.write(`${stdout.isTTY ? cleanJson(json) : json}\n`);
+  };
+
+  return {
+    observe(event) {
+      const { executionId } = event.run;
+      const fields = fieldsOf(event);
+      // A watch looks hundreds of times: only what changed is an event, and now and then a sign of life.
+      if (event.event === 'status' && !event.changed) return;
+      if (event.event === 'waiting') {
+        if (clock.elapsedMs() - (toldAtMs.get(executionId) ?? Number.NEGATIVE_INFINITY) < signOfLifeMs) return;
+        toldAtMs.set(executionId, clock.elapsedMs());
+      }
+      print(event.event, executionId, fields);
+    },
+    last(document) {
+      print('document', null, { document });
+    },
+    // Whoever reads events reads no sentences; they would only fill a log.
+    say() {},
+    stop() {},
+  };
+}
+
+function fieldsOf(event: FollowEvent): JsonObject {
+  switch (event.event) {
+    case 'triggered':
+      return { status: event.execution.status, replayed: event.replayed };
+    case 'status':
+    case 'final':
+      return { status: event.execution.status };
+    case 'poll_failed': {
+      const { fault, failures, quietMs, retryInMs, status, ageMs } = event;
+      return {
+        reason: fault.kind,
+        message: fault.message,
+        httpStatus: fault.httpStatus ?? null,
+        failures,
+        quietMs: Math.round(quietMs),
+        retryInMs: Math.round(retryInMs),
+        ...confirmed(status, ageMs),
+      };
+    }
+    case 'recovered':
+      return { afterMs: Math.round(event.afterMs) };
+    case 'waiting':
+      return { nextLookMs: Math.round(event.nextLookMs), ...confirmed(event.status, event.ageMs) };
+    case 'problem':
+      return { problem: event.problem.toJSON() };
+  }
+}
+
+const confirmed = (status: string | undefined, ageMs: number | undefined): JsonObject => ({
+  status: status ?? null,
+  confirmedAgeMs: ageMs === undefined ? null : Math.round(ageMs),
+});

@@ -1,0 +1,28 @@
+import { version } from '../../package.json';
+import type { Context } from '../context.ts';
+import { Problem } from '../runs/problem.ts';
+import { printDocuments, printProblem } from './output.ts';
+
+/** The one place where an error becomes words, data and an exit code. Anything but a `Problem` is a bug of ours. */
+export async function failWith(error: unknown, argv: readonly string[], context: Context): Promise<number> {
+  const problem = error instanceof Problem ? error : bugOf(error);
+  // The command line may be what is wrong, so it is asked for the one flag that matters here.
+  const ownFlags = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
+  if (ownFlags.includes('--json') || ownFlags.includes('--events')) {
+    printDocuments([{ problem: problem.toJSON() }], { json: true }, context);
+  }
+  await printProblem(problem, context);
+  return problem.exitCode;
+}
+
+function bugOf(error: unknown): Problem {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  const place = stack?.split('\n')[1]?.trim() ?? 'somewhere';
+  return new Problem({
+    name: 'bug',
+    message: `a fault of runctl ${version} itself: ${message} (${place})`,
+    hint: 'please report it; a trigger that it cut short is settled by `runctl recover`',
+    started: 'unknown',
+    cause: error,
+  });
+}

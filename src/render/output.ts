@@ -1,0 +1,62 @@
+import type { Context } from '../context.ts';
+import { stringifyJson } from '../json-text.ts';
+import { isJsonObject, type JsonObject } from '../runs/json.ts';
+import type { Problem } from '../runs/problem.ts';
+import type { Secrets } from '../secrets.ts';
+import { clean, cleanJson } from './clean.ts';
+import { fieldOf } from './document.ts';
+import { createTheme } from './theme.ts';
+
+/** How a command's answer is wanted (contract §3). */
+export interface OutputOptions {
+  json?: boolean;
+  /** Paths of `--field`, in order. */
+  field?: string[];
+  events?: boolean;
+  quiet?: boolean;
+}
+
+/** Is data asked for, rather than something to read? */
+export const wantsData = ({ json, field, events }: OutputOptions) => Boolean(json || events || field?.length);
+
+/**
+ * Prints documents as `--json` or `--field` asks: one document, or with `plural` an array or a line each.
+ * On a terminal the text is made harmless, elsewhere it is unchanged.
+ */
+export function printDocuments(
+  documents: JsonObject[],
+  options: OutputOptions & { plural?: boolean },
+  { stdout, secrets }: Context,
+): void {
+  // A run's data is the service's own word; the problem is ours, and may quote a service that echoed the key.
+  const shown = documents.map((document) => scrubProblem(document, secrets));
+  if (options.json) {
+    const json = stringifyJson(options.plural ? shown : shown[0], stdout.isTTY ? 2 : 0);
+    stdout.write(`${stdout.isTTY ? cleanJson(json) : json}\n`);
+    return;
+  }
+  for (const document of shown) {
+    const values = (options.field ?? []).map((path) => fieldOf(document, path, stringifyJson));
+    const line = values.join('\t');
+    stdout.write(`${stdout.isTTY ? clean(line) : line}\n`);
+  }
+}
+
+export function scrubProblem(document: JsonObject, secrets: Secrets): JsonObject {
+  if (!isJsonObject(document.problem)) return document;
+  const scrubbed = Object.entries(document.problem).map(([field, value]) => [
+    field,
+    typeof value === 'string' ? secrets.scrub(value) : value,
+  ]);
+  return { ...document, problem: Object.fromEntries(scrubbed) };
+}
+
+/** A failure of the tool on stderr, in one or two lines. */
+export async function printProblem(problem: Problem, { stderr, unicode }: Context, about?: string): Promise<void> {
+  const theme = await createTheme({ colors: stderr.colors, unicode });
+  const { message, hint } = problem.facts;
+  const who = about === undefined ? 'runctl' : `runctl: ${clean(about)}`;
+  stderr.write(`${theme.bad(`${who}:`)} ${clean(message)}\n`);
+  if (hint)
+    stderr.write(`  ${theme.symbols.arrow} ${clean(hint).replace(/`([^`]+)`/g, (_, typed) => theme.command(typed))}\n`);
+}

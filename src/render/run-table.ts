@@ -1,0 +1,53 @@
+import stringWidth from 'string-width';
+import type { JournalRun } from '../journal/journal.ts';
+import { formatDuration } from '../runs/duration.ts';
+import { nameOf } from '../runs/run.ts';
+import { cleanLine } from './clean.ts';
+import { colorOfState } from './state.ts';
+import { durationOf } from './status-block.ts';
+import type { Theme } from './theme.ts';
+
+const gap = '  ';
+
+/** Runs as a table, newest first; the automation's name gives way where the terminal is narrow. */
+export function runTable(runs: readonly JournalRun[], nowMs: number, columns: number, theme: Theme): string {
+  const rows = runs.map((run) => ({
+    state: run.status ?? (run.executionId === null ? 'unknown' : 'started'),
+    name: cleanLine(nameOf(run.target)),
+    age: `${formatDuration(nowMs - Date.parse(run.startedAt ?? run.at))} ago`,
+    took:
+      durationOf({ startedAt: run.startedAt ?? undefined, completedAt: run.completedAt ?? undefined }, nowMs, true) ??
+      '',
+    id: run.executionId ?? 'settle it with `runctl recover`',
+    target: run.target,
+  }));
+  const widest = (cells: string[]) => Math.max(...cells.map((cell) => stringWidth(cell)));
+  const state = widest(rows.map((row) => row.state));
+  const age = widest(rows.map((row) => row.age));
+  const took = widest(rows.map((row) => row.took));
+  const id = widest(rows.map((row) => row.id));
+  const room = Math.max(8, columns - state - age - took - id - 4 * gap.length);
+  const name = Math.min(room, widest(rows.map((row) => row.name)));
+  return rows
+    .map((row) => {
+      const shown = pad(cut(row.name, name, theme), name);
+      const color = colorOfState(row.target, row.state, theme);
+      return [color(pad(row.state, state)), shown, pad(row.age, age), pad(row.took, took), theme.dim(row.id)]
+        .join(gap)
+        .trimEnd();
+    })
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+const pad = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - stringWidth(text)));
+
+function cut(text: string, width: number, { symbols }: Theme): string {
+  if (stringWidth(text) <= width) return text;
+  let shown = '';
+  for (const character of text) {
+    if (stringWidth(shown + character + symbols.ellipsis) > width) break;
+    shown += character;
+  }
+  return shown + symbols.ellipsis;
+}

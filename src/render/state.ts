@@ -1,0 +1,13 @@
+import { endingOf, isFinal, type Target } from '../runs/run.ts';
+import type { Theme } from './theme.ts';
+
+/** Good, bad or still going: how a state is coloured. */
+export function colorOfState(target: Target, status: string, theme: Theme): (text: string) => string {
+  if (!isFinal(target, status)) return theme.warn;
+  return endingOf(status) === 'ok' ? theme.good : theme.bad;
+}
+
+export function symbolOfState(target: Target, status: string, { symbols }: Theme): string {
+  if (!isFinal(target, status)) return symbols.running;
+  return endingOf(status) === 'ok' ? symbols.good : symbols.bad;
+}

@@ -1,0 +1,47 @@
+import { formatDuration } from '../runs/duration.ts';
+import { isFinal, type Run } from '../runs/run.ts';
+import type { Execution } from '../runs/service.ts';
+import { block } from './block.ts';
+import { clean, cleanLine } from './clean.ts';
+import { colorOfState } from './state.ts';
+import type { Theme } from './theme.ts';
+
+/** One look at a run, as a short labelled block. */
+export function statusBlock(run: Run, execution: Execution, nowMs: number, theme: Theme): string {
+  const { target } = run;
+  const agent = target.family === 'agent';
+  return block(
+    [
+      ['state', colorOfState(target, execution.status, theme)(cleanLine(execution.status))],
+      ['automation', agent ? undefined : clean(target.automationName)],
+      ['project', agent ? undefined : target.projectId],
+      ['agent', agent ? target.agentId : undefined],
+      ['run', run.executionId],
+      ['title', execution.title && cleanLine(execution.title)],
+      ['message', execution.message && cleanLine(execution.message)],
+      ['started', when(execution.startedAt, nowMs)],
+      ['ended', isFinal(target, execution.status) ? when(execution.completedAt, nowMs) : undefined],
+      ['duration', durationOf(execution, nowMs, isFinal(target, execution.status))],
+      ['credits', execution.creditsCharged === undefined ? undefined : String(execution.creditsCharged)],
+    ],
+    theme,
+  );
+}
+
+function when(timestamp: string | undefined, nowMs: number): string | undefined {
+  if (timestamp === undefined) return undefined;
+  const atMs = Date.parse(timestamp);
+  const utc = `${new Date(atMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+  return atMs <= nowMs ? `${utc} (${formatDuration(nowMs - atMs)} ago)` : utc;
+}
+
+/** How long a run took, or has taken so far; undefined where its times do not tell. */
+export function durationOf(
+  times: { startedAt?: string; completedAt?: string },
+  nowMs: number,
+  ended: boolean,
+): string | undefined {
+  const startedMs = Date.parse(times.startedAt ?? '');
+  const endMs = ended ? Date.parse(times.completedAt ?? '') : nowMs;
+  return endMs >= startedMs ? formatDuration(endMs - startedMs) : undefined;
+}

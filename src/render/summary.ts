@@ -1,0 +1,69 @@
+import { endingOf, nameOf, type Run } from '../runs/run.ts';
+import type { Execution, RunResult } from '../runs/service.ts';
+import { block } from './block.ts';
+import { clean, cleanLine } from './clean.ts';
+import { colorOfState, symbolOfState } from './state.ts';
+import { durationOf } from './status-block.ts';
+import type { Theme } from './theme.ts';
+
+export interface Told {
+  run: Run;
+  execution?: Execution;
+  result?: RunResult;
+}
+
+/**
+ * A run that was followed, for the eye: outcome first, then cause, cost and id, then the output.
+ * `raw` leaves the output as the service sent it, for a pipe.
+ */
+export function summary({ run, execution, result }: Told, theme: Theme, raw: boolean): string {
+  const status = execution?.status ?? result?.status ?? '';
+  const color = colorOfState(run.target, status, theme);
+  const took = durationOf(
+    { ...execution, completedAt: execution?.completedAt ?? result?.completedAt },
+    Number.NaN,
+    true,
+  );
+  const verb = endingOf(status) === 'ok' ? 'in' : 'after';
+  const head = `${color(`${symbolOfState(run.target, status, theme)} ${cleanLine(status)}`)} ${theme.strong(cleanLine(nameOf(run.target)))}`;
+  const rows = block(
+    [
+      ['error', result?.error && theme.bad(errorLine(result.error))],
+      ['steps', stepsLine(result?.summary)],
+      ['credits', execution?.creditsCharged === undefined ? undefined : String(execution.creditsCharged)],
+      ['run', run.executionId],
+    ],
+    theme,
+    '  ',
+  );
+  return `${head}${took ? ` ${theme.dim(`${verb} ${took}`)}` : ''}\n${rows}${outputOf(result, raw)}`;
+}
+
+function errorLine({ type, message }: NonNullable<RunResult['error']>): string {
+  return [type, message]
+    .filter((part) => part)
+    .map((part) => cleanLine(part ?? ''))
+    .join(': ');
+}
+
+function stepsLine(steps: RunResult['summary']): string | undefined {
+  if (!steps) return undefined;
+  const { stepCount, succeededSteps, failedSteps, skippedSteps } = steps;
+  const counts = [
+    [succeededSteps, 'succeeded'],
+    [failedSteps, 'failed'],
+    [skippedSteps, 'skipped'],
+  ] as const;
+  const told = counts
+    .filter(([count]) => count !== undefined)
+    .map(([count, word]) => `${count} ${word}`)
+    .join(', ');
+  return stepCount === undefined ? told : `${told}${told ? ' ' : ''}of ${stepCount}`;
+}
+
+function outputOf(result: RunResult | undefined, raw: boolean): string {
+  const output = result?.output;
+  if (!output) return '';
+  const text = raw ? output : clean(output);
+  return `\n${text}${text.endsWith('\n') ? '' : '\n'}`;
+}

@@ -1,0 +1,33 @@
+/** How things look on one stream: colours where it has them, and symbols that mean the same without. */
+export interface Theme {
+  good(text: string): string;
+  bad(text: string): string;
+  warn(text: string): string;
+  dim(text: string): string;
+  strong(text: string): string;
+  /** Something to type. */
+  command(text: string): string;
+  symbols: { good: string; bad: string; warn: string; running: string; arrow: string; dot: string; ellipsis: string };
+}
+
+const plain = (text: string) => text;
+const symbols = { good: '✔', bad: '✖', warn: '⚠', running: '●', arrow: '→', dot: '·', ellipsis: '…' };
+const asciiSymbols = { good: 'v', bad: 'x', warn: '!', running: '*', arrow: '->', dot: '-', ellipsis: '...' };
+
+/** The sixteen colours of the terminal's own palette, which its user has made readable on dark or light. */
+export async function createTheme({ colors, unicode }: { colors: boolean; unicode: boolean }): Promise<Theme> {
+  const shown = unicode ? symbols : asciiSymbols;
+  if (!colors)
+    return { good: plain, bad: plain, warn: plain, dim: plain, strong: plain, command: plain, symbols: shown };
+  const { Chalk } = await import('chalk');
+  const chalk = new Chalk({ level: 1 });
+  return {
+    good: chalk.green,
+    bad: chalk.red,
+    warn: chalk.yellow,
+    dim: chalk.dim,
+    strong: chalk.bold,
+    command: chalk.cyan,
+    symbols: shown,
+  };
+}

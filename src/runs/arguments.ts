@@ -1,0 +1,57 @@
+import { usageProblem } from './problem.ts';
+import type { AutomationTarget, Run } from './run.ts';
+import { isUuid } from './uuid.ts';
+
+/** What a run argument names (contract §1). */
+export type RunArgument =
+  | { kind: 'id'; executionId: string }
+  | { kind: 'run'; run: Run }
+  /** The last run, of any automation or of the one named. */
+  | { kind: 'last'; automationName?: string; projectId?: string };
+
+/** `<executionId>`, `<projectId>/<automationName>/<executionId>`, `@last` or `<automation>@last`. Throws a usage problem. */
+export function parseRunArgument(text: string): RunArgument {
+  if (text === '@last') return { kind: 'last' };
+  if (isUuid(text)) return { kind: 'id', executionId: text.toLowerCase() };
+  if (text.endsWith('@last')) return { kind: 'last', ...parseAutomationName(text.slice(0, -'@last'.length)) };
+  const cut = text.lastIndexOf('/');
+  const executionId = text.slice(cut + 1);
+  const { projectId, automationName } = parseAutomationName(text.slice(0, Math.max(0, cut)), text);
+  if (!isUuid(executionId) || projectId === undefined) {
+    throw usageProblem(
+      `${quote(text)} does not name a run`,
+      'give an execution id, <projectId>/<automationName>/<executionId>, @last or <automation>@last',
+    );
+  }
+  const target: AutomationTarget = { family: 'automation', projectId, automationName };
+  return { kind: 'run', run: { target, executionId: executionId.toLowerCase() } };
+}
+
+/** `<automationName>` with the project given beside it, or `<projectId>/<automationName>`. Throws a usage problem. */
+export function parseAutomationArgument(text: string, project: () => string): AutomationTarget {
+  const { projectId, automationName } = parseAutomationName(text);
+  return { family: 'automation', projectId: projectId ?? project(), automationName };
+}
+
+/** The part before the first `/` is a project only if it is a UUID. */
+function parseAutomationName(text: string, whole = text): { projectId?: string; automationName: string } {
+  const cut = text.indexOf('/');
+  const hasProject = cut > 0 && isUuid(text.slice(0, cut));
+  const automationName = hasProject ? text.slice(cut + 1) : text;
+  checkAutomationName(automationName, whole);
+  return hasProject ? { projectId: text.slice(0, cut).toLowerCase(), automationName } : { automationName };
+}
+
+/** Refuses the names that cannot travel in a path: a URL parser drops `.` and `..` even when they are percent-encoded. */
+function checkAutomationName(name: string, whole: string): void {
+  if (name === '') throw usageProblem(`${quote(whole)} names no automation`);
+  if (name === '.' || name === '..') throw usageProblem(`the automation name ${quote(name)} cannot be sent in a path`);
+  if (!name.isWellFormed()) throw usageProblem('the automation name holds half a character (a lone surrogate)');
+}
+
+export function parseUuidArgument(text: string, what: string): string {
+  if (!isUuid(text)) throw usageProblem(`${quote(text)} is not ${what}: a UUID is expected`);
+  return text.toLowerCase();
+}
+
+export const quote = (text: string) => JSON.stringify(text);

@@ -1,0 +1,10 @@
+/**
+ * Time as an argument. Two clocks, because a laptop's sleep stops one of them:
+ * `nowMs` is the wall clock (milliseconds since 1970), `elapsedMs` only moves while the machine is awake.
+ */
+export interface Clock {
+  nowMs(): number;
+  elapsedMs(): number;
+  /** Resolves after `ms`, or at once when `signal` aborts; never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}

@@ -1,0 +1,37 @@
+const unitsMs = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const;
+
+const number = String.raw`\d+(?:\.\d+)?`;
+const grammar = new RegExp(
+  `^(?!$)(?:(?<d>${number})d)?(?:(?<h>${number})h)?(?:(?<m>${number})m)?(?:(?<s>${number})s)?(?:(?<ms>${number})ms)?$`,
+);
+
+/**
+ * Milliseconds of a duration as the contract (§2) writes them: `500ms`, `30s`, `5m`, `1h30m`, `2d`, largest unit first.
+ * Undefined for anything else: a bare number, blanks, a sign, capitals, anything trailing.
+ */
+export function parseDuration(text: string): number | undefined {
+  const parts = grammar.exec(text)?.groups;
+  if (!parts) return undefined;
+  let ms = 0;
+  for (const [unit, unitMs] of Object.entries(unitsMs)) ms += Number(parts[unit] ?? 0) * unitMs;
+  const wholeMs = Math.round(ms);
+  return Number.isSafeInteger(wholeMs) ? wholeMs : undefined;
+}
+
+/** A duration for people, cut off (never rounded up) after two units: `1h 30m`, `4m 12s`, `45s`, `3.2s`, `450ms`. */
+export function formatDuration(ms: number): string {
+  const wholeMs = ms > 0 ? Math.floor(ms) : 0;
+  if (wholeMs === 0) return '0s';
+  if (wholeMs < unitsMs.s) return `${wholeMs}ms`;
+  if (wholeMs < 10 * unitsMs.s) return `${Math.floor(wholeMs / 100) / 10}s`;
+  if (wholeMs < unitsMs.m) return inUnits(wholeMs, 's');
+  if (wholeMs < unitsMs.h) return inUnits(wholeMs, 'm', 's');
+  if (wholeMs < unitsMs.d) return inUnits(wholeMs, 'h', 'm');
+  return inUnits(wholeMs, 'd', 'h');
+}
+
+function inUnits(ms: number, large: keyof typeof unitsMs, small?: keyof typeof unitsMs): string {
+  const many = Math.floor(ms / unitsMs[large]);
+  const few = small ? Math.floor((ms % unitsMs[large]) / unitsMs[small]) : 0;
+  return few > 0 ? `${many}${large} ${few}${small}` : `${many}${large}`;
+}

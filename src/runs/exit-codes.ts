@@ -1,0 +1,180 @@
+/** What a process ends with. This table is the only one: `explain`, `--help`, the README and the man page read it. */
+export interface ExitCode {
+  code: number;
+  name: string;
+  /** What the code says, in one clause. */
+  meaning: string;
+  /** Was a run started by this command? */
+  started: string;
+  /** May the same command be typed again? */
+  repeat: string;
+  /** What to do about it, in a sentence or two. */
+  advice: string;
+}
+
+const table = [
+  {
+    code: 0,
+    name: 'ok',
+    meaning: 'done; every watched run COMPLETED',
+    started: '–',
+    repeat: '–',
+    advice: 'Nothing to do.',
+  },
+  {
+    code: 1,
+    name: 'run_failed',
+    meaning: 'the run ended FAILED',
+    started: 'yes',
+    repeat: 'yes, starts a new run',
+    advice: 'Read the error and the output with `runctl result`, mend the cause, then trigger again.',
+  },
+  {
+    code: 2,
+    name: 'usage',
+    meaning: 'bad arguments or settings; nothing was sent',
+    started: 'no',
+    repeat: 'after mending',
+    advice: 'The message names the argument or setting. `runctl <command> --help` shows what it takes.',
+  },
+  {
+    code: 3,
+    name: 'run_timed_out',
+    meaning: 'the run ended TIMED_OUT',
+    started: 'yes',
+    repeat: 'yes, starts a new run',
+    advice: 'The service ends a run after 3 hours. Make the Automation do less in one run, then trigger again.',
+  },
+  {
+    code: 4,
+    name: 'run_cancelled',
+    meaning: 'the run ended CANCELLED',
+    started: 'yes',
+    repeat: 'yes, starts a new run',
+    advice: 'Somebody or something cancelled the run. Trigger again if that was not meant.',
+  },
+  {
+    code: 5,
+    name: 'already_active',
+    meaning: 'the automation is already running',
+    started: 'no',
+    repeat: 'later',
+    advice: 'An Automation has one active run at most. `--if-active wait`, `skip` or `attach` says what to do instead.',
+  },
+  {
+    code: 6,
+    name: 'not_found',
+    meaning: 'no such run under that automation',
+    started: 'no',
+    repeat: 'no',
+    advice: 'Check the id, the project and the automation name. `runctl list` shows the runs this machine knows.',
+  },
+  {
+    code: 7,
+    name: 'unauthorized',
+    meaning: 'the key was refused (401, 403)',
+    started: 'no',
+    repeat: 'after mending',
+    advice: 'Check which key is in force with `runctl config list`; set another with `runctl config set apiKey`.',
+  },
+  {
+    code: 8,
+    name: 'no_credits',
+    meaning: 'the AI credit balance is 0 (402)',
+    started: 'no',
+    repeat: 'after topping up',
+    advice: 'Top up the balance, then trigger again.',
+  },
+  {
+    code: 9,
+    name: 'rate_limited',
+    meaning: 'still refused with 429 when patience ended',
+    started: 'no',
+    repeat: 'later',
+    advice: 'Come back when the message says, or wait longer with `--give-up-after`.',
+  },
+  {
+    code: 10,
+    name: 'unavailable',
+    meaning: 'the service could not be reached, or kept failing',
+    started: 'no / still running',
+    repeat: 'yes',
+    advice:
+      'Check the base address and the network. A run that was being watched goes on: `runctl watch` follows it again.',
+  },
+  {
+    code: 11,
+    name: 'bad_response',
+    meaning:
+      'the service answered something this version does not understand, or refused the request for another reason',
+    started: 'see `problem.started`',
+    repeat: 'see `problem`',
+    advice: 'Read the message; `--json` shows it as data, `--debug` shows the exchange.',
+  },
+  {
+    code: 12,
+    name: 'outcome_unknown',
+    meaning: 'a trigger may or may not have started a run; the key is in the message and the journal',
+    started: 'unknown',
+    repeat: 'only with `runctl recover`',
+    advice: 'Run `runctl recover`: it asks again with the same key, which cannot start a second run.',
+  },
+  {
+    code: 13,
+    name: 'result_unavailable',
+    meaning: "the run's final state is known, its result could not be read",
+    started: 'yes',
+    repeat: '`runctl result`',
+    advice: 'Ask for the result again later with `runctl result`.',
+  },
+  {
+    code: 70,
+    name: 'bug',
+    meaning: 'a fault of runctl itself',
+    started: 'see `problem.started`',
+    repeat: '–',
+    advice: 'Please report it with the message and the version. A trigger cut short is settled by `runctl recover`.',
+  },
+  {
+    code: 124,
+    name: 'watch_timeout',
+    meaning: '`--timeout` passed; the run goes on',
+    started: 'yes',
+    repeat: '`runctl watch`',
+    advice: 'The run was left alone. `runctl watch` follows it again.',
+  },
+  {
+    code: 129,
+    name: 'interrupted_hangup',
+    meaning: 'interrupted by SIGHUP; the run goes on',
+    started: 'yes',
+    repeat: '`runctl watch`',
+    advice: 'The run was left alone. `runctl watch` follows it again; after a cut trigger, `runctl recover`.',
+  },
+  {
+    code: 130,
+    name: 'interrupted',
+    meaning: 'interrupted by Ctrl-C; the run goes on',
+    started: 'yes',
+    repeat: '`runctl watch`',
+    advice: 'The run was left alone. `runctl watch` follows it again; after a cut trigger, `runctl recover`.',
+  },
+  {
+    code: 143,
+    name: 'interrupted_terminated',
+    meaning: 'interrupted by SIGTERM; the run goes on',
+    started: 'yes',
+    repeat: '`runctl watch`',
+    advice: 'The run was left alone. `runctl watch` follows it again; after a cut trigger, `runctl recover`.',
+  },
+] as const satisfies readonly ExitCode[];
+
+export type ExitName = (typeof table)[number]['name'];
+
+export const exitCodes: readonly (ExitCode & { name: ExitName })[] = table;
+
+/** The number of a named exit. */
+export function exitCodeOf(name: ExitName): number {
+  const row = exitCodes.find((candidate) => candidate.name === name);
+  return row?.code ?? 70;
+}

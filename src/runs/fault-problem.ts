@@ -1,0 +1,186 @@
+import { formatDuration } from './duration.ts';
+import type { ExitName } from './exit-codes.ts';
+import { Problem, type ProblemFacts } from './problem.ts';
+import { nameOf, type Run, type Target } from './run.ts';
+import type { Fault, FaultKind } from './service.ts';
+
+const exitNames: Record<FaultKind, ExitName> = {
+  unreachable: 'unavailable',
+  untrusted: 'unavailable',
+  proxy_refused: 'unavailable',
+  lost: 'unavailable',
+  unavailable: 'unavailable',
+  throttled: 'rate_limited',
+  unreadable: 'bad_response',
+  too_large: 'bad_response',
+  unauthorized: 'unauthorized',
+  no_credits: 'no_credits',
+  already_active: 'already_active',
+  not_found: 'not_found',
+  redirected: 'bad_response',
+  in_progress: 'bad_response',
+  rejected: 'bad_response',
+  interrupted: 'interrupted',
+};
+
+/** What a fault is called in the table of exit codes. */
+export const exitNameOf = (fault: Fault): ExitName => exitNames[fault.kind];
+
+const keyHint = 'check the key with `runctl config list`, set another with `runctl config set apiKey`';
+const addressHint = 'check the base address with `runctl config list`';
+
+/** What mends a fault, whatever was asked. */
+const remedies: Partial<Record<FaultKind, string>> = {
+  unauthorized: keyHint,
+  no_credits: 'top up the credits, then trigger again',
+  redirected: addressHint,
+  unreachable: addressHint,
+};
+
+const comeBack = ({ retryAfterMs }: Fault) =>
+  retryAfterMs === undefined ? undefined : `come back in ${formatDuration(retryAfterMs)}, as the service asks`;
+
+const factsOf = ({ httpStatus, serviceCode, requestId }: Fault) => ({ httpStatus, serviceCode, requestId });
+
+/** A look at a run (status or result) that was refused, or that patience ended on. */
+export function faultProblem(fault: Fault, { operation, run }: { operation: 'status' | 'result'; run: Run }): Problem {
+  const meanings: Partial<Record<FaultKind, string>> = {
+    not_found: `there is no run ${run.executionId} under ${nameOf(run.target)}`,
+    unauthorized: 'the key was refused; the run itself is not touched',
+  };
+  const meaning = meanings[fault.kind] ?? `the ${operation} could not be read; the run itself is not touched`;
+  const remedy = remedies[fault.kind] ?? (fault.kind === 'not_found' ? notFoundHint : again(operation, run));
+  return new Problem({
+    ...factsOf(fault),
+    name: exitNameOf(fault),
+    message: `${fault.message}: ${meaning}`,
+    hint: fault.hint ?? comeBack(fault) ?? remedy,
+  });
+}
+
+const notFoundHint = 'check the id, the project and the automation name; `runctl list` shows the runs known here';
+const again = (command: string, { executionId }: Run) => `ask again with \`runctl ${command} ${executionId}\``;
+
+/** A trigger that surely started nothing. */
+export function refusedTriggerProblem(fault: Fault, target: Target, idempotencyKey: string): Problem {
+  const meanings: Partial<Record<FaultKind, string>> = {
+    already_active: `${nameOf(target)} is already running, no run was started`,
+    no_credits: 'the AI credit balance is 0, no run was started',
+    unauthorized: 'the key was refused, no run was started',
+    not_found: `the service does not know ${nameOf(target)}, no run was started`,
+  };
+  const activeHint = fault.executionId
+    ? `follow the active run with \`runctl watch ${fault.executionId}\`, or see \`--if-active wait|attach|skip\``
+    : 'wait for it with `--if-active wait`, or see `--if-active attach|skip`';
+  const hints: Partial<Record<FaultKind, string>> = { already_active: activeHint, not_found: notFoundHint };
+  return new Problem({
+    ...factsOf(fault),
+    name: exitNameOf(fault),
+    message: `${fault.message}: ${meanings[fault.kind] ?? 'no run was started'}`,
+    hint: fault.hint ?? comeBack(fault) ?? hints[fault.kind] ?? remedies[fault.kind],
+    idempotencyKey,
+  });
+}
+
+/** A trigger that may have started a run. */
+export function unknownTriggerProblem(fault: Fault, target: Target, idempotencyKey: string): Problem {
+  const conflict = fault.kind === 'already_active';
+  const happened = conflict
+    ? `an earlier answer was lost, and now ${nameOf(target)} is already running: most likely that is the run of this trigger`
+    : `${fault.message}: a run of ${nameOf(target)} may or may not have been started (key ${idempotencyKey})`;
+  return new Problem({
+    ...factsOf(fault),
+    name: 'outcome_unknown',
+    started: 'unknown',
+    message: conflict ? `${happened} (key ${idempotencyKey})` : happened,
+    hint: `settle it with \`runctl recover\`${conflict ? ' once that run has ended' : ', which cannot start a second run'}`,
+    idempotencyKey,
+  });
+}
+
+export interface LastKnown {
+  run: Run;
+  status?: string;
+  ageMs?: number;
+}
+
+const lastSeen = ({ status, ageMs }: LastKnown) =>
+  status === undefined ? 'its state was never confirmed' : `last seen ${status} ${formatDuration(ageMs ?? 0)} ago`;
+
+const resume = ({ executionId }: Run) => `follow it again with \`runctl watch ${executionId}\``;
+
+/** A watch that heard nothing good for `giveUpAfterMs`. */
+export function givenUpProblem(fault: Fault, giveUpAfterMs: number, known: LastKnown): Problem {
+  const wait = comeBack(fault);
+  return new Problem({
+    ...factsOf(fault),
+    name: 'unavailable',
+    message: `no good answer for ${formatDuration(giveUpAfterMs)} (${fault.message}): the run may still be going, ${lastSeen(known)}`,
+    hint: wait ? `${wait}; ${resume(known.run)}` : (fault.hint ?? resume(known.run)),
+  });
+}
+
+/** `--timeout` passed. */
+export function watchTimeoutProblem(timeoutMs: number, known: LastKnown): Problem {
+  return new Problem({
+    name: 'watch_timeout',
+    message: `the limit of ${formatDuration(timeoutMs)} passed: the run goes on, ${lastSeen(known)}`,
+    hint: resume(known.run),
+  });
+}
+
+/** The run has ended, its result cannot be read. */
+export function resultProblem(fault: Fault, run: Run, status: string): Problem {
+  return new Problem({
+    ...factsOf(fault),
+    name: 'result_unavailable',
+    message: `the run ended ${status}, but its result could not be read: ${fault.message}`,
+    hint:
+      fault.kind === 'too_large'
+        ? `read it whole with \`runctl result ${run.executionId} --max-output 1GiB\``
+        : (fault.hint ?? comeBack(fault) ?? again('result', run)),
+  });
+}
+
+const interruptNames: Record<string, ExitName> = {
+  SIGHUP: 'interrupted_hangup',
+  SIGINT: 'interrupted',
+  SIGTERM: 'interrupted_terminated',
+};
+
+const interruptNameOf = (signal: AbortSignal): ExitName => interruptNames[String(signal.reason)] ?? 'interrupted';
+
+/** The user ended the watch; the run is left alone. */
+export function interruptedProblem(signal: AbortSignal, run?: Run): Problem {
+  const name = interruptNameOf(signal);
+  if (!run) return new Problem({ name, message: 'interrupted' });
+  return new Problem({ name, message: 'interrupted: the run goes on', hint: resume(run) });
+}
+
+/** The user ended a trigger before its outcome was known. */
+export function interruptedTriggerProblem(
+  signal: AbortSignal,
+  outcome: 'refused' | 'unknown',
+  target: Target,
+  idempotencyKey: string,
+): Problem {
+  const facts: Partial<ProblemFacts> =
+    outcome === 'refused'
+      ? { message: 'interrupted: no run was started' }
+      : {
+          started: 'unknown',
+          message: `interrupted: a run of ${nameOf(target)} may or may not have been started (key ${idempotencyKey})`,
+          hint: 'settle it with `runctl recover`, which cannot start a second run',
+        };
+  return new Problem({ name: interruptNameOf(signal), message: 'interrupted', idempotencyKey, ...facts });
+}
+
+/** `--timeout` passed while waiting for the active run to end. */
+export function slotTimeoutProblem(timeoutMs: number, target: Target, idempotencyKey: string): Problem {
+  return new Problem({
+    name: 'watch_timeout',
+    message: `${nameOf(target)} was still running after ${formatDuration(timeoutMs)}: no run was started`,
+    hint: 'wait longer with `--timeout`',
+    idempotencyKey,
+  });
+}

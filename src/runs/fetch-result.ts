@@ -1,0 +1,58 @@
+import type { Budget } from './budget.ts';
+import type { Clock } from './clock.ts';
+import { interruptedProblem, resultProblem } from './fault-problem.ts';
+import type { FollowEvent } from './follow-event.ts';
+import type { Problem } from './problem.ts';
+import { persist } from './retry.ts';
+import { isFinal, type Run } from './run.ts';
+import type { Answer, Execution, RunResult, Service } from './service.ts';
+
+export interface ResultPorts {
+  service: Service;
+  clock: Clock;
+  random(): number;
+  signal: AbortSignal;
+  budget: Budget;
+  giveUpAfterMs: number;
+  observe(event: FollowEvent): void;
+}
+
+/** The result of a run that has ended: one that still says RUNNING is late (field notes 14) and asked for again. */
+export async function fetchResult(
+  run: Run,
+  execution: Execution,
+  ports: ResultPorts,
+): Promise<{ kind: 'good'; value: RunResult } | { kind: 'problem'; problem: Problem }> {
+  const { service, clock, signal, budget, observe } = ports;
+  const startMs = clock.elapsedMs();
+  let failures = 0;
+  const look = async (): Promise<Answer<RunResult>> => {
+    await budget.take(signal);
+    const answer = await service.result(run, signal);
+    if (answer.kind === 'fault' || isFinal(run.target, answer.value.status)) return answer;
+    const message = `the result still says ${answer.value.status}`;
+    return { kind: 'fault', fault: { kind: 'unreadable', transient: true, acted: 'no', message } };
+  };
+  const answer = await persist(look, {
+    ...ports,
+    onRetry: (fault, retryInMs) => {
+      failures += 1;
+      const quietMs = clock.elapsedMs() - startMs;
+      observe({
+        event: 'poll_failed',
+        run,
+        fault,
+        failures,
+        quietMs,
+        retryInMs,
+        status: execution.status,
+        ageMs: quietMs,
+      });
+    },
+  });
+  if (answer.kind === 'good') return answer;
+  const { fault } = answer;
+  const problem =
+    fault.kind === 'interrupted' ? interruptedProblem(signal, run) : resultProblem(fault, run, execution.status);
+  return { kind: 'problem', problem };
+}

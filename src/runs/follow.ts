@@ -1,0 +1,141 @@
+import type { Budget } from './budget.ts';
+import type { Clock } from './clock.ts';
+import { faultProblem, givenUpProblem, interruptedProblem, watchTimeoutProblem } from './fault-problem.ts';
+import { fetchResult } from './fetch-result.ts';
+import type { FollowEvent } from './follow-event.ts';
+import { jitter, type Pace } from './pace.ts';
+import { pause } from './pause.ts';
+import type { Problem } from './problem.ts';
+import { retryDelayMs, waitWithin } from './retry.ts';
+import { isFinal, type Run } from './run.ts';
+import type { Execution, Fault, RunResult, Service } from './service.ts';
+import type { Tempo } from './tempo.ts';
+
+export interface FollowOptions {
+  pace: Pace;
+  /** Waiting for the run's end; Infinity for ever. */
+  timeoutMs: number;
+  /** Time without one good answer after which the watch ends. */
+  giveUpAfterMs: number;
+  /** Wall clock, when this machine triggered the run: the service may not know it for a moment (field notes 14). */
+  triggeredAtMs?: number;
+}
+
+export interface FollowPorts {
+  service: Service;
+  clock: Clock;
+  random(): number;
+  signal: AbortSignal;
+  budget: Budget;
+  /** Shared by every run of the process: slows down after a 429. */
+  tempo: Tempo;
+  observe(event: FollowEvent): void;
+}
+
+/** How following a run ended. Without `problem` the run is final and, where there is one, its result is at hand. */
+export interface Ending {
+  run: Run;
+  /** The last confirmed state of the run. */
+  execution?: Execution;
+  result?: RunResult;
+  problem?: Problem;
+}
+
+const readAfterWriteMs = 30_000;
+
+/**
+ * Follows a run to its end. Ends for four reasons only: a final state, `timeoutMs`, a definite answer of the service,
+ * the user. Everything else is ridden out until it has lasted `giveUpAfterMs` without one good answer.
+ */
+export async function follow(run: Run, options: FollowOptions, ports: FollowPorts): Promise<Ending> {
+  const { service, clock, random, signal, budget, tempo, observe } = ports;
+  const startMs = clock.elapsedMs();
+  const deadlineMs = startMs + options.timeoutMs;
+  let execution: Execution | undefined;
+  let confirmedAtMs: number | undefined;
+  /** Since when nothing good was heard: the start, the last good answer, or a wake-up from sleep. */
+  let quietSinceMs = startMs;
+  let failures = 0;
+
+  const end = (problem?: Problem, result?: RunResult): Ending => {
+    if (problem) observe({ event: 'problem', run, problem });
+    return { run, execution, result, problem };
+  };
+  const lastKnown = () => ({ run, status: execution?.status, ageMs: ageOf(confirmedAtMs) });
+  const ageOf = (sinceMs: number | undefined) => (sinceMs === undefined ? undefined : clock.elapsedMs() - sinceMs);
+
+  for (;;) {
+    await budget.take(signal);
+    const isLastLook = clock.elapsedMs() >= deadlineMs;
+    const answer = await service.status(run, signal);
+    if (signal.aborted) return end(interruptedProblem(signal, run));
+    const nowMs = clock.elapsedMs();
+    let delayMs: number;
+
+    if (answer.kind === 'good') {
+      if (failures > 0) observe({ event: 'recovered', run, afterMs: nowMs - quietSinceMs });
+      const changed = answer.value.status !== execution?.status;
+      execution = answer.value;
+      confirmedAtMs = quietSinceMs = nowMs;
+      failures = 0;
+      observe({ event: 'status', run, execution, changed });
+      if (isFinal(run.target, execution.status)) break;
+      if (isLastLook) return end(watchTimeoutProblem(options.timeoutMs, lastKnown()));
+      delayMs = tempo.stretch(jitter(options.pace.gapMs(ageMs(execution, nowMs - startMs, clock)), random));
+    } else {
+      const { fault } = answer;
+      if (!isRiddenOut(fault)) return end(faultProblem(fault, { operation: 'status', run }));
+      if (isLastLook) return end(watchTimeoutProblem(options.timeoutMs, lastKnown()));
+      failures += 1;
+      if (fault.kind === 'throttled') tempo.slowDown();
+      const leftMs = quietSinceMs + options.giveUpAfterMs - nowMs;
+      const waitMs = waitWithin(leftMs, retryDelayMs(failures, fault, random), fault);
+      if (waitMs === undefined) return end(givenUpProblem(fault, options.giveUpAfterMs, lastKnown()));
+      observe({
+        event: 'poll_failed',
+        fault,
+        failures,
+        quietMs: nowMs - quietSinceMs,
+        retryInMs: waitMs,
+        ...lastKnown(),
+      });
+      if (nowMs + (fault.retryAfterMs ?? 0) > deadlineMs)
+        return end(watchTimeoutProblem(options.timeoutMs, lastKnown()));
+      delayMs = waitMs;
+    }
+
+    const pauseMs = Math.max(0, Math.min(delayMs, deadlineMs - nowMs));
+    observe({ event: 'waiting', nextLookMs: pauseMs, ...lastKnown() });
+    if ((await pause(pauseMs, clock, signal)) === 'woke') quietSinceMs = clock.elapsedMs();
+    if (signal.aborted) return end(interruptedProblem(signal, run));
+  }
+
+  observe({ event: 'final', run, execution });
+  if (run.target.family === 'agent') return end();
+  const leftMs = Math.max(readAfterWriteMs, deadlineMs - clock.elapsedMs());
+  const fetched = await fetchResult(run, execution, {
+    ...ports,
+    giveUpAfterMs: Math.min(options.giveUpAfterMs, leftMs),
+  });
+  return fetched.kind === 'good' ? end(undefined, fetched.value) : end(fetched.problem);
+
+  function isRiddenOut(fault: Fault): boolean {
+    if (fault.transient) return true;
+    if (fault.kind === 'not_found') {
+      return options.triggeredAtMs !== undefined && clock.nowMs() - options.triggeredAtMs < readAfterWriteMs;
+    }
+    // A certificate, proxy or redirect in the way of a run that was seen before is the network's doing (a hotel's
+    // login page, say), not the service's word on the run.
+    return (
+      execution !== undefined &&
+      (fault.kind === 'untrusted' || fault.kind === 'proxy_refused' || fault.kind === 'redirected')
+    );
+  }
+}
+
+/** The run's age by its own start, where this machine's clock makes that plausible; else the time it has been followed. */
+function ageMs(execution: Execution, followedMs: number, clock: Clock): number {
+  const startedAtMs = Date.parse(execution.startedAt ?? '');
+  const age = clock.nowMs() - startedAtMs;
+  return age >= followedMs && age < 48 * 3_600_000 ? age : followedMs;
+}

@@ -1,0 +1,73 @@
+import { createHazard } from './pace-hazard.ts';
+import { quantileMs, weigh } from './pace-record.ts';
+
+const shortestGapMs = 1000;
+const longestGapMs = 15_000;
+const shareOfAge = 0.05;
+
+/** The lag that one request is worth: the middle (of the logarithms, about) of 0.2 s and 1 s. */
+const requestWorthMs = 570;
+/** Even where the record says that nothing can happen yet: a first look, and one before the age has grown fourfold. */
+const firstLookMs = 20_000;
+const longestShareOfAge = 3;
+
+/** When to look again at a run. */
+export interface Pace {
+  /** The gap in milliseconds, before jitter, that follows a look at a run of this age. */
+  gapMs(ageMs: number): number;
+}
+
+/**
+ * The pace for the next run, from how long the earlier COMPLETED ones took (milliseconds, newest first).
+ * Without any: 5 % of the age, 1 s to 15 s, which bounds the lag by a share of the run time whatever that is. With some:
+ * nearly no looks while no run has ever ended so early, and close ones where many did. Where runs end at the rate h and
+ * a look is worth c of lag, the best gap is √(2c/h) (Barlow and Proschan; Keller).
+ */
+export function createPace(history: { durationsMs: readonly number[] }): Pace {
+  const record = weigh(history.durationsMs);
+  if (record.length === 0) return { gapMs: gapOfAgeMs };
+  const hazard = createHazard(record);
+  const longestMs = Math.max(...record.map(({ durationMs }) => durationMs));
+  const looksPerMs = (ageMs: number) => Math.sqrt(hazard(ageMs) / ageMs / (2 * requestWorthMs));
+  return {
+    gapMs(ageMs) {
+      const fromMs = Math.max(0, ageMs);
+      const mostMs = fromMs > longestMs ? gapOfAgeMs(fromMs) : Math.max(firstLookMs, longestShareOfAge * fromMs);
+      return Math.max(shortestGapMs, untilNextLookMs(fromMs, mostMs, looksPerMs));
+    },
+  };
+}
+
+function gapOfAgeMs(ageMs: number): number {
+  return Math.min(longestGapMs, Math.max(shortestGapMs, shareOfAge * ageMs));
+}
+
+/** The time over which `looksPerMs` adds up to one look. It is summed, for it may rise a thousandfold within one gap. */
+function untilNextLookMs(fromMs: number, mostMs: number, looksPerMs: (ageMs: number) => number): number {
+  const stepMs = Math.max(200, fromMs / 150);
+  let looks = 0;
+  for (let gapMs = 0; gapMs < mostMs; gapMs += stepMs) {
+    const rate = looksPerMs(fromMs + gapMs + stepMs / 2);
+    if (looks + rate * stepMs >= 1) return Math.min(mostMs, gapMs + (1 - looks) / rate);
+    looks += rate * stepMs;
+  }
+  return mostMs;
+}
+
+/** The gap, 10 % shorter to 10 % longer by chance, so that clients that started together do not stay in step. */
+export function jitter(gapMs: number, random: () => number): number {
+  return gapMs * (0.9 + 0.2 * random());
+}
+
+/** What a run usually takes, in milliseconds; undefined of fewer than three runs. Newest first, newer ones weigh more. */
+export function usualDurationMs(durationsMs: readonly number[]): number | undefined {
+  const record = weigh(durationsMs);
+  return record.length < 3 ? undefined : quantileMs(record, 0.5);
+}
+
+/** Whether a run of this age has gone on for longer than nine in ten of the earlier ones, and clearly than the usual. */
+export function isLongerThanUsual(ageMs: number, durationsMs: readonly number[]): boolean {
+  const usualMs = usualDurationMs(durationsMs);
+  if (usualMs === undefined) return false;
+  return ageMs > Math.max(1.2 * usualMs, quantileMs(weigh(durationsMs), 0.9) ?? 0);
+}

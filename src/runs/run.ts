@@ -1,0 +1,61 @@
+import type { ExitName } from './exit-codes.ts';
+
+/** What is triggered. Agents are discontinued but still answer. */
+export type Target = AutomationTarget | AgentTarget;
+
+export interface AutomationTarget {
+  family: 'automation';
+  /** UUID, lower case. */
+  projectId: string;
+  automationName: string;
+}
+
+export interface AgentTarget {
+  family: 'agent';
+  /** UUID, lower case. */
+  agentId: string;
+}
+
+/** One execution of a target: all that is needed to ask for its status. */
+export interface Run {
+  target: Target;
+  /** UUID, lower case. */
+  executionId: string;
+}
+
+const automationEndings: Record<string, ExitName> = {
+  COMPLETED: 'ok',
+  FAILED: 'run_failed',
+  TIMED_OUT: 'run_timed_out',
+  CANCELLED: 'run_cancelled',
+};
+
+// The interface names the states in capitals; another spelling of the same word is no reason to follow a run for ever.
+const normalise = (status: string) => status.trim().toUpperCase();
+
+export function isKnownState(status: string): boolean {
+  return normalise(status) === 'RUNNING' || normalise(status) in automationEndings;
+}
+
+/** An Automation's run ends in one of four states; of an Agent's run every state but RUNNING is an end (contract §6). */
+export function isFinal(target: Target, status: string): boolean {
+  return target.family === 'agent'
+    ? normalise(status) !== 'RUNNING'
+    : Object.hasOwn(automationEndings, normalise(status));
+}
+
+/** How a program that followed a run to this final state ends. */
+export function endingOf(status: string): ExitName {
+  const state = normalise(status);
+  return (Object.hasOwn(automationEndings, state) && automationEndings[state]) || 'run_failed';
+}
+
+/** The target in words, as a user would name it. */
+export function nameOf(target: Target): string {
+  return target.family === 'agent' ? `agent ${target.agentId}` : target.automationName;
+}
+
+export function isSameTarget(a: Target, b: Target): boolean {
+  if (a.family === 'agent') return b.family === 'agent' && a.agentId === b.agentId;
+  return b.family === 'automation' && a.projectId === b.projectId && a.automationName === b.automationName;
+}

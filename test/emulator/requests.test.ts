@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { routeOf } from '../../src/emulator/route.ts';
+import type { ErrorShape } from '../../src/emulator/scenario.ts';
+import { faultsOfRequest } from './conformity.ts';
+import { agent, createStage, project } from './stage.ts';
+
+const trigger = `/v0/automation/${project}/nightly/trigger`;
+const run = '33333333-3333-4333-8333-333333333333';
+
+describe('a request that the document does not know is refused', () => {
+  test.each([
+    ['without a key', 'POST', trigger, { headers: { 'x-api-key': undefined } }, 401],
+    ['without a body', 'POST', trigger, { body: '' }, 415],
+    ['with a body of another type', 'POST', trigger, { headers: { 'content-type': 'text/plain' } }, 415],
+    ['with broken JSON', 'POST', trigger, { body: '{' }, 400],
+    ['with a list for a body', 'POST', trigger, { body: '[]' }, 400],
+    ['with null for a body', 'POST', trigger, { body: 'null' }, 400],
+    ['with a project that is no UUID', 'POST', '/v0/automation/mine/nightly/trigger', {}, 400],
+    ['with a run that is no UUID', 'GET', `/v0/automation/${project}/nightly/executions/7`, {}, 400],
+    ['with an agent that is no UUID', 'GET', `/v0/agent/7/executions/${run}`, {}, 400],
+    ['with a title that is no text', 'POST', `/v0/agent/${agent}/trigger`, { body: '{"title":1}' }, 400],
+    ['with a message that is no text', 'POST', `/v0/agent/${agent}/trigger`, { body: '{"message":1}' }, 400],
+    ['with bytes that are not UTF-8', 'POST', `/v0/automation/${project}/%ff/trigger`, {}, 400],
+    ['with a bare slash in the name', 'POST', `/v0/automation/${project}/a/b/trigger`, {}, 404],
+    ['with an empty name', 'POST', `/v0/automation/${project}//trigger`, {}, 404],
+    ['of another version', 'POST', trigger.replace('v0', 'v1'), {}, 404],
+    ['for the result of an agent', 'GET', `/v0/agent/${agent}/executions/${run}/result`, {}, 404],
+    ['for the list', 'GET', `/v0/automation/${project}/nightly/executions`, {}, 404],
+    ['to trigger with GET', 'GET', trigger, {}, 405],
+    ['to delete a run', 'DELETE', `/v0/automation/${project}/nightly/executions/${run}`, {}, 405],
+  ])('%s', (_, method, url, sending, status) => {
+    const { deliver, service } = createStage({ agents: 'accept' });
+    const { request, reply } = deliver(method, url, { body: '{}', ...sending });
+    expect(faultsOfRequest(request)).not.toEqual([]);
+    expect(reply?.status).toBe(status);
+    expect(service.runs()).toEqual([]);
+  });
+});
+
+test('a wrong key is refused before anything else is looked at', () => {
+  const { send } = createStage();
+  expect(send('POST', '/nowhere', { apiKey: 'key-2' }).json().code).toBe('invalidApiKey');
+});
+
+test('a wrong method is told the right one', () => {
+  const { send } = createStage();
+  expect(send('PUT', trigger).headers.allow).toBe('POST');
+});
+
+test('the document and the route agree on every request', () => {
+  const piece = fc.constantFrom(
+    'v0',
+    'automation',
+    'agent',
+    project,
+    'a%20b',
+    '%E0',
+    '',
+    'trigger',
+    'executions',
+    'result',
+  );
+  const url = fc.array(piece, { minLength: 3, maxLength: 8 }).map((pieces) => `/${pieces.join('/')}`);
+  fc.assert(
+    fc.property(fc.constantFrom('GET', 'POST', 'PUT'), url, (method, url) => {
+      const headers = { 'x-api-key': 'k', 'content-type': 'application/json' };
+      const isKnown = faultsOfRequest({ method, url, headers, body: '{}' }).length === 0;
+      expect(routeOf(method, url).kind !== 'astray').toBe(isKnown);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('any name arrives as it was sent', () => {
+  const name = fc.string({ unit: 'grapheme', minLength: 1 });
+  fc.assert(
+    fc.property(name, (automationName) => {
+      const url = `/v0/automation/${project}/${encodeURIComponent(automationName)}/trigger?trace=1`;
+      const target = { family: 'automation', projectId: project, automationName };
+      expect(routeOf('POST', url)).toMatchObject({ kind: 'trigger', target });
+    }),
+  );
+});
+
+describe('an error body', () => {
+  const message = 'The same Automation is already running';
+  const code = 'runAlreadyActive';
+
+  test.each<[ErrorShape, string, (executionId: string) => unknown]>([
+    ['flat', 'application/json', (executionId) => ({ code, message, executionId })],
+    ['string', 'application/json', (executionId) => ({ error: code, executionId })],
+    ['nested', 'application/json', (executionId) => ({ error: { code, message, executionId } })],
+    ['list', 'application/json', (executionId) => ({ errors: [{ code, detail: message, executionId }] })],
+    ['data', 'application/json', (executionId) => ({ data: { code, message, executionId } })],
+    [
+      'problem',
+      'application/problem+json',
+      (executionId) => ({ type: 'about:blank', title: code, status: 422, detail: message, code, executionId }),
+    ],
+  ])('of shape %s', (errorShape, contentType, body) => {
+    const { trigger } = createStage({ errorShape, namesActiveRun: true });
+    const { executionId } = trigger().json();
+    const refused = trigger();
+    expect(refused.headers['content-type']).toContain(contentType);
+    expect(refused.json()).toEqual(body(executionId));
+  });
+
+  test.each<[ErrorShape, string | undefined, RegExp]>([
+    ['text', 'text/plain', /^runAlreadyActive: The same Automation is already running$/],
+    ['html', 'text/html', /^<!doctype html>.*runAlreadyActive/],
+    ['empty', undefined, /^$/],
+  ])('of shape %s', (errorShape, contentType, body) => {
+    const { trigger } = createStage({ errorShape });
+    trigger();
+    const refused = trigger();
+    expect(refused.status).toBe(422);
+    expect(refused.headers['content-type']?.split(';')[0]).toBe(contentType);
+    expect(refused.body).toMatch(body);
+  });
+});

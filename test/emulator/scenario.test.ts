@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest';
+import { parseScenario, type Scenario } from '../../src/emulator/scenario.ts';
+import { builtInScenarios } from '../../src/emulator/scenarios.ts';
+import { Problem } from '../../src/runs/problem.ts';
+import { createStage } from './stage.ts';
+
+function mistakeIn(text: string): string {
+  try {
+    parseScenario(text, 'my.json');
+  } catch (error) {
+    if (error instanceof Problem && error.exitCode === 2) return error.message;
+    throw error;
+  }
+  return 'none';
+}
+
+describe('parseScenario', () => {
+  test('takes an empty document', () => {
+    expect(parseScenario('{}', 'my.json')).toEqual({});
+  });
+
+  test('takes every field there is', () => {
+    const scenario: Scenario = {
+      automations: {
+        'a name': {
+          duration: '1h30m',
+          outcome: ['FAILED', 'COMPLETED'],
+          statusLate: '500ms',
+          steps: { count: 3, failed: 1, skipped: 2 },
+          output: null,
+          error: { type: 'reaped', message: '' },
+          creditsCharged: 1.5,
+          resultLate: '2s',
+          extra: { region: { name: 'north' } },
+        },
+      },
+      agents: 'accept',
+      agentRun: { duration: '1s', outcome: 'ERROR' },
+      faults: [
+        {
+          on: 'any',
+          automation: 'a',
+          during: { after: '1h', for: '5m' },
+          nth: 1,
+          from: 1,
+          to: 2,
+          every: 1,
+          chance: 0.5,
+          do: 'status',
+          status: 502,
+          body: [],
+          headers: { 'X-Request-Id': 'r 1' },
+          acts: true,
+        },
+        { do: 'html', status: 200 },
+        { do: 'hang', acts: false },
+        { do: 'loseAnswer' },
+        { do: 'wrongJson' },
+        { do: 'drip', gap: '5ms' },
+        { do: 'delay', delay: '1s' },
+      ],
+      errorShape: 'problem',
+      order: 'activeFirst',
+      replayErrors: true,
+      namesActiveRun: true,
+      rateLimit: { requests: 5, window: '1m', on: 'any', retryAfter: 'date' },
+      credits: 0,
+      runLimit: '1m',
+      apiKeys: ['second'],
+    };
+    expect(parseScenario(JSON.stringify(scenario), 'my.json')).toEqual(scenario);
+  });
+
+  test.each([
+    ['', 'my.json is not JSON: Unexpected end of JSON input'],
+    ['[]', 'my.json: a scenario is a JSON object'],
+    ['{"fault":[]}', 'my.json: fault is not a field of a scenario'],
+    ['{"automations":{"*":{"durationMs":5}}}', 'my.json: automations["*"].durationMs is not a field of a scenario'],
+    [
+      '{"automations":{"a b":{"duration":"5"}}}',
+      'my.json: automations["a b"].duration must be a duration such as 500ms, 30s, 5m or 1h30m, not "5"',
+    ],
+    ['{"automations":{"a":{"duration":5}}}', 'my.json: automations.a.duration must be string, not 5'],
+    ['{"automations":{"a":{"creditsCharged":-1}}}', 'my.json: automations.a.creditsCharged must be 0 or more, not -1'],
+    [
+      '{"automations":{"a":{"steps":{"count":1,"failed":2}}}}',
+      'my.json: automations.a.steps must be a count (3 if not given) of at least the failed and skipped steps together, not Object',
+    ],
+    ['{"automations":{"a":{"error":{"type":"x"}}}}', 'my.json: automations.a.error.message is missing'],
+    ['{"order":"first"}', 'my.json: order must be ("keyFirst" | "activeFirst"), not "first"'],
+    ['{"faults":[{"do":"reset"},{"nth":1}]}', 'my.json: faults[1].do is missing'],
+    ['{"faults":[{"do":"status"}]}', 'my.json: faults[0].status is missing'],
+    ['{"faults":[{"do":"reset","delay":"1s"}]}', 'my.json: faults[0].delay is not a field of a scenario'],
+    ['{"faults":[{"do":"reset","nth":0}]}', 'my.json: faults[0].nth must be 1 or more, not 0'],
+    [
+      '{"faults":[{"do":"status","status":99}]}',
+      'my.json: faults[0].status must be an HTTP status from 200 to 599, not 99',
+    ],
+    [
+      '{"faults":[{"do":"status","status":502,"headers":{"x":"a\\nb"}}]}',
+      'my.json: faults[0].headers.x must be a header value, not "a\\nb"',
+    ],
+  ])('refuses %s', (text, message) => {
+    expect(mistakeIn(text)).toBe(message);
+  });
+
+  test.each([
+    '{"faults":[{"do":"explode"}]}',
+    '{"automations":{"a":{"outcome":"DONE"}}}',
+    '{"automations":{"a":{"outcome":[]}}}',
+  ])('names the field in %s', (text) => {
+    expect(mistakeIn(text)).toMatch(/^my\.json: (?:faults\[0\]\.do|automations\.a\.outcome) must be .*, not ./);
+  });
+});
+
+describe('the built-in scenarios', () => {
+  test.each(builtInScenarios)('$name reads as a scenario', ({ scenario }) => {
+    expect(parseScenario(JSON.stringify(scenario), 'built-in')).toEqual(scenario);
+  });
+
+  test('have names and one line about each', () => {
+    expect(new Set(builtInScenarios.map(({ name }) => name)).size).toBe(builtInScenarios.length);
+    for (const { name, about } of builtInScenarios) expect(`${name}: ${about}`).toMatch(/^[a-z-]+: \S.*\S$/);
+  });
+
+  test('every-ending shows every final state and every type of error', () => {
+    const { scenario } = builtInScenarios.find(({ name }) => name === 'every-ending') ?? {};
+    const stage = createStage(scenario);
+    const endings = Object.keys(scenario?.automations ?? {}).map((name) => {
+      const { executionId } = stage.trigger(name).json();
+      stage.pass(5000);
+      const { status, error } = stage.result(executionId, name).json();
+      return error ? `${status} ${error.type}` : status;
+    });
+    expect(endings.toSorted()).toEqual([
+      'CANCELLED',
+      'COMPLETED',
+      'FAILED lease_lost',
+      'FAILED not_runnable',
+      'FAILED reaped',
+      'FAILED run_failed',
+      'FAILED step_failed',
+      'TIMED_OUT timed_out',
+    ]);
+  });
+
+  test('bad-day has its bad hours and completes all the same', () => {
+    const { scenario } = builtInScenarios.find(({ name }) => name === 'bad-day') ?? {};
+    const stage = createStage(scenario);
+    const { executionId } = stage.trigger().json();
+    const seen = new Set<string>();
+    let minutes = 0;
+    for (; minutes < 170; minutes += 1) {
+      const { reply, wire, fault } = stage.deliver('GET', stage.automationUrl('nightly', `executions/${executionId}`));
+      seen.add(`${fault ?? 'good'} ${reply?.status ?? wire}`);
+      stage.pass(60_000);
+    }
+    expect([...seen]).toEqual(['good 200', 'status 429', 'status 502', 'reset reset', 'html 200']);
+    expect(stage.status(executionId).json().status).toBe('COMPLETED');
+  });
+});

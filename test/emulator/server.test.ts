@@ -1,0 +1,174 @@
+import { createServer } from 'node:net';
+import { request } from 'undici';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import type { Fault, Scenario } from '../../src/emulator/scenario.ts';
+import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts';
+import { Problem } from '../../src/runs/problem.ts';
+import { faultsOfReply, faultsOfRequest } from './conformity.ts';
+
+const running: Emulator[] = [];
+afterEach(async () => {
+  for (const emulator of running.splice(0)) await emulator.close();
+});
+
+async function start(scenario: Scenario = {}, options: Partial<EmulatorOptions> = {}): Promise<Emulator> {
+  const emulator = await startEmulator({ scenario, ...options });
+  running.push(emulator);
+  return emulator;
+}
+
+const triggerUrl = ({ url, projectId }: Emulator, name = 'nightly') =>
+  `${url}/v0/automation/${projectId}/${encodeURIComponent(name)}/trigger`;
+
+function trigger(emulator: Emulator, name?: string, signal?: AbortSignal) {
+  const headers = { 'x-api-key': emulator.apiKey, 'content-type': 'application/json', 'idempotency-key': 'k' };
+  return request(triggerUrl(emulator, name), { method: 'POST', headers, body: '{}', signal, reset: true });
+}
+
+describe('over HTTP', () => {
+  test('a run goes from its trigger to its result, and every message conforms', async () => {
+    let now = Date.UTC(2026, 10, 21, 9);
+    const emulator = await start({}, { nowMs: () => now, speed: 60 });
+    const answers = [await trigger(emulator, 'a/b ü')];
+    const created = (await answers[0]?.body.json()) as { executionId: string };
+    now += 1000;
+    const statusUrl = triggerUrl(emulator, 'a/b ü').replace('trigger', `executions/${created.executionId}`);
+    const documents: Record<string, unknown>[] = [];
+    for (const url of [statusUrl, `${statusUrl}/result`]) {
+      const { statusCode, headers, body } = await request(url, { headers: { 'x-api-key': emulator.apiKey } });
+      const text = await body.text();
+      documents.push(JSON.parse(text));
+      const recorded = emulator.requests.at(-1);
+      if (!recorded) throw new Error('nothing was recorded');
+      const reply = { status: statusCode, headers: headers as Record<string, string>, body: text };
+      expect(faultsOfReply(recorded, reply)).toEqual([]);
+    }
+    expect(documents).toMatchObject([
+      { status: 'COMPLETED', automationName: 'a/b ü', completedAt: '2026-11-21T09:00:20.000Z' },
+      { status: 'COMPLETED', output: expect.any(String) },
+    ]);
+    expect(emulator.requests.map(({ status }) => status)).toEqual([201, 200, 200]);
+    for (const recorded of emulator.requests) expect(faultsOfRequest(recorded)).toEqual([]);
+    expect(emulator.runs()).toMatchObject([{ idempotencyKey: 'k', status: 'COMPLETED' }]);
+  });
+
+  test('a request is told in a line that holds no key', async () => {
+    const lines: string[] = [];
+    const faults: Fault[] = [{ nth: 1, do: 'status', status: 502 }];
+    const emulator = await start({ faults }, { onRequest: (line) => lines.push(line), apiKey: 'secret' });
+    await (await trigger(emulator)).body.dump();
+    await (await trigger(emulator)).body.dump();
+    const path = new URL(triggerUrl(emulator)).pathname;
+    expect(lines).toEqual([`POST ${path} 502 (status)`, `POST ${path} 201`]);
+  });
+
+  test('the rate limit goes by real time, however fast the clock', async () => {
+    let now = Date.UTC(2026, 10, 21, 9);
+    const emulator = await start({ rateLimit: { requests: 1, window: '10s' } }, { nowMs: () => now, speed: 3600 });
+    await (await trigger(emulator, 'a')).body.dump();
+    now += 4000;
+    const refused = await trigger(emulator, 'b');
+    await refused.body.dump();
+    expect(refused.statusCode).toBe(429);
+    expect(refused.headers['retry-after']).toBe('6');
+    expect(refused.headers.date).toBe('Sat, 21 Nov 2026 09:00:04 GMT');
+  });
+
+  test('a caller who leaves does no harm', async () => {
+    const emulator = await start({ faults: [{ to: 3, do: 'delay', delay: '20ms' }] });
+    for (const _ of [1, 2, 3]) await expect(trigger(emulator, 'a', AbortSignal.timeout(5))).rejects.toThrow();
+    expect((await trigger(emulator)).statusCode).toBe(422);
+  });
+});
+
+describe('a fault on the wire', () => {
+  const slow = () => AbortSignal.timeout(150);
+
+  test.each<[Fault, RegExp]>([
+    [{ do: 'reset' }, /ECONNRESET/],
+    [{ do: 'loseAnswer' }, /ECONNRESET/],
+    [{ do: 'close' }, /other side closed/],
+    [{ do: 'hang' }, /aborted due to timeout/],
+    [{ do: 'delay', delay: '60d' }, /aborted due to timeout/],
+  ])('%j leaves the caller without an answer', async (fault, message) => {
+    const emulator = await start({ faults: [fault] });
+    await expect(trigger(emulator, 'nightly', slow())).rejects.toThrow(message);
+  });
+
+  test.each<[Fault, RegExp]>([
+    [{ do: 'truncate' }, /body length does not match|other side closed/],
+    [{ do: 'hangBody' }, /aborted due to timeout/],
+    [{ do: 'drip', gap: '1s' }, /aborted due to timeout/],
+  ])('%j leaves the caller with the head of an answer', async (fault, message) => {
+    const emulator = await start({ faults: [fault] });
+    // A drip shows no head before its first byte.
+    const whole = trigger(emulator, 'nightly', slow()).then(async ({ statusCode, body }) => {
+      expect(statusCode).toBe(201);
+      return body.text();
+    });
+    await expect(whole).rejects.toThrow(message);
+    expect(emulator.runs()).toHaveLength(1);
+  });
+
+  test.each<Fault>([
+    { do: 'drip', gap: '0s' },
+    { do: 'delay', delay: '30ms' },
+  ])('%j only takes time', async (fault) => {
+    const emulator = await start({ faults: [fault] });
+    const { statusCode, body } = await trigger(emulator);
+    expect(statusCode).toBe(201);
+    expect(await body.json()).toMatchObject({ status: 'RUNNING' });
+  });
+
+  test.each([204, 304, 503])('may be a %d', async (status) => {
+    const emulator = await start({ errorShape: 'empty', faults: [{ do: 'status', status }] });
+    const { statusCode, headers, body } = await trigger(emulator);
+    expect([statusCode, await body.text()]).toEqual([status, '']);
+    expect(headers['content-length']).toBe(status === 503 ? '0' : undefined);
+  });
+
+  test('is ended by close', async () => {
+    const emulator = await start({ faults: [{ do: 'hang' }] });
+    const answer = trigger(emulator).catch((error: Error) => error.message);
+    while (emulator.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await emulator.close();
+    expect(await answer).toMatch(/other side closed|ECONNRESET/);
+  });
+});
+
+describe('startEmulator', () => {
+  test('refuses a port in use, naming it', async () => {
+    const holder = createServer();
+    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void holder.close());
+    const { port } = holder.address() as { port: number };
+    await expect(start({}, { port })).rejects.toThrow(`port ${port} of 127.0.0.1: it is in use`);
+    await expect(start({}, { port })).rejects.toBeInstanceOf(Problem);
+  });
+
+  test.each<[Partial<EmulatorOptions>, RegExp]>([
+    [{ host: '0.0.0.0' }, /does not listen on 0\.0\.0\.0/],
+    [{ host: 'example.org' }, /example\.org/],
+    [{ port: 65_536 }, /65536 is not a port/],
+    [{ port: Number.NaN }, /NaN is not a port/],
+    [{ speed: 0 }, /0 is no speed/],
+    [{ speed: Number.NaN }, /NaN is no speed/],
+    [{ scenario: { credits: -1 } }, /scenario: credits must be 0 or more/],
+  ])('refuses %j', async (options, message) => {
+    const starting = start({}, options);
+    await expect(starting).rejects.toThrow(message);
+    await expect(starting).rejects.toBeInstanceOf(Problem);
+  });
+
+  test.each(['127.0.0.1', 'localhost'])('listens on %s', async (host) => {
+    const emulator = await start({}, { host });
+    expect(emulator.url).toBe(`http://${host}:${emulator.port}`);
+    expect((await trigger(emulator)).statusCode).toBe(201);
+  });
+
+  test('closes twice without complaint', async () => {
+    const emulator = await start();
+    await emulator.close();
+    await emulator.close();
+  });
+});

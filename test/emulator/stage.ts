@@ -1,0 +1,70 @@
+import { expect } from 'vitest';
+import { createEmulation } from '../../src/emulator/emulation.ts';
+import type { Scenario } from '../../src/emulator/scenario.ts';
+import { createEmulatedService, type ServiceRequest } from '../../src/emulator/service.ts';
+import { faultsOfReply } from './conformity.ts';
+
+export const project = '11111111-1111-4111-8111-111111111111';
+export const agent = '22222222-2222-4222-8222-222222222222';
+
+interface Sending {
+  key?: string;
+  apiKey?: string;
+  body?: string;
+  headers?: Record<string, string | undefined>;
+}
+
+/** The emulator without a server, on a clock that stands still. Every answer is held against the OpenAPI document. */
+export function createStage(scenario: Scenario = {}, { random = createRandom(1) } = {}) {
+  let now = Date.UTC(2026, 10, 21, 9);
+  const clock = { nowMs: () => now, emulatedMs: () => now, random };
+  const service = createEmulatedService({ scenario, apiKey: 'key-1', ...clock });
+  const emulate = createEmulation(service, scenario, clock);
+
+  function deliver(method: string, url: string, { key, apiKey = 'key-1', body = '', headers }: Sending = {}) {
+    const common = { 'x-api-key': apiKey, 'content-type': body && 'application/json', 'idempotency-key': key };
+    const request: ServiceRequest = { method, url, headers: { ...common, ...headers }, body };
+    const delivery = emulate(request);
+    // What a fault made of an answer is no answer of the service.
+    if (delivery.reply && !delivery.fault) expect(faultsOfReply(request, delivery.reply)).toEqual([]);
+    return { ...delivery, request };
+  }
+
+  function send(method: string, url: string, sending?: Sending) {
+    const { reply, fault } = deliver(method, url, sending);
+    if (!reply) throw new Error(`no answer: ${fault}`);
+    const json = () => JSON.parse(reply.body);
+    return { ...reply, json };
+  }
+
+  const automationUrl = (name: string, rest: string, projectId = project) =>
+    `/v0/automation/${projectId}/${encodeURIComponent(name)}/${rest}`;
+
+  return {
+    service,
+    deliver,
+    send,
+    now: () => now,
+    pass: (ms: number) => {
+      now += ms;
+    },
+    automationUrl,
+    trigger: (name = 'nightly', sending?: Sending) =>
+      send('POST', automationUrl(name, 'trigger'), { body: '{}', ...sending }),
+    status: (id: string, name = 'nightly') => send('GET', automationUrl(name, `executions/${id}`)),
+    result: (id: string, name = 'nightly') => send('GET', automationUrl(name, `executions/${id}/result`)),
+    triggerAgent: (body = '{}', sending?: Sending) => send('POST', `/v0/agent/${agent}/trigger`, { body, ...sending }),
+    agentStatus: (id: string, agentId = agent) => send('GET', `/v0/agent/${agentId}/executions/${id}`),
+  };
+}
+
+/** Mulberry32: randomness that is the same in every test run. */
+export function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

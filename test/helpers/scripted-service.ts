@@ -1,0 +1,49 @@
+import type { Answer, Execution, Fault, RunResult, Service, TriggerRequest } from '../../src/runs/service.ts';
+
+export const executionId = '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11';
+export const projectId = '0b6f2a64-90f5-4ed2-8c8e-5f0a9f3ad001';
+export const target = { family: 'automation', projectId, automationName: 'nightly' } as const;
+export const run = { target, executionId };
+
+export function running(fields: Partial<Execution> = {}): Answer<Execution> {
+  return state('RUNNING', fields);
+}
+
+export function state(status: string, fields: Partial<Execution> = {}): Answer<Execution> {
+  return { kind: 'good', value: { executionId, status, document: { executionId, status }, ...fields } };
+}
+
+export function resultOf(status: string, fields: Partial<RunResult> = {}): Answer<RunResult> {
+  return { kind: 'good', value: { status, output: 'done', document: { status, output: 'done' }, ...fields } };
+}
+
+export function fault(kind: Fault['kind'], fields: Partial<Fault> = {}): { kind: 'fault'; fault: Fault } {
+  const transient = ['unreachable', 'lost', 'unavailable', 'throttled', 'unreadable', 'in_progress'].includes(kind);
+  const acted = ['lost', 'unavailable', 'unreadable', 'in_progress'].includes(kind) ? 'unknown' : 'no';
+  return { kind: 'fault', fault: { kind, transient, acted, message: kind.replace('_', ' '), ...fields } };
+}
+
+type Script<T> = readonly Answer<T>[];
+
+/** Answers from a script, its last line for ever after. A call without a script fails the test. */
+export function scriptedService(scripts: {
+  trigger?: Script<Execution>;
+  status?: Script<Execution>;
+  result?: Script<RunResult>;
+}): Service & { calls: { trigger: TriggerRequest[]; status: number; result: number } } {
+  const calls = { trigger: [] as TriggerRequest[], status: 0, result: 0 };
+  const line = <T>(name: string, script: Script<T> | undefined, index: number): Answer<T> => {
+    const answer = script?.[Math.min(index, script.length - 1)];
+    if (!answer) throw new Error(`unexpected ${name} request`);
+    return answer;
+  };
+  return {
+    calls,
+    async trigger(request) {
+      calls.trigger.push(request);
+      return line('trigger', scripts.trigger, calls.trigger.length - 1);
+    },
+    status: async () => line('status', scripts.status, calls.status++),
+    result: async () => line('result', scripts.result, calls.result++),
+  };
+}

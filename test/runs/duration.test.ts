@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { formatDuration, parseDuration } from '../../src/runs/duration.ts';
+
+describe('parseDuration', () => {
+  test.each([
+    ['500ms', 500],
+    ['30s', 30_000],
+    ['5m', 300_000],
+    ['1h30m', 5_400_000],
+    ['3h15m', 11_700_000],
+    ['2d', 172_800_000],
+    ['1d2h3m4s5ms', 93_784_005],
+    ['1.5h', 5_400_000],
+    ['0s', 0],
+    ['007s', 7000],
+  ])('reads %s as %d ms', (text, ms) => {
+    expect(parseDuration(text)).toBe(ms);
+  });
+
+  test.each([
+    ['', 'nothing'],
+    ['0', 'a bare zero'],
+    ['30', 'a bare number'],
+    ['30S', 'a capital unit'],
+    ['5 m', 'a blank inside'],
+    [' 5m', 'a blank before'],
+    ['5m ', 'a blank behind'],
+    ['5m\n', 'a newline behind'],
+    ['1h30', 'a trailing number'],
+    ['30m1h', 'the small unit first'],
+    ['1h1h', 'a unit twice'],
+    ['-5m', 'a sign'],
+    ['1e3s', 'an exponent'],
+    ['.5s', 'a bare fraction'],
+    ['5.s', 'a bare point'],
+    ['2w', 'weeks'],
+    ['٣s', 'other digits'],
+    ['Infinitys', 'infinity'],
+    ['99999999999999999d', 'more milliseconds than a number holds'],
+  ])('refuses %j: %s', (text) => {
+    expect(parseDuration(text)).toBeUndefined();
+  });
+
+  test('adds up its parts', () => {
+    const few = fc.nat(5000);
+    fc.assert(
+      fc.property(few, few, few, few, few, (d, h, m, s, ms) => {
+        expect(parseDuration(`${d}d${h}h${m}m${s}s${ms}ms`)).toBe((((d * 24 + h) * 60 + m) * 60 + s) * 1000 + ms);
+      }),
+    );
+  });
+
+  test('answers any text with undefined or a whole, non-negative number', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom('1', '9', '.', 'd', 'h', 'm', 's', ' ', '-', 'e') }), (text) => {
+        const ms = parseDuration(text) ?? 0;
+        expect(Number.isSafeInteger(ms) && ms >= 0).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('formatDuration', () => {
+  test.each([
+    [0, '0s'],
+    [-5, '0s'],
+    [Number.NaN, '0s'],
+    [0.4, '0s'],
+    [450, '450ms'],
+    [999.9, '999ms'],
+    [1000, '1s'],
+    [3250, '3.2s'],
+    [9999, '9.9s'],
+    [10_000, '10s'],
+    [59_999, '59s'],
+    [60_000, '1m'],
+    [252_000, '4m 12s'],
+    [3_599_999, '59m 59s'],
+    [5_400_000, '1h 30m'],
+    [10_800_000, '3h'],
+    [183_600_000, '2d 3h'],
+  ])('writes %d ms as %s', (ms, text) => {
+    expect(formatDuration(ms)).toBe(text);
+  });
+
+  test('is read back as the same time or less than a small unit before it', () => {
+    fc.assert(
+      fc.property(fc.nat(40 * 86_400_000), (ms) => {
+        const readMs = parseDuration(formatDuration(ms).replace(' ', '')) ?? Number.NaN;
+        const smallUnitMs = ms < 10_000 ? 100 : ms < 3_600_000 ? 1000 : ms < 86_400_000 ? 60_000 : 3_600_000;
+        expect(readMs).toBeLessThanOrEqual(ms);
+        expect(ms - readMs).toBeLessThan(smallUnitMs);
+      }),
+    );
+  });
+});

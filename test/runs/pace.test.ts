@@ -1,0 +1,192 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createPace, isLongerThanUsual, jitter, usualDurationMs } from '../../src/runs/pace.ts';
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+
+const times = (count: number, durationMs: number) => Array.from({ length: count }, () => durationMs);
+/** Durations around `middleMs`, two to one at the widest, without chance. */
+const around = (middleMs: number, count: number) =>
+  Array.from({ length: count }, (_, i) => middleMs * Math.exp(0.35 * Math.sin(i * 2.4)));
+
+/** The ages below `untilMs` at which a run is looked at. */
+function looksMs(durationsMs: readonly number[], untilMs: number): number[] {
+  const pace = createPace({ durationsMs });
+  const looks: number[] = [];
+  for (let ageMs = pace.gapMs(0); ageMs < untilMs; ageMs += pace.gapMs(ageMs)) looks.push(ageMs);
+  return looks;
+}
+
+const anyDuration = fc.oneof(
+  fc.double(),
+  fc.double({ min: 1, max: 4 * hour, noNaN: true }),
+  fc.constantFrom(0, -1, 1, minute, 1e300, Number.NaN, Number.POSITIVE_INFINITY),
+);
+const anyAge = fc.oneof(
+  fc.double({ min: -1e9, max: 1e15, noNaN: true }),
+  fc.double({ min: 0, max: 4 * hour, noNaN: true }),
+);
+
+describe('without earlier runs', () => {
+  test.each([
+    { ageMs: -5 * second, gapMs: second },
+    { ageMs: 0, gapMs: second },
+    { ageMs: 20 * second, gapMs: second },
+    { ageMs: minute, gapMs: 3 * second },
+    { ageMs: 5 * minute, gapMs: 15 * second },
+    { ageMs: 3 * hour, gapMs: 15 * second },
+  ])('the gap at an age of $ageMs ms is $gapMs ms', ({ ageMs, gapMs }) => {
+    expect(createPace({ durationsMs: [] }).gapMs(ageMs)).toBe(gapMs);
+  });
+
+  test('durations that say nothing count as none', () => {
+    const pace = createPace({ durationsMs: [0, -minute, Number.NaN, Number.POSITIVE_INFINITY] });
+    expect(pace.gapMs(minute)).toBe(3 * second);
+  });
+});
+
+describe('with earlier runs', () => {
+  test('every gap is a number from one second to 20 s or three times the age, whatever the record and the age', () => {
+    fc.assert(
+      fc.property(fc.array(anyDuration, { maxLength: 40 }), anyAge, (durationsMs, ageMs) => {
+        const gapMs = createPace({ durationsMs }).gapMs(ageMs);
+        expect(gapMs).toBeGreaterThanOrEqual(second);
+        expect(gapMs).toBeLessThanOrEqual(Math.max(20 * second, 3 * ageMs));
+      }),
+    );
+  });
+
+  test('a run older than any before it is looked at no less often than without a record', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ min: 1, max: 4 * hour, noNaN: true }), { minLength: 1, maxLength: 40 }),
+        fc.double({ min: 1.001, max: 100, noNaN: true }),
+        (durationsMs, factor) => {
+          const ageMs = Math.max(...durationsMs.slice(0, 30)) * factor;
+          const unlearnedMs = createPace({ durationsMs: [] }).gapMs(ageMs);
+          expect(createPace({ durationsMs }).gapMs(ageMs)).toBeLessThanOrEqual(unlearnedMs);
+        },
+      ),
+    );
+  });
+
+  test('the looks are the same for the same record', () => {
+    const durationsMs = around(6 * minute, 12);
+    expect(looksMs(durationsMs, hour)).toEqual(looksMs([...durationsMs], hour));
+  });
+
+  test('looks are few before the first run ever ended and close around the usual time', () => {
+    const looks = looksMs(around(10 * minute, 20), 15 * minute);
+    const between = (fromMs: number, toMs: number) => looks.filter((at) => at >= fromMs && at < toMs).length;
+    expect(between(0, 5 * minute)).toBeLessThanOrEqual(5);
+    expect(between(7 * minute, 12 * minute)).toBeGreaterThan(10);
+  });
+
+  test('a run of the usual time costs a fraction of the requests that it costs without a record', () => {
+    expect(looksMs(around(10 * minute, 20), 10 * minute).length * 4).toBeLessThan(looksMs([], 10 * minute).length);
+  });
+
+  test('between two usual times there is a lull', () => {
+    const pace = createPace({ durationsMs: Array.from({ length: 20 }, (_, i) => (i % 2 ? 30 * second : 30 * minute)) });
+    expect(pace.gapMs(5 * minute)).toBeGreaterThan(2 * minute);
+    expect(pace.gapMs(28 * second)).toBeLessThan(3 * second);
+    expect(pace.gapMs(29 * minute)).toBeLessThan(minute);
+  });
+
+  test('one run much shorter than the twenty before it sharpens the looks about its time at once', () => {
+    const before = createPace({ durationsMs: around(hour, 20) });
+    const after = createPace({ durationsMs: [5 * minute, ...around(hour, 20)] });
+    expect(after.gapMs(4.5 * minute) * 3).toBeLessThan(before.gapMs(4.5 * minute));
+  });
+
+  test('old runs are forgotten', () => {
+    const changed = [...around(minute, 30), ...around(hour, 100)];
+    expect(looksMs(changed, hour)).toEqual(looksMs(around(minute, 30), hour));
+  });
+
+  test('few samples are trusted less than many of the same kind', () => {
+    const early = 20 * minute;
+    const gapsMs = [1, 3, 20].map((count) => createPace({ durationsMs: times(count, hour) }).gapMs(early));
+    expect(gapsMs).toEqual(gapsMs.toSorted((a, b) => a - b));
+  });
+});
+
+describe('jitter', () => {
+  test('stays within ten percent and is the same for the same chance', () => {
+    fc.assert(
+      fc.property(
+        fc.double({ min: 0, max: 1e9, noNaN: true }),
+        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+        (gapMs, chance) => {
+          const jittered = jitter(gapMs, () => chance);
+          expect(Math.abs(jittered - gapMs)).toBeLessThanOrEqual(0.1 * gapMs * (1 + 1e-12));
+          expect(jitter(gapMs, () => chance)).toBe(jittered);
+        },
+      ),
+    );
+  });
+
+  test.each([
+    { chance: 0, jittered: 9000 },
+    { chance: 0.5, jittered: 10_000 },
+    { chance: 1, jittered: 11_000 },
+  ])('turns 10 s into $jittered ms at a chance of $chance', ({ chance, jittered }) => {
+    expect(jitter(10_000, () => chance)).toBeCloseTo(jittered, 6);
+  });
+});
+
+describe('the usual duration', () => {
+  test.each([
+    { why: 'no runs', durationsMs: [], usualMs: undefined },
+    { why: 'two runs', durationsMs: times(2, minute), usualMs: undefined },
+    { why: 'two runs and a worthless one', durationsMs: [minute, minute, Number.NaN], usualMs: undefined },
+    { why: 'three runs', durationsMs: [3 * minute, minute, 2 * minute], usualMs: 2 * minute },
+    { why: 'one odd run', durationsMs: [minute, minute, 3 * hour, minute, minute], usualMs: minute },
+    {
+      why: 'six new runs after many old ones',
+      durationsMs: [...times(6, minute), ...times(50, hour)],
+      usualMs: minute,
+    },
+  ])('of $why is $usualMs', ({ durationsMs, usualMs }) => {
+    expect(usualDurationMs(durationsMs)).toBe(usualMs);
+  });
+
+  test('is one of the durations', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 4 * hour }), { minLength: 3, maxLength: 30 }), (durationsMs) => {
+        expect(durationsMs).toContain(usualDurationMs(durationsMs));
+      }),
+    );
+  });
+});
+
+describe('longer than usual', () => {
+  test.each([
+    { why: 'an age before the usual time', ageMs: 5 * minute, durationsMs: times(5, 6 * minute), longer: false },
+    { why: 'an age just past the usual time', ageMs: 6.5 * minute, durationsMs: times(5, 6 * minute), longer: false },
+    { why: 'an age well past the usual time', ageMs: 8 * minute, durationsMs: times(5, 6 * minute), longer: true },
+    {
+      why: 'an age that one run in three reaches',
+      ageMs: 8 * minute,
+      durationsMs: [6, 9, 6, 9, 6, 6].map((m) => m * minute),
+      longer: false,
+    },
+    { why: 'an age with too few runs to know', ageMs: 9 * hour, durationsMs: times(2, minute), longer: false },
+  ])('$why: $longer', ({ ageMs, durationsMs, longer }) => {
+    expect(isLongerThanUsual(ageMs, durationsMs)).toBe(longer);
+  });
+
+  test('stays so as the run gets older', () => {
+    fc.assert(
+      fc.property(
+        fc.array(anyDuration, { maxLength: 30 }),
+        fc.tuple(fc.integer({ min: 0, max: 4 * hour }), fc.integer({ min: 0, max: 4 * hour })),
+        (durationsMs, [ageMs, moreMs]) => {
+          if (isLongerThanUsual(ageMs, durationsMs)) expect(isLongerThanUsual(ageMs + moreMs, durationsMs)).toBe(true);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,176 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Answer, Execution } from '../../src/runs/service.ts';
+import { type TriggerOutcome, type TriggerPorts, triggerRun } from '../../src/runs/trigger.ts';
+import { eventOf, isEnd, protocol, type TriggerEvent } from '../../src/runs/trigger-protocol.ts';
+import { executionId, fault, running, scriptedService, target } from '../helpers/scripted-service.ts';
+import { createVirtualClock } from '../helpers/virtual-clock.ts';
+
+const request = { target, idempotencyKey: 'key-1', body: '{}' };
+
+async function triggered(script: Answer<Execution>[], ports: Partial<TriggerPorts> = {}, from?: 'ready' | 'doubtful') {
+  const service = scriptedService({ trigger: script });
+  const clock = createVirtualClock();
+  const records: string[] = [];
+  const outcome = await triggerRun(
+    request,
+    {
+      service,
+      clock,
+      random: () => 0.5,
+      signal: new AbortController().signal,
+      giveUpAfterMs: 30_000,
+      record: {
+        intent: () => records.push('intent'),
+        doubtful: () => records.push('doubtful'),
+        started: () => records.push('started'),
+        refused: () => records.push('refused'),
+      },
+      ...ports,
+    },
+    from,
+  );
+  return { outcome, records, sent: service.calls.trigger, clock };
+}
+
+const conflict = fault('already_active', { httpStatus: 422 });
+const ourConflict = fault('already_active', { httpStatus: 422, executionId });
+const refusals = (['unauthorized', 'no_credits', 'rejected', 'not_found', 'redirected'] as const).map((kind) =>
+  fault(kind, { httpStatus: 400 }),
+);
+const lost = fault('lost');
+
+describe('one trigger', () => {
+  const table: [string, Answer<Execution>[], TriggerOutcome['end'], string[], number][] = [
+    ['accepted at once', [running()], 'started', ['intent', 'started'], 1],
+    ['accepted after a 429', [fault('throttled', { httpStatus: 429 }), running()], 'started', ['intent', 'started'], 2],
+    ['accepted after a lost answer', [lost, running()], 'started', ['intent', 'doubtful', 'started'], 2],
+    [
+      'accepted after a 502',
+      [fault('unavailable', { httpStatus: 502 }), running()],
+      'started',
+      ['intent', 'doubtful', 'started'],
+      2,
+    ],
+    [
+      'accepted after an unreadable 201',
+      [fault('unreadable', { httpStatus: 201 }), running()],
+      'started',
+      ['intent', 'doubtful', 'started'],
+      2,
+    ],
+    [
+      'accepted after a 409 for its own key',
+      [fault('in_progress', { httpStatus: 409 }), running()],
+      'started',
+      ['intent', 'doubtful', 'started'],
+      2,
+    ],
+    ['refused for an active run', [conflict], 'refused', ['intent', 'refused'], 1],
+    ['not its own when refused for a named active run at once', [ourConflict], 'refused', ['intent', 'refused'], 1],
+    [
+      'taken as ours after a lost answer when the conflict names the run',
+      [lost, ourConflict],
+      'started',
+      ['intent', 'doubtful', 'started'],
+      2,
+    ],
+    [
+      'in doubt after a lost answer and a conflict that names nothing',
+      [lost, conflict],
+      'unknown',
+      ['intent', 'doubtful', 'doubtful'],
+      2,
+    ],
+    ['refused for good with a bad certificate', [fault('untrusted')], 'refused', ['intent', 'refused'], 1],
+    [
+      'in doubt when a 501 answers',
+      [fault('rejected', { httpStatus: 501, acted: 'unknown' })],
+      'unknown',
+      ['intent', 'doubtful'],
+      1,
+    ],
+  ];
+  test.each(table)('is %s', async (_, script, end, records, attempts) => {
+    const told = await triggered(script);
+    expect(told.outcome.end).toBe(end);
+    expect(told.records).toEqual(records);
+    expect(told.sent).toHaveLength(attempts);
+  });
+
+  test.each(refusals)(
+    'is refused by %j at once, and stays in doubt when an answer was lost before',
+    async (refusal) => {
+      expect((await triggered([refusal])).outcome.end).toBe('refused');
+      expect((await triggered([lost, refusal])).outcome.end).toBe('unknown');
+      expect((await triggered([refusal], {}, 'doubtful')).outcome.end).toBe('unknown');
+    },
+  );
+
+  test('sends the same key and the same bytes at every attempt', async () => {
+    const { sent } = await triggered([lost, fault('unreachable'), fault('throttled'), running()]);
+    expect(sent).toEqual([request, request, request, request]);
+  });
+
+  test('that never left is surely refused when patience ends', async () => {
+    const { outcome, clock } = await triggered([fault('unreachable')]);
+    expect(outcome).toMatchObject({ end: 'refused', stopped: true });
+    expect(clock.elapsedMs()).toBe(30_000);
+  });
+
+  test('that may have left is in doubt when patience ends', async () => {
+    expect((await triggered([lost, fault('unreachable')])).outcome).toMatchObject({ end: 'unknown', stopped: true });
+  });
+
+  test('is not repeated when the service wants a longer wait than patience has', async () => {
+    const { outcome, clock } = await triggered([fault('throttled', { retryAfterMs: 31_000 })]);
+    expect(outcome).toMatchObject({ end: 'refused', stopped: true });
+    expect(clock.elapsedMs()).toBe(0);
+  });
+
+  test.each(['unknown', 'no'] as const)(
+    'that the user cuts is known to have acted as far as its fault says (%s)',
+    async (acted) => {
+      const { outcome } = await triggered([fault('interrupted', { acted, transient: false })]);
+      expect(outcome.end).toBe(acted === 'unknown' ? 'unknown' : 'refused');
+    },
+  );
+
+  test('that is asked again for `recover` writes no second intent', async () => {
+    expect((await triggered([running()], {}, 'doubtful')).records).toEqual(['started']);
+  });
+});
+
+describe('the protocol', () => {
+  const events = Object.keys(protocol.ready) as TriggerEvent[];
+  const lossy = new Set<TriggerEvent>(['lost', 'lost_for_good', 'cut']);
+
+  test('never says that no run was started once an answer was lost', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...events), { maxLength: 12 }), (sequence) => {
+        let state: keyof typeof protocol | 'started' | 'refused' | 'unknown' = 'ready';
+        let inDoubt = false;
+        for (const event of sequence) {
+          if (isEnd(state)) break;
+          inDoubt ||= lossy.has(event);
+          state = protocol[state][event];
+        }
+        expect(inDoubt && state === 'refused').toBe(false);
+        expect(!inDoubt && (state === 'doubtful' || state === 'unknown')).toBe(false);
+      }),
+    );
+  });
+
+  test('calls a run ours only for an id: its own, or one that is named while in doubt', () => {
+    for (const event of events) {
+      if (protocol.ready[event] === 'started') expect(event).toBe('accepted');
+      if (protocol.doubtful[event] === 'started') expect(['accepted', 'conflict_with_id']).toContain(event);
+    }
+  });
+
+  test('knows an event for every fault', () => {
+    for (const kind of ['unreachable', 'untrusted', 'lost', 'throttled', 'no_credits', 'in_progress'] as const) {
+      expect(events).toContain(eventOf(fault(kind).fault));
+    }
+  });
+});

@@ -12,18 +12,26 @@ export async function runCli(argv: readonly string[], context: Context): Promise
   const done = async (exit: Promise<number>) => {
     code = await exit;
   };
+  const program = createProgram(done, context);
   try {
-    await createProgram(done, context).parseAsync(argv, { from: 'user' });
+    await program.parseAsync(argv.length === 0 ? ['--help'] : argv, { from: 'user' });
     return code;
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    return failWith(error instanceof CommanderError ? wrongUsage(error) : error, argv, context);
+    if (!(error instanceof CommanderError)) return failWith(error, argv, context);
+    if (error.exitCode === 0) return 0;
+    const command = program.commands.find((candidate) => candidate.name() === argv[0]);
+    return failWith(wrongUsage(error, command), argv, context);
   }
 }
 
-function wrongUsage({ message }: CommanderError) {
+function wrongUsage({ code, message }: CommanderError, command: Command | undefined) {
+  const help = `see \`runctl ${command ? `${command.name()} ` : ''}--help\``;
+  if (code === 'commander.help' && command) {
+    const names = command.commands.map((sub) => sub.name()).join(', ');
+    return usageProblem(`runctl ${command.name()} needs one of: ${names}`, help);
+  }
   const [first = '', suggestion] = message.replace(/^error: /, '').split('\n');
-  return usageProblem(first.replace(/\.$/, ''), suggestion?.replace(/^\(|\)$/g, '') ?? 'see `runctl --help`');
+  return usageProblem(first.replace(/\.$/, ''), suggestion?.replace(/^\(|\)$/g, '') ?? help);
 }
 
 type Done = (exit: Promise<number>) => Promise<void>;
@@ -44,10 +52,7 @@ export function createProgram(done: Done, context: Context): Command {
       getOutHelpWidth: () => stdout.columns,
       getOutHasColors: () => false,
     })
-    .showHelpAfterError(false)
-    .action(() => {
-      program.outputHelp();
-    });
+    .showHelpAfterError(false);
 
   withOptions(program.command('trigger'), 'starting', 'following', 'download', 'output', 'events', 'settings')
     .description('start a run now; with --watch, follow it to its end')

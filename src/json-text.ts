@@ -1,4 +1,4 @@
-import { LosslessNumber, parse, stringify } from 'lossless-json';
+import { isSafeNumber, LosslessNumber, parse, stringify } from 'lossless-json';
 
 /**
  * Parses JSON without losing digits: a number that a double cannot hold (an id above 2^53, say) is kept as written.
@@ -6,13 +6,13 @@ import { LosslessNumber, parse, stringify } from 'lossless-json';
  */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  if (!/\d{16}|\d[eE]/.test(text)) return value;
+  // A double holds any 15 digits.
+  if (!/\d[\d.]{15}|\d[eE]/.test(text)) return value;
   return parse(text, null, { parseNumber: keepDigits, onDuplicateKey: ({ newValue }) => newValue });
 }
 
 function keepDigits(written: string): unknown {
-  const number = Number(written);
-  return String(number) === written ? number : new LosslessNumber(written);
+  return isSafeNumber(written) ? Number(written) : new LosslessNumber(written);
 }
 
 /** Writes JSON on one line, or indented by two; numbers kept by `parseJson` come out as they came in. */

@@ -49,7 +49,8 @@ export async function answerOf<T>(response: HttpResponse, reading: Reading<T>): 
 
 async function readRefusal(response: HttpResponse): Promise<ErrorBody> {
   try {
-    return readErrorBody(await readText(response, errorBodyBytes));
+    const body = response.body.subarray(0, errorBodyBytes);
+    return readErrorBody(await readText({ ...response, body }, errorBodyBytes));
   } catch {
     // The status alone tells what to do; a body that cannot be read takes nothing from it.
     return readErrorBody('');

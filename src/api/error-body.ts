@@ -23,7 +23,8 @@ export function readErrorBody(text: string): ErrorBody {
   try {
     parsed = JSON.parse(text);
   } catch {
-    const line = oneLine(plainText(text));
+    // A page may be hostile: no more is searched than a line could come from.
+    const line = oneLine(plainText(text.slice(0, 4096)));
     return { message: line || undefined, names: (code) => mentions(line, code) };
   }
   collect(typeof parsed === 'string' ? { message: parsed } : parsed, strings, 0);
@@ -51,7 +52,10 @@ function collect(value: unknown, strings: Map<string, string[]>, depth: number):
   for (const item of items) {
     if (!isJsonObject(item)) continue;
     for (const [field, inner] of Object.entries(item)) {
-      if (typeof inner === 'string') strings.set(field, [...(strings.get(field) ?? []), inner]);
+      if (typeof inner !== 'string') continue;
+      const known = strings.get(field);
+      if (known) known.push(inner);
+      else strings.set(field, [inner]);
     }
     for (const inner of Object.values(item)) collect(inner, strings, depth + 1);
   }

@@ -60,7 +60,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
           operation: 'trigger',
           maxBytes: mebibyte,
           read: (document) => {
-            const execution = readExecution({ status: 'RUNNING', ...document });
+            const execution = readExecution(document) ?? readExecution({ ...document, status: 'RUNNING' });
             return execution?.executionId ? { ...execution, document } : undefined;
           },
         },

@@ -16,11 +16,22 @@ export function proxyFor(origin: string, env: Env): ProxySettings | undefined {
   const value = read(name) ?? read('ALL_PROXY');
   if (value === undefined) return undefined;
   const url = value.includes('://') ? value : `http://${value}`;
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+  if (!isProxyUrl(url)) {
     throw usageProblem(
       `the proxy address in ${read(name) ? name : 'ALL_PROXY'} is not an http or https URL`,
-      'mend it, or name the host of the service in NO_PROXY',
+      'write it as http://host:port or http://user:password@host:port, or unset it',
     );
   }
   return { url, noProxy: read('NO_PROXY') ?? '' };
+}
+
+function isProxyUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  try {
+    decodeURIComponent(username + password);
+  } catch {
+    return false;
+  }
+  return protocol === 'http:' || protocol === 'https:';
 }

@@ -23,7 +23,8 @@ export function parseHttpDate(text: string): number | undefined {
 export function retryAfterMs(headers: Record<string, string>, nowMs: number): number | undefined {
   const value = headers['retry-after']?.trim();
   if (value === undefined) return undefined;
-  if (/^\d{1,10}$/.test(value)) return Number(value) * 1000;
+  // However many digits: a wait past counting is still no leave to come back early.
+  if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, Number.MAX_SAFE_INTEGER);
   const until = parseHttpDate(value);
   if (until === undefined) return undefined;
   const serviceNowMs = parseHttpDate(headers.date?.trim() ?? '') ?? nowMs;

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { printSentence } from '../render/output.ts';
 import { parseUuidArgument } from '../runs/arguments.ts';
 import type { AgentTarget } from '../runs/run.ts';
 import { connect } from './connect.ts';
@@ -14,7 +15,7 @@ export interface AgentTriggerOptions extends TriggerOptions {
 /** `runctl agent trigger <agentId>`. */
 export async function agentTrigger(agentId: string, options: AgentTriggerOptions, context: Context): Promise<number> {
   const target = agentTarget(agentId);
-  sayDiscontinued(context);
+  await sayDiscontinued(context);
   const { title, message } = options;
   const body = JSON.stringify({ message, title });
   return triggerAll([{ target, body }], options, await connect(options, context), context);
@@ -28,7 +29,7 @@ export async function agentStatus(
   context: Context,
 ): Promise<number> {
   const run = { target: agentTarget(agentId), executionId: parseUuidArgument(executionId, 'an execution id') };
-  sayDiscontinued(context);
+  await sayDiscontinued(context);
   return showStatus({ run }, options, await connect(options, context), context);
 }
 
@@ -40,7 +41,7 @@ export async function agentWatch(
   context: Context,
 ): Promise<number> {
   const run = { target: agentTarget(agentId), executionId: parseUuidArgument(executionId, 'an execution id') };
-  sayDiscontinued(context);
+  await sayDiscontinued(context);
   return followAll([{ run }], { ...options, plural: false }, await connect(options, context), context);
 }
 
@@ -49,6 +50,6 @@ function agentTarget(agentId: string): AgentTarget {
 }
 
 /** At every use, whatever `--quiet` says (contract §1). */
-function sayDiscontinued({ stderr }: Context): void {
-  stderr.write('Agents are discontinued: `runctl trigger <automation>` replaces them\n');
+function sayDiscontinued(context: Context): Promise<void> {
+  return printSentence('Agents are discontinued: `runctl trigger <automation>` replaces them', context);
 }

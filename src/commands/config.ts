@@ -1,138 +1,164 @@
-import { configFilePath, loadConfigFile } from '../config/file.ts';
-import { askHidden } from '../config/hidden-prompt.ts';
-import { maskKey, readAll } from '../config/secret.ts';
-import { type SettingKey, settingKeys } from '../config/setting-table.ts';
-import { resolveSettings, type SettingFlags, type Settings } from '../config/settings.ts';
-import { readers } from '../config/values.ts';
+import { type DescribedSetting, describeSettings } from '../config/describe-settings.ts';
+import { type ConfigFile, readConfigFile } from '../config/file.ts';
+import type { SettingFlags } from '../config/find-settings.ts';
+import { resolveConfigFile } from '../config/folders.ts';
+import { parseSetting } from '../config/parse-setting.ts';
+import { type ChosenProfile, checkProfileName, chooseProfile, sourceOf, storedProfile } from '../config/profile.ts';
+import { readKeyInput } from '../config/read-key.ts';
+import { parseSettingKey } from '../config/setting-key.ts';
+import { defaultProfile, type StoredKey } from '../config/setting-table.ts';
 import type { Context } from '../context.ts';
 import { block } from '../render/block.ts';
-import { createTheme } from '../render/theme.ts';
+import { cleanLine } from '../render/clean.ts';
+import { printDocuments, themeOf } from '../render/output.ts';
+import type { Theme } from '../render/theme.ts';
 import { quote } from '../runs/arguments.ts';
-import { formatDuration } from '../runs/duration.ts';
 import { usageProblem } from '../runs/problem.ts';
 
 export interface ConfigOptions extends SettingFlags {
   json?: boolean;
 }
 
-/** `runctl config get <key>`: a setting in force. */
+/** `runctl config get <key>`: the setting in force; a key masked. */
 export async function configGet(name: string, options: ConfigOptions, context: Context): Promise<number> {
-  const key = settingKeyOf(name);
-  const value = shownValue(key, await resolveSettings(options, context));
-  if (value === undefined) throw usageProblem(`${key} is not set`, `store it with \`runctl config set ${key}\``);
-  context.stdout.write(`${options.json ? JSON.stringify({ [key]: value }) : value}\n`);
+  const key = parseSettingKey(name);
+  const setting = (await describeSettings(options, context)).find((candidate) => candidate.key === key);
+  if (setting?.problem) throw setting.problem;
+  if (setting?.value === undefined) {
+    throw usageProblem(
+      `${key} is not set`,
+      `store it with \`runctl config set ${key}${key === 'apiKey' ? '' : ' <value>'}\``,
+    );
+  }
+  if (options.json) printDocuments([documentOf(setting)], options, context);
+  else context.stdout.write(`${setting.value}\n`);
   return 0;
 }
 
-/** `runctl config list`: every setting in force, and where it comes from. */
+/** `runctl config list`: every setting in force and where it comes from; a key masked. */
 export async function configList(options: ConfigOptions, context: Context): Promise<number> {
-  const settings = await resolveSettings(options, context);
-  const rows = settingKeys.map((key) => ({ key, value: shownValue(key, settings), source: settings.sources[key] }));
-  const { stdout, unicode } = context;
+  const { stdout } = context;
+  const settings = await describeSettings(options, context);
   if (options.json) {
-    const document = Object.fromEntries(rows.map(({ key, value, source }) => [key, { value: value ?? null, source }]));
-    stdout.write(`${JSON.stringify(document)}\n`);
+    const document = Object.fromEntries(settings.map((setting) => [setting.key, documentOf(setting)]));
+    printDocuments([document], options, context);
     return 0;
   }
-  const theme = await createTheme({ colors: stdout.colors, unicode });
-  const shown = rows.map(({ key, value, source }) => {
-    return [key, value === undefined ? theme.dim('not set') : `${value}  ${theme.dim(`(${source})`)}`] as const;
-  });
-  stdout.write(block(shown, theme));
+  const theme = await themeOf(stdout, context);
+  stdout.write(
+    block(
+      settings.map((setting) => [setting.key, lineOf(setting, theme)]),
+      theme,
+    ),
+  );
   return 0;
 }
 
-/** `runctl config path`. */
+function documentOf({ value, source, problem }: DescribedSetting) {
+  return { value: value ?? null, source: source ?? null, ...(problem && { problem: problem.message }) };
+}
+
+function lineOf({ value, source, problem }: DescribedSetting, theme: Theme): string {
+  if (problem) return theme.bad(`refused: ${cleanLine(problem.message)}`);
+  if (value === undefined) return theme.dim('not set');
+  return `${cleanLine(value)}  ${theme.dim(`(${cleanLine(source ?? '')})`)}`;
+}
+
+/** `runctl config path`: the path of the config file, whether or not it exists. */
 export async function configPath(options: ConfigOptions, context: Context): Promise<number> {
-  const path = requirePath(context);
-  context.stdout.write(`${options.json ? JSON.stringify({ path }) : path}\n`);
+  const path = requireConfigFile(context);
+  if (options.json) printDocuments([{ path }], options, context);
+  else context.stdout.write(`${path}\n`);
   return 0;
 }
 
-/** `runctl config set <key> [value]`: stores a setting in a profile. Everything is checked before anything is written. */
+/** `runctl config set <key> [value]`: stores a setting in the profile in force, which need not exist yet. */
 export async function configSet(
   name: string,
   value: string | undefined,
   options: ConfigOptions,
   context: Context,
 ): Promise<number> {
-  const key = settingKeyOf(name);
-  if (key === 'apiKey' && value !== undefined) {
-    throw usageProblem(
-      'an API key on the command line can be read by every user of this machine',
-      'type `runctl config set apiKey` alone and be asked, or pipe the key into it',
-    );
-  }
-  const path = requirePath(context);
-  const file = loadConfigFile(path);
-  const text = value ?? (await askFor(key, context));
-  const read = readers[key](text, `config set ${key}`);
-  const stored = typeof read === 'string' ? read : text;
-  if (key === 'profile' && stored !== 'default' && !Object.hasOwn(file.profiles ?? {}, stored)) {
-    throw usageProblem(
-      `there is no profile ${quote(stored)}`,
-      `make it first with \`runctl config set baseUrl <url> --profile ${stored}\``,
-    );
-  }
-  const profile = profileOf(options, context, file.profile);
-  const { changeConfigFile, childOf } = await import('../config/store.ts');
-  changeConfigFile(path, (content) => {
-    if (key === 'profile') content.profile = stored;
-    else childOf(childOf(content, 'profiles'), profile)[key] = stored;
-  });
-  context.stderr.write(`stored ${key}${key === 'profile' ? '' : ` in profile ${quote(profile)}`}: ${path}\n`);
-  return 0;
-}
-
-/** `runctl config unset <key>`. */
-export async function configUnset(name: string, options: ConfigOptions, context: Context): Promise<number> {
-  const key = settingKeyOf(name);
-  const path = requirePath(context);
-  const file = loadConfigFile(path);
-  const profile = profileOf(options, context, file.profile);
-  const isStored = key === 'profile' ? file.profile !== undefined : file.profiles?.[profile]?.[key] !== undefined;
-  if (!isStored) {
-    context.stderr.write(`${key} was not stored${key === 'profile' ? '' : ` in profile ${quote(profile)}`}\n`);
+  const key = parseSettingKey(name);
+  const path = requireConfigFile(context);
+  const file = readConfigFile(path);
+  const profile = chooseProfile(options.profile, context.env, file);
+  if (key === 'profile') {
+    checkIsThere(value, file.config);
+    await change(path, (config) => ({ ...config, profile: value }));
+    context.stderr.write(`the profile is ${quote(value)} from now on, as ${path} says\n`);
     return 0;
   }
-  const { changeConfigFile, childOf } = await import('../config/store.ts');
-  changeConfigFile(path, (content) => {
-    if (key === 'profile') delete content.profile;
-    else delete childOf(childOf(content, 'profiles'), profile)[key];
-  });
-  context.stderr.write(`removed ${key}\n`);
+  checkProfileName(profile);
+  const text = await valueToStore(key, value, context);
+  await change(path, (config) => withProfile(config, profile, { [key]: text }));
+  context.stderr.write(`stored ${key} for ${sourceOf(profile.name, path)}\n`);
   return 0;
 }
 
-function settingKeyOf(name: string): SettingKey {
-  const key = settingKeys.find((candidate) => candidate === name);
-  if (key) return key;
-  const near = settingKeys.find((candidate) => candidate.toLowerCase() === name.toLowerCase().replace(/[_-]/g, ''));
+/** `runctl config unset <key>`: removes a stored setting; one that is not there is no error. */
+export async function configUnset(name: string, options: ConfigOptions, context: Context): Promise<number> {
+  const key = parseSettingKey(name);
+  const path = requireConfigFile(context);
+  const file = readConfigFile(path);
+  const profile = chooseProfile(options.profile, context.env, file);
+  const isTop = key === 'profile';
+  const stored = isTop ? file.config.profile : storedProfile(profile.name, file.config)?.[key];
+  const where = isTop ? path : sourceOf(profile.name, path);
+  if (stored === undefined) {
+    context.stderr.write(`${key} was not stored for ${where}\n`);
+    return 0;
+  }
+  // JSON has no undefined: the field goes.
+  await change(path, (config) =>
+    isTop ? { ...config, profile: undefined } : withProfile(config, profile, { [key]: undefined }),
+  );
+  context.stderr.write(`removed ${key} from ${where}\n`);
+  return 0;
+}
+
+function withProfile(
+  config: ConfigFile,
+  { name }: ChosenProfile,
+  changes: { [key in StoredKey]?: string },
+): ConfigFile {
+  const profile = { ...storedProfile(name, config), ...changes };
+  return { ...config, profiles: { ...config.profiles, [name]: profile } };
+}
+
+async function change(path: string, make: (config: ConfigFile) => ConfigFile): Promise<void> {
+  const { changeConfigFile } = await import('../config/store.ts');
+  changeConfigFile(path, make);
+}
+
+function requireConfigFile({ env }: Context): string {
+  const path = resolveConfigFile(env);
+  if (path === undefined) throw usageProblem('there is no folder for a config file', 'set HOME or RUNCTL_CONFIG_DIR');
+  return path;
+}
+
+function checkIsThere(name: string | undefined, config: ConfigFile): asserts name is string {
+  if (name === undefined) throw missingValue('profile');
+  if (name === defaultProfile || storedProfile(name, config)) return;
   throw usageProblem(
-    `there is no setting ${quote(name)}`,
-    near ? `did you mean ${near}?` : `the settings are ${settingKeys.join(', ')}`,
+    `there is no profile ${quote(name)}`,
+    `make it first with \`runctl config set baseUrl <url> --profile ${name}\``,
   );
 }
 
-function requirePath({ env }: Context): string {
-  const path = configFilePath(env);
-  if (path) return path;
-  throw usageProblem('there is no place for a config file: HOME is not set', 'set HOME or RUNCTL_CONFIG_DIR');
+/** The value as it is to be stored, checked; the API key never comes from the command line. */
+async function valueToStore(key: StoredKey, value: string | undefined, context: Context): Promise<string> {
+  if (key === 'apiKey') {
+    if (value === undefined) return parseSetting.apiKey(await readKeyInput(context), 'standard input');
+    throw usageProblem(
+      'a key on the command line can be read by every user of this machine: nothing was stored',
+      'type `runctl config set apiKey` to be asked for it, or pipe it in: `runctl config set apiKey < <file>`',
+    );
+  }
+  if (value === undefined) throw missingValue(key);
+  return parseSetting[key](value, `config set ${key}`);
 }
 
-/** The profile that a change goes to; it need not exist yet. */
-function profileOf({ profile }: ConfigOptions, { env }: Context, stored: string | undefined): string {
-  return readers.profile(profile ?? (env.RUNCTL_PROFILE || stored || 'default'), '--profile');
-}
-
-async function askFor(key: SettingKey, context: Context): Promise<string> {
-  const { stdin } = context;
-  if (key !== 'apiKey') throw usageProblem(`no value for ${key}`, `type \`runctl config set ${key} <value>\``);
-  return stdin.isTTY ? askHidden('API key (not shown): ', context) : readAll(stdin);
-}
-
-function shownValue(key: SettingKey, settings: Settings): string | undefined {
-  if (key === 'apiKey') return settings.apiKey && maskKey(settings.apiKey);
-  if (key === 'requestTimeout') return formatDuration(settings.requestTimeoutMs);
-  return settings[key];
+function missingValue(key: string) {
+  return usageProblem(`there is no value for ${key}`, `type \`runctl config set ${key} <value>\``);
 }

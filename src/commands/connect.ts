@@ -1,4 +1,5 @@
 import { version } from '../../package.json';
+import { createDebugTransport } from '../api/debug-transport.ts';
 import { createHttpService } from '../api/http-service.ts';
 import { proxyFor } from '../api/proxy.ts';
 import { createTransport } from '../api/transport.ts';
@@ -12,9 +13,13 @@ import {
 } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
+import { openLimits } from '../journal/limits.ts';
+import { cleanLine } from '../render/clean.ts';
 import { type Budget, createBudget } from '../runs/budget.ts';
+import type { Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
 import { createTempo, type Tempo } from '../runs/tempo.ts';
+import { withSharedLimits } from './shared-limits.ts';
 
 export interface ConnectOptions extends SettingFlags {
   /** Requests a second. */
@@ -32,6 +37,10 @@ export interface Connection {
   journal: Journal;
   budget: Budget;
   tempo: Tempo;
+  /** How long the last completed runs of a target took, in milliseconds, newest first. */
+  history(target: Target): readonly number[];
+  /** Tells a decision, where `--debug` asks for it. */
+  debug?(line: string): void;
 }
 
 const defaultRate = 10;
@@ -39,7 +48,7 @@ const defaultMaxOutputBytes = 64 * 1024 * 1024;
 const mostConnections = 64;
 
 export async function connect(options: ConnectOptions, context: Context): Promise<Connection> {
-  const { clock, env, secrets } = context;
+  const { clock, env, secrets, stderr } = context;
   const settings = await resolveSettings(options, context);
   const baseUrl = requireBaseUrl(settings);
   const apiKey = requireApiKey(settings);
@@ -48,15 +57,16 @@ export async function connect(options: ConnectOptions, context: Context): Promis
   const { origin } = new URL(baseUrl);
   const proxy = proxyFor(origin, env);
   if (proxy) secrets.protect(decodeURIComponent(new URL(proxy.url).password));
-  const transport = createTransport({
+  const wire = createTransport({
     origin,
     proxy,
     // Little's law, for answers that take up to a second.
     connections: Math.min(mostConnections, Math.max(4, Math.ceil(rate * 1.3))),
     connectTimeoutMs: settings.requestTimeoutMs,
   });
+  const debug = options.debug ? (line: string) => stderr.write(`debug: ${cleanLine(line)}\n`) : undefined;
   const service = createHttpService({
-    transport,
+    transport: debug ? createDebugTransport(wire, { origin, nowMs: clock.elapsedMs, write: debug }) : wire,
     baseUrl,
     apiKey,
     requestTimeoutMs: settings.requestTimeoutMs,
@@ -64,13 +74,22 @@ export async function connect(options: ConnectOptions, context: Context): Promis
     userAgent: `runctl/${version}`,
     nowMs: clock.nowMs,
   });
+  const journal = journalOf(context);
+  const limits = openLimits({
+    folder: resolveStateFolder(env),
+    baseUrl,
+    account: settings.account,
+    nowMs: clock.nowMs,
+  });
   return {
     settings,
     baseUrl,
-    service,
-    journal: journalOf(context),
+    service: withSharedLimits(service, limits, clock),
+    journal,
+    history: historyOf(journal, baseUrl),
     budget: createBudget(rate, clock),
     tempo: createTempo(),
+    debug,
   };
 }
 
@@ -81,4 +100,18 @@ export function journalOf({ env, stderr, clock }: Context): Journal {
     nowMs: clock.nowMs,
     onTrouble: (message) => stderr.write(`runctl: ${message}\n`),
   });
+}
+
+// As many earlier runs as still say something about the next one.
+const historyLength = 50;
+
+/** Reads each target's history once, when it is first asked for. */
+function historyOf(journal: Journal, baseUrl: string): Connection['history'] {
+  const read = new Map<string, readonly number[]>();
+  return (target) => {
+    const key = JSON.stringify(target);
+    const known = read.get(key) ?? journal.durations({ baseUrl, target }, historyLength);
+    read.set(key, known);
+    return known;
+  };
 }

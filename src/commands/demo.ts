@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { builtInScenarios } from '../emulator/scenarios.ts';
 import { startEmulator } from '../emulator/server.ts';
-import { createTheme } from '../render/theme.ts';
+import { themeOf } from '../render/output.ts';
 import { list } from './list.ts';
 import { result } from './result.ts';
 import { trigger } from './trigger.ts';
@@ -14,7 +14,7 @@ const automation = 'nightly-report';
 /** `runctl demo`: the whole tour on the emulator. Touches no settings and no journal of the user. */
 export async function demo(context: Context): Promise<number> {
   const { stderr, clock, random } = context;
-  const theme = await createTheme({ colors: stderr.colors, unicode: context.unicode });
+  const theme = await themeOf(stderr, context);
   const scenario = builtInScenarios.find(({ name }) => name === 'demo')?.scenario ?? {};
   const emulator = await startEmulator({ scenario, random, nowMs: clock.nowMs });
   const folder = await mkdtemp(join(tmpdir(), 'runctl-demo-'));
@@ -31,14 +31,14 @@ export async function demo(context: Context): Promise<number> {
     },
   };
   const show = (about: string, command: string) =>
-    stderr.write(`\n${theme.dim(`# ${about}`)}\n${theme.dim('$')} ${theme.command(`runctl ${command}`)}\n`);
+    stderr.write(`\n${theme.dim(`# ${about}`)}\n${theme.dim('$')} ${theme.strong(`runctl ${command}`)}\n`);
   try {
     stderr.write(`The service is played by the built-in emulator at ${emulator.url}: no account, nothing is kept.\n`);
     show('start a run and follow it to its end; the service stumbles once on the way', `trigger ${automation} --watch`);
     const code = await trigger([automation], { watch: true }, rehearsal);
     if (context.signal.aborted) return code;
     show('data for scripts: any field of the result', 'result --field summary.succeededSteps --field output');
-    await result(undefined, { field: ['summary.succeededSteps', 'output'] }, rehearsal);
+    await result('@last', { field: ['summary.succeededSteps', 'output'] }, rehearsal);
     show('what this machine has started', 'list');
     await list({}, rehearsal);
     stderr.write(

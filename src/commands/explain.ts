@@ -1,13 +1,12 @@
 import type { Context } from '../context.ts';
 import { exitCodeBlock, exitCodeTable } from '../render/exit-code-table.ts';
-import type { OutputOptions } from '../render/output.ts';
-import { createTheme } from '../render/theme.ts';
+import { type OutputOptions, themeOf } from '../render/output.ts';
 import { exitCodes } from '../runs/exit-codes.ts';
 import { usageProblem } from '../runs/problem.ts';
 
 /** `runctl explain [code]`: what an exit code, given by number or name, means and what to do. */
 export async function explain(code: string | undefined, options: OutputOptions, context: Context): Promise<number> {
-  const { stdout, unicode } = context;
+  const { stdout } = context;
   const row = exitCodes.find((candidate) => String(candidate.code) === code || candidate.name === code);
   if (code !== undefined && !row)
     throw usageProblem(`there is no exit code ${JSON.stringify(code)}`, '`runctl explain` lists them all');
@@ -15,7 +14,7 @@ export async function explain(code: string | undefined, options: OutputOptions, 
     stdout.write(`${JSON.stringify(row ?? exitCodes)}\n`);
     return 0;
   }
-  const theme = await createTheme({ colors: stdout.colors, unicode });
+  const theme = await themeOf(stdout, context);
   stdout.write(row ? exitCodeBlock(row, theme) : exitCodeTable(theme));
   return 0;
 }

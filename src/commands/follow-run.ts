@@ -19,8 +19,6 @@ export interface FollowFlags extends OutputOptions {
 
 const defaultTimeoutMs = 3.25 * 3_600_000;
 const defaultGiveUpAfterMs = 600_000;
-// As many earlier runs as still say something about the next one.
-const historyLength = 50;
 
 /** The time limit of `--timeout`: for a run's end and for a free slot (contract §8). */
 export function timeoutMsOf({ timeoutMs = defaultTimeoutMs }: { timeoutMs?: number }): number {
@@ -54,6 +52,9 @@ export async function followRun(
       signal,
       observe: (event) => {
         if (event.event === 'status' && event.changed) journal.sawState(baseUrl, run, event.execution);
+        if (event.event === 'waiting')
+          connection.debug?.(`next look at ${run.executionId} in ${Math.round(event.nextLookMs)} ms`);
+        if (event.event === 'poll_failed') connection.debug?.(`${event.fault.kind}: ${event.fault.message}`);
         reporter.observe(event);
       },
     },
@@ -64,22 +65,17 @@ export async function followRun(
   return ending;
 }
 
-function paceOf(target: Target, { intervalMs }: FollowFlags, connection: Connection): Pace {
-  if (intervalMs !== undefined) return { gapMs: () => intervalMs };
-  return createPace({ durationsMs: earlierDurationsMs(target, connection) });
+function paceOf(target: Target, { intervalMs }: FollowFlags, { history }: Connection): Pace {
+  return intervalMs === undefined ? createPace({ durationsMs: history(target) }) : { gapMs: () => intervalMs };
 }
-
-const earlierDurationsMs = (target: Target, { journal, baseUrl }: Connection) =>
-  journal.durations({ baseUrl, target }, historyLength);
 
 /** Who tells of runs of these targets while they are followed. */
 export function reporterFor(
   targets: readonly Target[],
   flags: OutputOptions,
-  connection: Connection,
+  { history }: Connection,
   context: Context,
 ): Promise<Reporter> {
-  const [only] = targets;
-  const usualMs = only && targets.length === 1 ? usualDurationMs(earlierDurationsMs(only, connection)) : undefined;
-  return createReporter({ ...flags, several: targets.length > 1, usualMs }, context);
+  const usualMsOf = (target: Target) => usualDurationMs(history(target));
+  return createReporter({ ...flags, several: targets.length > 1, usualMsOf }, context);
 }

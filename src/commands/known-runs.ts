@@ -1,6 +1,6 @@
 import type { Settings } from '../config/settings.ts';
 import type { Journal, JournalRun } from '../journal/journal.ts';
-import { parseRunArgument, quote } from '../runs/arguments.ts';
+import { quote, type RunArgument } from '../runs/arguments.ts';
 import { usageProblem } from '../runs/problem.ts';
 import { nameOf, type Run } from '../runs/run.ts';
 
@@ -15,13 +15,12 @@ export interface RunFlags {
   automation?: string;
 }
 
-/** The run that an argument names; none given means `@last`. Throws a usage problem when nobody knows it. */
+/** The run that an argument names. Throws a usage problem when nobody knows it. */
 export function findRun(
-  argument: string | undefined,
+  named: RunArgument,
   flags: RunFlags,
   { baseUrl, project, journal }: { baseUrl: string; project: Settings['project']; journal: Journal },
 ): KnownRun {
-  const named = parseRunArgument(argument ?? '@last');
   if (named.kind === 'run') return knownRun(journal.find(named.run.executionId), named.run);
   if (named.kind === 'id') {
     const { executionId } = named;

@@ -2,9 +2,8 @@ import { requireBaseUrl, resolveSettings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import type { JournalRun } from '../journal/journal.ts';
 import { identityOf } from '../render/document.ts';
-import { type OutputOptions, printDocuments, wantsData } from '../render/output.ts';
+import { type OutputOptions, printDocuments, printSentence, themeOf, wantsData } from '../render/output.ts';
 import { runTable } from '../render/run-table.ts';
-import { createTheme } from '../render/theme.ts';
 import { type ConnectOptions, journalOf } from './connect.ts';
 
 export interface ListOptions extends ConnectOptions, OutputOptions {
@@ -32,10 +31,10 @@ export async function list(options: ListOptions, context: Context): Promise<numb
   if (wantsData(options)) {
     printDocuments(runs.map(documentOfRecord), { ...options, plural: true }, context);
   } else if (runs.length > 0) {
-    const theme = await createTheme({ colors: context.stdout.colors, unicode: context.unicode });
+    const theme = await themeOf(context.stdout, context);
     context.stdout.write(runTable(runs, context.clock.nowMs(), context.stdout.columns, theme));
   } else if (!options.quiet) {
-    context.stderr.write('no runs known here yet; start one with `runctl trigger <automation>`\n');
+    await printSentence('no runs known here yet; start one with `runctl trigger <automation>`', context);
   }
   return 0;
 }

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { printSentence } from '../render/output.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { faultProblem, interruptedProblem } from '../runs/fault-problem.ts';
 import { persist } from '../runs/retry.ts';
@@ -22,7 +23,7 @@ export async function lookAt<Kind extends keyof Looks>(
   { service, budget }: Connection,
   context: Context,
 ): Promise<Looks[Kind]> {
-  const { clock, random, signal, stderr } = context;
+  const { clock, random, signal } = context;
   const isNew = () => triggeredAtMs !== undefined && clock.nowMs() - triggeredAtMs < readAfterWriteMs;
   const look = async (): Promise<Answer<Looks[Kind]>> => {
     await budget.take(signal);
@@ -37,7 +38,7 @@ export async function lookAt<Kind extends keyof Looks>(
     signal,
     giveUpAfterMs,
     onRetry: (fault, delayMs) => {
-      if (!quiet) stderr.write(`${fault.message}; asking again in ${formatDuration(delayMs)}\n`);
+      if (!quiet) void printSentence(`${fault.message}; asking again in ${formatDuration(delayMs)}`, context);
     },
   });
   if (answer.kind === 'good') return answer.value;

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import type { OpenIntent } from '../journal/journal.ts';
 import { createTriggerRecord } from '../journal/trigger-record.ts';
 import { identityOf } from '../render/document.ts';
-import { type OutputOptions, printDocuments, wantsData } from '../render/output.ts';
+import { type OutputOptions, printDocuments, printSentence, wantsData } from '../render/output.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { exitCodeOf } from '../runs/exit-codes.ts';
 import { interruptedTriggerProblem, unknownTriggerProblem } from '../runs/fault-problem.ts';
@@ -41,12 +41,12 @@ export async function recover(options: RecoverOptions, context: Context): Promis
     if (context.signal.aborted) break;
     const recovery = await settle(intent, options, connection, context);
     recoveries.push(recovery);
-    if (!wantsData(options)) tell(recovery, options, context);
+    if (!wantsData(options)) await tell(recovery, options, context);
   }
   if (wantsData(options)) {
     printDocuments(recoveries.map(documentOfRecovery), { ...options, plural: true }, context);
   } else if (intents.length === 0 && !options.quiet) {
-    context.stderr.write('nothing to recover: the outcome of every trigger is known\n');
+    await printSentence('nothing to recover: the outcome of every trigger is known', context);
   }
   const open = recoveries.find(({ outcome }) => outcome === 'open');
   if (open?.problem) return open.problem.exitCode;
@@ -110,10 +110,15 @@ async function settle(
   return { intent, outcome: 'open', problem, words: `${about} is still open: ${problem.message}` };
 }
 
-function tell({ outcome, executionId, words }: Recovery, { quiet }: RecoverOptions, { stdout, stderr }: Context): void {
-  if (executionId !== undefined) stdout.write(`${executionId}\n`);
-  if (!quiet || outcome !== 'settled') stderr.write(`${words}\n`);
-  if (outcome === 'too_old') stderr.write('  close it with `runctl recover --forget`, or raise `--max-age`\n');
+async function tell(
+  { outcome, executionId, words }: Recovery,
+  options: RecoverOptions,
+  context: Context,
+): Promise<void> {
+  if (executionId !== undefined) context.stdout.write(`${executionId}\n`);
+  if (!options.quiet || outcome !== 'settled') await printSentence(words, context);
+  if (outcome === 'too_old')
+    await printSentence('  close it with `runctl recover --forget`, or raise `--max-age`', context);
 }
 
 function documentOfRecovery({ intent, outcome, executionId, problem }: Recovery) {

@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { documentOf } from '../render/document.ts';
-import { type OutputOptions, printDocuments, wantsData } from '../render/output.ts';
+import { type OutputOptions, printDocuments, printSentence, themeOf, wantsData } from '../render/output.ts';
 import { summary } from '../render/summary.ts';
-import { createTheme } from '../render/theme.ts';
+import { parseRunArgument } from '../runs/arguments.ts';
 import { usageProblem } from '../runs/problem.ts';
 import { isFinal } from '../runs/run.ts';
 import { connect } from './connect.ts';
@@ -13,13 +13,10 @@ import { exitStatusOf, type StatusOptions } from './status.ts';
 export interface ResultOptions extends StatusOptions, OutputOptions {}
 
 /** `runctl result [run]`: a run's output, step summary and error. */
-export async function result(
-  runArgument: string | undefined,
-  options: ResultOptions,
-  context: Context,
-): Promise<number> {
+export async function result(runArgument: string, options: ResultOptions, context: Context): Promise<number> {
+  const named = parseRunArgument(runArgument);
   const connection = await connect(options, context);
-  const known = findRun(runArgument, options, { ...connection, project: connection.settings.project });
+  const known = findRun(named, options, { ...connection, project: connection.settings.project });
   const { run } = known;
   if (run.target.family === 'agent') {
     throw usageProblem(
@@ -31,13 +28,13 @@ export async function result(
   const quiet = options.quiet && (!options.exitStatus || exitStatusOf(run, found.status) === 0);
   if (wantsData(options)) printDocuments([documentOf({ run, result: found })], options, context);
   else if (!quiet) {
-    const theme = await createTheme({ colors: context.stdout.colors, unicode: context.unicode });
+    const theme = await themeOf(context.stdout, context);
     // Duration and credits stand in the status alone; a summary without them is better than none.
     const looked = await connection.service.status(run, context.signal);
     const execution = looked.kind === 'good' ? looked.value : undefined;
     context.stdout.write(summary({ run, execution, result: found }, theme, !context.stdout.isTTY));
     if (!isFinal(run.target, found.status)) {
-      context.stderr.write(`the run is still going: follow it with \`runctl watch ${run.executionId}\`\n`);
+      await printSentence(`the run is still going: follow it with \`runctl watch ${run.executionId}\``, context);
     }
   }
   return options.exitStatus ? exitStatusOf(run, found.status) : 0;

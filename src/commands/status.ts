@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { documentOf } from '../render/document.ts';
-import { type OutputOptions, printDocuments, wantsData } from '../render/output.ts';
+import { type OutputOptions, printDocuments, themeOf, wantsData } from '../render/output.ts';
 import { statusBlock } from '../render/status-block.ts';
-import { createTheme } from '../render/theme.ts';
+import { parseRunArgument } from '../runs/arguments.ts';
 import { exitCodeOf } from '../runs/exit-codes.ts';
 import { endingOf, isFinal, type Run } from '../runs/run.ts';
 import { type Connection, type ConnectOptions, connect } from './connect.ts';
@@ -15,13 +15,10 @@ export interface StatusOptions extends ConnectOptions, RunFlags, OutputOptions {
 }
 
 /** `runctl status [run]`: one look at a run. */
-export async function status(
-  runArgument: string | undefined,
-  options: StatusOptions,
-  context: Context,
-): Promise<number> {
+export async function status(runArgument: string, options: StatusOptions, context: Context): Promise<number> {
+  const named = parseRunArgument(runArgument);
   const connection = await connect(options, context);
-  const known = findRun(runArgument, options, { ...connection, project: connection.settings.project });
+  const known = findRun(named, options, { ...connection, project: connection.settings.project });
   return showStatus(known, options, connection, context);
 }
 
@@ -35,7 +32,7 @@ export async function showStatus(
   connection.journal.sawState(connection.baseUrl, known.run, execution);
   if (wantsData(options)) printDocuments([documentOf({ ...known, execution })], options, context);
   else if (!options.quiet) {
-    const theme = await createTheme({ colors: context.stdout.colors, unicode: context.unicode });
+    const theme = await themeOf(context.stdout, context);
     context.stdout.write(statusBlock(known.run, execution, context.clock.nowMs(), theme));
   }
   return options.exitStatus ? exitStatusOf(known.run, execution.status) : 0;

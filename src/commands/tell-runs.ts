@@ -1,8 +1,7 @@
 import type { Context } from '../context.ts';
-import { type OutputOptions, printDocuments, printProblem, wantsData } from '../render/output.ts';
+import { type OutputOptions, printDocuments, printProblem, themeOf, wantsData } from '../render/output.ts';
 import type { Reporter } from '../render/reporter.ts';
 import { summary } from '../render/summary.ts';
-import { createTheme } from '../render/theme.ts';
 import { exitCodeOf } from '../runs/exit-codes.ts';
 import type { Ending } from '../runs/follow.ts';
 import type { JsonObject } from '../runs/json.ts';
@@ -40,12 +39,9 @@ export async function tellOutcomes(
   return outcomes.map(exitCodeOfOutcome).find((code) => code !== 0) ?? 0;
 }
 
-async function printSummaries(
-  outcomes: Outcome[],
-  { quiet }: OutputOptions,
-  { stdout, unicode }: Context,
-): Promise<void> {
-  const theme = await createTheme({ colors: stdout.colors, unicode });
+async function printSummaries(outcomes: Outcome[], { quiet }: OutputOptions, context: Context): Promise<void> {
+  const { stdout } = context;
+  const theme = await themeOf(stdout, context);
   const told = outcomes.flatMap(({ ending }) => {
     if (!ending?.execution || !isFinal(ending.run.target, ending.execution.status)) return [];
     return quiet && exitCodeOfEnding(ending) === 0 ? [] : [summary(ending, theme, !stdout.isTTY)];

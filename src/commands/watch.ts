@@ -1,5 +1,7 @@
 import type { Context } from '../context.ts';
 import { documentOf } from '../render/document.ts';
+import { printSentence } from '../render/output.ts';
+import { parseRunArgument } from '../runs/arguments.ts';
 import { usageProblem } from '../runs/problem.ts';
 import { isFinal, nameOf } from '../runs/run.ts';
 import { type Connection, type ConnectOptions, connect } from './connect.ts';
@@ -15,12 +17,14 @@ export interface WatchOptions extends ConnectOptions, RunFlags, FollowFlags {
 export async function watch(runArguments: string[], options: WatchOptions, context: Context): Promise<number> {
   if (options.all && runArguments.length > 0) throw usageProblem('--all takes no run arguments');
   const fromStdin = runArguments.includes('-');
-  const named = fromStdin ? await withStdin(runArguments, context) : runArguments;
-  if (fromStdin && named.length === 0) throw usageProblem('standard input named no run');
+  const texts = fromStdin ? await withStdin(runArguments, context) : runArguments;
+  if (fromStdin && texts.length === 0) throw usageProblem('standard input named no run');
+  const named = (texts.length > 0 ? texts : ['@last']).map(parseRunArgument);
   const connection = await connect(options, context);
-  const runs = options.all ? goingRuns(connection) : namedRuns(named, options, connection);
+  const known = { ...connection, project: connection.settings.project };
+  const runs = options.all ? goingRuns(connection) : named.map((argument) => findRun(argument, options, known));
   if (runs.length === 0) {
-    if (!options.quiet) context.stderr.write('every run this machine knows has ended\n');
+    if (!options.quiet) await printSentence('every run this machine knows has ended', context);
     if (options.json) context.stdout.write('[]\n');
     return 0;
   }
@@ -53,12 +57,6 @@ export async function followAll(
   } finally {
     reporter.stop();
   }
-}
-
-function namedRuns(named: string[], options: WatchOptions, connection: Connection): KnownRun[] {
-  const known = { ...connection, project: connection.settings.project };
-  const runArguments = named.length === 0 ? [undefined] : named;
-  return runArguments.map((argument) => findRun(argument, options, known));
 }
 
 function goingRuns({ journal, baseUrl }: Connection): KnownRun[] {

@@ -1,52 +1,80 @@
-import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { platform } from 'node:os';
+import { isJsonObject, type JsonObject } from '../runs/json.ts';
 import { usageProblem } from '../runs/problem.ts';
-import { resolveConfigFolder } from './folders.ts';
-import { type ConfigFile, readConfigFile } from './schema.ts';
+import { type StoredKey, storedKeys } from './setting-table.ts';
 
-type Env = Readonly<Record<string, string | undefined>>;
+/** What is stored for one profile; other fields are left alone. */
+export type Profile = { [key in StoredKey]?: string };
 
-export const configFilePath = (env: Env): string | undefined => {
-  const folder = resolveConfigFolder(env);
-  return folder === undefined ? undefined : join(folder, 'config.json');
-};
+/** config.json; unknown fields are kept. */
+export interface ConfigFile {
+  /** The profile in force where neither flag nor environment names one. */
+  profile?: string;
+  profiles?: Record<string, Profile>;
+}
 
-/** The config file's content; empty where there is none. Never written here. Throws a usage problem that names the path. */
-export function loadConfigFile(path: string | undefined, warn: (line: string) => void = () => {}): ConfigFile {
-  if (path === undefined) return {};
-  const text = readText(path);
-  if (text === undefined) return {};
+export interface ReadConfig {
+  path: string | undefined;
+  config: ConfigFile;
+  /** It holds a key, and its mode lets others read it. */
+  isExposed: boolean;
+}
+
+const mendHint = 'mend it by hand or move it away; it was left as it is';
+
+/** Reads the config file as plain JSON; without one, everything is unset. Throws a usage problem that names the path. */
+export function readConfigFile(path: string | undefined): ReadConfig {
+  const file = path === undefined ? undefined : readIfThere(path);
+  if (path === undefined || file === undefined) return { path, config: {}, isExposed: false };
+  const config = parseConfig(file.text, path);
+  const holdsKey = Object.values(config.profiles ?? {}).some(({ apiKey }) => apiKey);
+  // Windows has no such modes.
+  const isOpenToOthers = platform() !== 'win32' && (file.mode & 0o077) !== 0;
+  return { path, config, isExposed: holdsKey && isOpenToOthers };
+}
+
+function readIfThere(path: string): { text: string; mode: number } | undefined {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, 'r');
+    return { text: readFileSync(fd, 'utf8'), mode: fstatSync(fd).mode };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // RUNCTL_CONFIG_DIR=/dev/null is how some say: no config.
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw usageProblem(`the config file ${path} cannot be read (${code})`, 'check its owner and its mode');
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+function parseConfig(text: string, path: string): ConfigFile {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw usageProblem(`the config file ${path} is not JSON; it was left as it is`, 'mend it by hand, or move it away');
+    // The parser's own words may quote the key.
+    throw usageProblem(`the config file ${path} is not JSON`, mendHint);
   }
-  const read = readConfigFile(value);
-  if ('wrongField' in read) {
-    throw usageProblem(
-      `the config file ${path} is wrong at ${read.wrongField}; it was left as it is`,
-      'mend it by hand, or move it away',
-    );
-  }
-  const { file } = read;
-  const holdsKey = Object.values(file.profiles ?? {}).some(({ apiKey }) => apiKey !== undefined);
-  if (holdsKey && isOpenToOthers(path))
-    warn(`the config file holds an API key and others may read it: chmod 600 ${path}`);
-  return file;
+  const misfit = misfitIn(value);
+  if (misfit) throw usageProblem(`the config file ${path} does not fit: ${misfit}`, mendHint);
+  return value as ConfigFile;
 }
 
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw usageProblem(`the config file ${path} cannot be read: ${message}`);
+/** What is wrong with the shape, naming the field. */
+function misfitIn(config: unknown): string | undefined {
+  if (!isJsonObject(config)) return 'it is not an object';
+  if (!isTextIfAny(config, 'profile')) return 'profile is not a string';
+  const { profiles = {} } = config;
+  if (!isJsonObject(profiles)) return 'profiles is not an object';
+  for (const [name, profile] of Object.entries(profiles)) {
+    if (!isJsonObject(profile)) return `profiles.${name} is not an object`;
+    const misfit = storedKeys.find((key) => !isTextIfAny(profile, key));
+    if (misfit) return `profiles.${name}.${misfit} is not a string`;
   }
+  return undefined;
 }
 
-function isOpenToOthers(path: string): boolean {
-  // Windows has no such bits.
-  return (statSync(path).mode & 0o077) !== 0 && !path.includes('\\');
-}
+const isTextIfAny = (object: JsonObject, field: string) =>
+  !Object.hasOwn(object, field) || typeof object[field] === 'string';

@@ -1,41 +1,66 @@
-import { stripVTControlCharacters } from 'node:util';
+import { StringDecoder } from 'node:string_decoder';
 import type { Context } from '../context.ts';
-import { interruptedProblem } from '../runs/fault-problem.ts';
-import { usageProblem } from '../runs/problem.ts';
+import { Problem } from '../runs/problem.ts';
+import { unlessInterrupted } from './unless-interrupted.ts';
 
-/** Asks on the terminal without echo. Throws when the user interrupts; the terminal's mode is put back whatever happens. */
-export function askHidden(question: string, { stdin, stderr, signal }: Context): Promise<string> {
-  stderr.write(question);
-  return new Promise<string>((resolve, reject) => {
-    let typed = '';
-    const onData = (chunk: Buffer | string) => {
-      // A pasted text may come wrapped in marks; an arrow key as an escape sequence.
-      for (const character of stripVTControlCharacters(String(chunk))) {
-        if (character === '\u0003') return finish(() => reject(interruptedProblem(AbortSignal.abort('SIGINT'))));
-        if (character === '\r' || character === '\n') return finish(() => resolve(typed));
-        if (character === '\u0004') {
-          return finish(() =>
-            typed ? resolve(typed) : reject(usageProblem('nothing was typed, so nothing was stored')),
-          );
-        }
-        if (character === '\u0015') typed = '';
-        else if (character === '\u007F' || character === '\b') typed = [...typed].slice(0, -1).join('');
-        else typed += character;
-      }
+const esc = '\u001B';
+const paste = { on: `${esc}[?2004h`, off: `${esc}[?2004l`, begin: `${esc}[200~`, end: `${esc}[201~` };
+const ctrl = { c: '\u0003', d: '\u0004', h: '\b', u: '\u0015', delete: '\u007F' };
+
+/** An escape sequence (an arrow key, the edge of a paste), or one character. */
+const key = new RegExp(`${esc}(?:\\[[0-9;]*[A-Za-z~]|O?.)|[^${esc}]`, 'gsu');
+const unfinished = new RegExp(`${esc}(?:\\[[0-9;]*|O)?$`);
+
+/** Asks on the terminal for a line that is not shown. A line break that is pasted does not end it. */
+export async function askHidden(question: string, context: Context): Promise<string> {
+  const { stdin, stderr, signal } = context;
+  const decoder = new StringDecoder('utf8');
+  const line = createLine();
+  let stop = () => {};
+  const typed = new Promise<string>((resolve, reject) => {
+    const read = (chunk: Buffer | string) => {
+      const end = line.type(decoder.write(Buffer.from(chunk)));
+      if (end === 'interrupted') reject(new Problem({ name: 'interrupted', message: 'interrupted: no key was given' }));
+      if (end === 'entered') resolve(line.text());
     };
-    const onAbort = () => finish(() => reject(interruptedProblem(signal)));
-    const finish = (settle: () => void) => {
-      stdin.off('data', onData);
-      signal.removeEventListener('abort', onAbort);
-      stdin.setRawMode?.(false);
-      stdin.pause();
-      stderr.write('\n');
-      settle();
-    };
-    stdin.setRawMode?.(true);
-    stdin.setEncoding('utf8');
-    stdin.on('data', onData);
-    signal.addEventListener('abort', onAbort, { once: true });
-    stdin.resume();
+    const finish = () => resolve(line.text());
+    stdin.on('data', read).once('end', finish).once('error', reject);
+    stop = () => stdin.off('data', read).off('end', finish).off('error', reject).pause();
   });
+  try {
+    stdin.setRawMode?.(true);
+    stderr.write(question + (stderr.isTTY ? paste.on : ''));
+    stdin.resume();
+    return await unlessInterrupted(typed, signal);
+  } finally {
+    stop();
+    stdin.setRawMode?.(false);
+    stderr.write(`${stderr.isTTY ? paste.off : ''}\n`);
+  }
+}
+
+/** What the keys of a terminal in raw mode make of a line. */
+function createLine() {
+  let characters: string[] = [];
+  let isPasting = false;
+  let held = '';
+  return {
+    text: () => characters.join(''),
+    type(chunk: string): 'entered' | 'interrupted' | undefined {
+      const input = held + chunk;
+      held = unfinished.exec(input)?.[0] ?? '';
+      for (const [pressed] of input.slice(0, input.length - held.length).matchAll(key)) {
+        if (pressed === paste.begin) isPasting = true;
+        else if (pressed === paste.end) isPasting = false;
+        else if (pressed.startsWith(esc)) continue;
+        else if (isPasting) characters.push(pressed === '\r' ? '\n' : pressed);
+        else if (pressed === ctrl.c) return 'interrupted';
+        else if (pressed === '\r' || pressed === '\n' || pressed === ctrl.d) return 'entered';
+        else if (pressed === ctrl.u) characters = [];
+        else if (pressed === ctrl.h || pressed === ctrl.delete) characters.pop();
+        else characters.push(pressed);
+      }
+      return undefined;
+    },
+  };
 }

@@ -1,40 +1,32 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import type { Context } from '../context.ts';
+import { createHash } from 'node:crypto';
 import { usageProblem } from '../runs/problem.ts';
 
-const mostBytes = 64 * 1024;
+const shownCharacters = 4;
 
-/** What may be shown of a stored key: its last four characters, and of a short one nothing. */
-export function maskKey(key: string): string {
-  return key.length < 8 ? '****' : `****${key.slice(-4)}`;
+/** A key as it may be shown: its last four characters, or none of a key that is so short that they would give it away. */
+export function mask(key: string): string {
+  return `****${key.length < 2 * shownCharacters ? '' : key.slice(-shownCharacters)}`;
 }
 
-/** The text of a key file, or of standard input for `-`. Throws a usage problem that names the path. */
-export async function readKeyFile(path: string, { stdin }: Pick<Context, 'stdin'>): Promise<string> {
-  if (path === '-') return readAll(stdin);
-  let file: number | undefined;
-  try {
-    file = openSync(path, 'r');
-    if (fstatSync(file).isDirectory()) throw new Error('it is a folder');
-    const bytes = Buffer.alloc(mostBytes + 1);
-    const size = readSync(file, bytes, 0, bytes.length, null);
-    if (size > mostBytes) throw new Error(`it is larger than ${mostBytes} bytes`);
-    return bytes.toString('utf8', 0, size);
-  } catch (error) {
-    throw usageProblem(`the key file ${path} cannot be read: ${(error as Error).message}`);
-  } finally {
-    if (file !== undefined) closeSync(file);
-  }
+/** Tells keys apart without holding one: eight hexadecimal digits. */
+export function accountOf(apiKey: string): string {
+  return createHash('sha256').update(`runctl-account:${apiKey}`).digest('hex').slice(0, 8);
 }
 
-export async function readAll(stream: NodeJS.ReadableStream): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of stream) {
-    const bytes = Buffer.from(chunk);
-    size += bytes.length;
-    if (size > mostBytes) throw usageProblem(`standard input is larger than ${mostBytes} bytes: that is no API key`);
-    chunks.push(bytes);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+/** The key without the newline at its end. Throws a usage problem, which never holds the key. */
+export function parseApiKey(text: string, source: string): string {
+  const key = text.replace(/\r?\n$/, '');
+  const flaw = flawOf(key);
+  if (flaw) throw usageProblem(`the API key (${source}) ${flaw}`, 'copy it again, alone and whole');
+  return key;
+}
+
+/** Fetch and undici would quote the header that they refuse, so it must not come that far. */
+function flawOf(key: string): string | undefined {
+  if (key === '') return 'is empty';
+  if (/[\r\n]/.test(key)) return 'holds a line break';
+  if (/\p{Cc}/u.test(key)) return 'holds a control character';
+  if (/[^\0-\u00ff]/.test(key)) return 'holds a character that no header can carry';
+  if (key !== key.trim()) return 'begins or ends with a blank';
+  return undefined;
 }

@@ -1,55 +1,81 @@
-/** A setting as contract §2 has it: the one table behind the resolution, `config`, the help and the README. */
-export interface SettingSpec {
-  key: SettingKey;
+/** A setting and every way to give it (contract §2). This table is the only one: help, README and refusals read it. */
+export interface Setting {
+  name: string;
+  /** With its argument, as `--help` shows it. */
+  flag?: string;
+  /** The stronger first. */
+  env: readonly string[];
+  /** Its name in the config file and in `runctl config`. */
+  key?: string;
+  default?: string;
   about: string;
-  flag: string;
-  /** The variables that give it, the first before the second. */
-  environment: readonly string[];
-  fallback: string;
 }
 
-export type SettingKey = 'apiKey' | 'baseUrl' | 'project' | 'profile' | 'requestTimeout';
+export const defaultProfile = 'default';
+export const defaultRequestTimeout = '30s';
 
 export const settingTable = [
   {
-    key: 'apiKey',
-    about: 'API key',
+    name: 'API key',
     flag: '--api-key-file <path>',
-    environment: ['RUNCTL_API_KEY', 'RUNCTL_API_KEY_FILE'],
-    fallback: 'none: required',
+    env: ['RUNCTL_API_KEY', 'RUNCTL_API_KEY_FILE'],
+    key: 'apiKey',
+    about: 'the key that every request carries; required; `-` reads it from standard input',
   },
   {
-    key: 'baseUrl',
-    about: 'base address',
+    name: 'base address',
     flag: '--base-url <url>',
-    environment: ['RUNCTL_BASE_URL'],
-    fallback: 'none: required',
+    env: ['RUNCTL_BASE_URL'],
+    key: 'baseUrl',
+    about: 'the address of the service; required; https, except on this machine',
   },
   {
-    key: 'project',
-    about: 'project',
+    name: 'project',
     flag: '--project <uuid>',
-    environment: ['RUNCTL_PROJECT'],
-    fallback: 'none',
+    env: ['RUNCTL_PROJECT'],
+    key: 'project',
+    about: 'the project of automations that are given by name alone',
   },
   {
-    key: 'profile',
-    about: 'profile',
+    name: 'profile',
     flag: '--profile <name>',
-    environment: ['RUNCTL_PROFILE'],
-    fallback: 'default',
+    env: ['RUNCTL_PROFILE'],
+    key: 'profile',
+    default: defaultProfile,
+    about: 'which of the named groups of stored settings is in force',
   },
   {
-    key: 'requestTimeout',
-    about: 'per-request limit',
-    flag: '--request-timeout <duration>',
-    environment: ['RUNCTL_REQUEST_TIMEOUT'],
-    fallback: '30s',
+    name: 'config folder',
+    env: ['RUNCTL_CONFIG_DIR'],
+    default: 'the XDG config folder + runctl',
+    about: 'where config.json is',
   },
-] as const satisfies readonly SettingSpec[];
+  {
+    name: 'state folder',
+    env: ['RUNCTL_STATE_DIR'],
+    default: 'the XDG state folder + runctl',
+    about: 'where the journal is',
+  },
+  {
+    name: 'per-request limit',
+    flag: '--request-timeout <duration>',
+    env: ['RUNCTL_REQUEST_TIMEOUT'],
+    key: 'requestTimeout',
+    default: defaultRequestTimeout,
+    about: 'how long one request may take, from 100ms to 10m',
+  },
+] as const satisfies readonly Setting[];
 
-export const settingKeys: readonly SettingKey[] = settingTable.map(({ key }) => key);
+export type SettingKey = Extract<(typeof settingTable)[number], { key: string }>['key'];
+/** Those that each profile has for itself; `profile` stands at the top of the file. */
+export type StoredKey = Exclude<SettingKey, 'profile'>;
 
-export function specOf(key: SettingKey): SettingSpec {
-  return settingTable.find((spec) => spec.key === key) ?? settingTable[0];
+export const settingKeys: readonly SettingKey[] = settingTable.flatMap((row) => ('key' in row ? [row.key] : []));
+export const storedKeys = settingKeys.filter((key): key is StoredKey => key !== 'profile');
+
+/** The row of a key. */
+export function settingOf(key: SettingKey): Setting {
+  const row = settingTable.find((candidate) => 'key' in candidate && candidate.key === key);
+  if (!row) throw new TypeError(`no setting ${key}`);
+  return row;
 }

@@ -1,44 +1,46 @@
-import { mkdirSync, realpathSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { mkdirSync, readlinkSync, statSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
 import Conf from 'conf';
-import { isJsonObject, type JsonObject } from '../runs/json.ts';
 import { usageProblem } from '../runs/problem.ts';
+import type { ConfigFile } from './file.ts';
 
-/** Writes the config file: atomically, mode 0600, unknown fields kept. Throws a usage problem where it cannot. */
-export function changeConfigFile(path: string, change: (content: JsonObject) => void): void {
+/** Replaces the config file at once with what `change` makes of it. Throws a usage problem when it cannot be written. */
+export function changeConfigFile(path: string, change: (config: ConfigFile) => ConfigFile): void {
+  const file = followLink(path);
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // A linked file (dotfile repositories) is written where it lies, not replaced.
-    const real = realPathOf(path);
-    const conf = new Conf<JsonObject>({
-      cwd: dirname(real),
-      configName: basename(real, '.json'),
-      projectName: 'runctl',
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    const conf = new Conf<ConfigFile>({
+      cwd: dirname(file),
+      configName: basename(file),
+      fileExtension: '',
       projectSuffix: '',
-      configFileMode: 0o600,
+      configFileMode: modeFor(file),
+      // The name of a profile may hold dots.
       accessPropertiesByDotNotation: false,
+      serialize: (config) => `${JSON.stringify(config, null, 2)}\n`,
     });
-    const content = structuredClone(conf.store);
-    change(content);
-    conf.store = content;
+    conf.store = change(conf.store);
   } catch (error) {
-    throw usageProblem(`the config file ${path} cannot be written: ${(error as Error).message}`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw usageProblem(
+      `the config file ${path} cannot be written (${code ?? message})`,
+      'set RUNCTL_CONFIG_DIR to a folder that can be written, or give the setting by its variable',
+    );
   }
 }
 
-/** The object at `key`, made where there is none. */
-export function childOf(parent: JsonObject, key: string): JsonObject {
-  const child = parent[key];
-  if (isJsonObject(child)) return child;
-  const made: JsonObject = {};
-  parent[key] = made;
-  return made;
-}
-
-function realPathOf(path: string): string {
+/** A file that is linked to from a repository of settings is written there, even if it does not exist there yet. */
+function followLink(path: string): string {
   try {
-    return realpathSync(path);
+    return resolve(dirname(path), readlinkSync(path));
   } catch {
     return path;
   }
+}
+
+/** For its owner alone; a file that its owner may only read stays so. */
+function modeFor(path: string): number {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  // conf takes 0 for "not given", and then writes a file for everybody.
+  return mode & 0o600 || 0o600;
 }

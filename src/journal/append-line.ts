@@ -1,6 +1,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fdatasyncSync,
   fstatSync,
   fsyncSync,
@@ -60,8 +61,19 @@ function openToAppend(file: string): Opened {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(file));
   return { fd: openSync(file, appending | constants.O_CREAT, 0o600), isNew: true };
+}
+
+/** `mkdir -p`. Node's own never returns where a folder exists but takes none (`/proc`). */
+function makeFolder(folder: string): void {
+  const parent = dirname(folder);
+  if (!existsSync(parent) && parent !== folder) makeFolder(parent);
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 /**

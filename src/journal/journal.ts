@@ -2,7 +2,7 @@ import type { ExitName } from '../runs/exit-codes.ts';
 import { endingOf, isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { type LogOptions, openLog } from './log.ts';
-import { type JournalRecord, type NewRecord, type Request, requestIdOf, runIdOf, type SeenRecord } from './record.ts';
+import { type JournalRecord, type NewRecord, type Place, type Request, requestIdOf, runIdOf } from './record.ts';
 import { isInState, isMatch, needleOf, type RunFilter } from './run-filter.ts';
 import { type JournalRun, runsOf } from './runs-of.ts';
 import { pathOf, targetOf } from './target-path.ts';
@@ -55,22 +55,29 @@ export function openJournal(options: LogOptions): Journal {
   // What this process wrote or read: it need not look again to know what the journal holds.
   const knownStates = new Map<string, string>();
   const knownTriggers = new Set<string>();
+  /** Those whose intent could not be written. */
+  const unwrittenTriggers = new Set<string>();
 
   return { append, sawState, runs, last, find, openIntents, findKey, durations };
 
   function append(record: NewRecord): boolean {
     if (record.type === 'seen' && knownState(record) === stateOf(record)) return true;
-    const isWritten = log.append(record, isFirst(record));
+    const isWritten = log.append(record, placeOf(record));
     if (isWritten) remember(record);
+    else if (record.type === 'intent') unwrittenTriggers.add(idOf(record));
     return isWritten;
   }
 
-  function isFirst(record: NewRecord): boolean {
-    if (record.type === 'seen') return knownState(record) === undefined;
-    if (record.type === 'accepted') return !knownTriggers.has(idOf(record));
+  function placeOf(record: NewRecord): Place | undefined {
+    if (record.type === 'seen') return knownState(record) === undefined ? 'first' : undefined;
+    if (record.type === 'accepted') {
+      if (knownState(record) !== undefined) return 'known';
+      return unwrittenTriggers.has(idOf(record)) ? 'first' : undefined;
+    }
+    if (record.type !== 'intent') return undefined;
     // A minted key is new; one that the user chose may be in use elsewhere.
-    if (record.type === 'intent' && record.given) findKey(record);
-    return record.type === 'intent' && !knownTriggers.has(idOf(record));
+    if (record.given) findKey(record);
+    return knownTriggers.has(idOf(record)) ? undefined : 'first';
   }
 
   function remember(record: NewRecord): void {
@@ -79,7 +86,7 @@ export function openJournal(options: LogOptions): Journal {
     if (record.type === 'refused' || record.type === 'forgotten') knownTriggers.delete(idOf(record));
   }
 
-  function knownState(record: SeenRecord): string | undefined {
+  function knownState(record: { baseUrl: string; executionId: string }): string | undefined {
     const id = runIdOf(record);
     if (!knownStates.has(id)) find(record.executionId, record);
     return knownStates.get(id);

@@ -1,6 +1,6 @@
 import { appendLine } from './append-line.ts';
 import { readLines } from './read-lines.ts';
-import type { JournalRecord, NewRecord } from './record.ts';
+import type { JournalRecord, NewRecord, Place } from './record.ts';
 import { parseRecord } from './schema.ts';
 import { activeFile } from './segments.ts';
 import { pathOf } from './target-path.ts';
@@ -8,7 +8,7 @@ import { pathOf } from './target-path.ts';
 /** The records on disk. Nothing here throws. */
 export interface Log {
   /** False when it could not be written. */
-  append(record: NewRecord, first: boolean): boolean;
+  append(record: NewRecord, place: Place | undefined): boolean;
   /** The newest first, read as they are asked for; with `needle` only those whose line holds that text. */
   read(needle?: string): Generator<JournalRecord>;
 }
@@ -42,10 +42,10 @@ export function openLog({ folder, nowMs, onTrouble, rotateAtBytes = defaultRotat
     trouble(`the journal ${activeFile(folder)} cannot be ${verb} (${describe(error)})`);
 
   return {
-    append({ target, ...record }, first) {
+    append({ target, ...record }, place) {
       const at = nowMs();
       const head = { schema: 1, at: new Date(at).toISOString() };
-      const line = JSON.stringify({ ...head, ...record, target: pathOf(target), ...(first && { first }) });
+      const line = JSON.stringify({ ...head, ...record, target: pathOf(target), place });
       try {
         // Only an intent is worth the wait: an outcome that is lost leaves it open, and `recover` settles it.
         appendLine(folder, line, { durable: record.type === 'intent', rotateAtBytes, nowMs: at });

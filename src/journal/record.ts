@@ -39,6 +39,8 @@ export interface SeenRecord {
 /** A record as it stands in the file. */
 export type JournalRecord = Stored<NewRecord>;
 
+export type Place = 'first' | 'known';
+
 type Stored<R> = R extends NewRecord
   ? Omit<R, 'target'> & {
       schema: 1;
@@ -47,10 +49,11 @@ type Stored<R> = R extends NewRecord
       /** A path (`target-path.ts`): half as long to read as an object. */
       target: string;
       /**
-       * No earlier record tells of this run or open trigger. A reader that comes from the end of the file knows by it
-       * that it has read all there is, and need not read on to the beginning.
+       * Where the story of a run or trigger begins, for readers that come from the end of the file and would not read
+       * on to the beginning: `first` when no earlier record tells of this run or open trigger, `known` when a trigger
+       * was answered with a run that was on record already.
        */
-      first?: true;
+      place?: Place;
     }
   : never;
 

@@ -36,7 +36,7 @@ export function* runsOf(newestFirst: Iterable<JournalRecord>): Generator<Journal
     const run = runOf(record);
     if (!run || told.has(run)) continue;
     waiting.delete(run);
-    if (record.first) {
+    if (record.place === 'first') {
       told.add(run);
       yield run;
     } else {
@@ -53,17 +53,18 @@ export function* runsOf(newestFirst: Iterable<JournalRecord>): Generator<Journal
     const trigger = triggers.get(id);
     if (record.type === 'accepted') {
       const run = learn(record);
-      if (trigger && trigger !== 'closed') waiting.delete(trigger);
-      triggers.set(id, run);
+      if (trigger && trigger !== 'closed' && trigger.executionId === null) waiting.delete(trigger);
+      // A run that was known before is not placed by this trigger.
+      triggers.set(id, record.place === 'known' ? 'closed' : run);
       return run;
     }
     if (record.type === 'intent') {
       // Older records are of an earlier use of the key.
-      if (record.first) triggers.delete(id);
+      if (record.place === 'first') triggers.delete(id);
       if (trigger === 'closed') return undefined;
       const run = trigger ?? openRun(record);
       if (run.executionId === null) run.at = record.at;
-      if (!record.first) triggers.set(id, run);
+      if (record.place !== 'first') triggers.set(id, run);
       return run;
     }
     if (!trigger) triggers.set(id, 'closed');

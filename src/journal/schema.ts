@@ -23,7 +23,7 @@ const optional: [field: string, kind: Kind][] = [
   ['completedAt', 'string'],
   ['creditsCharged', 'number'],
   ['serviceCode', 'string'],
-  ['first', 'boolean'],
+  ['place', 'string'],
 ];
 
 /**

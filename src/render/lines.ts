@@ -3,13 +3,17 @@ import { formatDuration } from '../runs/duration.ts';
 import type { FollowEvent } from '../runs/follow-event.ts';
 import { isFinal, isKnownState, nameOf } from '../runs/run.ts';
 import { cleanLine } from './clean.ts';
+import { themeOf } from './output.ts';
 import type { Reporter } from './reporter.ts';
+import { typeset } from './theme.ts';
 
 const firstSignMs = 60_000;
 const laterSignsMs = 300_000;
 
 /** For logs: a timestamped line a change on stderr, and a sparse sign of life that keeps a CI job from being taken for dead. */
-export function createLineReporter({ clock, stderr }: Context): Reporter {
+export async function createLineReporter(context: Context): Promise<Reporter> {
+  const { clock, stderr } = context;
+  const theme = await themeOf(stderr, context);
   const startMs = clock.elapsedMs();
   /** By run: when a line was last written, and how many signs of life were. */
   const told = new Map<string, { atMs: number; signs: number }>();
@@ -29,7 +33,7 @@ export function createLineReporter({ clock, stderr }: Context): Reporter {
       const at = new Date(clock.nowMs()).toISOString().replace(/\.\d+Z$/, 'Z');
       stderr.write(`${at} ${cleanLine(nameOf(event.run.target))} ${cleanLine(text)}\n`);
     },
-    say: (line) => stderr.write(`${cleanLine(line)}\n`),
+    say: (line) => stderr.write(`${typeset(line, theme)}\n`),
     stop() {},
   };
 }

@@ -1,11 +1,11 @@
-import type { Context } from '../context.ts';
+import type { Context, Sink } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
 import type { Problem } from '../runs/problem.ts';
 import type { Secrets } from '../secrets.ts';
-import { clean, cleanJson } from './clean.ts';
+import { clean, cleanJson, cleanLine } from './clean.ts';
 import { fieldOf } from './document.ts';
-import { createTheme } from './theme.ts';
+import { createTheme, type Theme, typeset } from './theme.ts';
 
 /** How a command's answer is wanted (contract §3). */
 export interface OutputOptions {
@@ -52,11 +52,22 @@ export function scrubProblem(document: JsonObject, secrets: Secrets): JsonObject
 }
 
 /** A failure of the tool on stderr, in one or two lines. */
-export async function printProblem(problem: Problem, { stderr, unicode }: Context, about?: string): Promise<void> {
-  const theme = await createTheme({ colors: stderr.colors, unicode });
+export async function printProblem(problem: Problem, context: Context, about?: string): Promise<void> {
+  const { stderr } = context;
+  const theme = await themeOf(stderr, context);
   const { message, hint } = problem.facts;
-  const who = about === undefined ? 'runctl' : `runctl: ${clean(about)}`;
-  stderr.write(`${theme.bad(`${who}:`)} ${clean(message)}\n`);
-  if (hint)
-    stderr.write(`  ${theme.symbols.arrow} ${clean(hint).replace(/`([^`]+)`/g, (_, typed) => theme.command(typed))}\n`);
+  const who = about === undefined ? 'runctl:' : `runctl: ${cleanLine(about)}:`;
+  stderr.write(`${theme.bad(who)} ${typeset(message, theme)}\n`);
+  if (hint) stderr.write(`  ${theme.symbols.arrow} ${typeset(hint, theme)}\n`);
+}
+
+/** A sentence for people, on stderr. */
+export async function printSentence(sentence: string, context: Context): Promise<void> {
+  const { stderr } = context;
+  stderr.write(`${typeset(sentence, await themeOf(stderr, context))}\n`);
+}
+
+/** How things look on one stream. */
+export function themeOf({ colors }: Sink, { unicode }: Context): Promise<Theme> {
+  return createTheme({ colors, unicode });
 }

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import type { FollowEvent } from '../runs/follow-event.ts';
+import type { Target } from '../runs/run.ts';
 import type { OutputOptions } from './output.ts';
 
 /** Tells what happens while runs are followed. */
@@ -16,11 +17,11 @@ export interface Reporter {
 export interface ReporterOptions extends OutputOptions {
   /** Is anything but one run followed? */
   several: boolean;
-  /** The usual duration of a run of this automation, where the journal knows one. */
-  usualMs?: number;
+  /** The usual duration of a run of a target in milliseconds, where the journal knows one. */
+  usualMsOf(target: Target): number | undefined;
 }
 
-/** Events where data is wanted as it happens, nothing where quiet is, a spinner on a terminal, plain lines elsewhere. */
+/** Events where data is wanted as it happens, nothing where quiet is, a board on a terminal, plain lines elsewhere. */
 export async function createReporter(options: ReporterOptions, context: Context): Promise<Reporter> {
   if (options.events) {
     const { createEventReporter } = await import('./events.ts');
@@ -28,9 +29,9 @@ export async function createReporter(options: ReporterOptions, context: Context)
   }
   if (options.quiet) return silent;
   // A terminal of no columns makes a spinner write megabytes.
-  if (context.stderr.isTTY && context.terminal.columns > 0 && context.env.TERM !== 'dumb' && !options.several) {
-    const { createSpinnerReporter } = await import('./spinner.ts');
-    return createSpinnerReporter(options.usualMs, context);
+  if (context.stderr.isTTY && context.terminal.columns > 0 && context.env.TERM !== 'dumb') {
+    const { createBoard } = await import('./board.ts');
+    return createBoard(options, context);
   }
   const { createLineReporter } = await import('./lines.ts');
   return createLineReporter(context);

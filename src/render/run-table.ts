@@ -1,4 +1,3 @@
-import stringWidth from 'string-width';
 import type { JournalRun } from '../journal/journal.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { nameOf } from '../runs/run.ts';
@@ -6,6 +5,7 @@ import { cleanLine } from './clean.ts';
 import { colorOfState } from './state.ts';
 import { durationOf } from './status-block.ts';
 import type { Theme } from './theme.ts';
+import { cutTo, padTo, widthOf } from './width.ts';
 
 const gap = '  ';
 
@@ -21,7 +21,7 @@ export function runTable(runs: readonly JournalRun[], nowMs: number, columns: nu
     id: run.executionId ?? 'settle it with `runctl recover`',
     target: run.target,
   }));
-  const widest = (cells: string[]) => Math.max(...cells.map((cell) => stringWidth(cell)));
+  const widest = (cells: string[]) => Math.max(...cells.map((cell) => widthOf(cell)));
   const state = widest(rows.map((row) => row.state));
   const age = widest(rows.map((row) => row.age));
   const took = widest(rows.map((row) => row.took));
@@ -30,24 +30,12 @@ export function runTable(runs: readonly JournalRun[], nowMs: number, columns: nu
   const name = Math.min(room, widest(rows.map((row) => row.name)));
   return rows
     .map((row) => {
-      const shown = pad(cut(row.name, name, theme), name);
+      const shown = padTo(cutTo(row.name, name, theme), name);
       const color = colorOfState(row.target, row.state, theme);
-      return [color(pad(row.state, state)), shown, pad(row.age, age), pad(row.took, took), theme.dim(row.id)]
+      return [color(padTo(row.state, state)), shown, padTo(row.age, age), padTo(row.took, took), theme.dim(row.id)]
         .join(gap)
         .trimEnd();
     })
     .map((line) => `${line}\n`)
     .join('');
-}
-
-const pad = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - stringWidth(text)));
-
-function cut(text: string, width: number, { symbols }: Theme): string {
-  if (stringWidth(text) <= width) return text;
-  let shown = '';
-  for (const character of text) {
-    if (stringWidth(shown + character + symbols.ellipsis) > width) break;
-    shown += character;
-  }
-  return shown + symbols.ellipsis;
 }

@@ -1,3 +1,5 @@
+import { cleanLine } from './clean.ts';
+
 /** How things look on one stream: colours where it has them, and symbols that mean the same without. */
 export interface Theme {
   good(text: string): string;
@@ -5,7 +7,7 @@ export interface Theme {
   warn(text: string): string;
   dim(text: string): string;
   strong(text: string): string;
-  /** Something to type. */
+  /** Something to type; in backquotes where there are no colours. */
   command(text: string): string;
   symbols: { good: string; bad: string; warn: string; running: string; arrow: string; dot: string; ellipsis: string };
 }
@@ -18,7 +20,15 @@ const asciiSymbols = { good: 'v', bad: 'x', warn: '!', running: '*', arrow: '->'
 export async function createTheme({ colors, unicode }: { colors: boolean; unicode: boolean }): Promise<Theme> {
   const shown = unicode ? symbols : asciiSymbols;
   if (!colors)
-    return { good: plain, bad: plain, warn: plain, dim: plain, strong: plain, command: plain, symbols: shown };
+    return {
+      good: plain,
+      bad: plain,
+      warn: plain,
+      dim: plain,
+      strong: plain,
+      command: (text) => `\`${text}\``,
+      symbols: shown,
+    };
   const { Chalk } = await import('chalk');
   const chalk = new Chalk({ level: 1 });
   return {
@@ -30,4 +40,9 @@ export async function createTheme({ colors, unicode }: { colors: boolean; unicod
     command: chalk.cyan,
     symbols: shown,
   };
+}
+
+/** A sentence of ours on one line, with what is `to be typed` in it set off. */
+export function typeset(sentence: string, theme: Theme): string {
+  return cleanLine(sentence).replace(/`([^`]+)`/g, (_, typed) => theme.command(typed));
 }

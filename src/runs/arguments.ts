@@ -16,13 +16,14 @@ export function parseRunArgument(text: string): RunArgument {
   if (text.endsWith('@last')) return { kind: 'last', ...parseAutomationName(text.slice(0, -'@last'.length)) };
   const cut = text.lastIndexOf('/');
   const executionId = text.slice(cut + 1);
-  const { projectId, automationName } = parseAutomationName(text.slice(0, Math.max(0, cut)), text);
-  if (!isUuid(executionId) || projectId === undefined) {
+  const { projectId, automationName } = isUuid(executionId) ? splitName(text.slice(0, Math.max(0, cut))) : {};
+  if (projectId === undefined || automationName === undefined) {
     throw usageProblem(
       `${quote(text)} does not name a run`,
       'give an execution id, <projectId>/<automationName>/<executionId>, @last or <automation>@last',
     );
   }
+  checkAutomationName(automationName, text);
   const target: AutomationTarget = { family: 'automation', projectId, automationName };
   return { kind: 'run', run: { target, executionId: executionId.toLowerCase() } };
 }
@@ -33,13 +34,19 @@ export function parseAutomationArgument(text: string, project: () => string): Au
   return { family: 'automation', projectId: projectId ?? project(), automationName };
 }
 
+function parseAutomationName(text: string) {
+  const name = splitName(text);
+  checkAutomationName(name.automationName, text);
+  return name;
+}
+
 /** The part before the first `/` is a project only if it is a UUID. */
-function parseAutomationName(text: string, whole = text): { projectId?: string; automationName: string } {
+function splitName(text: string): { projectId?: string; automationName: string } {
   const cut = text.indexOf('/');
   const hasProject = cut > 0 && isUuid(text.slice(0, cut));
-  const automationName = hasProject ? text.slice(cut + 1) : text;
-  checkAutomationName(automationName, whole);
-  return hasProject ? { projectId: text.slice(0, cut).toLowerCase(), automationName } : { automationName };
+  return hasProject
+    ? { projectId: text.slice(0, cut).toLowerCase(), automationName: text.slice(cut + 1) }
+    : { automationName: text };
 }
 
 /** Refuses the names that cannot travel in a path: a URL parser drops `.` and `..` even when they are percent-encoded. */

@@ -1,18 +1,18 @@
 import type { Sample } from './pace-record.ts';
 
-/** A bell as wide as the distance to this share of the other runs, times `narrowing`: where runs crowd it is sharp. */
+/** A bell is as wide as the distance to the nearest of this share of the runs, narrowed: sharp where runs crowd. */
 const neighbourShare = 0.45;
-const narrowing = 0.5;
-const widestBell = 0.3;
+const narrowing = 0.6;
+const widestBell = 0.4;
 const narrowestBell = 0.05;
 /** Standard deviation of the logistic distribution is π/√3 times its scale. */
 const scaleOfDeviation = Math.sqrt(3) / Math.PI;
 /** The service ends a run after three hours: a surprise is as likely in every octave from a second to that. */
 const logRange = Math.log(3 * 3600);
-/** How far into that range a run can be and still have some of it before it. */
+/** The share of that range that a run always has before it, for a clock or a limit may be off. */
 const leastLeft = 0.05;
-/** How many of the earlier runs, as it were, were surprises; counted beside those that were seen. */
-const imaginedSurprises = 0.7;
+/** So many surprises are counted beside the runs that were seen. */
+const imaginedSurprises = 0.5;
 
 /**
  * How likely a run that is still going is to end, as a rate per unit of the logarithm of its age (so that a rate of 1

@@ -1,15 +1,18 @@
 import { createHazard } from './pace-hazard.ts';
-import { quantileMs, weigh } from './pace-record.ts';
+import { newest, weigh } from './pace-record.ts';
 
 const shortestGapMs = 1000;
 const longestGapMs = 15_000;
 const shareOfAge = 0.05;
 
-/** The lag that one request is worth: the middle (of the logarithms, about) of 0.2 s and 1 s. */
-const requestWorthMs = 570;
-/** Even where the record says that nothing can happen yet: a first look, and one before the age has grown fourfold. */
-const firstLookMs = 20_000;
-const longestShareOfAge = 3;
+/** The lag that one request is worth, between 0.2 s and 1 s. Chosen, as the numbers below, with `npm run bench:pace`. */
+const requestWorthMs = 520;
+/** Even where the record says that nothing can happen yet: a first look, and the next before the age has grown fivefold. */
+const firstLookMs = 18_000;
+const longestShareOfAge = 4;
+
+const runsForUsual = 10;
+const fewestForUsual = 3;
 
 /** When to look again at a run. */
 export interface Pace {
@@ -31,7 +34,7 @@ export function createPace(history: { durationsMs: readonly number[] }): Pace {
   const looksPerMs = (ageMs: number) => Math.sqrt(hazard(ageMs) / ageMs / (2 * requestWorthMs));
   return {
     gapMs(ageMs) {
-      const fromMs = Math.max(0, ageMs);
+      const fromMs = ageMs;
       const mostMs = fromMs > longestMs ? gapOfAgeMs(fromMs) : Math.max(firstLookMs, longestShareOfAge * fromMs);
       return Math.max(shortestGapMs, untilNextLookMs(fromMs, mostMs, looksPerMs));
     },
@@ -59,15 +62,19 @@ export function jitter(gapMs: number, random: () => number): number {
   return gapMs * (0.9 + 0.2 * random());
 }
 
-/** What a run usually takes, in milliseconds; undefined of fewer than three runs. Newest first, newer ones weigh more. */
+/** What a run usually takes: the median of the newest ten (milliseconds, newest first); undefined of fewer than three. */
 export function usualDurationMs(durationsMs: readonly number[]): number | undefined {
-  const record = weigh(durationsMs);
-  return record.length < 3 ? undefined : quantileMs(record, 0.5);
+  return quantileMs(durationsMs, 0.5);
 }
 
-/** Whether a run of this age has gone on for longer than nine in ten of the earlier ones, and clearly than the usual. */
+/** Whether a run of this age has gone on for longer than nine in ten of them, and clearly longer than is usual. */
 export function isLongerThanUsual(ageMs: number, durationsMs: readonly number[]): boolean {
-  const usualMs = usualDurationMs(durationsMs);
-  if (usualMs === undefined) return false;
-  return ageMs > Math.max(1.2 * usualMs, quantileMs(weigh(durationsMs), 0.9) ?? 0);
+  const usualMs = quantileMs(durationsMs, 0.5);
+  const slowMs = quantileMs(durationsMs, 0.9);
+  return usualMs !== undefined && slowMs !== undefined && ageMs > Math.max(1.2 * usualMs, slowMs);
+}
+
+function quantileMs(durationsMs: readonly number[], share: number): number | undefined {
+  const sorted = newest(durationsMs, runsForUsual).sort((a, b) => a - b);
+  return sorted.length < fewestForUsual ? undefined : sorted[Math.ceil(share * sorted.length) - 1];
 }

@@ -48,12 +48,12 @@ describe('without earlier runs', () => {
 });
 
 describe('with earlier runs', () => {
-  test('every gap is a number from one second to 20 s or three times the age, whatever the record and the age', () => {
+  test('every gap is a number from one second to 18 s or four times the age, whatever the record and the age', () => {
     fc.assert(
       fc.property(fc.array(anyDuration, { maxLength: 40 }), anyAge, (durationsMs, ageMs) => {
         const gapMs = createPace({ durationsMs }).gapMs(ageMs);
         expect(gapMs).toBeGreaterThanOrEqual(second);
-        expect(gapMs).toBeLessThanOrEqual(Math.max(20 * second, 3 * ageMs));
+        expect(gapMs).toBeLessThanOrEqual(Math.max(18 * second, 4 * ageMs));
       }),
     );
   });
@@ -91,7 +91,7 @@ describe('with earlier runs', () => {
   test('between two usual times there is a lull', () => {
     const pace = createPace({ durationsMs: Array.from({ length: 20 }, (_, i) => (i % 2 ? 30 * second : 30 * minute)) });
     expect(pace.gapMs(5 * minute)).toBeGreaterThan(2 * minute);
-    expect(pace.gapMs(28 * second)).toBeLessThan(3 * second);
+    expect(pace.gapMs(28 * second)).toBeLessThan(4 * second);
     expect(pace.gapMs(29 * minute)).toBeLessThan(minute);
   });
 
@@ -106,10 +106,38 @@ describe('with earlier runs', () => {
     expect(looksMs(changed, hour)).toEqual(looksMs(around(minute, 30), hour));
   });
 
+  test('a short run says more the newer it is', () => {
+    const hours = around(hour, 19);
+    const newest = createPace({ durationsMs: [5 * minute, ...hours] });
+    const oldest = createPace({ durationsMs: [...hours, 5 * minute] });
+    expect(newest.gapMs(4.5 * minute) * 2).toBeLessThan(oldest.gapMs(4.5 * minute));
+  });
+
   test('few samples are trusted less than many of the same kind', () => {
-    const early = 20 * minute;
-    const gapsMs = [1, 3, 20].map((count) => createPace({ durationsMs: times(count, hour) }).gapMs(early));
-    expect(gapsMs).toEqual(gapsMs.toSorted((a, b) => a - b));
+    for (const ageMs of [20 * minute, 45 * minute]) {
+      const gapsMs = [1, 3, 20].map((count) => createPace({ durationsMs: times(count, hour) }).gapMs(ageMs));
+      expect(gapsMs).toEqual(gapsMs.toSorted((a, b) => a - b));
+    }
+  });
+
+  test('two runs that took the same time prove little', () => {
+    const gapMs = (count: number) => createPace({ durationsMs: times(count, hour) }).gapMs(45 * minute);
+    expect(gapMs(2) * 3).toBeLessThan(gapMs(20));
+  });
+
+  test('a surprise is looked for even where every run took the same time', () => {
+    expect(looksMs(times(20, hour), 40 * minute).length).toBeGreaterThan(4);
+  });
+
+  test('durations that say nothing change nothing', () => {
+    const durationsMs = around(10 * minute, 9);
+    const soiled = [Number.NaN, 0, ...durationsMs, -minute, Number.POSITIVE_INFINITY];
+    expect(looksMs(soiled, 20 * minute)).toEqual(looksMs(durationsMs, 20 * minute));
+  });
+
+  test('an age below zero, from clocks that differ, counts as zero', () => {
+    const pace = createPace({ durationsMs: times(5, 5 * second) });
+    expect(pace.gapMs(-minute)).toBe(pace.gapMs(0));
   });
 });
 

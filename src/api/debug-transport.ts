@@ -1,0 +1,48 @@
+import type { Exchange, Transport } from './exchange.ts';
+
+/** The headers that may be shown: an allow-list, so that a secret in a header nobody thought of stays unseen. */
+const shownHeaders = [
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'date',
+  'idempotency-key',
+  'location',
+  'retry-after',
+  'server',
+  'x-request-id',
+];
+
+/** Tells every exchange, a line when it begins and one when it is over. `write` scrubs secrets. */
+export function createDebugTransport(
+  inner: Transport,
+  { origin, nowMs, write }: { origin: string; nowMs(): number; write(line: string): void },
+): Transport {
+  let count = 0;
+  return {
+    ...inner,
+    async exchange(request, signal) {
+      count += 1;
+      const number = count;
+      const startMs = nowMs();
+      write(`#${number} ${request.method} ${origin}${request.path}${shown(request.headers)}`);
+      const exchange = await inner.exchange(request, signal);
+      write(`#${number} ${outcomeOf(exchange)} after ${Math.round(nowMs() - startMs)} ms`);
+      return exchange;
+    },
+  };
+}
+
+function outcomeOf(exchange: Exchange): string {
+  if (exchange.kind === 'response') {
+    const { status, headers, body, truncated } = exchange.response;
+    return `${status}, ${body.length} bytes${truncated ? ' (cut)' : ''}${shown(headers)}`;
+  }
+  const { reason, sent, error } = exchange.failure;
+  const told = error instanceof Error ? `: ${error.message}` : '';
+  return `no answer (${reason}${told}), the request was ${sent ? 'sent' : 'not sent'},`;
+}
+
+function shown(headers: Record<string, string>): string {
+  return shownHeaders.flatMap((name) => (headers[name] === undefined ? [] : [` ${name}=${headers[name]}`])).join('');
+}

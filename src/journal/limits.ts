@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What the service limits apart: the interface (§8) has its rate limit on triggers only. */
+export type LimitedKind = 'trigger' | 'look';
+
+/** Until when the service asked this machine to wait, shared by every process of it. */
+export interface Limits {
+  /** Milliseconds that are left of the wait; 0 when none is in force. */
+  leftMs(kind: LimitedKind): number;
+  set(kind: LimitedKind, waitMs: number): void;
+}
+
+// A service that asks for a day must not silence a machine for a day: each process asks again after an hour.
+const longestMs = 3_600_000;
+
+/** A small file for each address, key and kind in the state folder. It holds a time and nothing else; trouble is ignored. */
+export function openLimits({ folder, baseUrl, account, nowMs }: LimitsOptions): Limits {
+  const name = createHash('sha256').update(`${account}\n${baseUrl}`).digest('hex').slice(0, 12);
+  const pathOf = (kind: LimitedKind) => folder && join(folder, `limit-${name}-${kind}`);
+  return {
+    leftMs(kind) {
+      const leftMs = readTime(pathOf(kind)) - nowMs();
+      return leftMs > 0 && leftMs <= longestMs ? leftMs : 0;
+    },
+    set(kind, waitMs) {
+      const path = pathOf(kind);
+      const untilMs = Math.ceil(nowMs() + Math.min(waitMs, longestMs));
+      if (!path || !folder || untilMs <= readTime(path)) return;
+      try {
+        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        writeFileSync(path, String(untilMs), { mode: 0o600 });
+      } catch {
+        // The next process learns it from the service itself.
+      }
+    },
+  };
+}
+
+export interface LimitsOptions {
+  /** The state folder; undefined where there is none. */
+  folder: string | undefined;
+  baseUrl: string;
+  /** Fingerprint of the API key. */
+  account: string;
+  nowMs(): number;
+}
+
+function readTime(path: string | undefined): number {
+  if (!path) return 0;
+  try {
+    const text = readFileSync(path, 'utf8');
+    // Anything else is a file that another process is just writing.
+    return /^\d{13}$/.test(text) ? Number(text) : 0;
+  } catch {
+    return 0;
+  }
+}

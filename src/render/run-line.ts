@@ -1,0 +1,65 @@
+import type { Clock } from '../runs/clock.ts';
+import { formatDuration } from '../runs/duration.ts';
+import type { FollowEvent } from '../runs/follow-event.ts';
+import { nameOf, type Run } from '../runs/run.ts';
+import { cleanLine } from './clean.ts';
+import { lastConfirmed } from './lines.ts';
+import type { Theme } from './theme.ts';
+import { cutTo, widthOf } from './width.ts';
+
+/** One run that is being followed, as a line: its state, its age, and what is happening when nothing answers. */
+export interface RunLine {
+  observe(event: FollowEvent): void;
+  /** Fits into `columns`, as far as a line can. */
+  text(columns: number): string;
+}
+
+type Failure = Extract<FollowEvent, { event: 'poll_failed' }> & { atMs: number };
+
+export function createRunLine(run: Run, usualMs: number | undefined, clock: Clock, theme: Theme): RunLine {
+  const name = cleanLine(nameOf(run.target));
+  const { dot, warn } = theme.symbols;
+  let state = 'asking';
+  let startedAtMs = clock.nowMs();
+  let failure: Failure | undefined;
+
+  const trouble = ({ fault, status, ageMs, atMs }: Failure) => {
+    const known = lastConfirmed({ status, ageMs: (ageMs ?? 0) + clock.elapsedMs() - atMs });
+    return `${warn} ${known}: ${cleanLine(fault.message)}`;
+  };
+  const usual = (ageMs: number) => {
+    if (usualMs === undefined) return '';
+    return isOverdue(ageMs, usualMs) ? 'taking longer than usual' : `usually ${formatAge(usualMs)}`;
+  };
+
+  return {
+    observe(event) {
+      if (event.event === 'poll_failed') failure = { ...event, atMs: clock.elapsedMs() };
+      if (event.event !== 'status') return;
+      failure = undefined;
+      state = cleanLine(event.execution.status);
+      const toldMs = Date.parse(event.execution.startedAt ?? '');
+      // A service whose clock is ahead of ours would make the run younger than nothing.
+      if (toldMs <= clock.nowMs()) startedAtMs = toldMs;
+    },
+    text(columns) {
+      const ageMs = clock.nowMs() - startedAtMs;
+      const after = ` ${state} ${formatAge(ageMs)}`;
+      const shownName = cutTo(name, Math.max(shortestName, columns - widthOf(after)), theme);
+      const head = `${theme.strong(shownName)}${theme.warn(after)}`;
+      const room = columns - widthOf(shownName + after) - 3;
+      const tail = cutTo(failure ? trouble(failure) : usual(ageMs), room, theme);
+      if (room < shortestTail || tail === '') return head;
+      return `${head} ${theme.dim(dot)} ${failure ? theme.warn(tail) : theme.dim(tail)}`;
+    },
+  };
+}
+
+const shortestName = 6;
+// Less than this says nothing.
+const shortestTail = 8;
+
+const isOverdue = (ageMs: number, usualMs: number) => ageMs > 1.5 * usualMs;
+
+/** Whole seconds: a line that shows tenths is restless. */
+const formatAge = (ms: number) => formatDuration(Math.max(0, Math.floor(ms / 1000) * 1000));

@@ -1,0 +1,18 @@
+import stringWidth from 'string-width';
+import type { Theme } from './theme.ts';
+
+/** Columns that a text takes on a terminal: an ideograph takes two, an accent none. */
+export const widthOf = (text: string): number => stringWidth(text);
+
+export const padTo = (text: string, columns: number): string => text + ' '.repeat(Math.max(0, columns - widthOf(text)));
+
+/** The text, cut with an ellipsis where it is wider than `columns`. It must not hold escape sequences. */
+export function cutTo(text: string, columns: number, { symbols }: Theme): string {
+  if (widthOf(text) <= columns) return text;
+  let shown = '';
+  for (const character of text) {
+    if (widthOf(shown + character + symbols.ellipsis) > columns) break;
+    shown += character;
+  }
+  return shown + symbols.ellipsis;
+}

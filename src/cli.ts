@@ -99,6 +99,7 @@ export function createProgram(done: Done, context: Context): Command {
     .description('follow runs until every one has ended, then print their summaries')
     .argument('[run...]', 'runs as for status; - reads them from standard input, one a line')
     .option('--all', 'every run of the journal that has not ended')
+    .option('--fail-fast', 'stop watching once a run did not complete, and end with its code')
     .action(async (runs, options) => {
       const { watch } = await import('./commands/watch.ts');
       await done(watch(runs, checked(options), context));

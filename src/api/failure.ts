@@ -13,7 +13,7 @@ export function faultOf(failure: ExchangeFailure, { host, timeoutMs }: { host: s
   }
   const causes = causesOf(failure.error);
   return (
-    proxyFault(causes, acted) ??
+    proxyFault(causes) ??
     tlsFault(causes, host, acted) ?? {
       kind: failure.sent ? 'lost' : 'unreachable',
       transient: true,
@@ -39,10 +39,13 @@ function causesOf(error: unknown, depth = 0): Cause[] {
   ];
 }
 
-function proxyFault(causes: Cause[], acted: Fault['acted']): Fault | undefined {
-  // undici tells a refusal of the proxy in words only, under the code of an aborted request.
-  const status = causes.map(({ message }) => /^Proxy response \((\d+)\)/.exec(message)?.[1]).find(Boolean);
+function proxyFault(causes: Cause[]): Fault | undefined {
+  // undici tells a refusal of the proxy in words only, under the code of an aborted request or of a wrong argument.
+  const form = /^Proxy (?:response|Authentication Required) \((\d+)\)/;
+  const status = causes.map(({ message }) => form.exec(message)?.[1]).find(Boolean);
   if (!status) return undefined;
+  // What the proxy refused, it did not pass on.
+  const acted = 'no';
   if (status === '407') {
     const hint = 'put the user and password into HTTPS_PROXY as http://user:password@host:port';
     return { kind: 'proxy_refused', transient: false, acted, message: 'the proxy wants other credentials (407)', hint };

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import type { OutputOptions } from '../render/output.ts';
 import { createReporter, type Reporter } from '../render/reporter.ts';
 import { type Ending, follow } from '../runs/follow.ts';
-import { createPace, type Pace, usualDurationMs } from '../runs/pace.ts';
+import { createPace, type Pace } from '../runs/pace.ts';
 import { isFinal, type Target } from '../runs/run.ts';
 import type { Connection } from './connect.ts';
 import type { KnownRun } from './known-runs.ts';
@@ -76,6 +76,5 @@ export function reporterFor(
   { history }: Connection,
   context: Context,
 ): Promise<Reporter> {
-  const usualMsOf = (target: Target) => usualDurationMs(history(target));
-  return createReporter({ ...flags, several: targets.length > 1, usualMsOf }, context);
+  return createReporter({ ...flags, several: targets.length > 1, history }, context);
 }

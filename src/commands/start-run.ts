@@ -11,6 +11,7 @@ import {
 } from '../runs/fault-problem.ts';
 import { createPace, jitter } from '../runs/pace.ts';
 import { pause } from '../runs/pause.ts';
+import { Problem } from '../runs/problem.ts';
 import { isFinal, nameOf, type Run, type Target } from '../runs/run.ts';
 import type { Execution, Fault } from '../runs/service.ts';
 import { triggerRun } from '../runs/trigger.ts';
@@ -30,7 +31,9 @@ export interface StartFlags {
 
 /** What came of a trigger that did not fail. */
 export type Start =
-  | { kind: 'started' | 'replayed' | 'attached'; run: Run; execution: Execution }
+  | { kind: 'started'; run: Run; execution: Execution }
+  /** A run that was there before. `problem` tells why it could not be looked up. */
+  | { kind: 'replayed' | 'attached'; run: Run; execution?: Execution; problem?: Problem }
   | { kind: 'skipped'; target: Target; activeId?: string };
 
 const defaultGiveUpAfterMs = 30_000;
@@ -67,8 +70,7 @@ export async function startRun(
           hint: 'nothing names the active run, so it cannot be attached to: try `--if-active wait`',
         });
       }
-      const run = { target, executionId: activeId };
-      return { kind: 'attached', run, execution: await lookAt('status', { run }, flags, connection, context) };
+      return { kind: 'attached', ...(await lookUp({ target, executionId: activeId }, flags, connection, context)) };
     }
     const waitedMs = clock.elapsedMs() - startMs;
     if (waitedMs >= timeoutMs) throw slotTimeoutProblem(timeoutMs, target, idempotencyKey);
@@ -108,7 +110,7 @@ async function tryOnce(
   const earlier = given ? journal.findKey({ baseUrl, account, target, idempotencyKey }) : undefined;
   if (earlier?.state === 'accepted') {
     const run = { target, executionId: earlier.executionId };
-    return { kind: 'replayed', run, execution: await lookAt('status', { run }, flags, connection, context) };
+    return { kind: 'replayed', ...(await lookUp(run, flags, connection, context)) };
   }
   await budget.take(signal);
   const outcome = await triggerRun(
@@ -134,6 +136,16 @@ async function tryOnce(
   if (end === 'unknown') throw unknownTriggerProblem(fault, target, idempotencyKey);
   if (fault.kind === 'already_active') return { kind: 'conflict', fault };
   throw refusedTriggerProblem(fault, target, idempotencyKey);
+}
+
+/** The id is known whatever the look-up says (contract §8). */
+async function lookUp(run: Run, flags: StartFlags, connection: Connection, context: Context) {
+  try {
+    return { run, execution: await lookAt('status', { run }, flags, connection, context) };
+  } catch (problem) {
+    if (problem instanceof Problem) return { run, problem };
+    throw problem;
+  }
 }
 
 function activeRunOf(target: Target, { journal, baseUrl }: Connection): string | undefined {

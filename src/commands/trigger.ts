@@ -34,6 +34,9 @@ export async function trigger(names: string[], options: TriggerOptions, context:
   if (names.length > 1 && options.idempotencyKey !== undefined) {
     throw usageProblem('--idempotency-key names one run, so it goes with one automation');
   }
+  const needsWatch = [options.events && '--events', options.rerunOn && '--rerun-on', options.onFinal && '--on-final'];
+  const [lonely] = needsWatch.filter(Boolean);
+  if (lonely && !options.watch) throw usageProblem(`${lonely} goes with --watch`);
   const connection = await connect(options, context);
   const project = () => requireProject(connection.settings);
   const requests = names.map((name) => ({ target: parseAutomationArgument(name, project), body: '{}' }));
@@ -62,11 +65,14 @@ export async function triggerAll(
           const ending = followed
             ? await followWithReruns(request, start, options, connection, reporter, context)
             : undefined;
-          return outcomeOf(request.target, start, ending, ending?.problem);
+          const problem = ending ? ending.problem : 'problem' in start ? start.problem : undefined;
+          return outcomeOf(request.target, start, ending, problem);
         } catch (error) {
           inOrder(index, () => {});
-          if (error instanceof Problem) return outcomeOf(request.target, start, undefined, error);
-          throw error;
+          if (!(error instanceof Problem)) throw error;
+          // A rerun that failed to start: the run before it was started all the same.
+          const problem = start?.kind === 'started' ? error.with({ started: 'yes' }) : error;
+          return outcomeOf(request.target, start, undefined, problem);
         }
       }),
     );
@@ -75,6 +81,8 @@ export async function triggerAll(
     reporter.stop();
   }
 }
+
+const defaultReruns = 1;
 
 /** Follows a started run; one that ended with an error type of `--rerun-on` is started again, with a new key. */
 async function followWithReruns(
@@ -95,7 +103,7 @@ async function followWithReruns(
     if (kind === 'started') ending = { ...ending, problem: ending.problem?.with({ started: 'yes' }) };
     const errorType = ending.result?.error?.type;
     const again = !ending.problem && errorType !== undefined && options.rerunOn?.includes(errorType);
-    if (!again || reruns > (options.maxReruns ?? 0)) return ending;
+    if (!again || reruns > (options.maxReruns ?? defaultReruns)) return ending;
     const { idempotencyKey } = options;
     // A given key with its number keeps the whole command repeatable (contract §8).
     const flags = { ...options, idempotencyKey: idempotencyKey && `${idempotencyKey}.${reruns}` };

@@ -2,15 +2,17 @@ import type { Context } from '../context.ts';
 import { documentOf } from '../render/document.ts';
 import { printSentence } from '../render/output.ts';
 import { parseRunArgument } from '../runs/arguments.ts';
+import type { Ending } from '../runs/follow.ts';
 import { usageProblem } from '../runs/problem.ts';
 import { isFinal, nameOf } from '../runs/run.ts';
 import { type Connection, type ConnectOptions, connect } from './connect.ts';
 import { type FollowFlags, followRun, reporterFor } from './follow-run.ts';
 import { findRun, type KnownRun, knownRun, type RunFlags } from './known-runs.ts';
-import { tellOutcomes } from './tell-runs.ts';
+import { exitCodeOfEnding, tellOutcomes } from './tell-runs.ts';
 
 export interface WatchOptions extends ConnectOptions, RunFlags, FollowFlags {
   all?: boolean;
+  failFast?: boolean;
 }
 
 /** `runctl watch [run]…`: follows runs until every one has reached a final state, then prints their summaries. */
@@ -35,7 +37,7 @@ export async function watch(runArguments: string[], options: WatchOptions, conte
 /** Follows runs side by side, then tells how each ended, in the order given. */
 export async function followAll(
   runs: KnownRun[],
-  options: FollowFlags & { plural: boolean },
+  options: FollowFlags & { plural: boolean; failFast?: boolean },
   connection: Connection,
   context: Context,
 ): Promise<number> {
@@ -46,11 +48,21 @@ export async function followAll(
     context,
   );
   try {
-    const endings = await Promise.all(runs.map((run) => followRun(run, options, connection, reporter, context)));
+    const enough = new AbortController();
+    const signal = AbortSignal.any([context.signal, enough.signal]);
+    const endings = await Promise.all(
+      runs.map(async (run) => {
+        const ending = await followRun(run, options, connection, reporter, { ...context, signal });
+        if (enough.signal.aborted && !context.signal.aborted && !isOver(ending))
+          return { ...ending, problem: undefined };
+        if (options.failFast && exitCodeOfEnding(ending) !== 0) enough.abort('--fail-fast');
+        return ending;
+      }),
+    );
     const outcomes = endings.map((ending) => ({
       about: nameOf(ending.run.target),
       document: documentOf(ending),
-      ending,
+      ending: isOver(ending) ? ending : undefined,
       problem: ending.problem,
     }));
     return await tellOutcomes(outcomes, options, reporter, context);
@@ -58,6 +70,10 @@ export async function followAll(
     reporter.stop();
   }
 }
+
+/** A run that was left, not because of its own end but because of another's (`--fail-fast`), has no outcome to tell. */
+const isOver = ({ run, execution, problem }: Ending): boolean =>
+  problem?.facts.name !== 'interrupted' && execution !== undefined && isFinal(run.target, execution.status);
 
 function goingRuns({ journal, baseUrl }: Connection): KnownRun[] {
   const going: KnownRun[] = [];

@@ -3,16 +3,14 @@ import {
   constants,
   existsSync,
   fdatasyncSync,
-  fstatSync,
   fsyncSync,
   mkdirSync,
   openSync,
-  renameSync,
   statSync,
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { activeFile, nextSegment } from './segments.ts';
+import { segmentFile, segmentsOf } from './segments.ts';
 
 // Not blocking: a named pipe in the file's place must fail, not hang.
 const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK;
@@ -20,42 +18,39 @@ const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK
 export interface AppendOptions {
   /** On disk when the call returns. */
   durable: boolean;
-  rotateAtBytes: number;
-  nowMs: number;
+  /** A file larger than this is left as it is, and the next one begun. */
+  segmentBytes: number;
 }
 
 /**
  * Appends a line to the journal in `folder` with one write, so that the lines of several processes never mix. The line
  * break before it keeps it apart from a line that a crash left torn. Throws the errors of node:fs.
  */
-export function appendLine(folder: string, line: string, options: AppendOptions): void {
-  // Opened each time: a descriptor kept for hours would write into a segment that was set aside long ago.
-  const { fd, isNew } = openWithRoom(folder, options);
+export function appendLine(folder: string, line: string, { durable, segmentBytes }: AppendOptions): void {
+  const { fd, isNew } = openToAppend(fileToAppend(folder, segmentBytes));
   try {
     const bytes = Buffer.from(`\n${line}\n`);
     const written = writeSync(fd, bytes);
     if (written < bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes were written`);
-    if (options.durable) fdatasyncSync(fd);
+    if (durable) fdatasyncSync(fd);
   } finally {
     closeSync(fd);
   }
   if (isNew) syncFolder(folder);
 }
 
-interface Opened {
-  fd: number;
-  isNew: boolean;
+/**
+ * Asked anew for each line. Nothing is ever renamed, so that two processes that begin the next file at once begin the
+ * same one, and a line that comes late to a full one is not lost.
+ */
+function fileToAppend(folder: string, segmentBytes: number): string {
+  if (!existsSync(folder)) return segmentFile(folder, 0);
+  const [newest] = segmentsOf(folder);
+  if (!newest) return segmentFile(folder, 0);
+  return statSync(newest.file).size <= segmentBytes ? newest.file : segmentFile(folder, newest.number + 1);
 }
 
-function openWithRoom(folder: string, { rotateAtBytes, nowMs }: AppendOptions): Opened {
-  const file = activeFile(folder);
-  const opened = openToAppend(file);
-  if (fstatSync(opened.fd).size <= rotateAtBytes || !setAside(opened.fd, folder, nowMs)) return opened;
-  closeSync(opened.fd);
-  return openToAppend(file);
-}
-
-function openToAppend(file: string): Opened {
+function openToAppend(file: string): { fd: number; isNew: boolean } {
   try {
     return { fd: openSync(file, appending), isNew: false };
   } catch (error) {
@@ -73,21 +68,6 @@ function makeFolder(folder: string): void {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-}
-
-/**
- * Renames the file behind `fd`, unless another process was faster. Whoever still holds it open writes into the renamed
- * one: nothing is lost. False where it cannot be renamed: it just grows on.
- */
-function setAside(fd: number, folder: string, nowMs: number): boolean {
-  const file = activeFile(folder);
-  try {
-    const segment = nextSegment(folder, nowMs);
-    if (statSync(file).ino === fstatSync(fd).ino) renameSync(file, segment);
-    return true;
-  } catch {
-    return false;
   }
 }
 

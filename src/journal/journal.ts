@@ -61,17 +61,18 @@ export function openJournal(options: LogOptions): Journal {
   return { append, sawState, runs, last, find, openIntents, findKey, durations };
 
   function append(record: NewRecord): boolean {
-    if (record.type === 'seen' && knownState(record) === stateOf(record)) return true;
-    const isWritten = log.append(record, placeOf(record));
+    const known = record.type === 'seen' || record.type === 'accepted' ? knownState(record) : undefined;
+    if (record.type === 'seen' && known === stateOf(record)) return true;
+    const isWritten = log.append(record, placeOf(record, known));
     if (isWritten) remember(record);
     else if (record.type === 'intent') unwrittenTriggers.add(idOf(record));
     return isWritten;
   }
 
-  function placeOf(record: NewRecord): Place | undefined {
-    if (record.type === 'seen') return knownState(record) === undefined ? 'first' : undefined;
+  function placeOf(record: NewRecord, known: string | undefined): Place | undefined {
+    if (record.type === 'seen') return known === undefined ? 'first' : undefined;
     if (record.type === 'accepted') {
-      if (knownState(record) !== undefined) return 'known';
+      if (known !== undefined) return 'known';
       return unwrittenTriggers.has(idOf(record)) ? 'first' : undefined;
     }
     if (record.type !== 'intent') return undefined;
@@ -99,8 +100,6 @@ export function openJournal(options: LogOptions): Journal {
 
   function* runs(filter: RunFilter = {}): Generator<JournalRun> {
     for (const run of runsOf(matching(log.read(needleOf(filter)), filter))) {
-      const { executionId } = run;
-      if (executionId !== null) knownStates.set(runIdOf({ ...run, executionId }), stateOf(run));
       if (isInState(run.status, filter)) yield run;
     }
   }
@@ -121,7 +120,9 @@ export function openJournal(options: LogOptions): Journal {
 
   function openIntents({ baseUrl, target }: { baseUrl: string; target?: Target }): OpenIntent[] {
     const filter = { baseUrl, target };
-    const open = [...triggersOf(matching(log.read(needleOf(filter)), filter)).values()].filter(isOpen);
+    // Every line of a trigger holds a key.
+    const records = log.read(needleOf(filter) ?? '"idempotencyKey"');
+    const open = [...triggersOf(matching(records, filter)).values()].filter(isOpen);
     for (const { intent } of open) knownTriggers.add(requestIdOf(intent));
     return open.map(intentOf);
   }

@@ -2,7 +2,6 @@ import { appendLine } from './append-line.ts';
 import { readLines } from './read-lines.ts';
 import type { JournalRecord, NewRecord, Place } from './record.ts';
 import { parseRecord } from './schema.ts';
-import { activeFile } from './segments.ts';
 import { pathOf } from './target-path.ts';
 
 /** The records on disk. Nothing here throws. */
@@ -19,13 +18,13 @@ export interface LogOptions {
   nowMs(): number;
   /** Told once, in a line for the user. */
   onTrouble(message: string): void;
-  /** How large the file may grow before it is set aside. */
-  rotateAtBytes?: number;
+  /** How large a file may grow before the next one is begun. */
+  segmentBytes?: number;
 }
 
-const defaultRotateAtBytes = 8 * 1024 * 1024;
+const defaultSegmentBytes = 8 * 1024 * 1024;
 
-export function openLog({ folder, nowMs, onTrouble, rotateAtBytes = defaultRotateAtBytes }: LogOptions): Log {
+export function openLog({ folder, nowMs, onTrouble, segmentBytes = defaultSegmentBytes }: LogOptions): Log {
   let isTroubled = false;
   const trouble = (what: string): void => {
     if (!isTroubled) onTrouble(`${what}; going on without it, \`runctl recover\` cannot settle what is not in it`);
@@ -39,16 +38,15 @@ export function openLog({ folder, nowMs, onTrouble, rotateAtBytes = defaultRotat
     return { append, *read() {} };
   }
   const failed = (verb: string, error: unknown) =>
-    trouble(`the journal ${activeFile(folder)} cannot be ${verb} (${describe(error)})`);
+    trouble(`the journal in ${folder} cannot be ${verb} (${describe(error)})`);
 
   return {
     append({ target, ...record }, place) {
-      const at = nowMs();
-      const head = { schema: 1, at: new Date(at).toISOString() };
+      const head = { schema: 1, at: new Date(nowMs()).toISOString() };
       const line = JSON.stringify({ ...head, ...record, target: pathOf(target), place });
       try {
         // Only an intent is worth the wait: an outcome that is lost leaves it open, and `recover` settles it.
-        appendLine(folder, line, { durable: record.type === 'intent', rotateAtBytes, nowMs: at });
+        appendLine(folder, line, { durable: record.type === 'intent', segmentBytes });
         return true;
       } catch (error) {
         failed('written', error);

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { activeFile, segmentsOf } from './segments.ts';
+import { segmentsOf } from './segments.ts';
 
 const smallestBlockBytes = 32 * 1024;
 const largestBlockBytes = 512 * 1024;
@@ -13,44 +13,25 @@ export function* readLines(
   needle: string | undefined,
   onError: (error: unknown) => void,
 ): Generator<string> {
-  // Opened before the segments are listed: a file set aside in between is met twice, never missed.
-  const active = attempt(() => openToRead(activeFile(folder)));
-  if (active) yield* linesOf(active);
-  for (const segment of attempt(() => segmentsOf(folder)) ?? []) {
-    const file = attempt(() => openToRead(segment));
-    if (file) yield* linesOf(file, active?.inode);
-  }
-
-  function* linesOf({ fd, size, inode }: OpenFile, readAlready?: number): Generator<string> {
-    try {
-      if (inode !== readAlready) yield* linesBackwards(fd, size, needle);
-    } catch (error) {
-      onError(error);
-    } finally {
-      closeSync(fd);
-    }
-  }
-
-  function attempt<T>(action: () => T): T | undefined {
+  const attempt = <T>(action: () => T): T | undefined => {
     try {
       return action();
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') onError(error);
       return undefined;
     }
+  };
+  for (const { file } of attempt(() => segmentsOf(folder)) ?? []) {
+    const fd = attempt(() => openSync(file, constants.O_RDONLY | constants.O_NONBLOCK));
+    if (fd === undefined) continue;
+    try {
+      yield* linesBackwards(fd, fstatSync(fd).size, needle);
+    } catch (error) {
+      onError(error);
+    } finally {
+      closeSync(fd);
+    }
   }
-}
-
-interface OpenFile {
-  fd: number;
-  size: number;
-  inode: number;
-}
-
-function openToRead(file: string): OpenFile {
-  const fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
-  const { size, ino } = fstatSync(fd);
-  return { fd, size, inode: ino };
 }
 
 function* linesBackwards(fd: number, size: number, needle = ''): Generator<string> {

@@ -1,25 +1,24 @@
-import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 
-/** The file that is appended to. */
-export const activeFile = (folder: string): string => join(folder, 'journal.jsonl');
+/** One file of the journal: `journal.jsonl` is number 0, then `journal-1.jsonl`, and so on. */
+export interface Segment {
+  file: string;
+  number: number;
+}
 
-const form = /^journal-(?<stamp>\d+)-[0-9a-f]+\.jsonl$/;
+const form = /^journal(?:-(?<number>\d+))?\.jsonl$/;
 
-/** The files that were set aside, newest first. Throws the errors of `readdir`. */
-export function segmentsOf(folder: string): string[] {
+/** The files in `folder`, newest first; the newest is the one that is appended to. Throws the errors of `readdir`. */
+export function segmentsOf(folder: string): Segment[] {
   return readdirSync(folder)
-    .filter((name) => form.test(name))
-    .sort((a, b) => stampOf(b) - stampOf(a))
-    .map((name) => join(folder, name));
+    .flatMap((name) => {
+      const found = form.exec(name);
+      return found ? { file: join(folder, name), number: Number(found.groups?.number ?? 0) } : [];
+    })
+    .sort((a, b) => b.number - a.number);
 }
 
-/** A name for the next segment: newer than every other, even when the clock was set back. */
-export function nextSegment(folder: string, nowMs: number): string {
-  const [newest = ''] = segmentsOf(folder);
-  const stamp = Math.max(nowMs, stampOf(basename(newest)) + 1);
-  return join(folder, `journal-${stamp}-${randomBytes(4).toString('hex')}.jsonl`);
+export function segmentFile(folder: string, number: number): string {
+  return join(folder, number === 0 ? 'journal.jsonl' : `journal-${number}.jsonl`);
 }
-
-const stampOf = (name: string): number => Number(form.exec(name)?.groups?.stamp ?? 0);

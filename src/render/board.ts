@@ -18,7 +18,7 @@ const latestChanges = 5;
  * Followed runs on a terminal. One run is one line; of several each has its line while it goes and a last one above
  * when it has ended, and past a screenful only the counts and the latest changes are shown.
  */
-export async function createBoard({ several, usualMsOf }: ReporterOptions, context: Context): Promise<Reporter> {
+export async function createBoard({ several, history }: ReporterOptions, context: Context): Promise<Reporter> {
   const { clock, stderr, terminal } = context;
   const theme = await themeOf(stderr, context);
   const going = new Map<string, RunLine>();
@@ -69,7 +69,7 @@ export async function createBoard({ several, usualMsOf }: ReporterOptions, conte
       } else {
         let line = going.get(id);
         if (!line) {
-          line = createRunLine(run, usualMsOf(run.target), clock, theme);
+          line = createRunLine(run, history(run.target), clock, theme);
           going.set(id, line);
         }
         line.observe(event);

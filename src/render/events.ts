@@ -45,7 +45,7 @@ export function createEventReporter(context: Context): Reporter {
 function fieldsOf(event: FollowEvent): JsonObject {
   switch (event.event) {
     case 'triggered':
-      return { status: event.execution.status, replayed: event.replayed };
+      return { status: event.execution?.status ?? null, replayed: event.replayed };
     case 'status':
     case 'final':
       return { status: event.execution.status };

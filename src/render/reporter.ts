@@ -17,8 +17,8 @@ export interface Reporter {
 export interface ReporterOptions extends OutputOptions {
   /** Is anything but one run followed? */
   several: boolean;
-  /** The usual duration of a run of a target in milliseconds, where the journal knows one. */
-  usualMsOf(target: Target): number | undefined;
+  /** How long the last completed runs of a target took, in milliseconds, newest first. */
+  history(target: Target): readonly number[];
 }
 
 /** Events where data is wanted as it happens, nothing where quiet is, a board on a terminal, plain lines elsewhere. */

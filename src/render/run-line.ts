@@ -1,6 +1,7 @@
 import type { Clock } from '../runs/clock.ts';
 import { formatDuration } from '../runs/duration.ts';
 import type { FollowEvent } from '../runs/follow-event.ts';
+import { isLongerThanUsual, usualDurationMs } from '../runs/pace.ts';
 import { nameOf, type Run } from '../runs/run.ts';
 import { cleanLine } from './clean.ts';
 import { lastConfirmed } from './lines.ts';
@@ -16,9 +17,10 @@ export interface RunLine {
 
 type Failure = Extract<FollowEvent, { event: 'poll_failed' }> & { atMs: number };
 
-export function createRunLine(run: Run, usualMs: number | undefined, clock: Clock, theme: Theme): RunLine {
+export function createRunLine(run: Run, durationsMs: readonly number[], clock: Clock, theme: Theme): RunLine {
   const name = cleanLine(nameOf(run.target));
   const { dot, warn } = theme.symbols;
+  const usualMs = usualDurationMs(durationsMs);
   let state = 'asking';
   let startedAtMs = clock.nowMs();
   let failure: Failure | undefined;
@@ -29,7 +31,7 @@ export function createRunLine(run: Run, usualMs: number | undefined, clock: Cloc
   };
   const usual = (ageMs: number) => {
     if (usualMs === undefined) return '';
-    return isOverdue(ageMs, usualMs) ? 'taking longer than usual' : `usually ${formatAge(usualMs)}`;
+    return isLongerThanUsual(ageMs, durationsMs) ? 'taking longer than usual' : `usually ${formatAge(usualMs)}`;
   };
 
   return {
@@ -58,8 +60,6 @@ export function createRunLine(run: Run, usualMs: number | undefined, clock: Cloc
 const shortestName = 6;
 // Less than this says nothing.
 const shortestTail = 8;
-
-const isOverdue = (ageMs: number, usualMs: number) => ageMs > 1.5 * usualMs;
 
 /** Whole seconds: a line that shows tenths is restless. */
 const formatAge = (ms: number) => formatDuration(Math.max(0, Math.floor(ms / 1000) * 1000));

@@ -11,7 +11,7 @@ interface LastKnown {
 
 /** What happens while runs are triggered and followed. Renderers and `--events` live on these alone. */
 export type FollowEvent =
-  | { event: 'triggered'; run: Run; execution: Execution; replayed: boolean }
+  | { event: 'triggered'; run: Run; execution?: Execution; replayed: boolean }
   | { event: 'status'; run: Run; execution: Execution; changed: boolean }
   | ({
       event: 'poll_failed';

@@ -7,9 +7,9 @@ const shareOfAge = 0.05;
 
 /** The lag that one request is worth, between 0.2 s and 1 s. Chosen, as the numbers below, with `npm run bench:pace`. */
 const requestWorthMs = 520;
-/** Even where the record says that nothing can happen yet: a first look, and the next before the age has grown fivefold. */
+/** Even where the record says that nothing can happen yet: a first look, and the next before the age has doubled, so that a run that fails early is soon known. */
 const firstLookMs = 18_000;
-const longestShareOfAge = 4;
+const longestShareOfAge = 1;
 
 const runsForUsual = 10;
 const fewestForUsual = 3;
@@ -34,7 +34,7 @@ export function createPace(history: { durationsMs: readonly number[] }): Pace {
   const looksPerMs = (ageMs: number) => Math.sqrt(hazard(ageMs) / ageMs / (2 * requestWorthMs));
   return {
     gapMs(ageMs) {
-      const fromMs = ageMs;
+      const fromMs = Math.max(0, ageMs);
       const mostMs = fromMs > longestMs ? gapOfAgeMs(fromMs) : Math.max(firstLookMs, longestShareOfAge * fromMs);
       return Math.max(shortestGapMs, untilNextLookMs(fromMs, mostMs, looksPerMs));
     },

@@ -2,6 +2,7 @@ import { runCli } from './cli.ts';
 import type { Context, Sink } from './context.ts';
 import { hasColors, hasUnicode } from './render/terminal.ts';
 import type { Clock } from './runs/clock.ts';
+import { onAbort } from './runs/on-abort.ts';
 import { createSecrets } from './secrets.ts';
 
 const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
@@ -21,7 +22,9 @@ export async function runProcess(): Promise<void> {
   const stdout = sinkOf(process.stdout, (text) => text);
   const stderr = sinkOf(process.stderr, secrets.scrub);
   const context: Context = {
-    stdin: process.stdin,
+    get stdin() {
+      return process.stdin;
+    },
     stdout,
     stderr,
     terminal: process.stderr,
@@ -73,11 +76,11 @@ const systemClock: Clock = {
       if (signal?.aborted) return resolve();
       const wake = () => {
         clearTimeout(timer);
-        signal?.removeEventListener('abort', wake);
+        forget?.();
         resolve();
       };
       const timer = setTimeout(wake, Math.min(ms, longestTimerMs));
-      signal?.addEventListener('abort', wake, { once: true });
+      const forget = signal && onAbort(signal, wake);
     });
   },
 };

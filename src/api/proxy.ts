@@ -29,7 +29,7 @@ function isProxyUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);
   try {
-    decodeURIComponent(username + password);
+    decodeURIComponent(`${username}:${password}`);
   } catch {
     return false;
   }

@@ -1,4 +1,5 @@
 import { Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
+import { onAbort } from '../runs/on-abort.ts';
 import type { Exchange, ExchangeFailure, HttpRequest, HttpResponse, Transport } from './exchange.ts';
 import type { ProxySettings } from './proxy.ts';
 
@@ -60,6 +61,7 @@ export function createTransport({ origin, proxy, connections, connectTimeoutMs }
 
 function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, signal: AbortSignal): Promise<Exchange> {
   return new Promise((resolve) => {
+    let forget = () => {};
     let sent = false;
     let over = false;
     let head: { status: number; headers: Record<string, string> } | undefined;
@@ -71,7 +73,7 @@ function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, s
       if (over) return;
       over = true;
       clearTimeout(timer);
-      signal.removeEventListener('abort', interrupt);
+      forget();
       resolve(exchange);
     };
     const fail = (reason: ExchangeFailure['reason'], error?: unknown) => {
@@ -87,7 +89,7 @@ function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, s
 
     const timer = setTimeout(() => fail('deadline'), request.timeoutMs);
     if (signal.aborted) return interrupt();
-    signal.addEventListener('abort', interrupt, { once: true });
+    forget = onAbort(signal, interrupt);
 
     try {
       dispatcher.dispatch(

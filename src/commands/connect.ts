@@ -78,7 +78,7 @@ export async function connect(options: ConnectOptions, context: Context): Promis
   const limits = openLimits({
     folder: resolveStateFolder(env),
     baseUrl,
-    account: settings.account,
+    account: () => settings.account,
     nowMs: clock.nowMs,
   });
   return {

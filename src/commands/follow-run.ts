@@ -2,8 +2,9 @@ import type { Context } from '../context.ts';
 import type { OutputOptions } from '../render/output.ts';
 import { createReporter, type Reporter } from '../render/reporter.ts';
 import { type Ending, follow } from '../runs/follow.ts';
-import { createPace, type Pace } from '../runs/pace.ts';
+import { createPace, jitter, type Pace } from '../runs/pace.ts';
 import { isFinal, type Target } from '../runs/run.ts';
+import type { Execution } from '../runs/service.ts';
 import type { Connection } from './connect.ts';
 import type { KnownRun } from './known-runs.ts';
 import { runOnFinal } from './on-final.ts';
@@ -27,7 +28,7 @@ export function timeoutMsOf({ timeoutMs = defaultTimeoutMs }: { timeoutMs?: numb
 
 /** Follows one run to its end: tells the reporter, journals what it learns, runs `--on-final`. */
 export async function followRun(
-  { run, triggeredAtMs }: KnownRun,
+  { run, triggeredAtMs, known }: KnownRun & { known?: Execution },
   flags: FollowFlags,
   connection: Connection,
   reporter: Reporter,
@@ -38,10 +39,11 @@ export async function followRun(
   const ending = await follow(
     run,
     {
-      pace: paceOf(run.target, flags, connection),
+      pace: paceOf(run.target, flags, connection, random),
       timeoutMs: timeoutMsOf(flags),
       giveUpAfterMs: flags.giveUpAfterMs ?? defaultGiveUpAfterMs,
       triggeredAtMs,
+      known,
     },
     {
       service,
@@ -65,8 +67,10 @@ export async function followRun(
   return ending;
 }
 
-function paceOf(target: Target, { intervalMs }: FollowFlags, { history }: Connection): Pace {
-  return intervalMs === undefined ? createPace({ durationsMs: history(target) }) : { gapMs: () => intervalMs };
+function paceOf(target: Target, { intervalMs }: FollowFlags, { history }: Connection, random: () => number): Pace {
+  if (intervalMs !== undefined) return { gapMs: () => intervalMs };
+  const pace = createPace({ durationsMs: history(target) });
+  return { gapMs: (ageMs) => jitter(pace.gapMs(ageMs), random) };
 }
 
 /** Who tells of runs of these targets while they are followed. */

@@ -98,8 +98,8 @@ async function followWithReruns(
   for (let reruns = 1; start.kind !== 'skipped'; reruns++) {
     const { run, execution, kind } = start;
     reporter.observe({ event: 'triggered', run, execution, replayed: kind === 'replayed' });
-    const triggeredAtMs = kind === 'started' ? context.clock.nowMs() : undefined;
-    ending = await followRun({ run, triggeredAtMs }, options, connection, reporter, context);
+    const ours = kind === 'started' ? { triggeredAtMs: context.clock.nowMs(), known: execution } : {};
+    ending = await followRun({ run, ...ours }, options, connection, reporter, context);
     if (kind === 'started') ending = { ...ending, problem: ending.problem?.with({ started: 'yes' }) };
     const errorType = ending.result?.error?.type;
     const again = !ending.problem && errorType !== undefined && options.rerunOn?.includes(errorType);

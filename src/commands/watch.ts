@@ -19,6 +19,8 @@ export interface WatchOptions extends ConnectOptions, RunFlags, FollowFlags {
 export async function watch(runArguments: string[], options: WatchOptions, context: Context): Promise<number> {
   if (options.all && runArguments.length > 0) throw usageProblem('--all takes no run arguments');
   const fromStdin = runArguments.includes('-');
+  if (fromStdin && options.apiKeyFile === '-')
+    throw usageProblem('standard input gives either the runs or the API key');
   const texts = fromStdin ? await withStdin(runArguments, context) : runArguments;
   if (fromStdin && texts.length === 0) throw usageProblem('standard input named no run');
   const named = (texts.length > 0 ? texts : ['@last']).map(parseRunArgument);

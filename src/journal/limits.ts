@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** What the service limits apart: the interface (§8) has its rate limit on triggers only. */
@@ -16,11 +16,16 @@ export interface Limits {
 const longestMs = 3_600_000;
 
 /** A small file for each address, key and kind in the state folder. It holds a time and nothing else; trouble is ignored. */
-export function openLimits({ folder, baseUrl, account, nowMs }: LimitsOptions): Limits {
-  const name = createHash('sha256').update(`${account}\n${baseUrl}`).digest('hex').slice(0, 12);
-  const pathOf = (kind: LimitedKind) => folder && join(folder, `limit-${name}-${kind}`);
+export function openLimits({ folder: stateFolder, baseUrl, account, nowMs }: LimitsOptions): Limits {
+  const folder = stateFolder && join(stateFolder, 'limits');
+  const pathOf = (kind: LimitedKind) => {
+    const name = createHash('sha256').update(`${account()}\n${baseUrl}`).digest('hex').slice(0, 12);
+    return folder && join(folder, `${name}-${kind}`);
+  };
   return {
     leftMs(kind) {
+      // Most machines were never limited, and node:crypto is a fifteenth of the time that a `status` takes.
+      if (!folder || !existsSync(folder)) return 0;
       const leftMs = readTime(pathOf(kind)) - nowMs();
       return leftMs > 0 && leftMs <= longestMs ? leftMs : 0;
     },
@@ -43,7 +48,7 @@ export interface LimitsOptions {
   folder: string | undefined;
   baseUrl: string;
   /** Fingerprint of the API key. */
-  account: string;
+  account(): string;
   nowMs(): number;
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts';
 import { faultProblem, givenUpProblem, interruptedProblem, watchTimeoutProblem } from './fault-problem.ts';
 import { fetchResult } from './fetch-result.ts';
 import type { FollowEvent } from './follow-event.ts';
-import { jitter, type Pace } from './pace.ts';
+import type { Pace } from './pace.ts';
 import { pause } from './pause.ts';
 import type { Problem } from './problem.ts';
 import { retryDelayMs, waitWithin } from './retry.ts';
@@ -17,6 +17,8 @@ export interface FollowOptions {
   timeoutMs: number;
   /** Time without one good answer after which the watch ends. */
   giveUpAfterMs: number;
+  /** What the trigger of this run has just answered. */
+  known?: Execution;
   /** Wall clock, when this machine triggered the run: the service may not know it for a moment (field notes 14). */
   triggeredAtMs?: number;
 }
@@ -51,8 +53,8 @@ export async function follow(run: Run, options: FollowOptions, ports: FollowPort
   const { service, clock, random, signal, budget, tempo, observe } = ports;
   const startMs = clock.elapsedMs();
   const deadlineMs = startMs + options.timeoutMs;
-  let execution: Execution | undefined;
-  let confirmedAtMs: number | undefined;
+  let execution = options.known;
+  let confirmedAtMs = execution && startMs;
   /** Since when nothing good was heard: the start, the last good answer, or a wake-up from sleep. */
   let quietSinceMs = startMs;
   let failures = 0;
@@ -64,13 +66,21 @@ export async function follow(run: Run, options: FollowOptions, ports: FollowPort
   const lastKnown = () => ({ run, status: execution?.status, ageMs: ageOf(confirmedAtMs) });
   const ageOf = (sinceMs: number | undefined) => (sinceMs === undefined ? undefined : clock.elapsedMs() - sinceMs);
 
+  if (execution) observe({ event: 'status', run, execution, changed: true });
+  // What has just been triggered has just been seen; runs that a cron table starts together are looked at apart.
+  let delayMs = execution ? options.pace.gapMs(0) * (0.5 + random()) : 0;
   for (;;) {
+    const pauseMs = Math.max(0, Math.min(delayMs, deadlineMs - clock.elapsedMs()));
+    if (pauseMs > 0) {
+      observe({ event: 'waiting', nextLookMs: pauseMs, ...lastKnown() });
+      if ((await pause(pauseMs, clock, signal)) === 'woke') quietSinceMs = clock.elapsedMs();
+    }
+    if (signal.aborted) return end(interruptedProblem(signal, run));
     await budget.take(signal);
     const isLastLook = clock.elapsedMs() >= deadlineMs;
     const answer = await service.status(run, signal);
     if (signal.aborted) return end(interruptedProblem(signal, run));
     const nowMs = clock.elapsedMs();
-    let delayMs: number;
 
     if (answer.kind === 'good') {
       if (failures > 0) observe({ event: 'recovered', run, afterMs: nowMs - quietSinceMs });
@@ -81,33 +91,22 @@ export async function follow(run: Run, options: FollowOptions, ports: FollowPort
       observe({ event: 'status', run, execution, changed });
       if (isFinal(run.target, execution.status)) break;
       if (isLastLook) return end(watchTimeoutProblem(options.timeoutMs, lastKnown()));
-      delayMs = tempo.stretch(jitter(options.pace.gapMs(ageMs(execution, nowMs - startMs, clock)), random));
+      delayMs = tempo.stretch(options.pace.gapMs(ageMs(execution, nowMs - startMs, clock)));
     } else {
       const { fault } = answer;
       if (!isRiddenOut(fault)) return end(faultProblem(fault, { operation: 'status', run }));
       if (isLastLook) return end(watchTimeoutProblem(options.timeoutMs, lastKnown()));
       failures += 1;
       if (fault.kind === 'throttled') tempo.slowDown();
-      const leftMs = quietSinceMs + options.giveUpAfterMs - nowMs;
-      const waitMs = waitWithin(leftMs, retryDelayMs(failures, fault, random), fault);
-      if (waitMs === undefined) return end(givenUpProblem(fault, options.giveUpAfterMs, lastKnown()));
-      observe({
-        event: 'poll_failed',
-        fault,
-        failures,
-        quietMs: nowMs - quietSinceMs,
-        retryInMs: waitMs,
-        ...lastKnown(),
-      });
-      if (nowMs + (fault.retryAfterMs ?? 0) > deadlineMs)
+      const quietMs = nowMs - quietSinceMs;
+      const retryInMs = waitWithin(options.giveUpAfterMs - quietMs, retryDelayMs(failures, fault, random), fault);
+      if (retryInMs === undefined) return end(givenUpProblem(fault, options.giveUpAfterMs, lastKnown()));
+      observe({ event: 'poll_failed', fault, failures, quietMs, retryInMs, ...lastKnown() });
+      if (nowMs + (fault.retryAfterMs ?? 0) > deadlineMs) {
         return end(watchTimeoutProblem(options.timeoutMs, lastKnown()));
-      delayMs = waitMs;
+      }
+      delayMs = retryInMs;
     }
-
-    const pauseMs = Math.max(0, Math.min(delayMs, deadlineMs - nowMs));
-    observe({ event: 'waiting', nextLookMs: pauseMs, ...lastKnown() });
-    if ((await pause(pauseMs, clock, signal)) === 'woke') quietSinceMs = clock.elapsedMs();
-    if (signal.aborted) return end(interruptedProblem(signal, run));
   }
 
   observe({ event: 'final', run, execution });

@@ -26,13 +26,22 @@ export const daysFromNow = (days: number) => new Date(Date.now() + days * dayMs)
 /** A certificate authority of its own. */
 export function createAuthority(name: string): Authority {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const isAuthority = sequence(oid('551d13'), der(0x01, Buffer.from([0xff])), octets(sequence(der(0x01, Buffer.from([0xff])))));
+  const isAuthority = sequence(
+    oid('551d13'),
+    der(0x01, Buffer.from([0xff])),
+    octets(sequence(der(0x01, Buffer.from([0xff])))),
+  );
   const cert = certificateOf({ subject: name, issuer: name, publicKey, signWith: privateKey, extension: isAuthority });
   return { name, privateKey, cert, key: pemOf(privateKey) };
 }
 
 /** A server's certificate: signed by `issuer`, or by itself. X.509 (RFC 5280) by hand, so that a test needs no openssl. */
-export function createCertificate({ hosts = ['127.0.0.1', 'localhost'], issuer, from, to }: CertificateOptions = {}): Certificate {
+export function createCertificate({
+  hosts = ['127.0.0.1', 'localhost'],
+  issuer,
+  from,
+  to,
+}: CertificateOptions = {}): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const names = hosts.map((host) =>
     isIP(host) === 4 ? der(0x87, Buffer.from(host.split('.').map(Number))) : der(0x82, Buffer.from(host)),

@@ -1,0 +1,20 @@
+const waiting = new WeakMap<AbortSignal, Set<() => void>>();
+
+/**
+ * Calls `act` when the signal aborts; the function returned takes that back. One listener for each signal, whoever waits:
+ * an EventTarget walks through all its listeners at every addition, which thousands of runs on one signal would feel.
+ */
+export function onAbort(signal: AbortSignal, act: () => void): () => void {
+  const acts = waiting.get(signal) ?? listen(signal);
+  acts.add(act);
+  return () => acts.delete(act);
+}
+
+function listen(signal: AbortSignal): Set<() => void> {
+  const acts = new Set<() => void>();
+  waiting.set(signal, acts);
+  signal.addEventListener('abort', () => {
+    for (const act of [...acts]) act();
+  });
+  return acts;
+}

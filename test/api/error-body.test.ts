@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readErrorBody } from '../../src/api/error-body.ts';
+import { errorReply } from '../../src/emulator/reply.ts';
+import type { ErrorShape } from '../../src/emulator/scenario.ts';
+
+const executionId = '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11';
+const code = 'runAlreadyActive';
+const message = 'The same Automation is already running';
+const read = (body: unknown) => readErrorBody(JSON.stringify(body));
+
+describe('an error body', () => {
+  test.each<[string, unknown, { code?: string; message?: string; executionId?: string }]>([
+    ['flat', { code, message, executionId }, { code, message, executionId }],
+    ['a string under error', { error: code }, { code }],
+    ['a sentence under error', { error: message }, { message }],
+    ['a code and a sentence under error', { error: code, message }, { code, message }],
+    ['nested', { error: { code, message, executionId } }, { code, message, executionId }],
+    ['a list', { errors: [{ code, detail: message }] }, { code, message }],
+    ['a bare list', [{ code, message }], { code, message }],
+    [
+      'problem+json with a code',
+      { type: 'about:blank', title: code, status: 422, detail: message, code },
+      { code, message },
+    ],
+    ['problem+json with a type', { type: `https://x.test/problems/${code}`, detail: message }, { code, message }],
+    ['problem+json with a fragment', { type: `https://x.test/problems#${code}`, title: message }, { code, message }],
+    ['problem+json with a URN', { type: `urn:problem:${code}`, title: message }, { code, message }],
+    ['problem+json that says nothing', { type: 'about:blank', status: 422 }, {}],
+    ['wrapped in data', { data: { code, message, executionId } }, { code, message, executionId }],
+    ['wrapped twice', { data: { error: { code, message } } }, { code, message }],
+    ['OAuth', { error: 'invalid_token', error_description: 'gone' }, { code: 'invalid_token', message: 'gone' }],
+    ['AWS', { __type: 'X', message: 'no' }, { message: 'no' }],
+    ['a JSON string', message, { message }],
+    ['an empty object', {}, {}],
+    ['null', null, {}],
+    ['a number', 42, {}],
+    ['fields of the wrong type', { code: 17, message: { a: 1 }, error: null, executionId: 5 }, {}],
+    ['an id that is none', { code, executionId: 'nightly' }, { code }],
+    ['an id in capitals', { code, executionId: executionId.toUpperCase() }, { code, executionId }],
+    ['an id under another name', { code, details: { activeExecutionId: executionId } }, { code, executionId }],
+    ['the outer code before the inner', { code: 'outer', error: { code: 'inner' } }, { code: 'outer' }],
+    ['lines and blanks', { message: ' a\n\n\tb  ' }, { message: 'a b' }],
+  ])('in the shape "%s" is read', (_, body, expected) => {
+    const { names: _names, ...facts } = read(body);
+    expect(facts).toEqual({ code: undefined, message: undefined, executionId: undefined, ...expected });
+  });
+
+  test.each<[string, string, string | undefined]>([
+    ['nothing', '', undefined],
+    ['blanks', ' \r\n ', undefined],
+    ['plain text', 'upstream timed out\n', 'upstream timed out'],
+    ['broken JSON', '{"code":', '{"code":'],
+    ['a page with a title', '<!doctype html><html><title>502 Bad Gateway</title><h1>nginx</h1>', '502 Bad Gateway'],
+    ['a page without', '<html><style>h1{color:red}</style><h1>Bad</h1><script>x()</script> gateway', 'Bad gateway'],
+    ['a comparison, not a page', 'credits < 0', 'credits < 0'],
+  ])('of %s gives its text in a line', (_, text, expected) => expect(readErrorBody(text).message).toBe(expected));
+
+  const shapes: ErrorShape[] = ['flat', 'string', 'nested', 'list', 'problem', 'data', 'text'];
+  test.each(shapes)('of the emulator in the shape %s names its code and no other', (shape) => {
+    const body = readErrorBody(errorReply(shape, { status: 422, code, message }).body);
+    expect(body.names(code)).toBe(true);
+    expect(body.names('notFound')).toBe(false);
+  });
+
+  test.each([
+    'runAlreadyActive',
+    'RUN_ALREADY_ACTIVE',
+    'run-already-active',
+    'run already active',
+    'Error: runAlreadyActive (nightly)',
+    'conflict.runAlreadyActive',
+  ])('that says %j names the code', (text) => {
+    expect(readErrorBody(text).names(code)).toBe(true);
+    expect(read({ error: { reason: text } }).names(code)).toBe(true);
+  });
+
+  test.each(['runAlreadyActiveX', 'notRunAlreadyActive', 'run', '', 'active'])('that says %j does not', (text) => {
+    expect(readErrorBody(text).names(code)).toBe(false);
+    expect(read({ code: text }).names(code)).toBe(false);
+  });
+
+  test('a long message is cut', () => {
+    expect(read({ message: 'x'.repeat(5000) }).message).toMatch(/^x{299}…$/);
+    expect(readErrorBody('x'.repeat(5000)).message).toHaveLength(300);
+  });
+
+  test('names of the prototype are no fields', () => {
+    const body = readErrorBody(`{"__proto__":{"code":"a"},"constructor":"b","toString":"c","hasOwnProperty":"d"}`);
+    expect(body.code).toBe('a');
+    expect(({} as { code?: string }).code).toBeUndefined();
+    for (const name of ['constructor', '__proto__', 'valueOf']) expect(read({}).names(name)).toBe(false);
+  });
+
+  test.each([
+    ['deep nesting', `${'{"error":'.repeat(50_000)}1${'}'.repeat(50_000)}`],
+    ['deep lists', '['.repeat(50_000) + ']'.repeat(50_000)],
+    ['a huge list', JSON.stringify(Array(100_000).fill({ code: 'x' }))],
+    ['lists in lists', JSON.stringify(Array(20).fill(Array(20).fill(Array(20).fill(Array(20).fill({ code: 'x' })))))],
+    ['lists in objects in lists', JSON.stringify([bushy(4)])],
+    ['many fields', JSON.stringify(Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`f${n}`, 'x'])))],
+    ['an unclosed page', '<a'.repeat(30_000)],
+    ['unclosed scripts', '<script'.repeat(9_000)],
+    ['many blanks', `${' '.repeat(60_000)}x`],
+  ])('of %s is read in no time', (_, text) => {
+    const startMs = performance.now();
+    const body = readErrorBody(text);
+    body.names(code);
+    expect(performance.now() - startMs).toBeLessThan(1000);
+  });
+
+  test('of any kind is read without a throw', () => {
+    const text = fc.oneof(fc.json(), fc.string(), fc.string({ unit: 'binary' }));
+    fc.assert(
+      fc.property(text, fc.string(), (body, wanted) => {
+        const read = readErrorBody(body);
+        read.names(wanted);
+        return (read.message?.length ?? 0) <= 300;
+      }),
+    );
+  });
+});
+
+function bushy(depth: number): unknown {
+  return depth === 0 ? { code: 'x' } : { list: Array(20).fill(bushy(depth - 1)), code: 'y' };
+}

@@ -1,0 +1,189 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createHttpService, type HttpServiceOptions } from '../../src/api/http-service.ts';
+import { createTransport } from '../../src/api/transport.ts';
+import type { ErrorShape, Fault, Scenario } from '../../src/emulator/scenario.ts';
+import type { Answer, Execution, Service } from '../../src/runs/service.ts';
+import { withEmulator } from '../helpers/emulator.ts';
+import { executionId as otherId, projectId } from '../helpers/scripted-service.ts';
+
+const signal = new AbortController().signal;
+const target = { family: 'automation', projectId, automationName: 'a/b ü 100%' } as const;
+const agent = { family: 'agent', agentId: projectId } as const;
+const timeoutMs = 300;
+
+/** The service over HTTP against the emulator, whose clock the test moves. */
+async function connect(scenario: Scenario = {}, options: Partial<HttpServiceOptions> = {}) {
+  let now = Date.UTC(2026, 10, 21, 9);
+  const { emulator } = await withEmulator(scenario, { nowMs: () => now });
+  const transport = createTransport({ origin: emulator.url, connections: 2, connectTimeoutMs: timeoutMs });
+  onTestFinished(() => transport.destroy());
+  const service = createHttpService({
+    transport,
+    baseUrl: emulator.url,
+    apiKey: emulator.apiKey,
+    requestTimeoutMs: timeoutMs,
+    maxOutputBytes: 10_000,
+    userAgent: 'runctl/test',
+    nowMs: () => now,
+    ...options,
+  });
+  const pass = (ms: number) => {
+    now += ms;
+  };
+  return { emulator, service, pass };
+}
+
+const trigger = (service: Service, idempotencyKey = 'key-1', of: typeof target | typeof agent = target, body = '{}') =>
+  service.trigger({ target: of, idempotencyKey, body }, signal);
+
+function goodOf<T>(answer: Answer<T>): T {
+  if (answer.kind === 'fault') throw new Error(answer.fault.message);
+  return answer.value;
+}
+
+function faultOf<T>(answer: Answer<T>) {
+  if (answer.kind === 'good') throw new Error('a good answer');
+  return answer.fault;
+}
+
+async function started(service: Service, of: typeof target | typeof agent = target) {
+  const { executionId }: Execution = goodOf(await trigger(service, 'key-1', of));
+  return { target: of, executionId: executionId ?? '' };
+}
+
+describe('the service over HTTP', () => {
+  test('starts a run, tells its state and then its result', async () => {
+    const { service, pass, emulator } = await connect({ automations: { '*': { creditsCharged: 2.5 } } });
+    const created = goodOf(await trigger(service));
+    expect(created).toMatchObject({ status: 'RUNNING', startedAt: '2026-11-21T09:00:00.000Z' });
+    expect(created.document).toMatchObject({ automationName: target.automationName, completedAt: null });
+    const run = { target, executionId: created.executionId ?? '' };
+    expect(goodOf(await service.status(run, signal))).toMatchObject({ status: 'RUNNING' });
+    expect(goodOf(await service.result(run, signal))).toMatchObject({ status: 'RUNNING', output: undefined });
+    pass(20_000);
+    expect(goodOf(await service.status(run, signal))).toMatchObject({ status: 'COMPLETED', creditsCharged: 2.5 });
+    expect(goodOf(await service.result(run, signal))).toMatchObject({
+      status: 'COMPLETED',
+      summary: { stepCount: 3 },
+    });
+    expect(emulator.requests.map(({ method, status }) => `${method} ${status}`)).toEqual([
+      'POST 201',
+      'GET 200',
+      'GET 200',
+      'GET 200',
+      'GET 200',
+    ]);
+  });
+
+  test('sends the headers of the interface, and the key of the request with triggers alone', async () => {
+    const { service, emulator } = await connect();
+    await service.status(await started(service), signal);
+    const [post, get] = emulator.requests.map(({ headers }) => headers);
+    const common = { 'x-api-key': emulator.apiKey, accept: 'application/json', 'user-agent': 'runctl/test' };
+    expect(post).toMatchObject({ ...common, 'content-type': 'application/json', 'idempotency-key': 'key-1' });
+    expect(get).toMatchObject(common);
+    expect(get?.['idempotency-key']).toBeUndefined();
+    expect(get?.['content-type']).toBeUndefined();
+  });
+
+  test('answers the same key with the same run', async () => {
+    const { service, emulator } = await connect();
+    const { executionId } = await started(service);
+    expect(goodOf(await trigger(service)).executionId).toBe(executionId);
+    expect(emulator.runs()).toHaveLength(1);
+  });
+
+  test('triggers and looks up Agents', async () => {
+    const { service, pass } = await connect({ agents: 'accept' });
+    const created = goodOf(await trigger(service, 'key-1', agent, '{"title":"T","message":"M"}'));
+    expect(created).toMatchObject({ status: 'RUNNING', title: 'T', message: 'M' });
+    pass(20_000);
+    const run = { target: agent, executionId: created.executionId ?? '' };
+    expect(goodOf(await service.status(run, signal))).toMatchObject({ status: 'COMPLETED' });
+  });
+
+  test('refuses an Agent that is discontinued', async () => {
+    const { service } = await connect();
+    const fault = faultOf(await trigger(service, 'key-1', agent));
+    expect(fault).toMatchObject({ kind: 'rejected', httpStatus: 410, acted: 'no', transient: false });
+  });
+
+  const shapes: ErrorShape[] = ['flat', 'string', 'nested', 'list', 'problem', 'data', 'text'];
+  test.each(shapes)('knows a conflict and an unknown run in the shape %s', async (errorShape) => {
+    const { service } = await connect({ errorShape, namesActiveRun: true });
+    const { executionId } = await started(service);
+    const conflict = faultOf(await trigger(service, 'key-2'));
+    expect(conflict).toMatchObject({ kind: 'already_active', httpStatus: 422, acted: 'no' });
+    if (errorShape !== 'text') expect(conflict.executionId).toBe(executionId);
+    for (const look of [service.status, service.result]) {
+      expect(faultOf(await look({ target, executionId: otherId }, signal))).toMatchObject({ kind: 'not_found' });
+    }
+  });
+
+  test('tells a wrong key, an empty balance, an unknown automation and a limit apart', async () => {
+    const wrong = await connect({}, { apiKey: 'wrong' });
+    expect(faultOf(await trigger(wrong.service))).toMatchObject({ kind: 'unauthorized', acted: 'no' });
+    const poor = await connect({ credits: 0 });
+    expect(faultOf(await trigger(poor.service))).toMatchObject({ kind: 'no_credits', acted: 'no' });
+    const unknown = await connect({ automations: {} });
+    expect(faultOf(await trigger(unknown.service))).toMatchObject({ kind: 'rejected', httpStatus: 404, acted: 'no' });
+    for (const retryAfter of ['seconds', 'date'] as const) {
+      const limited = await connect({ rateLimit: { requests: 1, window: '7s', retryAfter } });
+      await trigger(limited.service);
+      const fault = faultOf(await trigger(limited.service, 'key-2'));
+      expect(fault).toMatchObject({ kind: 'throttled', transient: true, acted: 'no', retryAfterMs: 7000 });
+    }
+  });
+
+  test.each<[Fault['do'], string, object]>([
+    ['reset', 'lost', { do: 'reset' }],
+    ['close', 'lost', { do: 'close' }],
+    ['hang', 'lost', { do: 'hang' }],
+    ['loseAnswer', 'lost', { do: 'loseAnswer' }],
+    ['hangBody', 'lost', { do: 'hangBody' }],
+    ['truncate', 'lost', { do: 'truncate' }],
+    ['drip', 'lost', { do: 'drip', gap: '20ms' }],
+    ['wrongJson', 'unreadable', { do: 'wrongJson' }],
+    ['html', 'unreadable', { do: 'html' }],
+    ['status', 'unavailable', { do: 'status', status: 502 }],
+  ])('a trigger that meets "%s" is %s, and may have been acted on', async (_, kind, fault) => {
+    const { service } = await connect({ faults: [{ nth: 1, ...fault } as Fault] });
+    const startMs = performance.now();
+    expect(faultOf(await trigger(service))).toMatchObject({ kind, transient: true, acted: 'unknown' });
+    expect(performance.now() - startMs).toBeLessThan(timeoutMs + 200);
+    expect(goodOf(await trigger(service))).toMatchObject({ status: 'RUNNING' });
+  });
+
+  test('an id with a state that is none is a run all the same, a state without an id is not', async () => {
+    for (const status of [null, 7, '']) {
+      const { service } = await connect({ automations: { '*': { extra: { status } } } });
+      const created = goodOf(await trigger(service));
+      expect(created).toMatchObject({ status: 'RUNNING', executionId: expect.any(String), document: { status } });
+    }
+    const { service } = await connect({ automations: { '*': { extra: { executionId: null } } } });
+    expect(faultOf(await trigger(service))).toMatchObject({ kind: 'unreadable', acted: 'unknown' });
+  });
+
+  test('an answer about another run is no answer', async () => {
+    const { service, emulator } = await connect({ automations: { '*': { extra: { executionId: otherId } } } });
+    await trigger(service);
+    const run = { target, executionId: emulator.runs()[0]?.executionId ?? '' };
+    for (const look of [service.status, service.result]) {
+      expect(faultOf(await look(run, signal))).toMatchObject({ kind: 'unreadable', transient: true });
+    }
+  });
+
+  test('an output past the bound is refused, one within it is read', async () => {
+    const { service, pass } = await connect({ automations: { '*': { output: 'x'.repeat(20_000) } } });
+    const run = await started(service);
+    pass(20_000);
+    expect(faultOf(await service.result(run, signal))).toMatchObject({ kind: 'too_large', transient: false });
+    expect(goodOf(await service.status(run, signal)).status).toBe('COMPLETED');
+  });
+
+  test('a path before the version is kept', async () => {
+    const { service, emulator } = await connect({}, { baseUrl: 'http://service.test/gate/way/' });
+    expect(faultOf(await trigger(service)).httpStatus).toBe(404);
+    expect(emulator.requests[0]?.url).toMatch(/^\/gate\/way\/v0\/automation\//);
+  });
+});

@@ -1,0 +1,225 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer } from 'node:https';
+import { describe, expect, test } from 'vitest';
+import { type Certificate, createAuthority, createCertificate, daysFromNow } from '../helpers/certificates.ts';
+import { type ExchangeOrder, exchangeInProcess } from '../helpers/exchange-process.ts';
+import { listen, startFaultyServer } from '../helpers/faulty-server.ts';
+import { startProxy } from '../helpers/proxies.ts';
+
+const authority = createAuthority('authority of a test');
+const stranger = createAuthority('authority of nobody');
+const good = () => createCertificate({ issuer: authority });
+
+async function startService(certificate: Certificate) {
+  const requests: string[] = [];
+  const server = createServer(certificate, (request, response) => {
+    requests.push(`${request.method} ${request.url}`);
+    response.writeHead(201).end('{"ok":true}');
+  });
+  server.on('tlsClientError', () => {});
+  const port = await listen(server);
+  return { port, origin: `https://127.0.0.1:${port}`, requests };
+}
+
+const exchange = (order: ExchangeOrder) => exchangeInProcess(order, authority.cert);
+
+describe('over TLS', () => {
+  test('a certificate of a trusted authority is enough', async () => {
+    const { origin, requests } = await startService(good());
+    expect(await exchange({ origin })).toMatchObject({ status: 201, body: '{"ok":true}' });
+    expect(requests).toEqual(['POST /v0/x']);
+  });
+
+  test.each<[string, () => Certificate, RegExp, RegExp]>([
+    [
+      'expired',
+      () => createCertificate({ issuer: authority, from: daysFromNow(-9), to: daysFromNow(-1) }),
+      /has expired$/,
+      /clock/,
+    ],
+    [
+      'not yet valid',
+      () => createCertificate({ issuer: authority, from: daysFromNow(2) }),
+      /is not yet valid$/,
+      /clock/,
+    ],
+    [
+      'for another host',
+      () => createCertificate({ issuer: authority, hosts: ['other.test'] }),
+      /is for another host$/,
+      /base address/,
+    ],
+    ['self-signed', () => createCertificate(), /is self-signed$/, /NODE_EXTRA_CA_CERTS/],
+    [
+      'of an unknown authority',
+      () => createCertificate({ issuer: stranger }),
+      /does not trust$/,
+      /NODE_EXTRA_CA_CERTS/,
+    ],
+  ])('a certificate that is %s is refused before anything is sent', async (_, certificate, message, hint) => {
+    const { origin, requests } = await startService(certificate());
+    const report = await exchange({ origin });
+    expect(report).toMatchObject({
+      sent: false,
+      fault: {
+        kind: 'untrusted',
+        transient: false,
+        acted: 'no',
+        message: expect.stringMatching(message),
+        hint: expect.stringMatching(hint),
+      },
+    });
+    expect(report.fault?.message).toContain(new URL(origin).host);
+    expect(requests).toEqual([]);
+  });
+
+  test('a port that speaks plain http is told by name, and nothing is sent', async () => {
+    const port = await listen(createHttpServer());
+    expect(await exchange({ origin: `https://127.0.0.1:${port}` })).toMatchObject({
+      sent: false,
+      fault: { kind: 'untrusted', acted: 'no', message: `127.0.0.1:${port} does not speak https` },
+    });
+  });
+
+  test('a TLS port that is spoken to in plain http leaves a fault that says something', async () => {
+    const { port, requests } = await startService(good());
+    const { fault, sent } = await exchange({ origin: `http://127.0.0.1:${port}` });
+    expect({ fault, sent }).toMatchObject({ sent: true, fault: { kind: 'lost', acted: 'unknown' } });
+    expect(fault?.message).toMatch(/^the exchange with|closed|reset/);
+    expect(requests).toEqual([]);
+  });
+
+  test.each([
+    ['never answers the handshake', () => {}, 'unreachable', /no connection to .* within 0\.3 s/],
+    [
+      'closes in the handshake',
+      (socket: { destroy(): void }) => socket.destroy(),
+      'unreachable',
+      /reset|closed|failed/,
+    ],
+  ] as const)('a server that %s was sent nothing', async (_, act, kind, message) => {
+    const { port, received } = await startFaultyServer(act, { atOnce: true });
+    const report = await exchange({ origin: `https://127.0.0.1:${port}` });
+    expect(report).toMatchObject({ sent: false, fault: { kind, transient: true, acted: 'no' } });
+    expect(report.fault?.message).toMatch(message);
+    expect(report.tookMs).toBeLessThan(700);
+    expect(received.join('')).not.toContain('POST');
+  });
+});
+
+describe('through a proxy to https', () => {
+  test.each([
+    ['without credentials', undefined, ''],
+    ['with credentials', 'user:p@ss word', 'user:p%40ss%20word@'],
+  ])(
+    'the request goes by a tunnel %s, and its headers are not the proxy’s to see',
+    async (_, credentials, userInfo) => {
+      const { origin, port, requests } = await startService(good());
+      const proxy = await startProxy({ credentials });
+      const url = proxy.url.replace('//', `//${userInfo}`);
+      expect(await exchange({ origin, proxy: { url, noProxy: '' } })).toMatchObject({ status: 201 });
+      expect(proxy.requests.map(({ line }) => line)).toEqual([`CONNECT 127.0.0.1:${port}`]);
+      expect(requests).toEqual(['POST /v0/x']);
+    },
+  );
+
+  test('a certificate is checked behind it too', async () => {
+    const { origin, requests } = await startService(createCertificate());
+    const { url } = await startProxy();
+    const { fault } = await exchange({ origin, proxy: { url, noProxy: '' } });
+    expect(fault).toMatchObject({ kind: 'untrusted', acted: 'no', message: expect.stringMatching(/self-signed$/) });
+    expect(requests).toEqual([]);
+  });
+
+  test.each([
+    ['wants credentials', { credentials: 'a:b' }, 'proxy_refused', false, /the proxy wants other credentials \(407\)/],
+    ['cannot reach the service', { refuse: 502 }, 'unreachable', true, /the proxy answered 502 instead of connecting/],
+    ['hangs', { hang: true }, 'unreachable', true, /no connection to .* within 0\.3 s|said nothing/],
+  ] as const)('a proxy that %s was given nothing of the request', async (_, options, kind, transient, message) => {
+    const { origin, requests } = await startService(good());
+    const { url } = await startProxy(options);
+    const report = await exchange({ origin, proxy: { url, noProxy: '' } });
+    expect(report).toMatchObject({ sent: false, fault: { kind, transient, acted: 'no' } });
+    expect(report.fault?.message).toMatch(message);
+    expect(report.tookMs).toBeLessThan(700);
+    expect(report.lastedMs).toBeLessThan(1000);
+    expect(requests).toEqual([]);
+  });
+
+  test.each(['GET', 'POST'] as const)('a proxy that connects too late opens the way for no %s', async (method) => {
+    const { origin, requests } = await startService(good());
+    const proxy = await startProxy({ lateMs: 400 });
+    const order = { origin, method, proxy: { url: proxy.url, noProxy: '' }, timeoutMs: 200, connectTimeoutMs: 5000 };
+    const report = await exchange({ ...order, lingerMs: 700 });
+    expect(report).toMatchObject({ sent: false, fault: { kind: 'unreachable', acted: 'no' } });
+    expect(report.tookMs).toBeLessThan(500);
+    expect(proxy.requests).toHaveLength(1);
+    expect(requests).toEqual([]);
+  });
+});
+
+describe('through a proxy to http', () => {
+  const startPlain = async () => {
+    const requests: string[] = [];
+    const server = createHttpServer((request, response) => {
+      requests.push(`${request.method} ${request.url}`);
+      response.writeHead(201).end('{}');
+    });
+    const port = await listen(server);
+    return { origin: `http://127.0.0.1:${port}`, requests };
+  };
+
+  test.each(['user:secret', undefined])('the request is forwarded, with the credentials %s', async (credentials) => {
+    const { origin, requests } = await startPlain();
+    const proxy = await startProxy({ credentials });
+    const url = credentials ? proxy.url.replace('//', `//${credentials}@`) : proxy.url;
+    expect(await exchange({ origin, proxy: { url, noProxy: '' } })).toMatchObject({ status: 201 });
+    expect(proxy.requests).toMatchObject([{ line: `POST ${origin}/v0/x`, headers: { host: new URL(origin).host } }]);
+    expect(requests).toEqual(['POST /v0/x']);
+  });
+
+  test('a proxy that wants credentials acted on nothing', async () => {
+    const { origin, requests } = await startPlain();
+    const { url } = await startProxy({ credentials: 'a:b' });
+    const { fault } = await exchange({ origin, proxy: { url, noProxy: '' } });
+    expect(fault).toMatchObject({ kind: 'proxy_refused', transient: false, acted: 'no', hint: expect.any(String) });
+    expect(requests).toEqual([]);
+  });
+
+  test('a 502 of the proxy is an answer like any other', async () => {
+    const { origin } = await startPlain();
+    const { url } = await startProxy({ refuse: 502 });
+    expect(await exchange({ origin, proxy: { url, noProxy: '' } })).toMatchObject({ status: 502 });
+  });
+
+  test.each(['*', '127.0.0.1', 'other.test, 127.0.0.1', 'other.test 127.0.0.1'])(
+    'NO_PROXY %j goes around it',
+    async (noProxy) => {
+      const { origin } = await startPlain();
+      const proxy = await startProxy();
+      expect(await exchange({ origin, proxy: { url: proxy.url, noProxy } })).toMatchObject({ status: 201 });
+      expect(proxy.requests).toEqual([]);
+    },
+  );
+});
+
+describe('after destroy', () => {
+  test.each(['GET', 'POST'] as const)('nothing of a %s that was answered keeps the process', async (method) => {
+    const server = createHttpServer((_request, response) => void response.end('{}'));
+    const origin = `http://127.0.0.1:${await listen(server)}`;
+    const report = await exchange({ origin, method });
+    expect(report).toMatchObject({ status: 200 });
+    expect(report.lastedMs).toBeLessThan(1000);
+  });
+
+  test.each(['GET', 'POST'] as const)('nothing of a %s that was given up keeps the process', async (method) => {
+    const server = createHttpServer(() => {});
+    const origin = `http://127.0.0.1:${await listen(server)}`;
+    const closed = once(server, 'connection').then(([socket]) => once(socket, 'close'));
+    const report = await exchange({ origin, method });
+    expect(report).toMatchObject({ sent: true, fault: { kind: 'lost' } });
+    expect(report.lastedMs).toBeLessThan(1000);
+    await closed;
+  });
+});

@@ -1,0 +1,297 @@
+import type { Socket } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { ExchangeFailure, HttpRequest, HttpResponse } from '../../src/api/exchange.ts';
+import { faultOf } from '../../src/api/failure.ts';
+import { createTransport, type TransportOptions } from '../../src/api/transport.ts';
+import {
+  type FaultyServer,
+  freePort,
+  startFaultyServer,
+  startStalledServer,
+  wireAnswer,
+} from '../helpers/faulty-server.ts';
+
+const timeoutMs = 200;
+const slackMs = 150;
+
+function openTransport(origin: string, options: Partial<TransportOptions> = {}) {
+  const transport = createTransport({ origin, connections: 2, connectTimeoutMs: timeoutMs, ...options });
+  onTestFinished(() => transport.destroy());
+  const request: HttpRequest = { method: 'POST', path: '/v0/x', headers: {}, body: '{}', timeoutMs, maxBytes: 1000 };
+  return {
+    transport,
+    async send(changes: Partial<HttpRequest> = {}, signal = new AbortController().signal) {
+      const startMs = performance.now();
+      const body = changes.method === 'GET' ? undefined : request.body;
+      const exchange = await transport.exchange({ ...request, body, ...changes }, signal);
+      return { exchange, tookMs: performance.now() - startMs };
+    },
+  };
+}
+
+async function answered(origin: string, changes?: Partial<HttpRequest>): Promise<HttpResponse> {
+  const { exchange } = await openTransport(origin).send(changes);
+  if (exchange.kind === 'failure') throw exchange.failure.error ?? new Error(exchange.failure.reason);
+  return exchange.response;
+}
+
+async function failed(origin: string, changes?: Partial<HttpRequest>, signal?: AbortSignal) {
+  const { exchange, tookMs } = await openTransport(origin).send(changes, signal);
+  if (exchange.kind === 'response') throw new Error(`answered ${exchange.response.status}`);
+  expect(tookMs).toBeLessThan(timeoutMs + slackMs);
+  const { failure } = exchange;
+  return { failure, tookMs, fault: faultOf(failure, { host: new URL(origin).host, timeoutMs }) };
+}
+
+const half = 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{"a"';
+
+describe('an exchange', () => {
+  test.each<[string, (socket: Socket) => void, ExchangeFailure['reason'], number | undefined, RegExp]>([
+    ['reset', (socket) => socket.resetAndDestroy(), 'network', undefined, /reset the connection before it answered/],
+    ['closed', (socket) => socket.destroy(), 'network', undefined, /closed the connection before it answered/],
+    ['half closed', (socket) => socket.end(), 'network', undefined, /closed the connection before it answered/],
+    ['met with silence', () => {}, 'deadline', undefined, /did not finish an answer within 0\.2 s/],
+    ['met with half a head', (socket) => socket.write('HTTP/1.1 200 OK\r\nx'), 'deadline', undefined, /did not finish/],
+    [
+      'met with early hints without end',
+      (socket) => drip(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'),
+      'deadline',
+      undefined,
+      /did not finish/,
+    ],
+    ['stopped in the body', (socket) => socket.write(half), 'deadline', 200, /did not finish/],
+    [
+      'dripped',
+      (socket) => drip(socket, 'x', 'HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n'),
+      'deadline',
+      200,
+      /did not finish/,
+    ],
+    [
+      'cut in the body',
+      (socket) => socket.end(half),
+      'network',
+      200,
+      /closed the connection in the middle of a 200 answer/,
+    ],
+    [
+      'reset in the body',
+      (socket) => socket.write(half, () => socket.resetAndDestroy()),
+      'network',
+      200,
+      /(reset|closed) the connection in the middle/,
+    ],
+    [
+      'cut in a chunk',
+      (socket) => socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nff\r\nabc'),
+      'network',
+      200,
+      /in the middle of a 200/,
+    ],
+    ['answered in another language', (socket) => socket.end('220 smtp ready\r\n'), 'network', undefined, /failed/],
+    [
+      'answered with a head too large',
+      (socket) => socket.end(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`),
+      'network',
+      undefined,
+      /failed/,
+    ],
+  ])('that is %s may have been acted on', async (_, act, reason, status, message) => {
+    const { origin, received } = await startFaultyServer(act);
+    const { failure, fault } = await failed(origin);
+    expect(failure).toMatchObject({ sent: true, reason, status });
+    expect(fault).toMatchObject({
+      kind: 'lost',
+      transient: true,
+      acted: 'unknown',
+      message: expect.stringMatching(message),
+    });
+    expect(received).toEqual([expect.stringMatching(/^POST \/v0\/x HTTP\/1\.1\r\n[\s\S]*\{\}$/)]);
+  });
+
+  test('with a port at which nothing listens was not sent', async () => {
+    const { failure, fault, tookMs } = await failed(`http://127.0.0.1:${await freePort()}`);
+    expect(failure).toMatchObject({ sent: false, reason: 'network' });
+    expect(fault).toMatchObject({ kind: 'unreachable', transient: true, acted: 'no' });
+    expect(fault.message).toMatch(/^nothing listens at 127\.0\.0\.1:\d+$/);
+    expect(tookMs).toBeLessThan(timeoutMs);
+  });
+
+  test('with an unknown name was not sent', async () => {
+    const { failure, fault } = await failed('http://no-such-host.invalid');
+    expect(failure.sent).toBe(false);
+    expect(fault).toMatchObject({ kind: 'unreachable', transient: true, acted: 'no' });
+    // Without a network the look-up fails for now, or not in time.
+    expect(fault.message).toMatch(/no-such-host\.invalid (is unknown|cannot be looked up|within)/);
+  });
+
+  test('that cannot be written (a line break in a header) is refused and was not sent', async () => {
+    const { origin, received } = await startFaultyServer(() => {});
+    const { failure, fault } = await failed(origin, { headers: { 'idempotency-key': 'a\r\nb' } });
+    expect(failure).toMatchObject({ sent: false, reason: 'network' });
+    expect(fault).toMatchObject({ kind: 'unreachable', acted: 'no' });
+    expect(fault.message).toContain('invalid idempotency-key header');
+    expect(received.join('')).toBe('');
+  });
+
+  test('is answered after informational heads', async () => {
+    const { origin } = await startFaultyServer((socket) => {
+      socket.write('HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\n');
+      socket.end(wireAnswer('{"a":1}', 'HTTP/1.1 201 Created\r\nX-Twice: a\r\nx-twice: b'));
+    });
+    const response = await answered(origin);
+    expect(response).toMatchObject({ status: 201, headers: { 'x-twice': 'b' }, truncated: false });
+    expect(response.headers.link).toBeUndefined();
+    expect(response.body.toString()).toBe('{"a":1}');
+  });
+
+  test('may be answered by a body that ends with the connection', async () => {
+    const { origin } = await startFaultyServer((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nabc'));
+    expect((await answered(origin)).body.toString()).toBe('abc');
+  });
+
+  test('may be answered before its request was read', async () => {
+    const { origin } = await startFaultyServer((socket) => socket.end(wireAnswer('no', 'HTTP/1.1 413 Too Large')));
+    expect((await answered(origin)).status).toBe(413);
+  });
+
+  test.each([
+    ['of the length allowed is read whole', 1000, false],
+    ['that is longer by a byte is cut', 1001, true],
+    ['that is far longer is cut', 5_000_000, true],
+  ])('with a body %s', async (_, length, truncated) => {
+    const { origin } = await startFaultyServer((socket) => socket.write(wireAnswer('x'.repeat(length))));
+    const response = await answered(origin, { method: 'GET' });
+    expect(response.truncated).toBe(truncated);
+    expect(response.body).toHaveLength(1000);
+  });
+
+  test('with a body without end is cut at the bound', async () => {
+    const { origin } = await startFaultyServer((socket) => drip(socket, 'x'.repeat(400), 'HTTP/1.1 200 OK\r\n\r\n'));
+    expect(await answered(origin)).toMatchObject({ status: 200, truncated: true });
+  });
+});
+
+describe('an interrupt', () => {
+  const soon = () => {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort('SIGINT'), 50);
+    return controller.signal;
+  };
+
+  test('before anything is done sends nothing', async () => {
+    const { origin, received } = await startFaultyServer(() => {});
+    const { failure, fault, tookMs } = await failed(origin, {}, AbortSignal.abort());
+    expect(failure).toMatchObject({ sent: false, reason: 'interrupted' });
+    expect(fault).toMatchObject({ kind: 'interrupted', transient: false, acted: 'no' });
+    expect(tookMs).toBeLessThan(50);
+    expect(received).toEqual([]);
+  });
+
+  test.each(['GET', 'POST'] as const)(
+    'while a %s waits for its answer is in time and leaves it in doubt',
+    async (method) => {
+      const { origin } = await startFaultyServer(() => {});
+      const { failure, fault, tookMs } = await failed(origin, { method, timeoutMs: 60_000 }, soon());
+      expect(failure).toMatchObject({ sent: true, reason: 'interrupted' });
+      expect(fault).toMatchObject({ kind: 'interrupted', acted: 'unknown' });
+      expect(tookMs).toBeLessThan(timeoutMs);
+    },
+  );
+
+  test('while the body comes is in time', async () => {
+    const { origin } = await startFaultyServer((socket) => socket.write(half));
+    const { failure } = await failed(origin, { timeoutMs: 60_000 }, soon());
+    expect(failure).toMatchObject({ sent: true, reason: 'interrupted', status: 200 });
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('a service that accepts no connection', () => {
+  test('is given up in time, and never sent what nobody waits for any more', async () => {
+    const server = await startStalledServer();
+    const origin = `http://127.0.0.1:${server.port}`;
+    const interrupt = new AbortController();
+    setTimeout(() => interrupt.abort(), 50);
+    const shared = openTransport(origin, { connectTimeoutMs: 30_000 });
+    const attempts = await Promise.all([
+      shared.send(),
+      shared.send({}, interrupt.signal),
+      shared.send({ method: 'GET' }),
+      shared.send({ method: 'GET' }, interrupt.signal),
+    ]);
+    for (const { exchange, tookMs } of attempts) {
+      expect(exchange).toMatchObject({ kind: 'failure', failure: { sent: false } });
+      expect(tookMs).toBeLessThan(timeoutMs + slackMs);
+    }
+    const reasons = attempts.map(({ exchange }) => exchange.kind === 'failure' && exchange.failure.reason);
+    expect(reasons).toEqual(['deadline', 'interrupted', 'deadline', 'interrupted']);
+
+    server.resume();
+    // The kernel sends its SYN again after a second: only then would an attempt come through. A last GET proves it.
+    const { exchange } = await shared.send({ method: 'GET', path: '/last', timeoutMs: 2500 });
+    expect(exchange).toMatchObject({ failure: { sent: true, reason: 'deadline' } });
+    expect(server.received()).toMatch(/^GET \/last /);
+    expect(server.received()).not.toContain('/v0/x');
+  });
+});
+
+describe('connections', () => {
+  const answer = (socket: Socket) => void socket.write(wireAnswer('{}'));
+  const requestsOn = ({ received }: FaultyServer) => received.map((text) => text.match(/(GET|POST) /g)?.length);
+
+  test('are kept for polls, but a POST has one of its own', async () => {
+    const server = await startFaultyServer(answer);
+    const { send } = openTransport(server.origin);
+    for (const method of ['GET', 'GET', 'POST', 'GET', 'POST'] as const) {
+      await send({ method });
+      // undici takes a connection for free a moment after its answer.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(requestsOn(server)).toEqual([3, 1, 1]);
+  });
+
+  test('of a POST are closed after it', async () => {
+    let closed = false;
+    const server = await startFaultyServer((socket) => {
+      socket.on('close', () => {
+        closed = true;
+      });
+      answer(socket);
+    });
+    await openTransport(server.origin).send();
+    await expect.poll(() => closed).toBe(true);
+  });
+
+  test('that the service closed are not used again', async () => {
+    const server = await startFaultyServer((socket) => socket.end(wireAnswer('{}')));
+    const { send } = openTransport(server.origin);
+    for (let n = 0; n < 3; n++) expect((await send({ method: 'GET' })).exchange.kind).toBe('response');
+    expect(requestsOn(server)).toEqual([1, 1, 1]);
+  });
+
+  test('are no more than allowed, and a waiting poll that is over is not sent', async () => {
+    const server = await startFaultyServer(() => {});
+    const { send } = openTransport(server.origin);
+    const polls = await Promise.all(['/1', '/2', '/3', '/4'].map((path) => send({ method: 'GET', path })));
+    expect(server.received).toHaveLength(2);
+    const sent = polls.map(({ exchange }) => exchange.kind === 'failure' && exchange.failure.sent);
+    expect(sent).toEqual([true, true, false, false]);
+  });
+
+  test('end with the transport, and whoever waits on one is told', async () => {
+    const { origin } = await startFaultyServer(() => {});
+    const { transport, send } = openTransport(origin);
+    const waiting = send({ method: 'GET', timeoutMs: 60_000 });
+    setTimeout(() => transport.destroy(), 50);
+    const { exchange, tookMs } = await waiting;
+    expect(exchange).toMatchObject({ kind: 'failure', failure: { sent: true } });
+    expect(tookMs).toBeLessThan(1000);
+  });
+});
+
+/** The same bytes again and again. */
+function drip(socket: Socket, text: string, first = ''): void {
+  socket.write(first);
+  const timer = setInterval(() => socket.write(text), 20);
+  socket.on('close', () => clearInterval(timer));
+}

@@ -1,0 +1,281 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type ConfigOptions,
+  configGet,
+  configList,
+  configPath,
+  configSet,
+  configUnset,
+} from '../../src/commands/config.ts';
+import type { Problem } from '../../src/runs/problem.ts';
+import { createMemory } from '../config/context.ts';
+import { temporaryFolder } from '../helpers/program.ts';
+
+const project = '123e4567-e89b-42d3-a456-426614174000';
+
+/** A folder of settings; every command runs in a world of its own. */
+function createConfig(config?: unknown, env: Record<string, string> = {}) {
+  const folder = temporaryFolder();
+  const path = join(folder, 'config.json');
+  if (config !== undefined) writeFileSync(path, JSON.stringify(config), { mode: 0o600 });
+  const world = (input?: string) => createMemory({ RUNCTL_CONFIG_DIR: folder, ...env }, input);
+  return {
+    path,
+    content: () => JSON.parse(readFileSync(path, 'utf8')),
+    async set(key: string, value?: string, options: ConfigOptions = {}, input?: string) {
+      const memory = world(input);
+      expect(await configSet(key, value, options, memory)).toBe(0);
+      return memory;
+    },
+    async unset(key: string, options: ConfigOptions = {}) {
+      const memory = world();
+      expect(await configUnset(key, options, memory)).toBe(0);
+      return memory;
+    },
+    async get(key: string, options: ConfigOptions = {}) {
+      const memory = world();
+      expect(await configGet(key, options, memory)).toBe(0);
+      return memory.out();
+    },
+    async list(options: ConfigOptions = {}) {
+      const memory = world();
+      expect(await configList(options, memory)).toBe(0);
+      return memory.out();
+    },
+  };
+}
+
+const problemOf = (command: Promise<unknown>) =>
+  command.then(
+    () => undefined,
+    (error: Problem) => error,
+  );
+
+describe('config set', () => {
+  test.each([
+    ['baseUrl', 'https://API.example.com/v0/', 'https://api.example.com'],
+    ['project', project.toUpperCase(), project],
+    ['requestTimeout', '1m30s', '1m30s'],
+  ])('stores %s %s as %s', async (key, value, stored) => {
+    const config = createConfig();
+    const { err, out } = await config.set(key, value);
+    expect(config.content()).toEqual({ profiles: { default: { [key]: stored } } });
+    expect(statSync(config.path).mode & 0o777).toBe(0o600);
+    expect(err()).toBe(`stored ${key} for profile "default" in ${config.path}\n`);
+    expect(out()).toBe('');
+  });
+
+  test.each([
+    ['the flag', { profile: 'team.prod' }, {}, undefined, 'team.prod'],
+    ['the variable', {}, { RUNCTL_PROFILE: 'prod' }, undefined, 'prod'],
+    ['the file', {}, {}, 'prod', 'prod'],
+  ])('writes to the profile that %s names, there or not', async (_, options, env, top, profile) => {
+    const config = createConfig({ profile: top, note: 1, profiles: { other: { project, note: 2 } } }, env);
+    await config.set('requestTimeout', '5s', options);
+    expect(config.content()).toEqual({
+      ...(top && { profile: top }),
+      note: 1,
+      profiles: { other: { project, note: 2 }, [profile]: { requestTimeout: '5s' } },
+    });
+  });
+
+  test('keeps the other settings of the profile', async () => {
+    const config = createConfig({ profiles: { default: { project, note: 2, requestTimeout: '5s' } } });
+    await config.set('requestTimeout', '6s');
+    expect(config.content()).toEqual({ profiles: { default: { project, note: 2, requestTimeout: '6s' } } });
+  });
+
+  test('takes the key from a pipe', async () => {
+    const config = createConfig();
+    await config.set('apiKey', undefined, {}, 'test-key-123\n');
+    expect(config.content().profiles.default.apiKey).toBe('test-key-123');
+  });
+
+  test('asks for the key on a terminal', async () => {
+    const folder = temporaryFolder();
+    const memory = createMemory({ RUNCTL_CONFIG_DIR: folder });
+    Object.assign(memory.stdin, { isTTY: true });
+    memory.stdin.write('test-key-123\r');
+    await configSet('apiKey', undefined, {}, memory);
+    expect(readFileSync(join(folder, 'config.json'), 'utf8')).toContain('test-key-123');
+    expect(memory.err()).toContain('API key: ');
+    expect(memory.err() + memory.out()).not.toContain('test-key-123');
+  });
+
+  test.each([
+    ['apiKey', 'test-key-123', 'can be read by every user'],
+    ['baseUrl', 'http://api.example.com', 'must begin with https://'],
+    ['baseUrl', undefined, 'there is no value for baseUrl'],
+    ['project', 'nightly', 'is not a UUID'],
+    ['requestTimeout', '30', 'is not a duration'],
+    ['requestTimeout', '1h', 'is not between'],
+    ['profile', 'prod', 'there is no profile "prod"'],
+    ['profile', undefined, 'there is no value for profile'],
+    ['theme', 'dark', 'there is no setting "theme"'],
+  ])('refuses %s %s and writes nothing', async (key, value, why) => {
+    const config = createConfig();
+    const problem = await problemOf(config.set(key, value));
+    expect(problem).toMatchObject({ exitCode: 2, message: expect.stringContaining(why) });
+    expect(problem?.message + String(problem?.facts.hint)).not.toContain('test-key-123');
+    expect(existsSync(config.path)).toBe(false);
+  });
+
+  test.each(['', 'a b', '-x', 'a\u001b'])('refuses to make the profile %j', async (profile) => {
+    const problem = await problemOf(createConfig().set('project', project, { profile }));
+    expect(problem).toMatchObject({ exitCode: 2, message: expect.stringContaining('the profile name') });
+  });
+
+  test.each([
+    ['base-url', 'baseUrl'],
+    ['RUNCTL_API_KEY', 'apiKey'],
+    ['projet', 'project'],
+    ['requesttimeout', 'requestTimeout'],
+  ])('suggests for %s the setting %s', async (typed, meant) => {
+    const problem = await problemOf(createConfig().set(typed, 'x'));
+    expect(problem?.facts.hint).toContain(`did you mean \`${meant}\`?`);
+  });
+
+  test('chooses a profile that is there, or the default', async () => {
+    const config = createConfig({ profiles: { prod: {} } });
+    await config.set('profile', 'prod');
+    expect(config.content()).toEqual({ profile: 'prod', profiles: { prod: {} } });
+    await config.set('profile', 'default');
+    expect(config.content().profile).toBe('default');
+  });
+
+  test('leaves a broken file alone', async () => {
+    const config = createConfig();
+    writeFileSync(config.path, '{ "profiles": ');
+    expect(await problemOf(config.set('project', project))).toMatchObject({ exitCode: 2 });
+    expect(readFileSync(config.path, 'utf8')).toBe('{ "profiles": ');
+  });
+
+  test('without a home says what to set', async () => {
+    const problem = await problemOf(configSet('project', project, {}, createMemory()));
+    expect(problem?.facts.hint).toContain('RUNCTL_CONFIG_DIR');
+  });
+});
+
+describe('config unset', () => {
+  test('removes a setting of a profile and nothing else', async () => {
+    const config = createConfig({ profiles: { a: { project, note: 1 }, default: { project } } });
+    await config.unset('project', { profile: 'a' });
+    expect(config.content()).toEqual({ profiles: { a: { note: 1 }, default: { project } } });
+  });
+
+  test('frees the file of a profile that is gone', async () => {
+    const config = createConfig({ profile: 'gone' });
+    await config.unset('profile');
+    expect(config.content()).toEqual({});
+  });
+
+  test('of what is not stored says so and writes nothing', async () => {
+    const config = createConfig();
+    const { err } = await config.unset('project');
+    expect(err()).toContain('project was not stored');
+    expect(existsSync(config.path)).toBe(false);
+  });
+});
+
+describe('config get', () => {
+  test.each([
+    ['apiKey', '****-123\n'],
+    ['baseUrl', 'https://a.example\n'],
+    ['requestTimeout', '30s\n'],
+    ['profile', 'default\n'],
+  ])('prints %s as %j', async (key, printed) => {
+    const config = createConfig({ profiles: { default: { apiKey: 'test-key-123', baseUrl: 'https://a.example' } } });
+    expect(await config.get(key)).toBe(printed);
+  });
+
+  test('prints one document with --json', async () => {
+    const config = createConfig(undefined, { RUNCTL_PROJECT: project });
+    expect(JSON.parse(await config.get('project', { json: true }))).toEqual({
+      value: project,
+      source: 'RUNCTL_PROJECT',
+    });
+  });
+
+  test('of a setting that is not set ends with 2 and the way to set it', async () => {
+    const problem = await problemOf(createConfig().get('project'));
+    expect(problem).toMatchObject({ exitCode: 2, message: 'project is not set' });
+    expect(problem?.facts.hint).toContain('runctl config set project <value>');
+  });
+});
+
+describe('config list', () => {
+  test('shows every setting in force and where it comes from', async () => {
+    const config = createConfig(
+      { profiles: { a: { apiKey: 'test-key-123' } } },
+      { RUNCTL_PROFILE: 'a', RUNCTL_STATE_DIR: '/state', RUNCTL_PROJECT: 'x' },
+    );
+    expect(await config.list({ requestTimeout: '5s' })).toBe(
+      [
+        `apiKey          ****-123  (profile "a" in ${config.path})`,
+        'baseUrl         not set',
+        'project         refused: the project (RUNCTL_PROJECT) is not a UUID',
+        'requestTimeout  5s  (flag --request-timeout)',
+        'profile         a  (RUNCTL_PROFILE)',
+        `configFolder    ${join(config.path, '..')}  (RUNCTL_CONFIG_DIR)`,
+        'stateFolder     /state  (RUNCTL_STATE_DIR)',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('is one document with --json', async () => {
+    const document = JSON.parse(await createConfig(undefined, { RUNCTL_PROJECT: 'x' }).list({ json: true }));
+    expect(document.baseUrl).toEqual({ value: null, source: null });
+    expect(document.requestTimeout).toEqual({ value: '30s', source: 'default' });
+    expect(document.project).toMatchObject({ value: null, source: 'RUNCTL_PROJECT', problem: expect.any(String) });
+  });
+});
+
+test('config path prints the path, whether or not the file is there', async () => {
+  const memory = createMemory({ HOME: '/home/somebody' });
+  await configPath({}, memory);
+  expect(memory.out()).toBe('/home/somebody/.config/runctl/config.json\n');
+});
+
+describe('the key', () => {
+  // Long enough for its last four characters not to be the whole of it, and unlike any word of ours.
+  const key = fc
+    .tuple(fc.stringMatching(/^[!-~]{3}[\dA-Z]{12,30}$/), fc.constantFrom('', '\n', '\u0007', '\u2026'))
+    .map((parts) => parts.join(''));
+
+  test('is in no output of any command, however it is given', async () => {
+    await fc.assert(
+      fc.asyncProperty(key, fc.constantFrom('pipe', 'argument', 'variable', 'file', 'url'), async (text, way) => {
+        const config = createConfig(
+          undefined,
+          way === 'variable'
+            ? { RUNCTL_API_KEY: text }
+            : way === 'url'
+              ? { RUNCTL_BASE_URL: `https://${encodeURIComponent(text)}@x` }
+              : {},
+        );
+        if (way === 'file') writeFileSync(config.path, `{"profiles":{"default":{"apiKey":${JSON.stringify(text)}`);
+        const memory = createMemory({ RUNCTL_CONFIG_DIR: join(config.path, '..') }, text);
+        const said: string[] = [];
+        const hear = async (command: Promise<unknown>) => {
+          const end = await command.then(String, (error: Problem) => JSON.stringify(error) + error.stack);
+          said.push(end);
+        };
+        await hear(configSet('apiKey', way === 'argument' ? text : undefined, {}, memory));
+        await hear(config.get('apiKey'));
+        await hear(config.get('apiKey', { json: true }));
+        await hear(config.get('baseUrl'));
+        await hear(config.list());
+        await hear(config.list({ json: true }));
+        await hear(config.unset('apiKey'));
+        said.push(memory.out(), memory.err());
+        // The part that no quoting changes.
+        expect(said.join('\n')).not.toContain(text.slice(3, 11));
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

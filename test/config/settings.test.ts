@@ -1,0 +1,241 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import {
+  requireApiKey,
+  requireBaseUrl,
+  requireProject,
+  resolveSettings,
+  type SettingFlags,
+} from '../../src/config/settings.ts';
+import { temporaryFolder } from '../helpers/program.ts';
+import { createMemory } from './context.ts';
+
+const uuid = (digit: string) => `${digit.repeat(8)}-0000-4000-8000-000000000000`;
+
+/** Every source of every setting, the strongest first: what it gives and what it is called. */
+const sources = {
+  apiKey: [
+    ['flag', 'key-of-flag', 'flag --api-key-file'],
+    ['RUNCTL_API_KEY', 'key-of-variable', 'RUNCTL_API_KEY'],
+    ['RUNCTL_API_KEY_FILE', 'key-of-file', 'RUNCTL_API_KEY_FILE'],
+    ['profile', 'key-of-profile', 'profile "default" in'],
+    ['none', undefined, undefined],
+  ],
+  baseUrl: [
+    ['flag', 'https://flag.example', 'flag --base-url'],
+    ['RUNCTL_BASE_URL', 'https://variable.example', 'RUNCTL_BASE_URL'],
+    ['profile', 'https://profile.example', 'profile "default" in'],
+    ['none', undefined, undefined],
+  ],
+  project: [
+    ['flag', uuid('a'), 'flag --project'],
+    ['RUNCTL_PROJECT', uuid('b'), 'RUNCTL_PROJECT'],
+    ['profile', uuid('c'), 'profile "default" in'],
+    ['none', undefined, undefined],
+  ],
+  requestTimeout: [
+    ['flag', '1s', 'flag --request-timeout'],
+    ['RUNCTL_REQUEST_TIMEOUT', '2s', 'RUNCTL_REQUEST_TIMEOUT'],
+    ['profile', '3s', 'profile "default" in'],
+    ['default', '30s', 'default'],
+  ],
+} as const;
+
+type Key = keyof typeof sources;
+type Row = readonly [from: string, value: string | undefined, source: string | undefined];
+
+const pairs = Object.entries(sources).flatMap(([key, rows]) =>
+  (rows as readonly Row[]).flatMap((stronger, index) =>
+    rows
+      .slice(index + 1)
+      .map((weaker): [Key, string, string, Row, Row] => [key as Key, stronger[0], weaker[0], stronger, weaker as Row]),
+  ),
+);
+
+interface World {
+  flags: SettingFlags;
+  env: Record<string, string>;
+  profile: Record<string, string>;
+}
+
+function give(key: Key, [from, value]: Row, folder: string, { flags, env, profile }: World): void {
+  if (value === undefined || from === 'default') return;
+  const text = from.endsWith('_FILE') || (key === 'apiKey' && from === 'flag') ? join(folder, value) : value;
+  if (text !== value) writeFileSync(text, `${value}\n`);
+  if (from === 'flag') flags[key === 'apiKey' ? 'apiKeyFile' : key] = text;
+  else if (from === 'profile') profile[key] = text;
+  else env[from] = text;
+}
+
+async function resolve({ flags, env, profile }: World, folder = temporaryFolder()) {
+  writeFileSync(join(folder, 'config.json'), JSON.stringify({ profiles: { default: profile } }), { mode: 0o600 });
+  return resolveSettings(flags, createMemory({ RUNCTL_CONFIG_DIR: folder, ...env }));
+}
+
+function withFile(config: unknown, mode = 0o600): string {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
+  chmodSync(join(folder, 'config.json'), mode);
+  return folder;
+}
+
+const milliseconds: Record<string, number> = { '1s': 1000, '2s': 2000, '3s': 3000, '30s': 30_000 };
+
+describe('a setting', () => {
+  test.each(pairs)('%s from %s is stronger than from %s', async (key, _from, _than, stronger, weaker) => {
+    const folder = temporaryFolder();
+    const world: World = { flags: {}, env: {}, profile: {} };
+    give(key, stronger, folder, world);
+    give(key, weaker, folder, world);
+    const settings = await resolve(world, folder);
+    const value = key === 'requestTimeout' ? settings.requestTimeoutMs : settings[key];
+    expect(value).toBe(key === 'requestTimeout' ? milliseconds[stronger[1] ?? ''] : stronger[1]);
+    expect(settings.sources[key]).toContain(stronger[2]);
+  });
+
+  test.each([
+    ['RUNCTL_API_KEY', 'apiKey'],
+    ['RUNCTL_API_KEY_FILE', 'apiKey'],
+    ['RUNCTL_BASE_URL', 'baseUrl'],
+    ['RUNCTL_PROJECT', 'project'],
+    ['RUNCTL_REQUEST_TIMEOUT', 'requestTimeoutMs'],
+  ] as const)('is unset by an empty %s', async (variable, key) => {
+    const profile = { apiKey: 'k', baseUrl: 'https://p.example', project: uuid('c'), requestTimeout: '3s' };
+    const settings = await resolve({ flags: {}, env: { [variable]: '' }, profile });
+    expect(settings[key]).toBe(key === 'requestTimeoutMs' ? 3000 : profile[key]);
+  });
+
+  test('that is wrong stops only those who need it', async () => {
+    const env = { RUNCTL_PROJECT: 'x', RUNCTL_BASE_URL: 'https://a.example', RUNCTL_API_KEY_FILE: '/nowhere/key' };
+    const settings = await resolve({ flags: {}, env, profile: {} });
+    expect(requireBaseUrl(settings)).toBe('https://a.example');
+    expect(() => settings.project).toThrow('the project (RUNCTL_PROJECT) is not a UUID');
+    expect(() => requireApiKey(settings)).toThrow('/nowhere/key cannot be read (ENOENT)');
+    expect(() => settings.account).toThrow('/nowhere/key');
+  });
+
+  test.each([
+    [requireApiKey, 'API key', ['--api-key-file <path>', 'RUNCTL_API_KEY', 'config set apiKey`']],
+    [requireBaseUrl, 'base address', ['--base-url <url>', 'RUNCTL_BASE_URL', 'config set baseUrl <url>`']],
+    [requireProject, 'project', ['--project <uuid>', 'RUNCTL_PROJECT', 'config set project <uuid>`']],
+  ])('that is missing is refused with the three ways to give it (%#)', async (require, name, ways) => {
+    const settings = await resolve({ flags: {}, env: {}, profile: {} });
+    expect(() => require(settings)).toThrow(expect.objectContaining({ exitCode: 2, message: `no ${name} is set` }));
+    for (const way of ways) {
+      expect(() => require(settings)).toThrow(
+        expect.objectContaining({ facts: expect.objectContaining({ hint: expect.stringContaining(way) }) }),
+      );
+    }
+  });
+
+  test.each(['99ms', '11m', '30', '30 s', '', 'x'])('of %j is no per-request limit', async (requestTimeout) => {
+    const settings = await resolve({ flags: { requestTimeout }, env: {}, profile: {} });
+    expect(() => settings.requestTimeoutMs).toThrow('the per-request limit (flag --request-timeout) is not');
+  });
+
+  test.each([
+    ['100ms', 100],
+    ['10m', 600_000],
+  ])('of %s is a per-request limit', async (requestTimeout, ms) => {
+    const settings = await resolve({ flags: { requestTimeout }, env: {}, profile: {} });
+    expect(settings.requestTimeoutMs).toBe(ms);
+  });
+
+  test('project is written in lower case', async () => {
+    const settings = await resolve({ flags: { project: uuid('A') }, env: {}, profile: {} });
+    expect(settings.project).toBe(uuid('a'));
+  });
+
+  test('needs no config file and no home', async () => {
+    const settings = await resolveSettings({}, createMemory({ RUNCTL_BASE_URL: 'https://a.example' }));
+    expect(settings.baseUrl).toBe('https://a.example');
+    expect(settings.profile).toBe('default');
+  });
+});
+
+describe('the profile', () => {
+  const profiles = { default: {}, a: { baseUrl: 'https://a.example' }, b: { baseUrl: 'https://b.example' } };
+
+  test.each([
+    ['the flag before the variable', { profile: 'a' }, { RUNCTL_PROFILE: 'b' }, 'b', 'a', 'flag --profile'],
+    ['the flag before the file', { profile: 'a' }, {}, 'b', 'a', 'flag --profile'],
+    ['the variable before the file', {}, { RUNCTL_PROFILE: 'a' }, 'b', 'a', 'RUNCTL_PROFILE'],
+    ['the file where the variable is empty', {}, { RUNCTL_PROFILE: '' }, 'a', 'a', 'config.json'],
+    ['the default at last', {}, {}, undefined, 'default', 'default'],
+  ])('is chosen by %s', async (_, flags, env, profile, chosen, source) => {
+    const memory = createMemory({ RUNCTL_CONFIG_DIR: withFile({ profile, profiles }), ...env });
+    const settings = await resolveSettings(flags, memory);
+    expect(settings.profile).toBe(chosen);
+    expect(settings.sources.profile).toContain(source);
+    expect(settings.baseUrl).toBe(chosen === 'a' ? 'https://a.example' : undefined);
+  });
+
+  test.each([
+    ['flag --profile', { profile: 'nope' }, {}, {}],
+    ['RUNCTL_PROFILE', {}, { RUNCTL_PROFILE: 'nope' }, {}],
+    ['config.json', {}, {}, { profile: 'nope' }],
+    ['flag --profile', { profile: 'constructor' }, {}, {}],
+    ['flag --profile', { profile: '__proto__' }, {}, {}],
+  ])('that is not there is refused, named by %s (%#)', async (source, flags, env, top) => {
+    const memory = createMemory({ RUNCTL_CONFIG_DIR: withFile({ ...top, profiles }), ...env });
+    await expect(resolveSettings(flags, memory)).rejects.toThrow(/there is no profile ".+" \(.*\)/);
+    await expect(resolveSettings(flags, memory)).rejects.toThrow(source);
+  });
+
+  test('default need not be there', async () => {
+    const memory = createMemory({ RUNCTL_CONFIG_DIR: withFile({ profiles: {} }) });
+    expect((await resolveSettings({ profile: 'default' }, memory)).profile).toBe('default');
+  });
+});
+
+describe('the key', () => {
+  test('comes from standard input for `-`', async () => {
+    const memory = createMemory({}, 'key-of-pipe\r\n');
+    expect((await resolveSettings({ apiKeyFile: '-' }, memory)).apiKey).toBe('key-of-pipe');
+  });
+
+  test('is asked for where standard input is a terminal', async () => {
+    const memory = createMemory();
+    Object.assign(memory.stdin, { isTTY: true });
+    memory.stdin.write('key-typed\r');
+    expect((await resolveSettings({ apiKeyFile: '-' }, memory)).apiKey).toBe('key-typed');
+  });
+
+  test('is waited for no longer than until Ctrl-C', async () => {
+    const memory = createMemory();
+    const resolving = resolveSettings({ apiKeyFile: '-' }, memory);
+    memory.interrupt('SIGINT');
+    await expect(resolving).rejects.toMatchObject({ exitCode: 130 });
+  });
+
+  test('is scrubbed from stderr from then on', async () => {
+    const memory = createMemory({ RUNCTL_API_KEY: 'test-key-123\n' });
+    await resolveSettings({}, memory);
+    expect(memory.secrets.scrub('it is test-key-123!')).toBe('it is [secret]!');
+  });
+
+  test.each([
+    ['a folder', 'EISDIR', (path: string) => mkdirSync(path)],
+    ['larger than 64 KiB', 'is larger than 64 KiB', (path: string) => writeFileSync(path, 'k'.repeat(65_537))],
+    ['empty', 'is empty', (path: string) => writeFileSync(path, '\n')],
+  ])('in a file that is %s is refused', async (_, why, make) => {
+    const path = join(temporaryFolder(), 'key');
+    make(path);
+    const settings = await resolveSettings({ apiKeyFile: path }, createMemory());
+    expect(() => settings.apiKey).toThrow(why);
+    expect(() => settings.apiKey).toThrow(why === 'is empty' ? 'flag --api-key-file' : path);
+  });
+
+  test.each([
+    [0o644, 'chmod 600'],
+    [0o600, ''],
+  ])('in a config file of mode %o is warned of: %j', async (mode, warning) => {
+    const folder = withFile({ profiles: { default: { apiKey: 'test-key-123' } } }, mode);
+    const memory = createMemory({ RUNCTL_CONFIG_DIR: folder });
+    await resolveSettings({}, memory);
+    expect(memory.err().split('\n')).toHaveLength(warning ? 2 : 1);
+    expect(memory.err()).toContain(warning);
+    expect(memory.err()).not.toContain('test-key-123');
+  });
+});

@@ -1,0 +1,240 @@
+import { describe, expect, test } from 'vitest';
+import type { Target } from '../../src/runs/run.ts';
+import {
+  accepted,
+  account,
+  agent,
+  baseUrl,
+  intent,
+  nightly,
+  projectId,
+  refused,
+  request,
+  seen,
+  uuid,
+  weekly,
+} from './records.ts';
+import { createStage } from './stage.ts';
+
+const ids = (runs: Iterable<{ executionId: string | null }>) => [...runs].map(({ executionId }) => executionId);
+
+describe('the runs', () => {
+  test('come newest first, with the last state known', () => {
+    const { open } = createStage();
+    const journal = open();
+    for (const record of [intent(1), accepted(1), intent(2, weekly), accepted(2, weekly)]) journal.append(record);
+    journal.append({ ...seen(1, 'COMPLETED'), startedAt: 'S', completedAt: 'C', creditsCharged: 2.5 });
+    expect([...open().runs()]).toEqual([
+      expect.objectContaining({ executionId: uuid(2), target: weekly, status: 'RUNNING', idempotencyKey: 'key-2' }),
+      {
+        baseUrl,
+        target: nightly,
+        executionId: uuid(1),
+        status: 'COMPLETED',
+        startedAt: 'S',
+        completedAt: 'C',
+        creditsCharged: 2.5,
+        idempotencyKey: 'key-1',
+        at: '2026-11-21T03:00:00.000Z',
+      },
+    ]);
+  });
+
+  test('show a trigger without an outcome as one without id and state', () => {
+    const { open } = createStage();
+    open().append(intent(1));
+    expect(open().last({})).toMatchObject({ executionId: null, status: null, idempotencyKey: 'key-1' });
+  });
+
+  test('leave out what was refused or forgotten', () => {
+    const { open } = createStage();
+    const journal = open();
+    for (const record of [intent(1), refused(1), intent(2)]) journal.append(record);
+    journal.append({ type: 'forgotten', ...request(2) });
+    expect([...open().runs()]).toEqual([]);
+  });
+
+  test('of which an outcome was recorded but no intent are known all the same', () => {
+    const { open } = createStage();
+    open().append(accepted(1));
+    expect(ids(open().runs())).toEqual([uuid(1)]);
+  });
+
+  test('started elsewhere are known from the first look at them', () => {
+    const { open } = createStage();
+    open().append(seen(1, 'RUNNING'));
+    const journal = open();
+    for (const record of [intent(2), accepted(2)]) journal.append(record);
+    open().append(seen(1, 'FAILED'));
+    expect(ids(open().runs())).toEqual([uuid(2), uuid(1)]);
+    expect(open().find(uuid(1))).toMatchObject({ status: 'FAILED', idempotencyKey: null });
+  });
+
+  test.each([
+    ['a later state', [seen(1, 'COMPLETED'), seen(1, 'RUNNING')]],
+    ['a later ending', [seen(1, 'COMPLETED'), seen(1, 'FAILED')]],
+    ['a replayed answer to its trigger', [seen(1, 'COMPLETED'), accepted(1)]],
+  ])('keep a final state over %s', (_, records) => {
+    const { open } = createStage();
+    open().append(intent(1));
+    for (const record of records) open().append(record);
+    expect(open().find(uuid(1))?.status).toBe('COMPLETED');
+    expect([...open().runs()]).toContainEqual(expect.objectContaining({ executionId: uuid(1), status: 'COMPLETED' }));
+  });
+
+  test('of an agent end with any state but RUNNING', () => {
+    const { open } = createStage();
+    const journal = open();
+    journal.append(seen(1, 'ERROR', agent));
+    journal.append(seen(1, 'RUNNING', agent));
+    expect(open().last({ baseUrl })).toMatchObject({ target: agent, status: 'ERROR' });
+  });
+
+  test.each([
+    ['address', { baseUrl: 'http://localhost:1' }, [4]],
+    ['target', { target: weekly }, [2]],
+    ['automation', { automation: 'nightly' }, [4, 1]],
+    ['automation of a project', { automation: 'nightly', projectId }, [4, 1]],
+    ['automation of another project', { automation: 'nightly', projectId: uuid(9) }, []],
+    ['project alone, which says nothing', { projectId: uuid(9) }, [4, 3, 2, 1]],
+    ['end of a name', { automation: 'report' }, []],
+    ['state, in any case', { state: 'completed' }, [3]],
+  ])('can be chosen by %s', (_, filter, expected) => {
+    const { open } = createStage();
+    const journal = open();
+    journal.append(seen(1, 'RUNNING'));
+    journal.append(seen(2, 'FAILED', weekly));
+    journal.append(seen(3, 'COMPLETED', agent));
+    journal.append({ ...seen(4, 'RUNNING'), baseUrl: 'http://localhost:1' });
+    expect(ids(open().runs(filter))).toEqual(expected.map(uuid));
+  });
+
+  test('with strange names are found by them', () => {
+    const { open } = createStage();
+    const target = { family: 'automation', projectId, automationName: 'a/"b"\n%2F\u{1F600}é\\' } as const;
+    open().append(seen(1, 'RUNNING', target));
+    expect(open().last({ target })?.target).toEqual(target);
+    expect(open().last({ automation: target.automationName })?.executionId).toBe(uuid(1));
+  });
+
+  test('at different addresses may share an id', () => {
+    const { open } = createStage();
+    const journal = open();
+    journal.append(seen(1, 'FAILED'));
+    journal.append({ ...seen(1, 'RUNNING'), baseUrl: 'http://localhost:1' });
+    expect(open().find(uuid(1), { baseUrl })?.status).toBe('FAILED');
+    expect([...open().runs()]).toHaveLength(2);
+  });
+});
+
+describe('a state', () => {
+  test('that is known already is not recorded again', () => {
+    const { open } = createStage();
+    const run = { target: nightly, executionId: uuid(1) };
+    for (const status of ['RUNNING', 'RUNNING', 'COMPLETED']) {
+      open().sawState(baseUrl, run, { status, document: {} });
+      open().sawState(baseUrl, run, { status, document: {} });
+    }
+    expect(open().find(uuid(1))?.status).toBe('COMPLETED');
+    expect([...open().runs()]).toHaveLength(1);
+  });
+});
+
+describe('an open intent', () => {
+  test('holds what is needed to send it again', () => {
+    const { open, clock } = createStage();
+    open().append({ ...intent(1, agent), body: '{"message":"hi"}', given: true });
+    open().append({ type: 'doubtful', ...request(1, agent), reason: 'the connection was reset' });
+    clock.nowMs += 5000;
+    expect(open().openIntents({ baseUrl })).toEqual([
+      {
+        account,
+        target: agent,
+        idempotencyKey: 'key-1',
+        body: '{"message":"hi"}',
+        given: true,
+        at: '2026-11-21T03:00:00.000Z',
+        ageMs: 5000,
+        reason: 'the connection was reset',
+      },
+    ]);
+  });
+
+  test.each([
+    ['an acceptance', [intent(1), accepted(1)], 0],
+    ['a refusal', [intent(1), refused(1)], 0],
+    ['a refusal, until the key is sent again', [intent(1), refused(1), intent(1)], 1],
+    ['an acceptance, for good', [intent(1), accepted(1), intent(1)], 0],
+    ['the outcome of another automation with the same key: no', [intent(1), accepted(1, weekly)], 1],
+  ])('is closed by %s', (_, records, expected) => {
+    const { open } = createStage();
+    for (const record of records) open().append(record);
+    expect(open().openIntents({ baseUrl })).toHaveLength(expected);
+  });
+
+  test('that is sent again keeps its age and its place', () => {
+    const { open, clock } = createStage();
+    const journal = open();
+    journal.append(intent(1));
+    journal.append(intent(2));
+    clock.nowMs += 60_000;
+    const other = open();
+    other.openIntents({ baseUrl });
+    other.append(intent(1));
+    expect(
+      open()
+        .openIntents({ baseUrl })
+        .map(({ idempotencyKey, ageMs }) => [idempotencyKey, ageMs]),
+    ).toEqual([
+      ['key-2', 60_000],
+      ['key-1', 60_000],
+    ]);
+    expect([...open().runs()].map(({ idempotencyKey }) => idempotencyKey)).toEqual(['key-2', 'key-1']);
+    other.append(accepted(1));
+    expect(ids(open().runs())).toEqual([null, uuid(1)]);
+  });
+
+  test('of another address is not shown', () => {
+    const { open } = createStage();
+    open().append(intent(1));
+    expect(open().openIntents({ baseUrl: 'http://localhost:1' })).toEqual([]);
+  });
+});
+
+describe('a key', () => {
+  test.each([
+    ['is unknown before it is sent', [], undefined],
+    ['is open once it is sent', [intent(1)], 'open'],
+    ['is accepted', [intent(1), accepted(1)], 'accepted'],
+    ['stays accepted', [intent(1), accepted(1), intent(1), refused(1)], 'accepted'],
+    ['is refused', [intent(1), refused(1)], 'refused'],
+    ['is unknown once it is forgotten', [intent(1), { type: 'forgotten', ...request(1) } as const], undefined],
+    ['is unknown for another automation', [intent(1, weekly), accepted(1, weekly)], undefined],
+    ['is unknown for another account', [{ ...intent(1), account: '0' }], undefined],
+    ['is unknown at another address', [{ ...intent(1), baseUrl: 'http://localhost:1' }], undefined],
+  ])('%s', (_, records, expected) => {
+    const { open } = createStage();
+    for (const record of records) open().append(record);
+    expect(open().findKey(request(1))?.state).toBe(expected);
+  });
+});
+
+test('durations are those of the last completed runs of the target', () => {
+  const { open } = createStage();
+  const journal = open();
+  const ended = (n: number, seconds: number, status = 'COMPLETED', target: Target = nightly) =>
+    journal.append({
+      ...seen(n, status, target),
+      startedAt: '2026-11-21T03:00:00Z',
+      completedAt: new Date(Date.parse('2026-11-21T03:00:00Z') + seconds * 1000).toISOString(),
+    });
+  ended(1, 10);
+  ended(2, 20);
+  ended(3, 30, 'FAILED');
+  ended(4, 40, 'COMPLETED', weekly);
+  ended(5, -50);
+  journal.append(seen(6, 'COMPLETED'));
+  ended(7, 70);
+  expect(open().durations({ baseUrl, target: nightly }, 2)).toEqual([70_000, 20_000]);
+  expect(open().durations({ baseUrl, target: nightly }, 9)).toEqual([70_000, 20_000, 10_000]);
+});

@@ -1,0 +1,62 @@
+import type { JournalRecord } from '../../src/journal/record.ts';
+import type { JournalRun } from '../../src/journal/runs-of.ts';
+import { targetOf } from '../../src/journal/target-path.ts';
+import { isFinal } from '../../src/runs/run.ts';
+
+type Known = Pick<JournalRun, 'executionId' | 'status' | 'completedAt' | 'idempotencyKey' | 'at'>;
+
+interface Place {
+  /** Undefined while the trigger is refused or forgotten. */
+  run?: Known;
+}
+
+export interface ModelTrigger {
+  state: 'open' | 'accepted' | 'refused' | 'forgotten';
+  place: Place;
+}
+
+/** What a journal says, told the plain way: from its first record to its last. One account, one address. */
+export function modelOf(records: readonly JournalRecord[]) {
+  const places: Place[] = [];
+  const byRun = new Map<string, Known>();
+  const triggers = new Map<string, ModelTrigger>();
+
+  for (const record of records) {
+    if (record.type === 'seen') {
+      const known = byRun.get(record.executionId);
+      const run = known ?? { executionId: record.executionId, ...unknown, at: record.at };
+      if (!known) places.push({ run });
+      byRun.set(record.executionId, run);
+      learn(run, record);
+      continue;
+    }
+    const trigger = triggers.get(record.idempotencyKey);
+    if (record.type === 'intent') {
+      if (trigger?.state === 'open' || trigger?.state === 'accepted') continue;
+      const place = { run: { executionId: null, ...unknown, idempotencyKey: record.idempotencyKey, at: record.at } };
+      places.push(place);
+      triggers.set(record.idempotencyKey, { state: 'open', place });
+    } else if (trigger && record.type === 'accepted') {
+      const { executionId, idempotencyKey, at } = record;
+      const known = byRun.get(executionId);
+      const run = known ?? { executionId, ...unknown, at };
+      if (run.idempotencyKey === null) Object.assign(run, { idempotencyKey, at });
+      if (trigger.state !== 'accepted') trigger.place.run = known ? undefined : run;
+      trigger.state = 'accepted';
+      byRun.set(executionId, run);
+      learn(run, record);
+    } else if (trigger && trigger.state !== 'accepted' && (record.type === 'refused' || record.type === 'forgotten')) {
+      trigger.state = record.type;
+      trigger.place.run = undefined;
+    }
+  }
+  return { runs: places.flatMap(({ run }) => run ?? []).reverse(), byRun, triggers };
+
+  function learn(run: Known, record: Extract<JournalRecord, { type: 'seen' | 'accepted' }>): void {
+    const isOver = run.status !== null && isFinal(targetOf(record.target), run.status);
+    if (!isOver) run.status = record.status ?? 'RUNNING';
+    if (record.type === 'seen') run.completedAt ??= record.completedAt ?? null;
+  }
+}
+
+const unknown = { status: null, completedAt: null, idempotencyKey: null };

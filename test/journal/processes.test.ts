@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildSync } from 'esbuild';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { baseUrl, uuid } from './records.ts';
+import { createStage } from './stage.ts';
+
+const bundle = mkdtempSync(join(tmpdir(), 'journal-worker-'));
+const worker = join(bundle, 'worker.cjs');
+
+beforeAll(() => {
+  const source = join(import.meta.dirname, 'worker.ts');
+  buildSync({ entryPoints: [source], outfile: worker, bundle: true, platform: 'node', format: 'cjs' });
+});
+afterAll(() => rmSync(bundle, { recursive: true }));
+
+test('several processes write at once while new files are begun, and no record is lost', async () => {
+  const { open, folder } = createStage();
+  const eachWrites = 150;
+  const workers = [0, 1, 2, 3].map((number) =>
+    talkOf(spawn(process.execPath, [worker, folder, '5000', `${number * eachWrites}`, `${(number + 1) * eachWrites}`])),
+  );
+  for (const { talk } of await Promise.all(workers)) expect(talk).toHaveLength(2 * eachWrites);
+  const runs = [...open().runs()];
+  expect(readdirSync(folder).length).toBeGreaterThan(10);
+  expect(new Set(runs.map(({ executionId }) => executionId))).toEqual(
+    new Set(Array.from({ length: 4 * eachWrites }, (_, n) => uuid(n))),
+  );
+  expect(open().openIntents({ baseUrl })).toEqual([]);
+});
+
+test('a process killed at any moment leaves a known run or an open intent for all it sent', async () => {
+  const { open, folder } = createStage();
+  const killed = await Promise.all(
+    [5, 12, 19, 31, 44].map((afterLines, number) => {
+      const from = number * 100_000;
+      const child = spawn(process.execPath, [worker, folder, '20000', `${from}`, `${from + 100_000}`]);
+      return talkOf(child, afterLines);
+    }),
+  );
+  const accepted = new Set([...open().runs()].map(({ executionId }) => executionId));
+  const openKeys = new Set(
+    open()
+      .openIntents({ baseUrl })
+      .map(({ idempotencyKey }) => idempotencyKey),
+  );
+  for (const { talk } of killed) {
+    expect(talk.length).toBeGreaterThan(4);
+    for (const line of talk) {
+      const [what, number] = line.split(' ');
+      const isAccepted = accepted.has(uuid(Number(number)));
+      expect(isAccepted || (what === 'sent' && openKeys.has(`key-${number}`)), line).toBe(true);
+    }
+  }
+});
+
+test.skipIf(process.platform === 'win32')(
+  'a disk that takes half a record is trouble, and what it took before counts',
+  async () => {
+    const { open, folder } = createStage();
+    // In blocks of 1024 bytes: the limit falls inside a record.
+    const child = spawn('bash', [
+      '-c',
+      'ulimit -f 2; exec "$0" "$@"',
+      process.execPath,
+      worker,
+      folder,
+      '1000000',
+      '0',
+      '9',
+    ]);
+    const { talk, errors } = await talkOf(child);
+    expect(talk.length).toBeGreaterThan(2);
+    expect(talk.length).toBeLessThan(18);
+    expect(errors).toContain('cannot be written (only ');
+    const told = talk.filter((line) => line.startsWith('accepted')).length;
+    expect([...open().runs()].filter(({ executionId }) => executionId !== null)).toHaveLength(told);
+  },
+);
+
+/** The whole lines that a process wrote, once it has ended; it is killed after so many lines. */
+async function talkOf(child: ChildProcess, killAfterLines = Number.POSITIVE_INFINITY) {
+  let text = '';
+  let errors = '';
+  child.stderr?.on('data', (data) => {
+    errors += data;
+  });
+  child.stdout?.on('data', (data) => {
+    text += data;
+    if (text.split('\n').length > killAfterLines) child.kill('SIGKILL');
+  });
+  await once(child, 'close');
+  return { talk: text.split('\n').slice(0, -1), errors };
+}

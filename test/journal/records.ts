@@ -1,0 +1,26 @@
+import type { AgentTarget, AutomationTarget, Target } from '../../src/runs/run.ts';
+
+export const baseUrl = 'https://api.example.com';
+export const account = 'c0ffee00';
+export const projectId = '00000000-0000-4000-8000-000000000001';
+export const nightly: AutomationTarget = { family: 'automation', projectId, automationName: 'nightly' };
+export const weekly: AutomationTarget = { family: 'automation', projectId, automationName: 'weekly/report' };
+export const agent: AgentTarget = { family: 'agent', agentId: '00000000-0000-4000-8000-00000000a9e7' };
+
+/** A UUID for a small number. */
+export const uuid = (n: number) => `10000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+
+export const request = (n: number, target: Target = nightly) => ({
+  baseUrl,
+  account,
+  target,
+  idempotencyKey: `key-${n}`,
+});
+export const intent = (n: number, target: Target = nightly) =>
+  ({ type: 'intent', ...request(n, target), body: '{}', given: false }) as const;
+export const accepted = (n: number, target: Target = nightly) =>
+  ({ type: 'accepted', ...request(n, target), executionId: uuid(n), status: 'RUNNING' }) as const;
+export const refused = (n: number, target: Target = nightly) =>
+  ({ type: 'refused', ...request(n, target), name: 'already_active', serviceCode: 'runAlreadyActive' }) as const;
+export const seen = (n: number, status: string, target: Target = nightly) =>
+  ({ type: 'seen', baseUrl, target, executionId: uuid(n), status }) as const;

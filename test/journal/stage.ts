@@ -1,0 +1,37 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { type Journal, openJournal } from '../../src/journal/journal.ts';
+
+export interface Stage {
+  folder: string;
+  file: string;
+  troubles: string[];
+  clock: { nowMs: number };
+  /** A journal as another process would open it. */
+  open(segmentBytes?: number): Journal;
+}
+
+/** A state folder of its own, removed after the test. */
+export function createStage(): Stage {
+  const parent = mkdtempSync(join(tmpdir(), 'journal-'));
+  const remove = () => rmSync(parent, { recursive: true, force: true });
+  onTestFinished(remove);
+  return stageIn(join(parent, 'state'));
+}
+
+export function stageIn(folder: string): Stage {
+  const troubles: string[] = [];
+  const clock = { nowMs: Date.parse('2026-11-21T03:00:00.000Z') };
+  const open = (segmentBytes?: number) =>
+    openJournal({ folder, nowMs: () => clock.nowMs, onTrouble: (message) => troubles.push(message), segmentBytes });
+  return { folder, file: join(folder, 'journal.jsonl'), troubles, clock, open };
+}
+
+/** The whole lines of all files, oldest first, read in the plainest way. */
+export function linesIn(folder: string): string[] {
+  const count = readdirSync(folder).length;
+  const names = Array.from({ length: count }, (_, n) => (n === 0 ? 'journal.jsonl' : `journal-${n}.jsonl`));
+  return names.flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'));
+}

@@ -1,6 +1,7 @@
-import { Command, CommanderError, Option } from 'commander';
+import { Argument, Command, CommanderError, Option } from 'commander';
 import { version } from '../package.json';
 import { createOption, duration, names, positive, whole, withOptions } from './cli-options.ts';
+import { shells } from './completion/shell-line.ts';
 import type { Context } from './context.ts';
 import { builtInScenarios } from './emulator/scenarios.ts';
 import { failWith } from './render/failure.ts';
@@ -161,6 +162,15 @@ export function createProgram(done: Done, context: Context): Command {
     .action(async (code, options) => {
       const { explain } = await import('./commands/explain.ts');
       await done(explain(code, options, context));
+    });
+
+  program
+    .command('completion')
+    .description('print the completion script of a shell')
+    .addArgument(new Argument('<shell>').choices(shells))
+    .action(async (shell) => {
+      const { completion } = await import('./commands/completion.ts');
+      await done(completion(shell, context));
     });
 
   program.addHelpText('after', '\nExit codes: `runctl explain`. Try it without an account: `runctl demo`.');

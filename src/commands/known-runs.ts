@@ -21,12 +21,12 @@ export function findRun(
   flags: RunFlags,
   { baseUrl, project, journal }: { baseUrl: string; project: Settings['project']; journal: Journal },
 ): KnownRun {
-  if (named.kind === 'run') return knownRun(journal.find(named.run.executionId), named.run);
+  if (named.kind === 'run') return knownRun(journal.find(named.run.executionId, { baseUrl }), named.run);
   if (named.kind === 'id') {
     const { executionId } = named;
     if (flags.automation !== undefined && project !== undefined) {
       const target = { family: 'automation', projectId: project, automationName: flags.automation } as const;
-      return knownRun(journal.find(executionId), { target, executionId });
+      return knownRun(journal.find(executionId, { baseUrl }), { target, executionId });
     }
     const found = journal.find(executionId, { baseUrl });
     if (found) return knownRun(found, { target: found.target, executionId });

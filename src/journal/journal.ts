@@ -20,7 +20,7 @@ export interface Journal {
   runs(filter?: RunFilter): Generator<JournalRun>;
   /** The first of `runs`: perhaps a trigger whose outcome is unknown, with no `executionId`. */
   last(filter: RunFilter): JournalRun | undefined;
-  find(executionId: string, filter?: { baseUrl?: string }): JournalRun | undefined;
+  find(executionId: string, filter: { baseUrl: string }): JournalRun | undefined;
   /** Newest first. */
   openIntents(filter: { baseUrl: string; target?: Target }): OpenIntent[];
   findKey(request: Request): KeyState | undefined;
@@ -50,11 +50,16 @@ export type KeyState =
   | { state: 'refused'; name: ExitName; serviceCode?: string }
   | { state: 'open'; intent: OpenIntent };
 
+const manyFinds = 16;
+
 export function openJournal(options: LogOptions): Journal {
   const log = openLog(options);
   // What this process wrote or read: it need not look again to know what the journal holds.
   const knownStates = new Map<string, string>();
   const knownTriggers = new Set<string>();
+  /** Every run there was when this process had asked for many: reading it all once is cheaper than searching it each time. */
+  let index: Map<string, JournalRun> | undefined;
+  let finds = 0;
   /** Those whose intent could not be written. */
   const unwrittenTriggers = new Set<string>();
 
@@ -109,11 +114,19 @@ export function openJournal(options: LogOptions): Journal {
     return undefined;
   }
 
-  function find(executionId: string, { baseUrl }: { baseUrl?: string } = {}): JournalRun | undefined {
+  function find(executionId: string, { baseUrl }: { baseUrl: string }): JournalRun | undefined {
+    const id = runIdOf({ baseUrl, executionId });
+    finds += 1;
+    if (finds > manyFinds) index ??= new Map([...runs()].map((run) => [indexOf(run), run]));
+    const run = index ? index.get(id) : search(executionId, baseUrl);
+    // What this process has written since the index was made is the newer.
+    if (run && !(index && knownStates.has(id))) knownStates.set(id, stateOf(run));
+    return run;
+  }
+
+  function search(executionId: string, baseUrl: string): JournalRun | undefined {
     for (const run of runsOf(matching(log.read(JSON.stringify(executionId)), { baseUrl }))) {
-      if (run.executionId !== executionId) continue;
-      knownStates.set(runIdOf({ ...run, executionId }), stateOf(run));
-      return run;
+      if (run.executionId === executionId) return run;
     }
     return undefined;
   }
@@ -162,6 +175,8 @@ export function openJournal(options: LogOptions): Journal {
 function* matching(records: Iterable<JournalRecord>, filter: RunFilter): Generator<JournalRecord> {
   for (const record of records) if (isMatch(record, filter)) yield record;
 }
+
+const indexOf = ({ baseUrl, executionId }: JournalRun) => runIdOf({ baseUrl, executionId: executionId ?? '' });
 
 const idOf = (request: Request) => requestIdOf({ ...request, target: pathOf(request.target) });
 

@@ -150,7 +150,7 @@ describe('trouble is said once, and the journal is done without', () => {
     expect(journal.append(intent(1))).toBe(false);
     expect(journal.append(accepted(1))).toBe(false);
     expect([...journal.runs()]).toEqual([]);
-    expect(journal.find(uuid(1))).toBeUndefined();
+    expect(journal.find(uuid(1), { baseUrl })).toBeUndefined();
     expect(stage.troubles).toEqual([
       expect.stringContaining(`the journal in ${stage.folder} cannot be written (${code})`),
     ]);

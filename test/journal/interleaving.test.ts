@@ -131,7 +131,7 @@ function compare(journal: Journal, folder: string): void {
   expect([...journal.runs({ target: nightly })]).toEqual(found);
   expect(journal.last({ baseUrl })).toEqual(found[0]);
   for (let number = 0; number <= keys; number++) {
-    expect(journal.find(uuid(number))?.status).toBe(byRun.get(uuid(number))?.status);
+    expect(journal.find(uuid(number), { baseUrl })?.status).toBe(byRun.get(uuid(number))?.status);
     const state = triggers.get(`key-${number}`)?.state;
     expect(journal.findKey(request(number))?.state).toBe(state === 'forgotten' ? undefined : state);
   }

@@ -67,7 +67,7 @@ describe('the runs', () => {
     for (const record of [intent(2), accepted(2)]) journal.append(record);
     open().append(seen(1, 'FAILED'));
     expect(ids(open().runs())).toEqual([uuid(2), uuid(1)]);
-    expect(open().find(uuid(1))).toMatchObject({ status: 'FAILED', idempotencyKey: null });
+    expect(open().find(uuid(1), { baseUrl })).toMatchObject({ status: 'FAILED', idempotencyKey: null });
   });
 
   test.each([
@@ -78,7 +78,7 @@ describe('the runs', () => {
     const { open } = createStage();
     open().append(intent(1));
     for (const record of records) open().append(record);
-    expect(open().find(uuid(1))?.status).toBe('COMPLETED');
+    expect(open().find(uuid(1), { baseUrl })?.status).toBe('COMPLETED');
     expect([...open().runs()]).toContainEqual(expect.objectContaining({ executionId: uuid(1), status: 'COMPLETED' }));
   });
 
@@ -135,7 +135,7 @@ describe('a state', () => {
       open().sawState(baseUrl, run, { status, document: {} });
       open().sawState(baseUrl, run, { status, document: {} });
     }
-    expect(open().find(uuid(1))?.status).toBe('COMPLETED');
+    expect(open().find(uuid(1), { baseUrl })?.status).toBe('COMPLETED');
     expect([...open().runs()]).toHaveLength(1);
   });
 });
@@ -237,4 +237,15 @@ test('durations are those of the last completed runs of the target', () => {
   ended(7, 70);
   expect(open().durations({ baseUrl, target: nightly }, 2)).toEqual([70_000, 20_000]);
   expect(open().durations({ baseUrl, target: nightly }, 9)).toEqual([70_000, 20_000, 10_000]);
+});
+
+test('a process that asks for many runs is answered as one that asks for few', () => {
+  const { open } = createStage();
+  for (let number = 1; number <= 40; number++) open().append(seen(number, number % 2 ? 'FAILED' : 'RUNNING'));
+  const journal = open();
+  for (let number = 1; number <= 40; number++) {
+    expect(journal.find(uuid(number), { baseUrl })?.status).toBe(number % 2 ? 'FAILED' : 'RUNNING');
+  }
+  expect(journal.find(uuid(99), { baseUrl })).toBeUndefined();
+  expect(journal.find(uuid(1), { baseUrl: 'https://elsewhere.example' })).toBeUndefined();
 });

@@ -1,0 +1,64 @@
+import { parseBaseUrl } from '../config/base-url.ts';
+import { readConfigFile } from '../config/file.ts';
+import { type Env, resolveConfigFile, resolveStateFolder } from '../config/folders.ts';
+import { chooseProfile, readProfile } from '../config/profile.ts';
+import { settingKeys } from '../config/setting-table.ts';
+import { type Journal, openJournal } from '../journal/journal.ts';
+import { exitCodes } from '../runs/exit-codes.ts';
+import { nameOf } from '../runs/run.ts';
+import type { Candidate, ValuesOf } from './candidates.ts';
+
+// More would not fit a screen; the journal is not read further back.
+const mostRuns = 50;
+const mostRunsRead = 1000;
+
+/** The values that only this machine knows: automations and runs of its journal, profiles of its config file. */
+export function liveValues(env: Env): ValuesOf {
+  const journal = openJournal({ folder: resolveStateFolder(env), nowMs: Date.now, onTrouble: () => {} });
+  const sources: Record<string, () => Iterable<Candidate> | 'files'> = {
+    automation: () => automationsIn(journal, addressIn(env)),
+    run: () => runsIn(journal, addressIn(env)),
+    profile: () => profilesIn(env),
+    code: () => exitCodes.flatMap(({ code, name, meaning }) => [
+      { value: String(code), about: `${name}: ${meaning}` },
+      { value: name, about: meaning },
+    ]),
+    key: () => settingKeys.map((value) => ({ value })),
+    state: () => ['RUNNING', 'COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED'].map((value) => ({ value })),
+    scenario: () => 'files',
+    'api-key-file': () => 'files',
+  };
+  return ({ name, choices }) => choices?.map((value) => ({ value })) ?? sources[name]?.() ?? [];
+}
+
+function automationsIn(journal: Journal, baseUrl: string | undefined): Candidate[] {
+  const names = new Set<string>();
+  let read = 0;
+  for (const { target } of journal.runs({ baseUrl })) {
+    if (target.family === 'automation') names.add(target.automationName);
+    if (names.size >= mostRuns || ++read >= mostRunsRead) break;
+  }
+  return [...names].map((value) => ({ value }));
+}
+
+function runsIn(journal: Journal, baseUrl: string | undefined): Candidate[] {
+  const found: Candidate[] = [{ value: '@last', about: 'the last run' }];
+  for (const { executionId, target, status, at } of journal.runs({ baseUrl })) {
+    if (executionId !== null) found.push({ value: executionId, about: `${nameOf(target)} ${status} ${at.slice(0, 16)}` });
+    if (found.length > mostRuns) break;
+  }
+  return found;
+}
+
+function profilesIn(env: Env): Candidate[] {
+  const { config } = readConfigFile(resolveConfigFile(env));
+  return Object.entries(config.profiles ?? {}).map(([value, { baseUrl }]) => ({ value, about: baseUrl }));
+}
+
+/** The base address in force; without one, every address's runs are offered. */
+function addressIn(env: Env): string | undefined {
+  if (env.RUNCTL_BASE_URL) return parseBaseUrl(env.RUNCTL_BASE_URL, '');
+  const file = readConfigFile(resolveConfigFile(env));
+  const { baseUrl } = readProfile(chooseProfile(undefined, env, file), file);
+  return baseUrl && parseBaseUrl(baseUrl, '');
+}

@@ -1,0 +1,64 @@
+import type { Shell } from './shell-line.ts';
+
+/** For each shell: what makes it ask `runctl __complete`. They only hand over; all that is known is in the program. */
+export const completionScripts: Record<Shell, string> = {
+  bash: `# runctl completion for bash: put this line into ~/.bashrc
+#   source <(runctl completion bash)
+_runctl() {
+  local line
+  COMPREPLY=()
+  while IFS= read -r line; do
+    if [[ $line == :files ]]; then
+      compopt -o default 2>/dev/null
+    else
+      COMPREPLY+=("$line")
+    fi
+  done < <(runctl __complete bash "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
+}
+complete -F _runctl runctl
+`,
+  zsh: `#compdef runctl
+# runctl completion for zsh: put this line into ~/.zshrc, after compinit
+#   source <(runctl completion zsh)
+_runctl() {
+  local -a values
+  values=("\${(@f)$(runctl __complete zsh "\${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ $values[1] == :files ]]; then
+    _files
+  elif [[ -n $values[1] ]]; then
+    _describe -V runctl values
+  fi
+}
+if [[ $funcstack[1] == _runctl ]]; then
+  _runctl "$@"
+else
+  compdef _runctl runctl
+fi
+`,
+  fish: `# runctl completion for fish: put this line into ~/.config/fish/config.fish
+#   runctl completion fish | source
+function __runctl_complete
+    set -l words (commandline -opc) (commandline -ct)
+    set -l values (runctl __complete fish $words[2..-1] 2>/dev/null)
+    if test "$values[1]" = :files
+        __fish_complete_path (commandline -ct)
+    else
+        printf '%s\\n' $values
+    end
+end
+complete -c runctl -f -k -a '(__runctl_complete)'
+`,
+  powershell: `# runctl completion for PowerShell: put this line into $PROFILE
+#   runctl completion powershell | Out-String | Invoke-Expression
+Register-ArgumentCompleter -Native -CommandName runctl -ScriptBlock {
+  param($word, $ast, $position)
+  $length = $position - $ast.Extent.StartOffset
+  $line = $ast.ToString().PadRight($length).Substring(0, $length)
+  runctl __complete powershell $line 2>$null | Where-Object { $_ -ne ':files' } | ForEach-Object {
+    $value, $about = $_ -split "\`t", 2
+    if (-not $about) { $about = $value }
+    [System.Management.Automation.CompletionResult]::new($value, $value, 'ParameterValue', $about)
+  }
+}
+`,
+};

@@ -11,7 +11,7 @@ import {
   configUnset,
 } from '../../src/commands/config.ts';
 import type { Problem } from '../../src/runs/problem.ts';
-import { createMemory } from '../config/context.ts';
+import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/program.ts';
 
 const project = '123e4567-e89b-42d3-a456-426614174000';

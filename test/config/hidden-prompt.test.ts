@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { askHidden } from '../../src/config/hidden-prompt.ts';
 import type { Problem } from '../../src/runs/problem.ts';
-import { createMemory } from './context.ts';
+import { createMemory } from '../helpers/memory-context.ts';
 
 function createTerminal() {
   const memory = createMemory();

@@ -8,8 +8,8 @@ import {
   resolveSettings,
   type SettingFlags,
 } from '../../src/config/settings.ts';
+import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/program.ts';
-import { createMemory } from './context.ts';
 
 const uuid = (digit: string) => `${digit.repeat(8)}-0000-4000-8000-000000000000`;
 

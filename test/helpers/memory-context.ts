@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { Context, Sink } from '../../src/context.ts';
 import { createSecrets } from '../../src/secrets.ts';
-import { createVirtualClock } from '../helpers/virtual-clock.ts';
+import { createVirtualClock } from './virtual-clock.ts';
 
 /** A world in memory: what is written is kept, and standard input is what the test says. */
 export interface Memory extends Context {

@@ -1,0 +1,158 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { runCli } from '../src/cli.ts';
+import { exitCodes } from '../src/runs/exit-codes.ts';
+import { createMemory } from './helpers/memory-context.ts';
+import { temporaryFolder } from './helpers/program.ts';
+
+const projectId = '0b6f2a64-90f5-4ed2-8c8e-5f0a9f3ad001';
+const executionId = '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11';
+
+/** Port 9 of loopback: anything that is sent there fails, and not with exit code 2. */
+function settings(): Record<string, string> {
+  const folder = temporaryFolder();
+  return {
+    RUNCTL_BASE_URL: 'http://127.0.0.1:9',
+    RUNCTL_API_KEY: 'key-0123456789',
+    RUNCTL_PROJECT: projectId,
+    RUNCTL_CONFIG_DIR: join(folder, 'config'),
+    RUNCTL_STATE_DIR: join(folder, 'state'),
+  };
+}
+
+async function typed(argv: string[], env: Record<string, string | undefined> = settings(), input = '') {
+  const context = createMemory(env, input);
+  const code = await runCli(argv, context);
+  return { code, out: context.out(), err: context.err() };
+}
+
+describe('bad input is refused with 2 and a line that names it', () => {
+  const table: [argv: string[], named: string][] = [
+    [['tigger', 'nightly'], 'tigger'],
+    [['trigger'], 'automation'],
+    [['trigger', ''], 'names no automation'],
+    [['trigger', '.'], '"."'],
+    [['trigger', '..'], '".."'],
+    [['trigger', `${projectId}/`], 'names no automation'],
+    [['trigger', '\uD800'], 'lone surrogate'],
+    [['trigger', 'a', '--nope'], '--nope'],
+    [['trigger', 'a', '--timeout', '5'], "'5'"],
+    [['trigger', 'a', '--timeout', '5m30'], "'5m30'"],
+    [['trigger', 'a', '--give-up-after', '-1s'], '--give-up-after'],
+    [['trigger', 'a', '--give-up-after', '0s'], 'more than 0'],
+    [['trigger', 'a', '--interval', '1 s'], "'1 s'"],
+    [['trigger', 'a', '--rate', '0'], '--rate'],
+    [['trigger', 'a', '--rate', 'many'], '--rate'],
+    [['trigger', 'a', '--max-output', '64'], '--max-output'],
+    [['trigger', 'a', '--max-output', '2GiB'], '--max-output'],
+    [['trigger', 'a', '--if-active', 'hope'], 'hope'],
+    [['trigger', 'a', '--idempotency-key', 'two words'], '--idempotency-key'],
+    [['trigger', 'a', '--idempotency-key', ''], '--idempotency-key'],
+    [['trigger', 'a', 'b', '--idempotency-key', 'k'], '--idempotency-key'],
+    [['trigger', 'a', '--max-reruns', '-1'], '--max-reruns'],
+    [['trigger', 'a', '--rerun-on', 'reaped'], '--watch'],
+    [['trigger', 'a', '--on-final', 'true'], '--watch'],
+    [['trigger', 'a', '--events'], '--watch'],
+    [['trigger', 'a', '--splay', 'soon'], '--splay'],
+    [['trigger', 'a', '--project', 'x'], '--project'],
+    [['trigger', 'a', '--profile', 'nobody'], 'nobody'],
+    [['trigger', 'a', '--base-url', 'ftp://x.example'], '--base-url'],
+    [['trigger', 'a', '--base-url', 'http://x.example'], '--base-url'],
+    [['trigger', 'a', '--request-timeout', '1ms'], '--request-timeout'],
+    [['trigger', 'a', '--api-key-file', '/no/such/file'], '/no/such/file'],
+    [['status', 'nonsense'], 'nonsense'],
+    [['status', executionId], executionId],
+    [['status', `nightly/${executionId}`], 'does not name a run'],
+    [['status', `${projectId}/../${executionId}`], '".."'],
+    [['status', '--json', '--field', 'a'], '--json and --field'],
+    [['status', '--field', 'a..b'], '--field'],
+    [['status', 'a', 'b'], 'too many arguments'],
+    [['result', '@last'], 'has not started or seen a run'],
+    [['watch', 'nightly@last'], 'nightly'],
+    [['watch', '--all', executionId], '--all'],
+    [['watch', '-'], 'named no run'],
+    [['watch', '-', '--api-key-file', '-'], 'standard input'],
+    [['list', '--limit', '0'], '--limit'],
+    [['list', '--limit', '1.5'], '--limit'],
+    [['recover', '--max-age', '24'], '--max-age'],
+    [['agent'], 'trigger, status, watch'],
+    [['agent', 'trigger', 'x'], '"x"'],
+    [['agent', 'status', projectId, 'x'], '"x"'],
+    [['config', 'get', 'apikey'], 'apikey'],
+    [['config', 'set', 'apiKey', 'abc'], 'command line'],
+    [['config', 'set', 'project', 'x'], 'project'],
+    [['config', 'set', 'baseUrl'], 'baseUrl'],
+    [['explain', '99'], '99'],
+    [['emulator', '--port', '70000'], '--port'],
+    [['emulator', '--host', '0.0.0.0'], '0.0.0.0'],
+    [['emulator', '--scenario', 'nope'], 'nope'],
+    [['emulator', '--scenario', '/no/such.json'], '/no/such.json'],
+    [['emulator', '--speed', 'fast'], '--speed'],
+    [['completion', 'tcsh'], 'tcsh'],
+  ];
+  test.each(table)('%j', async (argv, named) => {
+    const { code, out, err } = await typed(argv);
+    expect(err).toContain(named);
+    expect(err.trim().split('\n').length).toBeLessThanOrEqual(2);
+    if (argv.some((flag) => flag === '--json' || flag === '--events')) expect(JSON.parse(out).problem.code).toBe(2);
+    else expect(out).toBe('');
+    expect(code).toBe(2);
+  });
+
+  test('a scenario file with a wrong field is named with its path and the field', async () => {
+    const file = join(temporaryFolder(), 'scenario.json');
+    writeFileSync(file, '{"automations":{"nightly":{"duration":"20"}}}');
+    const { code, err } = await typed(['emulator', '--scenario', file]);
+    expect(err).toContain(file);
+    expect(err).toContain('automations.nightly.duration');
+    expect(code).toBe(2);
+  });
+
+  test('with --json the refusal is a document too', async () => {
+    const { out, code } = await typed(['trigger', 'a', '--timeout', '5', '--json']);
+    expect(JSON.parse(out).problem).toMatchObject({ code: 2, name: 'usage', started: 'no', safeToRepeat: false });
+    expect(code).toBe(2);
+  });
+
+  test('a mistyped command is answered with the one that was meant', async () => {
+    expect((await typed(['tigger'])).err).toContain('trigger');
+  });
+});
+
+describe('a missing setting is named with the three ways to give it', () => {
+  test.each([
+    ['RUNCTL_BASE_URL', ['--base-url', 'RUNCTL_BASE_URL', 'runctl config set baseUrl']],
+    ['RUNCTL_API_KEY', ['--api-key-file', 'RUNCTL_API_KEY', 'runctl config set apiKey']],
+    ['RUNCTL_PROJECT', ['--project', 'RUNCTL_PROJECT', 'runctl config set project']],
+  ])('%s', async (variable, ways) => {
+    const { code, err } = await typed(['trigger', 'nightly'], { ...settings(), [variable]: '' });
+    for (const way of ways) expect(err).toContain(way);
+    expect(code).toBe(2);
+  });
+});
+
+test('explain shows the table of exit codes, and each of them by number and by name', async () => {
+  const { out } = await typed(['explain']);
+  expect(out.trim().split('\n')).toHaveLength(exitCodes.length);
+  for (const { code, name, meaning } of exitCodes) {
+    for (const asked of [String(code), name]) expect((await typed(['explain', asked])).out).toContain(meaning);
+  }
+});
+
+test('every command has a help that says what it does', async () => {
+  const { out } = await typed(['--help']);
+  const commands = [...out.matchAll(/^ {2}(\w+).* {2}\S/gm)].map(([, name]) => name ?? '');
+  expect(commands).toEqual(expect.arrayContaining(['trigger', 'status', 'result', 'watch', 'list', 'recover', 'demo']));
+  for (const command of commands.filter((name) => name !== 'help')) {
+    const help = await typed([command, '--help']);
+    expect(help.out).toContain(`runctl ${command}`);
+    expect(help.code).toBe(0);
+  }
+});
+
+test('no arguments at all show the help', async () => {
+  const { out, code } = await typed([]);
+  expect(out).toContain('Usage: runctl');
+  expect(code).toBe(0);
+});

@@ -1,38 +1,52 @@
 // Builds dist/: the program as CommonJS (an ES module costs 4 ms more to start on Node 20) in many files, so that a
 // command reads little that it does not need: what the sources import dynamically is a file of its own.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename } from 'node:path';
 import { build, transform } from 'esbuild';
 import { collectLicences } from './licences.mjs';
 import { onlyWhatIsUsed } from './only-what-is-used.mjs';
-import { writeManual } from './manual.mjs';
 
 const root = new URL('..', import.meta.url).pathname;
 const outdir = `${root}dist`;
 const target = { platform: 'node', target: 'node20.19' };
+const bundle = { ...target, bundle: true, format: 'esm', plugins: [onlyWhatIsUsed], write: false };
 
 // esbuild splits nothing but ES modules; each file is made CommonJS afterwards.
 const { outputFiles, metafile } = await build({
-  ...target,
+  ...bundle,
   entryPoints: [`${root}src/main.ts`],
   absWorkingDir: root,
-  bundle: true,
   splitting: true,
-  format: 'esm',
   outdir,
   outExtension: { '.js': '.cjs' },
-  plugins: [onlyWhatIsUsed],
   metafile: true,
-  write: false,
 });
+
+// The wiring tells all there is to know about the command line; these are made of it.
+const wiring = await build({ ...bundle, entryPoints: [`${root}.config/manual.ts`], format: 'cjs' });
+const { manualPage, programOutline } = evaluate(wiring.outputFiles[0].text);
+
+const files = {
+  'outline.json': JSON.stringify(programOutline()),
+  'runctl.1': manualPage(),
+  'LICENSES.txt': await collectLicences(metafile, root),
+};
+for (const { path, text } of outputFiles) files[basename(path)] = await toCommonJs(text);
 
 await rm(outdir, { recursive: true, force: true });
 await mkdir(outdir, { recursive: true });
-for (const { path, text } of outputFiles) {
-  const { code } = await transform(text, { ...target, format: 'cjs', supported: { 'dynamic-import': false } });
-  await writeFile(path, requireLate(code));
+await Promise.all(Object.entries(files).map(([name, text]) => writeFile(`${outdir}/${name}`, text)));
+
+async function toCommonJs(source) {
+  const { code } = await transform(source, {
+    ...target,
+    format: 'cjs',
+    supported: { 'dynamic-import': false },
+    define: { 'import.meta.dirname': '__dirname' },
+  });
+  return requireLate(code);
 }
-await writeFile(`${outdir}/LICENSES.txt`, await collectLicences(metafile, root));
-await writeManual(root, outdir);
 
 /** Node's own modules are loaded where they are first used: node:crypto takes 3 ms, and most commands do without. */
 function requireLate(code) {
@@ -42,4 +56,10 @@ function requireLate(code) {
     return '';
   });
   return rest.replace(/\bimport_\w+(?=\.)/g, (name) => names.get(name) ?? name);
+}
+
+function evaluate(code) {
+  const module = { exports: {} };
+  new Function('module', 'exports', 'require', code)(module, module.exports, createRequire(import.meta.url));
+  return module.exports;
 }

@@ -12,8 +12,11 @@ const parts = {
     // that at its end: 80 ms and 35 MB. To be set after undici is loaded (before, it costs 25 ms) and before its first
     // request. Newer versions do not wait, and there it only costs.
     if (process.versions.node.startsWith('20.')) require('node:v8').setFlagsFromString('--liftoff-only');`,
-  // HTTP/2, which we do not allow: 4 ms for node:http2.
-  'undici/http2': `module.exports = (...args) => require('undici/lib/dispatcher/client-h2.js')(...args);`,
+  // undici loads it for the largest header, which we set ourselves, and to know one of its streams, which we never send.
+  'undici/http': 'exports.maxHeaderSize = 16384; exports.IncomingMessage = class {};',
+  // We do not allow HTTP/2, and send nothing but strings: half of what would be read.
+  'undici/http2': `module.exports = () => { throw new Error('HTTP/2 is not in this build of undici') };`,
+  'undici/body': `exports.extractBody = () => { throw new Error('only strings and buffers can be sent') };`,
   // undici holds its parser twice, with and without SIMD; the one that runs on every processor is enough.
   'undici/llhttp': `module.exports = require('undici/lib/llhttp/llhttp-wasm.js');`,
   // Commander starts subcommands that are programs of their own with it; we have none.
@@ -27,6 +30,8 @@ export const onlyWhatIsUsed = {
     const replace = (filter, importer, path) =>
       onResolve({ filter }, (wanted) => (importer.test(wanted.importer) ? { path, namespace: 'parts' } : undefined));
     replace(/^undici$/, /\/src\//, 'undici');
+    replace(/^node:http$/, /\/undici\//, 'undici/http');
+    replace(/fetch\/body\.js$/, /\/undici\//, 'undici/body');
     replace(/client-h2\.js$/, /\/undici\//, 'undici/http2');
     replace(/llhttp_simd-wasm\.js$/, /\/undici\//, 'undici/llhttp');
     replace(/^node:child_process$/, /\/commander\//, 'commander/child_process');

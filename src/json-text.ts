@@ -4,14 +4,44 @@ import { isSafeNumber, LosslessNumber, parse, stringify } from 'lossless-json';
 // digits alone would find them in every UUID, and the exact parser costs ten times as much.
 const longNumber = /(?:^|[:,[])\s*-?(?:\d[\d.]{15}|[\d.]+[eE])/;
 
+// Readers and writers of JSON recurse: what nests deeper than this is an attack on their stack, not an answer.
+const deepest = 1000;
+
 /**
  * Parses JSON without losing digits: a number that a double cannot hold (an id above 2^53, say) is kept as written.
- * Throws `SyntaxError`.
+ * Throws `SyntaxError`,
+ * also for what nests deeper than 1,000 levels.
  */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
+  if (nestsDeeperThan(deepest, text)) throw new SyntaxError(`it nests deeper than ${deepest} levels`);
   if (!longNumber.test(text)) return value;
   return parse(text, null, { parseNumber: keepDigits, onDuplicateKey: ({ newValue }) => newValue });
+}
+
+function nestsDeeperThan(limit: number, json: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < json.length; at++) {
+    const char = json[at];
+    if (char === '"') at = endOfString(json, at);
+    else if (char === '[' || char === '{') depth++;
+    else if (char === ']' || char === '}') depth--;
+    if (depth > limit) return true;
+  }
+  return false;
+}
+
+/** The index of the quote that closes the string opened at `start`: one after an even number of backslashes. */
+function endOfString(json: string, start: number): number {
+  let end = json.indexOf('"', start + 1);
+  while (isEscaped(json, end)) end = json.indexOf('"', end + 1);
+  return end;
+}
+
+function isEscaped(json: string, at: number): boolean {
+  let backslashes = 0;
+  while (json[at - 1 - backslashes] === '\\') backslashes++;
+  return backslashes % 2 === 1;
 }
 
 function keepDigits(written: string): unknown {

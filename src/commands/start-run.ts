@@ -112,12 +112,15 @@ async function tryOnce(
     const run = { target, executionId: earlier.executionId };
     return { kind: 'replayed', ...(await lookUp(run, flags, connection, context)) };
   }
+  // A key that was sent before goes with the bytes that it was sent with.
+  const open = earlier?.state === 'open' ? earlier.intent : undefined;
+  const bytes = open?.body ?? body;
   await budget.take(signal);
-  const outcome = await triggerRun(
-    { target, idempotencyKey, body },
+  const triggering = triggerRun(
+    { target, idempotencyKey, body: bytes },
     {
       service,
-      record: createTriggerRecord(journal, { baseUrl, account, target, idempotencyKey, body, given }),
+      record: createTriggerRecord(journal, { baseUrl, account, target, idempotencyKey, body: bytes, given }),
       clock,
       random,
       signal,
@@ -125,8 +128,13 @@ async function tryOnce(
       onRetry: (fault, delayMs) =>
         say(`${fault.message}; trying again with the same key in ${formatDuration(delayMs)}`),
     },
-    earlier?.state === 'open' ? 'doubtful' : 'ready',
+    open ? 'doubtful' : 'ready',
   );
+  // Read while the service thinks, so that it costs nothing.
+  if (journal.openIntents({ baseUrl, target }).some((intent) => intent.idempotencyKey !== idempotencyKey)) {
+    say(`an earlier trigger of ${nameOf(target)} may or may not have started a run: settle it with \`runctl recover\``);
+  }
+  const outcome = await triggering;
   if (outcome.end === 'started') {
     const { execution } = outcome;
     return { kind: 'started', run: { target, executionId: execution.executionId }, execution };

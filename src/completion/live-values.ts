@@ -19,10 +19,11 @@ export function liveValues(env: Env): ValuesOf {
     automation: () => automationsIn(journal, addressIn(env)),
     run: () => runsIn(journal, addressIn(env)),
     profile: () => profilesIn(env),
-    code: () => exitCodes.flatMap(({ code, name, meaning }) => [
-      { value: String(code), about: `${name}: ${meaning}` },
-      { value: name, about: meaning },
-    ]),
+    code: () =>
+      exitCodes.flatMap(({ code, name, meaning }) => [
+        { value: String(code), about: `${name}: ${meaning}` },
+        { value: name, about: meaning },
+      ]),
     key: () => settingKeys.map((value) => ({ value })),
     state: () => ['RUNNING', 'COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED'].map((value) => ({ value })),
     scenario: () => 'files',
@@ -44,7 +45,8 @@ function automationsIn(journal: Journal, baseUrl: string | undefined): Candidate
 function runsIn(journal: Journal, baseUrl: string | undefined): Candidate[] {
   const found: Candidate[] = [{ value: '@last', about: 'the last run' }];
   for (const { executionId, target, status, at } of journal.runs({ baseUrl })) {
-    if (executionId !== null) found.push({ value: executionId, about: `${nameOf(target)} ${status} ${at.slice(0, 16)}` });
+    if (executionId !== null)
+      found.push({ value: executionId, about: `${nameOf(target)} ${status} ${at.slice(0, 16)}` });
     if (found.length > mostRuns) break;
   }
   return found;

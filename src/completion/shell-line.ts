@@ -11,13 +11,13 @@ export interface TypedLine {
 }
 
 /** Takes a command line apart as a shell does, up to the cursor: quotes and escapes, no expansion. */
-export function splitLine(line: string, escape: '\\' | '`' = '\\'): TypedLine {
+export function splitLine(line: string, escapeWith: '\\' | '`' = '\\'): TypedLine {
   const words: string[] = [];
   let word: string | undefined;
   let quote: TypedLine['quote'] = '';
   for (let i = 0; i < line.length; i++) {
     const character = line.charAt(i);
-    if (quote === "'" ? false : character === escape) word = (word ?? '') + line.charAt(++i);
+    if (quote === "'" ? false : character === escapeWith) word = (word ?? '') + line.charAt(++i);
     else if (quote) {
       if (character === quote) quote = '';
       else word += character;
@@ -46,11 +46,11 @@ export function printCandidates(candidates: Candidate[], shell: Shell, { words, 
   return lines.map(([value, about]) => `${value}\t${about}\n`).join('');
 }
 
-/** Readline ends a word at these (COMP_WORDBREAKS) and replaces only what follows. */
+/** Readline ends a word at `=` and `:` and before `@` (COMP_WORDBREAKS), and replaces only the last part. */
 function forBash(value: string, typed: string, quote: TypedLine['quote']): string {
   if (quote === '"') return value.replace(/["$`\\!]/g, '\\$&');
   if (quote) return value.replaceAll("'", "'\\''");
-  const kept = typed.length - typed.replace(/^.*[@=:]/s, '').length;
+  const kept = typed.length - typed.replace(/^.*(?:[=:]|(?=@))/s, '').length;
   return value.slice(kept).replace(/[^\w@%+=:,./-]/gu, '\\$&');
 }
 

@@ -1,10 +1,11 @@
 // How fast the built program starts: medians of interleaved runs, and what they are to an empty script of the same Node.
 // `npm run bench:start -- [--runs 20] [--node <path>] [--program <path of a runctl.js>]`
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import { setImmediate } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
 const { values: options } = parseArgs({
@@ -19,12 +20,6 @@ const runs = Number(options.runs);
 const folder = mkdtempSync(join(tmpdir(), 'runctl-bench-'));
 const emptyScript = join(folder, 'empty.cjs');
 writeFileSync(emptyScript, '');
-const memoryFile = join(folder, 'peak');
-const memoryHook = join(folder, 'peak.cjs');
-writeFileSync(
-  memoryHook,
-  `process.on('exit', () => require('fs').writeFileSync(${JSON.stringify(memoryFile)}, String(process.resourceUsage().maxRSS)));`,
-);
 
 // In a process of its own: one that answers in ours could not answer while we wait for the program.
 const emulator = spawn(options.node, [options.program, 'emulator', '--quiet'], {
@@ -50,20 +45,20 @@ writeFileSync(join(folders.RUNCTL_CONFIG_DIR, 'config.json'), JSON.stringify({ p
 });
 
 let triggers = 0;
-const node = (script, args, env = {}) => ({ file: options.node, args: [script, ...args()], env, isNode: true });
-const runctl = (args, env) => () => node(options.program, () => args, env);
+const node = (script, args, env = {}) => ({ file: options.node, args: [script, ...args], env });
+const runctl = (args, env) => () => node(options.program, args, env);
 
 /** Each makes one run. */
 const cases = {
-  'empty script': () => node(emptyScript, () => []),
+  'empty script': () => node(emptyScript, []),
   '--version': runctl(['--version']),
   '--help': runctl(['--help']),
   'explain 12': runctl(['explain', '12']),
-  //completion: runctl(['__complete', 'status', ''], fromEnvironment),
+  completion: runctl(['__complete', 'status', ''], fromEnvironment),
   'status, key from the environment': runctl(['status'], fromEnvironment),
   'status, key from the file': runctl(['status'], folders),
   // A name of its own: one that is running would be refused.
-  trigger: () => node(options.program, () => ['trigger', `bench-${++triggers}`], fromEnvironment),
+  trigger: () => node(options.program, ['trigger', `bench-${++triggers}`], fromEnvironment),
 };
 const get = ['-s', '-o', '/dev/null', settings.RUNCTL_BASE_URL];
 if (isInstalled('curl')) cases['curl, one GET'] = () => ({ file: 'curl', args: get, env: {} });
@@ -81,8 +76,7 @@ try {
     }
   }
   for (const [name, make] of Object.entries(cases)) {
-    const command = make();
-    if (command.isNode) peaks[name] = medianOf([1, 2, 3].map(() => peakOf(make())));
+    peaks[name] = medianOf([await peakOf(make()), await peakOf(make()), await peakOf(make())]);
   }
   report();
 } finally {
@@ -99,10 +93,24 @@ function run({ file, args, env }) {
   return ms;
 }
 
-/** The most memory that a process of Node had, in MB. */
-function peakOf({ env, ...command }) {
-  run({ ...command, env: { ...env, NODE_OPTIONS: `--require ${memoryHook}` } });
-  return Number(readFileSync(memoryFile, 'utf8')) / 1024;
+/** The most memory that a process had, in MB, as Linux tells it while the process runs; elsewhere NaN. */
+async function peakOf({ file, args, env }) {
+  let peak = existsSync('/proc/self/status') ? 0 : Number.NaN;
+  const child = spawn(file, args, { env: { PATH: process.env.PATH, ...env }, stdio: 'ignore' });
+  while (peak >= 0 && child.exitCode === null) {
+    const [, kilobytes] = /VmHWM:\s*(\d+)/.exec(statusOf(child.pid)) ?? [];
+    peak = Math.max(peak, Number(kilobytes ?? 0) / 1024);
+    await setImmediate();
+  }
+  return peak;
+}
+
+function statusOf(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 function report() {
@@ -112,7 +120,7 @@ function report() {
   console.log('| command | ms | × empty script | peak MB |\n| --- | --- | --- | --- |');
   for (const [name, all] of Object.entries(times)) {
     const ms = medianOf(all);
-    console.log(`| ${name} | ${ms.toFixed(1)} | ${(ms / base).toFixed(2)} | ${peaks[name]?.toFixed(0) ?? ''} |`);
+    console.log(`| ${name} | ${ms.toFixed(1)} | ${(ms / base).toFixed(2)} | ${peaks[name].toFixed(0)} |`);
   }
 }
 

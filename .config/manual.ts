@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import { version } from '../package.json';
+import { createProgram } from '../src/cli.ts';
+import { type Outline, outlineOf } from '../src/completion/outline.ts';
+import { settingTable } from '../src/config/setting-table.ts';
+import type { Context } from '../src/context.ts';
+import { exitCodes } from '../src/runs/exit-codes.ts';
+
+/** The program as it is defined; no command of it is run. */
+function wholeProgram(): Command {
+  const stdout = { columns: 80, write() {} };
+  return createProgram(async () => {}, { stdout } as unknown as Context);
+}
+
+export const programOutline = (): Outline => outlineOf(wholeProgram());
+
+/** The man page, from the same definitions as `--help`, the table of settings and that of exit codes. */
+export function manualPage(): string {
+  const program = wholeProgram();
+  const help = program.createHelp();
+  const lines = [
+    `.TH RUNCTL 1 "" "runctl ${version}"`,
+    '.SH NAME',
+    'runctl \\- start and follow runs of remote Automations',
+    '.SH SYNOPSIS',
+    '.B runctl',
+    '.I command',
+    '.RI [ argument "...] [" option ...]',
+    '.SH DESCRIPTION',
+    text(program.description()),
+    '.SH COMMANDS',
+    ...leavesOf(program).flatMap((command) => [
+      `.SS ${quoted(help.commandUsage(command))}`,
+      sentence(help.commandDescription(command)),
+      ...help
+        .visibleArguments(command)
+        .flatMap((argument) => (argument.description ? entry(argument.name(), argument.description) : [])),
+      ...help.visibleOptions(command).flatMap((option) => entry(option.flags, help.optionDescription(option))),
+    ]),
+    '.SH ENVIRONMENT',
+    ...settingTable.flatMap(({ env, about }) => entry(env.join(', '), about)),
+    '.SH EXIT STATUS',
+    ...exitCodes.flatMap(({ code, name, meaning, advice }) => entry(`${code} ${name}`, `${meaning}. ${advice}`)),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+const leavesOf = (command: Command): Command[] =>
+  command.commands.flatMap((inner) => (inner.commands.length > 0 ? leavesOf(inner) : [inner]));
+
+const entry = (term: string, about: string) => ['.TP', `.B ${quoted(term)}`, sentence(about)];
+
+const sentence = (about: string) => text(about.endsWith('.') ? about : `${about}.`);
+
+/** Words of ours as roff reads them: a sentence a line, no escapes, no ligatures, no line that begins with a request. */
+function text(words: string): string {
+  const escaped = words.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll('–', '\\(en').replaceAll('…', '...');
+  return escaped.replace(/\. (?=[A-Z`])/g, '.\n').replace(/^(?=[.'])/gm, '\\&');
+}
+
+const quoted = (words: string) => `"${text(words).replaceAll('"', '\\(dq')}"`;

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { createProgram } from '../../src/cli.ts';
+import { candidatesFor, type ValuesOf } from '../../src/completion/candidates.ts';
+import { outlineOf } from '../../src/completion/outline.ts';
+import type { Context } from '../../src/context.ts';
+
+const stdout = { columns: 80, write() {} };
+const outline = outlineOf(createProgram(async () => {}, { stdout } as unknown as Context));
+
+const known: Record<string, string[]> = { automation: ['nightly', 'weekly'], run: ['@last'], profile: ['prod'] };
+const valuesOf: ValuesOf = ({ name, choices }) =>
+  name === 'api-key-file' ? 'files' : (choices ?? known[name] ?? []).map((value) => ({ value }));
+
+function valuesFor(words: string[]): string[] | 'files' {
+  const candidates = candidatesFor(words, outline, valuesOf);
+  return candidates === 'files' ? 'files' : candidates.map(({ value }) => value);
+}
+
+test('an empty line offers every command with what it does', () => {
+  const candidates = candidatesFor([''], outline, valuesOf);
+  expect(candidates).toContainEqual({ value: 'status', about: 'look at a run once' });
+  expect(candidates).toHaveLength(outline.commands.length);
+});
+
+test.each<[string[], string[] | 'files']>([
+  [['tri'], ['trigger']],
+  [['agent', 't'], ['trigger']],
+  [
+    ['agent', 'trigger', '--ti'],
+    ['--timeout', '--title'],
+  ],
+  [
+    ['completion', ''],
+    ['bash', 'zsh', 'fish', 'powershell'],
+  ],
+  [['trigger', '--if'], ['--if-active']],
+  [['trigger', '--if-active', 's'], ['skip']],
+  [['trigger', '--if-active=s'], ['--if-active=skip']],
+  [['trigger', '--json', 'n'], ['nightly']],
+  [['trigger', 'nightly', 'w'], ['weekly']],
+  [['trigger', '--watch', '--', 'w'], ['weekly']],
+  [['status', ''], ['@last']],
+  [['status', '@last', ''], []],
+  [['status', '-a', 'w'], ['weekly']],
+  [['status', '-a'], ['-a']],
+  [['status', '--profile=p'], ['--profile=prod']],
+  [['status', '--api-key-file', ''], 'files'],
+  [['status', '--api-key-file=./k'], 'files'],
+  [['status', '--timeout', 'sta'], []],
+  [['nothing', ''], outline.commands.map(({ name }) => name)],
+])('%j may go on as %j', (words, values) => {
+  expect(valuesFor(words)).toEqual(values);
+});

@@ -1,0 +1,278 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { Scenario } from '../../src/emulator/scenario.ts';
+import { withEmulator } from '../helpers/emulator.ts';
+import { runProgram } from '../helpers/program.ts';
+
+const fast = ['--interval', '20ms'];
+const untilAllEnded = (emulator: { runs(): readonly { status: string }[] }) =>
+  vi.waitUntil(() => emulator.runs().every(({ status }) => status !== 'RUNNING'), { timeout: 10_000 });
+const posts = (emulator: { requests: readonly { method: string }[] }) =>
+  emulator.requests.filter(({ method }) => method === 'POST');
+
+const lossyAnswers: [string, NonNullable<Scenario['faults']>[number]][] = [
+  ['lost', { on: 'trigger', nth: 1, do: 'loseAnswer' }],
+  ['closed', { on: 'trigger', nth: 1, do: 'close', acts: true }],
+  ['truncated', { on: 'trigger', nth: 1, do: 'truncate' }],
+  ['a 502 of a gateway', { on: 'trigger', nth: 1, do: 'status', status: 502, acts: true }],
+  ['a 200 with HTML', { on: 'trigger', nth: 1, do: 'html', status: 200, acts: true }],
+  ['JSON of another kind', { on: 'trigger', nth: 1, do: 'wrongJson' }],
+];
+
+describe('an answer to a trigger that is', () => {
+  test.each(lossyAnswers)(
+    '%s: a service that looks up the key first answers the repeat with the one run',
+    async (_, fault) => {
+      const { env, emulator } = await withEmulator({ faults: [fault] });
+      const { code, stdout } = await runProgram(['trigger', 'nightly'], { env });
+      expect(code).toBe(0);
+      expect(emulator.runs().map(({ executionId }) => executionId)).toEqual([stdout.trim()]);
+      expect(
+        new Set(posts(emulator).map((request) => 'headers' in request && JSON.stringify(request.headers))).size,
+      ).toBe(1);
+    },
+  );
+
+  test.each(lossyAnswers)(
+    '%s: a service that looks for an active run first leaves it open until `recover`',
+    async (_, fault) => {
+      const { env, emulator } = await withEmulator({
+        order: 'activeFirst',
+        faults: [fault],
+        automations: { '*': { duration: '1s' } },
+      });
+      const { code, stdout, stderr } = await runProgram(['trigger', 'nightly', '--json'], { env });
+      expect(code).toBe(12);
+      expect(JSON.parse(stdout).problem).toMatchObject({
+        name: 'outcome_unknown',
+        started: 'unknown',
+        safeToRepeat: false,
+      });
+      expect(JSON.parse(stdout).problem.idempotencyKey).toMatch(/^[0-9a-f-]{36}$/);
+      expect(stderr).toContain('runctl recover');
+      await untilAllEnded(emulator);
+      const recovered = await runProgram(['recover'], { env });
+      expect(recovered.stdout.trim()).toBe(emulator.runs()[0]?.executionId);
+      expect(recovered.code).toBe(0);
+      expect(emulator.runs()).toHaveLength(1);
+      expect((await runProgram(['recover'], { env })).stderr).toContain('nothing to recover');
+    },
+  );
+});
+
+test('a conflict after a lost answer that names the run is our own', async () => {
+  const { env, emulator } = await withEmulator({
+    order: 'activeFirst',
+    namesActiveRun: true,
+    faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
+  });
+  const { code, stdout } = await runProgram(['trigger', 'nightly'], { env });
+  expect(stdout.trim()).toBe(emulator.runs()[0]?.executionId);
+  expect(code).toBe(0);
+});
+
+test('a trigger beside an open intent says so, with the command to settle it', async () => {
+  const { env, emulator } = await withEmulator({
+    order: 'activeFirst',
+    faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
+    automations: { '*': { duration: '1s' } },
+  });
+  expect((await runProgram(['trigger', 'nightly'], { env })).code).toBe(12);
+  await untilAllEnded(emulator);
+  const { stderr, code } = await runProgram(['trigger', 'nightly'], { env });
+  expect(code).toBe(0);
+  expect(stderr).toContain('an earlier trigger of nightly may or may not have started a run');
+  expect(stderr).toContain('runctl recover');
+});
+
+describe('--if-active', () => {
+  const busy = async (scenario: Scenario = {}) => {
+    const { env, emulator } = await withEmulator({ automations: { '*': { duration: '900ms' } }, ...scenario });
+    const other = { ...env, RUNCTL_STATE_DIR: `${env.RUNCTL_STATE_DIR}-other` };
+    const { stdout } = await runProgram(['trigger', 'nightly'], { env: other });
+    return { env, other, emulator, active: stdout.trim() };
+  };
+
+  test('fail (the default) ends with 5', async () => {
+    const { env } = await busy();
+    const { code, stderr } = await runProgram(['trigger', 'nightly'], { env });
+    expect(code).toBe(5);
+    expect(stderr).toContain('no run was started');
+  });
+
+  test('skip ends with 0, says so, and follows nothing', async () => {
+    const { env, emulator } = await busy();
+    const { code, stdout, stderr } = await runProgram(['trigger', 'nightly', '--if-active', 'skip', '--watch'], {
+      env,
+    });
+    expect(code).toBe(0);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('skipped');
+    expect(emulator.runs()).toHaveLength(1);
+  });
+
+  test.each([true, false])(
+    'wait starts one run when the slot is free (active run named: %s), with a new key for each try',
+    async (namesActiveRun) => {
+      const { env, emulator } = await busy({ namesActiveRun });
+      const { code, stdout } = await runProgram(['trigger', 'nightly', '--if-active', 'wait', '-q'], { env });
+      expect(code).toBe(0);
+      expect(emulator.runs().map(({ executionId }) => executionId)[1]).toBe(stdout.trim());
+      const keys = emulator.requests.flatMap(({ method, headers }) =>
+        method === 'POST' ? [headers['idempotency-key']] : [],
+      );
+      expect(new Set(keys).size).toBe(keys.length);
+    },
+  );
+
+  test('wait is bounded by --timeout', async () => {
+    const { env } = await busy({ automations: { '*': { duration: '1h' } } });
+    const { code, stderr } = await runProgram(['trigger', 'nightly', '--if-active', 'wait', '--timeout', '300ms'], {
+      env,
+    });
+    expect(code).toBe(124);
+    expect(stderr).toContain('no run was started');
+  });
+
+  test('attach takes the run that the answer names', async () => {
+    const { env, active } = await busy({ namesActiveRun: true });
+    const { code, stdout } = await runProgram(['trigger', 'nightly', '--if-active', 'attach'], { env });
+    expect(stdout.trim()).toBe(active);
+    expect(code).toBe(0);
+  });
+
+  test('attach takes the run that the journal knows, and refuses where nobody knows it', async () => {
+    const { env, other, active } = await busy();
+    const known = await runProgram(['trigger', 'nightly', '--if-active', 'attach', '--json'], { env: other });
+    expect(JSON.parse(known.stdout)).toMatchObject({ executionId: active, attached: true });
+    expect((await runProgram(['trigger', 'nightly', '--if-active', 'attach'], { env })).code).toBe(5);
+  });
+});
+
+describe('--rerun-on', () => {
+  const failing: Scenario = {
+    automations: {
+      '*': {
+        duration: '20ms',
+        outcome: ['FAILED', 'FAILED', 'COMPLETED'],
+        error: { type: 'lease_lost', message: 'gone' },
+      },
+    },
+  };
+
+  test('starts a run again after its error types, with a new key, as often as --max-reruns says', async () => {
+    const { env, emulator } = await withEmulator(failing);
+    const flags = ['--rerun-on', 'reaped,lease_lost', '--max-reruns', '2'];
+    const { code } = await runProgram(['trigger', 'nightly', '--watch', ...flags, ...fast], { env });
+    expect(code).toBe(0);
+    expect(emulator.runs()).toHaveLength(3);
+    expect(new Set(posts(emulator).map((request) => JSON.stringify(request))).size).toBe(3);
+  });
+
+  test('under a given key adds .1, .2, so that the whole command may be repeated', async () => {
+    const { env, emulator } = await withEmulator(failing);
+    const argv = [
+      'trigger',
+      'nightly',
+      '--watch',
+      '--rerun-on',
+      'lease_lost',
+      '--max-reruns',
+      '2',
+      '--idempotency-key',
+      'n',
+      ...fast,
+    ];
+    expect((await runProgram(argv, { env })).code).toBe(0);
+    expect((await runProgram(argv, { env })).code).toBe(0);
+    expect(emulator.runs()).toHaveLength(3);
+    expect(
+      emulator.requests.flatMap(({ method, headers }) => (method === 'POST' ? [headers['idempotency-key']] : [])),
+    ).toEqual(['n', 'n.1', 'n.2']);
+  });
+
+  test('leaves other errors alone', async () => {
+    const { env, emulator } = await withEmulator(failing);
+    const { code } = await runProgram(['trigger', 'nightly', '--watch', '--rerun-on', 'step_failed', ...fast], { env });
+    expect(code).toBe(1);
+    expect(emulator.runs()).toHaveLength(1);
+  });
+});
+
+describe('recover', () => {
+  const lost: Scenario = {
+    order: 'activeFirst',
+    faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
+    automations: { '*': { duration: '1s' } },
+  };
+  const withOpenIntent = async () => {
+    const stage = await withEmulator(lost);
+    expect((await runProgram(['trigger', 'nightly'], { env: stage.env })).code).toBe(12);
+    await untilAllEnded(stage.emulator);
+    return { ...stage, sent: posts(stage.emulator).length };
+  };
+
+  test('--dry-run lists and sends nothing', async () => {
+    const { env, emulator, sent } = await withOpenIntent();
+    const { stderr, code } = await runProgram(['recover', '--dry-run'], { env });
+    expect(stderr).toContain('the trigger of nightly');
+    expect(code).toBe(0);
+    expect(posts(emulator)).toHaveLength(sent);
+  });
+
+  test('--max-age keeps an old intent from being sent, and --forget closes it', async () => {
+    const { env, emulator, sent } = await withOpenIntent();
+    const old = await runProgram(['recover', '--max-age', '1ms'], { env });
+    expect(old.stderr).toContain('too old');
+    expect(old.code).toBe(12);
+    expect((await runProgram(['recover', '--max-age', '1ms', '--forget'], { env })).code).toBe(0);
+    expect((await runProgram(['recover'], { env })).stderr).toContain('nothing to recover');
+    expect(posts(emulator)).toHaveLength(sent);
+  });
+
+  test('with another API key sends nothing: it would start a second run', async () => {
+    const { env, emulator, sent } = await withOpenIntent();
+    const { stderr, code } = await runProgram(['recover'], { env: { ...env, RUNCTL_API_KEY: 'another-key-123456' } });
+    expect(stderr).toContain('another API key');
+    expect(code).toBe(12);
+    expect(posts(emulator)).toHaveLength(sent);
+  });
+});
+
+test('several automations are started side by side: ids in order, the code of the first that was not', async () => {
+  const { env, emulator } = await withEmulator({
+    automations: { '*': {}, 'is slow': {} },
+    faults: [{ on: 'trigger', automation: 'b', do: 'status', status: 402 }],
+  });
+  const { code, stdout, stderr } = await runProgram(['trigger', 'a', 'b', 'c'], { env });
+  const idOf = (name: string) =>
+    emulator.runs().find(({ target }) => 'automationName' in target && target.automationName === name)?.executionId;
+  expect(stdout.trim().split('\n')).toEqual([idOf('a'), idOf('c')]);
+  expect(stderr).toContain('runctl: b:');
+  expect(code).toBe(8);
+});
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const)(
+  '%s while the answer is awaited ends at once with %i, says that nobody knows, and recover settles it',
+  async (signal, exitCode) => {
+    const { env, emulator } = await withEmulator({ faults: [{ on: 'trigger', nth: 1, do: 'hang', acts: true }] });
+    const { code, stdout, stderr } = await runProgram(['trigger', 'nightly', '--json'], {
+      env,
+      started(child) {
+        const timer = setInterval(() => {
+          if (posts(emulator).length === 0) return;
+          clearInterval(timer);
+          child.kill(signal);
+        }, 20);
+      },
+    });
+    expect(code).toBe(exitCode);
+    expect(stderr).toContain('may or may not have been started');
+    expect(JSON.parse(stdout).problem).toMatchObject({ started: 'unknown', safeToRepeat: false });
+    expect((await runProgram(['recover'], { env })).stdout.trim()).toBe(emulator.runs()[0]?.executionId);
+    expect(emulator.runs()).toHaveLength(1);
+  },
+);

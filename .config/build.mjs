@@ -52,7 +52,8 @@ async function toCommonJs(source) {
 function requireLate(code) {
   const names = new Map();
   const rest = code.replace(/^var (import_\w+) = (require\("node:[\w/]+"\));\n/gm, (_, name, require) => {
-    names.set(name, require);
+    // In brackets: after `new`, a bare call would be what is constructed.
+    names.set(name, `(${require})`);
     return '';
   });
   return rest.replace(/\bimport_\w+(?=\.)/g, (name) => names.get(name) ?? name);

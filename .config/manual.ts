@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { version } from '../package.json';
 import { createProgram } from '../src/cli.ts';
+import { examples } from '../src/cli-examples.ts';
 import { type Outline, outlineOf } from '../src/completion/outline.ts';
 import { settingTable } from '../src/config/setting-table.ts';
 import type { Context } from '../src/context.ts';
@@ -37,6 +38,8 @@ export function manualPage(): string {
         .flatMap((argument) => (argument.description ? entry(argument.name(), argument.description) : [])),
       ...help.visibleOptions(command).flatMap((option) => entry(option.flags, help.optionDescription(option))),
     ]),
+    '.SH EXAMPLES',
+    ...Object.values(examples).flatMap((rows) => rows.flatMap(([line, about]) => entry(line, about))),
     '.SH ENVIRONMENT',
     ...settingTable.flatMap(({ env, about }) => entry(env.join(', '), about)),
     '.SH EXIT STATUS',

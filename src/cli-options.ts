@@ -124,6 +124,7 @@ const groups = {
         'intervalMs',
       ],
       ['--rate <number>', 'most requests a second (default: 10)', positive],
+      ['--bell', 'ring the bell of the terminal when all is over'],
       ['--on-final <command>', 'run by the shell when a run has ended, the JSON document on its input', nonEmpty],
     ],
   ],

@@ -1,5 +1,6 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { version } from '../package.json';
+import { addHelp } from './cli-help.ts';
 import { createOption, duration, names, positive, whole, withOptions } from './cli-options.ts';
 import { shells } from './completion/shell-line.ts';
 import type { Context } from './context.ts';
@@ -15,14 +16,26 @@ export async function runCli(argv: readonly string[], context: Context): Promise
   };
   const program = createProgram(done, context);
   try {
-    await program.parseAsync(argv.length === 0 ? ['--help'] : argv, { from: 'user' });
+    await program.parseAsync(argv.length === 0 ? ['help'] : argv, { from: 'user' });
     return code;
   } catch (error) {
     if (!(error instanceof CommanderError)) return failWith(error, argv, context);
+    if (argv.length === 0) return await welcome(context);
     if (error.exitCode === 0) return 0;
     const command = program.commands.find((candidate) => candidate.name() === argv[0]);
     return failWith(wrongUsage(error, command), argv, context);
   }
+}
+
+/** `runctl` alone: after the help, where to begin. */
+async function welcome(context: Context): Promise<number> {
+  const { resolveSettings } = await import('./config/settings.ts');
+  const { baseUrl } = await resolveSettings({}, context);
+  if (baseUrl === undefined) {
+    const { printNextStep } = await import('./render/output.ts');
+    await printNextStep('it is not set up yet: `runctl config` asks for the address, the key and the project', context);
+  }
+  return 0;
 }
 
 function wrongUsage({ code, message }: CommanderError, command: Command | undefined) {
@@ -31,7 +44,9 @@ function wrongUsage({ code, message }: CommanderError, command: Command | undefi
     const names = command.commands.map((sub) => sub.name()).join(', ');
     return usageProblem(`runctl ${command.name()} needs one of: ${names}`, help);
   }
-  const [first = '', suggestion] = message.replace(/^error: /, '').split('\n');
+  // What follows the = of an option that does not exist may be a key.
+  const told = message.replace(/^error: /, '').replace(/(unknown option '[^=']*)=.*'$/m, "$1'");
+  const [first = '', suggestion] = told.split('\n');
   return usageProblem(first.replace(/\.$/, ''), suggestion?.replace(/^\(|\)$/g, '') ?? help);
 }
 
@@ -53,7 +68,12 @@ export function createProgram(done: Done, context: Context): Command {
       getOutHelpWidth: () => stdout.columns,
       getOutHasColors: () => false,
     })
-    .showHelpAfterError(false);
+    .helpOption('-h, --help', 'show this help')
+    .configureHelp({ subcommandTerm: nameAndArguments })
+    // `config --profile x set` and `config set --profile x` mean the same.
+    .enablePositionalOptions()
+    .showHelpAfterError(false)
+    .commandsGroup('Start and follow:');
 
   withOptions(program.command('trigger'), 'starting', 'following', 'download', 'output', 'events', 'settings')
     .description('start a run now; with --watch, follow it to its end')
@@ -106,6 +126,7 @@ export function createProgram(done: Done, context: Context): Command {
       await done(watch(runs, checked(options), context));
     });
 
+  program.commandsGroup('Look back:');
   withOptions(program.command('list'), 'output', 'settings')
     .description('list the runs this machine knows of, newest first')
     .addOption(createOption(['--limit <n>', 'how many at the most (default: 20)', whole(1, 1_000_000)]))
@@ -129,10 +150,24 @@ export function createProgram(done: Done, context: Context): Command {
       await done(recover(checked(options), context));
     });
 
-  addAgentCommands(program.command('agent').description('the discontinued Agent endpoints'), done, context);
-  addConfigCommands(program.command('config').description('read and write stored settings'), done, context);
+  program.commandsGroup('Set up:');
+  addConfigCommands(
+    program.command('config').description('ask for the settings; or read and write them one by one'),
+    done,
+    context,
+  );
 
   program
+    .command('completion')
+    .description('print the completion script of a shell')
+    .addArgument(new Argument('<shell>').choices(shells))
+    .action(async (shell) => {
+      const { completion } = await import('./commands/completion.ts');
+      await done(completion(shell, context));
+    });
+
+  program
+    .commandsGroup('Try and learn:')
     .command('emulator')
     .description('the service itself on loopback, for rehearsing scripts and cron lines')
     .addOption(createOption(['--port <n>', 'port (default: 0, any that is free)', whole(0, 65_535)]))
@@ -140,10 +175,11 @@ export function createProgram(done: Done, context: Context): Command {
     .option('--scenario <name|file>', 'a built-in one, or a JSON file', 'happy')
     .addOption(createOption(['--speed <factor>', "how much faster than real time the service's clock goes", positive]))
     .option('-q, --quiet', 'do not print the requests')
+    .argument('[command...]', 'after --: run this against it, then end with its exit code')
     .addHelpText('after', () => scenarioHelp())
-    .action(async (options) => {
+    .action(async (command, options) => {
       const { emulator } = await import('./commands/emulator.ts');
-      await done(emulator(options, context));
+      await done(emulator(command, options, context));
     });
 
   program
@@ -164,17 +200,23 @@ export function createProgram(done: Done, context: Context): Command {
       await done(explain(code, options, context));
     });
 
-  program
-    .command('completion')
-    .description('print the completion script of a shell')
-    .addArgument(new Argument('<shell>').choices(shells))
-    .action(async (shell) => {
-      const { completion } = await import('./commands/completion.ts');
-      await done(completion(shell, context));
-    });
-
-  program.addHelpText('after', '\nExit codes: `runctl explain`. Try it without an account: `runctl demo`.');
+  program.addHelpCommand(new Command('help').argument('[command]').description('show the help of a command'));
+  program.commandsGroup('Discontinued:');
+  addAgentCommands(
+    program.command('agent').description('the Agent endpoints, which `runctl trigger` replaces'),
+    done,
+    context,
+  );
+  addHelp(program);
   return program;
+}
+
+function nameAndArguments(command: Command): string {
+  const words = command.registeredArguments.map((argument) => {
+    const name = `${argument.name()}${argument.variadic ? '…' : ''}`;
+    return argument.required ? `<${name}>` : `[${name}]`;
+  });
+  return [command.name(), ...words].join(' ');
 }
 
 function addAgentCommands(agent: Command, done: Done, context: Context): void {
@@ -209,46 +251,55 @@ function addAgentCommands(agent: Command, done: Done, context: Context): void {
 
 function addConfigCommands(config: Command, done: Done, context: Context): void {
   const profile = () => new Option('--profile <name>', 'profile to read or write');
+  config
+    .addOption(profile())
+    .allowExcessArguments()
+    .action(async (options, { args: [unknown] }) => {
+      if (unknown !== undefined)
+        throw usageProblem(`unknown command 'config ${unknown}'`, 'see `runctl config --help`');
+      const { configGuide } = await import('./commands/config-guide.ts');
+      await done(configGuide(options, context));
+    });
   const json = () => new Option('--json', 'print one JSON document');
   config
     .command('get <key>')
     .description('print a setting')
     .addOption(profile())
     .addOption(json())
-    .action(async (key, options) => {
+    .action(async (key, _, command) => {
       const { configGet } = await import('./commands/config.ts');
-      await done(configGet(key, options, context));
+      await done(configGet(key, command.optsWithGlobals(), context));
     });
   config
     .command('set <key> [value]')
     .description('store a setting; `set apiKey` asks for it, or reads it from a pipe')
     .addOption(profile())
-    .action(async (key, value, options) => {
+    .action(async (key, value, _, command) => {
       const { configSet } = await import('./commands/config.ts');
-      await done(configSet(key, value, options, context));
+      await done(configSet(key, value, command.optsWithGlobals(), context));
     });
   config
     .command('unset <key>')
     .description('remove a stored setting')
     .addOption(profile())
-    .action(async (key, options) => {
+    .action(async (key, _, command) => {
       const { configUnset } = await import('./commands/config.ts');
-      await done(configUnset(key, options, context));
+      await done(configUnset(key, command.optsWithGlobals(), context));
     });
   withOptions(config.command('list'), 'settings')
     .description('show every setting in force and where it comes from')
     .addOption(json())
-    .action(async (options) => {
+    .action(async (_, command) => {
       const { configList } = await import('./commands/config.ts');
-      await done(configList(options, context));
+      await done(configList(command.optsWithGlobals(), context));
     });
   config
     .command('path')
     .description('print the path of the config file')
     .addOption(json())
-    .action(async (options) => {
+    .action(async (_, command) => {
       const { configPath } = await import('./commands/config.ts');
-      await done(configPath(options, context));
+      await done(configPath(command.optsWithGlobals(), context));
     });
 }
 

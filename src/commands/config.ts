@@ -10,7 +10,7 @@ import { defaultProfile, type StoredKey } from '../config/setting-table.ts';
 import type { Context } from '../context.ts';
 import { block } from '../render/block.ts';
 import { cleanLine } from '../render/clean.ts';
-import { printDocuments, themeOf } from '../render/output.ts';
+import { linesOf, printDocuments, themeOf } from '../render/output.ts';
 import type { Theme } from '../render/theme.ts';
 import { quote } from '../runs/arguments.ts';
 import { usageProblem } from '../runs/problem.ts';
@@ -49,6 +49,7 @@ export async function configList(options: ConfigOptions, context: Context): Prom
     block(
       settings.map((setting) => [setting.key, lineOf(setting, theme)]),
       theme,
+      linesOf(stdout),
     ),
   );
   return 0;
@@ -61,7 +62,7 @@ function documentOf({ value, source, problem }: DescribedSetting) {
 function lineOf({ value, source, problem }: DescribedSetting, theme: Theme): string {
   if (problem) return theme.bad(`refused: ${cleanLine(problem.message)}`);
   if (value === undefined) return theme.dim('not set');
-  return `${cleanLine(value)}  ${theme.dim(`(${cleanLine(source ?? '')})`)}`;
+  return `${cleanLine(value)} ${theme.dim(`(${cleanLine(source ?? '')})`)}`;
 }
 
 /** `runctl config path`: the path of the config file, whether or not it exists. */
@@ -91,7 +92,7 @@ export async function configSet(
   }
   checkProfileName(profile);
   const text = await valueToStore(key, value, context);
-  await change(path, (config) => withProfile(config, profile, { [key]: text }));
+  await storeInProfile(path, profile, { [key]: text });
   context.stderr.write(`stored ${key} for ${sourceOf(profile.name, path)}\n`);
   return 0;
 }
@@ -117,6 +118,15 @@ export async function configUnset(name: string, options: ConfigOptions, context:
   return 0;
 }
 
+/** Stores settings that have been checked; others of the profile stay. */
+export function storeInProfile(
+  path: string,
+  profile: ChosenProfile,
+  changes: { [key in StoredKey]?: string },
+): Promise<void> {
+  return change(path, (config) => withProfile(config, profile, changes));
+}
+
 function withProfile(
   config: ConfigFile,
   { name }: ChosenProfile,
@@ -131,7 +141,7 @@ async function change(path: string, make: (config: ConfigFile) => ConfigFile): P
   changeConfigFile(path, make);
 }
 
-function requireConfigFile({ env }: Context): string {
+export function requireConfigFile({ env }: Context): string {
   const path = resolveConfigFile(env);
   if (path === undefined) throw usageProblem('there is no folder for a config file', 'set HOME or RUNCTL_CONFIG_DIR');
   return path;

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { exitCodeBlock, exitCodeTable } from '../render/exit-code-table.ts';
-import { type OutputOptions, themeOf } from '../render/output.ts';
+import { linesOf, type OutputOptions, themeOf } from '../render/output.ts';
 import { exitCodes } from '../runs/exit-codes.ts';
 import { usageProblem } from '../runs/problem.ts';
 
@@ -15,6 +15,7 @@ export async function explain(code: string | undefined, options: OutputOptions, 
     return 0;
   }
   const theme = await themeOf(stdout, context);
-  stdout.write(row ? exitCodeBlock(row, theme) : exitCodeTable(theme));
+  const lines = linesOf(stdout);
+  stdout.write(row ? exitCodeBlock(row, theme, lines) : exitCodeTable(theme, lines));
   return 0;
 }

@@ -16,6 +16,7 @@ export interface FollowFlags extends OutputOptions {
   giveUpAfterMs?: number;
   /** A shell command. */
   onFinal?: string;
+  bell?: boolean;
 }
 
 const defaultTimeoutMs = 3.25 * 3_600_000;
@@ -76,9 +77,9 @@ function paceOf(target: Target, { intervalMs }: FollowFlags, { history }: Connec
 /** Who tells of runs of these targets while they are followed. */
 export function reporterFor(
   targets: readonly Target[],
-  flags: OutputOptions,
+  flags: OutputOptions & { bell?: boolean },
   { history }: Connection,
   context: Context,
 ): Promise<Reporter> {
-  return createReporter({ ...flags, several: targets.length > 1, history }, context);
+  return createReporter({ ...flags, runs: targets.length, history }, context);
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { documentOf } from '../render/document.ts';
-import { type OutputOptions, printDocuments, printSentence, themeOf, wantsData } from '../render/output.ts';
+import { linesOf, type OutputOptions, printDocuments, printSentence, themeOf, wantsData } from '../render/output.ts';
 import { summary } from '../render/summary.ts';
 import { parseRunArgument } from '../runs/arguments.ts';
 import { usageProblem } from '../runs/problem.ts';
@@ -32,7 +32,7 @@ export async function result(runArgument: string, options: ResultOptions, contex
     // Duration and credits stand in the status alone; a summary without them is better than none.
     const looked = await connection.service.status(run, context.signal);
     const execution = looked.kind === 'good' ? looked.value : undefined;
-    context.stdout.write(summary({ run, execution, result: found }, theme, !context.stdout.isTTY));
+    context.stdout.write(summary({ run, execution, result: found }, theme, linesOf(context.stdout)));
     if (!isFinal(run.target, found.status)) {
       await printSentence(`the run is still going: follow it with \`runctl watch ${run.executionId}\``, context);
     }

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { documentOf } from '../render/document.ts';
-import { type OutputOptions, printDocuments, themeOf, wantsData } from '../render/output.ts';
+import { linesOf, type OutputOptions, printDocuments, themeOf, wantsData } from '../render/output.ts';
 import { statusBlock } from '../render/status-block.ts';
 import { parseRunArgument } from '../runs/arguments.ts';
 import { exitCodeOf } from '../runs/exit-codes.ts';
@@ -33,7 +33,7 @@ export async function showStatus(
   if (wantsData(options)) printDocuments([documentOf({ ...known, execution })], options, context);
   else if (!options.quiet) {
     const theme = await themeOf(context.stdout, context);
-    context.stdout.write(statusBlock(known.run, execution, context.clock.nowMs(), theme));
+    context.stdout.write(statusBlock(known.run, execution, context.clock.nowMs(), theme, linesOf(context.stdout)));
   }
   return options.exitStatus ? exitStatusOf(known.run, execution.status) : 0;
 }

@@ -1,10 +1,21 @@
 import type { Context } from '../context.ts';
-import { type OutputOptions, printDocuments, printProblem, themeOf, wantsData } from '../render/output.ts';
+import { isGithubActions, withoutCommands } from '../render/github-actions.ts';
+import {
+  linesOf,
+  type OutputOptions,
+  printDocuments,
+  printNextStep,
+  printProblem,
+  printSentence,
+  themeOf,
+  wantsData,
+} from '../render/output.ts';
 import type { Reporter } from '../render/reporter.ts';
 import { summary } from '../render/summary.ts';
 import { exitCodeOf } from '../runs/exit-codes.ts';
 import type { Ending } from '../runs/follow.ts';
 import type { JsonObject } from '../runs/json.ts';
+import { nextStepOf } from '../runs/next-step.ts';
 import type { Problem } from '../runs/problem.ts';
 import { endingOf, isFinal } from '../runs/run.ts';
 
@@ -18,13 +29,20 @@ export interface Outcome {
   problem?: Problem;
 }
 
+export interface TellOptions extends OutputOptions {
+  /** Were several arguments given, or could there have been? */
+  plural: boolean;
+  /** The project that a bare automation name means. */
+  project?: string;
+}
+
 /**
  * The last words of a command: data where data is asked for, else a summary of each run on stdout; problems on stderr.
  * Returns the exit code: of the first argument that did not go well.
  */
 export async function tellOutcomes(
   outcomes: Outcome[],
-  options: OutputOptions & { plural: boolean },
+  options: TellOptions,
   reporter: Reporter,
   context: Context,
 ): Promise<number> {
@@ -36,17 +54,38 @@ export async function tellOutcomes(
   for (const { problem, about } of outcomes) {
     if (problem) await printProblem(problem, context, options.plural ? about : undefined);
   }
+  if (!wantsData(options)) await tellWhatIsNext(outcomes, options, context);
+  if (isGithubActions(context)) {
+    const { tellGithubActions } = await import('./tell-github-actions.ts');
+    await tellGithubActions(outcomes, context);
+  }
   return outcomes.map(exitCodeOfOutcome).find((code) => code !== 0) ?? 0;
 }
 
-async function printSummaries(outcomes: Outcome[], { quiet }: OutputOptions, context: Context): Promise<void> {
+async function printSummaries(outcomes: Outcome[], { quiet }: TellOptions, context: Context): Promise<void> {
   const { stdout } = context;
   const theme = await themeOf(stdout, context);
   const told = outcomes.flatMap(({ ending }) => {
     if (!ending?.execution || !isFinal(ending.run.target, ending.execution.status)) return [];
-    return quiet && exitCodeOfEnding(ending) === 0 ? [] : [summary(ending, theme, !stdout.isTTY)];
+    return quiet && exitCodeOfEnding(ending) === 0 ? [] : [summary(ending, theme, linesOf(stdout))];
   });
-  if (told.length > 0) stdout.write(told.join('\n'));
+  const text = told.join('\n');
+  if (text !== '') stdout.write(isGithubActions(context) ? withoutCommands(text) : text);
+}
+
+/** Of one run, what to do about its end; of many, how many went well. */
+async function tellWhatIsNext(outcomes: Outcome[], { quiet, project }: TellOptions, context: Context): Promise<void> {
+  const [first] = outcomes;
+  if (outcomes.length > 1) {
+    const followed = outcomes.flatMap(({ ending }) => ending ?? []);
+    const completed = followed.filter((ending) => exitCodeOfEnding(ending) === 0).length;
+    if (!quiet && followed.length > 0)
+      await printSentence(`${completed} of ${outcomes.length} runs completed`, context);
+  } else if (first?.ending?.execution && !first.problem) {
+    const { run, execution, result } = first.ending;
+    const next = nextStepOf(run, execution.status, result?.error?.type, project);
+    if (next) await printNextStep(next, context);
+  }
 }
 
 function exitCodeOfOutcome({ problem, ending }: Outcome): number {

@@ -70,13 +70,12 @@ export async function triggerAll(
         } catch (error) {
           inOrder(index, () => {});
           if (!(error instanceof Problem)) throw error;
-          // A rerun that failed to start: the run before it was started all the same.
-          const problem = start?.kind === 'started' ? error.with({ started: 'yes' }) : error;
-          return outcomeOf(request.target, start, undefined, problem);
+          return outcomeOf(request.target, start, undefined, error);
         }
       }),
     );
-    return await tellOutcomes(outcomes, { ...options, plural: requests.length > 1 }, reporter, context);
+    const { project } = connection.settings;
+    return await tellOutcomes(outcomes, { ...options, project, plural: requests.length > 1 }, reporter, context);
   } finally {
     reporter.stop();
   }
@@ -95,19 +94,27 @@ async function followWithReruns(
 ): Promise<Ending | undefined> {
   let start = first;
   let ending: Ending | undefined;
+  let hasStarted = false;
+  // What becomes of a later run does not undo that an earlier one was started.
+  const truthOf = (problem: Problem) => (hasStarted ? problem.with({ started: 'yes' }) : problem);
   for (let reruns = 1; start.kind !== 'skipped'; reruns++) {
     const { run, execution, kind } = start;
+    hasStarted ||= kind === 'started';
     reporter.observe({ event: 'triggered', run, execution, replayed: kind === 'replayed' });
     const ours = kind === 'started' ? { triggeredAtMs: context.clock.nowMs(), known: execution } : {};
     ending = await followRun({ run, ...ours }, options, connection, reporter, context);
-    if (kind === 'started') ending = { ...ending, problem: ending.problem?.with({ started: 'yes' }) };
+    if (ending.problem) ending = { ...ending, problem: truthOf(ending.problem) };
     const errorType = ending.result?.error?.type;
     const again = !ending.problem && errorType !== undefined && options.rerunOn?.includes(errorType);
     if (!again || reruns > (options.maxReruns ?? defaultReruns)) return ending;
     const { idempotencyKey } = options;
     // A given key with its number keeps the whole command repeatable (contract §8).
     const flags = { ...options, idempotencyKey: idempotencyKey && `${idempotencyKey}.${reruns}` };
-    start = await startRun(request, flags, connection, reporter.say, context);
+    try {
+      start = await startRun(request, flags, connection, reporter.say, context);
+    } catch (error) {
+      throw error instanceof Problem ? truthOf(error) : error;
+    }
     if (start.kind !== 'skipped')
       reporter.say(`the run ended with ${errorType}: started again as ${start.run.executionId}`);
   }

@@ -24,7 +24,7 @@ export async function watch(runArguments: string[], options: WatchOptions, conte
   const texts = fromStdin ? await withStdin(runArguments, context) : runArguments;
   if (fromStdin && texts.length === 0) throw usageProblem('standard input named no run');
   const named = (texts.length > 0 ? texts : ['@last']).map(parseRunArgument);
-  const connection = await connect(options, context);
+  const connection = await connect(options, context, { needed: options.all });
   const known = { ...connection, project: connection.settings.project };
   const runs = options.all ? goingRuns(connection) : named.map((argument) => findRun(argument, options, known));
   if (runs.length === 0) {
@@ -51,10 +51,10 @@ export async function followAll(
   );
   try {
     const enough = new AbortController();
-    const signal = AbortSignal.any([context.signal, enough.signal]);
+    const watching = { ...context, signal: AbortSignal.any([context.signal, enough.signal]) };
     const endings = await Promise.all(
       runs.map(async (run) => {
-        const ending = await followRun(run, options, connection, reporter, { ...context, signal });
+        const ending = await followRun(run, options, connection, reporter, watching);
         if (enough.signal.aborted && !context.signal.aborted && !isOver(ending))
           return { ...ending, problem: undefined };
         if (options.failFast && exitCodeOfEnding(ending) !== 0) enough.abort('--fail-fast');
@@ -67,7 +67,7 @@ export async function followAll(
       ending: isOver(ending) ? ending : undefined,
       problem: ending.problem,
     }));
-    return await tellOutcomes(outcomes, options, reporter, context);
+    return await tellOutcomes(outcomes, { ...options, project: connection.settings.project }, reporter, context);
   } finally {
     reporter.stop();
   }

@@ -74,6 +74,6 @@ function refuse(key: 'apiKey' | 'baseUrl' | 'project', { profile }: Settings): n
   const where = profile === defaultProfile ? '' : ` --profile ${profile}`;
   throw usageProblem(
     `no ${name} is set`,
-    `give \`${flag}\`, set ${variable}, or store it with \`runctl config set ${key}${value}${where}\``,
+    `give \`${flag}\`, set ${variable}, or store it with \`runctl config set ${key}${value}${where}\`; \`runctl config\` asks for all of them`,
   );
 }

@@ -1,6 +1,8 @@
 import type { Context } from '../context.ts';
 import { formatDuration } from '../runs/duration.ts';
-import { endingOf, isKnownState, nameOf } from '../runs/run.ts';
+import { endingOf, isKnownState, nameOf, type Run } from '../runs/run.ts';
+import type { Execution } from '../runs/service.ts';
+import { createAttention } from './attention.ts';
 import { cleanLine } from './clean.ts';
 import { themeOf } from './output.ts';
 import type { Reporter, ReporterOptions } from './reporter.ts';
@@ -9,6 +11,7 @@ import { createLiveText } from './spinner.ts';
 import { colorOfState, symbolOfState } from './state.ts';
 import { durationOf } from './status-block.ts';
 import { typeset } from './theme.ts';
+import { wrap } from './wrap.ts';
 
 // Lines that the prompt, the counts and the spinner want for themselves.
 const reservedRows = 4;
@@ -18,33 +21,30 @@ const latestChanges = 5;
  * Followed runs on a terminal. One run is one line; of several each has its line while it goes and a last one above
  * when it has ended, and past a screenful only the counts and the latest changes are shown.
  */
-export async function createBoard({ several, history }: ReporterOptions, context: Context): Promise<Reporter> {
+export async function createBoard(
+  { runs, bell = false, history }: ReporterOptions,
+  context: Context,
+): Promise<Reporter> {
   const { clock, stderr, terminal } = context;
+  const several = runs > 1;
   const theme = await themeOf(stderr, context);
+  const { dot, warn } = theme.symbols;
+  const attention = createAttention(bell, context);
   const going = new Map<string, RunLine>();
   const changed: string[] = [];
   const warnedOf = new Set<string>();
-  let completed = 0;
-  let ended = 0;
-  let unwatched = 0;
+  const count = { completed: 0, endedOtherwise: 0, givenUp: 0 };
+  const over = () => count.completed + count.endedOtherwise + count.givenUp;
 
-  // The spinner stands before the first line, an indent before the others; the last column makes some terminals wrap.
-  const columns = () => stderr.columns - 3;
-  const counts = () => {
-    const { dot } = theme.symbols;
-    const parts = [`${going.size} going`, theme.good(`${completed} completed`)];
-    if (ended > completed) parts.push(theme.bad(`${ended - completed} ended otherwise`));
-    if (unwatched > 0) parts.push(theme.warn(`${unwatched} given up on`));
-    return parts.join(` ${theme.dim(dot)} `);
-  };
-  const text = () => {
-    if (!several) return [...going.values()].map((line) => line.text(columns())).join('');
+  const live = createLiveText(() => {
+    // The spinner stands before the first line, an indent before the others; the last column makes some terminals wrap.
+    const columns = Math.max(1, stderr.columns - 3);
+    if (!several) return [...going.values()].map((line) => line.text(columns)).join('');
     const fits = going.size <= Math.max(1, (terminal.rows || 24) - reservedRows);
     const ids = fits ? [...going.keys()] : changed.slice(-latestChanges);
-    const lines = ids.flatMap((id) => going.get(id)?.text(columns()) ?? []);
+    const lines = ids.flatMap((id) => going.get(id)?.text(columns) ?? []);
     return [counts(), ...lines].join('\n  ');
-  };
-  const live = createLiveText(text, context);
+  }, context);
 
   return {
     observe(event) {
@@ -52,20 +52,9 @@ export async function createBoard({ several, history }: ReporterOptions, context
       const id = run.executionId;
       if (event.event === 'problem' || event.event === 'final') {
         going.delete(id);
-        if (event.event === 'problem') unwatched += 1;
-        else {
-          const { status, startedAt, completedAt } = event.execution;
-          ended += 1;
-          if (endingOf(status) === 'ok') completed += 1;
-          const took = durationOf({ startedAt, completedAt }, clock.nowMs(), true);
-          const head = colorOfState(
-            run.target,
-            status,
-            theme,
-          )(`${symbolOfState(run.target, status, theme)} ${cleanLine(status)}`);
-          if (several)
-            live.above(`${head} ${cleanLine(nameOf(run.target))}${took ? theme.dim(` ${took}`) : ''} ${theme.dim(id)}`);
-        }
+        if (event.event === 'problem') count.givenUp += 1;
+        else tellEnd(run, event.execution);
+        if (over() === runs) attention.over(verdict(run, event.event === 'final' ? event.execution.status : undefined));
       } else {
         let line = going.get(id);
         if (!line) {
@@ -76,22 +65,50 @@ export async function createBoard({ several, history }: ReporterOptions, context
         if (event.event === 'status' && event.changed) changed.push(id);
         if (event.event === 'status' && run.target.family === 'automation') warnOfUnknown(event.execution.status);
         if (event.event === 'recovered' && !several) {
-          live.above(
-            theme.dim(`${theme.symbols.dot} the service answers again after ${formatDuration(event.afterMs)}`),
-          );
+          live.above(theme.dim(`${dot} the service answers again after ${formatDuration(event.afterMs)}`));
         }
       }
+      const [only] = going.values();
+      attention.progress(several ? over() / runs : only?.share());
       live.draw();
     },
-    say: (line) => live.above(typeset(line, theme)),
-    stop: live.stop,
+    say: (line) => live.above(typeset(line, theme, { columns: stderr.columns, indent: 0 })),
+    stop() {
+      live.stop();
+      attention.stop();
+    },
   };
+
+  function counts(): string {
+    const { completed, endedOtherwise, givenUp } = count;
+    const parts = [`${going.size} going`, theme.good(`${completed} completed`)];
+    if (endedOtherwise > 0) parts.push(theme.bad(`${endedOtherwise} ended otherwise`));
+    if (givenUp > 0) parts.push(theme.warn(`${givenUp} given up on`));
+    return parts.join(` ${theme.dim(dot)} `);
+  }
+
+  function tellEnd({ target, executionId }: Run, { status, startedAt, completedAt }: Execution): void {
+    if (endingOf(status) === 'ok') count.completed += 1;
+    else count.endedOtherwise += 1;
+    if (!several) return;
+    const took = durationOf({ startedAt, completedAt }, clock.nowMs(), true);
+    const state = `${symbolOfState(target, status, theme)} ${cleanLine(status)}`;
+    const words = [
+      colorOfState(target, status, theme)(state),
+      cleanLine(nameOf(target)),
+      ...(took ? [theme.dim(took)] : []),
+      theme.dim(executionId),
+    ];
+    live.above(wrap(words, { columns: stderr.columns, indent: 2, taken: 0 }));
+  }
+
+  function verdict({ target }: Run, status = 'was given up on'): string {
+    return several ? `${count.completed} of ${runs} runs completed` : cleanLine(`${nameOf(target)} ${status}`);
+  }
 
   function warnOfUnknown(status: string): void {
     if (isKnownState(status) || warnedOf.has(status)) return;
     warnedOf.add(status);
-    live.above(
-      `${theme.warn(theme.symbols.warn)} ${cleanLine(status)} is a state this version does not know: following on`,
-    );
+    live.above(`${theme.warn(warn)} ${cleanLine(status)} is a state this version does not know: following on`);
   }
 }

@@ -1,25 +1,34 @@
 import { type ExitCode, exitCodes } from '../runs/exit-codes.ts';
 import { block } from './block.ts';
-import type { Theme } from './theme.ts';
+import { type Theme, typeset } from './theme.ts';
+import type { Lines } from './wrap.ts';
 
 /** One exit code and what to do about it. */
-export function exitCodeBlock({ code, name, meaning, started, repeat, advice }: ExitCode, theme: Theme): string {
-  const head = `${theme.strong(`${code} ${name}`)}: ${meaning}\n`;
+export function exitCodeBlock(
+  { code, name, meaning, started, repeat, advice }: ExitCode,
+  theme: Theme,
+  { columns }: Lines,
+): string {
+  const head = `${theme.strong(`${code} ${name}`)}: `;
   const rows = block(
     [
       ['was a run started by this command?', started],
-      ['safe to repeat?', repeat],
+      ['safe to repeat?', typeset(repeat, theme)],
     ],
     theme,
-    '  ',
+    { columns, indent: 2 },
   );
-  return `${head}${rows}${advice}\n`;
+  return `${head}${typeset(meaning, theme, { columns, taken: head.length })}\n${rows}${typeset(advice, theme, { columns })}\n`;
 }
 
 /** All of them, a line each. */
-export function exitCodeTable(theme: Theme): string {
+export function exitCodeTable(theme: Theme, { columns }: Lines): string {
   const width = Math.max(...exitCodes.map(({ name }) => name.length));
+  const lines = { columns, indent: 3 + 2 + width + 2 };
   return exitCodes
-    .map(({ code, name, meaning }) => `${String(code).padStart(3)}  ${theme.strong(name.padEnd(width))}  ${meaning}\n`)
+    .map(({ code, name, meaning }) => {
+      const head = `${String(code).padStart(3)}  ${theme.strong(name.padEnd(width))}`;
+      return `${head}  ${typeset(meaning, theme, lines)}\n`;
+    })
     .join('');
 }

@@ -51,8 +51,11 @@ function lineOf(event: FollowEvent): string | undefined {
       const unknown = isKnownState(execution.status) ? '' : ', a state this version does not know: following on';
       return `${execution.status}${unknown} (run ${run.executionId})`;
     }
-    case 'poll_failed':
-      return `no answer for ${formatDuration(event.quietMs)}: ${event.fault.message}; ${lastConfirmed(event)}; asking again in ${formatDuration(event.retryInMs)}`;
+    case 'poll_failed': {
+      const { failures, quietMs, fault, retryInMs } = event;
+      const quiet = failures > 1 ? ` for ${formatDuration(quietMs)}` : '';
+      return `no good answer${quiet}: ${fault.message}; ${lastConfirmed(event)}; asking again in ${formatDuration(retryInMs)}`;
+    }
     case 'recovered':
       return `answers again after ${formatDuration(event.afterMs)}`;
     case 'waiting':

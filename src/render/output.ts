@@ -5,7 +5,9 @@ import type { Problem } from '../runs/problem.ts';
 import type { Secrets } from '../secrets.ts';
 import { clean, cleanJson, cleanLine } from './clean.ts';
 import { fieldOf } from './document.ts';
+import { errorAnnotation, isGithubActions } from './github-actions.ts';
 import { createTheme, type Theme, typeset } from './theme.ts';
+import type { Lines } from './wrap.ts';
 
 /** How a command's answer is wanted (contract §3). */
 export interface OutputOptions {
@@ -51,21 +53,34 @@ export function scrubProblem(document: JsonObject, secrets: Secrets): JsonObject
   return { ...document, problem: Object.fromEntries(scrubbed) };
 }
 
-/** A failure of the tool on stderr, in one or two lines. */
+/** A failure of the tool on stderr: what happened, and beneath it what to type next. */
 export async function printProblem(problem: Problem, context: Context, about?: string): Promise<void> {
   const { stderr } = context;
   const theme = await themeOf(stderr, context);
   const { message, hint } = problem.facts;
   const who = about === undefined ? 'runctl:' : `runctl: ${cleanLine(about)}:`;
-  stderr.write(`${theme.bad(who)} ${typeset(message, theme)}\n`);
-  if (hint) stderr.write(`  ${theme.symbols.arrow} ${typeset(hint, theme)}\n`);
+  const lines = { ...linesOf(stderr), indent: 2, taken: who.length + 1 };
+  stderr.write(`${theme.bad(who)} ${typeset(message, theme, lines)}\n`);
+  if (hint) await printNextStep(hint, context);
+  if (isGithubActions(context))
+    stderr.write(errorAnnotation(about ?? 'runctl', hint ? `${message}\n${hint}` : message));
+}
+
+/** What to type next, on stderr. */
+export async function printNextStep(hint: string, context: Context): Promise<void> {
+  const { stderr } = context;
+  const theme = await themeOf(stderr, context);
+  stderr.write(`  ${theme.symbols.arrow} ${typeset(hint, theme, { ...linesOf(stderr), indent: 4 })}\n`);
 }
 
 /** A sentence for people, on stderr. */
 export async function printSentence(sentence: string, context: Context): Promise<void> {
   const { stderr } = context;
-  stderr.write(`${typeset(sentence, await themeOf(stderr, context))}\n`);
+  stderr.write(`${typeset(sentence, await themeOf(stderr, context), linesOf(stderr))}\n`);
 }
+
+/** Lines are broken for people; a log keeps a sentence on one. */
+export const linesOf = ({ isTTY, columns }: Sink): Lines => (isTTY ? { columns } : {});
 
 /** How things look on one stream. */
 export function themeOf({ colors }: Sink, { unicode }: Context): Promise<Theme> {

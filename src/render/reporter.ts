@@ -15,8 +15,10 @@ export interface Reporter {
 }
 
 export interface ReporterOptions extends OutputOptions {
-  /** Is anything but one run followed? */
-  several: boolean;
+  /** How many runs are to be followed. */
+  runs: number;
+  /** Ring when all is over. */
+  bell?: boolean;
   /** How long the last completed runs of a target took, in milliseconds, newest first. */
   history(target: Target): readonly number[];
 }

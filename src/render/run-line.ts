@@ -1,5 +1,5 @@
 import type { Clock } from '../runs/clock.ts';
-import { formatDuration } from '../runs/duration.ts';
+import { formatAge } from '../runs/duration.ts';
 import type { FollowEvent } from '../runs/follow-event.ts';
 import { isLongerThanUsual, usualDurationMs } from '../runs/pace.ts';
 import { nameOf, type Run } from '../runs/run.ts';
@@ -13,6 +13,8 @@ export interface RunLine {
   observe(event: FollowEvent): void;
   /** Fits into `columns`, as far as a line can. */
   text(columns: number): string;
+  /** The share of the usual duration that has passed, less than 1; undefined where none is known or it is over. */
+  share(): number | undefined;
 }
 
 type Failure = Extract<FollowEvent, { event: 'poll_failed' }> & { atMs: number };
@@ -48,11 +50,15 @@ export function createRunLine(run: Run, durationsMs: readonly number[], clock: C
       const ageMs = clock.nowMs() - startedAtMs;
       const after = ` ${state} ${formatAge(ageMs)}`;
       const shownName = cutTo(name, Math.max(shortestName, columns - widthOf(after)), theme);
-      const head = `${theme.strong(shownName)}${theme.warn(after)}`;
+      const head = `${theme.strong(shownName)}${theme.busy(after)}`;
       const room = columns - widthOf(shownName + after) - 3;
       const tail = cutTo(failure ? trouble(failure) : usual(ageMs), room, theme);
       if (room < shortestTail || tail === '') return head;
       return `${head} ${theme.dim(dot)} ${failure ? theme.warn(tail) : theme.dim(tail)}`;
+    },
+    share() {
+      const share = (clock.nowMs() - startedAtMs) / (usualMs ?? Number.NaN);
+      return share < 1 ? share : undefined;
     },
   };
 }
@@ -60,6 +66,3 @@ export function createRunLine(run: Run, durationsMs: readonly number[], clock: C
 const shortestName = 6;
 // Less than this says nothing.
 const shortestTail = 8;
-
-/** Whole seconds: a line that shows tenths is restless. */
-const formatAge = (ms: number) => formatDuration(Math.max(0, Math.floor(ms / 1000) * 1000));

@@ -1,5 +1,5 @@
 import type { JournalRun } from '../journal/journal.ts';
-import { formatDuration } from '../runs/duration.ts';
+import { formatAge } from '../runs/duration.ts';
 import { nameOf } from '../runs/run.ts';
 import { cleanLine } from './clean.ts';
 import { colorOfState } from './state.ts';
@@ -8,34 +8,55 @@ import type { Theme } from './theme.ts';
 import { cutTo, padTo, widthOf } from './width.ts';
 
 const gap = '  ';
+const headings = { state: 'STATE', name: 'AUTOMATION', age: 'STARTED', took: 'TOOK', id: 'RUN' };
+type Column = keyof typeof headings;
 
-/** Runs as a table, newest first; the automation's name gives way where the terminal is narrow. */
+// A name that is cut shorter than this says little.
+const shortestName = 12;
+
+/**
+ * Runs as a table, newest first. Where the terminal is narrow the automation's name gives way, and where that is not
+ * enough the id goes on a line of its own: it is never cut, for it is there to be copied.
+ */
 export function runTable(runs: readonly JournalRun[], nowMs: number, columns: number, theme: Theme): string {
-  const rows = runs.map((run) => ({
-    state: run.status ?? (run.executionId === null ? 'unknown' : 'started'),
-    name: cleanLine(nameOf(run.target)),
-    age: `${formatDuration(nowMs - Date.parse(run.startedAt ?? run.at))} ago`,
-    took:
-      durationOf({ startedAt: run.startedAt ?? undefined, completedAt: run.completedAt ?? undefined }, nowMs, true) ??
-      '',
-    id: run.executionId ?? 'settle it with `runctl recover`',
-    target: run.target,
-  }));
-  const widest = (cells: string[]) => Math.max(...cells.map((cell) => widthOf(cell)));
-  const state = widest(rows.map((row) => row.state));
-  const age = widest(rows.map((row) => row.age));
-  const took = widest(rows.map((row) => row.took));
-  const id = widest(rows.map((row) => row.id));
-  const room = Math.max(8, columns - state - age - took - id - 4 * gap.length);
-  const name = Math.min(room, widest(rows.map((row) => row.name)));
-  return rows
-    .map((row) => {
-      const shown = padTo(cutTo(row.name, name, theme), name);
-      const color = colorOfState(row.target, row.state, theme);
-      return [color(padTo(row.state, state)), shown, padTo(row.age, age), padTo(row.took, took), theme.dim(row.id)]
-        .join(gap)
-        .trimEnd();
-    })
-    .map((line) => `${line}\n`)
-    .join('');
+  const rows = runs.map((run) => ({ look: colorOfState(run.target, run.status ?? '', theme), ...cellsOf(run, nowMs) }));
+  const widthOfColumn = (column: Column) => Math.max(...[headings, ...rows].map((cells) => widthOf(cells[column])));
+  const widths = { state: widthOfColumn('state'), age: widthOfColumn('age'), took: widthOfColumn('took') };
+  const fixed = widths.state + widths.age + widths.took + 3 * gap.length;
+  const idWidth = gap.length + widthOfColumn('id');
+  const nameWidth = widthOfColumn('name');
+  const isNarrow = columns - fixed - idWidth < Math.min(nameWidth, shortestName);
+  const room = columns - fixed - (isNarrow ? 0 : idWidth);
+  const name = Math.min(nameWidth, Math.max(room, shortestName));
+
+  const lineOf = (cells: Record<Column, string>, look: (text: string) => string) => {
+    const line = [
+      look(padTo(cells.state, widths.state)),
+      padTo(cutTo(cells.name, name, theme), name),
+      padTo(cells.age, widths.age),
+      padTo(cells.took, widths.took),
+    ].join(gap);
+    return `${isNarrow ? `${line.trimEnd()}\n` : line}${gap}${theme.dim(cells.id)}\n`;
+  };
+  const heading = isNarrow ? '' : theme.dim(lineOf(headings, String));
+  return heading + rows.map((row) => lineOf(row, row.look)).join('');
+}
+
+function cellsOf(run: JournalRun, nowMs: number): Record<Column, string> {
+  const { target, status, executionId, startedAt, completedAt, at } = run;
+  const times = { startedAt: startedAt ?? undefined, completedAt: completedAt ?? undefined };
+  return {
+    state: cleanLine(status ?? (executionId === null ? 'unknown' : 'started')),
+    name: cleanLine(nameOf(target)),
+    age: ageOf(nowMs - Date.parse(startedAt ?? at), startedAt ?? at),
+    took: durationOf(times, nowMs, true) ?? '',
+    id: executionId ?? 'settle it with `runctl recover`',
+  };
+}
+
+const longAgoMs = 2 * 86_400_000;
+
+/** What was lately is told by its age, what was long ago by its date. */
+function ageOf(ageMs: number, timestamp: string): string {
+  return ageMs < longAgoMs ? `${formatAge(ageMs)} ago` : timestamp.slice(0, 16).replace('T', ' ');
 }

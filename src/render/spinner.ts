@@ -14,7 +14,14 @@ const redrawMs = 1_000;
 
 export function createLiveText(text: () => string, { terminal, stderr, unicode }: Context): LiveText {
   // `discardStdin` would swallow Ctrl-C on a pseudo-terminal; `isEnabled` because ora looks at CI variables too.
-  const spinner = ora({ stream: terminal, discardStdin: false, isEnabled: true, spinner: unicode ? 'dots' : 'line' });
+  // It looks at no NO_COLOR.
+  const spinner = ora({
+    stream: terminal,
+    discardStdin: false,
+    isEnabled: true,
+    spinner: unicode ? 'dots' : 'line',
+    color: stderr.colors && 'cyan',
+  });
   let timer: NodeJS.Timeout | undefined;
   const draw = () => {
     spinner.text = text();

@@ -3,7 +3,7 @@ import type { Theme } from './theme.ts';
 
 /** Good, bad or still going: how a state is coloured. */
 export function colorOfState(target: Target, status: string, theme: Theme): (text: string) => string {
-  if (!isFinal(target, status)) return theme.warn;
+  if (!isFinal(target, status)) return theme.busy;
   return endingOf(status) === 'ok' ? theme.good : theme.bad;
 }
 

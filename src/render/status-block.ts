@@ -5,9 +5,10 @@ import { block } from './block.ts';
 import { clean, cleanLine } from './clean.ts';
 import { colorOfState } from './state.ts';
 import type { Theme } from './theme.ts';
+import type { Lines } from './wrap.ts';
 
 /** One look at a run, as a short labelled block. */
-export function statusBlock(run: Run, execution: Execution, nowMs: number, theme: Theme): string {
+export function statusBlock(run: Run, execution: Execution, nowMs: number, theme: Theme, lines: Lines): string {
   const { target } = run;
   const agent = target.family === 'agent';
   return block(
@@ -25,6 +26,7 @@ export function statusBlock(run: Run, execution: Execution, nowMs: number, theme
       ['credits', execution.creditsCharged === undefined ? undefined : String(execution.creditsCharged)],
     ],
     theme,
+    lines,
   );
 }
 

@@ -5,6 +5,7 @@ import { clean, cleanLine } from './clean.ts';
 import { colorOfState, symbolOfState } from './state.ts';
 import { durationOf } from './status-block.ts';
 import type { Theme } from './theme.ts';
+import type { Lines } from './wrap.ts';
 
 export interface Told {
   run: Run;
@@ -14,9 +15,9 @@ export interface Told {
 
 /**
  * A run that was followed, for the eye: outcome first, then cause, cost and id, then the output.
- * `raw` leaves the output as the service sent it, for a pipe.
+ * Without a width, that of a terminal, the output is left as the service sent it.
  */
-export function summary({ run, execution, result }: Told, theme: Theme, raw: boolean): string {
+export function summary({ run, execution, result }: Told, theme: Theme, { columns }: Lines): string {
   const status = execution?.status ?? result?.status ?? '';
   const color = colorOfState(run.target, status, theme);
   const took = durationOf(
@@ -29,14 +30,14 @@ export function summary({ run, execution, result }: Told, theme: Theme, raw: boo
   const rows = block(
     [
       ['error', result?.error && theme.bad(errorLine(result.error))],
-      ['steps', stepsLine(result?.summary)],
+      ['steps', stepsLine(result?.summary, theme)],
       ['credits', execution?.creditsCharged === undefined ? undefined : String(execution.creditsCharged)],
       ['run', run.executionId],
     ],
     theme,
-    '  ',
+    { columns, indent: 2 },
   );
-  return `${head}${took ? ` ${theme.dim(`${verb} ${took}`)}` : ''}\n${rows}${outputOf(result, raw)}`;
+  return `${head}${took ? ` ${theme.dim(`${verb} ${took}`)}` : ''}\n${rows}${outputOf(result, columns === undefined)}`;
 }
 
 function errorLine({ type, message }: NonNullable<RunResult['error']>): string {
@@ -46,17 +47,17 @@ function errorLine({ type, message }: NonNullable<RunResult['error']>): string {
     .join(': ');
 }
 
-function stepsLine(steps: RunResult['summary']): string | undefined {
+function stepsLine(steps: RunResult['summary'], theme: Theme): string | undefined {
   if (!steps) return undefined;
   const { stepCount, succeededSteps, failedSteps, skippedSteps } = steps;
   const counts = [
-    [succeededSteps, 'succeeded'],
-    [failedSteps, 'failed'],
-    [skippedSteps, 'skipped'],
+    [succeededSteps, 'succeeded', String],
+    [failedSteps, 'failed', failedSteps ? theme.bad : String],
+    [skippedSteps, 'skipped', String],
   ] as const;
   const told = counts
     .filter(([count]) => count !== undefined)
-    .map(([count, word]) => `${count} ${word}`)
+    .map(([count, word, look]) => look(`${count} ${word}`))
     .join(', ');
   return stepCount === undefined ? told : `${told}${told ? ' ' : ''}of ${stepCount}`;
 }

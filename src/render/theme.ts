@@ -1,10 +1,13 @@
 import { cleanLine } from './clean.ts';
+import { type Lines, wrap } from './wrap.ts';
 
 /** How things look on one stream: colours where it has them, and symbols that mean the same without. */
 export interface Theme {
   good(text: string): string;
   bad(text: string): string;
   warn(text: string): string;
+  /** What is going on and needs nobody. */
+  busy(text: string): string;
   dim(text: string): string;
   strong(text: string): string;
   /** Something to type; in backquotes where there are no colours. */
@@ -24,6 +27,7 @@ export async function createTheme({ colors, unicode }: { colors: boolean; unicod
       good: plain,
       bad: plain,
       warn: plain,
+      busy: plain,
       dim: plain,
       strong: plain,
       command: (text) => `\`${text}\``,
@@ -35,6 +39,7 @@ export async function createTheme({ colors, unicode }: { colors: boolean; unicod
     good: chalk.green,
     bad: chalk.red,
     warn: chalk.yellow,
+    busy: chalk.cyan,
     dim: chalk.dim,
     strong: chalk.bold,
     command: chalk.cyan,
@@ -42,7 +47,11 @@ export async function createTheme({ colors, unicode }: { colors: boolean; unicod
   };
 }
 
-/** A sentence of ours on one line, with what is `to be typed` in it set off. */
-export function typeset(sentence: string, theme: Theme): string {
-  return cleanLine(sentence).replace(/`([^`]+)`/g, (_, typed) => theme.command(typed));
+/** A sentence of ours with what is `to be typed` in it set off: that is never broken, so that it can be copied. */
+export function typeset(sentence: string, theme: Theme, lines: Lines = {}): string {
+  const words = cleanLine(sentence).match(/[^\s`]*`[^`]+`[^\s`]*|\S+/g) ?? [];
+  return wrap(
+    words.map((word) => word.replace(/`([^`]+)`/, (_, typed) => theme.command(typed))),
+    lines,
+  );
 }

@@ -35,3 +35,6 @@ function inUnits(ms: number, large: keyof typeof unitsMs, small?: keyof typeof u
   const few = small ? Math.floor((ms % unitsMs[large]) / unitsMs[small]) : 0;
   return few > 0 ? `${many}${large} ${few}${small}` : `${many}${large}`;
 }
+
+/** The same in whole seconds, for what grows before the reader's eyes: tenths would be restless. */
+export const formatAge = (ms: number): string => formatDuration(Math.floor(ms / unitsMs.s) * unitsMs.s);

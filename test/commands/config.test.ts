@@ -214,13 +214,13 @@ describe('config list', () => {
     );
     expect(await config.list({ requestTimeout: '5s' })).toBe(
       [
-        `apiKey          ****-123  (profile "a" in ${config.path})`,
+        `apiKey          ****-123 (profile "a" in ${config.path})`,
         'baseUrl         not set',
         'project         refused: the project (RUNCTL_PROJECT) is not a UUID',
-        'requestTimeout  5s  (flag --request-timeout)',
-        'profile         a  (RUNCTL_PROFILE)',
-        `configFolder    ${join(config.path, '..')}  (RUNCTL_CONFIG_DIR)`,
-        'stateFolder     /state  (RUNCTL_STATE_DIR)',
+        'requestTimeout  5s (flag --request-timeout)',
+        'profile         a (RUNCTL_PROFILE)',
+        `configFolder    ${join(config.path, '..')} (RUNCTL_CONFIG_DIR)`,
+        'stateFolder     /state (RUNCTL_STATE_DIR)',
         '',
       ].join('\n'),
     );

@@ -1,58 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Emulator } from '../../src/emulator/server.ts';
+import { environmentIn } from './run-program.ts';
 
-export const entry = join(import.meta.dirname, '../../bin/runctl.js');
-
-export interface ProgramOptions {
-  /** The whole environment, as cron would give it: nothing is inherited. */
-  env?: Record<string, string | undefined>;
-  /** Standard input; without it, input is empty. */
-  input?: string;
-  /** Called with the process once it runs. */
-  started?(child: ChildProcess): void;
-  /** Called with all of stdout and stderr so far, whenever there is more. */
-  told?(stdout: string, stderr: string, child: ChildProcess): void;
-}
-
-export interface Ended {
-  /** The exit code, or the signal that killed it. */
-  code: number | string;
-  stdout: string;
-  stderr: string;
-  tookMs: number;
-}
-
-/** Runs the built program as a process, to its end. */
-export function runProgram(
-  args: readonly string[],
-  { env = {}, input, started, told }: ProgramOptions = {},
-): Promise<Ended> {
-  const startMs = performance.now();
-  const child = spawn(process.execPath, [entry, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk) => {
-    stdout += chunk;
-    told?.(stdout, stderr, child);
-  });
-  child.stderr.setEncoding('utf8').on('data', (chunk) => {
-    stderr += chunk;
-    told?.(stdout, stderr, child);
-  });
-  child.stdin.on('error', () => {});
-  child.stdin.end(input ?? '');
-  started?.(child);
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code, signal) =>
-      resolve({ code: code ?? signal ?? 'unknown', stdout, stderr, tookMs: performance.now() - startMs }),
-    );
-  });
-}
+export { type Ended, entry, type ProgramOptions, runProgram } from './run-program.ts';
 
 /** A folder that is gone when the test is over. */
 export function temporaryFolder(): string {
@@ -61,13 +14,7 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** The environment that points at an emulator, with a state and a config folder of its own. */
+/** The environment that points at an emulator, with a state and a config folder that are gone when the test is over. */
 export function environmentOf(emulator: Emulator, folder = temporaryFolder()): Record<string, string> {
-  return {
-    RUNCTL_BASE_URL: emulator.url,
-    RUNCTL_API_KEY: emulator.apiKey,
-    RUNCTL_PROJECT: emulator.projectId,
-    RUNCTL_CONFIG_DIR: join(folder, 'config'),
-    RUNCTL_STATE_DIR: join(folder, 'state'),
-  };
+  return environmentIn(folder, emulator);
 }

@@ -1,0 +1,30 @@
+import { stripVTControlCharacters } from 'node:util';
+
+/** Where text may be broken into lines. */
+export interface Lines {
+  /** The width of the terminal; unbroken where there is none. */
+  columns?: number;
+  /** What the lines after the first begin with, in blanks. */
+  indent?: number;
+  /** Columns that are taken on the first line. Default as `indent`. */
+  taken?: number;
+}
+
+const widthOfWord = (word: string) => stripVTControlCharacters(word).length;
+
+export const widestWord = (words: readonly string[]): number => Math.max(0, ...words.map(widthOfWord));
+
+/** Words on lines. Ideographs are taken for one column, not two: the terminal then breaks a line itself. */
+export function wrap(words: readonly string[], { columns, indent = 0, taken = indent }: Lines): string {
+  let text = '';
+  let column = taken;
+  for (const word of words) {
+    const width = widthOfWord(word);
+    const isFirst = text === '';
+    const breaks = !isFirst && columns !== undefined && column + 1 + width > columns;
+    if (!isFirst) text += breaks ? `\n${' '.repeat(indent)}` : ' ';
+    text += word;
+    column = (breaks ? indent : column + (isFirst ? 0 : 1)) + width;
+  }
+  return text;
+}

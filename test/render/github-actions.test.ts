@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { errorAnnotation, withoutCommands } from '../../src/render/github-actions.ts';
+import { jobSummary, type Told } from '../../src/render/job-summary.ts';
+import { Problem } from '../../src/runs/problem.ts';
+
+test.each([
+  ['nightly FAILED', 'it broke', '::error title=nightly FAILED::it broke\n'],
+  ['100%', '50% done', '::error title=100%25::50%25 done\n'],
+  ['a: b, c', 'a: b, c', '::error title=a%3A b%2C c::a: b, c\n'],
+  ['two\nlines', 'two\r\nlines\n', '::error title=two lines::two%0Alines%0A\n'],
+  ['red', '\u001B[31mred\u001B[0m \u202Ehidden', '::error title=red::red hidden\n'],
+  ['::add-mask::x', '::stop-commands::x', '::error title=%3A%3Aadd-mask%3A%3Ax::::stop-commands::x\n'],
+])('an annotation with the title %j and the message %j', (title, message, line) => {
+  expect(errorAnnotation(title, message)).toBe(line);
+});
+
+test.each([
+  ['::set-output name=a::b', ': :set-output name=a::b'],
+  ['fine\n  ::add-mask::a', 'fine\n  : :add-mask::a'],
+  ['in the middle ::add-mask::a', 'in the middle ::add-mask::a'],
+  ['anywhere ##[command]rm', 'anywhere ## [command]rm'],
+  ['a: b', 'a: b'],
+])('nothing in %j is obeyed by the runner', (text, shown) => {
+  expect(withoutCommands(text)).toBe(shown);
+});
+
+const executionId = 'fbd1e27d-ba33-4b31-b890-f2b2fbded43b';
+const projectId = '00000000-0000-4000-8000-000000000001';
+
+function failed(about: string, message: string): Told {
+  const run = { target: { family: 'automation', projectId, automationName: about }, executionId } as const;
+  const document = {};
+  return {
+    about,
+    ending: {
+      run,
+      execution: { executionId, status: 'FAILED', document },
+      result: { status: 'FAILED', error: { type: 'step_failed', message }, document },
+    } as Told['ending'],
+  };
+}
+
+test('a job summary has a heading and a block for each run', async () => {
+  const text = await jobSummary([failed('nightly', 'the mail server said no'), failed('weekly', 'so did this one')]);
+  expect(text.match(/^### .*$/gm)).toEqual(['### ✖ FAILED nightly', '### ✖ FAILED weekly']);
+  expect(text).toContain('error  step_failed: the mail server said no');
+  expect(text).toContain(executionId);
+});
+
+test('a heading of a job summary shows a name that is Markdown or HTML as it is', async () => {
+  const text = await jobSummary([failed('<img src=x> **a** [b](c) | `d`', '')]);
+  expect(text.split('\n')[0]).toBe('### ✖ FAILED \\<img src\\=x\\> \\*\\*a\\*\\* \\[b\\]\\(c\\) \\| \\`d\\`');
+});
+
+test('text of the service cannot end the block of a job summary', async () => {
+  const text = await jobSummary([failed('nightly', 'a ```` b')]);
+  expect(text.match(/^`+.*$/gm)).toEqual(['`````text', '`````']);
+});
+
+test('a job summary of an endless text is cut, for one of more than 1 MiB is refused', async () => {
+  expect((await jobSummary([failed('nightly', 'x'.repeat(2_000_000))])).length).toBeLessThan(70_000);
+});
+
+test('a trigger that failed is in the job summary with its hint', async () => {
+  const problem = new Problem({ name: 'no_credits', message: 'the AI credit balance is 0', hint: 'top up' });
+  expect(await jobSummary([{ about: 'nightly', problem }])).toBe(
+    '### ✖ nightly\\: no\\_credits\n\n```text\nthe AI credit balance is 0\ntop up\n```\n\n',
+  );
+});
+
+test('a run that was only started is not in the job summary', async () => {
+  expect(await jobSummary([{ about: 'nightly' }])).toBe('');
+});

@@ -43,7 +43,8 @@ const style = `
 export function pictureOf(terminal: Terminal, about: string): string {
   const { active } = terminal.buffer;
   const rows = Array.from({ length: active.length }, (_, y) => spansOf(terminal, y));
-  const shown = rows.slice(0, rows.findLastIndex((spans) => spans.length > 0) + 1);
+  const hasText = (spans: Span[]) => spans.length > 0;
+  const shown = rows.slice(rows.findIndex(hasText), rows.findLastIndex(hasText) + 1);
   const width = Math.ceil(terminal.cols * cellWidth + 2 * margin);
   const height = shown.length * lineHeight + 2 * margin;
   const texts = shown.flatMap((spans, y) =>

@@ -1,7 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { scripts } from '../package.json';
 import { type Setting, settingTable } from '../src/config/setting-table.ts';
+import { builtInScenarios } from '../src/emulator/scenarios.ts';
 import { exitCodes } from '../src/runs/exit-codes.ts';
 
 const path = join(import.meta.dirname, '../README.md');
@@ -20,12 +22,42 @@ const sections: Record<string, () => string> = {
         about,
       ]),
     ),
+  scenarios: () =>
+    table(
+      ['scenario', 'what happens'],
+      builtInScenarios.map(({ name, about }) => [`\`${name}\``, about]),
+    ),
+  scripts: () =>
+    table(
+      ['script', 'does'],
+      Object.keys(longScripts)
+        .filter((name) => name in scripts)
+        .map((name) => [`\`npm run ${name}\``, longScripts[name] ?? '']),
+    ),
   'exit-codes': () =>
     table(
       ['code', 'name', 'meaning', 'was a run started by this command?', 'safe to repeat?'],
       exitCodes.map(({ code, name, meaning, started, repeat }) => [String(code), name, meaning, started, repeat]),
     ),
 };
+
+/** The scripts that `npm test` does not run. */
+const longScripts: Record<string, string> = {
+  picture: 'draws the picture above from the running program',
+  torture: 'kills the program hundreds of times while it triggers runs, then lets `recover` settle it',
+  soak: 'hundreds of watches under random faults for two minutes',
+  'test:matrix': 'the end-to-end tests on every Node that is supported',
+  'test:proxies': 'through real proxies: tinyproxy and squid, plain and CONNECT, with and without a password',
+  'bench:start': 'how fast it starts, beside an empty script',
+  'bench:trigger': 'what the journal adds to a trigger',
+  'bench:journal': 'what reading and writing the journal costs',
+  'bench:pace': 'requests and lag of the polling, beside fixed intervals and the optimum',
+  'bench:herd': 'a hundred thousand clients that start in the same second',
+  'bench:scale': 'thousands of runs followed by one process',
+};
+
+/** Those that are told of elsewhere on the page, or that npm runs by itself. */
+const otherScripts = ['prepare', 'build', 'demo', 'lint', 'types', 'test', 'test:unit'];
 
 function table(head: string[], rows: string[][]): string {
   const line = (cells: string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
@@ -38,4 +70,23 @@ test.each(Object.keys(sections))('the table of %s in the README is the one of th
   const wanted = `${sections[name]?.()}\n`;
   if (process.env.UPDATE_README) writeFileSync(path, readme.replace(between, `$1${wanted.replaceAll('$', '$$$$')}$3`));
   else expect(between.exec(readme)?.[2]).toBe(wanted);
+});
+
+test('every script of the package is told of', () => {
+  const untold = Object.keys(scripts).filter((name) => !(name in longScripts) && !otherScripts.includes(name));
+  expect(untold).toEqual([]);
+});
+
+test('every link of the page leads somewhere', () => {
+  const readme = readFileSync(path, 'utf8');
+  const anchors = [...readme.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => title.toLowerCase().replaceAll(' ', '-'));
+  const links = [...readme.matchAll(/\]\(#([^)]*)\)/g)].map(([, anchor]) => anchor);
+  expect(links.filter((anchor) => !anchors.includes(anchor ?? ''))).toEqual([]);
+});
+
+test('the source map names every folder', () => {
+  const readme = readFileSync(path, 'utf8');
+  const root = join(import.meta.dirname, '..');
+  const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  expect(folders.map(({ name }) => name).filter((name) => !readme.includes(`| \`src/${name}/\` |`))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Context } from '../context.ts';
 import { parseScenario, type Scenario } from '../emulator/scenario.ts';
-import { builtInScenarios } from '../emulator/scenarios.ts';
+import { builtInScenarios, findBuiltInScenario } from '../emulator/scenarios.ts';
 import { startEmulator } from '../emulator/server.ts';
 import { usageProblem } from '../runs/problem.ts';
 
@@ -14,8 +14,15 @@ export interface EmulatorCommandOptions {
   quiet?: boolean;
 }
 
-/** `runctl emulator`: the service on loopback, until it is interrupted. Prints the lines that make the shell use it. */
-export async function emulator(options: EmulatorCommandOptions, context: Context): Promise<number> {
+/**
+ * `runctl emulator`: the service on loopback, until it is interrupted. Prints the lines that make the shell use it.
+ * With a command, until that has ended: runs it against the emulator, and ends with its exit code.
+ */
+export async function emulator(
+  command: readonly string[],
+  options: EmulatorCommandOptions,
+  context: Context,
+): Promise<number> {
   const { stdout, stderr, signal, random, clock } = context;
   const running = await startEmulator({
     scenario: await findScenario(options.scenario ?? 'happy'),
@@ -26,6 +33,10 @@ export async function emulator(options: EmulatorCommandOptions, context: Context
     nowMs: clock.nowMs,
     onRequest: options.quiet ? undefined : (line) => stderr.write(`${line}\n`),
   });
+  if (command.length > 0) {
+    const { rehearse } = await import('./rehearse.ts');
+    return rehearse(command, running, context).finally(running.close);
+  }
   stdout.write(`export RUNCTL_BASE_URL=${running.url}\n`);
   stdout.write(`export RUNCTL_API_KEY=${running.apiKey}\n`);
   stdout.write(`export RUNCTL_PROJECT=${running.projectId}\n`);
@@ -36,8 +47,8 @@ export async function emulator(options: EmulatorCommandOptions, context: Context
 }
 
 async function findScenario(name: string): Promise<Scenario> {
-  const builtIn = builtInScenarios.find((candidate) => candidate.name === name);
-  if (builtIn) return builtIn.scenario;
+  const builtIn = findBuiltInScenario(name);
+  if (builtIn) return builtIn;
   const isFile = /[/.\\]/.test(name);
   if (!isFile) {
     const names = builtInScenarios.map((candidate) => candidate.name).join(', ');

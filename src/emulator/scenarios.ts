@@ -9,6 +9,14 @@ export interface BuiltInScenario {
 
 const badGateway = { do: 'status', status: 502, body: '<html><h1>502 Bad Gateway</h1></html>' } as const;
 const html = { 'content-type': 'text/html' };
+const tooMany = {
+  do: 'status',
+  status: 429,
+  body: { code: 'rateLimited', message: 'Too many requests' },
+  headers: { 'retry-after': '1' },
+} as const;
+/** Within the limit of 3 hours. */
+const longPlan = { duration: '2h50m', steps: { count: 12 }, creditsCharged: 340 };
 
 /** The scenarios that come with the emulator; each works with any automation name unless `about` names some. */
 export const builtInScenarios: readonly BuiltInScenario[] = [
@@ -84,22 +92,27 @@ export const builtInScenarios: readonly BuiltInScenario[] = [
   },
   {
     name: 'bad-day',
-    about: 'a run of 2h 50m: a storm of 429 after 1h, 502s and resets in the third hour; try it at --speed 60',
+    about:
+      'a lost answer, 429s, 502s, resets, pages of a proxy, a late and torn result, all in one run of 2h 50m, which takes the last credits; try it at --speed 1200',
     scenario: {
-      automations: { '*': { duration: '2h50m', steps: { count: 12 }, creditsCharged: 340 } },
+      automations: { '*': { ...longPlan, resultLate: '30m' } },
+      credits: longPlan.creditsCharged,
       faults: [
-        {
-          during: { after: '1h', for: '5m' },
-          do: 'status',
-          status: 429,
-          body: { code: 'rateLimited', message: 'Too many requests' },
-          headers: { 'retry-after': '2' },
-        },
-        { during: { after: '2h', for: '5m' }, ...badGateway, headers: html },
-        { during: { after: '2h20m', for: '2m' }, do: 'reset' },
-        { during: { after: '2h30m', for: '5m' }, every: 2, do: 'html' },
+        { on: 'trigger', nth: 1, do: 'loseAnswer' },
+        { on: 'status', during: { after: '1h', for: '25m' }, ...tooMany },
+        { on: 'status', during: { after: '2h', for: '25m' }, ...badGateway, headers: html },
+        { on: 'status', during: { after: '2h25m', for: '5m' }, do: 'reset' },
+        { on: 'status', during: { after: '2h30m', for: '5m' }, every: 2, do: 'html' },
         { on: 'result', nth: 1, do: 'truncate' },
       ],
+    },
+  },
+  {
+    name: 'third-hour-502s',
+    about: 'a run of 2h 50m; in its third hour every answer is 502 for 25 minutes; try it at --speed 1200',
+    scenario: {
+      automations: { '*': longPlan },
+      faults: [{ on: 'status', during: { after: '2h', for: '25m' }, ...badGateway, headers: html }],
     },
   },
   {
@@ -113,6 +126,16 @@ export const builtInScenarios: readonly BuiltInScenario[] = [
     scenario: { order: 'activeFirst', faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] },
   },
   {
+    name: 'storm-of-429s',
+    about: 'the first three triggers and the first three looks get 429 with Retry-After: 1',
+    scenario: {
+      faults: [
+        { on: 'trigger', to: 3, ...tooMany },
+        { on: 'status', to: 3, ...tooMany },
+      ],
+    },
+  },
+  {
     name: 'rate-limited',
     about: 'one trigger in 10 seconds; any other gets 429 with Retry-After',
     scenario: { rateLimit: { requests: 1, window: '10s' } },
@@ -124,8 +147,11 @@ export const builtInScenarios: readonly BuiltInScenario[] = [
   },
   {
     name: 'key-revoked',
-    about: 'the API key is revoked while the run is watched',
-    scenario: { faults: [{ on: 'status', nth: 3, do: 'revokeKey' }] },
+    about: 'a run of 10 minutes, in the middle of which the API key is revoked; try it at --speed 60',
+    scenario: {
+      automations: { '*': { duration: '10m' } },
+      faults: [{ on: 'status', during: { after: '5m' }, nth: 1, do: 'revokeKey' }],
+    },
   },
   {
     name: 'result-late',
@@ -152,3 +178,8 @@ export const builtInScenarios: readonly BuiltInScenario[] = [
     },
   },
 ];
+
+/** The built-in scenario of that name, with or without `.json` behind it. */
+export function findBuiltInScenario(name: string): Scenario | undefined {
+  return builtInScenarios.find((builtIn) => builtIn.name === name || `${builtIn.name}.json` === name)?.scenario;
+}

@@ -3,9 +3,16 @@ import { stripVTControlCharacters } from 'node:util';
 // Control characters, and the invisible ones that reorder or hide text ("Trojan Source").
 const unsafe = /(?![\t\n])\p{Cc}|[\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u2069\uFEFF]/gu;
 
+const esc = '\u001B';
+// What a terminal keeps for itself up to its end (ECMA-48 §5.6), a window's title say. Node strips the frame alone.
+const commandString = new RegExp(
+  `(?:${esc}[P\\]X^_]|[\u0090\u0098\u009D-\u009F])\\P{Cc}*(?:\u0007|${esc}\\\\|\u009C)`,
+  'gu',
+);
+
 /** Text from the service, made harmless for a terminal: no escape sequences, no control characters but tab and newline. */
 export function clean(text: string): string {
-  return stripVTControlCharacters(text).replace(/\r\n?/g, '\n').replace(unsafe, '');
+  return stripVTControlCharacters(text.replace(commandString, '')).replace(/\r\n?/g, '\n').replace(unsafe, '');
 }
 
 /** The same on one line. */

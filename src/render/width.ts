@@ -9,6 +9,7 @@ export const padTo = (text: string, columns: number): string => text + ' '.repea
 /** The text, cut with an ellipsis where it is wider than `columns`. It must not hold escape sequences. */
 export function cutTo(text: string, columns: number, { symbols }: Theme): string {
   if (widthOf(text) <= columns) return text;
+  if (widthOf(symbols.ellipsis) > columns) return '';
   let shown = '';
   for (const character of text) {
     if (widthOf(shown + character + symbols.ellipsis) > columns) break;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseScenario, type Scenario } from '../../src/emulator/scenario.ts';
-import { builtInScenarios } from '../../src/emulator/scenarios.ts';
+import { builtInScenarios, findBuiltInScenario } from '../../src/emulator/scenarios.ts';
 import { Problem } from '../../src/runs/problem.ts';
 import { createStage } from './stage.ts';
 
@@ -120,7 +120,7 @@ describe('the built-in scenarios', () => {
 
   test('have names and one line about each', () => {
     expect(new Set(builtInScenarios.map(({ name }) => name)).size).toBe(builtInScenarios.length);
-    for (const { name, about } of builtInScenarios) expect(`${name}: ${about}`).toMatch(/^[a-z-]+: \S.*\S$/);
+    for (const { name, about } of builtInScenarios) expect(`${name}: ${about}`).toMatch(/^[a-z0-9-]+: \S.*\S$/);
   });
 
   test('every-ending shows every final state and every type of error', () => {
@@ -144,18 +144,27 @@ describe('the built-in scenarios', () => {
     ]);
   });
 
-  test('bad-day has its bad hours and completes all the same', () => {
-    const { scenario } = builtInScenarios.find(({ name }) => name === 'bad-day') ?? {};
-    const stage = createStage(scenario);
-    const { executionId } = stage.trigger().json();
+  test('bad-day has its bad hours, completes all the same, and takes the last credits', () => {
+    const stage = createStage(findBuiltInScenario('bad-day'));
+    const key = 'nightly-2026-11-21';
+    expect(() => stage.trigger('nightly', { key })).toThrow('no answer: loseAnswer');
+    const { executionId } = stage.trigger('nightly', { key }).json();
     const seen = new Set<string>();
-    let minutes = 0;
-    for (; minutes < 170; minutes += 1) {
+    for (let minutes = 0; minutes < 170; minutes += 1) {
       const { reply, wire, fault } = stage.deliver('GET', stage.automationUrl('nightly', `executions/${executionId}`));
       seen.add(`${fault ?? 'good'} ${reply?.status ?? wire}`);
       stage.pass(60_000);
     }
     expect([...seen]).toEqual(['good 200', 'status 429', 'status 502', 'reset reset', 'html 200']);
     expect(stage.status(executionId).json().status).toBe('COMPLETED');
+    expect(stage.trigger().status).toBe(402);
+  });
+
+  test.each(['bad-day', 'bad-day.json'])('%s names the built-in one', (name) => {
+    expect(findBuiltInScenario(name)).toBe(builtInScenarios.find((builtIn) => builtIn.name === 'bad-day')?.scenario);
+  });
+
+  test.each(['./bad-day.json', 'bad-day.json.json', 'bad day', ''])('%j names none of them', (name) => {
+    expect(findBuiltInScenario(name)).toBeUndefined();
   });
 });

@@ -7,6 +7,7 @@ export const entry = join(import.meta.dirname, '../../bin/runctl.js');
 export interface ProgramOptions {
   /** The whole environment, as cron would give it: nothing is inherited. */
   env?: Record<string, string | undefined>;
+  cwd?: string;
   /** Standard input; without it, input is empty. */
   input?: string;
   /** Shell commands before it, in the same process: a limit, a umask. */
@@ -26,14 +27,18 @@ export interface Ended {
 }
 
 /** Runs the built program as a process, to its end. */
-export function runProgram(
-  args: readonly string[],
-  { env = {}, input, shell, started, told }: ProgramOptions = {},
+export function runProgram(args: readonly string[], options: ProgramOptions = {}): Promise<Ended> {
+  return runCommand([process.execPath, entry, ...args], options);
+}
+
+/** Runs any command as a process, to its end. */
+export function runCommand(
+  argv: readonly string[],
+  { env = {}, cwd, input, shell, started, told }: ProgramOptions = {},
 ): Promise<Ended> {
   const startMs = performance.now();
-  const argv = [process.execPath, entry, ...args];
   const [file = '', ...rest] = shell ? ['/bin/bash', '-c', `${shell}; exec "$@"`, 'bash', ...argv] : argv;
-  const child = spawn(file, rest, { env, stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(file, rest, { env, cwd, stdio: ['pipe', 'pipe', 'pipe'] });
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (chunk) => {

@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Context } from '../context.ts';
+import type { Emulator } from '../emulator/server.ts';
+import { usageProblem } from '../runs/problem.ts';
+
+/**
+ * Runs a command with the emulator in place of the service and a journal of its own, and returns its exit code. What the
+ * environment says of address, key and project is set aside; a flag in the command itself is not.
+ */
+export async function rehearse(
+  [file = '', ...args]: readonly string[],
+  emulator: Emulator,
+  { env, signal }: Context,
+): Promise<number> {
+  const stateFolder = await mkdtemp(join(tmpdir(), 'runctl-rehearsal-'));
+  try {
+    return await new Promise((resolve, reject) => {
+      const child = spawn(file, args, {
+        stdio: 'inherit',
+        env: {
+          ...env,
+          RUNCTL_BASE_URL: emulator.url,
+          RUNCTL_API_KEY: emulator.apiKey,
+          RUNCTL_API_KEY_FILE: undefined,
+          RUNCTL_PROJECT: emulator.projectId,
+          RUNCTL_STATE_DIR: stateFolder,
+        },
+      });
+      // Ctrl-C reaches the child by itself: a terminal sends it to every process before it.
+      signal.addEventListener('abort', () => signal.reason !== 'SIGINT' && child.kill(signal.reason), { once: true });
+      child.on('error', ({ message }) => reject(usageProblem(`the command ${file} could not be started: ${message}`)));
+      child.on('close', (code, name) => resolve(code ?? 128 + (name ? constants.signals[name] : 0)));
+    });
+  } finally {
+    await rm(stateFolder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Scenario } from '../../src/emulator/scenario.ts';
+import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
+import { type Ended, entry, type ProgramOptions, runCommand } from '../helpers/run-program.ts';
+
+/** A machine on which runctl is installed and nothing else is set: no HOME, no locale, no terminal. */
+export interface Machine {
+  emulator: Emulator;
+  /** Where commands run; empty at first. */
+  folder: string;
+  /** Holds the emulator's API key. */
+  keyFile: string;
+  /** Nothing but a PATH and folders for runctl. */
+  env: Record<string, string>;
+  /** Address, key and project of the emulator. */
+  settings: Record<string, string>;
+  /** Runs a command with `env` and what is given beside it. */
+  run(argv: readonly string[], options?: ProgramOptions): Promise<Ended>;
+  dispose(): Promise<void>;
+}
+
+export async function createMachine(scenario: Scenario): Promise<Machine> {
+  const emulator = await startEmulator({ scenario });
+  const root = mkdtempSync(join(tmpdir(), 'runctl-recipe-'));
+  const at = (name: string) => join(root, name);
+  for (const name of ['bin', 'work']) mkdirSync(at(name));
+  symlinkSync(entry, at('bin/runctl'));
+  symlinkSync(process.execPath, at('bin/node'));
+  writeFileSync(at('api-key'), `${emulator.apiKey}\n`, { mode: 0o600 });
+  const env = {
+    PATH: `${at('bin')}:/usr/bin:/bin`,
+    RUNCTL_STATE_DIR: at('state'),
+    RUNCTL_CONFIG_DIR: at('config'),
+  };
+  return {
+    emulator,
+    folder: at('work'),
+    keyFile: at('api-key'),
+    env,
+    settings: {
+      RUNCTL_BASE_URL: emulator.url,
+      RUNCTL_API_KEY: emulator.apiKey,
+      RUNCTL_PROJECT: emulator.projectId,
+    },
+    run: (argv, options = {}) => runCommand(argv, { cwd: at('work'), ...options, env: { ...env, ...options.env } }),
+    async dispose() {
+      await emulator.close();
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A machine that lives as long as the test. */
+export async function withMachine(scenario: Scenario = { automations: { '*': { duration: '1s' } } }): Promise<Machine> {
+  const machine = await createMachine(scenario);
+  onTestFinished(machine.dispose);
+  return machine;
+}
+
+export const isInstalled = (tool: string) => spawnSync('which', [tool]).status === 0;

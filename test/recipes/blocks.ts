@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A fenced block of the README. */
+export interface Block {
+  language: string;
+  /** The nearest heading above it, or the nearest words in bold that begin a paragraph. */
+  heading: string;
+  /** Where it begins. */
+  line: number;
+  text: string;
+}
+
+export function readBlocks(): Block[] {
+  const lines = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8').split('\n');
+  const blocks: Block[] = [];
+  let open: Block | undefined;
+  let heading = '';
+  for (const [index, line] of lines.entries()) {
+    const [, language] = /^```(.*)$/.exec(line) ?? [];
+    if (open && language === '') {
+      blocks.push(open);
+      open = undefined;
+    } else if (open) open.text += `${line}\n`;
+    else if (language !== undefined) open = { language, heading, line: index + 1, text: '' };
+    else heading = /^(?:#+ |\*\*)(.*?)(?:\.?\*\*.*)?$/.exec(line)?.[1] ?? heading;
+  }
+  return blocks;
+}
+
+/** The only block in a language under a heading. */
+export function blockOf(heading: string, language: string, beginning = ''): string {
+  const found = readBlocks().filter(
+    (block) => block.heading === heading && block.language === language && block.text.startsWith(beginning),
+  );
+  if (found.length !== 1) throw new Error(`${found.length} blocks of ${language} under ${heading}`);
+  return found[0]?.text ?? '';
+}

@@ -1,0 +1,141 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { exitCodes } from '../../src/runs/exit-codes.ts';
+import { isInstalled, type Machine, withMachine } from './bare-machine.ts';
+import { blockOf } from './blocks.ts';
+import { finalCodes } from './final-codes.ts';
+
+/** The line of an engine, twice: the second time as a retry on another machine, with the same name of the engine's run. */
+async function runTwice(machine: Machine, argv: readonly string[], env: Record<string, string> = {}) {
+  const common = { ...machine.settings, ...env };
+  const first = await machine.run(argv, { env: common });
+  const second = await machine.run(argv, { env: { ...common, RUNCTL_STATE_DIR: join(machine.folder, 'elsewhere') } });
+  return { codes: [first.code, second.code], runs: machine.emulator.runs().length };
+}
+
+const yamlOf = <Document>(recipe: string) => parse(blockOf(recipe, 'yaml')) as Document;
+
+const once = { codes: [0, 0], runs: 1 };
+
+describe('the workflow of GitHub Actions', () => {
+  interface Workflow {
+    jobs: { nightly: { env: Record<string, string>; steps: { run?: string }[] } };
+  }
+  const { steps, env } = yamlOf<Workflow>('GitHub Actions').jobs.nightly;
+  const [install, line = ''] = steps.flatMap(({ run }) => run ?? []);
+
+  test('gives every setting that is needed, the key from a secret', () => {
+    expect(install).toMatch(/^npm install --global /); // not run here: it installs
+    expect(env).toMatchObject({ RUNCTL_API_KEY: expect.stringMatching(/^\$\{\{ secrets\./) });
+    expect(Object.keys(env)).toEqual(['RUNCTL_BASE_URL', 'RUNCTL_PROJECT', 'RUNCTL_API_KEY']);
+  });
+
+  test('starts one run, also when the job is run again, and leaves a summary', async () => {
+    const machine = await withMachine();
+    const summary = join(machine.folder, 'summary.md');
+    const runner = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '17', GITHUB_STEP_SUMMARY: summary };
+    expect(await runTwice(machine, ['bash', '--norc', '-e', '-c', line], runner)).toEqual(once);
+    expect(readFileSync(summary, 'utf8').match(/^### .*/gm)?.length).toBe(2);
+  });
+});
+
+describe('the job of GitLab CI', () => {
+  interface Pipeline {
+    nightly: { script: string[]; retry: { exit_codes: number[] } };
+  }
+  const { nightly } = yamlOf<Pipeline>('GitLab CI');
+
+  test('starts one run, also when it is retried', async () => {
+    const machine = await withMachine();
+    const script = nightly.script.join('\n');
+    expect(
+      await runTwice(machine, ['bash', '--norc', '-eo', 'pipefail', '-c', script], { CI_PIPELINE_ID: '17' }),
+    ).toEqual(once);
+  });
+
+  test('is retried only where that can help', () => {
+    const codes = nightly.retry.exit_codes;
+    expect(codes.filter((code) => finalCodes.includes(code))).toEqual([]);
+    expect(codes).toEqual(exitCodes.map(({ code }) => code).filter((code) => codes.includes(code)));
+  });
+});
+
+describe('the CronJob of Kubernetes', () => {
+  interface CronJob {
+    spec: {
+      jobTemplate: {
+        spec: {
+          podFailurePolicy: { rules: { action: string; onExitCodes?: { values: number[] } }[] };
+          template: { spec: { restartPolicy: string; containers: { command: string[] }[] } };
+        };
+      };
+    };
+  }
+  const job = yamlOf<CronJob>('Kubernetes').spec.jobTemplate.spec;
+
+  test('starts one run, also from a second pod', async () => {
+    const machine = await withMachine();
+    const command = job.template.spec.containers[0]?.command.map((word) => word.replace('$(JOB)', 'nightly-29388120'));
+    expect(await runTwice(machine, command ?? [])).toEqual(once);
+  });
+
+  test('gives up only where trying again cannot help', () => {
+    expect(job.podFailurePolicy.rules.map(({ action, onExitCodes }) => [action, onExitCodes?.values])).toEqual([
+      ['Ignore', undefined],
+      ['FailJob', finalCodes],
+    ]);
+    expect(job.template.spec.restartPolicy).toBe('Never'); // what a podFailurePolicy needs
+  });
+});
+
+describe.skipIf(!isInstalled('python3'))('the task of Airflow', () => {
+  interface Task {
+    bash_command: string;
+    env: Record<string, string>;
+    skip_on_exit_code: number[];
+  }
+
+  /** What it hands to the operator, by an Airflow that knows only these two names. */
+  function readTask(): Task {
+    const stub = `
+import json, sys, types
+class DAG:
+    def __init__(self, *args, **named): pass
+    def __enter__(self): return self
+    def __exit__(self, *error): pass
+def BashOperator(**named): print(json.dumps(named, default=str))
+for path in ["airflow", "airflow.sdk", "airflow.providers", "airflow.providers.standard",
+             "airflow.providers.standard.operators", "airflow.providers.standard.operators.bash"]:
+    sys.modules[path] = types.ModuleType(path)
+    sys.modules[path].__dict__.update(DAG=DAG, BashOperator=BashOperator)
+exec(compile(sys.stdin.read(), "nightly.py", "exec"))`;
+    return JSON.parse(execFileSync('python3', ['-c', stub], { input: blockOf('Airflow', 'python'), encoding: 'utf8' }));
+  }
+
+  /** The command of one try. */
+  function commandOf({ bash_command }: Task, tryNumber: number): string {
+    return bash_command
+      .replace('{{ run_id }}', 'scheduled__2026-11-21T02:00:00+00:00')
+      .replace("{{ 'fail' if ti.try_number == 1 else 'wait' }}", tryNumber === 1 ? 'fail' : 'wait');
+  }
+
+  test('starts one run, also when it is retried', async () => {
+    const { emulator, keyFile, run } = await withMachine();
+    const task = readTask();
+    const env = { ...task.env, RUNCTL_BASE_URL: emulator.url, RUNCTL_API_KEY_FILE: keyFile };
+    const tries = [1, 2].map((tryNumber) => run(['bash', '--norc', '-c', commandOf(task, tryNumber)], { env }));
+    expect((await Promise.all(tries)).map(({ code }) => code)).toEqual([0, 0]);
+    expect(emulator.runs()).toHaveLength(1);
+  });
+
+  test("is skipped where somebody else's run is going", async () => {
+    const machine = await withMachine({ automations: { nightly: { duration: '1m' } } });
+    await machine.run(['runctl', 'trigger', 'nightly'], { env: machine.settings });
+    const task = readTask();
+    const { code } = await machine.run(['bash', '--norc', '-c', commandOf(task, 1)], { env: machine.settings });
+    expect(task.skip_on_exit_code).toEqual([code]);
+  });
+});

@@ -1,0 +1,69 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Scenario } from '../../src/emulator/scenario.ts';
+import { withMachine } from './bare-machine.ts';
+
+const failing: Scenario = {
+  automations: {
+    nightly: {
+      duration: '1s',
+      outcome: 'FAILED',
+      error: { type: 'step_failed', message: 'Step "A":\n::set-output name=a::100% ##[add-mask]b' },
+      output: 'first\n  ::add-mask::secret\n##[error]third',
+    },
+  },
+};
+
+/** One command as a step of a job. */
+async function step(scenario: Scenario, args: string[], summaryIs: 'file' | 'folder' = 'file') {
+  const machine = await withMachine(scenario);
+  const summary = join(machine.folder, 'summary.md');
+  if (summaryIs === 'folder') mkdirSync(summary);
+  const env = { ...machine.settings, GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary };
+  const ended = await machine.run(['runctl', ...args], { env });
+  /** What the runner would obey, by its own rules. */
+  const commands = `${ended.stdout}\n${ended.stderr}`.split('\n').filter((line) => /^\s*::|##\[/.test(line));
+  return { ...ended, commands, summary: () => readFileSync(summary, 'utf8') };
+}
+
+test('a run that failed is an annotation and a part of the summary, and its text gives the runner no orders', async () => {
+  const { code, commands, summary, stdout } = await step(failing, ['trigger', 'nightly', '--watch']);
+  expect(code).toBe(1);
+  expect(commands).toEqual([
+    '::error title=nightly FAILED::step_failed: Step "A":%0A::set-output name=a::100%25 ##[add-mask]b',
+  ]);
+  expect(stdout).toContain('first\n  : :add-mask::secret\n## [error]third\n');
+  expect(summary()).toMatch(/^### ✖ FAILED nightly after 1s\n\n```text\n/);
+});
+
+test('data on stdout is as it is anywhere', async () => {
+  const { stdout, commands } = await step(failing, ['trigger', 'nightly', '--watch', '--json']);
+  expect(JSON.parse(stdout)).toMatchObject({ status: 'FAILED', output: 'first\n  ::add-mask::secret\n##[error]third' });
+  expect(commands.filter((line) => line.startsWith('::'))).toHaveLength(1);
+});
+
+test('a run that completed is in the summary alone', async () => {
+  const good = { automations: { nightly: { duration: '1s' } } };
+  const { commands, summary } = await step(good, ['trigger', 'nightly', '--watch', '--quiet']);
+  expect(commands).toEqual([]);
+  expect(summary()).toMatch(/^### ✔ COMPLETED nightly in 1s\n/);
+});
+
+test('a trigger that was refused is an annotation and a part of the summary', async () => {
+  const { code, commands, summary } = await step({ credits: 0 }, ['trigger', 'nightly']);
+  expect(code).toBe(8);
+  expect(commands).toEqual([expect.stringMatching(/^::error title=runctl::.*no run was started%0Atop up the credits/)]);
+  expect(summary()).toMatch(/^### ✖ nightly\\: no\\_credits\n/);
+});
+
+test('a summary that cannot be written is told of and changes nothing else', async () => {
+  const { code, stderr } = await step({ credits: 0 }, ['trigger', 'nightly'], 'folder');
+  expect(code).toBe(8);
+  expect(stderr).toMatch(/^runctl: the job summary could not be written: EISDIR/m);
+});
+
+test('elsewhere nothing of the kind is written', async () => {
+  const { run, settings } = await withMachine({ credits: 0 });
+  expect((await run(['runctl', 'trigger', 'nightly'], { env: settings })).stderr).not.toContain('::');
+});

@@ -1,0 +1,86 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import type { Ended } from '../helpers/run-program.ts';
+import { createMachine } from './bare-machine.ts';
+import { type Block, readBlocks } from './blocks.ts';
+
+/** What no test can run, and why. */
+const notRunHere: Record<string, string> = {
+  'npm ci && npm run demo': 'it installs; the demo and the tests have tests of their own',
+};
+
+/** How a block is checked. One in another language fails the test below. */
+const languages = ['sh', 'text', 'crontab', 'ini', 'yaml', 'python'];
+
+const blocks = readBlocks();
+const isRunHere = ({ language, text }: Block) =>
+  language === 'sh' && !Object.keys(notRunHere).some((line) => text.startsWith(line));
+const scripts = blocks.filter(isRunHere);
+const ended = new Map<Block, Ended>();
+/** The files that are not empty. */
+const written = new Map<Block, string[]>();
+const runsStarted = new Map<Block, number>();
+
+async function runScript(block: Block): Promise<void> {
+  const machine = await createMachine({ automations: { '*': { duration: '3s' }, weekly: { duration: '9s' } } });
+  ended.set(
+    block,
+    await machine.run(['bash', '--norc', '-c', block.text], { env: machine.settings, input: 'a-key\n' }),
+  );
+  runsStarted.set(block, machine.emulator.runs().length);
+  const files = readdirSync(machine.folder);
+  written.set(block, files.filter((name) => statSync(join(machine.folder, name)).size > 0).toSorted());
+  await machine.dispose();
+}
+
+// A few at a time, for most of their time is waiting; from the last, for the rehearsal takes longest.
+beforeAll(async () => {
+  const waiting = [...scripts];
+  const worker = async () => {
+    for (let next = waiting.pop(); next; next = waiting.pop()) await runScript(next);
+  };
+  await Promise.all([worker(), worker(), worker(), worker(), worker(), worker()]);
+}, 60_000);
+
+test('every block of the README is of a language that is checked', () => {
+  expect(blocks.filter(({ language }) => !languages.includes(language))).toEqual([]);
+  expect(blocks.length).toBeGreaterThan(20);
+});
+
+test.each(scripts)('the script in line $line, under $heading, runs as printed', (block) => {
+  const { code, stderr } = ended.get(block) ?? {};
+  expect(code, stderr).toBe(0);
+});
+
+const printed = blocks.filter(({ language }) => language === 'text');
+
+test.each(printed)('the script above line $line, under $heading, prints what the README says', (block) => {
+  const script = blocks[blocks.indexOf(block) - 1];
+  const lines = (text = '') => text.trim().split('\n').toSorted();
+  expect(lines(script && ended.get(script)?.stdout)).toEqual(lines(block.text));
+});
+
+test.each([
+  ['Keep the id', /^nightly: 0 steps failed\n$/],
+  ['Branch on the code', /^the report is there\n$/],
+  ['Skip when one is running', /^\S{36}\n$/],
+  ['Fan out', /^north COMPLETED, 12 credits\nsouth COMPLETED, 12 credits\nwest COMPLETED, 12 credits\n$/],
+  ['Start now, wait later', /^something else goes on meanwhile\n$/],
+  ['Collect JSON', /^COMPLETED, 3 steps\n$/],
+  ['Leave and come back', /^\S{36}\nleft with code 130; the run goes on\n$/],
+  ['Do something at the end', /^nightly-COMPLETED.json\n$/],
+])('"%s" prints what it is about', (heading, wanted) => {
+  const script = scripts.find((block) => block.heading === heading);
+  expect(script && ended.get(script)?.stdout).toMatch(wanted);
+});
+
+test('"Start it once" starts it once', () => {
+  const script = scripts.find(({ heading }) => heading === 'Start it once, whatever happens');
+  expect(script && runsStarted.get(script)).toBe(1);
+});
+
+test('the rehearsal says something on the days that someone has to know of, and on no other', () => {
+  const script = scripts.find(({ heading }) => heading === 'Rehearsal');
+  expect(script && written.get(script)).toEqual(['key-revoked.log', 'no-credits.log']);
+});

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
+import { createReporter } from '../render/create-reporter.ts';
 import type { OutputOptions } from '../render/output.ts';
-import { createReporter, type Reporter } from '../render/reporter.ts';
+import type { Reporter } from '../render/reporter.ts';
 import { type Ending, follow } from '../runs/follow.ts';
 import { createPace, jitter, type Pace } from '../runs/pace.ts';
 import { isFinal, type Target } from '../runs/run.ts';

@@ -5,6 +5,7 @@ import { isFinal, isKnownState, nameOf } from '../runs/run.ts';
 import { cleanLine } from './clean.ts';
 import { themeOf } from './output.ts';
 import type { Reporter } from './reporter.ts';
+import { lastConfirmed } from './state.ts';
 import { typeset } from './theme.ts';
 
 const firstSignMs = 60_000;
@@ -66,10 +67,4 @@ function lineOf(event: FollowEvent): string | undefined {
     case 'problem':
       return undefined;
   }
-}
-
-/** The last confirmed state and how old that is. */
-export function lastConfirmed({ status, ageMs }: { status?: string; ageMs?: number }): string {
-  if (status === undefined) return 'not confirmed yet';
-  return `last seen ${cleanLine(status)} ${formatDuration(ageMs ?? 0)} ago`;
 }

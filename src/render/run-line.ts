@@ -4,7 +4,7 @@ import type { FollowEvent } from '../runs/follow-event.ts';
 import { isLongerThanUsual, usualDurationMs } from '../runs/pace.ts';
 import { nameOf, type Run } from '../runs/run.ts';
 import { cleanLine } from './clean.ts';
-import { lastConfirmed } from './lines.ts';
+import { lastConfirmed } from './state.ts';
 import type { Theme } from './theme.ts';
 import { cutTo, widthOf } from './width.ts';
 

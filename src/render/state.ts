@@ -1,4 +1,6 @@
+import { formatDuration } from '../runs/duration.ts';
 import { endingOf, isFinal, type Target } from '../runs/run.ts';
+import { cleanLine } from './clean.ts';
 import type { Theme } from './theme.ts';
 
 /** Good, bad or still going: how a state is coloured. */
@@ -10,4 +12,10 @@ export function colorOfState(target: Target, status: string, theme: Theme): (tex
 export function symbolOfState(target: Target, status: string, { symbols }: Theme): string {
   if (!isFinal(target, status)) return symbols.running;
   return endingOf(status) === 'ok' ? symbols.good : symbols.bad;
+}
+
+/** The last confirmed state and how old that is. */
+export function lastConfirmed({ status, ageMs }: { status?: string; ageMs?: number }): string {
+  if (status === undefined) return 'not confirmed yet';
+  return `last seen ${cleanLine(status)} ${formatDuration(ageMs ?? 0)} ago`;
 }

@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import { createEventReporter } from '../../src/render/events.ts';
+import type { FollowEvent } from '../../src/runs/follow-event.ts';
+import { Problem } from '../../src/runs/problem.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+import { executionId, fault, run } from '../helpers/scripted-service.ts';
+
+const execution = (status: string) => ({ executionId, status, document: { executionId, status } });
+const told = (...events: FollowEvent[]) => {
+  const memory = createMemory();
+  const { observe } = createEventReporter(memory);
+  for (const event of events) observe(event);
+  return linesOf(memory.out());
+};
+const linesOf = (text: string) =>
+  text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+
+const failing = { run, failures: 2, quietMs: 750.4, retryInMs: 412.7, status: 'RUNNING', ageMs: 9_000.2 };
+const { fault: gateway } = fault('unavailable', { httpStatus: 502, message: 'the service answered 502' });
+const problem = new Problem({ name: 'watch_timeout', message: 'the limit of 1m passed', started: 'yes' });
+
+test.each<[string, FollowEvent, object]>([
+  [
+    'triggered',
+    { event: 'triggered', run, execution: execution('RUNNING'), replayed: false },
+    { status: 'RUNNING', replayed: false },
+  ],
+  ['triggered', { event: 'triggered', run, replayed: true }, { status: null, replayed: true }],
+  ['status', { event: 'status', run, execution: execution('RUNNING'), changed: true }, { status: 'RUNNING' }],
+  [
+    'poll_failed',
+    { event: 'poll_failed', fault: gateway, ...failing },
+    {
+      ...{ reason: 'unavailable', message: 'the service answered 502', httpStatus: 502 },
+      ...{ failures: 2, quietMs: 750, retryInMs: 413, status: 'RUNNING', confirmedAgeMs: 9_000 },
+    },
+  ],
+  [
+    'poll_failed',
+    { event: 'poll_failed', fault: fault('lost').fault, run, failures: 1, quietMs: 0, retryInMs: 500 },
+    {
+      ...{ reason: 'lost', message: 'lost', httpStatus: null },
+      ...{ failures: 1, quietMs: 0, retryInMs: 500, status: null, confirmedAgeMs: null },
+    },
+  ],
+  ['recovered', { event: 'recovered', run, afterMs: 1_234.5 }, { afterMs: 1_235 }],
+  [
+    'waiting',
+    { event: 'waiting', run, nextLookMs: 999.6, status: 'RUNNING', ageMs: 3 },
+    { nextLookMs: 1_000, status: 'RUNNING', confirmedAgeMs: 3 },
+  ],
+  ['final', { event: 'final', run, execution: execution('FAILED') }, { status: 'FAILED' }],
+  ['problem', { event: 'problem', run, problem }, { problem: problem.toJSON() }],
+])('%s is one line with its own fields: %j', (event, given, fields) => {
+  const head = { schema: 1, seq: 1, at: '2026-01-02T03:04:05.000Z', event, executionId };
+  expect(told(given)).toEqual([JSON.parse(JSON.stringify({ ...head, ...fields }))]);
+});
+
+test('lines are numbered, and looks that change nothing are none', () => {
+  const look = { event: 'status', run, execution: execution('RUNNING') } as const;
+  const lines = told({ ...look, changed: true }, { ...look, changed: false }, { event: 'recovered', run, afterMs: 1 });
+  expect(lines.map(({ seq, event }) => `${seq} ${event}`)).toEqual(['1 status', '2 recovered']);
+});
+
+test('a wait is told once a minute, of each run', async () => {
+  const memory = createMemory();
+  const { observe } = createEventReporter(memory);
+  const other = { ...run, executionId: executionId.replace(/^./, '0') };
+  for (let second = 0; second < 150; second += 10) {
+    observe({ event: 'waiting', run, nextLookMs: 10_000 });
+    observe({ event: 'waiting', run: other, nextLookMs: 10_000 });
+    await memory.clock.sleep(10_000);
+  }
+  const lines = linesOf(memory.out());
+  expect(lines.filter((line) => line.executionId === executionId)).toHaveLength(3);
+  expect(lines).toHaveLength(6);
+});
+
+test('the last line carries the document', () => {
+  const memory = createMemory();
+  createEventReporter(memory).last?.({ status: 'COMPLETED' });
+  expect(linesOf(memory.out())).toMatchObject([{ event: 'document', document: { status: 'COMPLETED' } }]);
+});
+
+test('a secret that the service echoed is in no problem', () => {
+  const memory = createMemory();
+  memory.secrets.protect('key-4f1b7c9d2e');
+  const echo = problem.with({ message: 'refused: key-4f1b7c9d2e', serviceCode: 'key-4f1b7c9d2e' });
+  createEventReporter(memory).observe({ event: 'problem', run, problem: echo });
+  expect(memory.out()).not.toContain('key-4f1b7c9d2e');
+});
+
+test('text is harmless on a terminal and unchanged in a pipe', () => {
+  const status = 'RUN\u202ENING\u009B31m';
+  for (const isTTY of [true, false]) {
+    const memory = createMemory();
+    Object.assign(memory.stdout, { isTTY });
+    createEventReporter(memory).observe({ event: 'final', run, execution: execution(status) });
+    expect(linesOf(memory.out())).toMatchObject([{ status }]);
+    expect(memory.out().includes('\u202E')).toBe(!isTTY);
+  }
+});

@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { cleanLine } from '../../src/render/clean.ts';
+import { createTheme } from '../../src/render/theme.ts';
+import { cutTo, padTo, widthOf } from '../../src/render/width.ts';
+
+const theme = await createTheme({ colors: false, unicode: true });
+const ascii = await createTheme({ colors: false, unicode: false });
+
+const lines = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 60, size: 'max' }),
+  fc.string({
+    unit: fc.constantFrom('a', '漢', 'é', 'e\u0301', '👩‍👩‍👧', '🇨🇭', '\uFE0F', '\u200D', ' '),
+    maxLength: 60,
+    size: 'max',
+  }),
+);
+const widths = fc.integer({ min: -3, max: 70 });
+const themes = fc.constantFrom(theme, ascii);
+
+test.each([
+  ['abc', 3],
+  ['漢字', 4],
+  ['e\u0301', 1],
+  ['👩‍👩‍👧', 2],
+  ['', 0],
+])('%j takes %i columns', (text, columns) => expect(widthOf(text)).toBe(columns));
+
+describe('a text that is cut', () => {
+  test.each([
+    ['nightly', 7, 'nightly'],
+    ['nightly', 6, 'night…'],
+    ['nightly', 1, '…'],
+    ['nightly', 0, ''],
+    ['漢字漢字', 5, '漢字…'],
+    ['漢字漢字', 4, '漢…'],
+    ['', -1, ''],
+  ])('%j to %i columns is %j', (text, columns, shown) => expect(cutTo(text, columns, theme)).toBe(shown));
+
+  test('has an ellipsis of ASCII where the terminal knows no other', () => {
+    expect(cutTo('nightly', 6, ascii)).toBe('nig...');
+    expect(cutTo('nightly', 2, ascii)).toBe('');
+  });
+
+  test('is never wider than asked, and whole where it fits', () => {
+    fc.assert(
+      fc.property(lines, widths, themes, (text, columns, looks) => {
+        const line = cleanLine(text);
+        const shown = cutTo(line, columns, looks);
+        expect(widthOf(shown)).toBeLessThanOrEqual(Math.max(0, columns));
+        if (widthOf(line) <= columns) expect(shown).toBe(line);
+        else if (shown !== '') expect(shown.endsWith(looks.symbols.ellipsis)).toBe(true);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+test('a text that is padded is as wide as asked, or as it was', () => {
+  fc.assert(
+    fc.property(lines, widths, (text, columns) => {
+      const line = cleanLine(text);
+      expect(widthOf(padTo(line, columns))).toBe(Math.max(widthOf(line), columns));
+    }),
+  );
+});

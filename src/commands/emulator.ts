@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Context } from '../context.ts';
-import { parseScenario, type Scenario } from '../emulator/scenario.ts';
+import { parseScenario } from '../emulator/parse-scenario.ts';
+import type { Scenario } from '../emulator/scenario.ts';
 import { builtInScenarios, findBuiltInScenario } from '../emulator/scenarios.ts';
 import { startEmulator } from '../emulator/server.ts';
 import { usageProblem } from '../runs/problem.ts';

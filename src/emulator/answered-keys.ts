@@ -1,6 +1,6 @@
 import { refusals } from './refusals.ts';
 import type { Refusal, Reply } from './reply.ts';
-import type { ServiceRequest } from './service.ts';
+import type { ServiceRequest } from './request.ts';
 
 /** What each idempotency key was answered with (interface §8). Keys are scoped per API key. */
 export interface AnsweredKeys {

@@ -1,9 +1,10 @@
 import { toMs } from './emulated-run.ts';
 import { type Circumstances, createFaultPlan } from './faults.ts';
 import { errorReply, htmlReply, jsonReply, type Reply } from './reply.ts';
+import type { ServiceRequest } from './request.ts';
 import { type Route, routeOf } from './route.ts';
 import type { Fault, Scenario } from './scenario.ts';
-import type { EmulatedService, ServiceRequest } from './service.ts';
+import type { EmulatedService } from './service.ts';
 
 /** A reply and what becomes of it on the wire. */
 export interface Delivery {

@@ -4,8 +4,10 @@ import { usageProblem } from '../runs/problem.ts';
 import { deliver } from './deliver.ts';
 import { type EmulatedRun, stateAt } from './emulated-run.ts';
 import { createEmulation, type Delivery } from './emulation.ts';
-import { checkScenario, type Scenario } from './scenario.ts';
-import { createEmulatedService, type ServiceRequest } from './service.ts';
+import { checkScenario } from './parse-scenario.ts';
+import type { ServiceRequest } from './request.ts';
+import type { Scenario } from './scenario.ts';
+import { createEmulatedService } from './service.ts';
 
 export interface EmulatorOptions {
   scenario: Scenario;

@@ -13,19 +13,11 @@ import {
 import { createRateLimit } from './rate-limit.ts';
 import { refusals } from './refusals.ts';
 import { errorReply, jsonReply, type Refusal, type Reply } from './reply.ts';
+import type { ServiceRequest } from './request.ts';
 import { type Route, routeOf } from './route.ts';
 import type { AgentPlan, AutomationPlan, Scenario } from './scenario.ts';
 import { readTriggerBody } from './trigger-body.ts';
 import { createUuid } from './uuid.ts';
-
-export interface ServiceRequest {
-  method: string;
-  /** The request target as sent: path and query, percent-encoded. */
-  url: string;
-  /** Names in lower case. */
-  headers: Readonly<Record<string, string | undefined>>;
-  body: string;
-}
 
 export interface ServiceOptions {
   scenario: Scenario;

@@ -1,6 +1,6 @@
 // Walks the description of the service section by section, with the built program against the emulator.
 import { describe, expect, test } from 'vitest';
-import { parseScenario } from '../../src/emulator/scenario.ts';
+import { parseScenario } from '../../src/emulator/parse-scenario.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { environmentOf, runProgram } from '../helpers/program.ts';

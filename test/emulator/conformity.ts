@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { Reply } from '../../src/emulator/reply.ts';
-import type { ServiceRequest } from '../../src/emulator/service.ts';
+import type { ServiceRequest } from '../../src/emulator/request.ts';
 import document from './service.openapi.json' with { type: 'json' };
 
 type Json = Record<string, unknown>;

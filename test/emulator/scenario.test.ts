@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseScenario, type Scenario } from '../../src/emulator/scenario.ts';
+import { parseScenario } from '../../src/emulator/parse-scenario.ts';
+import type { Scenario } from '../../src/emulator/scenario.ts';
 import { builtInScenarios, findBuiltInScenario } from '../../src/emulator/scenarios.ts';
 import { Problem } from '../../src/runs/problem.ts';
 import { createStage } from './stage.ts';

@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import { createEmulation } from '../../src/emulator/emulation.ts';
+import type { ServiceRequest } from '../../src/emulator/request.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
-import { createEmulatedService, type ServiceRequest } from '../../src/emulator/service.ts';
+import { createEmulatedService } from '../../src/emulator/service.ts';
 import { faultsOfReply } from './conformity.ts';
 
 export const project = '11111111-1111-4111-8111-111111111111';

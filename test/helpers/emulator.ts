@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
-import { parseScenario, type Scenario } from '../../src/emulator/scenario.ts';
+import { parseScenario } from '../../src/emulator/parse-scenario.ts';
+import type { Scenario } from '../../src/emulator/scenario.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts';
 import { environmentOf } from './program.ts';
 

@@ -3,12 +3,12 @@ import { printSentence } from '../render/output.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { faultProblem, interruptedProblem } from '../runs/fault-problem.ts';
 import { persist } from '../runs/retry.ts';
+import { readAfterWriteMs } from '../runs/ridden-out.ts';
 import type { Answer, Execution, RunResult } from '../runs/service.ts';
 import type { Connection } from './connect.ts';
 import type { KnownRun } from './known-runs.ts';
 
 const defaultGiveUpAfterMs = 30_000;
-const readAfterWriteMs = 30_000;
 
 interface Looks {
   status: Execution;

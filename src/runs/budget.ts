@@ -6,16 +6,23 @@ export interface Budget {
   take(signal: AbortSignal): Promise<void>;
 }
 
-/** A token bucket as a single date: the time at which the next request is due. A second's worth may go at once. */
+// More would only wait for one another's answers, and do so again at every later look.
+const firstAtOnce = 10;
+
+/**
+ * A token bucket as a single date: the time at which the next request is due. A second's worth that was not used may
+ * go at once; of the first second's only ten.
+ */
 export function createBudget(perSecond: number, clock: Clock): Budget {
   const gapMs = 1000 / perSecond;
-  let dueMs = Number.NEGATIVE_INFINITY;
+  const sparedMs = Math.max(0, 1000 - gapMs);
+  let dueMs = clock.elapsedMs() - Math.min(sparedMs, (firstAtOnce - 1) * gapMs);
   return {
     async take(signal) {
       const nowMs = clock.elapsedMs();
-      dueMs = Math.max(dueMs, nowMs - 1000 + gapMs) + gapMs;
-      const waitMs = dueMs - gapMs - nowMs;
-      if (waitMs > 0) await clock.sleep(waitMs, signal);
+      const sendMs = Math.max(dueMs, nowMs - sparedMs);
+      dueMs = sendMs + gapMs;
+      if (sendMs > nowMs) await clock.sleep(sendMs - nowMs, signal);
     },
   };
 }

@@ -8,3 +8,10 @@ export interface Clock {
   /** Resolves after `ms`, or at once when `signal` aborts; never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
+
+/** Milliseconds from now on, by whichever of the two clocks has gone further: the other may have stood still. */
+export function stopwatch(clock: Clock): () => number {
+  const startMs = clock.elapsedMs();
+  const startWallMs = clock.nowMs();
+  return () => Math.max(clock.elapsedMs() - startMs, clock.nowMs() - startWallMs);
+}

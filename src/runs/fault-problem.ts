@@ -109,23 +109,30 @@ const lastSeen = ({ status, ageMs }: LastKnown) =>
 
 const resume = ({ executionId }: Run) => `follow it again with \`runctl watch ${executionId}\``;
 
-/** A watch that heard nothing good for `giveUpAfterMs`. */
+/** A watch that heard nothing good for `giveUpAfterMs`, or that the service wants to wait for longer than is left of it. */
 export function givenUpProblem(fault: Fault, giveUpAfterMs: number, known: LastKnown): Problem {
   const wait = comeBack(fault);
+  const patience = formatDuration(giveUpAfterMs);
+  const happened = wait
+    ? `${fault.message}, and the wait it asks for outlasts \`--give-up-after\` (${patience})`
+    : `no good answer for ${patience} (${fault.message})`;
   return new Problem({
     ...factsOf(fault),
     name: 'unavailable',
-    message: `no good answer for ${formatDuration(giveUpAfterMs)} (${fault.message}): the run may still be going, ${lastSeen(known)}`,
+    message: `${happened}: the run may still be going, ${lastSeen(known)}`,
     hint: wait ? `${wait}; ${resume(known.run)}` : (fault.hint ?? resume(known.run)),
   });
 }
 
-/** `--timeout` passed. */
-export function watchTimeoutProblem(timeoutMs: number, known: LastKnown): Problem {
+/** `--timeout` passed, or will have by the time at which the service wants the next request. */
+export function watchTimeoutProblem(timeoutMs: number, known: LastKnown, fault?: Fault): Problem {
+  const limit = formatDuration(timeoutMs);
+  const wait = fault && comeBack(fault);
   return new Problem({
+    ...(fault && factsOf(fault)),
     name: 'watch_timeout',
-    message: `the limit of ${formatDuration(timeoutMs)} passed: the run goes on, ${lastSeen(known)}`,
-    hint: resume(known.run),
+    message: `${wait ? `${fault.message}, and the limit of ${limit} passes first` : `the limit of ${limit} passed`}: the run goes on, ${lastSeen(known)}`,
+    hint: wait ? `${wait}; ${resume(known.run)}` : resume(known.run),
   });
 }
 
@@ -155,6 +162,12 @@ export function interruptedProblem(signal: AbortSignal, run?: Run): Problem {
   const name = interruptNameOf(signal);
   if (!run) return new Problem({ name, message: 'interrupted' });
   return new Problem({ name, message: 'interrupted: the run goes on', hint: resume(run) });
+}
+
+/** The user did not wait for the result of a run that has ended. */
+export function interruptedResultProblem(signal: AbortSignal, run: Run, status: string): Problem {
+  const message = `interrupted: the run ended ${status}, its result was not read`;
+  return new Problem({ name: interruptNameOf(signal), message, hint: again('result', run) });
 }
 
 /** The user ended a trigger before its outcome was known. */

@@ -1,11 +1,11 @@
 import type { Budget } from './budget.ts';
 import type { Clock } from './clock.ts';
-import { interruptedProblem, resultProblem } from './fault-problem.ts';
+import { interruptedResultProblem, resultProblem } from './fault-problem.ts';
 import type { FollowEvent } from './follow-event.ts';
 import type { Problem } from './problem.ts';
 import { persist } from './retry.ts';
 import { isFinal, type Run } from './run.ts';
-import type { Answer, Execution, RunResult, Service } from './service.ts';
+import type { Answer, Execution, Fault, RunResult, Service } from './service.ts';
 
 export interface ResultPorts {
   service: Service;
@@ -14,6 +14,7 @@ export interface ResultPorts {
   signal: AbortSignal;
   budget: Budget;
   giveUpAfterMs: number;
+  isRiddenOut(fault: Fault): boolean;
   observe(event: FollowEvent): void;
 }
 
@@ -29,7 +30,11 @@ export async function fetchResult(
   const look = async (): Promise<Answer<RunResult>> => {
     await budget.take(signal);
     const answer = await service.result(run, signal);
-    if (answer.kind === 'fault' || isFinal(run.target, answer.value.status)) return answer;
+    if (answer.kind === 'fault') {
+      const transient = answer.fault.kind !== 'too_large' && ports.isRiddenOut(answer.fault);
+      return { kind: 'fault', fault: { ...answer.fault, transient } };
+    }
+    if (isFinal(run.target, answer.value.status)) return answer;
     const message = `the result still says ${answer.value.status}`;
     return { kind: 'fault', fault: { kind: 'unreadable', transient: true, acted: 'no', message } };
   };
@@ -53,6 +58,8 @@ export async function fetchResult(
   if (answer.kind === 'good') return answer;
   const { fault } = answer;
   const problem =
-    fault.kind === 'interrupted' ? interruptedProblem(signal, run) : resultProblem(fault, run, execution.status);
+    fault.kind === 'interrupted'
+      ? interruptedResultProblem(signal, run, execution.status)
+      : resultProblem(fault, run, execution.status);
   return { kind: 'problem', problem };
 }

@@ -1,5 +1,5 @@
 import type { Budget } from './budget.ts';
-import type { Clock } from './clock.ts';
+import { type Clock, stopwatch } from './clock.ts';
 import { faultProblem, givenUpProblem, interruptedProblem, watchTimeoutProblem } from './fault-problem.ts';
 import { fetchResult } from './fetch-result.ts';
 import type { FollowEvent } from './follow-event.ts';
@@ -7,6 +7,7 @@ import type { Pace } from './pace.ts';
 import { pause } from './pause.ts';
 import type { Problem } from './problem.ts';
 import { retryDelayMs, waitWithin } from './retry.ts';
+import { isRiddenOut, readAfterWriteMs } from './ridden-out.ts';
 import { isFinal, type Run } from './run.ts';
 import type { Execution, Fault, RunResult, Service } from './service.ts';
 import type { Tempo } from './tempo.ts';
@@ -43,8 +44,6 @@ export interface Ending {
   problem?: Problem;
 }
 
-const readAfterWriteMs = 30_000;
-
 /**
  * Follows a run to its end. Ends for four reasons only: a final state, `timeoutMs`, a definite answer of the service,
  * the user. Everything else is ridden out until it has lasted `giveUpAfterMs` without one good answer.
@@ -54,47 +53,52 @@ export async function follow(run: Run, options: FollowOptions, ports: FollowPort
   const startMs = clock.elapsedMs();
   const deadlineMs = startMs + options.timeoutMs;
   let execution = options.known;
-  let confirmedAtMs = execution && startMs;
-  /** Since when nothing good was heard: the start, the last good answer, or a wake-up from sleep. */
-  let quietSinceMs = startMs;
+  let confirmedAgeMs = execution && stopwatch(clock);
+  /** The first look since the last good answer, or since a wake-up from sleep: what patience is counted from. */
+  let quietSinceMs: number | undefined;
   let failures = 0;
+  /** Until then the service wants no request. */
+  let leastMs = 0;
 
   const end = (problem?: Problem, result?: RunResult): Ending => {
     if (problem) observe({ event: 'problem', run, problem });
     return { run, execution, result, problem };
   };
-  const lastKnown = () => ({ run, status: execution?.status, ageMs: ageOf(confirmedAtMs) });
-  const ageOf = (sinceMs: number | undefined) => (sinceMs === undefined ? undefined : clock.elapsedMs() - sinceMs);
+  const lastKnown = () => ({ run, status: execution?.status, ageMs: confirmedAgeMs?.() });
 
   if (execution) observe({ event: 'status', run, execution, changed: true });
   // What has just been triggered has just been seen; runs that a cron table starts together are looked at apart.
   let delayMs = execution ? options.pace.gapMs(0) * (0.5 + random()) : 0;
-  for (;;) {
+  // What is final stays final, whatever a later answer says (field notes 14).
+  while (!execution || !isFinal(run.target, execution.status)) {
     const pauseMs = Math.max(0, Math.min(delayMs, deadlineMs - clock.elapsedMs()));
     if (pauseMs > 0) {
       observe({ event: 'waiting', nextLookMs: pauseMs, ...lastKnown() });
-      if ((await pause(pauseMs, clock, signal)) === 'woke') quietSinceMs = clock.elapsedMs();
+      if ((await pause(pauseMs, clock, signal, leastMs)) === 'woke') quietSinceMs = undefined;
     }
     if (signal.aborted) return end(interruptedProblem(signal, run));
     await budget.take(signal);
-    const isLastLook = clock.elapsedMs() >= deadlineMs;
+    const askedMs = clock.elapsedMs();
+    const isLastLook = askedMs >= deadlineMs;
+    quietSinceMs ??= askedMs;
     const answer = await service.status(run, signal);
-    if (signal.aborted) return end(interruptedProblem(signal, run));
+    if (signal.aborted && answer.kind === 'fault') return end(interruptedProblem(signal, run));
     const nowMs = clock.elapsedMs();
 
     if (answer.kind === 'good') {
       if (failures > 0) observe({ event: 'recovered', run, afterMs: nowMs - quietSinceMs });
       const changed = answer.value.status !== execution?.status;
       execution = answer.value;
-      confirmedAtMs = quietSinceMs = nowMs;
-      failures = 0;
+      confirmedAgeMs = stopwatch(clock);
+      quietSinceMs = undefined;
+      failures = leastMs = 0;
       observe({ event: 'status', run, execution, changed });
       if (isFinal(run.target, execution.status)) break;
       if (isLastLook) return end(watchTimeoutProblem(options.timeoutMs, lastKnown()));
       delayMs = tempo.stretch(options.pace.gapMs(ageMs(execution, nowMs - startMs, clock)));
     } else {
       const { fault } = answer;
-      if (!isRiddenOut(fault)) return end(faultProblem(fault, { operation: 'status', run }));
+      if (!isBorne(fault)) return end(faultProblem(fault, { operation: 'status', run }));
       if (isLastLook) return end(watchTimeoutProblem(options.timeoutMs, lastKnown()));
       failures += 1;
       if (fault.kind === 'throttled') tempo.slowDown();
@@ -102,9 +106,8 @@ export async function follow(run: Run, options: FollowOptions, ports: FollowPort
       const retryInMs = waitWithin(options.giveUpAfterMs - quietMs, retryDelayMs(failures, fault, random), fault);
       if (retryInMs === undefined) return end(givenUpProblem(fault, options.giveUpAfterMs, lastKnown()));
       observe({ event: 'poll_failed', fault, failures, quietMs, retryInMs, ...lastKnown() });
-      if (nowMs + (fault.retryAfterMs ?? 0) > deadlineMs) {
-        return end(watchTimeoutProblem(options.timeoutMs, lastKnown()));
-      }
+      leastMs = fault.retryAfterMs ?? 0;
+      if (nowMs + leastMs > deadlineMs) return end(watchTimeoutProblem(options.timeoutMs, lastKnown(), fault));
       delayMs = retryInMs;
     }
   }
@@ -114,21 +117,15 @@ export async function follow(run: Run, options: FollowOptions, ports: FollowPort
   const leftMs = Math.max(readAfterWriteMs, deadlineMs - clock.elapsedMs());
   const fetched = await fetchResult(run, execution, {
     ...ports,
+    isRiddenOut: isBorne,
     giveUpAfterMs: Math.min(options.giveUpAfterMs, leftMs),
   });
   return fetched.kind === 'good' ? end(undefined, fetched.value) : end(fetched.problem);
 
-  function isRiddenOut(fault: Fault): boolean {
-    if (fault.transient) return true;
-    if (fault.kind === 'not_found') {
-      return options.triggeredAtMs !== undefined && clock.nowMs() - options.triggeredAtMs < readAfterWriteMs;
-    }
-    // A certificate, proxy or redirect in the way of a run that was seen before is the network's doing (a hotel's
-    // login page, say), not the service's word on the run.
-    return (
-      execution !== undefined &&
-      (fault.kind === 'untrusted' || fault.kind === 'proxy_refused' || fault.kind === 'redirected')
-    );
+  function isBorne(fault: Fault): boolean {
+    const { triggeredAtMs } = options;
+    const sinceTriggerMs = triggeredAtMs === undefined ? undefined : clock.nowMs() - triggeredAtMs;
+    return isRiddenOut(fault, { isSeen: execution !== undefined, sinceTriggerMs });
   }
 }
 

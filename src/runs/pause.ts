@@ -1,21 +1,31 @@
-import type { Clock } from './clock.ts';
+import { type Clock, stopwatch } from './clock.ts';
 
 // Short enough that a machine that slept looks again soon after it wakes: timers stand still meanwhile on Linux.
 const sliceMs = 5_000;
 const suspendedMs = 10_000;
 
 /**
- * Waits `ms`, in slices. Returns `woke` as soon as the wall clock has run ahead of the other by more than ten seconds:
- * the machine was asleep, and what was known before is old.
+ * Waits `ms`, in slices. Returns `woke` as soon as a slice took ten seconds more than it should, by either clock: the
+ * machine was asleep or the process stopped, and what was known before is old. It does so no earlier than `leastMs` of
+ * real time after the start.
  */
-export async function pause(ms: number, clock: Clock, signal: AbortSignal): Promise<'passed' | 'woke' | 'aborted'> {
-  const startMs = clock.elapsedMs();
-  const startWallMs = clock.nowMs();
+export async function pause(
+  ms: number,
+  clock: Clock,
+  signal: AbortSignal,
+  leastMs = 0,
+): Promise<'passed' | 'woke' | 'aborted'> {
+  const endMs = clock.elapsedMs() + ms;
+  const realMs = stopwatch(clock);
+  let woke = false;
   for (;;) {
     if (signal.aborted) return 'aborted';
-    const passedMs = clock.elapsedMs() - startMs;
-    if (clock.nowMs() - startWallMs - passedMs > suspendedMs) return 'woke';
-    if (passedMs >= ms) return 'passed';
-    await clock.sleep(Math.ceil(Math.min(sliceMs, ms - passedMs)), signal);
+    const leftMs = endMs - clock.elapsedMs();
+    if (leftMs <= 0 || (woke && realMs() >= leastMs)) return woke ? 'woke' : 'passed';
+    const nextMs = Math.ceil(Math.min(sliceMs, leftMs));
+    const tookMs = stopwatch(clock);
+    await clock.sleep(nextMs, signal);
+    // Linux stops the one clock while it sleeps; macOS does not, nor does Ctrl-Z.
+    woke ||= tookMs() > nextMs + suspendedMs;
   }
 }

@@ -39,7 +39,7 @@ export interface Patience {
  */
 export async function persist<T>(attempt: () => Promise<Answer<T>>, patience: Patience): Promise<Answer<T>> {
   const { clock, random, signal, giveUpAfterMs } = patience;
-  const startMs = clock.elapsedMs();
+  let startMs = clock.elapsedMs();
   for (let failures = 1; ; failures++) {
     const answer = await attempt();
     if (answer.kind === 'good' || !answer.fault.transient) return answer;
@@ -47,7 +47,7 @@ export async function persist<T>(attempt: () => Promise<Answer<T>>, patience: Pa
     const delayMs = waitWithin(leftMs, retryDelayMs(failures, answer.fault, random), answer.fault);
     if (delayMs === undefined) return answer;
     patience.onRetry?.(answer.fault, delayMs);
-    await pause(delayMs, clock, signal);
+    if ((await pause(delayMs, clock, signal, answer.fault.retryAfterMs)) === 'woke') startMs = clock.elapsedMs();
     if (signal.aborted) return { kind: 'fault', fault: interruption };
   }
 }

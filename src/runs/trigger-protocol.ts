@@ -18,7 +18,7 @@ export type TriggerEvent =
   | 'accepted'
   /** 422 `runAlreadyActive`. */
   | 'conflict'
-  /** The same, and the body names the active execution. */
+  /** The same, and the body names the active execution, which is no other trigger's. */
   | 'conflict_with_id'
   /** 402, 401, 400 …: a complete refusal. */
   | 'refused'
@@ -68,10 +68,10 @@ export const protocol: Record<'ready' | 'doubtful', Record<TriggerEvent, Trigger
   },
 };
 
-/** The event that a fault of an attempt is. */
-export function eventOf(fault: Fault): TriggerEvent {
+/** The event that a fault of an attempt is; `namesOurs` where it names a run that can only be ours. */
+export function eventOf(fault: Fault, namesOurs: boolean): TriggerEvent {
   if (fault.kind === 'interrupted') return fault.acted === 'unknown' ? 'cut' : 'stopped';
-  if (fault.kind === 'already_active') return fault.executionId ? 'conflict_with_id' : 'conflict';
+  if (fault.kind === 'already_active') return namesOurs ? 'conflict_with_id' : 'conflict';
   if (fault.kind === 'throttled') return 'throttled';
   if (fault.acted === 'unknown') return fault.transient ? 'lost' : 'lost_for_good';
   if (fault.kind === 'unreachable') return 'not_sent';

@@ -12,7 +12,18 @@ export interface TriggerRecord {
   doubtful(fault: Fault): void;
   started(execution: Execution & { executionId: string }): void;
   refused(fault: Fault): void;
+  /**
+   * Did another trigger start this run, or may one have? Then a conflict that names the run tells nothing of ours: it
+   * may have ended, or never begun.
+   */
+  mayBeOfAnother(executionId: string): boolean;
 }
+
+/**
+ * How long a key is taken to be known to the service. The interface (§8) does not tell; a day is the least that services
+ * of this kind keep one.
+ */
+export const keyRetentionMs = 24 * 3_600_000;
 
 export interface TriggerPorts {
   service: Service;
@@ -45,7 +56,7 @@ export async function triggerRun(
   if (from === 'ready') record.intent();
   for (let failures = 1; ; failures++) {
     const answer = await service.trigger(request, signal);
-    const event = answer.kind === 'good' ? 'accepted' : eventOf(answer.fault);
+    const event = eventOfAnswer(answer);
     const before: TriggerState = state;
     state = step(state, event);
     if (isEnd(state)) return finish(state, answer, event === 'stopped' || event === 'cut');
@@ -56,11 +67,17 @@ export async function triggerRun(
     const delayMs = waitWithin(leftMs, retryDelayMs(failures, fault, random), fault);
     if (delayMs !== undefined) {
       ports.onRetry?.(fault, delayMs);
-      await pause(delayMs, clock, signal);
+      await pause(delayMs, clock, signal, fault.retryAfterMs);
       if (!signal.aborted) continue;
     }
     state = step(state, 'stopped');
     if (isEnd(state)) return finish(state, answer, true);
+  }
+
+  function eventOfAnswer(answer: Answer<Execution>): TriggerEvent {
+    if (answer.kind === 'good') return 'accepted';
+    const { executionId } = answer.fault;
+    return eventOf(answer.fault, executionId !== undefined && !record.mayBeOfAnother(executionId));
   }
 
   function finish(end: TriggerState, answer: Answer<Execution>, stopped: boolean): TriggerOutcome {

@@ -4,6 +4,8 @@ import type { Clock } from '../../src/runs/clock.ts';
 export interface VirtualClock extends Clock {
   /** The machine slept: the wall clock goes on, the other stood still. */
   suspend(ms: number): void;
+  /** The process was stopped (or a machine slept whose clocks go on): both clocks went on and nothing else. */
+  stop(ms: number): void;
   /** The waits that were asked for, in order. */
   readonly sleepsMs: readonly number[];
 }
@@ -36,6 +38,9 @@ export function createVirtualClock(startMs = Date.parse('2026-01-02T03:04:05Z'))
     elapsedMs: () => elapsedMs,
     suspend(ms) {
       suspendedMs += ms;
+    },
+    stop(ms) {
+      elapsedMs += ms;
     },
     sleep(ms, signal) {
       sleepsMs.push(ms);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatDuration, parseDuration } from '../../src/runs/duration.ts';
+import { formatAge, formatDuration, parseDuration } from '../../src/runs/duration.ts';
 
 describe('parseDuration', () => {
   test.each([
@@ -82,6 +82,15 @@ describe('formatDuration', () => {
     [183_600_000, '2d 3h'],
   ])('writes %d ms as %s', (ms, text) => {
     expect(formatDuration(ms)).toBe(text);
+  });
+
+  test.each([
+    [-1, '0s'],
+    [999, '0s'],
+    [3_250, '3s'],
+    [61_999, '1m 1s'],
+  ])('of %d ms grows by whole seconds as an age: %s', (ms, text) => {
+    expect(formatAge(ms)).toBe(text);
   });
 
   test('is read back as the same time or less than a small unit before it', () => {

@@ -1,0 +1,113 @@
+import type { Exchange, ExchangeFailure, HttpRequest, Transport } from '../../src/api/exchange.ts';
+import { createHttpService } from '../../src/api/http-service.ts';
+import { parseDuration } from '../../src/runs/duration.ts';
+import type { Service } from '../../src/runs/service.ts';
+import { executionId } from './scripted-service.ts';
+import type { VirtualClock } from './virtual-clock.ts';
+
+export interface Wire {
+  service: Service;
+  /** When each request was sent, on the clock that stands still in sleep. */
+  readonly sentAtMs: readonly number[];
+  readonly requests: readonly HttpRequest[];
+}
+
+const failures: Record<string, ExchangeFailure> = {
+  unresolvable: network('ENOTFOUND', false),
+  refused: network('ECONNREFUSED', false),
+  unreachable: network('ENETUNREACH', false),
+  'connect-timeout': network('UND_ERR_CONNECT_TIMEOUT', false),
+  'reset-unsent': network('ECONNRESET', false),
+  'late-unsent': { sent: false, reason: 'deadline' },
+  reset: network('ECONNRESET', true),
+  closed: network('UND_ERR_SOCKET', true),
+  cut: { ...network('UND_ERR_SOCKET', true), status: 200 },
+  silence: { sent: true, reason: 'deadline' },
+  unheard: network('EWHATEVER', true),
+  expired: network('CERT_HAS_EXPIRED', false),
+  'self-signed': network('DEPTH_ZERO_SELF_SIGNED_CERT', false),
+  'wrong-host': network('ERR_TLS_CERT_ALTNAME_INVALID', false),
+  'proxy-407': proxy(407),
+  'proxy-502': proxy(502),
+};
+
+const bodies: Record<string, string> = {
+  html: '<html><h1>Welcome</h1></html>',
+  empty: '',
+  list: '[]',
+  other: '{"ok":true}',
+  'no-id': '{"status":"RUNNING"}',
+  'no-status': JSON.stringify({ executionId }),
+  typed: '{"executionId":7,"status":{"a":1}}',
+  another: '{"executionId":"00000000-0000-4000-8000-000000000000","status":"COMPLETED"}',
+  active: '{"code":"runAlreadyActive"}',
+  'active-id': JSON.stringify({ code: 'runAlreadyActive', executionId }),
+  missing: '{"code":"notFound"}',
+  huge: 'x',
+};
+
+/**
+ * The service behind a wire that answers from a script of words, the last one for ever: `RUNNING` (or any state in
+ * capitals) is a good answer, `502` a status, `502-html` the same with a body, `429;7` with `Retry-After: 7`
+ * (`429;date30` with a date 30 s ahead), `reset` and its like a failure without an answer. `asleep8h` and `stopped8h`
+ * are no answers: the machine sleeps, or the process is stopped, a moment after the answer before.
+ */
+export function scriptedWire(script: string, clock: VirtualClock): Wire {
+  const words = script.split(/\s+/).filter((word) => word !== '');
+  const sentAtMs: number[] = [];
+  const requests: HttpRequest[] = [];
+  let next = 0;
+  const transport: Transport = {
+    async exchange(request) {
+      requests.push(request);
+      sentAtMs.push(clock.elapsedMs());
+      const word = words[Math.min(next++, words.length - 1)] ?? '';
+      const pauses = /^(asleep|stopped)(.+)$/.exec(words[next] ?? '');
+      if (pauses) {
+        next += 1;
+        const ms = parseDuration(pauses[2] ?? '') ?? 0;
+        setImmediate(() => (pauses[1] === 'asleep' ? clock.suspend(ms) : clock.stop(ms)));
+      }
+      return exchangeOf(word, clock);
+    },
+    destroy() {},
+  };
+  const service = createHttpService({
+    transport,
+    baseUrl: 'https://service.test',
+    apiKey: 'key',
+    requestTimeoutMs: 30_000,
+    maxOutputBytes: 1000,
+    userAgent: 'test',
+    nowMs: clock.nowMs,
+  });
+  return { service, sentAtMs, requests };
+}
+
+function exchangeOf(word: string, clock: VirtualClock): Exchange {
+  const failure = failures[word];
+  if (failure) return { kind: 'failure', failure };
+  if (/^[A-Z_]+$/.test(word)) {
+    return responseOf(200, JSON.stringify({ executionId, status: word, output: 'done' }));
+  }
+  const [, status, body = 'empty', wait] = /^(\d{3})(?:-([a-z-]+))?(?:;(.+))?$/.exec(word) ?? [];
+  const text = bodies[body];
+  if (status === undefined || text === undefined) throw new Error(`the script says ${word}`);
+  const dated = /^date(\d+)$/.exec(wait ?? '');
+  const date = new Date(clock.nowMs()).toUTCString();
+  const until = dated && new Date(clock.nowMs() + Number(dated[1]) * 1000).toUTCString();
+  const headers: Record<string, string> = wait === undefined ? { date } : { date, 'retry-after': until ?? wait };
+  return responseOf(Number(status), text, headers, body === 'huge');
+}
+
+function responseOf(status: number, text: string, headers = {}, truncated = false): Exchange {
+  return { kind: 'response', response: { status, headers, body: Buffer.from(text), truncated } };
+}
+
+function network(code: string, sent: boolean): ExchangeFailure {
+  return { sent, reason: 'network', error: Object.assign(new Error(code), { code }) };
+}
+
+function proxy(status: number): ExchangeFailure {
+  return { sent: false, reason: 'network', error: new Error(`Proxy response (${status}) !== 200 when HTTP Tunneling`) };
+}

@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest';
+import { createBudget } from '../../src/runs/budget.ts';
+import { type FollowOptions, follow } from '../../src/runs/follow.ts';
+import { createPace, jitter } from '../../src/runs/pace.ts';
+import type { Answer, Fault, FaultKind, Service } from '../../src/runs/service.ts';
+import { createTempo } from '../../src/runs/tempo.ts';
+import { createRandom } from '../emulator/stage.ts';
+import { fault, resultOf, run, state } from '../helpers/scripted-service.ts';
+import { createVirtualClock } from '../helpers/virtual-clock.ts';
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const defaults = { timeoutMs: 3.25 * hour, giveUpAfterMs: 10 * minute };
+
+interface Outage {
+  /** Default both. */
+  on?: 'status' | 'result';
+  fromMs: number;
+  forMs: number;
+  kind: FaultKind;
+  fields?: Partial<Fault>;
+  /** How long each attempt hangs before it fails. */
+  hangMs?: number;
+}
+
+/** Watches a run that ends after `endsAtMs` with the program's own pace, through outages. */
+async function watch(endsAtMs: number, outages: Outage[], options: Partial<FollowOptions> = {}) {
+  const clock = createVirtualClock();
+  const random = createRandom(7);
+  const startedAt = new Date(clock.nowMs()).toISOString();
+  const sentAtMs: number[] = [];
+  const answer = async <T>(asked: Outage['on'], good: () => Answer<T>): Promise<Answer<T>> => {
+    const nowMs = clock.elapsedMs();
+    sentAtMs.push(nowMs);
+    const outage = outages.find(
+      ({ on = asked, fromMs, forMs }) => on === asked && nowMs >= fromMs && nowMs < fromMs + forMs,
+    );
+    if (outage?.hangMs) await clock.sleep(outage.hangMs);
+    return outage ? fault(outage.kind, outage.fields) : good();
+  };
+  const isOver = () => clock.elapsedMs() >= endsAtMs;
+  const service: Service = {
+    trigger: () => expect.unreachable(),
+    status: () => answer('status', () => state(isOver() ? 'COMPLETED' : 'RUNNING', { startedAt })),
+    result: () => answer('result', () => resultOf('COMPLETED')),
+  };
+  const startMs = performance.now();
+  const pace = createPace({ durationsMs: [] });
+  const ending = await follow(
+    run,
+    { ...defaults, pace: { gapMs: (ageMs) => jitter(pace.gapMs(ageMs), random) }, ...options },
+    {
+      service,
+      clock,
+      random,
+      signal: new AbortController().signal,
+      budget: createBudget(10, clock),
+      tempo: createTempo(),
+      observe() {},
+    },
+  );
+  const tookMs = performance.now() - startMs;
+  return { ...ending, requests: sentAtMs.length, sentAtMs, lagMs: clock.elapsedMs() - endsAtMs, tookMs };
+}
+
+describe('a watch of three hours', () => {
+  const end = 3 * hour;
+
+  test('in fair weather costs some 776 requests and sees the end within a gap, in no time', async () => {
+    const { problem, requests, lagMs, tookMs } = await watch(end, []);
+    expect(problem).toBeUndefined();
+    expect(requests).toBeGreaterThan(700);
+    expect(requests).toBeLessThan(850);
+    expect(lagMs).toBeLessThan(17 * second);
+    expect(tookMs).toBeLessThan(2_000);
+  });
+
+  test('through the bad day of its life ends with the truth, asks no more often, and sees the end as soon', async () => {
+    const { problem, execution, result, requests, lagMs } = await watch(end, [
+      { fromMs: 0, forMs: 20 * second, kind: 'unreachable' },
+      { fromMs: hour, forMs: 9 * minute, kind: 'throttled', fields: { retryAfterMs: 2 * second } },
+      { fromMs: 1.5 * hour, forMs: 9 * minute, kind: 'unavailable', fields: { httpStatus: 502 } },
+      { fromMs: 2 * hour, forMs: 9 * minute, kind: 'lost', hangMs: 30 * second },
+      { fromMs: 2.5 * hour, forMs: 9 * minute, kind: 'unreadable' },
+      { fromMs: 2.75 * hour, forMs: 9 * minute, kind: 'rejected', fields: { httpStatus: 522 } },
+      { fromMs: 2.95 * hour, forMs: 2 * minute, kind: 'untrusted' },
+    ]);
+    expect(problem).toBeUndefined();
+    expect([execution?.status, result?.status]).toEqual(['COMPLETED', 'COMPLETED']);
+    expect(requests).toBeLessThan(1_000);
+    expect(lagMs).toBeLessThan(17 * second);
+  });
+
+  test('through thirty outages costs less than twice the requests of fair weather', async () => {
+    const outages = Array.from({ length: 30 }, (_, n): Outage => {
+      return { fromMs: n * 6 * minute, forMs: 3 * minute, kind: 'unavailable' };
+    });
+    const { problem, requests } = await watch(end, outages);
+    expect(problem).toBeUndefined();
+    expect(requests).toBeLessThan(2 * (await watch(end, [])).requests);
+  });
+
+  test.each<[string, Partial<Outage>]>([
+    ['an unreachable network', { kind: 'unreachable' }],
+    ['502s', { kind: 'unavailable', fields: { httpStatus: 502 } }],
+    ['429s', { kind: 'throttled' }],
+    ['429s that ask for a minute', { kind: 'throttled', fields: { retryAfterMs: minute } }],
+    ['answers that never come', { kind: 'lost', hangMs: 30 * second }],
+    ['pages of a proxy', { kind: 'unreadable' }],
+    ['a hotel that wants a login', { kind: 'untrusted' }],
+  ])('rides out nine minutes of %s, and ends with 10 after eleven', async (_, outage) => {
+    const at = { fromMs: 2 * hour, kind: 'lost' as const, ...outage };
+    const ridden = await watch(end, [{ ...at, forMs: 9 * minute }]);
+    expect(ridden).toMatchObject({ problem: undefined, result: { status: 'COMPLETED' } });
+    const ended = await watch(end, [{ ...at, forMs: 11 * minute }]);
+    expect(ended.problem).toMatchObject({ exitCode: 10 });
+    expect(ended.execution?.status).toBe('RUNNING');
+    const outAtMs = ended.lagMs + end - at.fromMs;
+    expect(outAtMs).toBeGreaterThanOrEqual(9.4 * minute);
+    expect(outAtMs).toBeLessThanOrEqual(11 * minute);
+  });
+
+  test('whose end falls into an outage is told of it when that is over, and its result fetched', async () => {
+    const { problem, lagMs } = await watch(end, [{ fromMs: end - minute, forMs: 9 * minute, kind: 'unavailable' }]);
+    expect(problem).toBeUndefined();
+    expect(lagMs).toBeLessThan(8 * minute + 16 * second);
+  });
+
+  test('whose result is out of reach for nine minutes gets it, and for eleven ends with 13', async () => {
+    const at = { on: 'result', fromMs: end, kind: 'unavailable' } as const;
+    const ridden = await watch(end, [{ ...at, forMs: 9 * minute }]);
+    expect(ridden).toMatchObject({ problem: undefined, result: { status: 'COMPLETED' } });
+    const { problem, execution } = await watch(end, [{ ...at, forMs: 11 * minute }]);
+    expect([problem?.exitCode, execution?.status]).toEqual([13, 'COMPLETED']);
+  });
+
+  test('past the limit of 3h15m ends with 124 after a last look, however bad the weather', async () => {
+    const fair = await watch(4 * hour, []);
+    expect(fair.problem?.exitCode).toBe(124);
+    expect(fair.sentAtMs.at(-1)).toBe(3.25 * hour);
+    const foul = await watch(4 * hour, [{ fromMs: 3.2 * hour, forMs: hour, kind: 'unavailable' }]);
+    expect(foul.problem?.exitCode).toBe(124);
+    expect(foul.sentAtMs.at(-1)).toBe(3.25 * hour);
+  });
+
+  test('without a limit goes on for a week', async () => {
+    const { problem, requests } = await watch(7 * 24 * hour, [], {
+      timeoutMs: Number.POSITIVE_INFINITY,
+      pace: { gapMs: () => 5 * minute },
+    });
+    expect(problem).toBeUndefined();
+    expect(requests).toBe(7 * 24 * 12 + 2);
+  });
+});

@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import { isFinal } from '../../src/runs/run.ts';
+import { fault, target } from '../helpers/scripted-service.ts';
+import type { Weather } from '../helpers/service-model.ts';
+import { account, baseUrl, createWorld, type Use, type World } from './world.ts';
+
+const lossy = (['lost', 'unavailable', 'unreadable', 'in_progress'] as const).flatMap((kind): Weather[] =>
+  [true, false].map((acts) => ({ ...fault(kind), acts })),
+);
+const unacting = [
+  fault('unreachable'),
+  fault('throttled', { httpStatus: 429 }),
+  fault('throttled', { httpStatus: 429, retryAfterMs: 3_000 }),
+  fault('throttled', { httpStatus: 429, retryAfterMs: 45_000 }),
+  fault('unavailable', { httpStatus: 503, retryAfterMs: 700_000 }),
+  fault('unauthorized', { httpStatus: 401 }),
+  fault('no_credits', { httpStatus: 402 }),
+  fault('rejected', { httpStatus: 400 }),
+  fault('untrusted'),
+].map((struck): Weather => ({ ...struck, acts: false }));
+const lostForGood: Weather = {
+  ...fault('rejected', { httpStatus: 501, acted: 'unknown', transient: false }),
+  acts: true,
+};
+const fair: Weather = { kind: 'fair' };
+
+const weathers = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(fair) },
+  { weight: 4, arbitrary: fc.constantFrom(...lossy) },
+  { weight: 3, arbitrary: fc.constantFrom<Weather>(...unacting, lostForGood) },
+  { weight: 2, arbitrary: fc.constantFrom<Weather>({ kind: 'stale' }, { kind: 'missing' }, { kind: 'odd' }) },
+);
+
+const uses: fc.Arbitrary<Use> = fc.record({
+  command: fc.constantFrom('trigger', 'trigger', 'trigger', 'recover', 'watch'),
+  key: fc.option(fc.constantFrom('a', 'b'), { nil: undefined }),
+  ifActive: fc.constantFrom('fail', 'skip', 'wait', 'attach'),
+  watches: fc.boolean(),
+  weather: fc.array(weathers, { maxLength: 8 }),
+  kill: fc.option(fc.record({ nth: fc.integer({ min: 1, max: 9 }), after: fc.boolean() }), { nil: undefined, freq: 2 }),
+  restMs: fc.constantFrom(0, 5_000, 60_000, 300_000),
+});
+
+/** What is used alone, or two at once, perhaps with the same key. */
+const moments = fc.oneof(
+  uses.map((use) => [use]),
+  fc.tuple(uses, uses),
+);
+
+const services = fc.record({
+  order: fc.constantFrom('keyFirst', 'activeFirst'),
+  namesActiveRun: fc.boolean(),
+  replaysRefusals: fc.boolean(),
+  durationMs: fc.constantFrom(1_000, 20_000, 120_000),
+});
+
+const scratch = mkdtempSync(join(tmpdir(), 'runctl-model-'));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+let worlds = 0;
+
+/** What must hold whatever has happened. */
+function checkWorld({ model, journal, keysOf }: World): void {
+  const { runs } = model;
+  const records = [...journal().runs({ baseUrl })];
+  const known = new Set(records.map(({ executionId }) => executionId));
+  const open = new Set(
+    journal()
+      .openIntents({ baseUrl })
+      .map(({ idempotencyKey }) => idempotencyKey),
+  );
+  for (const { executionId, idempotencyKey } of runs) {
+    expect(known.has(executionId) || open.has(idempotencyKey), 'no run is lost').toBe(true);
+    expect(
+      runs.filter((run) => run.idempotencyKey === idempotencyKey),
+      'one run for a key',
+    ).toHaveLength(1);
+  }
+  for (const { executionId, idempotencyKey } of records) {
+    const run = runs.find((candidate) => candidate.executionId === executionId);
+    if (run && idempotencyKey !== null)
+      expect(idempotencyKey, 'the journal knows it by its key').toBe(run.idempotencyKey);
+  }
+  for (const [use, keys] of keysOf) {
+    if (use.command !== 'trigger') continue;
+    const its = runs.filter((run) => keys.has(run.idempotencyKey));
+    expect(its.length, 'one run for a trigger').toBeLessThanOrEqual(1);
+  }
+}
+
+/** What one use of the program told must agree with the service. */
+function checkTold(
+  use: Use,
+  moment: Use[],
+  told: Awaited<ReturnType<World['run']>>,
+  { model, keysOf, journal, clock }: World,
+): void {
+  const keys = keysOf.get(use) ?? new Set();
+  const its = model.runs.filter((run) => keys.has(run.idempotencyKey));
+  const { started, problem, ending } = told;
+  if (started) expect([...keys], 'a run that was started is of our key').toContain(started.idempotencyKey);
+  // Of a given key another process may start one at the same time.
+  const isAlone = use.key === undefined || moment.every((other) => other === use || other.key !== use.key);
+  if (use.command === 'trigger' && isAlone && problem?.facts.started === 'no') {
+    expect(its, `no run was started (${problem.message})`).toEqual([]);
+  }
+  if (problem?.facts.started === 'unknown') {
+    const { idempotencyKey = '' } = problem.facts;
+    const known = journal().findKey({ baseUrl, account, target, idempotencyKey });
+    expect(known?.state, 'what is unknown can be recovered, or has been meanwhile').toMatch(/open|accepted/);
+  }
+  if (!ending) return;
+  const run = model.runs.find(({ executionId }) => executionId === ending.run.executionId);
+  const { status = 'nothing' } = ending.execution ?? {};
+  if (isFinal(target, status)) {
+    expect(status, 'a final state is told truly').toBe(run?.outcome);
+    expect(clock.nowMs()).toBeGreaterThanOrEqual(run?.endsAtMs ?? Number.NaN);
+    const record = journal().find(ending.run.executionId, { baseUrl });
+    expect(record?.status, 'and stays in the journal').toBe(status);
+    expect(ending.problem?.facts.name ?? 'none').toMatch(/^(none|result_unavailable)$/);
+    if (!ending.problem) expect(ending.result?.status).toBe(status);
+  } else {
+    expect(ending.problem, 'a watch without an end has a reason').toBeDefined();
+    expect(ending.problem?.facts.name).not.toBe('not_found');
+  }
+}
+
+const plain: Use = { command: 'trigger', ifActive: 'fail', watches: false, weather: [], restMs: 0 };
+const rude = { order: 'activeFirst', namesActiveRun: true, replaysRefusals: false, durationMs: 1_000 } as const;
+const sent = { nth: 2, after: true };
+/** What chance has found, and may not find again: a conflict that names the run of another trigger. */
+const found: [typeof rude, Use[][]][] = [
+  [rude, [[{ ...plain, kill: sent, restMs: 5_000 }], [{ ...plain, kill: sent }], [{ ...plain, command: 'recover' }]]],
+  [rude, [[{ ...plain, kill: sent, restMs: 5_000 }], [plain], [{ ...plain, command: 'recover' }]]],
+];
+
+test('whatever the weather and whenever it is killed, one run for a trigger, none lost, and the truth about each', async () => {
+  const tally: Record<string, number> = {};
+  const count = (what: string) => {
+    tally[what] = (tally[what] ?? 0) + 1;
+  };
+  await fc.assert(
+    fc.asyncProperty(services, fc.array(moments, { minLength: 1, maxLength: 5 }), async (options, sequence) => {
+      const world = createWorld(join(scratch, String(worlds++)), options);
+      for (const moment of sequence) {
+        const told = await Promise.all(moment.map(async (use) => ({ use, ...(await world.run(use)) })));
+        checkWorld(world);
+        for (const { use, ...tale } of told) {
+          checkTold(use, moment, tale, world);
+          count(tale.isKilled ? 'killed' : ((tale.problem ?? tale.ending?.problem)?.facts.name ?? 'fine'));
+        }
+        await world.clock.sleep(moment[0]?.restMs ?? 0);
+      }
+      // In fair weather, once every run has ended, nothing stays unknown.
+      for (let round = 0; round < sequence.flat().length; round++) {
+        await world.clock.sleep(options.durationMs);
+        await world.run({ command: 'recover', ifActive: 'fail', watches: false, weather: [], restMs: 0 });
+        checkWorld(world);
+      }
+      if (!options.replaysRefusals) expect(world.journal().openIntents({ baseUrl })).toEqual([]);
+    }),
+    { numRuns: 120, examples: found },
+  );
+  // The sequences have been where it hurts.
+  expect(Object.keys(tally)).toEqual(expect.arrayContaining(['fine', 'killed', 'outcome_unknown']));
+});

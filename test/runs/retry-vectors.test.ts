@@ -1,0 +1,239 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseDuration } from '../../src/runs/duration.ts';
+import { retryDelayMs, waitWithin } from '../../src/runs/retry.ts';
+import { type Given, type Play, plays } from './plays.ts';
+
+const meant: Record<string, Play> = {
+  ...plays,
+  watch: (script, given) => plays.watch(`RUNNING ${script}`, given),
+  'result of a watch': (script, given) => plays.watch(`COMPLETED ${script}`, given),
+};
+
+const rowsOf = (table: string) =>
+  table
+    .trim()
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim()));
+
+/**
+ * What each answer means for each request (contract §5 and §6). A name is the exit at once; `~` before it says: asked
+ * again, and that is the exit when patience ends. `in doubt` is a trigger whose earlier answer was lost; the result is
+ * that of a watched run which is known to have COMPLETED.
+ */
+const meanings = `
+answer                    | trigger          | trigger in doubt | status        | watch         | result of a watch
+200-html 200-empty        | ~outcome_unknown | ~outcome_unknown | ~bad_response | ~unavailable  | ~result_unavailable
+200-list 204-empty        | ~outcome_unknown | ~outcome_unknown | ~bad_response | ~unavailable  | ~result_unavailable
+200-other 200-typed       | ~outcome_unknown | ~outcome_unknown | ~bad_response | ~unavailable  | ~result_unavailable
+205-299                   | ~outcome_unknown | ~outcome_unknown | ~bad_response | ~unavailable  | ~result_unavailable
+201-no-id                 | ~outcome_unknown | ~outcome_unknown | ok            |               |
+201-no-status             | ok               | ok               | ~bad_response | ~unavailable  | ~result_unavailable
+200-another               | ok               | ok               | ~bad_response | ~unavailable  | ~result_unavailable
+200-huge                  | outcome_unknown  | outcome_unknown  | bad_response  | ~unavailable  | result_unavailable
+300-302 304-399           | bad_response     | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
+303                       | outcome_unknown  | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
+400                       | bad_response     | outcome_unknown  | bad_response  | bad_response  | result_unavailable
+401 403                   | unauthorized     | outcome_unknown  | unauthorized  | unauthorized  | result_unavailable
+402                       | no_credits       | outcome_unknown  | no_credits    | no_credits    | result_unavailable
+404 410 422               | bad_response     | outcome_unknown  | not_found     | not_found     | result_unavailable
+404-missing 422-missing   | not_found        | outcome_unknown  | not_found     | not_found     | result_unavailable
+405-406                   | bad_response     | outcome_unknown  | bad_response  | bad_response  | result_unavailable
+407                       | unavailable      | outcome_unknown  | unavailable   | ~unavailable  | ~result_unavailable
+408 425                   | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
+409                       | ~outcome_unknown | ~outcome_unknown | bad_response  | bad_response  | result_unavailable
+411-421 423-424 426-428   | bad_response     | outcome_unknown  | bad_response  | bad_response  | result_unavailable
+422-active 409-active     | already_active   | outcome_unknown  |               |               |
+422-active-id             | already_active   | ok               |               |               |
+429 429-active            | ~rate_limited    | ~outcome_unknown | ~rate_limited | ~unavailable  | ~result_unavailable
+430-499                   | bad_response     | outcome_unknown  | bad_response  | bad_response  | result_unavailable
+500 502-504 502-html      | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
+503-active                | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
+501 505-599               | outcome_unknown  | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
+unresolvable refused      | ~unavailable     | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
+unreachable proxy-502     | ~unavailable     | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
+connect-timeout           | ~unavailable     | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
+reset-unsent late-unsent  | ~unavailable     | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
+reset closed unheard      | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
+cut silence               | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
+expired self-signed       | unavailable      | outcome_unknown  | unavailable   | ~unavailable  | ~result_unavailable
+wrong-host proxy-407      | unavailable      | outcome_unknown  | unavailable   | ~unavailable  | ~result_unavailable
+RUNNING                   | ok               | ok               | ok            |               | ~result_unavailable
+COMPLETED                 | ok               | ok               | ok            | ok            | ok
+PAUSED                    | ok               | ok               | ok            |               | ~result_unavailable`;
+
+const wordsOf = (cell: string) =>
+  cell.split(' ').flatMap((word) => {
+    const [, from, to] = /^(\d{3})-(\d{3})$/.exec(word) ?? [];
+    return from ? Array.from({ length: Number(to) - Number(from) + 1 }, (_, n) => String(Number(from) + n)) : [word];
+  });
+
+const [header = [], ...rows] = rowsOf(meanings);
+const cells = rows.flatMap(([answer = '', ...expected]) =>
+  expected.map((meaning, column) => ({ answer, request: header[column + 1] ?? '', meaning })),
+);
+
+describe('what an answer means', () => {
+  test.each(cells.filter(({ meaning }) => meaning !== ''))('$answer to $request: $meaning', async (cell) => {
+    const play = meant[cell.request] as Play;
+    const good = 'COMPLETED';
+    for (const word of wordsOf(cell.answer)) {
+      const { end, gapsMs } = await play(word, { giveUpAfterMs: 30_000 });
+      expect({ word, end }).toEqual({ word, end: cell.meaning.replace('~', '') });
+      const first = cell.request.includes('watch') ? 1 : 0;
+      if (cell.meaning.startsWith('~')) {
+        expect(gapsMs.length).toBeGreaterThan(first + 2);
+        expect(await play(`${word} ${good}`)).toMatchObject({ end: 'ok' });
+      } else if (end !== 'ok') {
+        expect(gapsMs).toHaveLength(first);
+      }
+    }
+  });
+
+  test('is settled for every status that is no success', () => {
+    const known = new Set(rows.flatMap(([answer = '']) => wordsOf(answer)));
+    const all = Array.from({ length: 300 }, (_, n) => String(300 + n));
+    expect(all.filter((status) => !known.has(status))).toEqual([]);
+  });
+});
+
+/**
+ * When requests are sent: the seconds between one and the next. The watches look every 10 s. `…` is any number more.
+ * Chance is what every draw comes out as: at 1 a backoff takes its ceiling, at 0 its least.
+ */
+const timings = `
+request | given                    | answers                                       | seconds between                   | end
+trigger |                          | COMPLETED                                     |                                   | ok
+trigger | chance 1                 | 502 502 502 502 COMPLETED                     | 0.5 1 2 4                         | ok
+trigger | chance 0.5               | reset 503 refused COMPLETED                   | 0.25 0.5 1                        | ok
+trigger | chance 0                 | 429 429 429 COMPLETED                         | 0.05 0.05 0.05                    | ok
+trigger | chance 1                 | refused                                       | 0.5 1 2 4 8 14.5                  | unavailable
+trigger | chance 1                 | reset                                         | 0.5 1 2 4 8 14.5                  | outcome_unknown
+trigger | chance 0                 | 429;7 429;007 COMPLETED                       | 7 7                               | ok
+trigger | chance 1                 | 429;0 COMPLETED                               | 0.5                               | ok
+trigger | chance 0                 | 503;date20 COMPLETED                          | 20                                | ok
+trigger |                          | 429;30 429                                    | 30                                | rate_limited
+trigger |                          | 429;31                                        |                                   | rate_limited
+trigger |                          | 503;31                                        |                                   | outcome_unknown
+trigger |                          | 503;date31                                    |                                   | outcome_unknown
+trigger | chance 1                 | 429;soon 429;-5 429;1.5 429;5s COMPLETED      | 0.5 1 2 4                         | ok
+trigger | giveUpAfter 1m           | 429;31 COMPLETED                              | 31                                | ok
+trigger |                          | 429;20 429;11                                 | 20                                | rate_limited
+trigger |                          | 402                                           |                                   | no_credits
+status  | chance 1                 | 502 502 COMPLETED                             | 0.5 1                             | ok
+status  | chance 1                 | 504                                           | 0.5 1 2 4 8 14.5                  | unavailable
+status  | giveUpAfter 2s, chance 1 | 504                                           | 0.5 1 0.5                         | unavailable
+status  |                          | 429;31                                        |                                   | rate_limited
+result  | chance 0                 | 429;7 COMPLETED                               | 7                                 | ok
+watch   |                          | RUNNING RUNNING COMPLETED COMPLETED           | 10 10 0                           | ok
+watch   |                          | RUNNING PAUSED PAUSED FAILED FAILED           | 10 10 10 0                        | run_failed
+watch   | chance 1                 | RUNNING 502 502 502 RUNNING 502 FAILED FAILED | 10 0.5 1 2 10 0.5 0               | run_failed
+watch   | chance 1                 | RUNNING 502                                   | 10 0.5 1 2 4 8 15 15 …            | unavailable
+watch   | chance 1                 | reset                                         | 0.5 1 2 4 8 15 15 …               | unavailable
+watch   | giveUpAfter 5s, chance 1 | RUNNING 502                                   | 10 0.5 1 2 1.5                    | unavailable
+watch   | chance 1                 | 429 RUNNING RUNNING COMPLETED COMPLETED       | 0.5 20 18 0                       | ok
+watch   | chance 0                 | 429;100 COMPLETED COMPLETED                   | 100 0                             | ok
+watch   |                          | RUNNING 429;601                               | 10                                | unavailable
+watch   |                          | RUNNING 503;300 503;300 503;300               | 10 300 300                        | unavailable
+watch   |                          | RUNNING 503;300 503;301                       | 10 300                            | unavailable
+watch   | timeout 25s              | RUNNING                                       | 10 10 5                           | watch_timeout
+watch   | timeout 25s              | RUNNING RUNNING RUNNING COMPLETED COMPLETED   | 10 10 5 0                         | ok
+watch   | timeout 25s              | RUNNING RUNNING RUNNING 401                   | 10 10 5                           | unauthorized
+watch   | timeout 12s, chance 1    | RUNNING 502                                   | 10 0.5 1 0.5                      | watch_timeout
+watch   | timeout 25s              | RUNNING 429;14 COMPLETED COMPLETED            | 10 14 0                           | ok
+watch   | timeout 25s              | RUNNING 429;16                                | 10                                | watch_timeout
+watch   | timeout 1m, chance 1     | RUNNING COMPLETED 502 502 COMPLETED           | 10 0 0.5 1                        | ok
+watch   | chance 1                 | COMPLETED RUNNING RUNNING COMPLETED           | 0 0.5 1                           | ok
+watch   | chance 1                 | FAILED 404                                    | 0                                 | result_unavailable
+watch   | giveUpAfter 2s, chance 1 | FAILED RUNNING                                | 0 0.5 1 0.5                       | result_unavailable
+watch   |                          | FAILED COMPLETED                              | 0                                 | run_failed
+watch   | own, chance 1            | 404 404 404 RUNNING COMPLETED COMPLETED       | 0.5 1 2 10 0                      | ok
+watch   | own, chance 1            | 404                                           | 0.5 1 2 4 8 15                    | not_found
+watch   | own, chance 1            | COMPLETED 404 404 COMPLETED                   | 0 0.5 1                           | ok
+watch   | own                      | RUNNING RUNNING RUNNING RUNNING 404           | 10 10 10 10                       | not_found
+watch   |                          | 404                                           |                                   | not_found
+watch   |                          | 401                                           |                                   | unauthorized
+watch   |                          | expired                                       |                                   | unavailable
+watch   |                          | proxy-407                                     |                                   | unavailable
+watch   |                          | 302                                           |                                   | bad_response
+watch   |                          | 200-huge                                      |                                   | bad_response
+watch   | interval 5m              | RUNNING asleep8h COMPLETED COMPLETED          | 5 0                               | ok
+watch   | interval 5m              | RUNNING stopped8h COMPLETED COMPLETED         | 28800 0                           | ok
+watch   | interval 5m, chance 1    | RUNNING asleep8h refused refused COMPLETED    | 5 0.5 1 0                         | ok
+watch   | interval 5m, chance 1    | RUNNING stopped8h refused refused COMPLETED   | 28800 0.5 1 0                     | ok
+watch   |                          | RUNNING 502 stopped8h 502 COMPLETED           | 10 28800 0.5 0                    | ok
+watch   | timeout 1h, interval 5m  | RUNNING stopped8h COMPLETED COMPLETED         | 28800 0                           | ok
+watch   | timeout 1h, interval 5m  | RUNNING stopped8h RUNNING                     | 28800                             | watch_timeout
+watch   | chance 1                 | RUNNING 503;300 asleep1m RUNNING COMPLETED    | 10 240 10 0                       | ok
+watch   | chance 1                 | RUNNING 503;300 asleep8h RUNNING COMPLETED    | 10 5 10 0                         | ok
+watch   |                          | RUNNING 502 asleep8h 502 COMPLETED            | 10 0.25 0.5 0                     | ok
+trigger |                          | 429;30 asleep20s COMPLETED                    | 10                                | ok
+status  | chance 1                 | 429;20 stopped8h 502 COMPLETED                | 28800 1                           | ok`;
+
+const [, ...vectors] = rowsOf(timings).map(([request = '', given = '', answers = '', seconds = '', end = '']) => {
+  return { request, given, answers, seconds, end };
+});
+
+function readGiven(text: string): Given {
+  const given: Record<string, number | boolean> = {};
+  for (const part of text.split(',').filter((piece) => piece !== '')) {
+    const [name = '', value] = part.trim().split(' ');
+    if (value === undefined) given[name] = true;
+    else if (name === 'chance') given[name] = Number(value);
+    else given[`${name}Ms`] = parseDuration(value) ?? Number.NaN;
+  }
+  return given;
+}
+
+describe('when it is asked again', () => {
+  test.each(vectors)('$request $given: $answers', async ({ request, given, answers, seconds, end }) => {
+    const outcome = await plays[request as keyof typeof plays](answers, readGiven(given));
+    const told = outcome.gapsMs.map((ms) => String(Math.round(ms) / 1000));
+    const expected = seconds.split(' ').filter((text) => text !== '');
+    if (expected.at(-1) === '…') {
+      expected.pop();
+      told.length = expected.length;
+    }
+    expect(told).toEqual(expected);
+    expect(outcome.end).toBe(end);
+  });
+});
+
+describe('patience', () => {
+  const chances = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+  const waits = fc.option(fc.integer({ min: 0, max: 3_600_000 }), { nil: undefined });
+
+  test('draws each backoff from all of its range, and never less than the service asked for', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 5000 }), chances, waits, (failures, chance, retryAfterMs) => {
+        const ceilingMs = Math.min(15_000, 500 * 2 ** (failures - 1));
+        const delayMs = retryDelayMs(failures, { retryAfterMs }, () => chance);
+        expect(delayMs).toBe(Math.max(50, chance * ceilingMs, retryAfterMs ?? 0));
+      }),
+    );
+  });
+
+  test('ends where nothing is left, or the service wants more; else the wait ends within it', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -1000, max: 600_000 }), chances, waits, (leftMs, chance, retryAfterMs) => {
+        const waitMs = waitWithin(
+          leftMs,
+          retryDelayMs(9, { retryAfterMs }, () => chance),
+          { retryAfterMs },
+        );
+        if (leftMs <= 0 || (retryAfterMs ?? 0) > leftMs) expect(waitMs).toBeUndefined();
+        else {
+          expect(waitMs).toBeLessThanOrEqual(leftMs);
+          expect(waitMs).toBeGreaterThanOrEqual(retryAfterMs ?? 0);
+        }
+      }),
+    );
+  });
+
+  test('is counted in time without a good answer, however many attempts fail in it', async () => {
+    for (const chance of [0, 0.1, 0.5, 1]) {
+      const { gapsMs } = await plays.watch('RUNNING 502', { chance });
+      expect(gapsMs.slice(1).reduce((sum, ms) => sum + ms, 0)).toBeCloseTo(600_000, 0);
+    }
+  });
+});

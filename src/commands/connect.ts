@@ -1,7 +1,7 @@
 import { version } from '../../package.json';
 import { createDebugTransport } from '../api/debug-transport.ts';
 import { createHttpService } from '../api/http-service.ts';
-import { proxyFor } from '../api/proxy.ts';
+import { credentialsOf, proxyFor } from '../api/proxy.ts';
 import { createTransport } from '../api/transport.ts';
 import { resolveStateFolder } from '../config/folders.ts';
 import {
@@ -16,6 +16,7 @@ import { type Journal, openJournal } from '../journal/journal.ts';
 import { openLimits } from '../journal/limits.ts';
 import { cleanLine } from '../render/clean.ts';
 import { type Budget, createBudget } from '../runs/budget.ts';
+import { usageProblem } from '../runs/problem.ts';
 import type { Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
 import { createTempo, type Tempo } from '../runs/tempo.ts';
@@ -47,7 +48,11 @@ const defaultRate = 10;
 const defaultMaxOutputBytes = 64 * 1024 * 1024;
 const mostConnections = 64;
 
-export async function connect(options: ConnectOptions, context: Context): Promise<Connection> {
+export async function connect(
+  options: ConnectOptions,
+  context: Context,
+  journalNeed: JournalNeed = {},
+): Promise<Connection> {
   const { clock, env, secrets, stderr } = context;
   const settings = await resolveSettings(options, context);
   const baseUrl = requireBaseUrl(settings);
@@ -56,7 +61,8 @@ export async function connect(options: ConnectOptions, context: Context): Promis
   const rate = options.rate ?? defaultRate;
   const { origin } = new URL(baseUrl);
   const proxy = proxyFor(origin, env);
-  if (proxy) secrets.protect(decodeURIComponent(new URL(proxy.url).password));
+  const credentials = proxy && credentialsOf(proxy);
+  if (credentials) for (const secret of [credentials, credentials.replace(/^.*?:/s, '')]) secrets.protect(secret);
   const wire = createTransport({
     origin,
     proxy,
@@ -73,8 +79,9 @@ export async function connect(options: ConnectOptions, context: Context): Promis
     maxOutputBytes: options.maxOutput ?? defaultMaxOutputBytes,
     userAgent: `runctl/${version}`,
     nowMs: clock.nowMs,
+    scrub: secrets.scrub,
   });
-  const journal = journalOf(context);
+  const journal = journalOf(context, journalNeed);
   const limits = openLimits({
     folder: resolveStateFolder(env),
     baseUrl,
@@ -93,12 +100,27 @@ export async function connect(options: ConnectOptions, context: Context): Promis
   };
 }
 
-/** The journal of this machine; trouble with it is said once and never stops a command (contract §7). */
-export function journalOf({ env, stderr, clock }: Context): Journal {
+export interface JournalNeed {
+  /** The answer is the journal itself: what cannot be read must not pass for what is not there. */
+  needed?: boolean;
+}
+
+/**
+ * The journal of this machine; trouble with it is said once and never stops a command (contract §7).
+ * @throws Problem (usage) where it is `needed`, and there is none or it cannot be read.
+ */
+export function journalOf({ env, stderr, clock }: Context, { needed }: JournalNeed = {}): Journal {
+  const folder = resolveStateFolder(env);
+  if (needed && folder === undefined)
+    throw usageProblem('there is no folder for the journal', 'set HOME or RUNCTL_STATE_DIR');
   return openJournal({
-    folder: resolveStateFolder(env),
+    folder,
     nowMs: clock.nowMs,
-    onTrouble: (message) => stderr.write(`runctl: ${message}\n`),
+    onTrouble(what, doing) {
+      if (needed && doing === 'reading')
+        throw usageProblem(what, 'mend it, or name another folder with RUNCTL_STATE_DIR');
+      stderr.write(`runctl: ${what}; going on without it: \`runctl recover\` and bare run ids cannot know this run\n`);
+    },
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import type { OpenIntent } from '../journal/journal.ts';
+import type { OpenIntent } from '../journal/open-intent.ts';
 import { createTriggerRecord } from '../journal/trigger-record.ts';
 import { identityOf } from '../render/document.ts';
 import { type OutputOptions, printDocuments, printSentence, wantsData } from '../render/output.ts';
@@ -8,7 +8,7 @@ import { exitCodeOf } from '../runs/exit-codes.ts';
 import { interruptedTriggerProblem, unknownTriggerProblem } from '../runs/fault-problem.ts';
 import type { Problem } from '../runs/problem.ts';
 import { nameOf } from '../runs/run.ts';
-import { triggerRun } from '../runs/trigger.ts';
+import { keyRetentionMs, triggerRun } from '../runs/trigger.ts';
 import { type Connection, type ConnectOptions, connect } from './connect.ts';
 
 export interface RecoverOptions extends ConnectOptions, OutputOptions {
@@ -18,7 +18,6 @@ export interface RecoverOptions extends ConnectOptions, OutputOptions {
   giveUpAfterMs?: number;
 }
 
-const defaultMaxAgeMs = 24 * 3_600_000;
 const defaultGiveUpAfterMs = 30_000;
 
 /** What became of one open intent. */
@@ -32,7 +31,7 @@ interface Recovery {
 
 /** `runctl recover`: settles triggers whose outcome is unknown, by asking again with the key of each. */
 export async function recover(options: RecoverOptions, context: Context): Promise<number> {
-  const connection = await connect(options, context);
+  const connection = await connect(options, context, { needed: true });
   const { journal, baseUrl } = connection;
   const intents = journal.openIntents({ baseUrl });
   const recoveries: Recovery[] = [];
@@ -66,7 +65,7 @@ async function settle(
   const { target, idempotencyKey, account, body } = intent;
   const about = `the trigger of ${nameOf(target)} at ${intent.at}`;
   const ageMs = clock.nowMs() - Date.parse(intent.at);
-  if (ageMs > (options.maxAgeMs ?? defaultMaxAgeMs)) {
+  if (ageMs > (options.maxAgeMs ?? keyRetentionMs)) {
     if (options.forget && !options.dryRun) {
       journal.append({ type: 'forgotten', baseUrl, account, target, idempotencyKey });
       return {
@@ -91,7 +90,11 @@ async function settle(
     { target, idempotencyKey, body },
     {
       service,
-      record: createTriggerRecord(journal, { baseUrl, account, target, idempotencyKey, body, given: intent.given }),
+      record: createTriggerRecord(
+        journal,
+        { baseUrl, account, target, idempotencyKey, body, given: intent.given },
+        context.secrets.scrub,
+      ),
       clock,
       random,
       signal,

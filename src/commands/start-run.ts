@@ -14,7 +14,7 @@ import { pause } from '../runs/pause.ts';
 import { Problem } from '../runs/problem.ts';
 import { isFinal, nameOf, type Run, type Target } from '../runs/run.ts';
 import type { Execution, Fault } from '../runs/service.ts';
-import { triggerRun } from '../runs/trigger.ts';
+import { keyRetentionMs, triggerRun } from '../runs/trigger.ts';
 import type { Connection } from './connect.ts';
 import { timeoutMsOf } from './follow-run.ts';
 import { lookAt } from './look.ts';
@@ -120,7 +120,11 @@ async function tryOnce(
     { target, idempotencyKey, body: bytes },
     {
       service,
-      record: createTriggerRecord(journal, { baseUrl, account, target, idempotencyKey, body: bytes, given }),
+      record: createTriggerRecord(
+        journal,
+        { baseUrl, account, target, idempotencyKey, body: bytes, given },
+        context.secrets.scrub,
+      ),
       clock,
       random,
       signal,
@@ -130,8 +134,9 @@ async function tryOnce(
     },
     open ? 'doubtful' : 'ready',
   );
-  // Read while the service thinks, so that it costs nothing.
-  if (journal.openIntents({ baseUrl, target }).some((intent) => intent.idempotencyKey !== idempotencyKey)) {
+  // Read while the service thinks, so that it costs nothing; and no further back than `recover` goes.
+  const openIntents = journal.openIntents({ baseUrl, target, maxAgeMs: keyRetentionMs });
+  if (openIntents.some((intent) => intent.idempotencyKey !== idempotencyKey)) {
     say(`an earlier trigger of ${nameOf(target)} may or may not have started a run: settle it with \`runctl recover\``);
   }
   const outcome = await triggering;
@@ -140,8 +145,20 @@ async function tryOnce(
     return { kind: 'started', run: { target, executionId: execution.executionId }, execution };
   }
   const { end, fault } = outcome;
-  if (signal.aborted && outcome.stopped) throw interruptedTriggerProblem(signal, end, target, idempotencyKey);
-  if (end === 'unknown') throw unknownTriggerProblem(fault, target, idempotencyKey);
+  const interrupted = signal.aborted && outcome.stopped;
+  if (end === 'unknown') {
+    const problem = interrupted
+      ? interruptedTriggerProblem(signal, end, target, idempotencyKey)
+      : unknownTriggerProblem(fault, target, idempotencyKey);
+    const isOnRecord = journal.findKey({ baseUrl, account, target, idempotencyKey })?.state === 'open';
+    // What is not in the journal, `recover` cannot settle.
+    throw isOnRecord
+      ? problem
+      : problem.with({
+          hint: `repeat it with \`--idempotency-key ${idempotencyKey}\`, which cannot start a second run`,
+        });
+  }
+  if (interrupted) throw interruptedTriggerProblem(signal, end, target, idempotencyKey);
   if (fault.kind === 'already_active') return { kind: 'conflict', fault };
   throw refusedTriggerProblem(fault, target, idempotencyKey);
 }

@@ -3,6 +3,7 @@ import {
   constants,
   existsSync,
   fdatasyncSync,
+  fstatSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -15,33 +16,49 @@ import { segmentFile, segmentsOf } from './segments.ts';
 // Not blocking: a named pipe in the file's place must fail, not hang.
 const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK;
 
-export interface AppendOptions {
-  /** On disk when the call returns. */
-  durable: boolean;
-  /** A file larger than this is left as it is, and the next one begun. */
-  segmentBytes: number;
+export interface Appender {
+  /** Appends a line. A `durable` one is on disk when the call returns. Throws the errors of node:fs. */
+  append(line: string, options: { durable: boolean }): void;
 }
 
 /**
- * Appends a line to the journal in `folder` with one write, so that the lines of several processes never mix. The line
- * break before it keeps it apart from a line that a crash left torn. Throws the errors of node:fs.
+ * Appends to the journal in `folder`, each line with one write, so that those of several processes never mix. The line
+ * break before it keeps it apart from a line that a crash left torn. A file larger than `segmentBytes` is left as it is,
+ * and the next one begun.
  */
-export function appendLine(folder: string, line: string, { durable, segmentBytes }: AppendOptions): void {
-  const { fd, isNew } = openToAppend(fileToAppend(folder, segmentBytes));
-  try {
-    const bytes = Buffer.from(`\n${line}\n`);
-    const written = writeSync(fd, bytes);
-    if (written < bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes were written`);
-    if (durable) fdatasyncSync(fd);
-  } finally {
-    closeSync(fd);
+export function createAppender(folder: string, segmentBytes: number): Appender {
+  let newest: string | undefined;
+
+  return {
+    append(line, { durable }) {
+      const { fd, isNew } = openNewest();
+      try {
+        const bytes = Buffer.from(`\n${line}\n`);
+        const written = writeSync(fd, bytes);
+        if (written < bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes were written`);
+        if (durable) fdatasyncSync(fd);
+      } finally {
+        closeSync(fd);
+      }
+      if (isNew) syncFolder(folder);
+    },
+  };
+
+  /** As long as a file is not full nobody begins the next one, so that the folder need not be asked again. */
+  function openNewest(): { fd: number; isNew: boolean } {
+    const fd = newest === undefined ? undefined : openExisting(newest);
+    if (fd !== undefined) {
+      if (fstatSync(fd).size <= segmentBytes) return { fd, isNew: false };
+      closeSync(fd);
+    }
+    newest = fileToAppend(folder, segmentBytes);
+    return openToAppend(newest);
   }
-  if (isNew) syncFolder(folder);
 }
 
 /**
- * Asked anew for each line. Nothing is ever renamed, so that two processes that begin the next file at once begin the
- * same one, and a line that comes late to a full one is not lost.
+ * Nothing is ever renamed, so that two processes that begin the next file at once begin the same one, and a line that
+ * comes late to a full one is not lost.
  */
 function fileToAppend(folder: string, segmentBytes: number): string {
   if (!existsSync(folder)) return segmentFile(folder, 0);
@@ -51,13 +68,19 @@ function fileToAppend(folder: string, segmentBytes: number): string {
 }
 
 function openToAppend(file: string): { fd: number; isNew: boolean } {
-  try {
-    return { fd: openSync(file, appending), isNew: false };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
+  const fd = openExisting(file);
+  if (fd !== undefined) return { fd, isNew: false };
   makeFolder(dirname(file));
   return { fd: openSync(file, appending | constants.O_CREAT, 0o600), isNew: true };
+}
+
+function openExisting(file: string): number | undefined {
+  try {
+    return openSync(file, appending);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 /** `mkdir -p`. Node's own never returns where a folder exists but takes none (`/proc`). */

@@ -2,11 +2,13 @@ import type { ExitName } from '../runs/exit-codes.ts';
 import { endingOf, isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { type LogOptions, openLog } from './log.ts';
+import { type OpenIntent, openIntentOf } from './open-intent.ts';
 import { type JournalRecord, type NewRecord, type Place, type Request, requestIdOf, runIdOf } from './record.ts';
 import { isInState, isMatch, needleOf, type RunFilter } from './run-filter.ts';
 import { type JournalRun, runsOf } from './runs-of.ts';
-import { pathOf, targetOf } from './target-path.ts';
-import { isOpen, type OpenTrigger, triggersOf } from './triggers-of.ts';
+import { createSettledLines } from './settled-lines.ts';
+import { pathOf } from './target-path.ts';
+import { isOpen, triggersOf } from './triggers-of.ts';
 
 export type { JournalRun } from './runs-of.ts';
 
@@ -21,27 +23,17 @@ export interface Journal {
   /** The first of `runs`: perhaps a trigger whose outcome is unknown, with no `executionId`. */
   last(filter: RunFilter): JournalRun | undefined;
   find(executionId: string, filter: { baseUrl: string }): JournalRun | undefined;
-  /** Newest first. */
-  openIntents(filter: { baseUrl: string; target?: Target }): OpenIntent[];
+  /** Newest first; reads no further back than `maxAgeMs`. */
+  openIntents(filter: IntentFilter): OpenIntent[];
   findKey(request: Request): KeyState | undefined;
   /** How long the last completed runs of a target took, in milliseconds, newest first. */
   durations(filter: { baseUrl: string; target: Target }, limit: number): number[];
 }
 
-/** A trigger that was sent, or about to be, and whose outcome is unknown. */
-export interface OpenIntent {
-  account: string;
-  target: Target;
-  idempotencyKey: string;
-  /** The exact bytes that were sent. */
-  body: string;
-  /** Did the user choose the key? */
-  given: boolean;
-  /** When it was first sent, ISO 8601. */
-  at: string;
-  ageMs: number;
-  /** Why the last attempt is in doubt; undefined when the program ended before it could tell. */
-  reason?: string;
+export interface IntentFilter {
+  baseUrl: string;
+  target?: Target;
+  maxAgeMs?: number;
 }
 
 /** What is known of a key; a forgotten one is not known. */
@@ -62,13 +54,18 @@ export function openJournal(options: LogOptions): Journal {
   let finds = 0;
   /** Those whose intent could not be written. */
   const unwrittenTriggers = new Set<string>();
+  /** Those of a key minted here and never in doubt: no one can know the run that they start. */
+  const newTriggers = new Set<string>();
 
   return { append, sawState, runs, last, find, openIntents, findKey, durations };
 
   function append(record: NewRecord): boolean {
-    const known = record.type === 'seen' || record.type === 'accepted' ? knownState(record) : undefined;
+    const isTold = record.type === 'seen' || (record.type === 'accepted' && !newTriggers.has(idOf(record)));
+    const known = isTold ? knownState(record) : undefined;
     if (record.type === 'seen' && known === stateOf(record)) return true;
     const isWritten = log.append(record, placeOf(record, known));
+    if (record.type === 'intent' && !record.given) newTriggers.add(idOf(record));
+    if (record.type === 'doubtful') newTriggers.delete(idOf(record));
     if (isWritten) remember(record);
     else if (record.type === 'intent') unwrittenTriggers.add(idOf(record));
     return isWritten;
@@ -104,7 +101,7 @@ export function openJournal(options: LogOptions): Journal {
   }
 
   function* runs(filter: RunFilter = {}): Generator<JournalRun> {
-    for (const run of runsOf(matching(log.read(needleOf(filter)), filter))) {
+    for (const run of runsOf(matching(log.read({ needle: needleOf(filter) }), filter))) {
       if (isInState(run.status, filter)) yield run;
     }
   }
@@ -125,39 +122,34 @@ export function openJournal(options: LogOptions): Journal {
   }
 
   function search(executionId: string, baseUrl: string): JournalRun | undefined {
-    for (const run of runsOf(matching(log.read(JSON.stringify(executionId)), { baseUrl }))) {
-      if (run.executionId === executionId) return run;
-    }
+    for (const run of runsOf(storyOf(executionId, log.read({ needle: JSON.stringify(executionId) }), baseUrl)))
+      return run;
     return undefined;
   }
 
-  function openIntents({ baseUrl, target }: { baseUrl: string; target?: Target }): OpenIntent[] {
-    const filter = { baseUrl, target };
+  function openIntents({ maxAgeMs = Number.POSITIVE_INFINITY, ...filter }: IntentFilter): OpenIntent[] {
     // Every line of a trigger holds a key.
-    const records = log.read(needleOf(filter) ?? '"idempotencyKey"');
+    const needle = needleOf(filter) ?? '"idempotencyKey"';
+    const sinceMs = options.nowMs() - maxAgeMs;
+    const since = sinceMs > 0 ? new Date(sinceMs).toISOString() : undefined;
+    const records = log.read({ needle, since, isWanted: createSettledLines() });
     const open = [...triggersOf(matching(records, filter)).values()].filter(isOpen);
     for (const { intent } of open) knownTriggers.add(requestIdOf(intent));
-    return open.map(intentOf);
+    return open.map((trigger) => openIntentOf(trigger, options.nowMs())).filter(({ ageMs }) => ageMs <= maxAgeMs);
   }
 
   function findKey(request: Request): KeyState | undefined {
     const { baseUrl, target, idempotencyKey } = request;
     const id = idOf(request);
-    const records = matching(log.read(JSON.stringify(idempotencyKey)), { baseUrl, target });
+    const records = matching(log.read({ needle: JSON.stringify(idempotencyKey) }), { baseUrl, target });
     const trigger = triggersOf(records).get(id) ?? {};
     knownTriggers.delete(id);
     if (trigger.accepted || isOpen(trigger)) knownTriggers.add(id);
     if (trigger.accepted) return { state: 'accepted', executionId: trigger.accepted.executionId };
-    if (isOpen(trigger)) return { state: 'open', intent: intentOf(trigger) };
+    if (isOpen(trigger)) return { state: 'open', intent: openIntentOf(trigger, options.nowMs()) };
     if (trigger.closed?.type !== 'refused') return undefined;
     const { name, serviceCode } = trigger.closed;
     return { state: 'refused', name, serviceCode };
-  }
-
-  function intentOf({ intent, reason }: OpenTrigger): OpenIntent {
-    const { account, idempotencyKey, body, given, at } = intent;
-    const ageMs = options.nowMs() - Date.parse(at);
-    return { account, target: targetOf(intent.target), idempotencyKey, body, given, at, ageMs, reason };
   }
 
   function durations(filter: { baseUrl: string; target: Target }, limit: number): number[] {
@@ -174,6 +166,15 @@ export function openJournal(options: LogOptions): Journal {
 
 function* matching(records: Iterable<JournalRecord>, filter: RunFilter): Generator<JournalRecord> {
   for (const record of records) if (isMatch(record, filter)) yield record;
+}
+
+/** The records of one run, back to the one whose writer had found no older. */
+function* storyOf(executionId: string, records: Iterable<JournalRecord>, baseUrl: string): Generator<JournalRecord> {
+  for (const record of matching(records, { baseUrl })) {
+    if ((record.type !== 'seen' && record.type !== 'accepted') || record.executionId !== executionId) continue;
+    yield record;
+    if (record.type === 'seen' ? record.place === 'first' : record.place !== 'known') return;
+  }
 }
 
 const indexOf = ({ baseUrl, executionId }: JournalRun) => runIdOf({ baseUrl, executionId: executionId ?? '' });

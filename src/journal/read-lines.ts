@@ -4,15 +4,18 @@ import { segmentsOf } from './segments.ts';
 const smallestBlockBytes = 32 * 1024;
 const largestBlockBytes = 512 * 1024;
 
+export interface LineFilter {
+  /** A text that the line holds. */
+  needle?: string;
+  /** An ISO 8601 time: reading ends soon after the lines written before it begin. */
+  since?: string;
+}
+
 /**
- * The lines of the journal in `folder`, the last one first; with `needle` only those that hold it. Reads no further
- * than the caller asks. What cannot be read is handed to `onError` and passed over; what is not there is no error.
+ * The lines of the journal in `folder`, the last one first. Reads no further than the caller asks. What cannot be read
+ * is handed to `onError` and passed over; what is not there is no error.
  */
-export function* readLines(
-  folder: string,
-  needle: string | undefined,
-  onError: (error: unknown) => void,
-): Generator<string> {
+export function* readLines(folder: string, filter: LineFilter, onError: (error: unknown) => void): Generator<string> {
   const attempt = <T>(action: () => T): T | undefined => {
     try {
       return action();
@@ -25,7 +28,7 @@ export function* readLines(
     const fd = attempt(() => openSync(file, constants.O_RDONLY | constants.O_NONBLOCK));
     if (fd === undefined) continue;
     try {
-      yield* linesBackwards(fd, fstatSync(fd).size, needle);
+      if ((yield* linesBackwards(fd, fstatSync(fd).size, filter)) === 'old') return;
     } catch (error) {
       onError(error);
     } finally {
@@ -34,7 +37,8 @@ export function* readLines(
   }
 }
 
-function* linesBackwards(fd: number, size: number, needle = ''): Generator<string> {
+function* linesBackwards(fd: number, size: number, filter: LineFilter): Generator<string, 'old' | 'read'> {
+  const { needle = '', since = '' } = filter;
   // The end of a line that begins further to the left.
   let rest = Buffer.alloc(0);
   let blockBytes = smallestBlockBytes;
@@ -51,9 +55,16 @@ function* linesBackwards(fd: number, size: number, needle = ''): Generator<strin
         if (line !== '' && line.includes(needle)) yield line;
       }
     }
+    if (timeOf(whole) < since) return 'old';
     end = start;
     blockBytes = Math.min(largestBlockBytes, blockBytes * 2);
   }
+  return 'read';
+}
+
+/** When the first line was written; of a foreign one nobody knows, so that it is never too old. */
+function timeOf(lines: Buffer): string {
+  return /^\n*\{"schema":1,"at":"([^"]+)"/.exec(lines.toString('latin1', 0, 64))?.[1] ?? '~';
 }
 
 function readBytes(fd: number, start: number, end: number): Buffer {

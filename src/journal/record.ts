@@ -13,11 +13,11 @@ export interface Request {
 /** What can be put on record. Times are ISO 8601, as the service sent them. */
 export type NewRecord =
   /** A trigger is about to be sent: `body` is its exact bytes, `given` tells that the user chose the key. */
-  | ({ type: 'intent'; body: string; given: boolean } & Request)
+  | ({ type: 'intent'; body: string; given: boolean; attempt?: string } & Request)
   /** It started this run. */
   | ({ type: 'accepted'; executionId: string; status?: string; startedAt?: string } & Request)
-  /** It surely started none. */
-  | ({ type: 'refused'; name: ExitName; serviceCode?: string } & Request)
+  /** The attempt surely started none; another process may have sent the same key at the same time. */
+  | ({ type: 'refused'; name: ExitName; serviceCode?: string; attempt?: string } & Request)
   /** An attempt was sent whose fate is unknown: the intent stays open. */
   | ({ type: 'doubtful'; reason: string } & Request)
   /** The user gave up on learning its outcome. */
@@ -64,3 +64,7 @@ export const runIdOf = ({ baseUrl, executionId }: { baseUrl: string; executionId
 /** Tells triggers apart; of the four parts only a target may hold a line break. */
 export const requestIdOf = (request: Omit<Request, 'target'> & { target: string }): string =>
   `${request.baseUrl}\n${request.account}\n${request.idempotencyKey}\n${request.target}`;
+
+/** Tells the attempts of a trigger apart. */
+export const attemptIdOf = (record: Extract<JournalRecord, { type: 'intent' | 'refused' }>): string =>
+  `${requestIdOf(record)}\n${record.attempt}`;

@@ -1,5 +1,5 @@
 import { isFinal, type Target } from '../runs/run.ts';
-import { type JournalRecord, requestIdOf, runIdOf } from './record.ts';
+import { attemptIdOf, type JournalRecord, requestIdOf, runIdOf } from './record.ts';
 import { targetOf } from './target-path.ts';
 
 /** A run as the journal knows it, or a trigger whose outcome is unknown: then `executionId` and `status` are null. */
@@ -28,6 +28,7 @@ export function* runsOf(newestFirst: Iterable<JournalRecord>): Generator<Journal
   const runs = new Map<string, JournalRun>();
   /** What newer records say of a trigger whose first record is still to come. */
   const triggers = new Map<string, JournalRun | 'closed'>();
+  const refused = new Set<string>();
   const told = new Set<JournalRun>();
   /** Those whose first record is still to come; last the one whose oldest record is the oldest. */
   const waiting = new Set<JournalRun>();
@@ -59,21 +60,25 @@ export function* runsOf(newestFirst: Iterable<JournalRecord>): Generator<Journal
       return run;
     }
     if (record.type === 'intent') {
-      // Older records are of an earlier use of the key.
-      if (record.place === 'first') triggers.delete(id);
-      if (trigger === 'closed') return undefined;
-      const run = trigger ?? openRun(record);
-      if (run.executionId === null) run.at = record.at;
-      if (record.place !== 'first') triggers.set(id, run);
+      const isRefused = refused.has(attemptIdOf(record));
+      if (trigger === 'closed' || (isRefused && !trigger) || isTold(trigger)) return undefined;
+      const run = trigger ?? createRun(record, null);
+      if (run.executionId === null && !isRefused) run.at = record.at;
+      triggers.set(id, run);
       return run;
     }
-    if (!trigger) triggers.set(id, 'closed');
+    if (record.type === 'refused') refused.add(attemptIdOf(record));
+    else if (!trigger || isTold(trigger)) triggers.set(id, 'closed');
     return undefined;
+  }
+
+  function isTold(trigger: JournalRun | 'closed' | undefined): boolean {
+    return trigger !== undefined && trigger !== 'closed' && told.has(trigger);
   }
 
   function learn(record: RunRecord): JournalRun {
     const id = runIdOf(record);
-    const run = runs.get(id) ?? { ...openRun(record), executionId: record.executionId };
+    const run = runs.get(id) ?? createRun(record, record.executionId);
     runs.set(id, run);
     // The interface (§3): a run that was accepted is RUNNING.
     const { status = 'RUNNING', startedAt } = record;
@@ -91,11 +96,11 @@ export function* runsOf(newestFirst: Iterable<JournalRecord>): Generator<Journal
   }
 }
 
-function openRun(record: JournalRecord): JournalRun {
+function createRun(record: JournalRecord, executionId: string | null): JournalRun {
   return {
     baseUrl: record.baseUrl,
     target: targetOf(record.target),
-    executionId: null,
+    executionId,
     status: null,
     startedAt: null,
     completedAt: null,

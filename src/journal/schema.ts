@@ -6,25 +6,35 @@ type Fields = Record<string, Kind>;
 
 const request: Fields = { account: 'string', idempotencyKey: 'string' };
 
-const required = new Map<unknown, [field: string, kind: Kind][]>(
-  Object.entries({
+interface Field {
+  name: string;
+  kind: Kind;
+}
+
+const required = new Map<unknown, Field[]>(
+  Object.entries<Fields>({
     intent: { ...request, body: 'string', given: 'boolean' },
     accepted: { ...request, executionId: 'string' },
     refused: { ...request, name: 'string' },
     doubtful: { ...request, reason: 'string' },
     forgotten: request,
     seen: { executionId: 'string', status: 'string' },
-  } satisfies Record<JournalRecord['type'], Fields>).map(([type, fields]) => [type, Object.entries(fields)]),
+  } satisfies Record<JournalRecord['type'], Fields>).map(([type, fields]) => [type, fieldsOf(fields)]),
 );
 
-const optional: [field: string, kind: Kind][] = [
-  ['status', 'string'],
-  ['startedAt', 'string'],
-  ['completedAt', 'string'],
-  ['creditsCharged', 'number'],
-  ['serviceCode', 'string'],
-  ['place', 'string'],
-];
+const optional = fieldsOf({
+  status: 'string',
+  startedAt: 'string',
+  completedAt: 'string',
+  creditsCharged: 'number',
+  serviceCode: 'string',
+  place: 'string',
+  attempt: 'string',
+});
+
+function fieldsOf(fields: Fields): Field[] {
+  return Object.entries(fields).map(([name, kind]) => ({ name, kind }));
+}
 
 /**
  * The record that a line holds. A torn or foreign line, one of another schema or with a field of the wrong type, is
@@ -51,7 +61,7 @@ function isRecord(value: unknown): value is JournalRecord {
     typeof baseUrl === 'string' &&
     typeof target === 'string' &&
     isTargetPath(target) &&
-    required.get(fields.type)?.every(([field, kind]) => typeof fields[field] === kind) === true &&
-    optional.every(([field, kind]) => fields[field] === undefined || typeof fields[field] === kind)
+    required.get(fields.type)?.every(({ name, kind }) => typeof fields[name] === kind) === true &&
+    optional.every(({ name, kind }) => fields[name] === undefined || typeof fields[name] === kind)
   );
 }

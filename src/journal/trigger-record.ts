@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { exitNameOf } from '../runs/fault-problem.ts';
-import type { TriggerRecord } from '../runs/trigger.ts';
+import { keyRetentionMs, type TriggerRecord } from '../runs/trigger.ts';
 import type { Journal } from './journal.ts';
 import type { Request } from './record.ts';
 
@@ -10,15 +11,28 @@ export interface TriggerIdentity extends Request {
   given: boolean;
 }
 
-/** Keeps the record of one trigger in the journal. */
-export function createTriggerRecord(journal: Journal, identity: TriggerIdentity): TriggerRecord {
+/** Keeps the record of one trigger in the journal. What the service said passes `scrub`: it may quote the API key. */
+export function createTriggerRecord(
+  journal: Journal,
+  identity: TriggerIdentity,
+  scrub: (text: string) => string = (text) => text,
+): TriggerRecord {
   const { body, given, ...request } = identity;
+  const attempt = randomUUID();
   return {
-    intent: () => journal.append({ type: 'intent', ...request, body, given }),
-    doubtful: (fault) => journal.append({ type: 'doubtful', ...request, reason: fault.message }),
+    intent: () => journal.append({ type: 'intent', ...request, body, given, attempt }),
+    doubtful: (fault) => journal.append({ type: 'doubtful', ...request, reason: scrub(fault.message) }),
     started: ({ executionId, startedAt, status }) =>
       journal.append({ type: 'accepted', ...request, executionId, startedAt, status }),
-    refused: (fault) =>
-      journal.append({ type: 'refused', ...request, name: exitNameOf(fault), serviceCode: fault.serviceCode }),
+    refused(fault) {
+      const serviceCode = fault.serviceCode && scrub(fault.serviceCode);
+      journal.append({ type: 'refused', ...request, name: exitNameOf(fault), serviceCode, attempt });
+    },
+    mayBeOfAnother(executionId) {
+      const { baseUrl, target, idempotencyKey: ours } = request;
+      const theirs = journal.find(executionId, { baseUrl })?.idempotencyKey ?? ours;
+      const open = journal.openIntents({ baseUrl, target, maxAgeMs: keyRetentionMs });
+      return [theirs, ...open.map(({ idempotencyKey }) => idempotencyKey)].some((key) => key !== ours);
+    },
   };
 }

@@ -1,15 +1,15 @@
-import { type JournalRecord, requestIdOf } from './record.ts';
+import { attemptIdOf, type JournalRecord, requestIdOf } from './record.ts';
 
 type RecordOf<T extends JournalRecord['type']> = Extract<JournalRecord, { type: T }>;
 
 /** All that is known of one trigger. */
 export interface Trigger {
   accepted?: RecordOf<'accepted'>;
-  /** The newest record that closed it. An intent before it is of no interest. */
+  /** The newest record that says that it started nothing. */
   closed?: RecordOf<'refused' | 'forgotten'>;
-  /** The first one since then. */
+  /** The first one that is neither forgotten nor refused. */
   intent?: RecordOf<'intent'>;
-  /** Why the last attempt since then is in doubt. */
+  /** Why its last attempt is in doubt. */
   reason?: string;
 }
 
@@ -23,17 +23,24 @@ export function isOpen(trigger: Trigger): trigger is OpenTrigger {
 /** The triggers that records, newest first, tell of; by `requestIdOf`, in the order of their intents: newest first. */
 export function triggersOf(newestFirst: Iterable<JournalRecord>): Map<string, Trigger> {
   const triggers = new Map<string, Trigger>();
+  const forgotten = new Set<string>();
+  const refused = new Set<string>();
   for (const record of newestFirst) {
     if (record.type === 'seen') continue;
     const id = requestIdOf(record);
     const trigger = triggers.get(id) ?? {};
     if (record.type === 'accepted') trigger.accepted = record;
-    else if (trigger.closed) continue;
+    else if (forgotten.has(id)) continue;
+    else if (record.type === 'doubtful') trigger.reason ??= record.reason;
     else if (record.type === 'intent') {
+      if (refused.has(attemptIdOf(record))) continue;
       trigger.intent = record;
       triggers.delete(id);
-    } else if (record.type === 'doubtful') trigger.reason ??= record.reason;
-    else trigger.closed = record;
+    } else {
+      trigger.closed ??= record;
+      if (record.type === 'refused') refused.add(attemptIdOf(record));
+      else forgotten.add(id);
+    }
     triggers.set(id, trigger);
   }
   return triggers;

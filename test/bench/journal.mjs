@@ -97,11 +97,11 @@ row(
 );
 row(
   'find, the newest run',
-  median(21, (journal) => journal.find(uuid(3, last)), fresh),
+  median(21, (journal) => journal.find(uuid(3, last), { baseUrl }), fresh),
 );
 row(
   'find, a run not there',
-  median(21, (journal) => journal.find(uuid(9, 0)), fresh),
+  median(21, (journal) => journal.find(uuid(9, 0), { baseUrl }), fresh),
 );
 row(
   'findKey, an old key',

@@ -70,9 +70,10 @@ test('whatever several writers, crashes and foreign hands do, every whole line c
 function play(steps: Step[], folder: string, segmentBytes: number): void {
   const { open, troubles, clock } = stageIn(folder);
   const reopen = () =>
-    Array.from({ length: writers }, () => ({ journal: open(segmentBytes), sent: new Set<number>() }));
+    Array.from({ length: writers }, () => ({ journal: open(segmentBytes), sent: new Map<number, string>() }));
   let processes = reopen();
   let written = 0;
+  let attempts = 0;
 
   for (const one of steps) {
     clock.nowMs += one.step === 'read' ? -10 : 1;
@@ -99,12 +100,13 @@ function play(steps: Step[], folder: string, segmentBytes: number): void {
       } else {
         // No process tells an outcome of what it did not send.
         if (!sent.has(one.n)) {
-          expect(journal.append({ ...intent(one.n), given: true })).toBe(true);
-          sent.add(one.n);
+          const attempt = `attempt-${++attempts}`;
+          expect(journal.append({ ...intent(one.n), given: true, attempt })).toBe(true);
+          sent.set(one.n, attempt);
           written += 1;
         }
         if (one.what !== 'intent') {
-          expect(journal.append(recordOf(one.what, one.n))).toBe(true);
+          expect(journal.append(recordOf(one.what, one.n, sent.get(one.n)))).toBe(true);
           written += 1;
         }
         if (one.what === 'refused' || one.what === 'forgotten') sent.delete(one.n);
@@ -144,9 +146,9 @@ function newestIn(folder: string): string | undefined {
   return count === 0 ? undefined : join(folder, count === 1 ? 'journal.jsonl' : `journal-${count - 1}.jsonl`);
 }
 
-function recordOf(what: 'accepted' | 'refused' | 'doubtful' | 'forgotten', number: number) {
+function recordOf(what: 'accepted' | 'refused' | 'doubtful' | 'forgotten', number: number, attempt?: string) {
   if (what === 'accepted') return accepted(number);
-  if (what === 'refused') return refused(number);
+  if (what === 'refused') return { ...refused(number), attempt };
   return { type: what, ...request(number), reason: 'reset' } as const;
 }
 

@@ -172,6 +172,32 @@ describe('an open intent', () => {
     expect(open().openIntents({ baseUrl })).toHaveLength(expected);
   });
 
+  test('is not closed by the refusal of another process that sent the same key at the same time', () => {
+    const { open } = createStage();
+    const [one, other] = [open(), open()];
+    one.append({ ...intent(1), attempt: 'one' });
+    other.append({ ...intent(1), attempt: 'other' });
+    one.append({ type: 'doubtful', ...request(1), reason: 'reset' });
+    other.append({ ...refused(1), attempt: 'other' });
+    expect(open().openIntents({ baseUrl })).toMatchObject([{ idempotencyKey: 'key-1', reason: 'reset' }]);
+    expect(open().findKey(request(1))?.state).toBe('open');
+    expect([...open().runs()]).toMatchObject([{ executionId: null, idempotencyKey: 'key-1' }]);
+    one.append({ ...refused(1), attempt: 'one' });
+    expect(open().openIntents({ baseUrl })).toEqual([]);
+    expect([...open().runs()]).toEqual([]);
+  });
+
+  test('is looked for no further back than asked', () => {
+    const { open, clock } = createStage();
+    for (let n = 1; n <= 300; n++) {
+      open().append(intent(n, n % 2 ? nightly : weekly));
+      clock.nowMs += 1000;
+    }
+    const found = open().openIntents({ baseUrl, target: weekly, maxAgeMs: 10_000 });
+    expect(found.map(({ ageMs }) => ageMs)).toEqual([1000, 3000, 5000, 7000, 9000]);
+    expect(open().openIntents({ baseUrl, maxAgeMs: 250_000 })).toHaveLength(250);
+  });
+
   test('that is sent again keeps its age and its place', () => {
     const { open, clock } = createStage();
     const journal = open();

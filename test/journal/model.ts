@@ -13,6 +13,8 @@ interface Place {
 export interface ModelTrigger {
   state: 'open' | 'accepted' | 'refused' | 'forgotten';
   place: Place;
+  /** Those without an outcome, and when each was first sent. */
+  attempts: Map<string | undefined, string>;
 }
 
 /** What a journal says, told the plain way: from its first record to its last. One account, one address. */
@@ -32,10 +34,12 @@ export function modelOf(records: readonly JournalRecord[]) {
     }
     const trigger = triggers.get(record.idempotencyKey);
     if (record.type === 'intent') {
+      const { attempt, at } = record;
+      if (trigger?.state === 'open' && !trigger.attempts.has(attempt)) trigger.attempts.set(attempt, at);
       if (trigger?.state === 'open' || trigger?.state === 'accepted') continue;
-      const place = { run: { executionId: null, ...unknown, idempotencyKey: record.idempotencyKey, at: record.at } };
+      const place = { run: { executionId: null, ...unknown, idempotencyKey: record.idempotencyKey, at } };
       places.push(place);
-      triggers.set(record.idempotencyKey, { state: 'open', place });
+      triggers.set(record.idempotencyKey, { state: 'open', place, attempts: new Map([[attempt, at]]) });
     } else if (trigger && record.type === 'accepted') {
       const { executionId, idempotencyKey, at } = record;
       const known = byRun.get(executionId);
@@ -46,8 +50,15 @@ export function modelOf(records: readonly JournalRecord[]) {
       byRun.set(executionId, run);
       learn(run, record);
     } else if (trigger && trigger.state !== 'accepted' && (record.type === 'refused' || record.type === 'forgotten')) {
-      trigger.state = record.type;
-      trigger.place.run = undefined;
+      if (record.type === 'forgotten') trigger.attempts.clear();
+      else trigger.attempts.delete(record.attempt);
+      const [oldest] = trigger.attempts.values();
+      if (oldest === undefined) {
+        trigger.state = record.type;
+        trigger.place.run = undefined;
+      } else if (trigger.place.run) {
+        trigger.place.run.at = oldest;
+      }
     }
   }
   return { runs: places.flatMap(({ run }) => run ?? []).reverse(), byRun, triggers };

@@ -1,0 +1,187 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { withEmulator } from '../helpers/emulator.ts';
+import { runProgram, temporaryFolder } from '../helpers/program.ts';
+
+/** Where the state folder is to be, and what the shell does before the program. */
+interface Place {
+  state: string;
+  shell?: string;
+}
+
+const inFolder = (prepare: (state: string) => string | undefined) => (): Place => {
+  const state = join(temporaryFolder(), 'state');
+  return { state, shell: prepare(state) };
+};
+
+const withJournal = (make: (file: string) => string | undefined) =>
+  inFolder((state) => {
+    mkdirSync(state);
+    return make(join(state, 'journal.jsonl'));
+  });
+
+const withMount = (options: string, fill = '') =>
+  inFolder((state) => {
+    mkdirSync(state);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', state]);
+    onTestFinished(() => void execFileSync('umount', [state]));
+    if (fill) spawnSync('dd', ['if=/dev/zero', `of=${join(state, 'fill')}`, 'bs=512']);
+    return undefined;
+  });
+
+const canMount = (() => {
+  const folder = '/tmp';
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
+  const probe = spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', folder]);
+  return probe.status === 0;
+})();
+
+const places: [string, () => Place][] = [
+  ['is a file', inFolder((state) => void writeFileSync(state, ''))],
+  ['is under a file', () => ({ state: join(fileIn(temporaryFolder()), 'deep', 'state') })],
+  ['is where nothing can be made', () => ({ state: '/proc/nowhere/state' })],
+  ['holds a folder in place of the journal', withJournal((file) => void mkdirSync(file))],
+  ['is on a full disk', withJournal((file) => void symlinkSync('/dev/full', file))],
+  ['holds a pipe that nobody reads', withJournal((file) => void execFileSync('mkfifo', [file]))],
+  [
+    'is on a disk that takes half a record',
+    withJournal((file) => {
+      writeFileSync(file, '\n'.repeat(1000));
+      return 'ulimit -f 1';
+    }),
+  ],
+  ...(canMount
+    ? ([
+        ['is mounted read-only', withMount('ro')],
+        ['is on a small disk that is full', withMount('size=64k', 'full')],
+      ] satisfies [string, () => Place][])
+    : []),
+];
+
+function fileIn(folder: string): string {
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  return file;
+}
+
+const oneLine = /^runctl: the journal in .* cannot be (written|read) \(.+\); going on without it.*$/gm;
+
+describe.each(places)('where the state folder %s', (_, prepare) => {
+  test('a trigger starts its run, and one line says what is lost', async () => {
+    const { emulator, env } = await withEmulator({ automations: { '*': { duration: '1ms' } } });
+    const { state, shell } = prepare();
+    const broken = { ...env, RUNCTL_STATE_DIR: state };
+    const started = await runProgram(['trigger', 'nightly', '--watch', '--interval', '10ms', '--json'], {
+      env: broken,
+      shell,
+    });
+    const [run] = emulator.runs();
+    expect(JSON.parse(started.stdout)).toMatchObject({ executionId: run?.executionId, status: 'COMPLETED' });
+    expect(started.stderr.match(oneLine)).toHaveLength(1);
+    expect(started.code).toBe(0);
+    const named = `${emulator.projectId}/nightly/${run?.executionId}`;
+    const looked = await runProgram(['status', named, '--field', 'status'], { env: broken, shell });
+    expect(looked).toMatchObject({ code: 0, stdout: 'COMPLETED\n' });
+    expect(emulator.runs()).toHaveLength(1);
+  });
+});
+
+const unreadable: [string, () => Place][] = places.slice(0, 2);
+unreadable.push(...places.filter(([name]) => name.includes('in place of the journal')));
+
+describe.each(unreadable)('where the state folder %s', (_, prepare) => {
+  test.each([[['list', '--json']], [['recover']], [['watch', '--all']]])(
+    'what is asked of the journal itself is refused: %j',
+    async (argv) => {
+      const { emulator, env } = await withEmulator({});
+      const { stdout, stderr, code } = await runProgram(argv, { env: { ...env, RUNCTL_STATE_DIR: prepare().state } });
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/^runctl: the journal in .* cannot be read \(\w+\)\n.*RUNCTL_STATE_DIR.*\n$/);
+      expect(argv.includes('--json') ? JSON.parse(stdout).problem.name : stdout).toBe(
+        argv.includes('--json') ? 'usage' : '',
+      );
+      expect(emulator.requests).toEqual([]);
+    },
+  );
+});
+
+describe('without HOME and XDG folders', () => {
+  const homeless = async () => {
+    const { emulator, env } = await withEmulator({});
+    const { RUNCTL_STATE_DIR: _, RUNCTL_CONFIG_DIR: __, ...rest } = env;
+    return { emulator, env: rest };
+  };
+
+  test('a trigger starts its run, one line says what is lost, and the run can be looked at', async () => {
+    const { emulator, env } = await homeless();
+    const { stdout, stderr, code } = await runProgram(['trigger', 'nightly'], { env });
+    const [run] = emulator.runs();
+    expect({ stdout, code }).toEqual({ stdout: `${run?.executionId}\n`, code: 0 });
+    expect(stderr.match(/there is no folder for the journal \(set HOME or RUNCTL_STATE_DIR\)/g)).toHaveLength(1);
+    const named = `${emulator.projectId}/nightly/${run?.executionId}`;
+    expect(await runProgram(['status', named, '--field', 'status'], { env })).toMatchObject({
+      code: 0,
+      stdout: 'RUNNING\n',
+    });
+  });
+
+  test.each([['list'], ['recover'], ['watch', '--all']])('%s %s is refused in one line', async (...argv) => {
+    const { stderr, code } = await runProgram(argv.filter(Boolean), { env: (await homeless()).env });
+    expect(code).toBe(2);
+    expect(stderr).toBe('runctl: there is no folder for the journal\n  -> set HOME or RUNCTL_STATE_DIR\n');
+  });
+});
+
+test('without a journal, a trigger whose answer is lost says how to repeat it, and that starts no second run', async () => {
+  const { emulator, env } = await withEmulator({ faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] });
+  const broken = { ...env, RUNCTL_STATE_DIR: '/proc/nowhere' };
+  const lost = await runProgram(['trigger', 'nightly', '--give-up-after', '1ms'], { env: broken });
+  expect(lost.code).toBe(12);
+  const [, key = ''] = /repeat it with `(--idempotency-key \S+)`/.exec(lost.stderr) ?? [];
+  const repeated = await runProgram(['trigger', 'nightly', ...key.split(' ')], { env: broken });
+  expect(repeated.stdout).toBe(`${emulator.runs()[0]?.executionId}\n`);
+  expect(emulator.runs()).toHaveLength(1);
+});
+
+test('a disk that fills up between intent and outcome leaves an open intent, and `recover` finds its run', async () => {
+  const { emulator, env } = await withEmulator({});
+  const state = env.RUNCTL_STATE_DIR ?? '';
+  await runProgram(['trigger', 'nightly'], { env });
+  const file = join(state, 'journal.jsonl');
+  const intentBytes = readFileSync(file).indexOf('\n\n') + 1;
+  writeFileSync(file, '\n'.repeat(1024 - intentBytes - 100));
+  const { stdout, stderr, code } = await runProgram(['trigger', 'weekly!'], { env, shell: 'ulimit -f 1' });
+  expect({ stdout, code }).toEqual({ stdout: `${emulator.runs()[1]?.executionId}\n`, code: 0 });
+  expect(stderr.match(oneLine)).toHaveLength(1);
+  const recovered = await runProgram(['recover'], { env });
+  expect(recovered).toMatchObject({ stdout, code: 0 });
+  expect(emulator.runs()).toHaveLength(2);
+});
+
+test('what is written is for its owner alone, and holds no byte of the API key', async () => {
+  const apiKey = 'sk-4f1b7c9d2e8a6053';
+  const { env } = await withEmulator(
+    {
+      automations: { '*': { duration: '1ms', output: apiKey } },
+      faults: [
+        { on: 'trigger', nth: 1, do: 'status', status: 502, body: { message: `the key ${apiKey} is tired` } },
+        { on: 'trigger', nth: 2, do: 'status', status: 429, headers: { 'retry-after': '1' } },
+        { on: 'trigger', nth: 4, do: 'status', status: 402, body: { code: apiKey } },
+      ],
+    },
+    { apiKey },
+  );
+  const shell = 'umask 0';
+  await runProgram(['trigger', 'nightly', '--watch', '--interval', '10ms'], { env, shell });
+  expect((await runProgram(['trigger', 'nightly'], { env, shell })).code).toBe(8);
+  const state = env.RUNCTL_STATE_DIR ?? '';
+  const entries = ['.', ...readdirSync(state, { recursive: true, encoding: 'utf8' })].map((name) => join(state, name));
+  expect(entries.length).toBeGreaterThan(3);
+  for (const entry of entries) {
+    const isFolder = statSync(entry).isDirectory();
+    expect([entry, statSync(entry).mode & 0o777]).toEqual([entry, isFolder ? 0o700 : 0o600]);
+    if (!isFolder) expect(readFileSync(entry, 'utf8')).not.toContain(apiKey.slice(3));
+  }
+});

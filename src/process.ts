@@ -10,17 +10,19 @@ const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 /** The process as a context; the program's answer as the process's end. Nothing else in the program touches `process`. */
 export async function runProcess(): Promise<void> {
   const interrupt = new AbortController();
+  let isOver = false;
   for (const [name, code] of Object.entries(signals)) {
     // `on`, not `once`: with `once`, a second press would kill the process with the cursor still hidden.
     process.on(name as NodeJS.Signals, () => {
-      if (interrupt.signal.aborted) end(code);
+      if (interrupt.signal.aborted || isOver) end(code);
       interrupt.abort(name);
     });
   }
 
   const secrets = createSecrets();
   const stdout = sinkOf(process.stdout, (text) => text);
-  const stderr = sinkOf(process.stderr, secrets.scrub);
+  // A closed stdout ends the program quietly (contract §3).
+  const stderr = sinkOf(process.stderr, (text) => (stdout.closed.aborted ? '' : secrets.scrub(text)));
   const context: Context = {
     get stdin() {
       return process.stdin;
@@ -39,13 +41,17 @@ export async function runProcess(): Promise<void> {
   stdout.closed.addEventListener('abort', () => interrupt.abort('SIGHUP'));
 
   const code = await runCli(process.argv.slice(2), context);
+  isOver = true;
   // Whatever still hangs (a connection being made, a timer) must not hold the process after its last word.
   process.stdout.write('', () => process.stderr.write('', () => end(code)));
 }
 
 function end(code: number): never {
-  const showCursor = '\u001B[?25h';
-  if (process.stderr.isTTY) process.stderr.write(showCursor);
+  // Node does not end before a look-up that hangs in the system's resolver, ten seconds or so. A signal does not wait.
+  for (const name of Object.keys(signals)) process.removeAllListeners(name);
+  const killer = Object.entries(signals).find(([, ofSignal]) => ofSignal === code)?.[0];
+  const isHeld = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap');
+  if (killer && isHeld && process.platform !== 'win32') process.kill(process.pid, killer);
   process.exit(code);
 }
 
@@ -70,8 +76,8 @@ const longestTimerMs = 2 ** 31 - 1;
 
 const systemClock: Clock = {
   nowMs: Date.now,
-  // The same clock as performance.now(), without loading node:perf_hooks.
-  elapsedMs: () => Number(process.hrtime.bigint()) / 1e6,
+  // The clock of performance.now(), without loading node:perf_hooks.
+  elapsedMs: () => process.uptime() * 1000,
   sleep(ms, signal) {
     return new Promise((resolve) => {
       if (signal?.aborted) return resolve();

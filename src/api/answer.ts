@@ -13,13 +13,18 @@ export interface Reading<T> {
   nowMs: number;
   /** The value in a good document; undefined where the document is not what was asked for. */
   read(document: JsonObject): T | undefined;
+  /** Takes the API key out of what a refusal says: it is cut to one line, and half a key would not be known again. */
+  scrub?(text: string): string;
 }
 
 const errorBodyBytes = 64 * 1024;
 const requestIdHeaders = ['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'];
 
 /** A complete response as the domain sees it: every row of the interface's §7, and what it leaves open. */
-export async function answerOf<T>(response: HttpResponse, reading: Reading<T>): Promise<Answer<T>> {
+export async function answerOf<T>(raw: HttpResponse, reading: Reading<T>): Promise<Answer<T>> {
+  const { scrub = (text) => text } = reading;
+  const headers = Object.entries(raw.headers).map(([name, value]) => [name, scrub(value)]);
+  const response: HttpResponse = { ...raw, headers: Object.fromEntries(headers) };
   const facts = { httpStatus: response.status, requestId: requestIdOf(response.headers) };
   if (response.status >= 200 && response.status < 300) {
     try {
@@ -33,7 +38,7 @@ export async function answerOf<T>(response: HttpResponse, reading: Reading<T>): 
       return fault(facts, error.tooLarge ? 'too_large' : 'unreadable', message);
     }
   }
-  const body = await readRefusal(response);
+  const body = await readRefusal(response, scrub);
   const kind = kindOfRefusal(response.status, body, reading.operation);
   return fault(
     {
@@ -47,10 +52,10 @@ export async function answerOf<T>(response: HttpResponse, reading: Reading<T>): 
   );
 }
 
-async function readRefusal(response: HttpResponse): Promise<ErrorBody> {
+async function readRefusal(response: HttpResponse, scrub: (text: string) => string): Promise<ErrorBody> {
   try {
     const body = response.body.subarray(0, errorBodyBytes);
-    return readErrorBody(await readText({ ...response, body }, errorBodyBytes));
+    return readErrorBody(scrub(await readText({ ...response, body }, errorBodyBytes)));
   } catch {
     // The status alone tells what to do; a body that cannot be read takes nothing from it.
     return readErrorBody('');

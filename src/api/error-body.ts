@@ -24,8 +24,14 @@ export function readErrorBody(text: string): ErrorBody {
     parsed = JSON.parse(text);
   } catch {
     // A page may be hostile: no more is searched than a line could come from.
-    const line = oneLine(plainText(text.slice(0, 4096)));
-    return { message: line || undefined, names: (code) => mentions(line, code) };
+    const start = text.slice(0, 4096);
+    const words = withoutTags(start);
+    const message = oneLine(titleOf(start) ?? words) || undefined;
+    return {
+      message,
+      executionId: executionIn(words),
+      names: (code) => mentions(message ?? '', code) || mentions(words, code),
+    };
   }
   collect(typeof parsed === 'string' ? { message: parsed } : parsed, strings, 0);
   const first = (fields: string[], fits: (value: string) => boolean) => {
@@ -40,7 +46,7 @@ export function readErrorBody(text: string): ErrorBody {
   return {
     code,
     message: message === undefined ? undefined : oneLine(message) || undefined,
-    executionId: first(idFields, isUuid)?.toLowerCase(),
+    executionId: first(idFields, isUuid)?.toLowerCase() ?? executionIn([...strings.values()].flat().join('\n')),
     names: (wanted) => [...strings.values()].flat().some((value) => mentions(value, wanted)),
   };
 }
@@ -69,9 +75,19 @@ function mentions(text: string, code: string): boolean {
   return bare(text) === bare(code) || text.split(/[^\w-]+/).some((word) => bare(word) === bare(code));
 }
 
-function plainText(text: string): string {
-  if (!/<[a-z!]/i.test(text)) return text;
-  return /<title[^>]*>([^<]*)/i.exec(text)?.[1] ?? text.replace(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>/gi, ' ');
+const titleOf = (page: string) => /<title[^>]*>([^<]*)/i.exec(page)?.[1];
+
+function withoutTags(text: string): string {
+  return /<[a-z!]/i.test(text) ? text.replace(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>/gi, ' ') : text;
+}
+
+/** The execution that a text names: the one id in it that is called so, since a project or request id looks the same. */
+function executionIn(text: string): string | undefined {
+  const ids = [...text.matchAll(/\b(?:execution|run)(?:[_ ]?id)?\W{1,4}([\da-f-]{36})\b/gi)].map(([, id = '']) =>
+    id.toLowerCase(),
+  );
+  const [id] = ids;
+  return new Set(ids).size === 1 && id && isUuid(id) ? id : undefined;
 }
 
 function oneLine(text: string): string {

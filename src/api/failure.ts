@@ -1,8 +1,19 @@
 import type { Fault } from '../runs/service.ts';
+import { type Cause, causesOf } from './causes.ts';
 import type { ExchangeFailure } from './exchange.ts';
+import { tlsFault } from './tls-fault.ts';
+
+export interface Attempt {
+  /** Whom the request was meant for, with the port if it is not the usual one. */
+  host: string;
+  /** Is it spoken to in http rather than https? */
+  isPlain?: boolean;
+  timeoutMs: number;
+}
 
 /** What an attempt without a complete answer means. `sent` alone decides whether a trigger may have acted. */
-export function faultOf(failure: ExchangeFailure, { host, timeoutMs }: { host: string; timeoutMs: number }): Fault {
+export function faultOf(failure: ExchangeFailure, attempt: Attempt): Fault {
+  const { host, timeoutMs } = attempt;
   const acted = failure.sent ? 'unknown' : 'no';
   if (failure.reason === 'interrupted') return { kind: 'interrupted', transient: false, acted, message: 'interrupted' };
   if (failure.reason === 'deadline') {
@@ -13,82 +24,45 @@ export function faultOf(failure: ExchangeFailure, { host, timeoutMs }: { host: s
   }
   const causes = causesOf(failure.error);
   return (
-    proxyFault(causes) ??
-    tlsFault(causes, host, acted) ?? {
+    proxyFault(causes, host) ??
+    tlsFault(causes, host, acted) ??
+    unwritable(causes, acted) ?? {
       kind: failure.sent ? 'lost' : 'unreachable',
       transient: true,
       acted,
-      message: networkMessage(causes, host, failure),
+      message: networkMessage(causes, failure, attempt),
     }
   );
 }
 
-interface Cause {
-  code: string;
-  message: string;
-}
-
-/** The error, what caused it, and what it bundles: undici and `net` nest the telling one at any of these places. */
-function causesOf(error: unknown, depth = 0): Cause[] {
-  if (!(error instanceof Error) || depth > 5) return [];
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  const bundled = error instanceof AggregateError ? error.errors : [];
-  return [
-    { code, message: error.message },
-    ...[error.cause, ...bundled].flatMap((inner) => causesOf(inner, depth + 1)),
-  ];
-}
-
-function proxyFault(causes: Cause[]): Fault | undefined {
+function proxyFault(causes: Cause[], host: string): Fault | undefined {
   // undici tells a refusal of the proxy in words only, under the code of an aborted request or of a wrong argument.
   const form = /^Proxy (?:response|Authentication Required) \((\d+)\)/;
   const status = causes.map(({ message }) => form.exec(message)?.[1]).find(Boolean);
   if (!status) return undefined;
   // What the proxy refused, it did not pass on.
   const acted = 'no';
-  if (status === '407') {
+  // tinyproxy says 401 to a wrong password.
+  if (status === '407' || status === '401') {
     const hint = 'put the user and password into HTTPS_PROXY as http://user:password@host:port';
-    return { kind: 'proxy_refused', transient: false, acted, message: 'the proxy wants other credentials (407)', hint };
+    const message = `the proxy wants other credentials (${status})`;
+    return { kind: 'proxy_refused', transient: false, acted, message, hint };
+  }
+  if (status === '403') {
+    const hint = 'ask whoever runs the proxy, or name the host in NO_PROXY';
+    const message = `the proxy does not allow connections to ${host} (403)`;
+    return { kind: 'proxy_refused', transient: false, acted, message, hint };
   }
   return { kind: 'unreachable', transient: true, acted, message: `the proxy answered ${status} instead of connecting` };
 }
 
-const expired = 'the certificate of $ has expired';
-const unknownIssuer = 'the certificate of $ is signed by an authority this machine does not trust';
-const trustHint = 'name the authority in NODE_EXTRA_CA_CERTS=<file.pem>';
-const tlsMessages: Record<string, [message: string, hint?: string]> = {
-  CERT_HAS_EXPIRED: [expired, "check this machine's clock, or have the certificate renewed"],
-  CERT_NOT_YET_VALID: ['the certificate of $ is not yet valid', "check this machine's clock: it may be slow"],
-  ERR_TLS_CERT_ALTNAME_INVALID: ['the certificate of $ is for another host', 'check the base address'],
-  DEPTH_ZERO_SELF_SIGNED_CERT: ['the certificate of $ is self-signed', trustHint],
-  SELF_SIGNED_CERT_IN_CHAIN: [unknownIssuer, trustHint],
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: [unknownIssuer, trustHint],
-  UNABLE_TO_GET_ISSUER_CERT: [unknownIssuer, trustHint],
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: [unknownIssuer, trustHint],
-  CERT_UNTRUSTED: [unknownIssuer, trustHint],
-  CERT_REVOKED: ['the certificate of $ has been revoked'],
-};
-
-function tlsFault(causes: Cause[], host: string, acted: Fault['acted']): Fault | undefined {
-  for (const { code, message } of causes) {
-    const known = tlsMessages[code];
-    if (known) return untrusted(known[0].replace('$', host), known[1], acted);
-    if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) {
-      if (/wrong version number|packet length too long|http request/i.test(message)) {
-        return untrusted(`${host} does not speak https`, 'check the scheme and the port of the base address', acted);
-      }
-      return untrusted(`the TLS handshake with ${host} failed (${sslReason(message)})`, undefined, acted);
-    }
-  }
-  return undefined;
+/** undici refuses to write what HTTP cannot carry; no repeat mends that. */
+function unwritable(causes: Cause[], acted: Fault['acted']): Fault | undefined {
+  const cause = causes.find(({ code }) => code === 'UND_ERR_INVALID_ARG');
+  if (!cause) return undefined;
+  const message = `the request cannot be sent (${cause.message})`;
+  return { kind: 'rejected', transient: false, acted, message };
 }
-
-function untrusted(message: string, hint: string | undefined, acted: Fault['acted']): Fault {
-  return { kind: 'untrusted', transient: false, acted, message, hint };
-}
-
-const sslReason = (message: string) =>
-  /:([a-z][a-z0-9 ]+):/i.exec(message.split('routines:')[1] ?? '')?.[1] ?? 'no reason given';
 
 const networkMessages: Record<string, string> = {
   ENOTFOUND: 'the name $ is unknown',
@@ -104,10 +78,16 @@ const networkMessages: Record<string, string> = {
   UND_ERR_SOCKET: '$ closed the connection',
 };
 
-function networkMessage(causes: Cause[], host: string, { sent, status }: ExchangeFailure): string {
+function networkMessage(causes: Cause[], { sent, status }: ExchangeFailure, { host, isPlain }: Attempt): string {
+  // undici ends the connection then.
+  const isInterim = causes.some(({ code, message }) => code === 'UND_ERR_SOCKET' && message === 'bad response');
+  if (isInterim) return `${host} answered 100 Continue, which nobody asked for and runctl cannot read`;
   const known = causes.map(({ code }) => networkMessages[code]).find((text) => text !== undefined);
   const words =
     known?.replace('$', host) ?? `the exchange with ${host} failed (${causes[0]?.message ?? 'no reason given'})`;
   if (status !== undefined) return `${words} in the middle of a ${status} answer`;
-  return sent ? `${words} before it answered` : words;
+  if (!sent) return words;
+  // Some TLS servers say no more than that to plain http.
+  const doubt = isPlain && known ? ' (if it speaks TLS, begin the base address with https://)' : '';
+  return `${words} before it answered${doubt}`;
 }

@@ -3,6 +3,7 @@ import { answerOf, type Reading } from './answer.ts';
 import { resultPath, statusPath, triggerPath } from './endpoints.ts';
 import type { HttpRequest, Transport } from './exchange.ts';
 import { faultOf } from './failure.ts';
+import { createRepeatReader, type RepeatReader } from './repeated-answer.ts';
 import { readExecution, readResult } from './schema.ts';
 
 export interface HttpServiceOptions {
@@ -15,14 +16,16 @@ export interface HttpServiceOptions {
   maxOutputBytes: number;
   userAgent: string;
   nowMs(): number;
+  /** Takes the API key out of what a refusal says. */
+  scrub?(text: string): string;
 }
 
 const mebibyte = 1024 * 1024;
 
 /** The service over HTTP: each call is one attempt and never throws for what the network or the service does. */
 export function createHttpService(options: HttpServiceOptions): Service {
-  const { transport, apiKey, requestTimeoutMs, nowMs } = options;
-  const { host, pathname } = new URL(options.baseUrl);
+  const { transport, apiKey, requestTimeoutMs, nowMs, scrub } = options;
+  const { host, pathname, protocol } = new URL(options.baseUrl);
   const prefix = pathname.replace(/\/$/, '');
   const headers = {
     'x-api-key': apiKey,
@@ -31,10 +34,13 @@ export function createHttpService(options: HttpServiceOptions): Service {
     'user-agent': options.userAgent,
   };
 
+  const readLook = createRepeatReader<Execution>();
+
   async function ask<T>(
     request: Pick<HttpRequest, 'method' | 'path' | 'body'> & { headers?: Record<string, string> },
-    reading: Omit<Reading<T>, 'nowMs'>,
+    reading: Omit<Reading<T>, 'nowMs' | 'scrub'>,
     signal: AbortSignal,
+    readRepeat: RepeatReader<T> = (_path, _response, read) => read(),
   ): Promise<Answer<T>> {
     const exchange = await transport.exchange(
       {
@@ -46,8 +52,12 @@ export function createHttpService(options: HttpServiceOptions): Service {
       },
       signal,
     );
-    if (exchange.kind === 'response') return answerOf(exchange.response, { ...reading, nowMs: nowMs() });
-    return { kind: 'fault', fault: faultOf(exchange.failure, { host, timeoutMs: requestTimeoutMs }) };
+    if (exchange.kind === 'response') {
+      const { response } = exchange;
+      return readRepeat(request.path, response, () => answerOf(response, { ...reading, nowMs: nowMs(), scrub }));
+    }
+    const attempt = { host, isPlain: protocol === 'http:', timeoutMs: requestTimeoutMs };
+    return { kind: 'fault', fault: faultOf(exchange.failure, attempt) };
   }
 
   return {
@@ -76,6 +86,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
           read: (document) => ofRun(run.executionId, readExecution(document)),
         },
         signal,
+        readLook,
       );
     },
     result(run, signal) {

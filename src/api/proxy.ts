@@ -25,6 +25,12 @@ export function proxyFor(origin: string, env: Env): ProxySettings | undefined {
   return { url, noProxy: read('NO_PROXY') ?? '' };
 }
 
+/** `user:password` as they are meant, of a proxy's URL; undefined where it names neither. */
+export function credentialsOf({ url }: ProxySettings): string | undefined {
+  const { username, password } = new URL(url);
+  return username || password ? `${decodeURIComponent(username)}:${decodeURIComponent(password)}` : undefined;
+}
+
 function isProxyUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);

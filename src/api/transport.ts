@@ -1,7 +1,7 @@
 import { Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import { onAbort } from '../runs/on-abort.ts';
-import type { Exchange, ExchangeFailure, HttpRequest, HttpResponse, Transport } from './exchange.ts';
-import type { ProxySettings } from './proxy.ts';
+import type { Exchange, ExchangeFailure, HttpRequest, Transport } from './exchange.ts';
+import { credentialsOf, type ProxySettings } from './proxy.ts';
 
 export interface TransportOptions {
   origin: string;
@@ -22,8 +22,11 @@ export function createTransport({ origin, proxy, connections, connectTimeoutMs }
   const open = (limit: number): Dispatcher => {
     const options = { ...noDeadlines, connections: limit, connect };
     if (!proxy) return new Pool(origin, options);
+    const credentials = credentialsOf(proxy);
     return new EnvHttpProxyAgent({
       ...options,
+      // undici sends no credentials for a user without a password.
+      token: credentials && `Basic ${Buffer.from(credentials).toString('base64')}`,
       httpProxy: proxy.url,
       httpsProxy: proxy.url,
       noProxy: proxy.noProxy,
@@ -83,8 +86,9 @@ function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, s
     const interrupt = () => fail('interrupted');
     const answer = (truncated: boolean) => {
       if (!head) return;
-      const response: HttpResponse = { ...head, body: Buffer.concat(chunks), truncated };
-      end({ kind: 'response', response });
+      const [first] = chunks;
+      const body = first && chunks.length === 1 ? first : Buffer.concat(chunks);
+      end({ kind: 'response', response: { ...head, body, truncated } });
     };
 
     const timer = setTimeout(() => fail('deadline'), request.timeoutMs);

@@ -1,3 +1,5 @@
+import { readText } from '../config/read-text.ts';
+import { unlessInterrupted } from '../config/unless-interrupted.ts';
 import type { Context } from '../context.ts';
 import { documentOf } from '../render/document.ts';
 import { printSentence } from '../render/output.ts';
@@ -87,10 +89,11 @@ function goingRuns({ journal, baseUrl }: Connection): KnownRun[] {
   return going.reverse();
 }
 
-async function withStdin(runArguments: string[], { stdin }: Context): Promise<string[]> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
-  const lines = Buffer.concat(chunks).toString('utf8').split(/\r?\n/);
+const mostBytes = 16 * 1024 * 1024;
+
+async function withStdin(runArguments: string[], { stdin, signal }: Context): Promise<string[]> {
+  const text = await unlessInterrupted(readText(stdin, 'standard input', mostBytes), signal);
+  const lines = text.split(/\r?\n/);
   const named = lines.map((line) => line.trim()).filter((line) => line !== '');
   return runArguments.flatMap((argument) => (argument === '-' ? named : [argument]));
 }

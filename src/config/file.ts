@@ -1,7 +1,7 @@
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { platform } from 'node:os';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
-import { usageProblem } from '../runs/problem.ts';
+import { Problem, usageProblem } from '../runs/problem.ts';
 import { type StoredKey, storedKeys } from './setting-table.ts';
 
 /** What is stored for one profile; other fields are left alone. */
@@ -37,9 +37,15 @@ export function readConfigFile(path: string | undefined): ReadConfig {
 function readIfThere(path: string): { text: string; mode: number } | undefined {
   let fd: number | undefined;
   try {
-    fd = openSync(path, 'r');
-    return { text: readFileSync(fd, 'utf8'), mode: fstatSync(fd).mode };
+    // Without waiting for somebody to write, should it be a pipe.
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stat = fstatSync(fd);
+    if (!stat.isFile() && !stat.isDirectory()) {
+      throw usageProblem(`the config file ${path} is not a regular file`, 'move it away');
+    }
+    return { text: readFileSync(fd, 'utf8'), mode: stat.mode };
   } catch (error) {
+    if (error instanceof Problem) throw error;
     const { code } = error as NodeJS.ErrnoException;
     // RUNCTL_CONFIG_DIR=/dev/null is how some say: no config.
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;

@@ -40,6 +40,11 @@ describe('an error body', () => {
     ['an id in capitals', { code, executionId: executionId.toUpperCase() }, { code, executionId }],
     ['an id under another name', { code, details: { activeExecutionId: executionId } }, { code, executionId }],
     ['the outer code before the inner', { code: 'outer', error: { code: 'inner' } }, { code: 'outer' }],
+    [
+      'an id in a sentence',
+      { message: `execution ${executionId} is active` },
+      { message: `execution ${executionId} is active`, executionId },
+    ],
     ['lines and blanks', { message: ' a\n\n\tb  ' }, { message: 'a b' }],
   ])('in the shape "%s" is read', (_, body, expected) => {
     const { names: _names, ...facts } = read(body);
@@ -55,6 +60,18 @@ describe('an error body', () => {
     ['a page without', '<html><style>h1{color:red}</style><h1>Bad</h1><script>x()</script> gateway', 'Bad gateway'],
     ['a comparison, not a page', 'credits < 0', 'credits < 0'],
   ])('of %s gives its text in a line', (_, text, expected) => expect(readErrorBody(text).message).toBe(expected));
+
+  test.each([
+    ['text', `runAlreadyActive: execution ${executionId} is running`, executionId],
+    ['text with a label', `runAlreadyActive (executionId=${executionId})`, executionId],
+    ['a page', `<html><title>Conflict</title><p>runAlreadyActive <b>Execution</b>: <i>${executionId}</i>`, executionId],
+    ['text with an id that is called otherwise', `runAlreadyActive in project ${executionId}`, undefined],
+    ['text with two', `runAlreadyActive: run ${executionId}, run ${executionId.replace('6', '7')}`, undefined],
+  ])('of %s tells the code and the execution wherever they stand', (_, text, expected) => {
+    const body = readErrorBody(text);
+    expect(body.names(code)).toBe(true);
+    expect(body.executionId).toBe(expected);
+  });
 
   const shapes: ErrorShape[] = ['flat', 'string', 'nested', 'list', 'problem', 'data', 'text'];
   test.each(shapes)('of the emulator in the shape %s names its code and no other', (shape) => {
@@ -73,6 +90,11 @@ describe('an error body', () => {
   ])('that says %j names the code', (text) => {
     expect(readErrorBody(text).names(code)).toBe(true);
     expect(read({ error: { reason: text } }).names(code)).toBe(true);
+  });
+
+  test('that is a page may name the code in its title', () => {
+    const page = '<title>Run already active</title><h1>Run already active</h1>';
+    expect(readErrorBody(page).names(code)).toBe(true);
   });
 
   test.each(['runAlreadyActiveX', 'notRunAlreadyActive', 'run', '', 'active'])('that says %j does not', (text) => {

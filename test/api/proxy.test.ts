@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { proxyFor } from '../../src/api/proxy.ts';
+import { credentialsOf, proxyFor } from '../../src/api/proxy.ts';
 import { Problem } from '../../src/runs/problem.ts';
 
 const https = 'https://service.test';
@@ -33,6 +33,15 @@ describe('the proxy for an origin', () => {
     [{ no_proxy: '', NO_PROXY: 'a.test' }, 'a.test'],
   ])('comes with the exceptions of %j', (env, noProxy) => {
     expect(proxyFor(https, { HTTPS_PROXY: url, ...env })).toEqual({ url, noProxy });
+  });
+
+  test.each([
+    ['http://proxy.test', undefined],
+    ['http://user:p%40ss@proxy.test', 'user:p@ss'],
+    ['http://user@proxy.test', 'user:'],
+    ['http://:token@proxy.test', ':token'],
+  ])('%s gives the credentials %s', (proxyUrl, expected) => {
+    expect(credentialsOf({ url: proxyUrl, noProxy: '' })).toBe(expected);
   });
 
   test.each([

@@ -112,6 +112,7 @@ describe('through a proxy to https', () => {
   test.each([
     ['without credentials', undefined, ''],
     ['with credentials', 'user:p@ss word', 'user:p%40ss%20word@'],
+    ['with a user alone', 'user:', 'user@'],
   ])(
     'the request goes by a tunnel %s, and its headers are not the proxy’s to see',
     async (_, credentials, userInfo) => {
@@ -134,6 +135,14 @@ describe('through a proxy to https', () => {
 
   test.each([
     ['wants credentials', { credentials: 'a:b' }, 'proxy_refused', false, /the proxy wants other credentials \(407\)/],
+    [
+      'says so in the words of tinyproxy',
+      { refuse: 401 },
+      'proxy_refused',
+      false,
+      /the proxy wants other credentials \(401\)/,
+    ],
+    ['forbids it', { refuse: 403 }, 'proxy_refused', false, /the proxy does not allow connections to .*\(403\)/],
     ['cannot reach the service', { refuse: 502 }, 'unreachable', true, /the proxy answered 502 instead of connecting/],
     ['hangs', { hang: true }, 'unreachable', true, /no connection to .* within 0\.3 s|said nothing/],
   ] as const)('a proxy that %s was given nothing of the request', async (_, options, kind, transient, message) => {
@@ -170,14 +179,17 @@ describe('through a proxy to http', () => {
     return { origin: `http://127.0.0.1:${port}`, requests };
   };
 
-  test.each(['user:secret', undefined])('the request is forwarded, with the credentials %s', async (credentials) => {
-    const { origin, requests } = await startPlain();
-    const proxy = await startProxy({ credentials });
-    const url = credentials ? proxy.url.replace('//', `//${credentials}@`) : proxy.url;
-    expect(await exchange({ origin, proxy: { url, noProxy: '' } })).toMatchObject({ status: 201 });
-    expect(proxy.requests).toMatchObject([{ line: `POST ${origin}/v0/x`, headers: { host: new URL(origin).host } }]);
-    expect(requests).toEqual(['POST /v0/x']);
-  });
+  test.each(['user:secret', 'user:', ':secret', undefined])(
+    'the request is forwarded, with the credentials %s',
+    async (credentials) => {
+      const { origin, requests } = await startPlain();
+      const proxy = await startProxy({ credentials });
+      const url = credentials ? proxy.url.replace('//', `//${credentials}@`) : proxy.url;
+      expect(await exchange({ origin, proxy: { url, noProxy: '' } })).toMatchObject({ status: 201 });
+      expect(proxy.requests).toMatchObject([{ line: `POST ${origin}/v0/x`, headers: { host: new URL(origin).host } }]);
+      expect(requests).toEqual(['POST /v0/x']);
+    },
+  );
 
   test('a proxy that wants credentials acted on nothing', async () => {
     const { origin, requests } = await startPlain();

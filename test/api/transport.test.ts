@@ -88,6 +88,13 @@ describe('an exchange', () => {
       200,
       /in the middle of a 200/,
     ],
+    [
+      'answered with an interim 100',
+      (socket) => socket.write('HTTP/1.1 100 Continue\r\n\r\n'),
+      'network',
+      undefined,
+      /answered 100 Continue, which nobody asked for/,
+    ],
     ['answered in another language', (socket) => socket.end('220 smtp ready\r\n'), 'network', undefined, /failed/],
     [
       'answered with a head too large',
@@ -129,9 +136,26 @@ describe('an exchange', () => {
     const { origin, received } = await startFaultyServer(() => {});
     const { failure, fault } = await failed(origin, { headers: { 'idempotency-key': 'a\r\nb' } });
     expect(failure).toMatchObject({ sent: false, reason: 'network' });
-    expect(fault).toMatchObject({ kind: 'unreachable', acted: 'no' });
-    expect(fault.message).toContain('invalid idempotency-key header');
+    expect(fault).toMatchObject({ kind: 'rejected', transient: false, acted: 'no' });
+    expect(fault.message).toBe('the request cannot be sent (invalid idempotency-key header)');
     expect(received.join('')).toBe('');
+  });
+
+  test('in plain http that is answered by a TLS alert was not understood', async () => {
+    const alert = Buffer.from([0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x46]);
+    const { origin } = await startFaultyServer((socket) => socket.end(alert));
+    const { fault } = await failed(origin);
+    expect(fault).toMatchObject({ kind: 'untrusted', transient: false, acted: 'no' });
+    expect(fault.message).toMatch(/speaks TLS, not plain http$/);
+    expect(fault.hint).toContain('https://');
+  });
+
+  test('in plain http that is merely closed asks whether TLS was meant', async () => {
+    const { origin } = await startFaultyServer((socket) => socket.destroy());
+    const { failure } = await failed(origin);
+    const wordsFor = (isPlain: boolean) => faultOf(failure, { host: 'x', timeoutMs, isPlain }).message;
+    expect(wordsFor(true)).toMatch(/^x closed the connection before it answered \(if it speaks TLS, .*https:\/\/\)$/);
+    expect(wordsFor(false)).toBe('x closed the connection before it answered');
   });
 
   test('is answered after informational heads', async () => {
@@ -272,7 +296,11 @@ describe('connections', () => {
   test('are no more than allowed, and a waiting poll that is over is not sent', async () => {
     const server = await startFaultyServer(() => {});
     const { send } = openTransport(server.origin);
-    const polls = await Promise.all(['/1', '/2', '/3', '/4'].map((path) => send({ method: 'GET', path })));
+    const polls = await Promise.all([
+      ...['/1', '/2'].map((path) => send({ method: 'GET', path })),
+      // Over before the first two make room.
+      ...['/3', '/4'].map((path) => send({ method: 'GET', path, timeoutMs: timeoutMs / 2 })),
+    ]);
     expect(server.received).toHaveLength(2);
     const sent = polls.map(({ exchange }) => exchange.kind === 'failure' && exchange.failure.sent);
     expect(sent).toEqual([true, true, false, false]);

@@ -1,0 +1,19 @@
+/** One of the errors behind a failed exchange. */
+export interface Cause {
+  code: string;
+  message: string;
+  /** What an HTTP parser stumbled over. */
+  data: string;
+}
+
+/** The error, what caused it, and what it bundles: undici and `net` nest the telling one at any of these places. */
+export function causesOf(error: unknown, depth = 0): Cause[] {
+  if (!(error instanceof Error) || depth > 5) return [];
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const data = 'data' in error && typeof error.data === 'string' ? error.data : '';
+  const bundled = error instanceof AggregateError ? error.errors : [];
+  return [
+    { code, message: error.message, data },
+    ...[error.cause, ...bundled].flatMap((inner) => causesOf(inner, depth + 1)),
+  ];
+}

@@ -1,0 +1,44 @@
+import type { Fault } from '../runs/service.ts';
+import type { Cause } from './causes.ts';
+
+const expired = 'the certificate of $ has expired';
+const unknownIssuer = 'the certificate of $ is signed by an authority this machine does not trust';
+const trustHint = 'name the authority in NODE_EXTRA_CA_CERTS=<file.pem>';
+const tlsMessages: Record<string, [message: string, hint?: string]> = {
+  CERT_HAS_EXPIRED: [expired, "check this machine's clock, or have the certificate renewed"],
+  CERT_NOT_YET_VALID: ['the certificate of $ is not yet valid', "check this machine's clock: it may be slow"],
+  ERR_TLS_CERT_ALTNAME_INVALID: ['the certificate of $ is for another host', 'check the base address'],
+  DEPTH_ZERO_SELF_SIGNED_CERT: ['the certificate of $ is self-signed', trustHint],
+  SELF_SIGNED_CERT_IN_CHAIN: [unknownIssuer, trustHint],
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: [unknownIssuer, trustHint],
+  UNABLE_TO_GET_ISSUER_CERT: [unknownIssuer, trustHint],
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: [unknownIssuer, trustHint],
+  CERT_UNTRUSTED: [unknownIssuer, trustHint],
+  CERT_REVOKED: ['the certificate of $ has been revoked'],
+};
+
+/** What TLS says no to: no repeat mends that. */
+export function tlsFault(causes: Cause[], host: string, acted: Fault['acted']): Fault | undefined {
+  for (const { code, message, data } of causes) {
+    // An alert (RFC 8446 §5.1) in answer to plain http: who sends it has understood nothing of the request.
+    if (data.startsWith('\x15\x03')) {
+      return untrusted(`${host} speaks TLS, not plain http`, 'begin the base address with https://', 'no');
+    }
+    const known = tlsMessages[code];
+    if (known) return untrusted(known[0].replace('$', host), known[1], acted);
+    if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) {
+      if (/wrong version number|packet length too long|http request/i.test(message)) {
+        return untrusted(`${host} does not speak https`, 'check the scheme and the port of the base address', acted);
+      }
+      return untrusted(`the TLS handshake with ${host} failed (${sslReason(message)})`, undefined, acted);
+    }
+  }
+  return undefined;
+}
+
+function untrusted(message: string, hint: string | undefined, acted: Fault['acted']): Fault {
+  return { kind: 'untrusted', transient: false, acted, message, hint };
+}
+
+const sslReason = (message: string) =>
+  /:([a-z][a-z0-9 ]+):/i.exec(message.split('routines:')[1] ?? '')?.[1] ?? 'no reason given';

@@ -1,0 +1,294 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import type { Scenario } from '../../src/emulator/scenario.ts';
+import type { Emulator } from '../../src/emulator/server.ts';
+import { withEmulator } from '../helpers/emulator.ts';
+import { entry, runProgram, temporaryFolder } from '../helpers/program.ts';
+import { runCommand } from '../helpers/run-program.ts';
+import { executionId, projectId } from '../helpers/scripted-service.ts';
+
+const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+type Signal = keyof typeof codes;
+const signals = Object.keys(codes) as Signal[];
+const slow: Scenario = { automations: { '*': { duration: '1h' } } };
+/** From the signal to the end of the process; a busy machine takes its time. */
+const atOnceMs = 2_500;
+
+/** Late enough for a busy machine to have started the program. */
+const soonMs = 1_200;
+const interruptSoon = (child: ChildProcess) => setTimeout(() => child.kill('SIGINT'), soonMs);
+/** Is there a network of one's own to be had? */
+const canUnshare = spawnSync('unshare', ['-rmn', 'ip', 'link', 'set', 'lo', 'up']).status === 0;
+
+/** Sends a signal to the program as soon as the emulator has been asked `requests` times and `words` stand on stderr. */
+async function interrupted(args: string[], { env, emulator, signal = 'SIGINT', words, requests = 0 }: Interruption) {
+  let child: ChildProcess | undefined;
+  let stderr = '';
+  const running = runProgram(args, {
+    env,
+    started: (process) => {
+      child = process;
+    },
+    told: (_stdout, text) => {
+      stderr = text;
+    },
+  });
+  const before = emulator.requests.length;
+  const isReady = () => emulator.requests.length >= before + requests && (!words || words.test(stderr));
+  await vi.waitUntil(isReady, { timeout: 10_000, interval: 10 });
+  // The request has arrived; now it is waited for.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const startMs = performance.now();
+  child?.kill(signal);
+  const ended = await running;
+  return { ...ended, lastedMs: performance.now() - startMs };
+}
+
+interface Interruption {
+  env: Record<string, string>;
+  emulator: Emulator;
+  signal?: Signal;
+  words?: RegExp;
+  requests?: number;
+}
+
+const hangs = (on: 'trigger' | 'status' | 'result'): Scenario => ({ ...slow, faults: [{ on, do: 'hang' }] });
+const trigger = async (env: Record<string, string>, name = 'nightly') =>
+  (await runProgram(['trigger', name, '-q'], { env })).stdout.trim();
+const statesOf = (emulator: Emulator) => emulator.runs().map(({ status }) => status);
+
+/** Every line of the journal. A half-written one makes this throw. */
+function journalOf(env: Record<string, string>): { type: string }[] {
+  const folder = env.RUNCTL_STATE_DIR ?? '';
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.jsonl'));
+  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8'));
+  return texts.flatMap((text) => text.split('\n').filter(Boolean)).map((line) => JSON.parse(line));
+}
+
+describe.each(signals)('%s', (signal) => {
+  test('during a watch leaves the run alone, says how to resume, and still prints the document', async () => {
+    const { env, emulator } = await withEmulator(slow);
+    const id = await trigger(env);
+    const ended = await interrupted(['watch', id, '--json', '--interval', '20ms'], {
+      env,
+      emulator,
+      signal,
+      requests: 2,
+    });
+    expect(ended).toMatchObject({ code: codes[signal] });
+    expect(ended.lastedMs).toBeLessThan(atOnceMs);
+    expect(ended.stderr).toContain(`runctl watch ${id}`);
+    expect(ended.stderr).toContain('the run goes on');
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      executionId: id,
+      status: 'RUNNING',
+      problem: { exitCode: codes[signal], started: 'no', safeToRepeat: true },
+    });
+    expect(statesOf(emulator)).toEqual(['RUNNING']);
+  });
+
+  test('while a trigger is on its way leaves an intent that `recover` settles', async () => {
+    const { env, emulator } = await withEmulator({
+      ...slow,
+      faults: [{ on: 'trigger', nth: 1, do: 'hang', acts: true }],
+    });
+    const ended = await interrupted(['trigger', 'nightly', '--json'], { env, emulator, signal, requests: 1 });
+    expect(ended).toMatchObject({ code: codes[signal] });
+    expect(ended.lastedMs).toBeLessThan(atOnceMs);
+    expect(ended.stderr).toContain('runctl recover');
+    expect(JSON.parse(ended.stdout).problem).toMatchObject({ exitCode: codes[signal], started: 'unknown' });
+    expect(journalOf(env).map(({ type }) => type)).toContain('intent');
+    const recovered = await runProgram(['recover'], { env });
+    expect(recovered).toMatchObject({ code: 0, stdout: `${emulator.runs()[0]?.executionId}\n` });
+    expect(statesOf(emulator)).toEqual(['RUNNING']);
+  });
+});
+
+describe('Ctrl-C', () => {
+  test.each<[string, Scenario, string[], Partial<Interruption>]>([
+    ['a poll hangs', hangs('status'), ['trigger', 'nightly', '--watch'], { requests: 2 }],
+    [
+      'a result hangs',
+      { ...hangs('result'), automations: { '*': { duration: '1ms' } } },
+      ['trigger', 'nightly', '--watch', '--interval', '20ms'],
+      { requests: 3 },
+    ],
+    ['events are told', slow, ['trigger', 'nightly', '--watch', '--events'], { requests: 1 }],
+    ['nothing is told', slow, ['trigger', 'nightly', '--watch', '-q'], { requests: 1 }],
+  ])(
+    'of a `trigger --watch` while %s names the run and the command that takes it up again',
+    async (_, scenario, args, when) => {
+      const { env, emulator } = await withEmulator(scenario);
+      const ended = await interrupted(args, { env, emulator, ...when });
+      expect(ended).toMatchObject({ code: 130 });
+      expect(ended.lastedMs).toBeLessThan(atOnceMs);
+      expect(ended.stderr).toMatch(new RegExp(`runctl (watch|result) ${emulator.runs()[0]?.executionId}`));
+      expect(emulator.runs()).toHaveLength(1);
+    },
+  );
+
+  test('during --splay starts nothing', async () => {
+    const { env, emulator } = await withEmulator(slow);
+    const args = ['trigger', 'nightly', '--splay', '1h', '--json'];
+    const { code, stdout, tookMs } = await runProgram(args, { env, started: interruptSoon });
+    expect(code).toBe(130);
+    expect(tookMs).toBeLessThan(soonMs + atOnceMs);
+    expect(JSON.parse(stdout)).toMatchObject({ problem: { started: 'no', safeToRepeat: true } });
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test('while --if-active waits for the slot starts nothing', async () => {
+    const { env, emulator } = await withEmulator(slow);
+    await trigger(env);
+    const args = ['trigger', 'nightly', '--if-active', 'wait', '--json'];
+    const ended = await interrupted(args, { env, emulator, requests: 1, words: /waiting/ });
+    expect(ended).toMatchObject({ code: 130 });
+    expect(ended.lastedMs).toBeLessThan(atOnceMs);
+    expect(ended.stderr).toContain('no run was started');
+    expect(JSON.parse(ended.stdout)).toMatchObject({ problem: { started: 'no' } });
+    expect(statesOf(emulator)).toEqual(['RUNNING']);
+  });
+
+  test('between two attempts of a trigger starts nothing where nothing was in doubt', async () => {
+    const faults: Scenario['faults'] = [{ on: 'trigger', do: 'status', status: 429, headers: { 'retry-after': '20' } }];
+    const { env, emulator } = await withEmulator({ ...slow, faults });
+    const ended = await interrupted(['trigger', 'nightly', '--json'], { env, emulator, requests: 1, words: /again/ });
+    expect(ended).toMatchObject({ code: 130 });
+    expect(JSON.parse(ended.stdout)).toMatchObject({ problem: { started: 'no' } });
+    expect((await runProgram(['recover'], { env })).stderr).toContain('nothing to recover');
+  });
+
+  test('during `recover` leaves the intent open', async () => {
+    const faults: Scenario['faults'] = [{ on: 'trigger', to: 2, do: 'hang', acts: true }];
+    const { env, emulator } = await withEmulator({ ...slow, faults });
+    await interrupted(['trigger', 'nightly'], { env, emulator, requests: 1 });
+    const ended = await interrupted(['recover', '--json'], { env, emulator, requests: 1 });
+    expect(ended).toMatchObject({ code: 130 });
+    expect(ended.lastedMs).toBeLessThan(atOnceMs);
+    expect(JSON.parse(ended.stdout)).toMatchObject([{ outcome: 'open', problem: { started: 'unknown' } }]);
+    expect((await runProgram(['recover'], { env })).stdout.trim()).toBe(emulator.runs()[0]?.executionId);
+    expect(statesOf(emulator)).toEqual(['RUNNING']);
+  });
+
+  test.each(['status', 'result'] as const)('of a `%s` that hangs ends it', async (command) => {
+    const { env, emulator } = await withEmulator(hangs(command));
+    const id = await trigger(env);
+    const ended = await interrupted([command, id, '--json'], { env, emulator, requests: 1 });
+    expect(ended).toMatchObject({ code: 130 });
+    expect(ended.lastedMs).toBeLessThan(atOnceMs);
+    expect(JSON.parse(ended.stdout)).toMatchObject({ problem: { name: 'interrupted' } });
+  });
+
+  test('of a watch of many runs tells of each, in one array', async () => {
+    const { env, emulator } = await withEmulator(slow);
+    const ids = [await trigger(env, 'a'), await trigger(env, 'b')];
+    const ended = await interrupted(['watch', ...ids, '--json', '--interval', '20ms'], { env, emulator, requests: 3 });
+    expect(ended).toMatchObject({ code: 130 });
+    expect(JSON.parse(ended.stdout).map(({ executionId }: { executionId: string }) => executionId)).toEqual(ids);
+    for (const id of ids) expect(ended.stderr).toContain(`runctl watch ${id}`);
+  });
+
+  test('during --on-final ends it and its command', async () => {
+    const { env, emulator } = await withEmulator({ automations: { '*': { duration: '1ms' } } });
+    const onFinal = ['--on-final', 'echo begun >&2; sleep 60'];
+    const args = ['trigger', 'nightly', '--watch', '--interval', '20ms', ...onFinal];
+    const ended = await interrupted(args, { env: { ...env, PATH: process.env.PATH ?? '' }, emulator, words: /begun/ });
+    expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('the --on-final command was interrupted') });
+    expect(ended.lastedMs).toBeLessThan(atOnceMs);
+  });
+
+  test('while a key is read from a pipe that nobody writes to ends the program', async () => {
+    const { env, emulator } = await withEmulator(slow);
+    const fifo = join(env.RUNCTL_STATE_DIR ?? '', '..', 'key');
+    await new Promise((resolve) => spawn('mkfifo', [fifo]).on('close', resolve));
+    const ended = await runProgram(['status', '--api-key-file', fifo], { env, started: interruptSoon });
+    expect(ended).toMatchObject({ code: 130, stderr: 'runctl: interrupted\n' });
+    expect(ended.tookMs).toBeLessThan(soonMs + atOnceMs);
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test('is not needed where a config file is a pipe: it is refused by name', async () => {
+    const folder = temporaryFolder();
+    await new Promise((resolve) => spawn('mkfifo', [join(folder, 'config.json')]).on('close', resolve));
+    const ended = await runProgram(['config', 'list'], { env: { RUNCTL_CONFIG_DIR: folder } });
+    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('config.json is not a regular file') });
+  });
+
+  test('while `watch -` waits for runs on standard input ends the program', async () => {
+    const { env, emulator } = await withEmulator(slow);
+    const child = spawn(process.execPath, [entry, 'watch', '-'], { env, stdio: ['pipe', 'ignore', 'ignore'] });
+    const ended = new Promise((resolve) => child.on('exit', (code, signal) => resolve(code ?? signal)));
+    interruptSoon(child);
+    expect(await ended).toBe(130);
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test.skipIf(!canUnshare)('while the look-up of a name hangs ends the program', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'resolv.conf'), 'nameserver 127.0.0.1\n');
+    // In a network of its own, with a name server that never answers.
+    const silent = `require('dgram').createSocket('udp4').bind(53); setTimeout(() => process.exit(), 5_000)`;
+    const script = `ip link set lo up; mount --bind ${folder}/resolv.conf /etc/resolv.conf
+      "$1" -e "${silent}" >/dev/null 2>&1 & sleep 0.3; exec "$@"`;
+    const status = [process.execPath, entry, 'status', `${projectId}/nightly/${executionId}`];
+    const ended = await runCommand(['unshare', '-rmn', 'bash', '-c', script, 'bash', ...status], {
+      env: { RUNCTL_BASE_URL: 'https://api.test', RUNCTL_API_KEY: 'a-key', PATH: process.env.PATH },
+      started: interruptSoon,
+    });
+    // Node itself would wait for the look-up; for a shell this is 130 too.
+    expect(ended).toMatchObject({ code: 'SIGINT', stderr: expect.stringContaining('interrupted') });
+    expect(ended.tookMs).toBeLessThan(soonMs + atOnceMs);
+  });
+});
+
+describe('a reader that', () => {
+  test('has gone ends a watch quietly, and the run goes on', async () => {
+    const { env, emulator } = await withEmulator(slow);
+    const id = await trigger(env);
+    const ended = await runProgram(['watch', id, '--events', '--interval', '20ms'], {
+      env,
+      started: (child) => child.stdout?.destroy(),
+    });
+    expect(ended.stderr).toBe('');
+    expect(ended.tookMs).toBeLessThan(5_000);
+    expect(statesOf(emulator)).toEqual(['RUNNING']);
+  });
+
+  test.each([['list'], ['result'], ['--help'], ['explain']])('has gone ends `%s` quietly', async (command) => {
+    const { env } = await withEmulator({ automations: { '*': { output: 'x'.repeat(1_000_000), duration: '1ms' } } });
+    await trigger(env);
+    const { stderr, code } = await runProgram([command], { env, started: (child) => child.stdout?.destroy() });
+    expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
+  });
+
+  test('never reads keeps the last word of a watch from being flushed, until a second Ctrl-C', async () => {
+    const { env, emulator } = await withEmulator({
+      automations: { '*': { duration: '1h', extra: { padding: 'x'.repeat(900_000) } } },
+    });
+    const id = await trigger(env);
+    const args = [entry, 'watch', id, '--json', '--interval', '20ms'];
+    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
+    const ended = new Promise((resolve) => child.on('exit', (code, signal) => resolve(code ?? signal)));
+    await vi.waitUntil(() => emulator.requests.length > 2, { timeout: 10_000 });
+    child.kill('SIGINT');
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(child.exitCode).toBeNull();
+    child.kill('SIGINT');
+    expect(await ended).toBe(130);
+    child.stdout.destroy();
+  });
+
+  test('never reads holds nothing that Ctrl-C does not end', async () => {
+    const { env } = await withEmulator({ automations: { '*': { output: 'x'.repeat(1_000_000), duration: '1ms' } } });
+    const id = await trigger(env);
+    const child = spawn(process.execPath, [entry, 'result', id], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+    const ended = new Promise((resolve) => child.on('exit', (code, signal) => resolve(code ?? signal)));
+    await new Promise((resolve) => child.stdout.once('readable', resolve));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    child.kill('SIGINT');
+    expect(await ended).toBe(130);
+    child.stdout.destroy();
+  });
+});

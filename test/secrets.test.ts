@@ -1,0 +1,89 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createSecrets } from '../src/secrets.ts';
+import { codings } from './helpers/codings.ts';
+
+const scrubberOf = (...secrets: string[]) => {
+  const { protect, scrub } = createSecrets();
+  for (const secret of secrets) protect(secret);
+  return scrub;
+};
+
+/** What a header may carry, as keys are. */
+const key = fc
+  .string({
+    unit: fc
+      .integer({ min: 0x20, max: 0xff })
+      .filter((code) => code < 0x7f || code > 0xa0)
+      .map(String.fromCharCode),
+    minLength: 4,
+    maxLength: 40,
+  })
+  .filter((text) => text === text.trim());
+const around = fc.string({ unit: 'binary', maxLength: 20 });
+
+describe('a protected secret', () => {
+  test.each(Object.entries(codings))('is not left in a text that holds it %s', (_, coding) => {
+    fc.assert(
+      fc.property(key, around, around, (secret, before, after) => {
+        const coded = coding(secret);
+        const scrubbed = scrubberOf(secret)(`${before}<${coded}>${after}`);
+        // A secret such as "cret" may stand in the mask itself.
+        expect(scrubbed.replaceAll('[secret]', '')).not.toContain(coded);
+        expect(scrubbed).toContain('[secret]');
+      }),
+    );
+  });
+
+  test('is not left where it is part of a text that is base64 as a whole', () => {
+    fc.assert(
+      fc.property(key, fc.string({ maxLength: 8 }), fc.string({ maxLength: 8 }), (secret, before, after) => {
+        fc.pre(Buffer.byteLength(secret) >= 8);
+        const coded = Buffer.from(before + secret + after).toString('base64');
+        const scrubbed = scrubberOf(secret)(coded);
+        const left = scrubbed.split('[secret]').map((part) => part.length);
+        expect(scrubbed).toContain('[secret]');
+        // No more than the characters that the secret shares with its neighbours.
+        expect(left[0]).toBeLessThanOrEqual(Math.ceil(Buffer.byteLength(before) / 3) * 4);
+      }),
+    );
+  });
+
+  test('takes no other text with it', () => {
+    const scrub = scrubberOf('sk-0123456789abcdef');
+    fc.assert(
+      fc.property(around, (text) => {
+        fc.pre(!text.includes('sk-0'));
+        expect(scrub(text)).toBe(text);
+      }),
+    );
+  });
+
+  test('that holds another leaves nothing of itself', () => {
+    expect(scrubberOf('pass', 'pass-word', 'user:pass-word')('user:pass-word pass-word pass')).toBe(
+      '[secret] [secret] [secret]',
+    );
+  });
+
+  test('is found however often and wherever it stands', () => {
+    expect(scrubberOf('key-1')('key-1key-1 x=key-1&y=KEY-1')).toBe('[secret][secret] x=[secret]&y=[secret]');
+  });
+});
+
+test.each(['', 'a', 'abc'])('%j is too short to be looked for', (secret) => {
+  expect(scrubberOf(secret)('an abc of everything')).toBe('an abc of everything');
+});
+
+test('a long secret in a long text takes no long time', () => {
+  const secret = '%25\\\\&amp;+/='.repeat(20);
+  const scrub = scrubberOf(secret);
+  const startMs = performance.now();
+  for (const text of [
+    '%25'.repeat(50_000),
+    '\\'.repeat(100_000),
+    secret.slice(0, -1).repeat(500),
+    '&amp;'.repeat(30_000),
+  ])
+    scrub(text);
+  expect(performance.now() - startMs).toBeLessThan(1_000);
+});

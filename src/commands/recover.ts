@@ -90,11 +90,7 @@ async function settle(
     { target, idempotencyKey, body },
     {
       service,
-      record: createTriggerRecord(
-        journal,
-        { baseUrl, account, target, idempotencyKey, body, given: intent.given },
-        context.secrets.scrub,
-      ),
+      record: createTriggerRecord(journal, { baseUrl, account, target, idempotencyKey, body, given: intent.given }),
       clock,
       random,
       signal,

@@ -120,11 +120,7 @@ async function tryOnce(
     { target, idempotencyKey, body: bytes },
     {
       service,
-      record: createTriggerRecord(
-        journal,
-        { baseUrl, account, target, idempotencyKey, body: bytes, given },
-        context.secrets.scrub,
-      ),
+      record: createTriggerRecord(journal, { baseUrl, account, target, idempotencyKey, body: bytes, given }),
       clock,
       random,
       signal,

@@ -11,23 +11,17 @@ export interface TriggerIdentity extends Request {
   given: boolean;
 }
 
-/** Keeps the record of one trigger in the journal. What the service said passes `scrub`: it may quote the API key. */
-export function createTriggerRecord(
-  journal: Journal,
-  identity: TriggerIdentity,
-  scrub: (text: string) => string = (text) => text,
-): TriggerRecord {
+/** Keeps the record of one trigger in the journal. */
+export function createTriggerRecord(journal: Journal, identity: TriggerIdentity): TriggerRecord {
   const { body, given, ...request } = identity;
   const attempt = randomUUID();
   return {
     intent: () => journal.append({ type: 'intent', ...request, body, given, attempt }),
-    doubtful: (fault) => journal.append({ type: 'doubtful', ...request, reason: scrub(fault.message) }),
+    doubtful: (fault) => journal.append({ type: 'doubtful', ...request, reason: fault.message }),
     started: ({ executionId, startedAt, status }) =>
       journal.append({ type: 'accepted', ...request, executionId, startedAt, status }),
-    refused(fault) {
-      const serviceCode = fault.serviceCode && scrub(fault.serviceCode);
-      journal.append({ type: 'refused', ...request, name: exitNameOf(fault), serviceCode, attempt });
-    },
+    refused: (fault) =>
+      journal.append({ type: 'refused', ...request, name: exitNameOf(fault), serviceCode: fault.serviceCode, attempt }),
     mayBeOfAnother(executionId) {
       const { baseUrl, target, idempotencyKey: ours } = request;
       const theirs = journal.find(executionId, { baseUrl })?.idempotencyKey ?? ours;

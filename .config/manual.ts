@@ -58,7 +58,10 @@ const sentence = (about: string) => text(about.endsWith('.') ? about : `${about}
 /** Words of ours as roff reads them: a sentence a line, no escapes, no ligatures, no line that begins with a request. */
 function text(words: string): string {
   const escaped = words.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll('–', '\\(en').replaceAll('…', '...');
-  return escaped.replace(/\. (?=[A-Z`])/g, '.\n').replace(/^(?=[.'])/gm, '\\&');
+  return escaped
+    .replace(/`([^`]+)`/g, '\\fB$1\\fR')
+    .replace(/\. (?=[A-Z`])/g, '.\n')
+    .replace(/^(?=[.'])/gm, '\\&');
 }
 
 const quoted = (words: string) => `"${text(words).replaceAll('"', '\\(dq')}"`;

@@ -62,5 +62,6 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['eval "$(runctl completion bash)"', 'in ~/.bashrc'],
     ['source <(runctl completion zsh)', 'in ~/.zshrc'],
     ['runctl completion fish | source', 'in ~/.config/fish/config.fish'],
+    ['runctl completion powershell | Out-String | Invoke-Expression', 'in $PROFILE'],
   ],
 };

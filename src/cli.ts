@@ -1,11 +1,12 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { version } from '../package.json';
-import { addHelp } from './cli-help.ts';
+import { addHelp, scenarioHelp } from './cli-help.ts';
 import { createOption, duration, names, positive, whole, withOptions } from './cli-options.ts';
 import { shells } from './completion/shell-line.ts';
+import { settingKeys } from './config/setting-table.ts';
 import type { Context } from './context.ts';
-import { builtInScenarios } from './emulator/scenarios.ts';
 import { failWith } from './render/failure.ts';
+import { errorTypes } from './runs/next-step.ts';
 import { usageProblem } from './runs/problem.ts';
 
 /** Runs one command line and returns the exit code. Never rejects: every way out of a command ends here. */
@@ -14,9 +15,13 @@ export async function runCli(argv: readonly string[], context: Context): Promise
   const done = async (exit: Promise<number>) => {
     code = await exit;
   };
-  const program = createProgram(done, context);
+  const asked = (argv[0] === 'help' ? argv[1] : argv[0]) ?? '';
+  const program = createProgram(done, context, asked);
+  // The help of a command that does not exist is no help.
+  const isUnknown =
+    /^[^-]/.test(asked) && !['help', ...program.commands.map((command) => command.name())].includes(asked);
   try {
-    await program.parseAsync(argv.length === 0 ? ['help'] : argv, { from: 'user' });
+    await program.parseAsync(isUnknown ? [asked] : argv.length === 0 ? ['help'] : argv, { from: 'user' });
     return code;
   } catch (error) {
     if (!(error instanceof CommanderError)) return failWith(error, argv, context);
@@ -45,16 +50,28 @@ function wrongUsage({ code, message }: CommanderError, command: Command | undefi
     return usageProblem(`runctl ${command.name()} needs one of: ${names}`, help);
   }
   // What follows the = of an option that does not exist may be a key.
-  const told = message.replace(/^error: /, '').replace(/(unknown option '[^=']*)=.*'$/m, "$1'");
+  const told = message
+    .replace(/^error: /, '')
+    .replace(/^command-argument value /, '')
+    .replace(/(unknown option '[^=']*)=.*'$/m, "$1'")
+    .replace(/ is invalid(?: for argument '(\w+)')?\. /, (_, name) => (name ? ` is no ${name}: ` : ' is invalid: '))
+    .replace('Allowed choices are', 'it is one of');
   const [first = '', suggestion] = told.split('\n');
-  return usageProblem(first.replace(/\.$/, ''), suggestion?.replace(/^\(|\)$/g, '') ?? help);
+  const [, meant] = /Did you mean (.*)\?/.exec(suggestion ?? '') ?? [];
+  return usageProblem(first.replace(/\.$/, ''), meant ? `did you mean \`${meant}\`?` : help);
 }
 
 type Done = (exit: Promise<number>) => Promise<void>;
 
-/** Every command and flag. Each action imports its command when it is called. */
-export function createProgram(done: Done, context: Context): Command {
+/**
+ * Every command and flag. Each action imports its command when it is called. Where one command is `asked` for, the
+ * options of the others are left out: there are 150 of them, and to make them takes a tenth of a short command's time.
+ */
+export function createProgram(done: Done, context: Context, asked?: string): Command {
   const { stdout } = context;
+  const isAsked = (name: string) => asked === undefined || asked === name;
+  const withAsked: typeof withOptions = (command, ...groups) =>
+    isAsked(command.name()) ? withOptions(command, ...groups) : command;
   const program = new Command('runctl')
     .description(
       'Starts runs of remote Automations exactly once, follows them to their end and tells the truth about it.',
@@ -75,20 +92,25 @@ export function createProgram(done: Done, context: Context): Command {
     .showHelpAfterError(false)
     .commandsGroup('Start and follow:');
 
-  withOptions(program.command('trigger'), 'starting', 'following', 'download', 'output', 'events', 'settings')
+  withAsked(program.command('trigger'), 'starting', 'following', 'download', 'output', 'events', 'settings')
     .description('start a run now; with --watch, follow it to its end')
     .argument('<automation...>', 'name, or <projectId>/<name>')
     .option('-w, --watch', 'follow the run to its end, then print its summary')
     .addOption(
-      new Option('--if-active <what>', 'what to do where a run is active')
+      new Option(
+        '--if-active <what>',
+        'where a run is active: fail with 5, skip with 0, wait for its end and then start, or attach to it',
+      )
         .choices(['fail', 'skip', 'wait', 'attach'])
         .default('fail')
         .helpGroup('Starting:'),
     )
     .addOption(
-      createOption(['--rerun-on <types>', 'with --watch: start again after these error types', names]).helpGroup(
-        'Starting:',
-      ),
+      createOption([
+        '--rerun-on <types>',
+        `with --watch: start again after these error types (${errorTypes.join(', ')})`,
+        names,
+      ]).helpGroup('Starting:'),
     )
     .addOption(
       createOption(['--max-reruns <n>', 'how often at the most (default: 1)', whole(0, 1000)]).helpGroup('Starting:'),
@@ -98,7 +120,7 @@ export function createProgram(done: Done, context: Context): Command {
       await done(trigger(automations, checked(options), context));
     });
 
-  withOptions(program.command('status'), 'run', 'patience', 'output', 'settings')
+  withAsked(program.command('status'), 'run', 'patience', 'output', 'settings')
     .description('look at a run once')
     .argument('[run]', 'execution id, <projectId>/<name>/<id>, @last or <name>@last', '@last')
     .option('--exit-status', 'end with the code of the run, 124 while it is going')
@@ -107,7 +129,7 @@ export function createProgram(done: Done, context: Context): Command {
       await done(status(run, checked(options), context));
     });
 
-  withOptions(program.command('result'), 'run', 'patience', 'download', 'output', 'settings')
+  withAsked(program.command('result'), 'run', 'patience', 'download', 'output', 'settings')
     .description("print a run's output, step summary and error")
     .argument('[run]', 'execution id, <projectId>/<name>/<id>, @last or <name>@last', '@last')
     .option('--exit-status', 'end with the code of the run, 124 while it is going')
@@ -116,7 +138,7 @@ export function createProgram(done: Done, context: Context): Command {
       await done(result(run, checked(options), context));
     });
 
-  withOptions(program.command('watch'), 'run', 'following', 'download', 'output', 'events', 'settings')
+  withAsked(program.command('watch'), 'run', 'following', 'download', 'output', 'events', 'settings')
     .description('follow runs until every one has ended, then print their summaries')
     .argument('[run...]', 'runs as for status; - reads them from standard input, one a line')
     .option('--all', 'every run of the journal that has not ended')
@@ -127,7 +149,7 @@ export function createProgram(done: Done, context: Context): Command {
     });
 
   program.commandsGroup('Look back:');
-  withOptions(program.command('list'), 'output', 'settings')
+  withAsked(program.command('list'), 'output', 'settings')
     .description('list the runs this machine knows of, newest first')
     .addOption(createOption(['--limit <n>', 'how many at the most (default: 20)', whole(1, 1_000_000)]))
     .option('-a, --automation <name>', 'only runs of this automation')
@@ -138,7 +160,7 @@ export function createProgram(done: Done, context: Context): Command {
       await done(list(checked(options), context));
     });
 
-  withOptions(program.command('recover'), 'patience', 'output', 'settings')
+  withAsked(program.command('recover'), 'patience', 'output', 'settings')
     .description('settle triggers whose outcome is unknown, without starting a second run')
     .option('--dry-run', 'only list them')
     .addOption(
@@ -151,11 +173,8 @@ export function createProgram(done: Done, context: Context): Command {
     });
 
   program.commandsGroup('Set up:');
-  addConfigCommands(
-    program.command('config').description('ask for the settings; or read and write them one by one'),
-    done,
-    context,
-  );
+  const config = program.command('config').description('ask for the settings; or read and write them one by one');
+  if (isAsked('config')) addConfigCommands(config, done, context);
 
   program
     .command('completion')
@@ -176,7 +195,7 @@ export function createProgram(done: Done, context: Context): Command {
     .addOption(createOption(['--speed <factor>', "how much faster than real time the service's clock goes", positive]))
     .option('-q, --quiet', 'do not print the requests')
     .argument('[command...]', 'after --: run this against it, then end with its exit code')
-    .addHelpText('after', () => scenarioHelp())
+    .addHelpText('after', () => scenarioHelp(stdout.columns))
     .action(async (command, options) => {
       const { emulator } = await import('./commands/emulator.ts');
       await done(emulator(command, options, context));
@@ -202,12 +221,9 @@ export function createProgram(done: Done, context: Context): Command {
 
   program.addHelpCommand(new Command('help').argument('[command]').description('show the help of a command'));
   program.commandsGroup('Discontinued:');
-  addAgentCommands(
-    program.command('agent').description('the Agent endpoints, which `runctl trigger` replaces'),
-    done,
-    context,
-  );
-  addHelp(program);
+  const agent = program.command('agent').description('the Agent endpoints, which `runctl trigger` replaces');
+  if (isAsked('agent')) addAgentCommands(agent, done, context);
+  addHelp(program, () => stdout.columns);
   return program;
 }
 
@@ -253,6 +269,7 @@ function addConfigCommands(config: Command, done: Done, context: Context): void 
   const profile = () => new Option('--profile <name>', 'profile to read or write');
   config
     .addOption(profile())
+    .helpCommand('help [command]', 'show the help of a command')
     .allowExcessArguments()
     .action(async (options, { args: [unknown] }) => {
       if (unknown !== undefined)
@@ -262,7 +279,8 @@ function addConfigCommands(config: Command, done: Done, context: Context): void 
     });
   const json = () => new Option('--json', 'print one JSON document');
   config
-    .command('get <key>')
+    .command('get')
+    .argument('<key>', settingKeys.join(', '))
     .description('print a setting')
     .addOption(profile())
     .addOption(json())
@@ -271,7 +289,9 @@ function addConfigCommands(config: Command, done: Done, context: Context): void 
       await done(configGet(key, command.optsWithGlobals(), context));
     });
   config
-    .command('set <key> [value]')
+    .command('set')
+    .argument('<key>', settingKeys.join(', '))
+    .argument('[value]')
     .description('store a setting; `set apiKey` asks for it, or reads it from a pipe')
     .addOption(profile())
     .action(async (key, value, _, command) => {
@@ -279,7 +299,8 @@ function addConfigCommands(config: Command, done: Done, context: Context): void 
       await done(configSet(key, value, command.optsWithGlobals(), context));
     });
   config
-    .command('unset <key>')
+    .command('unset')
+    .argument('<key>', settingKeys.join(', '))
     .description('remove a stored setting')
     .addOption(profile())
     .action(async (key, _, command) => {
@@ -314,10 +335,4 @@ function checked<T extends OutputChoice>(options: T): T {
   const chosen = [options.json && '--json', options.field && '--field', options.events && '--events'].filter(Boolean);
   if (chosen.length > 1) throw usageProblem(`${chosen.join(' and ')} do not go together`);
   return options;
-}
-
-function scenarioHelp(): string {
-  const width = Math.max(...builtInScenarios.map(({ name }) => name.length));
-  const lines = builtInScenarios.map(({ name, about }) => `  ${name.padEnd(width)}  ${about}`);
-  return `\nBuilt-in scenarios:\n${lines.join('\n')}`;
 }

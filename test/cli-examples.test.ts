@@ -27,7 +27,7 @@ function wordsOf(line: string): string[] {
   const folder = temporaryFolder();
   const kept = join(folder, 'argv');
   const stub = `runctl() { printf '%s\\0' "$@" > ${kept}; }; cd ${folder}; touch key.txt; fish() { :; }`;
-  execFileSync('bash', ['-c', `${stub}; ${line.replace(/\| source$/, '| cat')}`]);
+  execFileSync('bash', ['-c', `${stub}; ${line.replace(/\| (source|Out-String.*)$/, '| cat')}`]);
   return readFileSync(kept, 'utf8').split('\0').slice(0, -1);
 }
 

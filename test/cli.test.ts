@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { runCli } from '../src/cli.ts';
+import { createProgram, runCli } from '../src/cli.ts';
 import { exitCodes } from '../src/runs/exit-codes.ts';
 import { createMemory } from './helpers/memory-context.ts';
 import { temporaryFolder } from './helpers/program.ts';
@@ -36,6 +36,15 @@ describe('bad input is refused with 2 and a line that names it', () => {
     [['trigger', '..'], '".."'],
     [['trigger', `${projectId}/`], 'names no automation'],
     [['trigger', '\uD800'], 'lone surrogate'],
+    [['trigger', '@last'], 'names a run'],
+    [['trigger', 'nightly@last'], 'names a run'],
+    [['trigger', executionId], 'names a run'],
+    [['trigger', `${projectId.slice(1)}/nightly`], 'nearly a project'],
+    [['trigger', 'a', '--max-reruns', '2'], '--watch'],
+    [['help', 'nosuch'], 'nosuch'],
+    [['nosuch', '--help'], 'nosuch'],
+    [['config', 'nosuch'], 'nosuch'],
+    [['completion', 'tcsh'], 'is no shell'],
     [['trigger', 'a', '--nope'], '--nope'],
     [['trigger', 'a', '--timeout', '5'], "'5'"],
     [['trigger', 'a', '--timeout', '5m30'], "'5m30'"],
@@ -151,6 +160,23 @@ test('every command has a help that says what it does', async () => {
     const help = await typed([command, '--help']);
     expect(help.out).toContain(`runctl ${command}`);
     expect(help.code).toBe(0);
+  }
+});
+
+test('a command that is made alone has the same help as among all others', async () => {
+  const told: string[] = [];
+  const context = createMemory({});
+  const whole = createProgram(async () => {}, {
+    ...context,
+    stdout: { ...context.stdout, write: (text) => told.push(text) },
+  });
+  for (const { commands } of [whole, ...whole.commands]) {
+    for (const command of commands) {
+      told.length = 0;
+      command.outputHelp();
+      const path = command.parent === whole ? [command.name()] : [command.parent?.name() ?? '', command.name()];
+      expect((await typed([...path, '--help'])).out).toBe(told.join(''));
+    }
   }
 });
 

@@ -17,7 +17,7 @@ import { connect } from './connect.ts';
 const questions = [
   { key: 'baseUrl', asks: 'base address of the service', isNeeded: true },
   { key: 'apiKey', asks: 'API key (it is not shown)', isNeeded: true },
-  { key: 'project', asks: 'project, a UUID (may be left out)', isNeeded: false },
+  { key: 'project', asks: 'project, a UUID (may be left out; - for none)', isNeeded: false },
 ] as const;
 
 type Question = (typeof questions)[number];
@@ -57,6 +57,8 @@ async function ask({ key, asks, isNeeded }: Question, stored: string | undefined
   for (;;) {
     const text = key === 'apiKey' ? await askHidden(question, context) : await askLine(question, context);
     if (text.trim() === '' && (stored || !isNeeded)) return stored;
+    if (text.trim() === '-' && !isNeeded) return undefined;
+    if (text.trim() === '') continue;
     try {
       return parseSetting[key](text.trim(), 'as typed');
     } catch (error) {

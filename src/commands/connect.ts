@@ -40,6 +40,8 @@ export interface Connection {
   tempo: Tempo;
   /** How long the last completed runs of a target took, in milliseconds, newest first. */
   history(target: Target): readonly number[];
+  /** The keys of the triggers that this process has sent, or is about to send. */
+  sentKeys: Set<string>;
   /** Tells a decision, where `--debug` asks for it. */
   debug?(line: string): void;
 }
@@ -96,6 +98,7 @@ export async function connect(
     history: historyOf(journal, baseUrl),
     budget: createBudget(rate, clock),
     tempo: createTempo(),
+    sentKeys: new Set(),
     debug,
   };
 }

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { builtInScenarios } from '../emulator/scenarios.ts';
 import { startEmulator } from '../emulator/server.ts';
-import { themeOf } from '../render/output.ts';
+import { linesOf, printSentence, themeOf } from '../render/output.ts';
+import { wrap } from '../render/wrap.ts';
 import { list } from './list.ts';
 import { result } from './result.ts';
 import { trigger } from './trigger.ts';
@@ -31,9 +32,14 @@ export async function demo(context: Context): Promise<number> {
     },
   };
   const show = (about: string, command: string) =>
-    stderr.write(`\n${theme.dim(`# ${about}`)}\n${theme.dim('$')} ${theme.strong(`runctl ${command}`)}\n`);
+    stderr.write(
+      `\n${theme.dim(wrap(`# ${about}`.split(' '), linesOf(stderr)))}\n${theme.dim('$')} ${theme.strong(`runctl ${command}`)}\n`,
+    );
   try {
-    stderr.write(`The service is played by the built-in emulator at ${emulator.url}: no account, nothing is kept.\n`);
+    await printSentence(
+      `The service is played by the built-in emulator at ${emulator.url}: no account, nothing is kept.`,
+      context,
+    );
     show('start a run and follow it to its end; the service stumbles once on the way', `trigger ${automation} --watch`);
     const code = await trigger([automation], { watch: true }, rehearsal);
     if (context.signal.aborted) return code;

@@ -47,7 +47,7 @@ export function findRun(
   throw usageProblem(
     automation === undefined
       ? 'this machine has not started or seen a run at this address yet'
-      : `this machine knows no run of ${quote(automation)} at this address`,
+      : `this machine knows no run of ${quote(automation)} in this project at this address`,
     'name the run in full as <projectId>/<automationName>/<executionId>, or start one with `runctl trigger`',
   );
 }

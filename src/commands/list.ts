@@ -34,7 +34,13 @@ export async function list(options: ListOptions, context: Context): Promise<numb
     const theme = await themeOf(context.stdout, context);
     context.stdout.write(runTable(runs, context.clock.nowMs(), context.stdout.columns, theme));
   } else if (!options.quiet) {
-    await printSentence('no runs known here yet; start one with `runctl trigger <automation>`', context);
+    const filters = [automation && `of ${automation}`, state && `in the state ${state}`].filter(Boolean);
+    await printSentence(
+      filters.length > 0
+        ? `no run known here ${filters.join(' ')}; \`runctl list\` shows all`
+        : 'no runs known here yet; start one with `runctl trigger <automation>`',
+      context,
+    );
   }
   return 0;
 }

@@ -31,7 +31,11 @@ export async function rehearse(
       });
       // Ctrl-C reaches the child by itself: a terminal sends it to every process before it.
       signal.addEventListener('abort', () => signal.reason !== 'SIGINT' && child.kill(signal.reason), { once: true });
-      child.on('error', ({ message }) => reject(usageProblem(`the command ${file} could not be started: ${message}`)));
+      child.on('error', ({ code, message }: NodeJS.ErrnoException) =>
+        reject(
+          usageProblem(`the command ${file} ${code === 'ENOENT' ? 'does not exist' : `cannot be started: ${message}`}`),
+        ),
+      );
       child.on('close', (code, name) => resolve(code ?? 128 + (name ? constants.signals[name] : 0)));
     });
   } finally {

@@ -116,6 +116,7 @@ async function tryOnce(
   const open = earlier?.state === 'open' ? earlier.intent : undefined;
   const bytes = open?.body ?? body;
   await budget.take(signal);
+  connection.sentKeys.add(idempotencyKey);
   const triggering = triggerRun(
     { target, idempotencyKey, body: bytes },
     {
@@ -132,7 +133,7 @@ async function tryOnce(
   );
   // Read while the service thinks, so that it costs nothing; and no further back than `recover` goes.
   const openIntents = journal.openIntents({ baseUrl, target, maxAgeMs: keyRetentionMs });
-  if (openIntents.some((intent) => intent.idempotencyKey !== idempotencyKey)) {
+  if (openIntents.some((intent) => !connection.sentKeys.has(intent.idempotencyKey))) {
     say(`an earlier trigger of ${nameOf(target)} may or may not have started a run: settle it with \`runctl recover\``);
   }
   const outcome = await triggering;

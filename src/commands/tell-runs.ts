@@ -13,6 +13,7 @@ import {
 import type { Reporter } from '../render/reporter.ts';
 import { summary } from '../render/summary.ts';
 import { exitCodeOf } from '../runs/exit-codes.ts';
+import { leavesRun } from '../runs/fault-problem.ts';
 import type { Ending } from '../runs/follow.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { nextStepOf } from '../runs/next-step.ts';
@@ -51,15 +52,28 @@ export async function tellOutcomes(
   if (options.events) reporter.last?.(options.plural ? documents : documents[0]);
   else if (wantsData(options)) printDocuments(documents, options, context);
   else await printSummaries(outcomes, options, context);
-  for (const { problem, about } of outcomes) {
-    if (problem) await printProblem(problem, context, options.plural ? about : undefined);
-  }
+  await printProblems(outcomes, options, context);
   if (!wantsData(options)) await tellWhatIsNext(outcomes, options, context);
   if (isGithubActions(context)) {
     const { tellGithubActions } = await import('./tell-github-actions.ts');
     await tellGithubActions(outcomes, context);
   }
   return outcomes.map(exitCodeOfOutcome).find((code) => code !== 0) ?? 0;
+}
+
+async function printProblems(outcomes: Outcome[], { plural }: TellOptions, context: Context): Promise<void> {
+  const problems = outcomes.flatMap(({ problem, about }) => (problem ? [{ problem, about }] : []));
+  const left = problems.filter(({ problem }) => leavesRun(problem));
+  // One press of Ctrl-C is one thing to tell.
+  const [first] = left;
+  const isMass = left.length > 1;
+  if (first && isMass) {
+    const hint = 'follow them again with `runctl watch --all`';
+    await printProblem(first.problem.with({ message: `interrupted: ${left.length} runs go on`, hint }), context);
+  }
+  for (const { problem, about } of problems) {
+    if (!(isMass && leavesRun(problem))) await printProblem(problem, context, plural ? about : undefined);
+  }
 }
 
 async function printSummaries(outcomes: Outcome[], { quiet }: TellOptions, context: Context): Promise<void> {

@@ -34,7 +34,13 @@ export async function trigger(names: string[], options: TriggerOptions, context:
   if (names.length > 1 && options.idempotencyKey !== undefined) {
     throw usageProblem('--idempotency-key names one run, so it goes with one automation');
   }
-  const needsWatch = [options.events && '--events', options.rerunOn && '--rerun-on', options.onFinal && '--on-final'];
+  const needsWatch = [
+    options.events && '--events',
+    options.rerunOn && '--rerun-on',
+    options.maxReruns !== undefined && '--max-reruns',
+    options.onFinal && '--on-final',
+    options.bell && '--bell',
+  ];
   const [lonely] = needsWatch.filter(Boolean);
   if (lonely && !options.watch) throw usageProblem(`${lonely} goes with --watch`);
   const connection = await connect(options, context);

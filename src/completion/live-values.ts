@@ -3,8 +3,11 @@ import { readConfigFile } from '../config/file.ts';
 import { type Env, resolveConfigFile, resolveStateFolder } from '../config/folders.ts';
 import { chooseProfile, readProfile } from '../config/profile.ts';
 import { settingKeys } from '../config/setting-table.ts';
+import { builtInScenarios } from '../emulator/scenarios.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
+import { knownFields } from '../render/document.ts';
 import { exitCodes } from '../runs/exit-codes.ts';
+import { errorTypes } from '../runs/next-step.ts';
 import { nameOf } from '../runs/run.ts';
 import type { Candidate, ValuesOf } from './candidates.ts';
 
@@ -26,7 +29,9 @@ export function liveValues(env: Env): ValuesOf {
       ]),
     key: () => settingKeys.map((value) => ({ value })),
     state: () => ['RUNNING', 'COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED'].map((value) => ({ value })),
-    scenario: () => 'files',
+    scenario: () => builtInScenarios.map(({ name, about }) => ({ value: name, about })),
+    field: () => knownFields.map((value) => ({ value })),
+    'rerun-on': () => errorTypes.map((value) => ({ value })),
     'api-key-file': () => 'files',
   };
   return ({ name, choices }) => choices?.map((value) => ({ value })) ?? sources[name]?.() ?? [];
@@ -43,7 +48,11 @@ function automationsIn(journal: Journal, baseUrl: string | undefined): Candidate
 }
 
 function runsIn(journal: Journal, baseUrl: string | undefined): Candidate[] {
-  const found: Candidate[] = [{ value: '@last', about: 'the last run' }];
+  const names = automationsIn(journal, baseUrl).map(({ value }) => value);
+  const found: Candidate[] = [
+    { value: '@last', about: 'the last run' },
+    ...names.map((name) => ({ value: `${name}@last`, about: `the last run of ${name}` })),
+  ];
   for (const { executionId, target, status, at } of journal.runs({ baseUrl })) {
     if (executionId !== null)
       found.push({ value: executionId, about: `${nameOf(target)} ${status} ${at.slice(0, 16)}` });

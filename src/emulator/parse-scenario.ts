@@ -24,4 +24,4 @@ export function checkScenario(value: unknown, source: string): Scenario {
   return value as Scenario;
 }
 
-const hint = '`runctl emulator --help` tells what a scenario may hold';
+const hint = '`runctl emulator --help` shows what a scenario may hold';

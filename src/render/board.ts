@@ -14,7 +14,7 @@ import { typeset } from './theme.ts';
 import { wrap } from './wrap.ts';
 
 // Lines that the prompt, the counts and the spinner want for themselves.
-const reservedRows = 4;
+const reservedRows = 5;
 const latestChanges = 5;
 
 /**
@@ -28,7 +28,7 @@ export async function createBoard(
   const { clock, stderr, terminal } = context;
   const several = runs > 1;
   const theme = await themeOf(stderr, context);
-  const { dot, warn } = theme.symbols;
+  const { dot, warn, ellipsis } = theme.symbols;
   const attention = createAttention(bell, context);
   const going = new Map<string, RunLine>();
   const changed: string[] = [];
@@ -42,8 +42,14 @@ export async function createBoard(
     if (!several) return [...going.values()].map((line) => line.text(columns)).join('');
     const fits = going.size <= Math.max(1, (terminal.rows || 24) - reservedRows);
     const ids = fits ? [...going.keys()] : changed.slice(-latestChanges);
-    const lines = ids.flatMap((id) => going.get(id)?.text(columns) ?? []);
-    return [counts(), ...lines].join('\n  ');
+    const lines = ids.flatMap((id) => going.get(id) ?? []);
+    const nameWidth = Math.max(0, ...lines.map((line) => line.nameWidth));
+    const more = going.size - lines.length;
+    return [
+      counts(),
+      ...lines.map((line) => line.text(columns, nameWidth)),
+      ...(more > 0 ? [theme.dim(`${ellipsis} and ${more} more`)] : []),
+    ].join('\n  ');
   }, context);
 
   return {
@@ -82,7 +88,7 @@ export async function createBoard(
   function counts(): string {
     const { completed, endedOtherwise, givenUp } = count;
     const parts = [`${going.size} going`, theme.good(`${completed} completed`)];
-    if (endedOtherwise > 0) parts.push(theme.bad(`${endedOtherwise} ended otherwise`));
+    if (endedOtherwise > 0) parts.push(theme.bad(`${endedOtherwise} not completed`));
     if (givenUp > 0) parts.push(theme.warn(`${givenUp} given up on`));
     return parts.join(` ${theme.dim(dot)} `);
   }

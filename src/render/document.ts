@@ -30,13 +30,29 @@ export function identityOf(target: Target): JsonObject {
     : { projectId: target.projectId, automationName: target.automationName };
 }
 
+/** Paths that a document may have, though it has none of them yet. */
+export const knownFields: readonly string[] = [
+  ...['status', 'executionId', 'projectId', 'automationName', 'agentId', 'startedAt', 'completedAt', 'creditsCharged'],
+  ...['summary', 'summary.stepCount', 'summary.succeededSteps', 'summary.failedSteps', 'summary.skippedSteps'],
+  ...['output', 'error', 'error.type', 'error.message', 'title', 'message', 'idempotencyKey'],
+  ...['replayed', 'attached', 'skipped', 'problem', 'problem.name', 'problem.exitCode', 'problem.message'],
+  ...['problem.hint', 'problem.started', 'problem.safeToRepeat', 'problem.httpStatus', 'problem.serviceCode'],
+  ...['problem.code', 'problem.requestId', 'problem.idempotencyKey'],
+];
+
 /** The raw value at `summary.failedSteps` or `steps.0.name`, as text; null and missing values are empty. */
 export function fieldOf(document: unknown, path: string, stringify: (value: unknown) => string): string {
+  const value = valueAt(document, path);
+  if (value === null || value === undefined) return '';
+  return typeof value === 'string' ? value : stringify(value);
+}
+
+/** Undefined where there is no such field. */
+export function valueAt(document: unknown, path: string): unknown {
   let value: unknown = document;
   for (const key of path.split('.')) {
     if (Array.isArray(value)) value = value[Number(key)];
     else value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
   }
-  if (value === null || value === undefined) return '';
-  return typeof value === 'string' ? value : stringify(value);
+  return value;
 }

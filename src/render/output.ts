@@ -1,10 +1,11 @@
 import type { Context, Sink } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
+import { quote } from '../runs/arguments.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
 import type { Problem } from '../runs/problem.ts';
 import type { Secrets } from '../secrets.ts';
 import { clean, cleanJson, cleanLine } from './clean.ts';
-import { fieldOf } from './document.ts';
+import { fieldOf, knownFields, valueAt } from './document.ts';
 import { errorAnnotation, isGithubActions } from './github-actions.ts';
 import { createTheme, type Theme, typeset } from './theme.ts';
 import type { Lines } from './wrap.ts';
@@ -28,7 +29,7 @@ export const wantsData = ({ json, field, events }: OutputOptions) => Boolean(jso
 export function printDocuments(
   documents: JsonObject[],
   options: OutputOptions & { plural?: boolean },
-  { stdout, secrets }: Context,
+  { stdout, stderr, secrets }: Context,
 ): void {
   // A run's data is the service's own word; the problem is ours, and may quote a service that echoed the key.
   const shown = documents.map((document) => scrubProblem(document, secrets));
@@ -36,6 +37,11 @@ export function printDocuments(
     const json = stringifyJson(options.plural ? shown : shown[0], stdout.isTTY ? 2 : 0);
     stdout.write(`${stdout.isTTY ? cleanJson(json) : json}\n`);
     return;
+  }
+  for (const path of options.field ?? []) {
+    // A slip in a script would be an empty value for ever.
+    const isThere = knownFields.includes(path) || shown.some((document) => valueAt(document, path) !== undefined);
+    if (!isThere && shown.length > 0) stderr.write(`runctl: the document has no field ${quote(path)}\n`);
   }
   for (const document of shown) {
     const values = (options.field ?? []).map((path) => fieldOf(document, path, stringifyJson));

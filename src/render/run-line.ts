@@ -6,13 +6,15 @@ import { nameOf, type Run } from '../runs/run.ts';
 import { cleanLine } from './clean.ts';
 import { lastConfirmed } from './state.ts';
 import type { Theme } from './theme.ts';
-import { cutTo, widthOf } from './width.ts';
+import { cutTo, padTo, widthOf } from './width.ts';
 
 /** One run that is being followed, as a line: its state, its age, and what is happening when nothing answers. */
 export interface RunLine {
   observe(event: FollowEvent): void;
-  /** Fits into `columns`, as far as a line can. */
-  text(columns: number): string;
+  /** How wide its name is. */
+  readonly nameWidth: number;
+  /** Fits into `columns`, as far as a line can; its name takes `nameWidth`, to stand above others. */
+  text(columns: number, nameWidth?: number): string;
   /** The share of the usual duration that has passed, less than 1; undefined where none is known or it is over. */
   share(): number | undefined;
 }
@@ -46,14 +48,16 @@ export function createRunLine(run: Run, durationsMs: readonly number[], clock: C
       // A service whose clock is ahead of ours would make the run younger than nothing.
       if (toldMs <= clock.nowMs()) startedAtMs = toldMs;
     },
-    text(columns) {
+    nameWidth: widthOf(name),
+    text(columns, nameWidth = 0) {
       const ageMs = clock.nowMs() - startedAtMs;
       const after = ` ${state} ${formatAge(ageMs)}`;
-      const shownName = cutTo(name, Math.max(shortestName, columns - widthOf(after)), theme);
+      const room = Math.max(shortestName, columns - widthOf(after));
+      const shownName = padTo(cutTo(name, room, theme), Math.min(nameWidth, room));
       const head = `${theme.strong(shownName)}${theme.busy(after)}`;
-      const room = columns - widthOf(shownName + after) - 3;
-      const tail = cutTo(failure ? trouble(failure) : usual(ageMs), room, theme);
-      if (room < shortestTail || tail === '') return head;
+      const rest = columns - widthOf(shownName + after) - 3;
+      const tail = cutTo(failure ? trouble(failure) : usual(ageMs), rest, theme);
+      if (rest < shortestTail || tail === '') return head;
       return `${head} ${theme.dim(dot)} ${failure ? theme.warn(tail) : theme.dim(tail)}`;
     },
     share() {

@@ -8,7 +8,7 @@ import type { Theme } from './theme.ts';
 import { cutTo, padTo, widthOf } from './width.ts';
 
 const gap = '  ';
-const headings = { state: 'STATE', name: 'AUTOMATION', age: 'STARTED', took: 'TOOK', id: 'RUN' };
+const headings = { state: 'LAST SEEN', name: 'AUTOMATION', age: 'STARTED', took: 'TOOK', id: 'RUN' };
 type Column = keyof typeof headings;
 
 // A name that is cut shorter than this says little.

@@ -31,6 +31,7 @@ export function parseRunArgument(text: string): RunArgument {
 /** `<automationName>` with the project given beside it, or `<projectId>/<automationName>`. Throws a usage problem. */
 export function parseAutomationArgument(text: string, project: () => string): AutomationTarget {
   const { projectId, automationName } = parseAutomationName(text);
+  if (projectId === undefined) checkBareName(automationName);
   return { family: 'automation', projectId: projectId ?? project(), automationName };
 }
 
@@ -47,6 +48,23 @@ function splitName(text: string): { projectId?: string; automationName: string }
   return hasProject
     ? { projectId: text.slice(0, cut).toLowerCase(), automationName: text.slice(cut + 1) }
     : { automationName: text };
+}
+
+// What was meant for a project: its digits and dashes, but not as many as a UUID has.
+const nearlyProject = /^(?=.*-.*-)[\da-f-]{30,40}\//i;
+
+/** Refuses a name that is more likely a slip: it would start a run. In full it can be given all the same. */
+function checkBareName(name: string): void {
+  const inFull = `an automation of that name is given as <projectId>/${name}`;
+  if (name.endsWith('@last') || isUuid(name)) {
+    throw usageProblem(
+      `${quote(name)} names a run, not an automation`,
+      `follow it with \`runctl watch ${name}\`; ${inFull}`,
+    );
+  }
+  if (nearlyProject.test(name)) {
+    throw usageProblem(`${quote(name)} begins with what is nearly a project, but no UUID`, `mend the UUID; ${inFull}`);
+  }
 }
 
 /** Refuses the names that cannot travel in a path: a URL parser drops `.` and `..` even when they are percent-encoded. */

@@ -65,7 +65,7 @@ const again = (command: string, { executionId }: Run) => `ask again with \`runct
 export function refusedTriggerProblem(fault: Fault, target: Target, idempotencyKey: string): Problem {
   const meanings: Partial<Record<FaultKind, string>> = {
     already_active: `${nameOf(target)} is already running, no run was started`,
-    no_credits: 'the AI credit balance is 0, no run was started',
+    no_credits: /credit/i.test(fault.message) ? 'no run was started' : 'the AI credit balance is 0, no run was started',
     unauthorized: 'the key was refused, no run was started',
     not_found: `the service does not know ${nameOf(target)}, no run was started`,
   };
@@ -77,10 +77,13 @@ export function refusedTriggerProblem(fault: Fault, target: Target, idempotencyK
     ...factsOf(fault),
     name: exitNameOf(fault),
     message: `${fault.message}: ${meanings[fault.kind] ?? 'no run was started'}`,
-    hint: fault.hint ?? comeBack(fault) ?? hints[fault.kind] ?? remedies[fault.kind],
+    hint: fault.hint ?? comeBack(fault) ?? keyReuseHint(fault) ?? hints[fault.kind] ?? remedies[fault.kind],
     idempotencyKey,
   });
 }
+
+const keyReuseHint = ({ serviceCode = '' }: Fault) =>
+  /idempoten/i.test(serviceCode) ? 'give another `--idempotency-key`: this one was used for something else' : undefined;
 
 /** A trigger that may have started a run. */
 export function unknownTriggerProblem(fault: Fault, target: Target, idempotencyKey: string): Problem {
@@ -161,8 +164,13 @@ const interruptNameOf = (signal: AbortSignal): ExitName => interruptNames[String
 export function interruptedProblem(signal: AbortSignal, run?: Run): Problem {
   const name = interruptNameOf(signal);
   if (!run) return new Problem({ name, message: 'interrupted' });
-  return new Problem({ name, message: 'interrupted: the run goes on', hint: resume(run) });
+  return new Problem({ name, message: runGoesOn, hint: resume(run) });
 }
+
+const runGoesOn = 'interrupted: the run goes on';
+
+/** Was it the user who left a run that goes on? */
+export const leavesRun = ({ facts }: Problem): boolean => facts.message === runGoesOn;
 
 /** The user did not wait for the result of a run that has ended. */
 export function interruptedResultProblem(signal: AbortSignal, run: Run, status: string): Problem {

@@ -7,7 +7,11 @@ const meanings: Record<string, string> = {
   not_runnable: 'something in the Automation is wrong: mend it there, then start it again with',
   lease_lost: 'the run lost its environment, not its way: start it again with',
   reaped: 'the run lost its environment, not its way: start it again with',
+  run_failed: 'start it again with',
 };
+
+/** Those the interface names; there may be others one day. */
+export const errorTypes: readonly string[] = Object.keys(meanings);
 
 /**
  * What to do about a run that ended otherwise than it should, in one sentence; nothing where all is well.

@@ -99,6 +99,7 @@ export function createWorld(
       journal: { ...journal, append },
       budget: createBudget(10, clock),
       tempo: createTempo(),
+      sentKeys: new Set(),
       history: () => [],
     } as unknown as Connection;
     const context: Context = { ...createMemory(), clock };

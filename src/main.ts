@@ -1,6 +1,7 @@
 import { readFileSync, writeSync } from 'node:fs';
 import { version as undici } from 'undici/package.json';
 import { version } from '../package.json';
+import { keepCompiled } from './compile-cache.ts';
 
 const [first, ...rest] = process.argv.slice(2);
 
@@ -16,6 +17,7 @@ if ((first === '--version' || first === '-V') && rest.length === 0) {
     answer(answerCompletion(rest, outline, process.env));
   });
 } else {
+  keepCompiled(process.env);
   void import('./process.ts').then(({ runProcess }) => runProcess());
 }
 

@@ -1,21 +1,55 @@
+import { before, bellOf, chanceOfSurprise, densityAfter, logRange } from './pace-bell.ts';
+
 /** Runs older than the newest thirty are not looked at. */
 const longestRecord = 30;
+/** How many runs go by, about, until the run times of an automation change for good. */
+const runsUntilChange = 30;
+/** How much runs of one kind differ, as the deviation of the logarithm. */
+const usualSpread = 0.15;
+const leastWeight = 0.05;
 
-/** An earlier run: how long it took, and how much that says about the next one. The weights of a record sum to 1. */
+/** An earlier run: how long it took, and how likely it is that the next one is of its kind. */
 export interface Sample {
   durationMs: number;
   weight: number;
 }
 
-/** The durations that tell something (newest first, in milliseconds), weighed so that old ones are forgotten. */
+/** The durations that tell something (newest first, in milliseconds). Those from before a change are left out. */
 export function weigh(durationsMs: readonly number[]): Sample[] {
   const usable = newest(durationsMs, longestRecord);
-  const total = usable.reduce((sum, _, place) => sum + weightOf(place), 0);
-  return usable.map((durationMs, place) => ({ durationMs, weight: weightOf(place) / total }));
+  const lengths = lengthsOfPresent(usable.map(Math.log).reverse());
+  let weight = 1;
+  const samples = usable.map((durationMs, place) => {
+    const sample = { durationMs, weight };
+    weight -= lengths[place] as number;
+    return sample;
+  });
+  return samples.filter((sample) => sample.weight >= leastWeight);
 }
 
-// Falling steeply at first, so that a change shows after one run, and slowly then: twenty runs count for nine equal ones.
-const weightOf = (place: number) => 1 / (place + 1.3);
+/**
+ * Bayesian online change detection (Adams and MacKay): at [n - 1], how likely it is that the last n runs are of the
+ * present kind and the one before them is not. Each run is judged by how well those before it foretold it. So a change
+ * shows after one run or two, and as long as there is none every run counts.
+ */
+function lengthsOfPresent(logs: readonly number[]): number[] {
+  let chances: number[] = [];
+  logs.forEach((log, now) => {
+    let density = 0;
+    const longer = chances.map((chance, index) => {
+      const length = index + 1;
+      const bell = bellOf(logs[now - length] as number, usualSpread);
+      density += densityAfter(bell, before(bell, log));
+      const surprise = chanceOfSurprise(length);
+      const foretold = surprise / logRange + ((1 - surprise) * density) / length;
+      return chance * (1 - 1 / runsUntilChange) * foretold;
+    });
+    const all = [1 / runsUntilChange / logRange, ...longer];
+    const sum = all.reduce((total, chance) => total + chance, 0);
+    chances = all.map((chance) => chance / sum);
+  });
+  return chances;
+}
 
 /** The newest `count` of those durations that tell something. */
 export function newest(durationsMs: readonly number[], count: number): number[] {

@@ -7,9 +7,12 @@ const shareOfAge = 0.05;
 
 /** The lag that one request is worth, between 0.2 s and 1 s. Chosen, as the numbers below, with `npm run bench:pace`. */
 const requestWorthMs = 520;
-/** Even where the record says that nothing can happen yet: a first look, and the next before the age has doubled, so that a run that fails early is soon known. */
-const firstLookMs = 18_000;
-const longestShareOfAge = 1;
+/**
+ * Even where the record says that nothing can happen yet: a first look, and the next before the age is two and a half
+ * times what it was, so that a run that fails early is soon known.
+ */
+const firstLookMs = 28_000;
+const longestShareOfAge = 1.5;
 
 const runsForUsual = 10;
 const fewestForUsual = 3;

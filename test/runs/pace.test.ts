@@ -48,12 +48,12 @@ describe('without earlier runs', () => {
 });
 
 describe('with earlier runs', () => {
-  test('every gap is a number from one second to 18 s or four times the age, whatever the record and the age', () => {
+  test('every gap is a number from one second to 28 s or one and a half times the age, whatever the record and the age', () => {
     fc.assert(
       fc.property(fc.array(anyDuration, { maxLength: 40 }), anyAge, (durationsMs, ageMs) => {
         const gapMs = createPace({ durationsMs }).gapMs(ageMs);
         expect(gapMs).toBeGreaterThanOrEqual(second);
-        expect(gapMs).toBeLessThanOrEqual(Math.max(18 * second, 4 * ageMs));
+        expect(gapMs).toBeLessThanOrEqual(Math.max(28 * second, 1.5 * ageMs) * 1.000001);
       }),
     );
   });
@@ -91,7 +91,7 @@ describe('with earlier runs', () => {
   test('between two usual times there is a lull', () => {
     const pace = createPace({ durationsMs: Array.from({ length: 20 }, (_, i) => (i % 2 ? 30 * second : 30 * minute)) });
     expect(pace.gapMs(5 * minute)).toBeGreaterThan(2 * minute);
-    expect(pace.gapMs(28 * second)).toBeLessThan(4 * second);
+    expect(pace.gapMs(28 * second)).toBeLessThan(6 * second);
     expect(pace.gapMs(29 * minute)).toBeLessThan(minute);
   });
 
@@ -99,6 +99,28 @@ describe('with earlier runs', () => {
     const before = createPace({ durationsMs: around(hour, 20) });
     const after = createPace({ durationsMs: [5 * minute, ...around(hour, 20)] });
     expect(after.gapMs(4.5 * minute) * 3).toBeLessThan(before.gapMs(4.5 * minute));
+  });
+
+  test('after three runs of a new kind the old ones are forgotten', () => {
+    const three = [50 * second, minute, 55 * second];
+    const seconds = (looks: number[]) => looks.map((ms) => Math.round(ms / second));
+    expect(seconds(looksMs([...three, ...around(hour, 20)], 2 * minute))).toEqual(seconds(looksMs(three, 2 * minute)));
+  });
+
+  test('a run that is unlike all others is not taken for a change', () => {
+    const gapMs = (durationsMs: number[]) => createPace({ durationsMs }).gapMs(50 * minute);
+    const [newer, older] = [around(hour, 10), around(hour, 10)];
+    const ratio = gapMs([...newer, 5 * minute, ...older]) / gapMs([...newer, ...older]);
+    expect(ratio).toBeGreaterThan(0.9);
+    expect(ratio).toBeLessThan(1.1);
+  });
+
+  test('two kinds that come by turns are both remembered', () => {
+    const gapMs = createPace({
+      durationsMs: [...times(3, minute), hour, minute, hour, ...times(2, minute), hour],
+    }).gapMs;
+    expect(gapMs(50 * minute)).toBeLessThan(5 * minute);
+    expect(gapMs(50 * second)).toBeLessThan(10 * second);
   });
 
   test('old runs are forgotten', () => {

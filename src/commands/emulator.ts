@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { proxyFor } from '../api/proxy.ts';
 import type { Context } from '../context.ts';
 import { parseScenario } from '../emulator/parse-scenario.ts';
 import type { Scenario } from '../emulator/scenario.ts';
 import { builtInScenarios, findBuiltInScenario } from '../emulator/scenarios.ts';
 import { startEmulator } from '../emulator/server.ts';
+import { onAbort } from '../runs/on-abort.ts';
 import { usageProblem } from '../runs/problem.ts';
 
 export interface EmulatorCommandOptions {
@@ -24,7 +27,7 @@ export async function emulator(
   options: EmulatorCommandOptions,
   context: Context,
 ): Promise<number> {
-  const { stdout, stderr, signal, random, clock } = context;
+  const { stdout, stderr, signal, random, clock, env } = context;
   const running = await startEmulator({
     scenario: await findScenario(options.scenario ?? 'happy'),
     port: options.port,
@@ -41,14 +44,16 @@ export async function emulator(
   stdout.write(`export RUNCTL_BASE_URL=${running.url}\n`);
   stdout.write(`export RUNCTL_API_KEY=${running.apiKey}\n`);
   stdout.write(`export RUNCTL_PROJECT=${running.projectId}\n`);
+  if (proxyFor(running.url, env)) stdout.write('export NO_PROXY=127.0.0.1,localhost\n');
   if (!options.quiet) stderr.write('listening; paste these lines into another terminal, Ctrl-C ends it\n');
-  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  if (!signal.aborted) await new Promise<void>((resolve) => onAbort(signal, resolve));
   await running.close();
   return 0;
 }
 
 async function findScenario(name: string): Promise<Scenario> {
-  const builtIn = findBuiltInScenario(name);
+  // A file of one's own goes before the built-in one that is called like it.
+  const builtIn = /[/.\\]/.test(name) && existsSync(name) ? undefined : findBuiltInScenario(name);
   if (builtIn) return builtIn;
   const isFile = /[/.\\]/.test(name);
   if (!isFile) {
@@ -56,7 +61,10 @@ async function findScenario(name: string): Promise<Scenario> {
     throw usageProblem(`there is no scenario ${JSON.stringify(name)}`, `one of ${names}, or the path of a JSON file`);
   }
   const text = await readFile(name, 'utf8').catch((error: Error) => {
-    throw usageProblem(`the scenario ${name} cannot be read: ${error.message}`);
+    throw usageProblem(
+      `the scenario ${name} cannot be read: ${error.message}`,
+      '`runctl emulator --help` lists the built-in ones',
+    );
   });
   return parseScenario(text, name);
 }

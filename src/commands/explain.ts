@@ -7,15 +7,18 @@ import { usageProblem } from '../runs/problem.ts';
 /** `runctl explain [code]`: what an exit code, given by number or name, means and what to do. */
 export async function explain(code: string | undefined, options: OutputOptions, context: Context): Promise<number> {
   const { stdout } = context;
-  const row = exitCodes.find((candidate) => String(candidate.code) === code || candidate.name === code);
-  if (code !== undefined && !row)
+  // One name stands for three codes.
+  const rows = exitCodes.filter((row) => String(row.code) === code || row.name === code);
+  if (code !== undefined && rows.length === 0)
     throw usageProblem(`there is no exit code ${JSON.stringify(code)}`, '`runctl explain` lists them all');
   if (options.json) {
-    stdout.write(`${JSON.stringify(row ?? exitCodes)}\n`);
+    stdout.write(`${JSON.stringify(code === undefined ? exitCodes : rows.length === 1 ? rows[0] : rows)}\n`);
     return 0;
   }
   const theme = await themeOf(stdout, context);
   const lines = linesOf(stdout);
-  stdout.write(row ? exitCodeBlock(row, theme, lines) : exitCodeTable(theme, lines));
+  stdout.write(
+    code === undefined ? exitCodeTable(theme, lines) : rows.map((row) => exitCodeBlock(row, theme, lines)).join('\n'),
+  );
   return 0;
 }

@@ -23,7 +23,12 @@ export async function list(options: ListOptions, context: Context): Promise<numb
   const { automation, state } = options;
   const runs: JournalRun[] = [];
   if (limit > 0) {
-    for (const run of journalOf(context, { needed: true }).runs({ baseUrl, automation, state })) {
+    for (const run of journalOf(context, { needed: true }).runs({
+      baseUrl,
+      automation,
+      projectId: options.project,
+      state,
+    })) {
       runs.push(run);
       if (runs.length >= limit) break;
     }

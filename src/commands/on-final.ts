@@ -30,9 +30,8 @@ export function runOnFinal(command: string, ending: Ending, { env, stderr, signa
         RUNCTL_EXIT_CODE: String(exitCodeOfEnding(ending)),
       },
     });
-    const pass = (chunk: Buffer) => stderr.write(chunk.toString());
-    child.stdout.on('data', pass);
-    child.stderr.on('data', pass);
+    for (const output of [child.stdout, child.stderr])
+      output.setEncoding('utf8').on('data', (text) => stderr.write(text));
     // A command that does not read its input closes it early; that is no failure.
     child.stdin.on('error', () => {});
     child.stdin.end(`${stringifyJson(documentOf(ending))}\n`);

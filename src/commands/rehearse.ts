@@ -4,6 +4,7 @@ import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import type { Emulator } from '../emulator/server.ts';
+import { onAbort } from '../runs/on-abort.ts';
 import { usageProblem } from '../runs/problem.ts';
 
 /**
@@ -26,11 +27,14 @@ export async function rehearse(
           RUNCTL_API_KEY: emulator.apiKey,
           RUNCTL_API_KEY_FILE: undefined,
           RUNCTL_PROJECT: emulator.projectId,
+          RUNCTL_PROFILE: undefined,
           RUNCTL_STATE_DIR: stateFolder,
+          NO_PROXY: '127.0.0.1,localhost',
+          no_proxy: '127.0.0.1,localhost',
         },
       });
       // Ctrl-C reaches the child by itself: a terminal sends it to every process before it.
-      signal.addEventListener('abort', () => signal.reason !== 'SIGINT' && child.kill(signal.reason), { once: true });
+      onAbort(signal, () => signal.reason !== 'SIGINT' && child.kill(signal.reason));
       child.on('error', ({ code, message }: NodeJS.ErrnoException) =>
         reject(
           usageProblem(`the command ${file} ${code === 'ENOENT' ? 'does not exist' : `cannot be started: ${message}`}`),

@@ -31,7 +31,7 @@ export async function showStatus(
   const execution = await lookAt('status', known, options, connection, context);
   connection.journal.sawState(connection.baseUrl, known.run, execution);
   if (wantsData(options)) printDocuments([documentOf({ ...known, execution })], options, context);
-  else if (!options.quiet) {
+  else if (!options.quiet || (options.exitStatus && exitStatusOf(known.run, execution.status) !== 0)) {
     const theme = await themeOf(context.stdout, context);
     context.stdout.write(statusBlock(known.run, execution, context.clock.nowMs(), theme, linesOf(context.stdout)));
   }

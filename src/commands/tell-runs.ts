@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { cleanLine } from '../render/clean.ts';
 import { isGithubActions, withoutCommands } from '../render/github-actions.ts';
 import {
   linesOf,
@@ -47,9 +48,12 @@ export async function tellOutcomes(
   reporter: Reporter,
   context: Context,
 ): Promise<number> {
+  if (!context.signal.aborted) reporter.over?.(cleanLine(verdictOf(outcomes)));
   reporter.stop();
   const documents = outcomes.map(({ document }) => document);
-  if (options.events) reporter.last?.(options.plural ? documents : documents[0]);
+  const [document = {}] = documents;
+  const isProblem = outcomes.some(({ problem }) => problem !== undefined);
+  if (options.events) reporter.last?.(options.plural ? documents : document, isProblem);
   else if (wantsData(options)) printDocuments(documents, options, context);
   else await printSummaries(outcomes, options, context);
   await printProblems(outcomes, options, context);
@@ -87,14 +91,20 @@ async function printSummaries(outcomes: Outcome[], { quiet }: TellOptions, conte
   if (text !== '') stdout.write(isGithubActions(context) ? withoutCommands(text) : text);
 }
 
+function verdictOf(outcomes: Outcome[]): string {
+  const [first] = outcomes;
+  if (outcomes.length > 1) {
+    const completed = outcomes.filter(({ ending }) => ending && exitCodeOfEnding(ending) === 0).length;
+    return `${completed} of ${outcomes.length} runs completed`;
+  }
+  return `${first?.about}: ${first?.ending?.execution?.status ?? first?.problem?.message ?? 'done'}`;
+}
+
 /** Of one run, what to do about its end; of many, how many went well. */
 async function tellWhatIsNext(outcomes: Outcome[], { quiet, project }: TellOptions, context: Context): Promise<void> {
   const [first] = outcomes;
   if (outcomes.length > 1) {
-    const followed = outcomes.flatMap(({ ending }) => ending ?? []);
-    const completed = followed.filter((ending) => exitCodeOfEnding(ending) === 0).length;
-    if (!quiet && followed.length > 0)
-      await printSentence(`${completed} of ${outcomes.length} runs completed`, context);
+    if (!quiet && outcomes.some(({ ending }) => ending)) await printSentence(verdictOf(outcomes), context);
   } else if (first?.ending?.execution && !first.problem) {
     const { run, execution, result } = first.ending;
     const next = nextStepOf(run, execution.status, result?.error?.type, project);

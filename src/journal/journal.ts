@@ -1,4 +1,3 @@
-import type { ExitName } from '../runs/exit-codes.ts';
 import { endingOf, isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { type LogOptions, openLog } from './log.ts';
@@ -22,9 +21,11 @@ export interface Journal {
   runs(filter?: RunFilter): Generator<JournalRun>;
   /** The first of `runs`: perhaps a trigger whose outcome is unknown, with no `executionId`. */
   last(filter: RunFilter): JournalRun | undefined;
-  find(executionId: string, filter: { baseUrl: string }): JournalRun | undefined;
+  /** `anew` asks for what other processes have written by now, too: else a run may be remembered from an earlier look. */
+  find(executionId: string, filter: { baseUrl: string; anew?: boolean }): JournalRun | undefined;
   /** Newest first; reads no further back than `maxAgeMs`. */
   openIntents(filter: IntentFilter): OpenIntent[];
+  /** Accepted under whatever API key, so that one that is replaced starts no second run; open under this one. */
   findKey(request: Request): KeyState | undefined;
   /** How long the last completed runs of a target took, in milliseconds, newest first. */
   durations(filter: { baseUrl: string; target: Target }, limit: number): number[];
@@ -36,10 +37,9 @@ export interface IntentFilter {
   maxAgeMs?: number;
 }
 
-/** What is known of a key; a forgotten one is not known. */
+/** What is known of a key; one that was refused or forgotten is not. */
 export type KeyState =
   | { state: 'accepted'; executionId: string }
-  | { state: 'refused'; name: ExitName; serviceCode?: string }
   | { state: 'open'; intent: OpenIntent };
 
 const manyFinds = 16;
@@ -47,7 +47,7 @@ const manyFinds = 16;
 export function openJournal(options: LogOptions): Journal {
   const log = openLog(options);
   // What this process wrote or read: it need not look again to know what the journal holds.
-  const knownStates = new Map<string, string>();
+  const knownStates = new Map<string, State>();
   const knownTriggers = new Set<string>();
   /** Every run there was when this process had asked for many: reading it all once is cheaper than searching it each time. */
   let index: Map<string, JournalRun> | undefined;
@@ -62,7 +62,7 @@ export function openJournal(options: LogOptions): Journal {
   function append(record: NewRecord): boolean {
     const isTold = record.type === 'seen' || (record.type === 'accepted' && !newTriggers.has(idOf(record)));
     const known = isTold ? knownState(record) : undefined;
-    if (record.type === 'seen' && known === stateOf(record)) return true;
+    if (record.type === 'seen' && known && isKnown(record, known)) return true;
     const isWritten = log.append(record, placeOf(record, known));
     if (record.type === 'intent' && !record.given) newTriggers.add(idOf(record));
     if (record.type === 'doubtful') newTriggers.delete(idOf(record));
@@ -71,7 +71,7 @@ export function openJournal(options: LogOptions): Journal {
     return isWritten;
   }
 
-  function placeOf(record: NewRecord, known: string | undefined): Place | undefined {
+  function placeOf(record: NewRecord, known: State | undefined): Place | undefined {
     if (record.type === 'seen') return known === undefined ? 'first' : undefined;
     if (record.type === 'accepted') {
       if (known !== undefined) return 'known';
@@ -84,12 +84,15 @@ export function openJournal(options: LogOptions): Journal {
   }
 
   function remember(record: NewRecord): void {
-    if (record.type === 'seen' || record.type === 'accepted') knownStates.set(runIdOf(record), stateOf(record));
+    if (record.type === 'seen' || record.type === 'accepted') {
+      const id = runIdOf(record);
+      knownStates.set(id, learn(record, knownStates.get(id)));
+    }
     if (record.type === 'intent') knownTriggers.add(idOf(record));
     if (record.type === 'refused' || record.type === 'forgotten') knownTriggers.delete(idOf(record));
   }
 
-  function knownState(record: { baseUrl: string; executionId: string }): string | undefined {
+  function knownState(record: { baseUrl: string; executionId: string }): State | undefined {
     const id = runIdOf(record);
     if (!knownStates.has(id)) find(record.executionId, record);
     return knownStates.get(id);
@@ -111,13 +114,14 @@ export function openJournal(options: LogOptions): Journal {
     return undefined;
   }
 
-  function find(executionId: string, { baseUrl }: { baseUrl: string }): JournalRun | undefined {
+  function find(executionId: string, { baseUrl, anew }: { baseUrl: string; anew?: boolean }): JournalRun | undefined {
     const id = runIdOf({ baseUrl, executionId });
-    finds += 1;
+    if (!anew) finds += 1;
     if (finds > manyFinds) index ??= new Map([...runs()].map((run) => [indexOf(run), run]));
-    const run = index ? index.get(id) : search(executionId, baseUrl);
+    const isFromIndex = index !== undefined && !anew;
+    const run = isFromIndex ? index?.get(id) : search(executionId, baseUrl);
     // What this process has written since the index was made is the newer.
-    if (run && !(index && knownStates.has(id))) knownStates.set(id, stateOf(run));
+    if (run && !(isFromIndex && knownStates.has(id))) knownStates.set(id, run);
     return run;
   }
 
@@ -141,15 +145,13 @@ export function openJournal(options: LogOptions): Journal {
   function findKey(request: Request): KeyState | undefined {
     const { baseUrl, target, idempotencyKey } = request;
     const id = idOf(request);
-    const records = matching(log.read({ needle: JSON.stringify(idempotencyKey) }), { baseUrl, target });
-    const trigger = triggersOf(records).get(id) ?? {};
-    knownTriggers.delete(id);
-    if (trigger.accepted || isOpen(trigger)) knownTriggers.add(id);
-    if (trigger.accepted) return { state: 'accepted', executionId: trigger.accepted.executionId };
-    if (isOpen(trigger)) return { state: 'open', intent: openIntentOf(trigger, options.nowMs()) };
-    if (trigger.closed?.type !== 'refused') return undefined;
-    const { name, serviceCode } = trigger.closed;
-    return { state: 'refused', name, serviceCode };
+    const triggers = triggersOf(ofKey(idempotencyKey, log.read({ needle: JSON.stringify(idempotencyKey) }), { baseUrl, target }));
+    const ours = triggers.get(id) ?? {};
+    const { accepted } = [ours, ...triggers.values()].find((trigger) => trigger.accepted) ?? {};
+    if (ours.accepted || isOpen(ours)) knownTriggers.add(id);
+    else knownTriggers.delete(id);
+    if (accepted) return { state: 'accepted', executionId: accepted.executionId };
+    return isOpen(ours) ? { state: 'open', intent: openIntentOf(ours, options.nowMs()) } : undefined;
   }
 
   function durations(filter: { baseUrl: string; target: Target }, limit: number): number[] {
@@ -168,6 +170,12 @@ function* matching(records: Iterable<JournalRecord>, filter: RunFilter): Generat
   for (const record of records) if (isMatch(record, filter)) yield record;
 }
 
+function* ofKey(key: string, records: Iterable<JournalRecord>, filter: RunFilter): Generator<JournalRecord> {
+  for (const record of matching(records, filter)) {
+    if (record.type !== 'seen' && record.idempotencyKey === key) yield record;
+  }
+}
+
 /** The records of one run, back to the one whose writer had found no older. */
 function* storyOf(executionId: string, records: Iterable<JournalRecord>, baseUrl: string): Generator<JournalRecord> {
   for (const record of matching(records, { baseUrl })) {
@@ -181,7 +189,13 @@ const indexOf = ({ baseUrl, executionId }: JournalRun) => runIdOf({ baseUrl, exe
 
 const idOf = (request: Request) => requestIdOf({ ...request, target: pathOf(request.target) });
 
-type State = Partial<Record<'status' | 'startedAt' | 'completedAt' | 'creditsCharged', string | number | null>>;
+const stateFields = ['status', 'startedAt', 'completedAt', 'creditsCharged'] as const;
 
-const stateOf = ({ status = 'RUNNING', startedAt = null, completedAt = null, creditsCharged = null }: State) =>
-  JSON.stringify([status, startedAt, completedAt, creditsCharged]);
+type State = Partial<Record<(typeof stateFields)[number], string | number | null>>;
+
+/** A field that is left out says nothing. */
+const isKnown = (told: State, known: State) =>
+  stateFields.every((field) => told[field] === undefined || told[field] === known[field]);
+
+const learn = (told: State, known: State = {}): State =>
+  Object.fromEntries(stateFields.map((field) => [field, told[field] ?? known[field]]));

@@ -17,7 +17,7 @@ export type NewRecord =
   /** It started this run. */
   | ({ type: 'accepted'; executionId: string; status?: string; startedAt?: string } & Request)
   /** The attempt surely started none; another process may have sent the same key at the same time. */
-  | ({ type: 'refused'; name: ExitName; serviceCode?: string; attempt?: string } & Request)
+  | ({ type: 'refused'; name: ExitName; attempt?: string } & Request)
   /** An attempt was sent whose fate is unknown: the intent stays open. */
   | ({ type: 'doubtful'; reason: string } & Request)
   /** The user gave up on learning its outcome. */

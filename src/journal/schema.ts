@@ -27,7 +27,6 @@ const optional = fieldsOf({
   startedAt: 'string',
   completedAt: 'string',
   creditsCharged: 'number',
-  serviceCode: 'string',
   place: 'string',
   attempt: 'string',
 });

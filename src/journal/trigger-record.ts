@@ -21,12 +21,12 @@ export function createTriggerRecord(journal: Journal, identity: TriggerIdentity)
     started: ({ executionId, startedAt, status }) =>
       journal.append({ type: 'accepted', ...request, executionId, startedAt, status }),
     refused: (fault) =>
-      journal.append({ type: 'refused', ...request, name: exitNameOf(fault), serviceCode: fault.serviceCode, attempt }),
+      journal.append({ type: 'refused', ...request, name: exitNameOf(fault), attempt }),
     mayBeOfAnother(executionId) {
       const { baseUrl, target, idempotencyKey: ours } = request;
-      const theirs = journal.find(executionId, { baseUrl })?.idempotencyKey ?? ours;
+      const known = journal.find(executionId, { baseUrl, anew: true });
       const open = journal.openIntents({ baseUrl, target, maxAgeMs: keyRetentionMs });
-      return [theirs, ...open.map(({ idempotencyKey }) => idempotencyKey)].some((key) => key !== ours);
+      return (known ? [known, ...open] : open).some(({ idempotencyKey }) => idempotencyKey !== ours);
     },
   };
 }

@@ -33,8 +33,8 @@ export async function createBoard(
   const going = new Map<string, RunLine>();
   const changed: string[] = [];
   const warnedOf = new Set<string>();
-  const count = { completed: 0, endedOtherwise: 0, givenUp: 0 };
-  const over = () => count.completed + count.endedOtherwise + count.givenUp;
+  /** How each run came off the board, by id: a rerun has one of its own. */
+  const ends = new Map<string, 'completed' | 'not completed' | 'given up on'>();
 
   const live = createLiveText(() => {
     // The spinner stands before the first line, an indent before the others; the last column makes some terminals wrap.
@@ -56,46 +56,52 @@ export async function createBoard(
     observe(event) {
       const { run } = event;
       const id = run.executionId;
-      if (event.event === 'problem' || event.event === 'final') {
-        going.delete(id);
-        if (event.event === 'problem') count.givenUp += 1;
-        else tellEnd(run, event.execution);
-        if (over() === runs) attention.over(verdict(run, event.event === 'final' ? event.execution.status : undefined));
-      } else {
-        let line = going.get(id);
-        if (!line) {
-          line = createRunLine(run, history(run.target), clock, theme);
-          going.set(id, line);
-        }
-        line.observe(event);
-        if (event.event === 'status' && event.changed) changed.push(id);
-        if (event.event === 'status' && run.target.family === 'automation') warnOfUnknown(event.execution.status);
-        if (event.event === 'recovered' && !several) {
-          live.above(theme.dim(`${dot} the service answers again after ${formatDuration(event.afterMs)}`));
-        }
+      if (event.event === 'final') tellEnd(run, event.execution);
+      if (event.event === 'problem' && !ends.has(id)) ends.set(id, 'given up on');
+      if (ends.has(id) && several) going.delete(id);
+      else lineOf(run).observe(event);
+      if (event.event === 'status' && event.changed) changed.push(id);
+      if (event.event === 'status' && run.target.family === 'automation') warnOfUnknown(event.execution.status);
+      if (event.event === 'recovered' && !several) {
+        live.above(theme.dim(`${dot} the service answers again after ${formatDuration(event.afterMs)}`));
       }
       const [only] = going.values();
-      attention.progress(several ? over() / runs : only?.share());
+      attention.progress(several ? Math.min(1, ends.size / runs) : only?.share());
       live.draw();
     },
-    say: (line) => live.above(typeset(line, theme, { columns: stderr.columns, indent: 0 })),
+    say: (line) => live.above(typeset(line, theme, { columns: stderr.columns })),
+    over: attention.over,
     stop() {
       live.stop();
       attention.stop();
     },
   };
 
+  function lineOf(run: Run): RunLine {
+    const known = going.get(run.executionId);
+    if (known) return known;
+    if (!several) going.clear();
+    const line = createRunLine(run, history(run.target), clock, theme);
+    going.set(run.executionId, line);
+    return line;
+  }
+
   function counts(): string {
-    const { completed, endedOtherwise, givenUp } = count;
-    const parts = [`${going.size} going`, theme.good(`${completed} completed`)];
-    if (endedOtherwise > 0) parts.push(theme.bad(`${endedOtherwise} not completed`));
-    if (givenUp > 0) parts.push(theme.warn(`${givenUp} given up on`));
-    return parts.join(` ${theme.dim(dot)} `);
+    const count = (end: string) => [...ends.values()].filter((value) => value === end).length;
+    const looks = [
+      ['completed', theme.good],
+      ['not completed', theme.bad],
+      ['given up on', theme.warn],
+    ] as const;
+    const parts = looks.flatMap(([end, look]) =>
+      count(end) > 0 || end === 'completed' ? look(`${count(end)} ${end}`) : [],
+    );
+    return [`${going.size} going`, ...parts].join(` ${theme.dim(dot)} `);
   }
 
   function tellEnd({ target, executionId }: Run, { status, startedAt, completedAt }: Execution): void {
-    if (endingOf(status) === 'ok') count.completed += 1;
-    else count.endedOtherwise += 1;
+    if (ends.has(executionId)) return;
+    ends.set(executionId, endingOf(status) === 'ok' ? 'completed' : 'not completed');
     if (!several) return;
     const took = durationOf({ startedAt, completedAt }, clock.nowMs(), true);
     const state = `${symbolOfState(target, status, theme)} ${cleanLine(status)}`;
@@ -106,10 +112,6 @@ export async function createBoard(
       theme.dim(executionId),
     ];
     live.above(wrap(words, { columns: stderr.columns, indent: 2, taken: 0 }));
-  }
-
-  function verdict({ target }: Run, status = 'was given up on'): string {
-    return several ? `${count.completed} of ${runs} runs completed` : cleanLine(`${nameOf(target)} ${status}`);
   }
 
   function warnOfUnknown(status: string): void {

@@ -5,7 +5,7 @@ import type { Reporter, ReporterOptions } from './reporter.ts';
 export async function createReporter(options: ReporterOptions, context: Context): Promise<Reporter> {
   if (options.events) {
     const { createEventReporter } = await import('./events.ts');
-    return createEventReporter(context);
+    return createEventReporter(context, options.runs);
   }
   if (options.quiet) return silent;
   // A terminal of no columns makes a spinner write megabytes.

@@ -8,10 +8,14 @@ import type { Reporter } from './reporter.ts';
 
 const signOfLifeMs = 60_000;
 
-/** `--events`: one JSON object a line on stdout as things happen (contract §3). */
-export function createEventReporter(context: Context): Reporter {
-  const { clock, stdout, secrets } = context;
+/**
+ * `--events`: one JSON object a line on stdout as things happen (contract §3). The last line carries the document: of a
+ * single run it is that of its end, which is held back for it.
+ */
+export function createEventReporter({ clock, stdout, secrets }: Context, runs: number): Reporter {
   let seq = 0;
+  let onlyId: string | null = null;
+  let heldEnd: FollowEvent | undefined;
   const toldAtMs = new Map<string, number>();
 
   const print = (event: string, executionId: string | null, fields: JsonObject) => {
@@ -20,21 +24,31 @@ export function createEventReporter(context: Context): Reporter {
     const json = stringifyJson(scrubProblem({ schema: 1, seq, at, event, executionId, ...fields }, secrets));
     stdout.write(`${stdout.isTTY ? cleanJson(json) : json}\n`);
   };
+  const tell = (event: FollowEvent) => print(event.event, event.run.executionId, fieldsOf(event));
 
   return {
     observe(event) {
       const { executionId } = event.run;
-      const fields = fieldsOf(event);
       // A watch looks hundreds of times: only what changed is an event, and now and then a sign of life.
       if (event.event === 'status' && !event.changed) return;
       if (event.event === 'waiting') {
         if (clock.elapsedMs() - (toldAtMs.get(executionId) ?? Number.NEGATIVE_INFINITY) < signOfLifeMs) return;
         toldAtMs.set(executionId, clock.elapsedMs());
       }
-      print(event.event, executionId, fields);
+      if (runs > 1) return tell(event);
+      if (heldEnd) tell(heldEnd);
+      onlyId = executionId;
+      heldEnd = event.event === 'final' ? event : undefined;
+      if (event.event !== 'final' && event.event !== 'problem') tell(event);
     },
-    last(document) {
-      print('document', null, { document });
+    last(document, isProblem) {
+      const documents = [document].flat().map((one) => scrubProblem(one, secrets));
+      const [first] = documents;
+      const problem = isProblem && runs === 1 ? { problem: first?.problem } : {};
+      print(isProblem ? 'problem' : 'final', onlyId, {
+        ...problem,
+        document: Array.isArray(document) ? documents : first,
+      });
     },
     // Whoever reads events reads no sentences; they would only fill a log.
     say() {},

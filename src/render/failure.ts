@@ -8,9 +8,11 @@ export async function failWith(error: unknown, argv: readonly string[], context:
   const problem = error instanceof Problem ? error : bugOf(error);
   // The command line may be what is wrong, so it is asked for the one flag that matters here.
   const ownFlags = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
-  if (ownFlags.includes('--json') || ownFlags.includes('--events')) {
-    printDocuments([{ problem: problem.toJSON() }], { json: true }, context);
-  }
+  const document = { problem: problem.toJSON() };
+  if (ownFlags.includes('--events')) {
+    const { createEventReporter } = await import('./events.ts');
+    createEventReporter(context, 1).last?.(document, true);
+  } else if (ownFlags.includes('--json')) printDocuments([document], { json: true }, context);
   await printProblem(problem, context);
   return problem.exitCode;
 }

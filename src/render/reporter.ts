@@ -1,4 +1,5 @@
 import type { FollowEvent } from '../runs/follow-event.ts';
+import type { JsonObject } from '../runs/json.ts';
 import type { Target } from '../runs/run.ts';
 import type { OutputOptions } from './output.ts';
 
@@ -7,8 +8,10 @@ export interface Reporter {
   observe(event: FollowEvent): void;
   /** A sentence for people. */
   say(line: string): void;
-  /** The document of `--json` as the last event; only where events are wanted. */
-  last?(document: unknown): void;
+  /** The document of `--json` in the last event; only where events are wanted. */
+  last?(document: JsonObject | JsonObject[], isProblem: boolean): void;
+  /** All is over; told to whoever looks elsewhere. */
+  over?(sentence: string): void;
   /** Leaves the terminal as it was found. */
   stop(): void;
 }

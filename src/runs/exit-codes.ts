@@ -171,10 +171,14 @@ const table = [
 
 export type ExitName = (typeof table)[number]['name'];
 
-export const exitCodes: readonly (ExitCode & { name: ExitName })[] = table;
+/** One name for the three signals, as the contract (§4) has it; their codes tell them apart. */
+export const publicNameOf = (name: ExitName): string => (name.startsWith('interrupted') ? 'interrupted' : name);
+
+/** As they are shown. */
+export const exitCodes: readonly ExitCode[] = table.map((row) => ({ ...row, name: publicNameOf(row.name) }));
 
 /** The number of a named exit. */
 export function exitCodeOf(name: ExitName): number {
-  const row = exitCodes.find((candidate) => candidate.name === name);
+  const row = table.find((candidate) => candidate.name === name);
   return row?.code ?? 70;
 }

@@ -1,4 +1,4 @@
-import { type ExitName, exitCodeOf } from './exit-codes.ts';
+import { type ExitName, exitCodeOf, publicNameOf } from './exit-codes.ts';
 import type { JsonObject } from './json.ts';
 
 /** Whether this command started a run; `unknown` when an answer to a trigger was lost. */
@@ -60,7 +60,7 @@ export class Problem extends Error {
     const exitCode = this.exitCode;
     return {
       code: exitCode,
-      name,
+      name: publicNameOf(name),
       exitCode,
       message,
       hint: hint ?? null,

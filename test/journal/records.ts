@@ -21,6 +21,6 @@ export const intent = (n: number, target: Target = nightly) =>
 export const accepted = (n: number, target: Target = nightly) =>
   ({ type: 'accepted', ...request(n, target), executionId: uuid(n), status: 'RUNNING' }) as const;
 export const refused = (n: number, target: Target = nightly) =>
-  ({ type: 'refused', ...request(n, target), name: 'already_active', serviceCode: 'runAlreadyActive' }) as const;
+  ({ type: 'refused', ...request(n, target), name: 'already_active' }) as const;
 export const seen = (n: number, status: string, target: Target = nightly) =>
   ({ type: 'seen', baseUrl, target, executionId: uuid(n), status }) as const;

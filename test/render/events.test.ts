@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createEventReporter } from '../../src/render/events.ts';
 import type { FollowEvent } from '../../src/runs/follow-event.ts';
 import { Problem } from '../../src/runs/problem.ts';
@@ -8,7 +8,7 @@ import { executionId, fault, run } from '../helpers/scripted-service.ts';
 const execution = (status: string) => ({ executionId, status, document: { executionId, status } });
 const told = (...events: FollowEvent[]) => {
   const memory = createMemory();
-  const { observe } = createEventReporter(memory);
+  const { observe } = createEventReporter(memory, 2);
   for (const event of events) observe(event);
   return linesOf(memory.out());
 };
@@ -67,7 +67,7 @@ test('lines are numbered, and looks that change nothing are none', () => {
 
 test('a wait is told once a minute, of each run', async () => {
   const memory = createMemory();
-  const { observe } = createEventReporter(memory);
+  const { observe } = createEventReporter(memory, 2);
   const other = { ...run, executionId: executionId.replace(/^./, '0') };
   for (let second = 0; second < 150; second += 10) {
     observe({ event: 'waiting', run, nextLookMs: 10_000 });
@@ -81,15 +81,15 @@ test('a wait is told once a minute, of each run', async () => {
 
 test('the last line carries the document', () => {
   const memory = createMemory();
-  createEventReporter(memory).last?.({ status: 'COMPLETED' });
-  expect(linesOf(memory.out())).toMatchObject([{ event: 'document', document: { status: 'COMPLETED' } }]);
+  createEventReporter(memory, 1).last?.({ status: 'COMPLETED' }, false);
+  expect(linesOf(memory.out())).toMatchObject([{ event: 'final', document: { status: 'COMPLETED' } }]);
 });
 
 test('a secret that the service echoed is in no problem', () => {
   const memory = createMemory();
   memory.secrets.protect('key-4f1b7c9d2e');
   const echo = problem.with({ message: 'refused: key-4f1b7c9d2e', serviceCode: 'key-4f1b7c9d2e' });
-  createEventReporter(memory).observe({ event: 'problem', run, problem: echo });
+  createEventReporter(memory, 2).observe({ event: 'problem', run, problem: echo });
   expect(memory.out()).not.toContain('key-4f1b7c9d2e');
 });
 
@@ -98,8 +98,34 @@ test('text is harmless on a terminal and unchanged in a pipe', () => {
   for (const isTTY of [true, false]) {
     const memory = createMemory();
     Object.assign(memory.stdout, { isTTY });
-    createEventReporter(memory).observe({ event: 'final', run, execution: execution(status) });
+    createEventReporter(memory, 2).observe({ event: 'final', run, execution: execution(status) });
     expect(linesOf(memory.out())).toMatchObject([{ status }]);
     expect(memory.out().includes('\u202E')).toBe(!isTTY);
   }
+});
+
+describe('of a single run the last line', () => {
+  const final = { event: 'final', run, execution: execution('COMPLETED') } as const;
+  const lastOf = (isProblem: boolean, ...events: FollowEvent[]) => {
+    const memory = createMemory();
+    const reporter = createEventReporter(memory, 1);
+    for (const event of events) reporter.observe(event);
+    reporter.last?.({ status: 'COMPLETED', ...(isProblem && { problem: { name: 'result_unavailable' } }) }, isProblem);
+    return linesOf(memory.out());
+  };
+
+  test('is its end, with the document', () => {
+    expect(lastOf(false, final)).toMatchObject([{ event: 'final', executionId, document: { status: 'COMPLETED' } }]);
+  });
+
+  test('is the problem, after the end that it does not undo', () => {
+    const lines = lastOf(true, final, { event: 'problem', run, problem });
+    expect(lines.map(({ event }) => event)).toEqual(['final', 'problem']);
+    expect(lines[1]).toMatchObject({ executionId, problem: { name: 'result_unavailable' }, document: {} });
+  });
+
+  test('is that of the last rerun', () => {
+    const lines = lastOf(false, final, { event: 'triggered', run, replayed: false }, final);
+    expect(lines.map(({ event }) => event)).toEqual(['final', 'triggered', 'final']);
+  });
 });

@@ -26,7 +26,7 @@ const { outputFiles, metafile } = await build({
 
 // The wiring tells all there is to know about the command line; these are made of it.
 const wiring = await build({ ...bundle, entryPoints: [`${root}.config/manual.ts`], format: 'cjs' });
-const { manualPage, programOutline } = evaluate(wiring.outputFiles[0].text);
+const { helpTexts, manualPage, programOutline } = evaluate(wiring.outputFiles[0].text);
 
 const pieces = {};
 for (const { path, text } of outputFiles) pieces[basename(path)] = await toCommonJs(text);
@@ -39,6 +39,7 @@ const together = {
 };
 
 const files = {
+  'help.json': JSON.stringify(helpTexts()),
   'outline.json': JSON.stringify(programOutline()),
   'runctl.1': manualPage(),
   'LICENSES.txt': await collectLicences(metafile, root),

@@ -26,6 +26,17 @@ export interface Context {
   secrets: Secrets;
   /** Aborts on the first SIGINT, SIGTERM or SIGHUP; the reason is the signal's name. */
   signal: AbortSignal;
+  /** The flags of this command line that a command to type next needs too, to mean the same service: ` --profile staging`. */
+  placeFlags?: string;
   /** Can the terminal and the locale show more than ASCII? */
   unicode: boolean;
 }
+
+/** The same world with some of it changed. Not a copy: that would open standard input, which is a getter. */
+export function variantOf(context: Context, changes: Partial<Context>): Context {
+  return Object.assign(Object.create(context), changes);
+}
+
+/** The same world, which this signal ends too. */
+export const endedBy = (context: Context, signal: AbortSignal): Context =>
+  variantOf(context, { signal: AbortSignal.any([context.signal, signal]) });

@@ -1,9 +1,11 @@
-import { readFileSync, writeSync } from 'node:fs';
+import { fstatSync, readFileSync, writeSync } from 'node:fs';
 import { version as undici } from 'undici/package.json';
 import { version } from '../package.json';
 import { keepCompiled } from './compile-cache.ts';
 
-const [first, ...rest] = process.argv.slice(2);
+const argv = process.argv.slice(2);
+const [first, ...rest] = argv;
+const help = ['--help', '-h'].includes(argv.at(-1) ?? '') ? helpOf(argv.slice(0, -1)) : undefined;
 
 // What must be there at once is answered before the program is loaded.
 if ((first === '--version' || first === '-V') && rest.length === 0) {
@@ -13,12 +15,23 @@ if ((first === '--version' || first === '-V') && rest.length === 0) {
   answer(`${JSON.stringify({ runctl: version, node: process.versions.node, platform, undici })}\n`);
 } else if (first === '__complete') {
   void import('./completion/answer.ts').then(({ answerCompletion }) => {
-    const outline = JSON.parse(readFileSync(`${import.meta.dirname}/outline.json`, 'utf8'));
-    answer(answerCompletion(rest, outline, process.env));
+    answer(answerCompletion(rest, built('outline.json'), process.env));
   });
+} else if (help !== undefined) {
+  answer(help);
 } else {
   keepCompiled(process.env);
   void import('./process.ts').then(({ runProcess }) => runProcess());
+}
+
+/** The help of a command as the build printed it. On a terminal the program prints it, to fit its width. */
+function helpOf(words: readonly string[]): string | undefined {
+  if (fstatSync(1).isCharacterDevice() || words.some((word) => word.startsWith('-'))) return undefined;
+  return built('help.json')[words.join(' ')];
+}
+
+function built(name: string) {
+  return JSON.parse(readFileSync(`${import.meta.dirname}/${name}`, 'utf8'));
 }
 
 /** Writes without process.stdout, which takes longer to load than all the rest. */

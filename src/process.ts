@@ -1,10 +1,13 @@
-import { runCli } from './cli.ts';
+import { runCli } from './cli/run.ts';
 import type { Context, Sink } from './context.ts';
+import { failWith } from './render/failure.ts';
 import { hasColors, hasUnicode } from './render/terminal.ts';
 import type { Clock } from './runs/clock.ts';
+import { exitCodeOf } from './runs/exit-codes.ts';
 import { onAbort } from './runs/on-abort.ts';
 import { createSecrets } from './secrets.ts';
 
+const bugCode = exitCodeOf('bug');
 const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 /** The process as a context; the program's answer as the process's end. Nothing else in the program touches `process`. */
@@ -20,9 +23,14 @@ export async function runProcess(): Promise<void> {
   }
 
   const secrets = createSecrets();
-  const stdout = sinkOf(process.stdout, (text) => text);
-  // A closed stdout ends the program quietly (contract §3).
-  const stderr = sinkOf(process.stderr, (text) => (stdout.closed.aborted ? '' : secrets.scrub(text)));
+  const argv = process.argv.slice(2);
+  let lost: Error | undefined;
+  const stdout = sinkOf(process.stdout, {
+    onLost: (error) => {
+      lost = error;
+    },
+  });
+  const stderr = sinkOf(process.stderr, { filter: secrets.scrub });
   const context: Context = {
     get stdin() {
       return process.stdin;
@@ -37,13 +45,18 @@ export async function runProcess(): Promise<void> {
     signal: interrupt.signal,
     unicode: hasUnicode(process.env),
   };
-  // Nobody reads what a watch would still say: end it, as a hang-up would.
-  stdout.closed.addEventListener('abort', () => interrupt.abort('SIGHUP'));
+  // Node would end with 1, which says that a run failed.
+  process.on('uncaughtException', (error) => {
+    failWith(error, argv, context).then(end, () => end(bugCode));
+  });
 
-  const code = await runCli(process.argv.slice(2), context);
+  const code = await runCli(argv, context);
   isOver = true;
   // Whatever still hangs (a connection being made, a timer) must not hold the process after its last word.
-  process.stdout.write('', () => process.stderr.write('', () => end(code)));
+  process.stdout.write('', () => {
+    if (lost) stderr.write(`runctl: what was asked for could not be written: ${lost.message}\n`);
+    process.stderr.write('', () => end(lost && code === 0 ? bugCode : code));
+  });
 }
 
 function end(code: number): never {
@@ -55,9 +68,19 @@ function end(code: number): never {
   process.exit(code);
 }
 
-function sinkOf(stream: NodeJS.WriteStream, filter: (text: string) => string): Sink {
+interface SinkOptions {
+  filter?(text: string): string;
+  /** A full disk, say. Whoever reads no more has what they wanted: a closed pipe is no loss. */
+  onLost?(error: Error): void;
+}
+
+function sinkOf(stream: NodeJS.WriteStream, { filter = (text) => text, onLost }: SinkOptions): Sink {
   const closed = new AbortController();
-  stream.on('error', () => closed.abort());
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') onLost?.(error);
+    // As when a terminal hangs up.
+    closed.abort('SIGHUP');
+  });
   return {
     write(text) {
       if (!closed.signal.aborted) stream.write(filter(text));

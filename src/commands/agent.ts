@@ -4,7 +4,7 @@ import { parseUuidArgument } from '../runs/arguments.ts';
 import type { AgentTarget } from '../runs/run.ts';
 import { connect } from './connect.ts';
 import { type StatusOptions, showStatus } from './status.ts';
-import { type TriggerOptions, triggerAll } from './trigger.ts';
+import { checkWatchFlags, type TriggerOptions, triggerAll } from './trigger.ts';
 import { followAll, type WatchOptions } from './watch.ts';
 
 export interface AgentTriggerOptions extends TriggerOptions {
@@ -15,6 +15,7 @@ export interface AgentTriggerOptions extends TriggerOptions {
 /** `runctl agent trigger <agentId>`. */
 export async function agentTrigger(agentId: string, options: AgentTriggerOptions, context: Context): Promise<number> {
   const target = agentTarget(agentId);
+  checkWatchFlags(options);
   await sayDiscontinued(context);
   const { title, message } = options;
   const body = JSON.stringify({ message, title });

@@ -38,6 +38,8 @@ export interface Connection {
   journal: Journal;
   budget: Budget;
   tempo: Tempo;
+  /** What a bare automation name means in a hint; undefined where no project is set, or one that is refused. */
+  hintProject?: string;
   /** How long the last completed runs of a target took, in milliseconds, newest first. */
   history(target: Target): readonly number[];
   /** The keys of the triggers that this process has sent, or is about to send. */
@@ -99,8 +101,18 @@ export async function connect(
     budget: createBudget(rate, clock),
     tempo: createTempo(),
     sentKeys: new Set(),
+    hintProject: projectIn(settings),
     debug,
   };
+}
+
+/** A project that is refused stops only those who need one, and before anything is sent. */
+function projectIn(settings: Settings): string | undefined {
+  try {
+    return settings.project;
+  } catch {
+    return undefined;
+  }
 }
 
 export interface JournalNeed {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Context } from '../context.ts';
+import { type Context, variantOf } from '../context.ts';
 import { builtInScenarios } from '../emulator/scenarios.ts';
 import { startEmulator } from '../emulator/server.ts';
 import { linesOf, printSentence, themeOf } from '../render/output.ts';
@@ -19,18 +19,16 @@ export async function demo(context: Context): Promise<number> {
   const scenario = builtInScenarios.find(({ name }) => name === 'demo')?.scenario ?? {};
   const emulator = await startEmulator({ scenario, random, nowMs: clock.nowMs });
   const folder = await mkdtemp(join(tmpdir(), 'runctl-demo-'));
-  const rehearsal: Context = {
-    ...context,
-    // Nothing else of the environment: no proxy, no profile, no key of the user's.
-    env: {
-      RUNCTL_BASE_URL: emulator.url,
-      RUNCTL_API_KEY: emulator.apiKey,
-      RUNCTL_PROJECT: emulator.projectId,
-      RUNCTL_CONFIG_DIR: folder,
-      RUNCTL_STATE_DIR: folder,
-      TERM: context.env.TERM,
-    },
+  // Nothing else of the environment: no proxy, no profile, no key of the user's.
+  const env = {
+    RUNCTL_BASE_URL: emulator.url,
+    RUNCTL_API_KEY: emulator.apiKey,
+    RUNCTL_PROJECT: emulator.projectId,
+    RUNCTL_CONFIG_DIR: folder,
+    RUNCTL_STATE_DIR: folder,
+    TERM: context.env.TERM,
   };
+  const rehearsal = variantOf(context, { env });
   const show = (about: string, command: string) =>
     stderr.write(
       `\n${theme.dim(wrap(`# ${about}`.split(' '), linesOf(stderr)))}\n${theme.dim('$')} ${theme.strong(`runctl ${command}`)}\n`,

@@ -1,6 +1,6 @@
 import type { Settings } from '../config/settings.ts';
 import type { Journal, JournalRun } from '../journal/journal.ts';
-import { quote, type RunArgument } from '../runs/arguments.ts';
+import { checkAutomationName, quote, type RunArgument } from '../runs/arguments.ts';
 import { usageProblem } from '../runs/problem.ts';
 import { nameOf, type Run } from '../runs/run.ts';
 
@@ -19,13 +19,14 @@ export interface RunFlags {
 export function findRun(
   named: RunArgument,
   flags: RunFlags,
-  { baseUrl, project, journal }: { baseUrl: string; project: Settings['project']; journal: Journal },
+  { baseUrl, settings, journal }: { baseUrl: string; settings: Settings; journal: Journal },
 ): KnownRun {
   if (named.kind === 'run') return knownRun(journal.find(named.run.executionId, { baseUrl }), named.run);
   if (named.kind === 'id') {
     const { executionId } = named;
-    if (flags.automation !== undefined && project !== undefined) {
-      const target = { family: 'automation', projectId: project, automationName: flags.automation } as const;
+    if (flags.automation !== undefined && settings.project !== undefined) {
+      checkAutomationName(flags.automation);
+      const target = { family: 'automation', projectId: settings.project, automationName: flags.automation } as const;
       return knownRun(journal.find(executionId, { baseUrl }), { target, executionId });
     }
     const found = journal.find(executionId, { baseUrl });
@@ -36,7 +37,8 @@ export function findRun(
     );
   }
   const automation = named.automationName ?? flags.automation;
-  const last = journal.last({ baseUrl, automation, projectId: named.projectId ?? project });
+  const projectId = automation === undefined ? undefined : (named.projectId ?? settings.project);
+  const last = journal.last({ baseUrl, automation, projectId });
   if (last?.executionId) return knownRun(last, { target: last.target, executionId: last.executionId });
   if (last) {
     throw usageProblem(

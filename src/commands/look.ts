@@ -2,11 +2,13 @@ import type { Context } from '../context.ts';
 import { printSentence } from '../render/output.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { faultProblem, interruptedProblem } from '../runs/fault-problem.ts';
+import { Problem } from '../runs/problem.ts';
 import { persist } from '../runs/retry.ts';
-import { readAfterWriteMs } from '../runs/ridden-out.ts';
+import { isTooEarly } from '../runs/ridden-out.ts';
+import type { Run } from '../runs/run.ts';
 import type { Answer, Execution, RunResult } from '../runs/service.ts';
 import type { Connection } from './connect.ts';
-import type { KnownRun } from './known-runs.ts';
+import { type KnownRun, knownRun } from './known-runs.ts';
 
 const defaultGiveUpAfterMs = 30_000;
 
@@ -24,13 +26,11 @@ export async function lookAt<Kind extends keyof Looks>(
   context: Context,
 ): Promise<Looks[Kind]> {
   const { clock, random, signal } = context;
-  const isNew = () => triggeredAtMs !== undefined && clock.nowMs() - triggeredAtMs < readAfterWriteMs;
   const look = async (): Promise<Answer<Looks[Kind]>> => {
     await budget.take(signal);
     const answer = (await service[operation](run, signal)) as Answer<Looks[Kind]>;
-    // The service may not know its own newest run for a moment (field notes 14).
-    const isEarly = answer.kind === 'fault' && answer.fault.kind === 'not_found' && isNew();
-    return isEarly ? { kind: 'fault', fault: { ...answer.fault, transient: true } } : answer;
+    if (answer.kind === 'good' || !isTooEarly(answer.fault, { nowMs: clock.nowMs(), triggeredAtMs })) return answer;
+    return { kind: 'fault', fault: { ...answer.fault, transient: true } };
   };
   const answer = await persist(look, {
     clock,
@@ -44,4 +44,23 @@ export async function lookAt<Kind extends keyof Looks>(
   if (answer.kind === 'good') return answer.value;
   if (answer.fault.kind === 'interrupted') throw interruptedProblem(signal, run);
   throw faultProblem(answer.fault, { operation, run });
+}
+
+/** A run whose id is known whatever the look-up says (contract §8). */
+export async function lookUp(
+  run: Run,
+  flags: { giveUpAfterMs?: number; quiet?: boolean },
+  connection: Connection,
+  context: Context,
+): Promise<KnownRun & { execution?: Execution; problem?: Problem }> {
+  const { journal, baseUrl } = connection;
+  const known = knownRun(journal.find(run.executionId, { baseUrl }), run);
+  try {
+    const execution = await lookAt('status', known, flags, connection, context);
+    journal.sawState(baseUrl, run, execution);
+    return { ...known, execution };
+  } catch (problem) {
+    if (problem instanceof Problem) return { ...known, problem };
+    throw problem;
+  }
 }

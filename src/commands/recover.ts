@@ -5,10 +5,10 @@ import { identityOf } from '../render/document.ts';
 import { type OutputOptions, printDocuments, printSentence, wantsData } from '../render/output.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { exitCodeOf } from '../runs/exit-codes.ts';
-import { interruptedTriggerProblem, unknownTriggerProblem } from '../runs/fault-problem.ts';
 import type { Problem } from '../runs/problem.ts';
 import { nameOf } from '../runs/run.ts';
 import { keyRetentionMs, triggerRun } from '../runs/trigger.ts';
+import { interruptedTriggerProblem, unknownTriggerProblem } from '../runs/trigger-problem.ts';
 import { type Connection, type ConnectOptions, connect } from './connect.ts';
 
 export interface RecoverOptions extends ConnectOptions, OutputOptions {
@@ -37,7 +37,6 @@ export async function recover(options: RecoverOptions, context: Context): Promis
   const recoveries: Recovery[] = [];
   // One after the other, the oldest first: each may wait for the same automation.
   for (const intent of intents.reverse()) {
-    if (context.signal.aborted) break;
     const recovery = await settle(intent, options, connection, context);
     recoveries.push(recovery);
     if (!wantsData(options)) await tell(recovery, options, context);
@@ -62,9 +61,8 @@ async function settle(
 ): Promise<Recovery> {
   const { journal, baseUrl, service, settings, budget } = connection;
   const { clock, random, signal } = context;
-  const { target, idempotencyKey, account, body } = intent;
+  const { target, idempotencyKey, account, body, ageMs } = intent;
   const about = `the trigger of ${nameOf(target)} at ${intent.at}`;
-  const ageMs = clock.nowMs() - Date.parse(intent.at);
   if (ageMs > (options.maxAgeMs ?? keyRetentionMs)) {
     if (options.forget && !options.dryRun) {
       journal.append({ type: 'forgotten', baseUrl, account, target, idempotencyKey });
@@ -85,16 +83,26 @@ async function settle(
     const why = intent.reason ? ` (${intent.reason})` : '';
     return { intent, outcome: 'open', words: `${about} has no known outcome${why}` };
   }
-  await budget.take(signal);
+  const stillOpen = (problem: Problem): Recovery => ({
+    intent,
+    outcome: 'open',
+    problem,
+    words: `${about} is still open: ${problem.message}`,
+  });
+  if (signal.aborted) return stillOpen(interruptedTriggerProblem(signal, target, idempotencyKey));
   const outcome = await triggerRun(
     { target, idempotencyKey, body },
     {
       service,
+      budget,
       record: createTriggerRecord(journal, { baseUrl, account, target, idempotencyKey, body, given: intent.given }),
       clock,
       random,
       signal,
       giveUpAfterMs: options.giveUpAfterMs ?? defaultGiveUpAfterMs,
+      onRetry(fault, delayMs) {
+        if (!options.quiet) void printSentence(`${fault.message}; asking again in ${formatDuration(delayMs)}`, context);
+      },
     },
     'doubtful',
   );
@@ -102,11 +110,11 @@ async function settle(
     const { executionId } = outcome.execution;
     return { intent, outcome: 'settled', executionId, words: `${about} started run ${executionId}` };
   }
-  const problem =
+  return stillOpen(
     signal.aborted && outcome.stopped
-      ? interruptedTriggerProblem(signal, 'unknown', target, idempotencyKey)
-      : unknownTriggerProblem(outcome.fault, target, idempotencyKey);
-  return { intent, outcome: 'open', problem, words: `${about} is still open: ${problem.message}` };
+      ? interruptedTriggerProblem(signal, target, idempotencyKey)
+      : unknownTriggerProblem(outcome.fault, target, idempotencyKey),
+  );
 }
 
 async function tell(

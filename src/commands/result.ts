@@ -16,7 +16,7 @@ export interface ResultOptions extends StatusOptions, OutputOptions {}
 export async function result(runArgument: string, options: ResultOptions, context: Context): Promise<number> {
   const named = parseRunArgument(runArgument);
   const connection = await connect(options, context);
-  const known = findRun(named, options, { ...connection, project: connection.settings.project });
+  const known = findRun(named, options, connection);
   const { run } = known;
   if (run.target.family === 'agent') {
     throw usageProblem(
@@ -25,15 +25,18 @@ export async function result(runArgument: string, options: ResultOptions, contex
     );
   }
   const found = await lookAt('result', known, options, connection, context);
+  const isOver = isFinal(run.target, found.status);
+  if (isOver) connection.journal.sawState(connection.baseUrl, run, found);
   const quiet = options.quiet && (!options.exitStatus || exitStatusOf(run, found.status) === 0);
   if (wantsData(options)) printDocuments([documentOf({ run, result: found })], options, context);
   else if (!quiet) {
     const theme = await themeOf(context.stdout, context);
     // Duration and credits stand in the status alone; a summary without them is better than none.
+    await connection.budget.take(context.signal);
     const looked = await connection.service.status(run, context.signal);
     const execution = looked.kind === 'good' ? looked.value : undefined;
     context.stdout.write(summary({ run, execution, result: found }, theme, linesOf(context.stdout)));
-    if (!isFinal(run.target, found.status)) {
+    if (!isOver) {
       await printSentence(`the run is still going: follow it with \`runctl watch ${run.executionId}\``, context);
     }
   }

@@ -18,7 +18,7 @@ export interface StatusOptions extends ConnectOptions, RunFlags, OutputOptions {
 export async function status(runArgument: string, options: StatusOptions, context: Context): Promise<number> {
   const named = parseRunArgument(runArgument);
   const connection = await connect(options, context);
-  const known = findRun(named, options, { ...connection, project: connection.settings.project });
+  const known = findRun(named, options, connection);
   return showStatus(known, options, connection, context);
 }
 

@@ -66,7 +66,11 @@ export async function tellOutcomes(
 }
 
 async function printProblems(outcomes: Outcome[], { plural }: TellOptions, context: Context): Promise<void> {
-  const problems = outcomes.flatMap(({ problem, about }) => (problem ? [{ problem, about }] : []));
+  // Nobody reads any more: whoever closed stdout knows that, and has what they wanted.
+  const isUnread = (problem: Problem) => context.stdout.closed.aborted && leavesRun(problem);
+  const problems = outcomes.flatMap(({ problem, about }) =>
+    problem && !isUnread(problem) ? [{ problem, about }] : [],
+  );
   const left = problems.filter(({ problem }) => leavesRun(problem));
   // One press of Ctrl-C is one thing to tell.
   const [first] = left;

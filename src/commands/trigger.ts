@@ -1,15 +1,15 @@
 import { requireProject } from '../config/settings.ts';
-import type { Context } from '../context.ts';
+import { type Context, endedBy } from '../context.ts';
 import { documentOf, identityOf } from '../render/document.ts';
 import { wantsData } from '../render/output.ts';
 import type { Reporter } from '../render/reporter.ts';
 import { parseAutomationArgument } from '../runs/arguments.ts';
 import { formatDuration } from '../runs/duration.ts';
-import { interruptedProblem } from '../runs/fault-problem.ts';
 import type { Ending } from '../runs/follow.ts';
 import { pause } from '../runs/pause.ts';
 import { Problem, usageProblem } from '../runs/problem.ts';
 import { nameOf, type Target } from '../runs/run.ts';
+import { noRunProblem } from '../runs/trigger-problem.ts';
 import { type Connection, type ConnectOptions, connect } from './connect.ts';
 import { type FollowFlags, followRun, reporterFor } from './follow-run.ts';
 import { type Start, type StartFlags, startRun } from './start-run.ts';
@@ -34,6 +34,15 @@ export async function trigger(names: string[], options: TriggerOptions, context:
   if (names.length > 1 && options.idempotencyKey !== undefined) {
     throw usageProblem('--idempotency-key names one run, so it goes with one automation');
   }
+  checkWatchFlags(options);
+  const connection = await connect(options, context);
+  const project = () => requireProject(connection.settings);
+  const requests = names.map((name) => ({ target: parseAutomationArgument(name, project), body: '{}' }));
+  return triggerAll(requests, options, connection, context);
+}
+
+/** Refuses the flags that would be of no effect. */
+export function checkWatchFlags(options: TriggerOptions): void {
   const needsWatch = [
     options.events && '--events',
     options.rerunOn && '--rerun-on',
@@ -43,10 +52,6 @@ export async function trigger(names: string[], options: TriggerOptions, context:
   ];
   const [lonely] = needsWatch.filter(Boolean);
   if (lonely && !options.watch) throw usageProblem(`${lonely} goes with --watch`);
-  const connection = await connect(options, context);
-  const project = () => requireProject(connection.settings);
-  const requests = names.map((name) => ({ target: parseAutomationArgument(name, project), body: '{}' }));
-  return triggerAll(requests, options, connection, context);
 }
 
 /** Starts each request side by side, and tells of them in the order of the arguments. */
@@ -61,15 +66,16 @@ export async function triggerAll(
   try {
     await splay(options.splayMs, reporter, context);
     const inOrder = createInOrder();
+    const watching = endedBy(context, context.stdout.closed);
     const outcomes = await Promise.all(
       requests.map(async (request, index): Promise<Outcome> => {
         let start: Start | undefined;
         try {
-          start = await startRun(request, options, connection, reporter.say, context);
+          start = await startRun(request, options, connection, reporter, context);
           inOrder(index, () => start && tellStart(start, options, reporter, context));
           const followed = options.watch && start.kind !== 'skipped';
           const ending = followed
-            ? await followWithReruns(request, start, options, connection, reporter, context)
+            ? await followWithReruns(request, start, options, connection, reporter, watching)
             : undefined;
           const problem = ending ? ending.problem : 'problem' in start ? start.problem : undefined;
           return outcomeOf(request.target, start, ending, problem);
@@ -80,7 +86,7 @@ export async function triggerAll(
         }
       }),
     );
-    const { project } = connection.settings;
+    const { hintProject: project } = connection;
     return await tellOutcomes(outcomes, { ...options, project, plural: requests.length > 1 }, reporter, context);
   } finally {
     reporter.stop();
@@ -104,11 +110,11 @@ async function followWithReruns(
   // What becomes of a later run does not undo that an earlier one was started.
   const truthOf = (problem: Problem) => (hasStarted ? problem.with({ started: 'yes' }) : problem);
   for (let reruns = 1; start.kind !== 'skipped'; reruns++) {
-    const { run, execution, kind } = start;
+    const { run, execution, triggeredAtMs, kind } = start;
     hasStarted ||= kind === 'started';
     reporter.observe({ event: 'triggered', run, execution, replayed: kind === 'replayed' });
-    const ours = kind === 'started' ? { triggeredAtMs: context.clock.nowMs(), known: execution } : {};
-    ending = await followRun({ run, ...ours }, options, connection, reporter, context);
+    const known = kind === 'started' ? execution : undefined;
+    ending = await followRun({ run, triggeredAtMs, known }, options, connection, reporter, context);
     if (ending.problem) ending = { ...ending, problem: truthOf(ending.problem) };
     const errorType = ending.result?.error?.type;
     const again = !ending.problem && errorType !== undefined && options.rerunOn?.includes(errorType);
@@ -117,7 +123,7 @@ async function followWithReruns(
     // A given key with its number keeps the whole command repeatable (contract §8).
     const flags = { ...options, idempotencyKey: idempotencyKey && `${idempotencyKey}.${reruns}` };
     try {
-      start = await startRun(request, flags, connection, reporter.say, context);
+      start = await startRun(request, flags, connection, reporter, context);
     } catch (error) {
       throw error instanceof Problem ? truthOf(error) : error;
     }
@@ -136,7 +142,7 @@ async function splay(
   const waitMs = random() * splayMs;
   say(`waiting ${formatDuration(waitMs)} before starting`);
   await pause(waitMs, clock, signal);
-  if (signal.aborted) throw interruptedProblem(signal).with({ message: 'interrupted: no run was started' });
+  if (signal.aborted) throw noRunProblem(signal);
 }
 
 /** The id, the moment it is known: on stdout, unless stdout is for the run's end or for data. */

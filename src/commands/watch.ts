@@ -1,6 +1,7 @@
 import { readText } from '../config/read-text.ts';
 import { unlessInterrupted } from '../config/unless-interrupted.ts';
-import type { Context } from '../context.ts';
+import { type Context, endedBy } from '../context.ts';
+import { createReporter } from '../render/create-reporter.ts';
 import { documentOf } from '../render/document.ts';
 import { printSentence } from '../render/output.ts';
 import { parseRunArgument } from '../runs/arguments.ts';
@@ -27,11 +28,11 @@ export async function watch(runArguments: string[], options: WatchOptions, conte
   if (fromStdin && texts.length === 0) throw usageProblem('standard input named no run');
   const named = (texts.length > 0 ? texts : ['@last']).map(parseRunArgument);
   const connection = await connect(options, context, { needed: options.all });
-  const known = { ...connection, project: connection.settings.project };
-  const runs = options.all ? goingRuns(connection) : named.map((argument) => findRun(argument, options, known));
+  const runs = options.all ? goingRuns(connection) : named.map((argument) => findRun(argument, options, connection));
   if (runs.length === 0) {
     if (!options.quiet) await printSentence('every run this machine knows has ended', context);
     if (options.json) context.stdout.write('[]\n');
+    if (options.events) (await createReporter({ ...options, runs: 2, history: () => [] }, context)).last?.([], false);
     return 0;
   }
   const plural = runs.length > 1 || fromStdin || options.all === true;
@@ -53,7 +54,7 @@ export async function followAll(
   );
   try {
     const enough = new AbortController();
-    const watching = { ...context, signal: AbortSignal.any([context.signal, enough.signal]) };
+    const watching = endedBy(endedBy(context, context.stdout.closed), enough.signal);
     const endings = await Promise.all(
       runs.map(async (run) => {
         const ending = await followRun(run, options, connection, reporter, watching);
@@ -69,7 +70,7 @@ export async function followAll(
       ending: isOver(ending) ? ending : undefined,
       problem: ending.problem,
     }));
-    return await tellOutcomes(outcomes, { ...options, project: connection.settings.project }, reporter, context);
+    return await tellOutcomes(outcomes, { ...options, project: connection.hintProject }, reporter, context);
   } finally {
     reporter.stop();
   }

@@ -104,6 +104,8 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   };
 }
 
+const mostBodyBytes = 1024 * 1024;
+
 /** The whole request; undefined if the caller left in the middle of it. */
 async function read(incoming: IncomingMessage): Promise<ServiceRequest | undefined> {
   const { method = '', url = '' } = incoming;
@@ -111,7 +113,16 @@ async function read(incoming: IncomingMessage): Promise<ServiceRequest | undefin
   for (const [name, value] of Object.entries(incoming.headers)) headers[name] = value?.toString();
   const chunks: Buffer[] = [];
   try {
-    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    let bytes = 0;
+    for await (const chunk of incoming) {
+      bytes += (chunk as Buffer).length;
+      // Any page in a browser on this machine may send to it.
+      if (bytes > mostBodyBytes) {
+        incoming.destroy();
+        return undefined;
+      }
+      chunks.push(chunk as Buffer);
+    }
   } catch {
     return undefined;
   }

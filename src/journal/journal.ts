@@ -1,5 +1,6 @@
 import { endingOf, isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
+import { isKnown, type KnownState, learn } from './known-state.ts';
 import { type LogOptions, openLog } from './log.ts';
 import { type OpenIntent, openIntentOf } from './open-intent.ts';
 import { type JournalRecord, type NewRecord, type Place, type Request, requestIdOf, runIdOf } from './record.ts';
@@ -38,16 +39,14 @@ export interface IntentFilter {
 }
 
 /** What is known of a key; one that was refused or forgotten is not. */
-export type KeyState =
-  | { state: 'accepted'; executionId: string }
-  | { state: 'open'; intent: OpenIntent };
+export type KeyState = { state: 'accepted'; executionId: string } | { state: 'open'; intent: OpenIntent };
 
 const manyFinds = 16;
 
 export function openJournal(options: LogOptions): Journal {
   const log = openLog(options);
   // What this process wrote or read: it need not look again to know what the journal holds.
-  const knownStates = new Map<string, State>();
+  const knownStates = new Map<string, KnownState>();
   const knownTriggers = new Set<string>();
   /** Every run there was when this process had asked for many: reading it all once is cheaper than searching it each time. */
   let index: Map<string, JournalRun> | undefined;
@@ -71,7 +70,7 @@ export function openJournal(options: LogOptions): Journal {
     return isWritten;
   }
 
-  function placeOf(record: NewRecord, known: State | undefined): Place | undefined {
+  function placeOf(record: NewRecord, known: KnownState | undefined): Place | undefined {
     if (record.type === 'seen') return known === undefined ? 'first' : undefined;
     if (record.type === 'accepted') {
       if (known !== undefined) return 'known';
@@ -92,7 +91,7 @@ export function openJournal(options: LogOptions): Journal {
     if (record.type === 'refused' || record.type === 'forgotten') knownTriggers.delete(idOf(record));
   }
 
-  function knownState(record: { baseUrl: string; executionId: string }): State | undefined {
+  function knownState(record: { baseUrl: string; executionId: string }): KnownState | undefined {
     const id = runIdOf(record);
     if (!knownStates.has(id)) find(record.executionId, record);
     return knownStates.get(id);
@@ -145,7 +144,9 @@ export function openJournal(options: LogOptions): Journal {
   function findKey(request: Request): KeyState | undefined {
     const { baseUrl, target, idempotencyKey } = request;
     const id = idOf(request);
-    const triggers = triggersOf(ofKey(idempotencyKey, log.read({ needle: JSON.stringify(idempotencyKey) }), { baseUrl, target }));
+    const triggers = triggersOf(
+      ofKey(idempotencyKey, log.read({ needle: JSON.stringify(idempotencyKey) }), { baseUrl, target }),
+    );
     const ours = triggers.get(id) ?? {};
     const { accepted } = [ours, ...triggers.values()].find((trigger) => trigger.accepted) ?? {};
     if (ours.accepted || isOpen(ours)) knownTriggers.add(id);
@@ -188,14 +189,3 @@ function* storyOf(executionId: string, records: Iterable<JournalRecord>, baseUrl
 const indexOf = ({ baseUrl, executionId }: JournalRun) => runIdOf({ baseUrl, executionId: executionId ?? '' });
 
 const idOf = (request: Request) => requestIdOf({ ...request, target: pathOf(request.target) });
-
-const stateFields = ['status', 'startedAt', 'completedAt', 'creditsCharged'] as const;
-
-type State = Partial<Record<(typeof stateFields)[number], string | number | null>>;
-
-/** A field that is left out says nothing. */
-const isKnown = (told: State, known: State) =>
-  stateFields.every((field) => told[field] === undefined || told[field] === known[field]);
-
-const learn = (told: State, known: State = {}): State =>
-  Object.fromEntries(stateFields.map((field) => [field, told[field] ?? known[field]]));

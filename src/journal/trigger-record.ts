@@ -20,8 +20,7 @@ export function createTriggerRecord(journal: Journal, identity: TriggerIdentity)
     doubtful: (fault) => journal.append({ type: 'doubtful', ...request, reason: fault.message }),
     started: ({ executionId, startedAt, status }) =>
       journal.append({ type: 'accepted', ...request, executionId, startedAt, status }),
-    refused: (fault) =>
-      journal.append({ type: 'refused', ...request, name: exitNameOf(fault), attempt }),
+    refused: (fault) => journal.append({ type: 'refused', ...request, name: exitNameOf(fault), attempt }),
     mayBeOfAnother(executionId) {
       const { baseUrl, target, idempotencyKey: ours } = request;
       const known = journal.find(executionId, { baseUrl, anew: true });

@@ -5,8 +5,6 @@ type RecordOf<T extends JournalRecord['type']> = Extract<JournalRecord, { type: 
 /** All that is known of one trigger. */
 export interface Trigger {
   accepted?: RecordOf<'accepted'>;
-  /** The newest record that says that it started nothing. */
-  closed?: RecordOf<'refused' | 'forgotten'>;
   /** The first one that is neither forgotten nor refused. */
   intent?: RecordOf<'intent'>;
   /** Why its last attempt is in doubt. */
@@ -36,11 +34,8 @@ export function triggersOf(newestFirst: Iterable<JournalRecord>): Map<string, Tr
       if (refused.has(attemptIdOf(record))) continue;
       trigger.intent = record;
       triggers.delete(id);
-    } else {
-      trigger.closed ??= record;
-      if (record.type === 'refused') refused.add(attemptIdOf(record));
-      else forgotten.add(id);
-    }
+    } else if (record.type === 'refused') refused.add(attemptIdOf(record));
+    else forgotten.add(id);
     triggers.set(id, trigger);
   }
   return triggers;

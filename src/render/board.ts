@@ -55,6 +55,7 @@ export async function createBoard(
   return {
     observe(event) {
       const { run } = event;
+      if (several && event.isOther) return;
       const id = run.executionId;
       if (event.event === 'final') tellEnd(run, event.execution);
       if (event.event === 'problem' && !ends.has(id)) ends.set(id, 'given up on');

@@ -24,7 +24,11 @@ export function createEventReporter({ clock, stdout, secrets }: Context, runs: n
     const json = stringifyJson(scrubProblem({ schema: 1, seq, at, event, executionId, ...fields }, secrets));
     stdout.write(`${stdout.isTTY ? cleanJson(json) : json}\n`);
   };
-  const tell = (event: FollowEvent) => print(event.event, event.run.executionId, fieldsOf(event));
+  const tell = (event: FollowEvent) => {
+    const { message, ...fields } = fieldsOf(event);
+    const scrubbed = typeof message === 'string' ? { message: secrets.scrub(message) } : {};
+    print(event.event, event.run.executionId, { ...fields, ...scrubbed });
+  };
 
   return {
     observe(event) {
@@ -37,7 +41,7 @@ export function createEventReporter({ clock, stdout, secrets }: Context, runs: n
       }
       if (runs > 1) return tell(event);
       if (heldEnd) tell(heldEnd);
-      onlyId = executionId;
+      if (!event.isOther) onlyId = executionId;
       heldEnd = event.event === 'final' ? event : undefined;
       if (event.event !== 'final' && event.event !== 'problem') tell(event);
     },

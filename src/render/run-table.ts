@@ -50,7 +50,7 @@ function cellsOf(run: JournalRun, nowMs: number): Record<Column, string> {
     name: cleanLine(nameOf(target)),
     age: ageOf(nowMs - Date.parse(startedAt ?? at), startedAt ?? at),
     took: durationOf(times, nowMs, true) ?? '',
-    id: executionId ?? 'settle it with `runctl recover`',
+    id: executionId === null ? 'settle it with `runctl recover`' : cleanLine(executionId),
   };
 }
 
@@ -58,5 +58,5 @@ const longAgoMs = 2 * 86_400_000;
 
 /** What was lately is told by its age, what was long ago by its date. */
 function ageOf(ageMs: number, timestamp: string): string {
-  return ageMs < longAgoMs ? `${formatAge(ageMs)} ago` : timestamp.slice(0, 16).replace('T', ' ');
+  return ageMs < longAgoMs ? `${formatAge(ageMs)} ago` : cleanLine(timestamp.slice(0, 16).replace('T', ' '));
 }

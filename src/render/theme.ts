@@ -1,3 +1,4 @@
+import type { Context } from '../context.ts';
 import { cleanLine } from './clean.ts';
 import { type Lines, wrap } from './wrap.ts';
 
@@ -19,8 +20,16 @@ const plain = (text: string) => text;
 const symbols = { good: '✔', bad: '✖', warn: '⚠', running: '●', arrow: '→', dot: '·', ellipsis: '…' };
 const asciiSymbols = { good: 'v', bad: 'x', warn: '!', running: '*', arrow: '->', dot: '-', ellipsis: '...' };
 
+export interface Look extends Pick<Context, 'unicode' | 'placeFlags'> {
+  colors: boolean;
+}
+
+// Those that ask a service for something; a choice among flags, or a command with a place to fill in, is none to copy.
+const placed = /^runctl (?:watch|status|result|recover|trigger|list)\b(?!.*--help)/;
+
 /** The sixteen colours of the terminal's own palette, which its user has made readable on dark or light. */
-export async function createTheme({ colors, unicode }: { colors: boolean; unicode: boolean }): Promise<Theme> {
+export async function createTheme({ colors, unicode, placeFlags = '' }: Look): Promise<Theme> {
+  const inPlace = (command: string) => (placed.test(command) ? `${command}${placeFlags}` : command);
   const shown = unicode ? symbols : asciiSymbols;
   if (!colors)
     return {
@@ -30,7 +39,7 @@ export async function createTheme({ colors, unicode }: { colors: boolean; unicod
       busy: plain,
       dim: plain,
       strong: plain,
-      command: (text) => `\`${text}\``,
+      command: (text) => `\`${inPlace(text)}\``,
       symbols: shown,
     };
   const { Chalk } = await import('chalk');
@@ -42,7 +51,7 @@ export async function createTheme({ colors, unicode }: { colors: boolean; unicod
     busy: chalk.cyan,
     dim: chalk.dim,
     strong: chalk.bold,
-    command: chalk.cyan,
+    command: (text) => chalk.cyan(inPlace(text)),
     symbols: shown,
   };
 }

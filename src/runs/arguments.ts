@@ -1,5 +1,6 @@
 import { usageProblem } from './problem.ts';
 import type { AutomationTarget, Run } from './run.ts';
+import { shellWord } from './shell-word.ts';
 import { isUuid } from './uuid.ts';
 
 /** What a run argument names (contract §1). */
@@ -59,7 +60,7 @@ function checkBareName(name: string): void {
   if (name.endsWith('@last') || isUuid(name)) {
     throw usageProblem(
       `${quote(name)} names a run, not an automation`,
-      `follow it with \`runctl watch ${name}\`; ${inFull}`,
+      `follow it with \`runctl watch ${shellWord(name)}\`; ${inFull}`,
     );
   }
   if (nearlyProject.test(name)) {
@@ -68,7 +69,7 @@ function checkBareName(name: string): void {
 }
 
 /** Refuses the names that cannot travel in a path: a URL parser drops `.` and `..` even when they are percent-encoded. */
-function checkAutomationName(name: string, whole: string): void {
+export function checkAutomationName(name: string, whole = name): void {
   if (name === '') throw usageProblem(`${quote(whole)} names no automation`);
   if (name === '.' || name === '..') throw usageProblem(`the automation name ${quote(name)} cannot be sent in a path`);
   if (!name.isWellFormed()) throw usageProblem('the automation name holds half a character (a lone surrogate)');

@@ -177,8 +177,7 @@ export const publicNameOf = (name: ExitName): string => (name.startsWith('interr
 /** As they are shown. */
 export const exitCodes: readonly ExitCode[] = table.map((row) => ({ ...row, name: publicNameOf(row.name) }));
 
+const codes = Object.fromEntries(table.map(({ name, code }) => [name, code])) as Record<ExitName, number>;
+
 /** The number of a named exit. */
-export function exitCodeOf(name: ExitName): number {
-  const row = table.find((candidate) => candidate.name === name);
-  return row?.code ?? 70;
-}
+export const exitCodeOf = (name: ExitName): number => codes[name];

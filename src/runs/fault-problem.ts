@@ -1,7 +1,8 @@
 import { formatDuration } from './duration.ts';
 import type { ExitName } from './exit-codes.ts';
-import { Problem, type ProblemFacts } from './problem.ts';
-import { nameOf, type Run, type Target } from './run.ts';
+import type { LastKnown } from './follow-event.ts';
+import { Problem } from './problem.ts';
+import { nameOf, type Run } from './run.ts';
 import type { Fault, FaultKind } from './service.ts';
 
 const exitNames: Record<FaultKind, ExitName> = {
@@ -30,17 +31,18 @@ const keyHint = 'check the key with `runctl config list`, set another with `runc
 const addressHint = 'check the base address with `runctl config list`';
 
 /** What mends a fault, whatever was asked. */
-const remedies: Partial<Record<FaultKind, string>> = {
+export const remedies: Partial<Record<FaultKind, string>> = {
   unauthorized: keyHint,
   no_credits: 'top up the credits, then trigger again',
   redirected: addressHint,
   unreachable: addressHint,
 };
 
-const comeBack = ({ retryAfterMs }: Fault) =>
+/** When the service wants the next request. */
+export const comeBack = ({ retryAfterMs }: Fault) =>
   retryAfterMs === undefined ? undefined : `come back in ${formatDuration(retryAfterMs)}, as the service asks`;
 
-const factsOf = ({ httpStatus, serviceCode, requestId }: Fault) => ({ httpStatus, serviceCode, requestId });
+export const factsOf = ({ httpStatus, serviceCode, requestId }: Fault) => ({ httpStatus, serviceCode, requestId });
 
 /** A look at a run (status or result) that was refused, or that patience ended on. */
 export function faultProblem(fault: Fault, { operation, run }: { operation: 'status' | 'result'; run: Run }): Problem {
@@ -58,54 +60,9 @@ export function faultProblem(fault: Fault, { operation, run }: { operation: 'sta
   });
 }
 
-const notFoundHint = 'check the id, the project and the automation name; `runctl list` shows the runs known here';
+export const notFoundHint =
+  'check the id, the project and the automation name; `runctl list` shows the runs known here';
 const again = (command: string, { executionId }: Run) => `ask again with \`runctl ${command} ${executionId}\``;
-
-/** A trigger that surely started nothing. */
-export function refusedTriggerProblem(fault: Fault, target: Target, idempotencyKey: string): Problem {
-  const meanings: Partial<Record<FaultKind, string>> = {
-    already_active: `${nameOf(target)} is already running, no run was started`,
-    no_credits: /credit/i.test(fault.message) ? 'no run was started' : 'the AI credit balance is 0, no run was started',
-    unauthorized: 'the key was refused, no run was started',
-    not_found: `the service does not know ${nameOf(target)}, no run was started`,
-  };
-  const activeHint = fault.executionId
-    ? `follow the active run with \`runctl watch ${fault.executionId}\`, or see \`--if-active wait|attach|skip\``
-    : 'wait for it with `--if-active wait`, or see `--if-active attach|skip`';
-  const hints: Partial<Record<FaultKind, string>> = { already_active: activeHint, not_found: notFoundHint };
-  return new Problem({
-    ...factsOf(fault),
-    name: exitNameOf(fault),
-    message: `${fault.message}: ${meanings[fault.kind] ?? 'no run was started'}`,
-    hint: fault.hint ?? comeBack(fault) ?? keyReuseHint(fault) ?? hints[fault.kind] ?? remedies[fault.kind],
-    idempotencyKey,
-  });
-}
-
-const keyReuseHint = ({ serviceCode = '' }: Fault) =>
-  /idempoten/i.test(serviceCode) ? 'give another `--idempotency-key`: this one was used for something else' : undefined;
-
-/** A trigger that may have started a run. */
-export function unknownTriggerProblem(fault: Fault, target: Target, idempotencyKey: string): Problem {
-  const conflict = fault.kind === 'already_active';
-  const happened = conflict
-    ? `an earlier answer was lost, and now ${nameOf(target)} is already running: most likely that is the run of this trigger`
-    : `${fault.message}: a run of ${nameOf(target)} may or may not have been started (key ${idempotencyKey})`;
-  return new Problem({
-    ...factsOf(fault),
-    name: 'outcome_unknown',
-    started: 'unknown',
-    message: conflict ? `${happened} (key ${idempotencyKey})` : happened,
-    hint: `settle it with \`runctl recover\`${conflict ? ' once that run has ended' : ', which cannot start a second run'}`,
-    idempotencyKey,
-  });
-}
-
-export interface LastKnown {
-  run: Run;
-  status?: string;
-  ageMs?: number;
-}
 
 const lastSeen = ({ status, ageMs }: LastKnown) =>
   status === undefined ? 'its state was never confirmed' : `last seen ${status} ${formatDuration(ageMs ?? 0)} ago`;
@@ -158,50 +115,21 @@ const interruptNames: Record<string, ExitName> = {
   SIGTERM: 'interrupted_terminated',
 };
 
-const interruptNameOf = (signal: AbortSignal): ExitName => interruptNames[String(signal.reason)] ?? 'interrupted';
+export const interruptNameOf = (signal: AbortSignal): ExitName =>
+  interruptNames[String(signal.reason)] ?? 'interrupted';
 
 /** The user ended the watch; the run is left alone. */
 export function interruptedProblem(signal: AbortSignal, run?: Run): Problem {
   const name = interruptNameOf(signal);
   if (!run) return new Problem({ name, message: 'interrupted' });
-  return new Problem({ name, message: runGoesOn, hint: resume(run) });
+  return new Problem({ name, message: 'interrupted: the run goes on', hint: resume(run), leavesRun: true });
 }
 
-const runGoesOn = 'interrupted: the run goes on';
-
 /** Was it the user who left a run that goes on? */
-export const leavesRun = ({ facts }: Problem): boolean => facts.message === runGoesOn;
+export const leavesRun = ({ facts }: Problem): boolean => facts.leavesRun === true;
 
 /** The user did not wait for the result of a run that has ended. */
 export function interruptedResultProblem(signal: AbortSignal, run: Run, status: string): Problem {
   const message = `interrupted: the run ended ${status}, its result was not read`;
   return new Problem({ name: interruptNameOf(signal), message, hint: again('result', run) });
-}
-
-/** The user ended a trigger before its outcome was known. */
-export function interruptedTriggerProblem(
-  signal: AbortSignal,
-  outcome: 'refused' | 'unknown',
-  target: Target,
-  idempotencyKey: string,
-): Problem {
-  const facts: Partial<ProblemFacts> =
-    outcome === 'refused'
-      ? { message: 'interrupted: no run was started' }
-      : {
-          started: 'unknown',
-          message: `interrupted: a run of ${nameOf(target)} may or may not have been started (key ${idempotencyKey})`,
-          hint: 'settle it with `runctl recover`, which cannot start a second run',
-        };
-  return new Problem({ name: interruptNameOf(signal), message: 'interrupted', idempotencyKey, ...facts });
-}
-
-/** `--timeout` passed while waiting for the active run to end. */
-export function slotTimeoutProblem(timeoutMs: number, target: Target, idempotencyKey: string): Problem {
-  return new Problem({
-    name: 'watch_timeout',
-    message: `${nameOf(target)} was still running after ${formatDuration(timeoutMs)}: no run was started`,
-    hint: 'wait longer with `--timeout`',
-    idempotencyKey,
-  });
 }

@@ -2,7 +2,7 @@ import type { Problem } from './problem.ts';
 import type { Run } from './run.ts';
 import type { Execution, Fault } from './service.ts';
 
-interface LastKnown {
+export interface LastKnown {
   run: Run;
   /** The last confirmed state and how long ago it was confirmed; undefined before the first good answer. */
   status?: string;
@@ -10,7 +10,10 @@ interface LastKnown {
 }
 
 /** What happens while runs are triggered and followed. Renderers and `--events` live on these alone. */
-export type FollowEvent =
+export type FollowEvent = {
+  /** The run is not one of those asked for: it only has to end before ours can start (`--if-active wait`). */
+  isOther?: true;
+} & (
   | { event: 'triggered'; run: Run; execution?: Execution; replayed: boolean }
   | { event: 'status'; run: Run; execution: Execution; changed: boolean }
   | ({
@@ -24,4 +27,5 @@ export type FollowEvent =
   | { event: 'recovered'; run: Run; afterMs: number }
   | ({ event: 'waiting'; nextLookMs: number } & LastKnown)
   | { event: 'final'; run: Run; execution: Execution }
-  | { event: 'problem'; run: Run; problem: Problem };
+  | { event: 'problem'; run: Run; problem: Problem }
+);

@@ -1,137 +1,34 @@
-import type { Budget } from './budget.ts';
-import { type Clock, stopwatch } from './clock.ts';
-import { faultProblem, givenUpProblem, interruptedProblem, watchTimeoutProblem } from './fault-problem.ts';
+import { awaitEnd, type FollowOptions, type FollowPorts, type StatusEnding } from './await-end.ts';
 import { fetchResult } from './fetch-result.ts';
-import type { FollowEvent } from './follow-event.ts';
-import type { Pace } from './pace.ts';
-import { pause } from './pause.ts';
-import type { Problem } from './problem.ts';
-import { retryDelayMs, waitWithin } from './retry.ts';
-import { isRiddenOut, readAfterWriteMs } from './ridden-out.ts';
-import { isFinal, type Run } from './run.ts';
-import type { Execution, Fault, RunResult, Service } from './service.ts';
-import type { Tempo } from './tempo.ts';
-
-export interface FollowOptions {
-  pace: Pace;
-  /** Waiting for the run's end; Infinity for ever. */
-  timeoutMs: number;
-  /** Time without one good answer after which the watch ends. */
-  giveUpAfterMs: number;
-  /** What the trigger of this run has just answered. */
-  known?: Execution;
-  /** Wall clock, when this machine triggered the run: the service may not know it for a moment (field notes 14). */
-  triggeredAtMs?: number;
-}
-
-export interface FollowPorts {
-  service: Service;
-  clock: Clock;
-  random(): number;
-  signal: AbortSignal;
-  budget: Budget;
-  /** Shared by every run of the process: slows down after a 429. */
-  tempo: Tempo;
-  observe(event: FollowEvent): void;
-}
+import { isRiddenOut } from './ridden-out.ts';
+import type { Run } from './run.ts';
+import type { RunResult } from './service.ts';
 
 /** How following a run ended. Without `problem` the run is final and, where there is one, its result is at hand. */
-export interface Ending {
-  run: Run;
-  /** The last confirmed state of the run. */
-  execution?: Execution;
+export interface Ending extends StatusEnding {
   result?: RunResult;
-  problem?: Problem;
 }
 
-/**
- * Follows a run to its end. Ends for four reasons only: a final state, `timeoutMs`, a definite answer of the service,
- * the user. Everything else is ridden out until it has lasted `giveUpAfterMs` without one good answer.
- */
+/** A result may be late (field notes 14): it is given this time, however little is left of `timeoutMs`. */
+const leastForResultMs = 30_000;
+
+/** Follows a run to its end, and fetches its result with the same tolerance. */
 export async function follow(run: Run, options: FollowOptions, ports: FollowPorts): Promise<Ending> {
-  const { service, clock, random, signal, budget, tempo, observe } = ports;
+  const { clock, observe } = ports;
+  const { timeoutMs, giveUpAfterMs, triggeredAtMs } = options;
   const startMs = clock.elapsedMs();
-  const deadlineMs = startMs + options.timeoutMs;
-  let execution = options.known;
-  let confirmedAgeMs = execution && stopwatch(clock);
-  /** The first look since the last good answer, or since a wake-up from sleep: what patience is counted from. */
-  let quietSinceMs: number | undefined;
-  let failures = 0;
-  /** Until then the service wants no request. */
-  let leastMs = 0;
-
-  const end = (problem?: Problem, result?: RunResult): Ending => {
-    if (problem) observe({ event: 'problem', run, problem });
-    return { run, execution, result, problem };
-  };
-  const lastKnown = () => ({ run, status: execution?.status, ageMs: confirmedAgeMs?.() });
-
-  if (execution) observe({ event: 'status', run, execution, changed: true });
-  // What has just been triggered has just been seen; runs that a cron table starts together are looked at apart.
-  let delayMs = execution ? options.pace.gapMs(0) * (0.5 + random()) : 0;
-  // What is final stays final, whatever a later answer says (field notes 14).
-  while (!execution || !isFinal(run.target, execution.status)) {
-    const pauseMs = Math.max(0, Math.min(delayMs, deadlineMs - clock.elapsedMs()));
-    if (pauseMs > 0) {
-      observe({ event: 'waiting', nextLookMs: pauseMs, ...lastKnown() });
-      if ((await pause(pauseMs, clock, signal, leastMs)) === 'woke') quietSinceMs = undefined;
-    }
-    if (signal.aborted) return end(interruptedProblem(signal, run));
-    await budget.take(signal);
-    const askedMs = clock.elapsedMs();
-    const isLastLook = askedMs >= deadlineMs;
-    quietSinceMs ??= askedMs;
-    const answer = await service.status(run, signal);
-    if (signal.aborted && answer.kind === 'fault') return end(interruptedProblem(signal, run));
-    const nowMs = clock.elapsedMs();
-
-    if (answer.kind === 'good') {
-      if (failures > 0) observe({ event: 'recovered', run, afterMs: nowMs - quietSinceMs });
-      const changed = answer.value.status !== execution?.status;
-      execution = answer.value;
-      confirmedAgeMs = stopwatch(clock);
-      quietSinceMs = undefined;
-      failures = leastMs = 0;
-      observe({ event: 'status', run, execution, changed });
-      if (isFinal(run.target, execution.status)) break;
-      if (isLastLook) return end(watchTimeoutProblem(options.timeoutMs, lastKnown()));
-      delayMs = tempo.stretch(options.pace.gapMs(ageMs(execution, nowMs - startMs, clock)));
-    } else {
-      const { fault } = answer;
-      if (!isBorne(fault)) return end(faultProblem(fault, { operation: 'status', run }));
-      if (isLastLook) return end(watchTimeoutProblem(options.timeoutMs, lastKnown()));
-      failures += 1;
-      if (fault.kind === 'throttled') tempo.slowDown();
-      const quietMs = nowMs - quietSinceMs;
-      const retryInMs = waitWithin(options.giveUpAfterMs - quietMs, retryDelayMs(failures, fault, random), fault);
-      if (retryInMs === undefined) return end(givenUpProblem(fault, options.giveUpAfterMs, lastKnown()));
-      observe({ event: 'poll_failed', fault, failures, quietMs, retryInMs, ...lastKnown() });
-      leastMs = fault.retryAfterMs ?? 0;
-      if (nowMs + leastMs > deadlineMs) return end(watchTimeoutProblem(options.timeoutMs, lastKnown(), fault));
-      delayMs = retryInMs;
-    }
-  }
-
+  const ending = await awaitEnd(run, options, ports);
+  const { execution, problem } = ending;
+  if (problem || !execution) return ending;
   observe({ event: 'final', run, execution });
-  if (run.target.family === 'agent') return end();
-  const leftMs = Math.max(readAfterWriteMs, deadlineMs - clock.elapsedMs());
+  if (run.target.family === 'agent') return ending;
+  const leftMs = startMs + timeoutMs - clock.elapsedMs();
   const fetched = await fetchResult(run, execution, {
     ...ports,
-    isRiddenOut: isBorne,
-    giveUpAfterMs: Math.min(options.giveUpAfterMs, leftMs),
+    isRiddenOut: (fault) => isRiddenOut(fault, { isSeen: true, nowMs: clock.nowMs(), triggeredAtMs }),
+    giveUpAfterMs: Math.min(giveUpAfterMs, Math.max(leastForResultMs, leftMs)),
   });
-  return fetched.kind === 'good' ? end(undefined, fetched.value) : end(fetched.problem);
-
-  function isBorne(fault: Fault): boolean {
-    const { triggeredAtMs } = options;
-    const sinceTriggerMs = triggeredAtMs === undefined ? undefined : clock.nowMs() - triggeredAtMs;
-    return isRiddenOut(fault, { isSeen: execution !== undefined, sinceTriggerMs });
-  }
-}
-
-/** The run's age by its own start, where this machine's clock makes that plausible; else the time it has been followed. */
-function ageMs(execution: Execution, followedMs: number, clock: Clock): number {
-  const startedAtMs = Date.parse(execution.startedAt ?? '');
-  const age = clock.nowMs() - startedAtMs;
-  return age >= followedMs && age < 48 * 3_600_000 ? age : followedMs;
+  if (fetched.kind === 'good') return { ...ending, result: fetched.value };
+  observe({ event: 'problem', run, problem: fetched.problem });
+  return { ...ending, problem: fetched.problem };
 }

@@ -1,4 +1,5 @@
 import { type AutomationTarget, endingOf, isFinal, type Run } from './run.ts';
+import { shellWord } from './shell-word.ts';
 
 /** What each error type (interface §2.4) means for the one who wants the work done. */
 const meanings: Record<string, string> = {
@@ -24,8 +25,6 @@ export function nextStepOf({ target }: Run, status: string, errorType = '', proj
   return `${meaning} \`runctl trigger ${argumentOf(target, project)} --watch\``;
 }
 
-/** The target as an argument that a shell takes for one word. */
 function argumentOf({ projectId, automationName }: AutomationTarget, project?: string): string {
-  const argument = projectId === project ? automationName : `${projectId}/${automationName}`;
-  return /^[\w./@%+=:,-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`;
+  return shellWord(projectId === project ? automationName : `${projectId}/${automationName}`);
 }

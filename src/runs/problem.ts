@@ -16,6 +16,8 @@ export interface ProblemFacts {
   serviceCode?: string;
   requestId?: string;
   idempotencyKey?: string;
+  /** The user left a run that goes on. */
+  leavesRun?: true;
   cause?: unknown;
 }
 

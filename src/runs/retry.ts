@@ -7,21 +7,19 @@ const longestBackoffMs = 15_000;
 const shortestBackoffMs = 50;
 
 /**
- * The wait before the next attempt, in milliseconds: full jitter over an exponential ceiling (AWS, "Exponential
- * Backoff And Jitter"), and never less than what `Retry-After` asked for. `failures` counts from 1.
+ * How long to wait after so many failures in a row (from 1), when `leftMs` of patience remain; undefined when it is time
+ * to give up. Full jitter over an exponential ceiling (AWS, "Exponential Backoff And Jitter"), cut so that one attempt
+ * falls on the end of patience. What `Retry-After` asked for is never cut: better no attempt than an early one.
  */
-export function retryDelayMs(failures: number, fault: Pick<Fault, 'retryAfterMs'>, random: () => number): number {
+export function retryWaitMs(
+  failures: number,
+  { retryAfterMs = 0 }: Pick<Fault, 'retryAfterMs'>,
+  leftMs: number,
+  random: () => number,
+): number | undefined {
+  if (leftMs <= 0 || retryAfterMs > leftMs) return undefined;
   const ceilingMs = Math.min(longestBackoffMs, firstBackoffMs * 2 ** Math.min(failures - 1, 20));
-  return Math.max(shortestBackoffMs, random() * ceilingMs, fault.retryAfterMs ?? 0);
-}
-
-/**
- * How long to wait when `leftMs` of patience remain; undefined when it is time to give up. Our own backoff is cut so
- * that one look falls on the end of patience; what the service asked for is never cut: better no look than an early one.
- */
-export function waitWithin(leftMs: number, delayMs: number, fault: Pick<Fault, 'retryAfterMs'>): number | undefined {
-  if (leftMs <= 0 || (fault.retryAfterMs ?? 0) > leftMs) return undefined;
-  return Math.min(delayMs, leftMs);
+  return Math.min(leftMs, Math.max(shortestBackoffMs, random() * ceilingMs, retryAfterMs));
 }
 
 export interface Patience {
@@ -44,7 +42,7 @@ export async function persist<T>(attempt: () => Promise<Answer<T>>, patience: Pa
     const answer = await attempt();
     if (answer.kind === 'good' || !answer.fault.transient) return answer;
     const leftMs = startMs + giveUpAfterMs - clock.elapsedMs();
-    const delayMs = waitWithin(leftMs, retryDelayMs(failures, answer.fault, random), answer.fault);
+    const delayMs = retryWaitMs(failures, answer.fault, leftMs, random);
     if (delayMs === undefined) return answer;
     patience.onRetry?.(answer.fault, delayMs);
     if ((await pause(delayMs, clock, signal, answer.fault.retryAfterMs)) === 'woke') startMs = clock.elapsedMs();
@@ -53,4 +51,4 @@ export async function persist<T>(attempt: () => Promise<Answer<T>>, patience: Pa
 }
 
 /** Our own signal, between two attempts. */
-export const interruption: Fault = { kind: 'interrupted', transient: false, acted: 'no', message: 'interrupted' };
+const interruption: Fault = { kind: 'interrupted', transient: false, acted: 'no', message: 'interrupted' };

@@ -1,6 +1,7 @@
+import type { Budget } from './budget.ts';
 import type { Clock } from './clock.ts';
 import { pause } from './pause.ts';
-import { retryDelayMs, waitWithin } from './retry.ts';
+import { retryWaitMs } from './retry.ts';
 import type { Answer, Execution, Fault, Service, TriggerRequest } from './service.ts';
 import { eventOf, isEnd, protocol, type TriggerEvent, type TriggerState } from './trigger-protocol.ts';
 
@@ -26,7 +27,9 @@ export interface TriggerRecord {
 export const keyRetentionMs = 24 * 3_600_000;
 
 export interface TriggerPorts {
-  service: Service;
+  service: Pick<Service, 'trigger'>;
+  /** Every attempt takes its token. */
+  budget: Budget;
   record: TriggerRecord;
   clock: Clock;
   random(): number;
@@ -49,7 +52,8 @@ export async function triggerRun(
   ports: TriggerPorts,
   from: 'ready' | 'doubtful' = 'ready',
 ): Promise<TriggerOutcome> {
-  const { service, record, clock, random, signal, giveUpAfterMs } = ports;
+  const { service, budget, record, clock, random, signal, giveUpAfterMs } = ports;
+  await budget.take(signal);
   const startMs = clock.elapsedMs();
   let state: TriggerState = from;
   // A key that was sent before has its intent on record already, with the time that its age counts from.
@@ -64,10 +68,11 @@ export async function triggerRun(
     if (state === 'doubtful' && before === 'ready') record.doubtful(fault);
 
     const leftMs = startMs + giveUpAfterMs - clock.elapsedMs();
-    const delayMs = waitWithin(leftMs, retryDelayMs(failures, fault, random), fault);
+    const delayMs = retryWaitMs(failures, fault, leftMs, random);
     if (delayMs !== undefined) {
       ports.onRetry?.(fault, delayMs);
       await pause(delayMs, clock, signal, fault.retryAfterMs);
+      await budget.take(signal);
       if (!signal.aborted) continue;
     }
     state = step(state, 'stopped');

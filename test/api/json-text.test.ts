@@ -79,3 +79,12 @@ function plain(text: string): string {
   const bare = digits.replace(/0+$/, '');
   return `${sign}${bare}e${Number(exponent) - fraction.length + digits.length - bare.length}`;
 }
+
+test.each([
+  ['an open string', `["${'x'.repeat(2000)}`],
+  ['a string of backslashes', `["${'\\'.repeat(2001)}`],
+  ['millions of lists', `[${'[],'.repeat(2_000_001)}0]`],
+  ['a list without an end', '['.repeat(5_000_000)],
+])('%s is refused in no time', (_, text) => {
+  expect(() => parseJson(text)).toThrow(SyntaxError);
+});

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { createProgram } from '../../src/cli.ts';
+import { createProgram } from '../../src/cli/program.ts';
 import { candidatesFor, type ValuesOf } from '../../src/completion/candidates.ts';
 import { outlineOf } from '../../src/completion/outline.ts';
 import type { Context } from '../../src/context.ts';
 
 const stdout = { columns: 80, write() {} };
-const outline = outlineOf(createProgram(async () => {}, { stdout } as unknown as Context));
+const outline = outlineOf(createProgram({ done: async () => {}, context: { stdout } as unknown as Context }));
 
 const known: Record<string, string[]> = { automation: ['nightly', 'weekly'], run: ['@last'], profile: ['prod'] };
 const valuesOf: ValuesOf = ({ name, choices }) =>

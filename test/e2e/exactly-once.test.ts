@@ -84,6 +84,34 @@ test('a trigger beside an open intent says so, with the command to settle it', a
   expect(stderr).toContain('runctl recover');
 });
 
+test('a repeated key follows its run, though the service does not know it yet', async () => {
+  const { env, emulator } = await withEmulator({ automations: { '*': { duration: '1s', statusLate: '900ms' } } });
+  const argv = ['trigger', 'nightly', '--idempotency-key', 'n'];
+  expect((await runProgram(argv, { env })).code).toBe(0);
+  const { code, stdout } = await runProgram([...argv, '--watch', '--json', '--give-up-after', '10s', ...fast], { env });
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ status: 'COMPLETED', replayed: true });
+  expect(emulator.runs()).toHaveLength(1);
+});
+
+test('a repeated key starts no second run under a new API key', async () => {
+  const { env, emulator } = await withEmulator({ apiKeys: ['another-key-123456'] });
+  const argv = ['trigger', 'nightly', '--idempotency-key', 'n'];
+  const first = await runProgram(argv, { env });
+  const { code, stdout } = await runProgram(argv, { env: { ...env, RUNCTL_API_KEY: 'another-key-123456' } });
+  expect([code, stdout]).toEqual([0, first.stdout]);
+  expect(emulator.runs()).toHaveLength(1);
+});
+
+test('a final state that `result` learned is known to `list` and `watch --all`', async () => {
+  const { env, emulator } = await withEmulator({ automations: { '*': { duration: '20ms' } } });
+  await runProgram(['trigger', 'nightly'], { env });
+  await untilAllEnded(emulator);
+  for (const flags of [['--json'], []]) expect((await runProgram(['result', ...flags], { env })).code).toBe(0);
+  expect(JSON.parse((await runProgram(['list', '--json'], { env })).stdout)).toMatchObject([{ status: 'COMPLETED' }]);
+  expect((await runProgram(['watch', '--all'], { env })).stderr).toContain('every run this machine knows has ended');
+});
+
 describe('--if-active', () => {
   const busy = async (scenario: Scenario = {}) => {
     const { env, emulator } = await withEmulator({ automations: { '*': { duration: '900ms' } }, ...scenario });
@@ -227,6 +255,31 @@ describe('recover', () => {
     expect((await runProgram(['recover', '--max-age', '1ms', '--forget'], { env })).code).toBe(0);
     expect((await runProgram(['recover'], { env })).stderr).toContain('nothing to recover');
     expect(posts(emulator)).toHaveLength(sent);
+  });
+
+  test('says why it waits, unless it is to be quiet', async () => {
+    for (const [flags, words] of [
+      [[], 'asking again in'],
+      [['-q'], ''],
+    ] as const) {
+      const { env, emulator } = await withEmulator({
+        faults: [
+          { on: 'trigger', nth: 1, do: 'hang', acts: true },
+          { on: 'trigger', nth: 2, do: 'status', status: 503 },
+        ],
+      });
+      expect(
+        (
+          await runProgram(['trigger', 'nightly', '--give-up-after', '1ms'], {
+            env: { ...env, RUNCTL_REQUEST_TIMEOUT: '300ms' },
+          })
+        ).code,
+      ).toBe(12);
+      const { code, stdout, stderr } = await runProgram(['recover', ...flags], { env });
+      expect(code).toBe(0);
+      expect(stdout.trim()).toBe(emulator.runs()[0]?.executionId);
+      expect(stderr.includes('asking again in') ? 'asking again in' : stderr).toBe(words);
+    }
   });
 
   test('with another API key sends nothing: it would start a second run', async () => {

@@ -260,7 +260,7 @@ describe('§7 errors', () => {
     const { env } = await withEmulator({ credits: 0 });
     const { code, stderr } = await runProgram(['trigger', 'nightly'], { env });
     expect(code).toBe(8);
-    expect(stderr).toContain('credit balance is 0, no run was started');
+    expect(stderr).toContain('credit balance is 0): no run was started');
   });
 
   test.each(['seconds', 'date'] as const)(

@@ -181,13 +181,14 @@ describe('Ctrl-C', () => {
     expect(JSON.parse(ended.stdout)).toMatchObject({ problem: { name: 'interrupted' } });
   });
 
-  test('of a watch of many runs tells of each, in one array', async () => {
+  test('of a watch of many runs tells of each in one array, and of all in one sentence', async () => {
     const { env, emulator } = await withEmulator(slow);
     const ids = [await trigger(env, 'a'), await trigger(env, 'b')];
     const ended = await interrupted(['watch', ...ids, '--json', '--interval', '20ms'], { env, emulator, requests: 3 });
     expect(ended).toMatchObject({ code: 130 });
     expect(JSON.parse(ended.stdout).map(({ executionId }: { executionId: string }) => executionId)).toEqual(ids);
-    for (const id of ids) expect(ended.stderr).toContain(`runctl watch ${id}`);
+    expect(ended.stderr).toContain('interrupted: 2 runs go on');
+    expect(ended.stderr).toContain('`runctl watch --all`');
   });
 
   test('during --on-final ends it and its command', async () => {

@@ -14,7 +14,7 @@ import {
   uuid,
   weekly,
 } from './records.ts';
-import { createStage } from './stage.ts';
+import { createStage, linesIn } from './stage.ts';
 
 const ids = (runs: Iterable<{ executionId: string | null }>) => [...runs].map(({ executionId }) => executionId);
 
@@ -138,6 +138,17 @@ describe('a state', () => {
     expect(open().find(uuid(1), { baseUrl })?.status).toBe('COMPLETED');
     expect([...open().runs()]).toHaveLength(1);
   });
+
+  test('that tells less than is known is not recorded', () => {
+    const { open, folder } = createStage();
+    const run = { target: nightly, executionId: uuid(1) };
+    open().sawState(baseUrl, run, { status: 'COMPLETED', startedAt: 'S', completedAt: 'C', document: {} });
+    const before = linesIn(folder);
+    open().sawState(baseUrl, run, { status: 'COMPLETED', completedAt: 'C', document: {} });
+    expect(linesIn(folder)).toEqual(before);
+    open().sawState(baseUrl, run, { status: 'COMPLETED', creditsCharged: 2, document: {} });
+    expect(open().find(uuid(1), { baseUrl })).toMatchObject({ startedAt: 'S', completedAt: 'C', creditsCharged: 2 });
+  });
 });
 
 describe('an open intent', () => {
@@ -233,10 +244,18 @@ describe('a key', () => {
     ['is open once it is sent', [intent(1)], 'open'],
     ['is accepted', [intent(1), accepted(1)], 'accepted'],
     ['stays accepted', [intent(1), accepted(1), intent(1), refused(1)], 'accepted'],
-    ['is refused', [intent(1), refused(1)], 'refused'],
+    ['is unknown once it is refused', [intent(1), refused(1)], undefined],
     ['is unknown once it is forgotten', [intent(1), { type: 'forgotten', ...request(1) } as const], undefined],
     ['is unknown for another automation', [intent(1, weekly), accepted(1, weekly)], undefined],
-    ['is unknown for another account', [{ ...intent(1), account: '0' }], undefined],
+    ['that is open under another API key is unknown', [{ ...intent(1), account: '0' }], undefined],
+    [
+      'is accepted under whatever API key',
+      [
+        { ...intent(1), account: '0' },
+        { ...accepted(1), account: '0' },
+      ],
+      'accepted',
+    ],
     ['is unknown at another address', [{ ...intent(1), baseUrl: 'http://localhost:1' }], undefined],
   ])('%s', (_, records, expected) => {
     const { open } = createStage();
@@ -274,4 +293,12 @@ test('a process that asks for many runs is answered as one that asks for few', (
   }
   expect(journal.find(uuid(99), { baseUrl })).toBeUndefined();
   expect(journal.find(uuid(1), { baseUrl: 'https://elsewhere.example' })).toBeUndefined();
+});
+
+test('a process that asks for many runs can be told what others have written since', () => {
+  const { open } = createStage();
+  const journal = open();
+  for (let number = 1; number <= 20; number++) expect(journal.find(uuid(number), { baseUrl })).toBeUndefined();
+  open().append(seen(1, 'RUNNING'));
+  expect(journal.find(uuid(1), { baseUrl, anew: true })?.status).toBe('RUNNING');
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { FollowOptions } from '../../src/runs/await-end.ts';
 import { createBudget } from '../../src/runs/budget.ts';
-import { type FollowOptions, follow } from '../../src/runs/follow.ts';
+import { follow } from '../../src/runs/follow.ts';
 import type { FollowEvent } from '../../src/runs/follow-event.ts';
 import type { Run } from '../../src/runs/run.ts';
 import type { Service } from '../../src/runs/service.ts';
@@ -16,12 +17,13 @@ interface World {
   followed?: Run;
   clock?: VirtualClock;
   signal?: AbortSignal;
+  chance?: number;
 }
 
 async function watch(
   service: Service,
   options: Partial<FollowOptions> = {},
-  { followed = run, clock = createVirtualClock(), signal = new AbortController().signal }: World = {},
+  { followed = run, clock = createVirtualClock(), signal = new AbortController().signal, chance = 0.5 }: World = {},
 ) {
   const events: FollowEvent[] = [];
   const ending = await follow(
@@ -30,7 +32,7 @@ async function watch(
     {
       service,
       clock,
-      random: () => 0.5,
+      random: () => chance,
       signal,
       budget: createBudget(10, clock),
       tempo: createTempo(),
@@ -120,6 +122,26 @@ describe('a watch', () => {
     const { problem, execution } = (await watch(service)).ending;
     expect(problem).toMatchObject({ exitCode: 13, message: expect.stringContaining('the run ended FAILED') });
     expect(execution?.status).toBe('FAILED');
+  });
+});
+
+describe('the first look after a trigger of our own', () => {
+  const firstLookMs = async (chance: number, isFixed?: boolean) => {
+    const service = scriptedService({ status: [state('COMPLETED')], result: [resultOf('COMPLETED')] });
+    const known = { executionId, status: 'RUNNING', document: {} };
+    return (await watch(service, { known, isFixed }, { chance })).elapsedMs;
+  };
+
+  test.each([
+    [0, 10 * second],
+    [0.5, 7.5 * second],
+    [0.999, 5.005 * second],
+  ])('comes by chance (%f) earlier than the pace has it, never later', async (chance, expectedMs) => {
+    expect(await firstLookMs(chance)).toBeCloseTo(expectedMs, 0);
+  });
+
+  test.each([0, 0.5, 0.999])('comes when `--interval` says, whatever chance says (%f)', async (chance) => {
+    expect(await firstLookMs(chance, true)).toBe(10 * second);
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { FollowOptions } from '../../src/runs/await-end.ts';
 import { createBudget } from '../../src/runs/budget.ts';
-import { type FollowOptions, follow } from '../../src/runs/follow.ts';
+import { follow } from '../../src/runs/follow.ts';
 import { createPace, jitter } from '../../src/runs/pace.ts';
 import type { Answer, Fault, FaultKind, Service } from '../../src/runs/service.ts';
 import { createTempo } from '../../src/runs/tempo.ts';

@@ -1,8 +1,9 @@
 import type { Connection } from '../../src/commands/connect.ts';
 import { lookAt } from '../../src/commands/look.ts';
+import type { FollowOptions } from '../../src/runs/await-end.ts';
 import { createBudget } from '../../src/runs/budget.ts';
 import { exitNameOf } from '../../src/runs/fault-problem.ts';
-import { type FollowOptions, follow } from '../../src/runs/follow.ts';
+import { follow } from '../../src/runs/follow.ts';
 import { Problem } from '../../src/runs/problem.ts';
 import { endingOf } from '../../src/runs/run.ts';
 import { createTempo } from '../../src/runs/tempo.ts';

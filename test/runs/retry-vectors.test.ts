@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseDuration } from '../../src/runs/duration.ts';
-import { retryDelayMs, waitWithin } from '../../src/runs/retry.ts';
+import { retryWaitMs } from '../../src/runs/retry.ts';
 import { type Given, type Play, plays } from './plays.ts';
 
 const meant: Record<string, Play> = {
@@ -207,7 +207,7 @@ describe('patience', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5000 }), chances, waits, (failures, chance, retryAfterMs) => {
         const ceilingMs = Math.min(15_000, 500 * 2 ** (failures - 1));
-        const delayMs = retryDelayMs(failures, { retryAfterMs }, () => chance);
+        const delayMs = retryWaitMs(failures, { retryAfterMs }, Number.POSITIVE_INFINITY, () => chance);
         expect(delayMs).toBe(Math.max(50, chance * ceilingMs, retryAfterMs ?? 0));
       }),
     );
@@ -216,11 +216,7 @@ describe('patience', () => {
   test('ends where nothing is left, or the service wants more; else the wait ends within it', () => {
     fc.assert(
       fc.property(fc.integer({ min: -1000, max: 600_000 }), chances, waits, (leftMs, chance, retryAfterMs) => {
-        const waitMs = waitWithin(
-          leftMs,
-          retryDelayMs(9, { retryAfterMs }, () => chance),
-          { retryAfterMs },
-        );
+        const waitMs = retryWaitMs(9, { retryAfterMs }, leftMs, () => chance);
         if (leftMs <= 0 || (retryAfterMs ?? 0) > leftMs) expect(waitMs).toBeUndefined();
         else {
           expect(waitMs).toBeLessThanOrEqual(leftMs);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { createBudget } from '../../src/runs/budget.ts';
 import type { Answer, Execution } from '../../src/runs/service.ts';
 import { type TriggerOutcome, type TriggerPorts, triggerRun } from '../../src/runs/trigger.ts';
 import { eventOf, isEnd, protocol, type TriggerEvent } from '../../src/runs/trigger-protocol.ts';
@@ -17,6 +18,7 @@ async function triggered(script: Answer<Execution>[], ports: Partial<TriggerPort
     {
       service,
       clock,
+      budget: createBudget(10, clock),
       random: () => 0.5,
       signal: new AbortController().signal,
       giveUpAfterMs: 30_000,
@@ -110,6 +112,15 @@ describe('one trigger', () => {
     expect(sent).toEqual([request, request, request, request]);
   });
 
+  test('takes a token of the budget for every attempt', async () => {
+    const clock = createVirtualClock();
+    const budget = createBudget(0.1, clock);
+    const ports = { clock, budget, giveUpAfterMs: 600_000 };
+    const { sent } = await triggered([lost, fault('unreachable'), running()], ports);
+    expect(sent).toHaveLength(3);
+    expect(clock.elapsedMs()).toBe(20_000);
+  });
+
   test.each(['unknown', 'no'] as const)(
     'that the user cuts is known to have acted as far as its fault says (%s)',
     async (acted) => {
@@ -117,6 +128,17 @@ describe('one trigger', () => {
       expect(outcome.end).toBe(acted === 'unknown' ? 'unknown' : 'refused');
     },
   );
+
+  test.each([
+    [fault('unreachable'), 'refused', ['intent', 'refused']],
+    [lost, 'unknown', ['intent', 'doubtful', 'doubtful']],
+  ] as const)('that the user leaves between two attempts is not sent again (%j)', async (first, end, records) => {
+    const interrupt = new AbortController();
+    const ports = { signal: interrupt.signal, onRetry: () => interrupt.abort('SIGINT') };
+    const told = await triggered([first], ports);
+    expect(told.outcome).toMatchObject({ end, stopped: true });
+    expect([told.sent.length, told.records]).toEqual([1, records]);
+  });
 
   test('that is asked again for `recover` writes no second intent', async () => {
     expect((await triggered([running()], {}, 'doubtful')).records).toEqual(['started']);

@@ -19,7 +19,8 @@ import { createVirtualClock } from '../helpers/virtual-clock.ts';
 
 /** One use of the program: a process of its own, that is perhaps killed. */
 export interface Use {
-  command: 'trigger' | 'recover' | 'watch';
+  /** `elsewhere`: another machine starts a run, and this one looks at it. */
+  command: 'trigger' | 'recover' | 'watch' | 'elsewhere';
   key?: string;
   ifActive: IfActive;
   /** Follows what it started. */
@@ -48,6 +49,8 @@ export function createWorld(
   const model = createServiceModel({ ...options, nowMs: clock.nowMs, weather: struck });
   /** The key of every request to start a run, by the use that it was made for. */
   const keysOf = new Map<Use, Set<string>>();
+
+  const foreignKeys = new Set<string>();
 
   function openProcess(use: Use, onKill: () => void) {
     const itsWeather = [...use.weather];
@@ -128,6 +131,15 @@ export function createWorld(
       await recover(connection, context);
       return {};
     }
+    if (use.command === 'elsewhere') {
+      const idempotencyKey = `elsewhere-${foreignKeys.size}`;
+      foreignKeys.add(idempotencyKey);
+      weather = [];
+      const answer = await model.trigger({ target, idempotencyKey, body: '{}' }, context.signal);
+      if (answer.kind === 'fault') return {};
+      journal.sawState(baseUrl, { target, executionId: answer.value.executionId ?? '' }, answer.value);
+      return {};
+    }
     if (use.command === 'watch') {
       const last = journal.last({ baseUrl });
       if (!last?.executionId) return {};
@@ -135,7 +147,7 @@ export function createWorld(
       return { ending: await followRun(known, {}, connection, reporter, context) };
     }
     const flags = { idempotencyKey: use.key, ifActive: use.ifActive, timeoutMs: 180_000 };
-    const start = await startRun({ target, body: '{}' }, flags, connection, () => {}, context);
+    const start = await startRun({ target, body: '{}' }, flags, connection, reporter, context);
     if (start.kind === 'skipped') return {};
     const { executionId } = start.run;
     const started = model.runs.find((candidate) => candidate.executionId === executionId);
@@ -146,16 +158,16 @@ export function createWorld(
     return { started, ending: await followRun(ours, {}, connection, reporter, context) };
   }
 
-  async function recover({ journal, service }: Connection, { clock, random, signal }: Context) {
+  async function recover({ journal, service, budget }: Connection, { clock, random, signal }: Context) {
     for (const { target, idempotencyKey, body, given } of journal.openIntents({ baseUrl }).reverse()) {
       const record = createTriggerRecord(journal, { baseUrl, account, target, idempotencyKey, body, given });
-      const ports = { service, record, clock, random, signal, giveUpAfterMs: 30_000 };
+      const ports = { service, budget, record, clock, random, signal, giveUpAfterMs: 30_000 };
       await triggerRun({ target, idempotencyKey, body }, ports, 'doubtful');
     }
   }
 
   const journal = () => openJournal({ folder, nowMs: clock.nowMs, onTrouble() {} });
-  return { model, clock, run, keysOf, journal };
+  return { model, clock, run, keysOf, foreignKeys, journal };
 }
 
 const reporter = { observe() {}, say() {}, stop() {} };

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { examples } from './cli-examples.ts';
-import { builtInScenarios } from './emulator/scenarios.ts';
-import { wrap } from './render/wrap.ts';
+import { builtInScenarios } from '../emulator/scenarios.ts';
+import { wrap } from '../render/wrap.ts';
+import { examples } from './examples.ts';
 
 /** Adds its examples to the help of each command, and to all of it where to read on. */
 export function addHelp(program: Command, columns: () => number): void {

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { parseDuration } from './runs/duration.ts';
+import { parseDuration } from '../runs/duration.ts';
+import { usageProblem } from '../runs/problem.ts';
 
 const durationForms = 'give a duration like 500ms, 30s, 5m, 1h30m or 2d';
 
@@ -158,3 +159,16 @@ export function createOption([flags, about, parse, name]: OptionSpec): Option {
 }
 
 export { duration, names, positive, positiveDuration, whole };
+
+interface OutputChoice {
+  json?: boolean;
+  field?: string[];
+  events?: boolean;
+}
+
+/** Options that contradict each other are refused before anything is sent. */
+export function checked<T extends OutputChoice>(options: T): T {
+  const chosen = [options.json && '--json', options.field && '--field', options.events && '--events'].filter(Boolean);
+  if (chosen.length > 1) throw usageProblem(`${chosen.join(' and ')} do not go together`);
+  return options;
+}

@@ -3,17 +3,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { createProgram } from '../src/cli.ts';
-import { examples } from '../src/cli-examples.ts';
-import type { Context } from '../src/context.ts';
-import { temporaryFolder } from './helpers/program.ts';
+import { examples } from '../../src/cli/examples.ts';
+import { createProgram } from '../../src/cli/program.ts';
+import type { Context } from '../../src/context.ts';
+import { temporaryFolder } from '../helpers/program.ts';
 
 const lines = Object.values(examples).flatMap((rows) => rows.map(([command]) => command));
 
 /** The command, as all the others are; but it does nothing. */
 function idleProgram(): Command {
   const stdout = { columns: 80, write() {} };
-  const program = createProgram(async () => {}, { stdout } as unknown as Context);
+  const program = createProgram({ done: async () => {}, context: { stdout } as unknown as Context });
   const silence = (command: Command) => {
     command.action(() => {});
     command.commands.forEach(silence);

@@ -1,0 +1,14 @@
+import { shellWord } from '../runs/shell-word.ts';
+
+const flags = ['--profile', '--base-url'];
+
+/** The flags of a command line that say where the service is, as another command line would give them. */
+export function placeFlagsOf(argv: readonly string[]): string {
+  const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
+  return own
+    .flatMap((word, index) => {
+      const [flag = '', value = own[index + 1]] = /^(--[\w-]+)=(.*)$/s.exec(word)?.slice(1) ?? [word];
+      return flags.includes(flag) && value !== undefined ? [` ${flag} ${shellWord(value)}`] : [];
+    })
+    .join('');
+}

@@ -1,0 +1,66 @@
+import { type Command, CommanderError } from 'commander';
+import { type Context, variantOf } from '../context.ts';
+import { failWith } from '../render/failure.ts';
+import { usageProblem } from '../runs/problem.ts';
+import { placeFlagsOf } from './place-flags.ts';
+import { createProgram } from './program.ts';
+
+/** Runs one command line and returns the exit code. Never rejects: every way out of a command ends here. */
+export async function runCli(argv: readonly string[], context: Context): Promise<number> {
+  const here = variantOf(context, { placeFlags: placeFlagsOf(argv) });
+  try {
+    return await run(argv, here);
+  } catch (error) {
+    return failWith(error, argv, here);
+  }
+}
+
+async function run(argv: readonly string[], context: Context): Promise<number> {
+  let code = 0;
+  const done = async (exit: Promise<number>) => {
+    code = await exit;
+  };
+  const asked = (argv[0] === 'help' ? argv[1] : argv[0]) ?? '';
+  const program = createProgram({ context, done }, asked);
+  const command = program.commands.find((candidate) => candidate.name() === asked);
+  // The help of a command that does not exist is no help.
+  const isUnknown = /^[^-]/.test(asked) && !command && asked !== 'help';
+  try {
+    await program.parseAsync(isUnknown ? [asked] : argv.length === 0 ? ['help'] : argv, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (argv.length === 0) return welcome(context);
+    if (error.exitCode === 0) return 0;
+    throw wrongUsage(error, command);
+  }
+}
+
+/** `runctl` alone: after the help, where to begin. */
+async function welcome(context: Context): Promise<number> {
+  const { resolveSettings } = await import('../config/settings.ts');
+  const { baseUrl } = await resolveSettings({}, context);
+  if (baseUrl === undefined) {
+    const { printNextStep } = await import('../render/output.ts');
+    await printNextStep('it is not set up yet: `runctl config` asks for the address, the key and the project', context);
+  }
+  return 0;
+}
+
+function wrongUsage({ code, message }: CommanderError, command: Command | undefined) {
+  const help = `see \`runctl ${command ? `${command.name()} ` : ''}--help\``;
+  if (code === 'commander.help' && command) {
+    const names = command.commands.map((sub) => sub.name()).join(', ');
+    return usageProblem(`runctl ${command.name()} needs one of: ${names}`, help);
+  }
+  // What follows the = of an option that does not exist may be a key.
+  const told = message
+    .replace(/^error: /, '')
+    .replace(/^command-argument value /, '')
+    .replace(/(unknown option '[^=']*)=.*'$/m, "$1'")
+    .replace(/ is invalid(?: for argument '(\w+)')?\. /, (_, name) => (name ? ` is no ${name}: ` : ' is invalid: '))
+    .replace('Allowed choices are', 'it is one of');
+  const [first = '', suggestion] = told.split('\n');
+  const [, meant] = /Did you mean (.*)\?/.exec(suggestion ?? '') ?? [];
+  return usageProblem(first.replace(/\.$/, ''), meant ? `did you mean \`${meant}\`?` : help);
+}

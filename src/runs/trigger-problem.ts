@@ -1,0 +1,76 @@
+import { formatDuration } from './duration.ts';
+import { comeBack, exitNameOf, factsOf, interruptNameOf, notFoundHint, remedies } from './fault-problem.ts';
+import { Problem } from './problem.ts';
+import { nameOf, type Target } from './run.ts';
+import type { Fault, FaultKind } from './service.ts';
+
+/** A trigger that surely started nothing. */
+export function refusedTriggerProblem(fault: Fault, target: Target, idempotencyKey: string): Problem {
+  const meanings: Partial<Record<FaultKind, string>> = {
+    already_active: `${nameOf(target)} is already running, no run was started`,
+    no_credits: /credit/i.test(fault.message) ? 'no run was started' : 'the AI credit balance is 0, no run was started',
+    unauthorized: 'the key was refused, no run was started',
+    not_found: `the service does not know ${nameOf(target)}, no run was started`,
+  };
+  const activeHint = fault.executionId
+    ? `follow the active run with \`runctl watch ${fault.executionId}\`, or see \`--if-active wait|attach|skip\``
+    : 'wait for it with `--if-active wait`, or see `--if-active attach|skip`';
+  const hints: Partial<Record<FaultKind, string>> = { already_active: activeHint, not_found: notFoundHint };
+  return new Problem({
+    ...factsOf(fault),
+    name: exitNameOf(fault),
+    message: `${fault.message}: ${meanings[fault.kind] ?? 'no run was started'}`,
+    hint: fault.hint ?? comeBack(fault) ?? keyReuseHint(fault) ?? hints[fault.kind] ?? remedies[fault.kind],
+    idempotencyKey,
+  });
+}
+
+const keyReuseHint = ({ serviceCode = '' }: Fault) =>
+  /idempoten/i.test(serviceCode) ? 'give another `--idempotency-key`: this one was used for something else' : undefined;
+
+/** A trigger that may have started a run. */
+export function unknownTriggerProblem(fault: Fault, target: Target, idempotencyKey: string): Problem {
+  const conflict = fault.kind === 'already_active';
+  const happened = conflict
+    ? `an earlier answer was lost, and now ${nameOf(target)} is already running: most likely that is the run of this trigger`
+    : `${fault.message}: a run of ${nameOf(target)} may or may not have been started (key ${idempotencyKey})`;
+  return new Problem({
+    ...factsOf(fault),
+    name: 'outcome_unknown',
+    started: 'unknown',
+    message: conflict ? `${happened} (key ${idempotencyKey})` : happened,
+    hint: `settle it with \`runctl recover\`${conflict ? ' once that run has ended' : ', which cannot start a second run'}`,
+    idempotencyKey,
+  });
+}
+
+/** The user ended a trigger before its outcome was known. */
+export function interruptedTriggerProblem(signal: AbortSignal, target: Target, idempotencyKey: string): Problem {
+  return new Problem({
+    name: interruptNameOf(signal),
+    started: 'unknown',
+    message: `interrupted: a run of ${nameOf(target)} may or may not have been started (key ${idempotencyKey})`,
+    hint: 'settle it with `runctl recover`, which cannot start a second run',
+    idempotencyKey,
+  });
+}
+
+/** The user ended a trigger before anything was sent that could have started a run. */
+export function noRunProblem(signal: AbortSignal, idempotencyKey?: string): Problem {
+  return new Problem({ name: interruptNameOf(signal), message: 'interrupted: no run was started', idempotencyKey });
+}
+
+/** `--timeout` passed while waiting for the active run to end, or will have by the time the service wants another try. */
+export function slotTimeoutProblem(timeoutMs: number, target: Target, idempotencyKey: string, fault?: Fault): Problem {
+  const limit = formatDuration(timeoutMs);
+  const wait = fault && comeBack(fault);
+  const happened = wait
+    ? `is already running, and the limit of ${limit} passes before the next try`
+    : `was still running after ${limit}`;
+  return new Problem({
+    name: 'watch_timeout',
+    message: `${nameOf(target)} ${happened}: no run was started`,
+    hint: wait ?? 'wait longer with `--timeout`',
+    idempotencyKey,
+  });
+}

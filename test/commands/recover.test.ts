@@ -1,0 +1,28 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { recover } from '../../src/commands/recover.ts';
+import { accountOf } from '../../src/config/secret.ts';
+import { openJournal } from '../../src/journal/journal.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+import { temporaryFolder } from '../helpers/program.ts';
+import { target } from '../helpers/scripted-service.ts';
+
+test('an interrupt before a trigger is asked about leaves it open as it was, and the exit code says so', async () => {
+  const folder = temporaryFolder();
+  const baseUrl = 'https://service.test';
+  const apiKey = 'test-key-4f1b7c9d2e';
+  const context = createMemory({
+    RUNCTL_BASE_URL: baseUrl,
+    RUNCTL_API_KEY: apiKey,
+    RUNCTL_STATE_DIR: folder,
+    RUNCTL_CONFIG_DIR: join(folder, 'config'),
+  });
+  const journal = () => openJournal({ folder, nowMs: context.clock.nowMs, onTrouble() {} });
+  const request = { baseUrl, account: accountOf(apiKey), target, idempotencyKey: 'key-1' };
+  journal().append({ type: 'intent', ...request, body: '{}', given: false });
+  journal().append({ type: 'doubtful', ...request, reason: 'the connection was reset' });
+  context.interrupt('SIGTERM');
+  expect(await recover({ json: true }, context)).toBe(143);
+  expect(JSON.parse(context.out())).toMatchObject([{ outcome: 'open', problem: { started: 'unknown' } }]);
+  expect(journal().openIntents({ baseUrl })).toMatchObject([{ reason: 'the connection was reset' }]);
+});

@@ -43,11 +43,12 @@ test.each([
   expect((await rehearse('runctl trigger nightly --quiet', ['--scenario', name])).code).toBe(code);
 });
 
-test('a command that cannot be started is named', async () => {
+test.each([
+  ['./nothing-here', 'runctl: the command ./nothing-here does not exist\n'],
+  ['/', 'runctl: the command / cannot be started: spawn / EACCES\n'],
+])('a command that cannot be started is named: %s', async (command, message) => {
   const { run } = await withMachine();
-  const { code, stderr } = await run(['runctl', 'emulator', '--', './nothing-here']);
-  expect(code).toBe(2);
-  expect(stderr).toContain('the command ./nothing-here could not be started: ');
+  expect(await run(['runctl', 'emulator', '--', command])).toMatchObject({ code: 2, stderr: message });
 });
 
 test('SIGTERM ends a rehearsal with its command', async () => {

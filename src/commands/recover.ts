@@ -72,7 +72,8 @@ async function settle(
         words: `${about} is forgotten: nobody will know whether it started a run`,
       };
     }
-    const words = `${about} is ${formatDuration(ageMs)} old, too old to ask again: the service may have forgotten its key, and would start a second run`;
+    const age = Number.isFinite(ageMs) ? `is ${formatDuration(ageMs)} old` : 'lies in the future of this clock';
+    const words = `${about} ${age}, and is not asked again: the service may have forgotten its key, and would start a second run`;
     return { intent, outcome: 'too_old', words };
   }
   if (account !== settings.account) {
@@ -104,7 +105,7 @@ async function settle(
         if (!options.quiet) void printSentence(`${fault.message}; asking again in ${formatDuration(delayMs)}`, context);
       },
     },
-    'doubtful',
+    { given: intent.given, ageMs, maxAgeMs: options.maxAgeMs },
   );
   if (outcome.end === 'started') {
     const { executionId } = outcome.execution;

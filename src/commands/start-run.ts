@@ -56,7 +56,11 @@ export async function startRun(
           hint: 'nothing names the active run, so it cannot be attached to: try `--if-active wait`',
         });
       }
-      return { kind: 'attached', ...(await lookUp({ target, executionId: activeId }, flags, connection, context)) };
+      const active = await lookUp({ target, executionId: activeId }, flags, connection, context);
+      if (!active.execution || !isFinal(target, active.execution.status)) return { kind: 'attached', ...active };
+      throw refused.with({
+        hint: `the run that is known (${activeId}) has ended since, and nothing names another: try again, or with \`--if-active wait\``,
+      });
     }
     await slot.wait(fault, activeId === undefined ? undefined : { target, executionId: activeId }, idempotencyKey);
   }

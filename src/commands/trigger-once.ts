@@ -8,6 +8,7 @@ import { keyRetentionMs, triggerRun } from '../runs/trigger.ts';
 import {
   interruptedTriggerProblem,
   noRunProblem,
+  otherAccountProblem,
   refusedTriggerProblem,
   unknownTriggerProblem,
 } from '../runs/trigger-problem.ts';
@@ -35,8 +36,9 @@ export async function triggerOnce(
     const run = { target, executionId: earlier.executionId };
     return { kind: 'replayed', ...(await lookUp(run, flags, connection, context)) };
   }
-  // A key that was sent before goes with the bytes that it was sent with.
   const open = earlier?.state === 'open' ? earlier.intent : undefined;
+  if (open && open.account !== account) throw otherAccountProblem(target, idempotencyKey);
+  // A key that was sent before goes with the bytes that it was sent with.
   const bytes = open?.body ?? body;
   connection.sentKeys.add(idempotencyKey);
   let isFirst = true;
@@ -60,7 +62,7 @@ export async function triggerOnce(
       onRetry: (fault, delayMs) =>
         say(`${fault.message}; trying again with the same key in ${formatDuration(delayMs)}`),
     },
-    open ? 'doubtful' : 'ready',
+    { given, ageMs: open?.ageMs },
   );
   if (outcome.end === 'started') {
     const { execution } = outcome;

@@ -26,7 +26,7 @@ export interface Journal {
   find(executionId: string, filter: { baseUrl: string; anew?: boolean }): JournalRun | undefined;
   /** Newest first; reads no further back than `maxAgeMs`. */
   openIntents(filter: IntentFilter): OpenIntent[];
-  /** Accepted under whatever API key, so that one that is replaced starts no second run; open under this one. */
+  /** Under whatever API key, so that one that is replaced starts no second run; what is known under this one comes first. */
   findKey(request: Request): KeyState | undefined;
   /** How long the last completed runs of a target took, in milliseconds, newest first. */
   durations(filter: { baseUrl: string; target: Target }, limit: number): number[];
@@ -62,11 +62,12 @@ export function openJournal(options: LogOptions): Journal {
     const isTold = record.type === 'seen' || (record.type === 'accepted' && !newTriggers.has(idOf(record)));
     const known = isTold ? knownState(record) : undefined;
     if (record.type === 'seen' && known && isKnown(record, known)) return true;
-    const isWritten = log.append(record, placeOf(record, known));
-    if (record.type === 'intent' && !record.given) newTriggers.add(idOf(record));
+    const place = placeOf(record, known);
+    const isWritten = log.append(record, place);
+    if (place === 'first' && record.type === 'intent' && !record.given) newTriggers.add(idOf(record));
     if (record.type === 'doubtful') newTriggers.delete(idOf(record));
     if (isWritten) remember(record);
-    else if (record.type === 'intent') unwrittenTriggers.add(idOf(record));
+    else if (place === 'first' && record.type === 'intent') unwrittenTriggers.add(idOf(record));
     return isWritten;
   }
 
@@ -148,11 +149,13 @@ export function openJournal(options: LogOptions): Journal {
       ofKey(idempotencyKey, log.read({ needle: JSON.stringify(idempotencyKey) }), { baseUrl, target }),
     );
     const ours = triggers.get(id) ?? {};
-    const { accepted } = [ours, ...triggers.values()].find((trigger) => trigger.accepted) ?? {};
     if (ours.accepted || isOpen(ours)) knownTriggers.add(id);
     else knownTriggers.delete(id);
+    const all = [ours, ...triggers.values()];
+    const { accepted } = all.find((trigger) => trigger.accepted) ?? {};
     if (accepted) return { state: 'accepted', executionId: accepted.executionId };
-    return isOpen(ours) ? { state: 'open', intent: openIntentOf(ours, options.nowMs()) } : undefined;
+    const open = all.find(isOpen);
+    return open && { state: 'open', intent: openIntentOf(open, options.nowMs()) };
   }
 
   function durations(filter: { baseUrl: string; target: Target }, limit: number): number[] {

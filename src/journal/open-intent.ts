@@ -13,13 +13,18 @@ export interface OpenIntent {
   given: boolean;
   /** When it was first sent, ISO 8601. */
   at: string;
+  /** Infinite where a clock that was set back leaves it unknown. */
   ageMs: number;
   /** Why the last attempt is in doubt; undefined when the program ended before it could tell. */
   reason?: string;
 }
 
+/** What two readings of a clock that is kept in step may differ by. */
+const clockSkewMs = 300_000;
+
 export function openIntentOf({ intent, reason }: OpenTrigger, nowMs: number): OpenIntent {
   const { account, idempotencyKey, body, given, at } = intent;
+  const ageMs = nowMs - Date.parse(at);
   return {
     account,
     target: targetOf(intent.target),
@@ -27,7 +32,7 @@ export function openIntentOf({ intent, reason }: OpenTrigger, nowMs: number): Op
     body,
     given,
     at,
-    ageMs: nowMs - Date.parse(at),
+    ageMs: ageMs < -clockSkewMs ? Number.POSITIVE_INFINITY : ageMs,
     reason,
   };
 }

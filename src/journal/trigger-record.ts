@@ -21,6 +21,7 @@ export function createTriggerRecord(journal: Journal, identity: TriggerIdentity)
     started: ({ executionId, startedAt, status }) =>
       journal.append({ type: 'accepted', ...request, executionId, startedAt, status }),
     refused: (fault) => journal.append({ type: 'refused', ...request, name: exitNameOf(fault), attempt }),
+    look: () => journal.findKey(request),
     mayBeOfAnother(executionId) {
       const { baseUrl, target, idempotencyKey: ours } = request;
       const known = journal.find(executionId, { baseUrl, anew: true });

@@ -21,6 +21,8 @@ const exitNames: Record<FaultKind, ExitName> = {
   redirected: 'bad_response',
   in_progress: 'bad_response',
   rejected: 'bad_response',
+  reused_key: 'bad_response',
+  stale_key: 'outcome_unknown',
   interrupted: 'interrupted',
 };
 
@@ -104,7 +106,7 @@ export function resultProblem(fault: Fault, run: Run, status: string): Problem {
     message: `the run ended ${status}, but its result could not be read: ${fault.message}`,
     hint:
       fault.kind === 'too_large'
-        ? `read it whole with \`runctl result ${run.executionId} --max-output 1GiB\``
+        ? `read it whole with \`runctl result ${run.executionId} --max-output 512MiB\``
         : (fault.hint ?? comeBack(fault) ?? again('result', run)),
   });
 }

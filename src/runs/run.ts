@@ -1,4 +1,5 @@
 import type { ExitName } from './exit-codes.ts';
+import type { JsonObject } from './json.ts';
 
 /** What is triggered. Agents are discontinued but still answer. */
 export type Target = AutomationTarget | AgentTarget;
@@ -58,4 +59,20 @@ export function nameOf(target: Target): string {
 export function isSameTarget(a: Target, b: Target): boolean {
   if (a.family === 'agent') return b.family === 'agent' && a.agentId === b.agentId;
   return b.family === 'automation' && a.projectId === b.projectId && a.automationName === b.automationName;
+}
+
+/**
+ * May what the service says of a run be said of `target`? A name is compared by its letters and digits: the service may
+ * write it in a way of its own.
+ */
+export function isNamedBy(target: Target, { projectId, automationName, agentId }: JsonObject): boolean {
+  if (target.family === 'agent') return isAlike(target.agentId, agentId);
+  return isAlike(target.projectId, projectId) && isAlike(target.automationName, automationName);
+}
+
+const isAlike = (ours: string, theirs: unknown) => typeof theirs !== 'string' || bare(theirs) === bare(ours);
+
+function bare(name: string): string {
+  const folded = name.normalize('NFKC').toLowerCase();
+  return folded.replace(/[^\p{L}\p{N}]/gu, '') || folded;
 }

@@ -68,6 +68,10 @@ export type FaultKind =
   | 'in_progress'
   /** Any other complete refusal. */
   | 'rejected'
+  /** Answered with the run of another target, which the same key had started. */
+  | 'reused_key'
+  /** Not sent: the service may have forgotten the key, and would start a second run. */
+  | 'stale_key'
   /** Our own signal ended the attempt. */
   | 'interrupted';
 

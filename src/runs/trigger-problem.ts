@@ -25,21 +25,38 @@ export function refusedTriggerProblem(fault: Fault, target: Target, idempotencyK
   });
 }
 
-const keyReuseHint = ({ serviceCode = '' }: Fault) =>
-  /idempoten/i.test(serviceCode) ? 'give another `--idempotency-key`: this one was used for something else' : undefined;
+const keyReuseHint = ({ kind, serviceCode = '' }: Fault) =>
+  kind === 'reused_key' || /idempoten/i.test(serviceCode)
+    ? 'give another `--idempotency-key`: this one was used for something else'
+    : undefined;
 
 /** A trigger that may have started a run. */
 export function unknownTriggerProblem(fault: Fault, target: Target, idempotencyKey: string): Problem {
-  const conflict = fault.kind === 'already_active';
-  const happened = conflict
-    ? `an earlier answer was lost, and now ${nameOf(target)} is already running: most likely that is the run of this trigger`
-    : `${fault.message}: a run of ${nameOf(target)} may or may not have been started (key ${idempotencyKey})`;
+  const settle: Partial<Record<FaultKind, string>> = {
+    already_active: 'settle it with `runctl recover` once that run has ended',
+    stale_key: 'see `runctl list`; close it with `runctl recover --forget`, then trigger with a new key',
+  };
+  const happened =
+    fault.kind === 'already_active'
+      ? `${nameOf(target)} is already running, most likely with the run of this trigger, whose answer was lost`
+      : `${fault.message}: a run of ${nameOf(target)} may or may not have been started`;
   return new Problem({
     ...factsOf(fault),
     name: 'outcome_unknown',
     started: 'unknown',
-    message: conflict ? `${happened} (key ${idempotencyKey})` : happened,
-    hint: `settle it with \`runctl recover\`${conflict ? ' once that run has ended' : ', which cannot start a second run'}`,
+    message: `${happened} (key ${idempotencyKey})`,
+    hint: settle[fault.kind] ?? 'settle it with `runctl recover`, which cannot start a second run',
+    idempotencyKey,
+  });
+}
+
+/** The key was sent under another API key, and nobody knows what came of it: the service would not know it under this one. */
+export function otherAccountProblem(target: Target, idempotencyKey: string): Problem {
+  return new Problem({
+    name: 'outcome_unknown',
+    started: 'unknown',
+    message: `the key was sent with another API key, and may or may not have started a run of ${nameOf(target)} (key ${idempotencyKey})`,
+    hint: 'settle it with `runctl recover` and that API key: with this one a second run would start',
     idempotencyKey,
   });
 }

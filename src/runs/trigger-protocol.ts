@@ -22,6 +22,8 @@ export type TriggerEvent =
   | 'conflict_with_id'
   /** 402, 401, 400 …: a complete refusal. */
   | 'refused'
+  /** The run of another target, which the key had started before: so has every attempt been answered. */
+  | 'reused'
   /** 429: refused for now, nothing done. */
   | 'throttled'
   /** No byte left: DNS, refused, connect time-out. */
@@ -43,6 +45,7 @@ export const protocol: Record<'ready' | 'doubtful', Record<TriggerEvent, Trigger
     conflict: 'refused',
     conflict_with_id: 'refused',
     refused: 'refused',
+    reused: 'refused',
     throttled: 'ready',
     not_sent: 'ready',
     unsendable: 'refused',
@@ -51,13 +54,14 @@ export const protocol: Record<'ready' | 'doubtful', Record<TriggerEvent, Trigger
     stopped: 'refused',
     cut: 'unknown',
   },
-  // Once in doubt, only an id settles it: the refusal may be of the repeat alone. A conflict is most likely our own
+  // Once in doubt, only an id settles it, ours or another's: the refusal may be of the repeat alone. A conflict is most likely our own
   // run; where the body names it, it is taken as ours.
   doubtful: {
     accepted: 'started',
     conflict: 'unknown',
     conflict_with_id: 'started',
     refused: 'unknown',
+    reused: 'refused',
     throttled: 'doubtful',
     not_sent: 'doubtful',
     unsendable: 'unknown',
@@ -73,6 +77,7 @@ export function eventOf(fault: Fault, namesOurs: boolean): TriggerEvent {
   if (fault.kind === 'interrupted') return fault.acted === 'unknown' ? 'cut' : 'stopped';
   if (fault.kind === 'already_active') return namesOurs ? 'conflict_with_id' : 'conflict';
   if (fault.kind === 'throttled') return 'throttled';
+  if (fault.kind === 'reused_key') return 'reused';
   if (fault.acted === 'unknown') return fault.transient ? 'lost' : 'lost_for_good';
   if (fault.kind === 'unreachable') return 'not_sent';
   return fault.httpStatus === undefined ? 'unsendable' : 'refused';

@@ -1,7 +1,9 @@
 import type { Budget } from './budget.ts';
-import type { Clock } from './clock.ts';
+import { type Clock, stopwatch } from './clock.ts';
+import { formatDuration } from './duration.ts';
 import { pause } from './pause.ts';
 import { retryWaitMs } from './retry.ts';
+import { isNamedBy } from './run.ts';
 import type { Answer, Execution, Fault, Service, TriggerRequest } from './service.ts';
 import { eventOf, isEnd, protocol, type TriggerEvent, type TriggerState } from './trigger-protocol.ts';
 
@@ -18,6 +20,8 @@ export interface TriggerRecord {
    * may have ended, or never begun.
    */
   mayBeOfAnother(executionId: string): boolean;
+  /** What is on record of the key by now: another process may have sent the same one. */
+  look(): { state: 'accepted'; executionId: string } | { state: 'open' } | undefined;
 }
 
 /**
@@ -25,6 +29,16 @@ export interface TriggerRecord {
  * of this kind keep one.
  */
 export const keyRetentionMs = 24 * 3_600_000;
+
+/** What is known of a key before it is sent. */
+export interface KeyHistory {
+  /** Did the user choose it? One that was minted has been used for nothing else. */
+  given?: boolean;
+  /** How long ago it was first sent; nobody knows what came of that. Undefined: never. */
+  ageMs?: number;
+  /** Not sent again at this age. */
+  maxAgeMs?: number;
+}
 
 export interface TriggerPorts {
   service: Pick<Service, 'trigger'>;
@@ -43,23 +57,22 @@ export type TriggerOutcome =
   /** `fault` is the last answer; `stopped` tells that patience or the user ended it, not the answer itself. */
   | { end: 'refused' | 'unknown'; fault: Fault; stopped: boolean };
 
-/**
- * Starts one run: the same key and the same bytes for every attempt, until the protocol reaches an end.
- * `from` is `doubtful` when the key was sent before and nobody knows what came of it (`recover`).
- */
+/** Starts one run: the same key and the same bytes for every attempt, until the protocol reaches an end. */
 export async function triggerRun(
   request: TriggerRequest,
   ports: TriggerPorts,
-  from: 'ready' | 'doubtful' = 'ready',
+  key: KeyHistory = {},
 ): Promise<TriggerOutcome> {
   const { service, budget, record, clock, random, signal, giveUpAfterMs } = ports;
+  const { maxAgeMs = keyRetentionMs } = key;
   await budget.take(signal);
   const startMs = clock.elapsedMs();
-  let state: TriggerState = from;
-  // A key that was sent before has its intent on record already, with the time that its age counts from.
-  if (from === 'ready') record.intent();
+  const sinceMs = stopwatch(clock);
+  let state: TriggerState = key.ageMs === undefined ? 'ready' : 'doubtful';
+  record.intent();
   for (let failures = 1; ; failures++) {
-    const answer = await service.trigger(request, signal);
+    const isStale = state === 'doubtful' && (key.ageMs ?? 0) + sinceMs() > maxAgeMs;
+    const answer = isStale ? staleKey(maxAgeMs) : await ask();
     const event = eventOfAnswer(answer);
     const before: TriggerState = state;
     state = step(state, event);
@@ -79,6 +92,12 @@ export async function triggerRun(
     if (isEnd(state)) return finish(state, answer, true);
   }
 
+  async function ask(): Promise<Answer<Execution>> {
+    const answer = await service.trigger(request, signal);
+    const isOther = key.given && answer.kind === 'good' && !isNamedBy(request.target, answer.value.document);
+    return isOther ? reusedKey(answer.value) : answer;
+  }
+
   function eventOfAnswer(answer: Answer<Execution>): TriggerEvent {
     if (answer.kind === 'good') return 'accepted';
     const { executionId } = answer.fault;
@@ -94,7 +113,10 @@ export async function triggerRun(
     const { fault } = answer as Extract<Answer<Execution>, { kind: 'fault' }>;
     if (end === 'refused') record.refused(fault);
     else record.doubtful(fault);
-    return { end: end === 'refused' ? 'refused' : 'unknown', fault, stopped };
+    // This attempt came to nothing; that of another process with the same key may have come to something.
+    const known = record.look();
+    if (known?.state === 'accepted') return { end: 'started', execution: activeRun(known.executionId) };
+    return { end: end === 'refused' && known === undefined ? 'refused' : 'unknown', fault, stopped };
   }
 }
 
@@ -104,8 +126,33 @@ function step(state: TriggerState, event: TriggerEvent): TriggerState {
 
 /** The run that an answer tells of: its own, or the active one that a conflict names. */
 function executionOf(answer: Answer<Execution>): Execution & { executionId: string } {
-  const found: Execution =
-    answer.kind === 'good' ? answer.value : { executionId: answer.fault.executionId, status: 'RUNNING', document: {} };
-  const executionId = found.executionId ?? '';
-  return { ...found, executionId, document: { executionId, status: found.status, ...found.document } };
+  if (answer.kind === 'fault') return activeRun(answer.fault.executionId ?? '');
+  const { executionId = '', status, document } = answer.value;
+  return { ...answer.value, executionId, document: { executionId, status, ...document } };
 }
+
+const activeRun = (executionId: string) => ({
+  executionId,
+  status: 'RUNNING',
+  document: { executionId, status: 'RUNNING' },
+});
+
+const staleKey = (maxAgeMs: number): Answer<never> => ({
+  kind: 'fault',
+  fault: {
+    kind: 'stale_key',
+    transient: false,
+    acted: 'unknown',
+    message: `the key was first sent more than ${formatDuration(maxAgeMs)} ago, and the service may have forgotten it`,
+  },
+});
+
+const reusedKey = ({ executionId, document }: Execution): Answer<never> => ({
+  kind: 'fault',
+  fault: {
+    kind: 'reused_key',
+    transient: false,
+    acted: 'no',
+    message: `the key has started a run of ${document.automationName ?? document.agentId} before (${executionId})`,
+  },
+});

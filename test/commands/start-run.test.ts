@@ -90,6 +90,35 @@ describe('a key that started a run before', () => {
   });
 });
 
+test('a key whose fate is unknown under another API key is not sent', async () => {
+  const { trigger } = createMachine();
+  const flags = { idempotencyKey: 'nightly-1' };
+  await trigger({ trigger: [fault('lost')] }, flags);
+  const { problem, calls } = await trigger({}, flags, 'another account');
+  expect(problem?.facts).toMatchObject({ name: 'outcome_unknown', started: 'unknown' });
+  expect(calls.trigger).toEqual([]);
+});
+
+describe('--if-active attach', () => {
+  const attach = { ifActive: 'attach' } as const;
+
+  test('takes the active run', async () => {
+    const { trigger } = createMachine();
+    const { start } = await trigger({ trigger: [conflict()], status: [running()] }, attach);
+    expect(start).toMatchObject({ kind: 'attached', run, execution: { status: 'RUNNING' } });
+  });
+
+  test('takes no run that has ended for the active one', async () => {
+    const { trigger } = createMachine();
+    const { problem } = await trigger({ trigger: [conflict()], status: [state('COMPLETED')] }, attach);
+    expect(problem?.facts).toMatchObject({
+      name: 'already_active',
+      started: 'no',
+      hint: expect.stringContaining('--if-active wait'),
+    });
+  });
+});
+
 describe('--if-active wait', () => {
   const wait = { ifActive: 'wait' } as const;
 

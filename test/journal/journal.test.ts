@@ -247,7 +247,7 @@ describe('a key', () => {
     ['is unknown once it is refused', [intent(1), refused(1)], undefined],
     ['is unknown once it is forgotten', [intent(1), { type: 'forgotten', ...request(1) } as const], undefined],
     ['is unknown for another automation', [intent(1, weekly), accepted(1, weekly)], undefined],
-    ['that is open under another API key is unknown', [{ ...intent(1), account: '0' }], undefined],
+    ['is open under whatever API key', [{ ...intent(1), account: '0' }], 'open'],
     [
       'is accepted under whatever API key',
       [

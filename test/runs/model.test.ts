@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { isFinal } from '../../src/runs/run.ts';
 import { fault, target } from '../helpers/scripted-service.ts';
 import type { Weather } from '../helpers/service-model.ts';
-import { account, baseUrl, createWorld, type Use, type World } from './world.ts';
+import { account, baseUrl, createWorld, type ServiceOptions, type Use, type World } from './world.ts';
 
 const lossy = (['lost', 'unavailable', 'unreadable', 'in_progress'] as const).flatMap((kind): Weather[] =>
   [true, false].map((acts) => ({ ...fault(kind), acts })),
@@ -39,6 +39,7 @@ const uses: fc.Arbitrary<Use> = fc.record({
   command: fc.constantFrom('trigger', 'trigger', 'trigger', 'recover', 'watch', 'elsewhere'),
   key: fc.option(fc.constantFrom('a', 'b'), { nil: undefined }),
   ifActive: fc.constantFrom('fail', 'skip', 'wait', 'attach'),
+  lateMs: fc.constantFrom(0, 100, 1_000),
   watches: fc.boolean(),
   weather: fc.array(weathers, { maxLength: 8 }),
   kill: fc.option(fc.record({ nth: fc.integer({ min: 1, max: 9 }), after: fc.boolean() }), { nil: undefined, freq: 2 }),
@@ -51,7 +52,7 @@ const moments = fc.oneof(
   fc.tuple(uses, uses),
 );
 
-const services = fc.record({
+const services: fc.Arbitrary<ServiceOptions> = fc.record({
   order: fc.constantFrom('keyFirst', 'activeFirst'),
   namesActiveRun: fc.boolean(),
   replaysRefusals: fc.boolean(),
@@ -130,14 +131,24 @@ function checkTold(
   }
 }
 
-const plain: Use = { command: 'trigger', ifActive: 'fail', watches: false, weather: [], restMs: 0 };
-const rude = { order: 'activeFirst', namesActiveRun: true, replaysRefusals: false, durationMs: 1_000 } as const;
+const plain: Use = { command: 'trigger', ifActive: 'fail', lateMs: 0, watches: false, weather: [], restMs: 0 };
+const waiting: Use = { ...plain, weather: [{ ...fault('throttled', { retryAfterMs: 5_000 }), acts: false }] };
+const recover: Use = { ...plain, command: 'recover' };
+const meanwhile: Use = { ...recover, lateMs: 1_000 };
+const unsent = { nth: 1, after: true };
 const sent = { nth: 2, after: true };
-/** What chance has found, and may not find again: a conflict that names the run of another trigger. */
-const found: [typeof rude, Use[][]][] = [
-  [rude, [[{ ...plain, kill: sent, restMs: 5_000 }], [{ ...plain, kill: sent }], [{ ...plain, command: 'recover' }]]],
-  [rude, [[{ ...plain, kill: sent, restMs: 5_000 }], [plain], [{ ...plain, command: 'recover' }]]],
+const rude: ServiceOptions = { order: 'activeFirst', namesActiveRun: true, replaysRefusals: false, durationMs: 1_000 };
+const slow = { ...rude, durationMs: 20_000 };
+/** What chance has found, or a reviewer, and what chance may not find again. */
+const found: [ServiceOptions, Use[][]][] = [
+  // A conflict that names the run of another trigger.
+  [rude, [[{ ...plain, kill: sent, restMs: 5_000 }], [{ ...plain, kill: sent }], [recover]]],
+  [rude, [[{ ...plain, kill: sent, restMs: 5_000 }], [plain], [recover]]],
   [rude, [[{ ...plain, command: 'elsewhere' }], [{ ...plain, weather: [{ ...fault('lost'), acts: false }] }]]],
+  // A trigger that another process settles while it waits, or is killed over.
+  [slow, [[{ ...waiting, ifActive: 'wait' }, meanwhile]]],
+  [slow, [[waiting, { ...meanwhile, kill: unsent }]]],
+  [slow, [[waiting, { ...meanwhile, kill: sent }]]],
 ];
 
 test('whatever the weather and whenever it is killed, one run for a trigger, none lost, and the truth about each', async () => {
@@ -160,7 +171,7 @@ test('whatever the weather and whenever it is killed, one run for a trigger, non
       // In fair weather, once every run has ended, nothing stays unknown.
       for (let round = 0; round < sequence.flat().length; round++) {
         await world.clock.sleep(options.durationMs);
-        await world.run({ command: 'recover', ifActive: 'fail', watches: false, weather: [], restMs: 0 });
+        await world.run(recover);
         checkWorld(world);
       }
       if (!options.replaysRefusals) expect(world.journal().openIntents({ baseUrl })).toEqual([]);

@@ -7,7 +7,7 @@ import { follow } from '../../src/runs/follow.ts';
 import { Problem } from '../../src/runs/problem.ts';
 import { endingOf } from '../../src/runs/run.ts';
 import { createTempo } from '../../src/runs/tempo.ts';
-import { triggerRun } from '../../src/runs/trigger.ts';
+import { type KeyHistory, triggerRun } from '../../src/runs/trigger.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { run, target } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
@@ -45,13 +45,20 @@ function stage(script: string, { chance = 0.5 }: Given) {
 }
 
 const trigger =
-  (from: 'ready' | 'doubtful'): Play =>
+  (key: KeyHistory): Play =>
   async (script, given = {}) => {
     const { ended, ...ports } = stage(script, given);
-    const record = { intent() {}, doubtful() {}, started() {}, refused() {}, mayBeOfAnother: () => false };
+    const record = {
+      intent() {},
+      doubtful() {},
+      started() {},
+      refused() {},
+      mayBeOfAnother: () => false,
+      look: () => undefined,
+    };
     const { giveUpAfterMs = 30_000 } = given;
     const request = { target, idempotencyKey: 'key-1', body: '{}' };
-    const outcome = await triggerRun(request, { ...ports, record, giveUpAfterMs }, from);
+    const outcome = await triggerRun(request, { ...ports, record, giveUpAfterMs }, key);
     if (outcome.end === 'started') return ended('ok');
     return ended(outcome.end === 'unknown' ? 'outcome_unknown' : exitNameOf(outcome.fault));
   };
@@ -82,8 +89,8 @@ const watch: Play = async (script, given = {}) => {
 
 /** The requests that are asked again, each by its own rules, against a script of answers (`wire.ts`). */
 export const plays = {
-  trigger: trigger('ready'),
-  'trigger in doubt': trigger('doubtful'),
+  trigger: trigger({}),
+  'trigger in doubt': trigger({ ageMs: 60_000 }),
   status: look('status'),
   result: look('result'),
   watch,

@@ -1,15 +1,27 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createBudget } from '../../src/runs/budget.ts';
+import type { JsonObject } from '../../src/runs/json.ts';
 import type { Answer, Execution } from '../../src/runs/service.ts';
-import { type TriggerOutcome, type TriggerPorts, triggerRun } from '../../src/runs/trigger.ts';
+import {
+  type KeyHistory,
+  type TriggerOutcome,
+  type TriggerPorts,
+  type TriggerRecord,
+  triggerRun,
+} from '../../src/runs/trigger.ts';
 import { eventOf, isEnd, protocol, type TriggerEvent } from '../../src/runs/trigger-protocol.ts';
-import { executionId, fault, running, scriptedService, target } from '../helpers/scripted-service.ts';
+import { executionId, fault, projectId, running, scriptedService, target } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 
 const request = { target, idempotencyKey: 'key-1', body: '{}' };
 
-async function triggered(script: Answer<Execution>[], ports: Partial<TriggerPorts> = {}, from?: 'ready' | 'doubtful') {
+async function triggered(
+  script: Answer<Execution>[],
+  ports: Partial<TriggerPorts> = {},
+  key?: KeyHistory,
+  known?: ReturnType<TriggerRecord['look']>,
+) {
   const service = scriptedService({ trigger: script });
   const clock = createVirtualClock();
   const records: string[] = [];
@@ -28,10 +40,11 @@ async function triggered(script: Answer<Execution>[], ports: Partial<TriggerPort
         started: () => records.push('started'),
         refused: () => records.push('refused'),
         mayBeOfAnother: (id) => id === otherId,
+        look: () => known,
       },
       ...ports,
     },
-    from,
+    key,
   );
   return { outcome, records, sent: service.calls.trigger, clock };
 }
@@ -140,8 +153,76 @@ describe('one trigger', () => {
     expect([told.sent.length, told.records]).toEqual([1, records]);
   });
 
-  test('that is asked again for `recover` writes no second intent', async () => {
-    expect((await triggered([running()], {}, 'doubtful')).records).toEqual(['started']);
+  test('whose key was sent before stays in doubt when it is refused', async () => {
+    const { outcome, records } = await triggered([fault('no_credits')], {}, { ageMs: 1000 });
+    expect([outcome.end, records]).toEqual(['unknown', ['intent', 'doubtful']]);
+  });
+});
+
+describe('a key that the user chose', () => {
+  const other = (document: JsonObject) => running({ document: { executionId, status: 'RUNNING', ...document } });
+  const given = { given: true };
+
+  test.each<[string, JsonObject, TriggerOutcome['end']]>([
+    ['the automation as we write it', { projectId, automationName: 'nightly' }, 'started'],
+    ['the automation in another spelling', { projectId, automationName: ' Nightly ' }, 'started'],
+    ['nothing', {}, 'started'],
+    ['another automation', { projectId, automationName: 'weekly' }, 'refused'],
+    ['another project', { projectId: executionId, automationName: 'nightly' }, 'refused'],
+  ])('is answered with a run of ours, or was used before: the answer names %s', async (_, document, end) => {
+    expect((await triggered([other(document)], {}, given)).outcome.end).toBe(end);
+  });
+
+  test('was used before, whatever became of earlier attempts', async () => {
+    const { outcome } = await triggered([lost, other({ automationName: 'weekly' })], {}, given);
+    expect(outcome).toMatchObject({ end: 'refused', fault: { message: expect.stringContaining('weekly') } });
+  });
+
+  test('is needed for that: a minted key is new', async () => {
+    expect((await triggered([other({ automationName: 'weekly' })])).outcome.end).toBe('started');
+  });
+});
+
+describe('a key that the service may have forgotten', () => {
+  const hour = 3_600_000;
+
+  test.each<[string, KeyHistory, number]>([
+    ['a day after it was first sent', { ageMs: 25 * hour }, 0],
+    ['later than the user allows', { ageMs: 2 * hour, maxAgeMs: hour }, 0],
+    ['while the user allows it', { ageMs: 25 * hour, maxAgeMs: 48 * hour }, 1],
+    ['within a day', { ageMs: 23 * hour }, 1],
+  ])('is sent no more: %s', async (_, key, attempts) => {
+    const { outcome, sent } = await triggered([running()], {}, key);
+    expect([outcome.end, sent.length]).toEqual([attempts === 0 ? 'unknown' : 'started', attempts]);
+  });
+
+  test('is sent no more when the machine has slept since the answer was lost', async () => {
+    const clock = createVirtualClock();
+    const onRetry = () => clock.suspend(25 * hour);
+    const { outcome, sent } = await triggered([lost, running()], { clock, onRetry });
+    expect([outcome.end, sent.length]).toEqual(['unknown', 1]);
+  });
+
+  test('is no matter while nothing that was sent can have started a run', async () => {
+    const clock = createVirtualClock();
+    const onRetry = () => clock.suspend(25 * hour);
+    const { outcome } = await triggered([fault('throttled'), running()], { clock, onRetry });
+    expect(outcome.end).toBe('started');
+  });
+});
+
+describe('a key that another process has sent, too', () => {
+  const accepted = { state: 'accepted', executionId: otherId } as const;
+
+  test.each<[string, Answer<Execution>[], ReturnType<TriggerRecord['look']>, TriggerOutcome['end']]>([
+    ['started a run there, when it is refused here', [conflict], accepted, 'started'],
+    ['started a run there, when it stays in doubt here', [lost, conflict], accepted, 'started'],
+    ['may have started a run there, when it is refused here', [conflict], { state: 'open' }, 'unknown'],
+    ['has come to nothing there either', [conflict], undefined, 'refused'],
+  ])('%s', async (_, script, known, end) => {
+    const { outcome } = await triggered(script, {}, {}, known);
+    expect(outcome.end).toBe(end);
+    if (outcome.end === 'started') expect(outcome.execution.executionId).toBe(otherId);
   });
 });
 
@@ -149,14 +230,14 @@ describe('the protocol', () => {
   const events = Object.keys(protocol.ready) as TriggerEvent[];
   const lossy = new Set<TriggerEvent>(['lost', 'lost_for_good', 'cut']);
 
-  test('never says that no run was started once an answer was lost', () => {
+  test('never says that no run was started once an answer was lost, unless the key was used before', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...events), { maxLength: 12 }), (sequence) => {
         let state: keyof typeof protocol | 'started' | 'refused' | 'unknown' = 'ready';
         let inDoubt = false;
         for (const event of sequence) {
           if (isEnd(state)) break;
-          inDoubt ||= lossy.has(event);
+          inDoubt = event !== 'reused' && (inDoubt || lossy.has(event));
           state = protocol[state][event];
         }
         expect(inDoubt && state === 'refused').toBe(false);

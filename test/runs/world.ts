@@ -23,6 +23,8 @@ export interface Use {
   command: 'trigger' | 'recover' | 'watch' | 'elsewhere';
   key?: string;
   ifActive: IfActive;
+  /** After the moment has begun. */
+  lateMs: number;
   /** Follows what it started. */
   watches: boolean;
   weather: Weather[];
@@ -36,13 +38,12 @@ export const baseUrl = 'https://service.test';
 export const account = 'account';
 class Killed extends Error {}
 
+export type ServiceOptions = Pick<ModelOptions, 'order' | 'namesActiveRun' | 'replaysRefusals' | 'durationMs'>;
+
 export type World = ReturnType<typeof createWorld>;
 
 /** A service, a machine whose journal is in `folder`, and time: everything that outlives a process. */
-export function createWorld(
-  folder: string,
-  options: Pick<ModelOptions, 'order' | 'namesActiveRun' | 'replaysRefusals' | 'durationMs'>,
-) {
+export function createWorld(folder: string, options: ServiceOptions) {
   const clock = createVirtualClock();
   let weather: Weather[] = [];
   const struck = () => weather.shift() ?? { kind: 'fair' };
@@ -115,6 +116,7 @@ export function createWorld(
     const killed = new Promise<{ isKilled: true }>((resolve) => {
       kill = () => resolve({ isKilled: true });
     });
+    await clock.sleep(use.lateMs);
     const { connection, context } = openProcess(use, kill);
     try {
       return await Promise.race([killed, act(use, connection, context)]);
@@ -159,10 +161,10 @@ export function createWorld(
   }
 
   async function recover({ journal, service, budget }: Connection, { clock, random, signal }: Context) {
-    for (const { target, idempotencyKey, body, given } of journal.openIntents({ baseUrl }).reverse()) {
+    for (const { target, idempotencyKey, body, given, ageMs } of journal.openIntents({ baseUrl }).reverse()) {
       const record = createTriggerRecord(journal, { baseUrl, account, target, idempotencyKey, body, given });
       const ports = { service, budget, record, clock, random, signal, giveUpAfterMs: 30_000 };
-      await triggerRun({ target, idempotencyKey, body }, ports, 'doubtful');
+      await triggerRun({ target, idempotencyKey, body }, ports, { given, ageMs });
     }
   }
 

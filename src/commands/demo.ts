@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Context, variantOf } from '../context.ts';
 import { builtInScenarios } from '../emulator/scenarios.ts';
 import { startEmulator } from '../emulator/server.ts';
@@ -8,17 +5,21 @@ import { linesOf, printSentence, themeOf } from '../render/output.ts';
 import { wrap } from '../render/wrap.ts';
 import { list } from './list.ts';
 import { result } from './result.ts';
+import { withScratchFolder } from './scratch-folder.ts';
 import { trigger } from './trigger.ts';
 
 const automation = 'nightly-report';
 
 /** `runctl demo`: the whole tour on the emulator. Touches no settings and no journal of the user. */
-export async function demo(context: Context): Promise<number> {
+export function demo(context: Context): Promise<number> {
+  return withScratchFolder((folder) => play(folder, context));
+}
+
+async function play(folder: string, context: Context): Promise<number> {
   const { stderr, clock, random } = context;
   const theme = await themeOf(stderr, context);
   const scenario = builtInScenarios.find(({ name }) => name === 'demo')?.scenario ?? {};
   const emulator = await startEmulator({ scenario, random, nowMs: clock.nowMs });
-  const folder = await mkdtemp(join(tmpdir(), 'runctl-demo-'));
   // Nothing else of the environment: no proxy, no profile, no key of the user's.
   const env = {
     RUNCTL_BASE_URL: emulator.url,
@@ -29,7 +30,7 @@ export async function demo(context: Context): Promise<number> {
     TERM: context.env.TERM,
   };
   const rehearsal = variantOf(context, { env });
-  const show = (about: string, command: string) =>
+  const type = (about: string, command: string) =>
     stderr.write(
       `\n${theme.dim(wrap(`# ${about}`.split(' '), linesOf(stderr)))}\n${theme.dim('$')} ${theme.strong(`runctl ${command}`)}\n`,
     );
@@ -38,12 +39,12 @@ export async function demo(context: Context): Promise<number> {
       `The service is played by the built-in emulator at ${emulator.url}: no account, nothing is kept.`,
       context,
     );
-    show('start a run and follow it to its end; the service stumbles once on the way', `trigger ${automation} --watch`);
+    type('start a run and follow it to its end; the service stumbles once on the way', `trigger ${automation} --watch`);
     const code = await trigger([automation], { watch: true }, rehearsal);
     if (context.signal.aborted) return code;
-    show('data for scripts: any field of the result', 'result --field summary.succeededSteps --field output');
+    type('data for scripts: any field of the result', 'result --field summary.succeededSteps --field output');
     await result('@last', { field: ['summary.succeededSteps', 'output'] }, rehearsal);
-    show('what this machine has started', 'list');
+    type('what this machine has started', 'list');
     await list({}, rehearsal);
     stderr.write(
       `\n${theme.dim('Rehearse your own scripts against it:')} ${theme.command('runctl emulator --help')}\n`,
@@ -51,6 +52,5 @@ export async function demo(context: Context): Promise<number> {
     return code;
   } finally {
     await emulator.close();
-    await rm(folder, { recursive: true, force: true });
   }
 }

@@ -1,48 +1,44 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { constants, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { constants } from 'node:os';
 import type { Context } from '../context.ts';
 import type { Emulator } from '../emulator/server.ts';
 import { onAbort } from '../runs/on-abort.ts';
 import { usageProblem } from '../runs/problem.ts';
+import { withScratchFolder } from './scratch-folder.ts';
 
 /**
  * Runs a command with the emulator in place of the service and a journal of its own, and returns its exit code. What the
  * environment says of address, key and project is set aside; a flag in the command itself is not.
  */
-export async function rehearse(
+export function rehearse(
   [file = '', ...args]: readonly string[],
   emulator: Emulator,
   { env, signal }: Context,
 ): Promise<number> {
-  const stateFolder = await mkdtemp(join(tmpdir(), 'runctl-rehearsal-'));
-  try {
-    return await new Promise((resolve, reject) => {
-      const child = spawn(file, args, {
-        stdio: 'inherit',
-        env: {
-          ...env,
-          RUNCTL_BASE_URL: emulator.url,
-          RUNCTL_API_KEY: emulator.apiKey,
-          RUNCTL_API_KEY_FILE: undefined,
-          RUNCTL_PROJECT: emulator.projectId,
-          RUNCTL_PROFILE: undefined,
-          RUNCTL_STATE_DIR: stateFolder,
-          NO_PROXY: '127.0.0.1,localhost',
-          no_proxy: '127.0.0.1,localhost',
-        },
-      });
-      // Ctrl-C reaches the child by itself: a terminal sends it to every process before it.
-      onAbort(signal, () => signal.reason !== 'SIGINT' && child.kill(signal.reason));
-      child.on('error', ({ code, message }: NodeJS.ErrnoException) =>
-        reject(
-          usageProblem(`the command ${file} ${code === 'ENOENT' ? 'does not exist' : `cannot be started: ${message}`}`),
-        ),
-      );
-      child.on('close', (code, name) => resolve(code ?? 128 + (name ? constants.signals[name] : 0)));
-    });
-  } finally {
-    await rm(stateFolder, { recursive: true, force: true });
-  }
+  return withScratchFolder(
+    (stateFolder) =>
+      new Promise((resolve, reject) => {
+        const child = spawn(file, args, {
+          stdio: 'inherit',
+          env: {
+            ...env,
+            RUNCTL_BASE_URL: emulator.url,
+            RUNCTL_API_KEY: emulator.apiKey,
+            RUNCTL_API_KEY_FILE: undefined,
+            RUNCTL_PROJECT: emulator.projectId,
+            RUNCTL_PROFILE: undefined,
+            RUNCTL_STATE_DIR: stateFolder,
+            NO_PROXY: '127.0.0.1,localhost',
+            no_proxy: '127.0.0.1,localhost',
+          },
+        });
+        // Ctrl-C reaches the child by itself: a terminal sends it to every process before it.
+        onAbort(signal, () => signal.reason !== 'SIGINT' && child.kill(signal.reason));
+        child.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+          const why = code === 'ENOENT' ? 'does not exist' : `cannot be started: ${message}`;
+          reject(usageProblem(`the command ${file} ${why}`));
+        });
+        child.on('close', (code, name) => resolve(code ?? 128 + (name ? constants.signals[name] : 0)));
+      }),
+  );
 }

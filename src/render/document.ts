@@ -15,12 +15,15 @@ export interface Known {
  * fields that status and result share, the status stands: it is the one that was confirmed last as final.
  */
 export function documentOf({ run, execution, result, problem }: Known): JsonObject {
-  return {
+  const document: JsonObject = {
     ...(run && { executionId: run.executionId, ...identityOf(run.target) }),
     ...result?.document,
     ...execution?.document,
     ...(problem && { problem: problem.toJSON() }),
   };
+  // A service that does not name the run in its answer must not take its name from whoever reads this.
+  if (run && typeof document.executionId !== 'string') document.executionId = run.executionId;
+  return document;
 }
 
 /** What names a target in a document. */

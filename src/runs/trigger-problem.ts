@@ -3,6 +3,7 @@ import { comeBack, exitNameOf, factsOf, interruptNameOf, notFoundHint, remedies 
 import { Problem } from './problem.ts';
 import { nameOf, type Target } from './run.ts';
 import type { Fault, FaultKind } from './service.ts';
+import { shellWord } from './shell-word.ts';
 
 /** A trigger that surely started nothing. */
 export function refusedTriggerProblem(fault: Fault, target: Target, idempotencyKey: string): Problem {
@@ -13,7 +14,7 @@ export function refusedTriggerProblem(fault: Fault, target: Target, idempotencyK
     not_found: `the service does not know ${nameOf(target)}, no run was started`,
   };
   const activeHint = fault.executionId
-    ? `follow the active run with \`runctl watch ${fault.executionId}\`, or see \`--if-active wait|attach|skip\``
+    ? `follow the active run with \`runctl watch ${handleOf(target, fault.executionId)}\`, or see \`--if-active wait|attach|skip\``
     : 'wait for it with `--if-active wait`, or see `--if-active attach|skip`';
   const hints: Partial<Record<FaultKind, string>> = { already_active: activeHint, not_found: notFoundHint };
   return new Problem({
@@ -29,6 +30,10 @@ const keyReuseHint = ({ kind, serviceCode = '' }: Fault) =>
   kind === 'reused_key' || /idempoten/i.test(serviceCode)
     ? 'give another `--idempotency-key`: this one was used for something else'
     : undefined;
+
+/** How a run is named on a machine whose journal may not know it. */
+const handleOf = (target: Target, executionId: string) =>
+  shellWord(target.family === 'agent' ? executionId : `${target.projectId}/${target.automationName}/${executionId}`);
 
 /** A trigger that may have started a run. */
 export function unknownTriggerProblem(fault: Fault, target: Target, idempotencyKey: string): Problem {

@@ -51,6 +51,15 @@ test.each([
   expect(await run(['runctl', 'emulator', '--', command])).toMatchObject({ code: 2, stderr: message });
 });
 
+test('a rehearsal without a place for temporary files is refused', async () => {
+  const { run } = await withMachine();
+  const { code, stderr } = await run(['runctl', 'emulator', '--', 'true'], { env: { TMPDIR: '/nothing-here' } });
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(/^runctl: there is no place for temporary files: .*TMPDIR/s),
+  ]);
+});
+
 test('SIGTERM ends a rehearsal with its command', async () => {
   const { run } = await withMachine();
   const { code } = await run(['runctl', 'emulator', '--', 'sh', '-c', 'echo ready; exec sleep 60'], {

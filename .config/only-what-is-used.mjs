@@ -11,11 +11,7 @@ const parts = {
         require('undici/lib/dispatcher/dispatcher.js').prototype.connect = require('undici/lib/api/api-connect.js');
         return require('undici/lib/dispatcher/env-http-proxy-agent.js');
       },
-    });
-    // undici's HTTP parser is WebAssembly, which V8 optimises in the background; on Node 20 the process then waits for
-    // that at its end: 80 ms and 35 MB. To be set after undici is loaded (before, it costs 25 ms) and before its first
-    // request. Newer versions do not wait, and there it only costs.
-    if (process.versions.node.startsWith('20.')) require('node:v8').setFlagsFromString('--liftoff-only');`,
+    });`,
   // undici loads it for the largest header, which we set ourselves, and to know one of its streams, which we never send.
   'undici/http': 'exports.maxHeaderSize = 16384; exports.IncomingMessage = class {};',
   // We do not allow HTTP/2, and send nothing but strings: half of what would be read.

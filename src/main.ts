@@ -1,8 +1,14 @@
 import { fstatSync, readFileSync, writeSync } from 'node:fs';
 import { version as undici } from 'undici/package.json';
 import { version } from '../package.json';
-import { keepCompiled } from './compile-cache.ts';
+import { useCompileCache } from './compile-cache.ts';
 
+/** A fingerprint of all the files of this build. */
+declare const buildId: string;
+
+const usageCode = 2;
+/** V8 throws away code that has not run for a while. */
+const longUseSeconds = 60;
 const argv = process.argv.slice(2);
 const [first, ...rest] = argv;
 const help = ['--help', '-h'].includes(argv.at(-1) ?? '') ? helpOf(argv.slice(0, -1)) : undefined;
@@ -14,14 +20,25 @@ if ((first === '--version' || first === '-V') && rest.length === 0) {
   const platform = `${process.platform}-${process.arch}`;
   answer(`${JSON.stringify({ runctl: version, node: process.versions.node, platform, undici })}\n`);
 } else if (first === '__complete') {
+  useKept();
   void import('./completion/answer.ts').then(({ answerCompletion }) => {
     answer(answerCompletion(rest, built('outline.json'), process.env));
   });
 } else if (help !== undefined) {
   answer(help);
 } else {
-  keepCompiled(process.env);
+  useKept();
   void import('./process.ts').then(({ runProcess }) => runProcess());
+}
+
+/** What is compiled is kept for the next time, but not for a typing error, nor when most of it has been thrown away. */
+function useKept(): void {
+  const command = /^[a-z_]+$/.test(first ?? '') ? `${first}` : 'other';
+  const build = `${buildId}-${process.version}-${process.arch}`;
+  const keep = useCompileCache({ env: process.env, build, command });
+  process.on('exit', (code) => {
+    if (code !== usageCode && process.uptime() < longUseSeconds) keep();
+  });
 }
 
 /** The help of a command as the build printed it. On a terminal the program prints it, to fit its width. */

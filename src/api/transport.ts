@@ -1,5 +1,6 @@
 import { Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import { onAbort } from '../runs/on-abort.ts';
+import { spareOptimising } from '../v8-flags.ts';
 import type { Exchange, ExchangeFailure, HttpRequest, Transport } from './exchange.ts';
 import { credentialsOf, type ProxySettings } from './proxy.ts';
 
@@ -18,6 +19,7 @@ const noDeadlines = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 16_384, 
 
 /** HTTP by undici: through the proxy where there is one, polls on shared connections. */
 export function createTransport({ origin, proxy, connections, connectTimeoutMs }: TransportOptions): Transport {
+  spareOptimising();
   const connect = { timeout: connectTimeoutMs };
   const open = (limit: number): Dispatcher => {
     const options = { ...noDeadlines, connections: limit, connect };

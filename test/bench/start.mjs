@@ -33,6 +33,9 @@ for await (const line of createInterface({ input: emulator.stdout })) {
 }
 
 const folders = { RUNCTL_CONFIG_DIR: join(folder, 'config'), RUNCTL_STATE_DIR: join(folder, 'state') };
+// Where what was compiled is kept.
+const home = join(folder, 'home');
+mkdirSync(home);
 const fromEnvironment = { ...settings, ...folders, RUNCTL_CONFIG_DIR: join(folder, 'none') };
 mkdirSync(folders.RUNCTL_CONFIG_DIR);
 const profile = {
@@ -57,6 +60,7 @@ const cases = {
   completion: runctl(['__complete', 'status', ''], fromEnvironment),
   'status, key from the environment': runctl(['status'], fromEnvironment),
   'status, key from the file': runctl(['status'], folders),
+  'status, no HOME to keep compiled code in': runctl(['status'], { ...fromEnvironment, HOME: undefined }),
   // A name of its own: one that is running would be refused.
   trigger: () => node(options.program, ['trigger', `bench-${++triggers}`], fromEnvironment),
 };
@@ -87,7 +91,7 @@ try {
 /** Milliseconds from the start of a process to its end. */
 function run({ file, args, env }) {
   const start = process.hrtime.bigint();
-  const { status, stderr } = spawnSync(file, args, { env: { PATH: process.env.PATH, ...env } });
+  const { status, stderr } = spawnSync(file, args, { env: { PATH: process.env.PATH, HOME: home, ...env } });
   const ms = Number(process.hrtime.bigint() - start) / 1e6;
   if (status !== 0) throw new Error(`${file} ${args.join(' ')} ended with ${status}: ${stderr}`);
   return ms;
@@ -96,7 +100,7 @@ function run({ file, args, env }) {
 /** The most memory that a process had, in MB, as Linux tells it while the process runs; elsewhere NaN. */
 async function peakOf({ file, args, env }) {
   let peak = existsSync('/proc/self/status') ? 0 : Number.NaN;
-  const child = spawn(file, args, { env: { PATH: process.env.PATH, ...env }, stdio: 'ignore' });
+  const child = spawn(file, args, { env: { PATH: process.env.PATH, HOME: home, ...env }, stdio: 'ignore' });
   while (peak >= 0 && child.exitCode === null) {
     const [, kilobytes] = /VmHWM:\s*(\d+)/.exec(statusOf(child.pid)) ?? [];
     peak = Math.max(peak, Number(kilobytes ?? 0) / 1024);

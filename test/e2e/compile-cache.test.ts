@@ -1,23 +1,93 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
-import * as nodeModule from 'node:module';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { runProgram, temporaryFolder } from '../helpers/program.ts';
 
-const isKnown = 'enableCompileCache' in nodeModule;
-
-test.skipIf(!isKnown)('what Node compiled is kept in the cache folder of the user', async () => {
+function createHome() {
   const home = temporaryFolder();
-  mkdirSync(join(home, '.cache'));
-  for (const _ of [1, 2])
-    expect(await runProgram(['explain', '3'], { env: { HOME: home } })).toMatchObject({ code: 0 });
-  expect(readdirSync(join(home, '.cache/runctl'), { recursive: true }).length).toBeGreaterThan(1);
+  const caches = join(home, '.cache');
+  const explain = (code = '3') => runProgram(['explain', code], { env: { HOME: home } });
+  const files = () =>
+    readdirSync(join(caches, 'runctl'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name));
+  return { home, caches, explain, files };
+}
+
+const inodesOf = (files: string[]) => files.map((file) => statSync(file).ino);
+
+test('what was compiled is kept in the cache folder of the user, for the user alone, and taken from there', async () => {
+  const { caches, explain, files } = createHome();
+  expect(await explain()).toMatchObject({ code: 0, stderr: '' });
+  const kept = files();
+  expect(kept.length).toBeGreaterThan(0);
+  for (const path of [caches, ...kept]) expect(statSync(path).mode & 0o077).toBe(0);
+  const inodes = inodesOf(kept);
+  expect(await explain()).toMatchObject({ code: 0, stderr: '' });
+  expect(inodesOf(files())).toEqual(inodes);
 });
 
-test('nothing is kept where there is no such folder, nor where it cannot be written', async () => {
-  const home = temporaryFolder();
-  for (const env of [{ HOME: home }, { HOME: '/proc' }, { XDG_CACHE_HOME: '/proc' }, { XDG_CACHE_HOME: 'cache' }, {}]) {
+test('a typing error keeps nothing', async () => {
+  const { caches, explain } = createHome();
+  expect(await explain('nothing')).toMatchObject({ code: 2 });
+  expect(existsSync(caches)).toBe(false);
+});
+
+describe('what V8 does not take', () => {
+  test.each<[string, (file: string) => void]>([
+    ['is cut short', (file) => truncateSync(file, statSync(file).size >> 1)],
+    ['is empty', (file) => truncateSync(file)],
+    ['is something else', (file) => writeFileSync(file, 'x'.repeat(1000))],
+  ])('%s, and is replaced', async (_, spoil) => {
+    const { explain, files } = createHome();
+    const { stdout } = await explain();
+    for (const file of files()) spoil(file);
+    const spoilt = files().map((file) => readFileSync(file));
+    expect(await explain()).toMatchObject({ code: 0, stdout, stderr: '' });
+    expect(files().map((file) => readFileSync(file).equals(spoilt.shift() ?? Buffer.of()))).not.toContain(true);
+    expect(await explain()).toMatchObject({ code: 0, stdout, stderr: '' });
+  });
+});
+
+test('a folder that others may write to is not used', async () => {
+  const { explain, files, caches } = createHome();
+  await explain();
+  const [build = ''] = readdirSync(join(caches, 'runctl'));
+  chmodSync(join(caches, 'runctl', build), 0o777);
+  for (const file of files()) writeFileSync(file, 'x');
+  expect(await explain()).toMatchObject({ code: 0, stderr: '' });
+  expect(files().map((file) => readFileSync(file, 'utf8'))).toEqual(files().map(() => 'x'));
+});
+
+test('nothing is kept where there is no place for it, or where nothing is wanted', async () => {
+  const { home, caches } = createHome();
+  const environments = [
+    { HOME: home, NODE_DISABLE_COMPILE_CACHE: '1' },
+    { HOME: '/proc' },
+    { HOME: join(home, 'nothing/here') },
+    { XDG_CACHE_HOME: '/proc' },
+    { XDG_CACHE_HOME: 'cache' },
+    {},
+  ];
+  for (const env of environments) {
     expect(await runProgram(['explain', '3'], { env })).toMatchObject({ code: 0, stderr: '' });
   }
-  expect(existsSync(join(home, '.cache'))).toBe(false);
+  expect(existsSync(caches)).toBe(false);
+});
+
+test('a cache folder of the user is taken as it is', async () => {
+  const { home, caches, explain } = createHome();
+  mkdirSync(caches, { mode: 0o755 });
+  await explain();
+  expect(readdirSync(join(home, '.cache'))).toEqual(['runctl']);
+  expect(statSync(caches).mode & 0o777).toBe(0o755);
 });

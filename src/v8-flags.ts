@@ -12,8 +12,17 @@ export function spareOptimising(): void {
   if (isNode20) setFlagsFromString('--liftoff-only');
 }
 
-/** V8 takes no code that was made under other flags: undoes the one above, and what it implies. */
+/**
+ * Every look at a run leaves what lives until the next one, which V8 takes for long-lived: at 5,000 runs it lets 40 MB
+ * grow to 130 before it looks again. To be looked at after every 40 % instead costs a fiftieth of the time.
+ */
+export function growSlowly(): void {
+  setFlagsFromString('--heap-growing-percent=40');
+}
+
+/** V8 takes no code that was made under other flags: undoes those above, and what they imply. */
 export function restoreFlags(): void {
-  if (isNode20)
-    for (const flag of ['no-liftoff-only', 'wasm-tier-up', 'wasm-dynamic-tiering']) setFlagsFromString(`--${flag}`);
+  setFlagsFromString('--heap-growing-percent=0');
+  if (!isNode20) return;
+  for (const flag of ['no-liftoff-only', 'wasm-tier-up', 'wasm-dynamic-tiering']) setFlagsFromString(`--${flag}`);
 }

@@ -8,6 +8,7 @@ import { parseRunArgument } from '../runs/arguments.ts';
 import type { Ending } from '../runs/follow.ts';
 import { usageProblem } from '../runs/problem.ts';
 import { isFinal, nameOf } from '../runs/run.ts';
+import { growSlowly } from '../v8-flags.ts';
 import { type Connection, type ConnectOptions, connect } from './connect.ts';
 import { type FollowFlags, followRun, reporterFor } from './follow-run.ts';
 import { findRun, type KnownRun, knownRun, type RunFlags } from './known-runs.ts';
@@ -52,6 +53,7 @@ export async function followAll(
     connection,
     context,
   );
+  growSlowly();
   try {
     const enough = new AbortController();
     const watching = endedBy(endedBy(context, context.stdout.closed), enough.signal);

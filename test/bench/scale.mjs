@@ -11,6 +11,7 @@ const root = join(import.meta.dirname, '../..');
 const seconds = Number(process.argv[2] ?? 20);
 const folder = mkdtempSync(join(tmpdir(), 'runctl-scale-'));
 const intervalMs = 5_000;
+const settledAfterMs = intervalMs + 2_000;
 const project = '00000000-0000-4000-8000-000000000001';
 
 // The emulator, with the times of its status requests by run.
@@ -41,11 +42,17 @@ buildSync({
   logLevel: 'error',
 });
 
-// Writes what a process used to the file that RUSAGE names.
+// Writes what a process used, and how much of it by each SIGUSR2, to the file that RUSAGE names.
 const usageHook = join(folder, 'usage.cjs');
 writeFileSync(
   usageHook,
-  `process.on('exit', () => require('node:fs').writeFileSync(process.env.RUSAGE, JSON.stringify(process.resourceUsage())));`,
+  `const used = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };
+   const marks = [];
+   process.on('SIGUSR2', () => marks.push(used()));
+   process.on('exit', () => {
+     const usage = { cpuMs: used(), marks, megabytes: process.resourceUsage().maxRSS / 1024 };
+     require('node:fs').writeFileSync(process.env.RUSAGE, JSON.stringify(usage));
+   });`,
 );
 
 // The named alternative: the same requests at the same times, and nothing else.
@@ -95,26 +102,44 @@ async function measure(command, args, count) {
     env: { RUSAGE: usageFile, RUNCTL_BASE_URL: url, RUNCTL_API_KEY: apiKey, RUNCTL_STATE_DIR: join(folder, 'state') },
   });
   child.stdin.end(`${runs.slice(0, count).join('\n')}\n`);
-  await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  // By then every run has been looked at, and what is done once for each is done.
+  await passed(settledAfterMs);
+  child.kill('SIGUSR2');
+  await passed(seconds * 1000 - settledAfterMs);
+  child.kill('SIGUSR2');
   const looks = await ask('looks');
   child.kill('SIGTERM');
   await new Promise((resolve) => child.once('exit', resolve));
-  const usage = JSON.parse(readFileSync(usageFile, 'utf8'));
+  const { cpuMs, marks, megabytes } = JSON.parse(readFileSync(usageFile, 'utf8'));
   // How much later than the interval a look came, the interval's own jitter (10 %) left out for ours.
   const lags = looks.flatMap((times) => times.slice(1).map((atMs, index) => atMs - times[index] - intervalMs));
   lags.sort((a, b) => a - b);
   const at = (share) => lags[Math.min(lags.length - 1, Math.floor(lags.length * share))] ?? Number.NaN;
   return {
-    cpuMs: (usage.userCPUTime + usage.systemCPUTime) / 1000,
-    megabytes: usage.maxRSS / 1024,
+    cpuMs,
+    steadyMs: marks[1] - marks[0],
+    megabytes,
     requests: looks.flat().length,
     p50: at(0.5),
     p99: at(0.99),
   };
 }
 
-const ours = ['watch', '-', '--interval', `${intervalMs}ms`, '--rate', '1000', '--quiet', '--timeout', '0'];
-const cells = ['runs', 'client', 'requests', 'CPU of one core', 'peak MB', 'late p50 ms', 'late p99 ms', 'CPU / bare'];
+const passed = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+// A rate that does not bind, since the bare loop has none.
+const ours = ['watch', '-', '--interval', `${intervalMs}ms`, '--rate', '1500', '--quiet', '--timeout', '0'];
+const cells = [
+  'runs',
+  'client',
+  'requests',
+  'CPU of one core',
+  'peak MB',
+  'late p50 ms',
+  'late p99 ms',
+  'CPU / bare',
+  'once settled',
+];
 console.log(`${seconds} s each, a look at every run each ${intervalMs / 1000} s, Node ${process.version}\n`);
 console.log(cells.map((cell) => cell.padEnd(16)).join(''));
 for (const count of [1, 100, 1000, 5000]) {
@@ -124,7 +149,7 @@ for (const count of [1, 100, 1000, 5000]) {
     ['bare undici', bare],
     ['runctl', runctl],
   ]) {
-    const { cpuMs, megabytes, requests, p50, p99 } = figures;
+    const { cpuMs, steadyMs, megabytes, requests, p50, p99 } = figures;
     const share = `${((cpuMs / (seconds * 1000)) * 100).toFixed(1)} %`;
     const row = [
       count,
@@ -135,6 +160,7 @@ for (const count of [1, 100, 1000, 5000]) {
       p50.toFixed(0),
       p99.toFixed(0),
       (cpuMs / bare.cpuMs).toFixed(2),
+      (steadyMs / bare.steadyMs).toFixed(2),
     ];
     console.log(row.map((cell) => String(cell).padEnd(16)).join(''));
   }

@@ -1,6 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { parseDuration } from '../runs/duration.ts';
+import { defaults } from '../runs/defaults.ts';
+import { formatDuration, parseDuration } from '../runs/duration.ts';
 import { usageProblem } from '../runs/problem.ts';
+
+/** A duration as it is typed. */
+export const typed = (ms: number) => formatDuration(ms).replace(' ', '');
 
 const durationForms = 'give a duration like 500ms, 30s, 5m, 1h30m or 2d';
 
@@ -101,20 +105,27 @@ const groups = {
   events: [output, [['--events', 'print a JSON object a line as things happen']]],
   patience: [
     following,
-    [['--give-up-after <duration>', 'time without one good answer (default: 30s)', positiveDuration, 'giveUpAfterMs']],
+    [
+      [
+        '--give-up-after <duration>',
+        `time without one good answer (default: ${typed(defaults.giveUpAfterMs)})`,
+        positiveDuration,
+        'giveUpAfterMs',
+      ],
+    ],
   ],
   following: [
     following,
     [
       [
         '--timeout <duration>',
-        'stop waiting after this time; the run goes on; 0 never (default: 3h15m)',
+        `stop waiting after this time; the run goes on; 0 never (default: ${typed(defaults.timeoutMs)})`,
         durationOrZero,
         'timeoutMs',
       ],
       [
         '--give-up-after <duration>',
-        'time without one good answer (default: 10m; 30s to start a run)',
+        `time without one good answer (default: ${typed(defaults.watchGiveUpAfterMs)}; ${typed(defaults.giveUpAfterMs)} to start a run)`,
         positiveDuration,
         'giveUpAfterMs',
       ],

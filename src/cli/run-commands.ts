@@ -1,6 +1,7 @@
 import { Option } from 'commander';
+import { defaults } from '../runs/defaults.ts';
 import { errorTypes } from '../runs/next-step.ts';
-import { checked, createOption, duration, names, whole, withOptions } from './options.ts';
+import { checked, createOption, duration, names, typed, whole, withOptions } from './options.ts';
 import type { Wire } from './wiring.ts';
 
 export const wireTrigger: Wire = (command, { done, context }) => {
@@ -79,7 +80,12 @@ export const wireRecover: Wire = (command, { done, context }) => {
   withOptions(command, 'patience', 'output', 'settings')
     .option('--dry-run', 'only list them')
     .addOption(
-      createOption(['--max-age <duration>', 'older ones are not asked for again (default: 24h)', duration, 'maxAgeMs']),
+      createOption([
+        '--max-age <duration>',
+        `older ones are not asked for again (default: ${typed(defaults.keyRetentionMs)})`,
+        duration,
+        'maxAgeMs',
+      ]),
     )
     .option('--forget', 'close those that are too old')
     .action(async (options) => {

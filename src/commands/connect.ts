@@ -16,6 +16,7 @@ import { type Journal, openJournal } from '../journal/journal.ts';
 import { openLimits } from '../journal/limits.ts';
 import { cleanLine } from '../render/clean.ts';
 import { type Budget, createBudget } from '../runs/budget.ts';
+import { longestRecord } from '../runs/pace-record.ts';
 import { usageProblem } from '../runs/problem.ts';
 import type { Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
@@ -139,15 +140,12 @@ export function journalOf({ env, stderr, clock }: Context, { needed }: JournalNe
   });
 }
 
-// As many earlier runs as still say something about the next one.
-const historyLength = 50;
-
 /** Reads each target's history once, when it is first asked for. */
 function historyOf(journal: Journal, baseUrl: string): Connection['history'] {
   const read = new Map<string, readonly number[]>();
   return (target) => {
     const key = JSON.stringify(target);
-    const known = read.get(key) ?? journal.durations({ baseUrl, target }, historyLength);
+    const known = read.get(key) ?? journal.durations({ baseUrl, target }, longestRecord);
     read.set(key, known);
     return known;
   };

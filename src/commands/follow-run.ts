@@ -3,6 +3,7 @@ import { createReporter } from '../render/create-reporter.ts';
 import type { OutputOptions } from '../render/output.ts';
 import type { Reporter } from '../render/reporter.ts';
 import { awaitEnd, type FollowOptions, type FollowPorts, type StatusEnding } from '../runs/await-end.ts';
+import { defaults } from '../runs/defaults.ts';
 import { type Ending, follow } from '../runs/follow.ts';
 import type { FollowEvent } from '../runs/follow-event.ts';
 import { createPace, jitter, type Pace } from '../runs/pace.ts';
@@ -22,11 +23,8 @@ export interface FollowFlags extends OutputOptions {
   bell?: boolean;
 }
 
-const defaultTimeoutMs = 3.25 * 3_600_000;
-const defaultGiveUpAfterMs = 600_000;
-
 /** The time limit of `--timeout`: for a run's end and for a free slot (contract §8). */
-export function timeoutMsOf({ timeoutMs = defaultTimeoutMs }: { timeoutMs?: number }): number {
+export function timeoutMsOf({ timeoutMs = defaults.timeoutMs }: { timeoutMs?: number }): number {
   return timeoutMs === 0 ? Number.POSITIVE_INFINITY : timeoutMs;
 }
 
@@ -78,7 +76,7 @@ function optionsOf(target: Target, flags: FollowFlags, connection: Connection, {
     pace: paceOf(target, flags, connection, random),
     isFixed: flags.intervalMs !== undefined,
     timeoutMs: timeoutMsOf(flags),
-    giveUpAfterMs: flags.giveUpAfterMs ?? defaultGiveUpAfterMs,
+    giveUpAfterMs: flags.giveUpAfterMs ?? defaults.watchGiveUpAfterMs,
   };
 }
 

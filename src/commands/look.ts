@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { printSentence } from '../render/output.ts';
+import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { faultProblem, interruptedProblem } from '../runs/fault-problem.ts';
 import { Problem } from '../runs/problem.ts';
@@ -10,8 +11,6 @@ import type { Answer, Execution, RunResult } from '../runs/service.ts';
 import type { Connection } from './connect.ts';
 import { type KnownRun, knownRun } from './known-runs.ts';
 
-const defaultGiveUpAfterMs = 30_000;
-
 interface Looks {
   status: Execution;
   result: RunResult;
@@ -21,7 +20,7 @@ interface Looks {
 export async function lookAt<Kind extends keyof Looks>(
   operation: Kind,
   { run, triggeredAtMs }: KnownRun,
-  { giveUpAfterMs = defaultGiveUpAfterMs, quiet }: { giveUpAfterMs?: number; quiet?: boolean },
+  { giveUpAfterMs = defaults.giveUpAfterMs, quiet }: { giveUpAfterMs?: number; quiet?: boolean },
   { service, budget }: Connection,
   context: Context,
 ): Promise<Looks[Kind]> {

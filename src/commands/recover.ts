@@ -3,11 +3,12 @@ import type { OpenIntent } from '../journal/open-intent.ts';
 import { createTriggerRecord } from '../journal/trigger-record.ts';
 import { identityOf } from '../render/document.ts';
 import { type OutputOptions, printDocuments, printSentence, wantsData } from '../render/output.ts';
+import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { exitCodeOf } from '../runs/exit-codes.ts';
 import type { Problem } from '../runs/problem.ts';
 import { nameOf } from '../runs/run.ts';
-import { keyRetentionMs, triggerRun } from '../runs/trigger.ts';
+import { triggerRun } from '../runs/trigger.ts';
 import { interruptedTriggerProblem, unknownTriggerProblem } from '../runs/trigger-problem.ts';
 import { type Connection, type ConnectOptions, connect } from './connect.ts';
 
@@ -17,8 +18,6 @@ export interface RecoverOptions extends ConnectOptions, OutputOptions {
   forget?: boolean;
   giveUpAfterMs?: number;
 }
-
-const defaultGiveUpAfterMs = 30_000;
 
 /** What became of one open intent. */
 interface Recovery {
@@ -63,7 +62,7 @@ async function settle(
   const { clock, random, signal } = context;
   const { target, idempotencyKey, account, body, ageMs } = intent;
   const about = `the trigger of ${nameOf(target)} at ${intent.at}`;
-  if (ageMs > (options.maxAgeMs ?? keyRetentionMs)) {
+  if (ageMs > (options.maxAgeMs ?? defaults.keyRetentionMs)) {
     if (options.forget && !options.dryRun) {
       journal.append({ type: 'forgotten', baseUrl, account, target, idempotencyKey });
       return {
@@ -100,7 +99,7 @@ async function settle(
       clock,
       random,
       signal,
-      giveUpAfterMs: options.giveUpAfterMs ?? defaultGiveUpAfterMs,
+      giveUpAfterMs: options.giveUpAfterMs ?? defaults.giveUpAfterMs,
       onRetry(fault, delayMs) {
         if (!options.quiet) void printSentence(`${fault.message}; asking again in ${formatDuration(delayMs)}`, context);
       },

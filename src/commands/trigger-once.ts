@@ -1,10 +1,11 @@
 import type { Context } from '../context.ts';
 import { createTriggerRecord } from '../journal/trigger-record.ts';
 import type { Reporter } from '../render/reporter.ts';
+import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { nameOf, type Target } from '../runs/run.ts';
 import type { Fault, Service } from '../runs/service.ts';
-import { keyRetentionMs, triggerRun } from '../runs/trigger.ts';
+import { triggerRun } from '../runs/trigger.ts';
 import {
   interruptedTriggerProblem,
   noRunProblem,
@@ -15,8 +16,6 @@ import {
 import type { Connection } from './connect.ts';
 import { lookUp } from './look.ts';
 import type { Start, StartFlags } from './start-run.ts';
-
-const defaultGiveUpAfterMs = 30_000;
 
 /** Sends one trigger to its end, unless the journal knows what came of its key. A conflict is no `Problem` yet. */
 export async function triggerOnce(
@@ -58,7 +57,7 @@ export async function triggerOnce(
       clock,
       random,
       signal,
-      giveUpAfterMs: flags.giveUpAfterMs ?? defaultGiveUpAfterMs,
+      giveUpAfterMs: flags.giveUpAfterMs ?? defaults.giveUpAfterMs,
       onRetry: (fault, delayMs) =>
         say(`${fault.message}; trying again with the same key in ${formatDuration(delayMs)}`),
     },
@@ -90,7 +89,7 @@ export async function triggerOnce(
 
 function tellOfOpenTriggers(target: Target, { journal, baseUrl, sentKeys }: Connection, say: Reporter['say']): void {
   // No further back than `recover` goes.
-  const open = journal.openIntents({ baseUrl, target, maxAgeMs: keyRetentionMs });
+  const open = journal.openIntents({ baseUrl, target, maxAgeMs: defaults.keyRetentionMs });
   if (open.every(({ idempotencyKey }) => sentKeys.has(idempotencyKey))) return;
   say(`an earlier trigger of ${nameOf(target)} may or may not have started a run: settle it with \`runctl recover\``);
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { defaults } from '../runs/defaults.ts';
 import { exitNameOf } from '../runs/fault-problem.ts';
-import { keyRetentionMs, type TriggerRecord } from '../runs/trigger.ts';
+import type { TriggerRecord } from '../runs/trigger.ts';
 import type { Journal } from './journal.ts';
 import type { Request } from './record.ts';
 
@@ -25,7 +26,7 @@ export function createTriggerRecord(journal: Journal, identity: TriggerIdentity)
     mayBeOfAnother(executionId) {
       const { baseUrl, target, idempotencyKey: ours } = request;
       const known = journal.find(executionId, { baseUrl, anew: true });
-      const open = journal.openIntents({ baseUrl, target, maxAgeMs: keyRetentionMs });
+      const open = journal.openIntents({ baseUrl, target, maxAgeMs: defaults.keyRetentionMs });
       return (known ? [known, ...open] : open).some(({ idempotencyKey }) => idempotencyKey !== ours);
     },
   };

@@ -1,7 +1,7 @@
 import { before, bellOf, chanceOfSurprise, densityAfter, logRange } from './pace-bell.ts';
 
 /** Runs older than the newest thirty are not looked at. */
-const longestRecord = 30;
+export const longestRecord = 30;
 /** How many runs go by, about, until the run times of an automation change for good. */
 const runsUntilChange = 30;
 /** How much runs of one kind differ, as the deviation of the logarithm. */

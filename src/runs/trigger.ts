@@ -1,5 +1,6 @@
 import type { Budget } from './budget.ts';
 import { type Clock, stopwatch } from './clock.ts';
+import { defaults } from './defaults.ts';
 import { formatDuration } from './duration.ts';
 import { pause } from './pause.ts';
 import { retryWaitMs } from './retry.ts';
@@ -23,12 +24,6 @@ export interface TriggerRecord {
   /** What is on record of the key by now: another process may have sent the same one. */
   look(): { state: 'accepted'; executionId: string } | { state: 'open' } | undefined;
 }
-
-/**
- * How long a key is taken to be known to the service. The interface (§8) does not tell; a day is the least that services
- * of this kind keep one.
- */
-export const keyRetentionMs = 24 * 3_600_000;
 
 /** What is known of a key before it is sent. */
 export interface KeyHistory {
@@ -64,7 +59,7 @@ export async function triggerRun(
   key: KeyHistory = {},
 ): Promise<TriggerOutcome> {
   const { service, budget, record, clock, random, signal, giveUpAfterMs } = ports;
-  const { maxAgeMs = keyRetentionMs } = key;
+  const { maxAgeMs = defaults.keyRetentionMs } = key;
   await budget.take(signal);
   const startMs = clock.elapsedMs();
   const sinceMs = stopwatch(clock);

@@ -250,7 +250,7 @@ describe('recover', () => {
   test('--max-age keeps an old intent from being sent, and --forget closes it', async () => {
     const { env, emulator, sent } = await withOpenIntent();
     const old = await runProgram(['recover', '--max-age', '1ms'], { env });
-    expect(old.stderr).toContain('too old');
+    expect(old.stderr).toContain('is not asked again');
     expect(old.code).toBe(12);
     expect((await runProgram(['recover', '--max-age', '1ms', '--forget'], { env })).code).toBe(0);
     expect((await runProgram(['recover'], { env })).stderr).toContain('nothing to recover');

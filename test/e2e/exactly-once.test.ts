@@ -114,7 +114,7 @@ test('a final state that `result` learned is known to `list` and `watch --all`',
 
 describe('--if-active', () => {
   const busy = async (scenario: Scenario = {}) => {
-    const { env, emulator } = await withEmulator({ automations: { '*': { duration: '900ms' } }, ...scenario });
+    const { env, emulator } = await withEmulator({ automations: { '*': { duration: '1h' } }, ...scenario });
     const other = { ...env, RUNCTL_STATE_DIR: `${env.RUNCTL_STATE_DIR}-other` };
     const { stdout } = await runProgram(['trigger', 'nightly'], { env: other });
     return { env, other, emulator, active: stdout.trim() };
@@ -141,7 +141,7 @@ describe('--if-active', () => {
   test.each([true, false])(
     'wait starts one run when the slot is free (active run named: %s), with a new key for each try',
     async (namesActiveRun) => {
-      const { env, emulator } = await busy({ namesActiveRun });
+      const { env, emulator } = await busy({ namesActiveRun, automations: { '*': { duration: '900ms' } } });
       const { code, stdout } = await runProgram(['trigger', 'nightly', '--if-active', 'wait', '-q'], { env });
       expect(code).toBe(0);
       expect(emulator.runs().map(({ executionId }) => executionId)[1]).toBe(stdout.trim());
@@ -153,7 +153,7 @@ describe('--if-active', () => {
   );
 
   test('wait is bounded by --timeout', async () => {
-    const { env } = await busy({ automations: { '*': { duration: '1h' } } });
+    const { env } = await busy();
     const { code, stderr } = await runProgram(['trigger', 'nightly', '--if-active', 'wait', '--timeout', '300ms'], {
       env,
     });

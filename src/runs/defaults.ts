@@ -1,0 +1,14 @@
+/** What holds unless an option says otherwise (contract §5, §6), in milliseconds. */
+export const defaults = {
+  /** `--give-up-after` of a command that asks or triggers once. */
+  giveUpAfterMs: 30_000,
+  /** `--give-up-after` of a watch: longer than a deployment, a router or a gateway is out. */
+  watchGiveUpAfterMs: 600_000,
+  /** `--timeout`: the service's own limit of a run (3 h) and a margin. */
+  timeoutMs: 11_700_000,
+  /**
+   * `--max-age`: how long a key is taken to be known to the service. The interface (§8) does not tell; a day is the least
+   * that services of this kind keep one.
+   */
+  keyRetentionMs: 86_400_000,
+};

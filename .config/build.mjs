@@ -3,13 +3,13 @@
 import { createHash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { build, transform } from 'esbuild';
 import { collectLicences } from './licences.mjs';
 import { onlyWhatIsUsed } from './only-what-is-used.mjs';
 import { pack } from './pack.mjs';
 
-const root = new URL('..', import.meta.url).pathname;
+const root = join(import.meta.dirname, '../');
 const outdir = `${root}dist`;
 const target = { platform: 'node', target: 'node20.19' };
 /** Where the build's own fingerprint comes once it is known. */

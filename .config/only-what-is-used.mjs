@@ -1,5 +1,7 @@
 // What is left out of the packages we bundle, or loaded only when it is used.
 
+import { dirname } from 'node:path';
+
 const parts = {
   // undici whole takes 44 ms to load, these parts 17.
   undici: `
@@ -37,7 +39,7 @@ export const onlyWhatIsUsed = {
     replace(/^node:child_process$/, /\/commander\//, 'commander/child_process');
     onLoad({ filter: /.*/, namespace: 'parts' }, ({ path }) => ({
       contents: parts[path],
-      resolveDir: new URL('..', import.meta.url).pathname,
+      resolveDir: dirname(import.meta.dirname),
     }));
   },
 };

@@ -1,7 +1,7 @@
 import {
   closeSync,
+  existsSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -13,6 +13,7 @@ import { createRequire } from 'node:module';
 import { dirname, isAbsolute, join, parse } from 'node:path';
 import { geteuid } from 'node:process';
 import { Script } from 'node:vm';
+import { makeFolder } from './make-folder.ts';
 import { restoreFlags } from './v8-flags.ts';
 
 export interface CompileCacheOptions {
@@ -30,9 +31,8 @@ export interface CompileCacheOptions {
  */
 export function useCompileCache({ env, build, command }: CompileCacheOptions): () => void {
   const caches = env.XDG_CACHE_HOME || (env.HOME && join(env.HOME, '.cache'));
-  if (env.NODE_DISABLE_COMPILE_CACHE || !caches || !isAbsolute(caches)) return () => {};
-  const folders = [caches, join(caches, 'runctl'), join(caches, 'runctl', build)] as const;
-  const [, , folder] = folders;
+  if (env.NODE_DISABLE_COMPILE_CACHE || !caches || !isAbsolute(caches) || !existsSync(dirname(caches))) return () => {};
+  const folder = join(caches, 'runctl', build);
   if (!isOurs(folder)) return () => {};
   const compiled: { file: string; script: Script }[] = [];
 
@@ -49,7 +49,7 @@ export function useCompileCache({ env, build, command }: CompileCacheOptions): (
     if (compiled.length === 0) return;
     restoreFlags();
     try {
-      for (const path of folders) make(path);
+      makeFolder(folder);
       for (const { file, script } of compiled) write(file, script.createCachedData());
     } catch {
       // A folder that cannot be written, or is full: the program starts as it would without.
@@ -72,15 +72,6 @@ function read(file: string): Buffer | undefined {
     return readFileSync(file);
   } catch {
     return undefined;
-  }
-}
-
-/** Not Node's `mkdir -p`, which never returns where a folder exists but takes none (`/proc`). */
-function make(folder: string): void {
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 

@@ -3,18 +3,18 @@ import type { Context, Sink } from './context.ts';
 import { failWith } from './render/failure.ts';
 import { hasColors, hasUnicode } from './render/terminal.ts';
 import type { Clock } from './runs/clock.ts';
-import { exitCodeOf } from './runs/exit-codes.ts';
+import { exitCodeOf, signalExits } from './runs/exit-codes.ts';
 import { onAbort } from './runs/on-abort.ts';
 import { createSecrets } from './secrets.ts';
 
 const bugCode = exitCodeOf('bug');
-const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+const signals = Object.entries(signalExits).map(([signal, name]) => [signal, exitCodeOf(name)] as const);
 
-/** The process as a context; the program's answer as the process's end. Nothing else in the program touches `process`. */
+/** The process as a context; the program's answer as the process's end. Nothing below the entry touches `process`. */
 export async function runProcess(): Promise<void> {
   const interrupt = new AbortController();
   let isOver = false;
-  for (const [name, code] of Object.entries(signals)) {
+  for (const [name, code] of signals) {
     // `on`, not `once`: with `once`, a second press would kill the process with the cursor still hidden.
     process.on(name as NodeJS.Signals, () => {
       if (interrupt.signal.aborted || isOver) end(code);
@@ -61,8 +61,8 @@ export async function runProcess(): Promise<void> {
 
 function end(code: number): never {
   // Node does not end before a look-up that hangs in the system's resolver, ten seconds or so. A signal does not wait.
-  for (const name of Object.keys(signals)) process.removeAllListeners(name);
-  const killer = Object.entries(signals).find(([, ofSignal]) => ofSignal === code)?.[0];
+  for (const [name] of signals) process.removeAllListeners(name);
+  const killer = signals.find(([, ofSignal]) => ofSignal === code)?.[0];
   const isHeld = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap');
   if (killer && isHeld && process.platform !== 'win32') process.kill(process.pid, killer);
   process.exit(code);

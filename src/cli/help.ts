@@ -1,7 +1,12 @@
-import type { Command } from 'commander';
+import { type Command, Help } from 'commander';
 import { builtInScenarios } from '../emulator/scenarios.ts';
 import { wrap } from '../render/wrap.ts';
 import { examples } from './examples.ts';
+
+const readOn = [
+  'Settings: `runctl config list`. Exit codes: `runctl explain`.',
+  'A try without an account: `runctl demo`.',
+];
 
 /** Adds its examples to the help of each command, and to all of it where to read on. */
 export function addHelp(program: Command, columns: () => number): void {
@@ -11,8 +16,16 @@ export function addHelp(program: Command, columns: () => number): void {
   }
   program.addHelpText(
     'afterAll',
-    '\nSettings: `runctl config list`. Exit codes: `runctl explain`.\nA try without an account: `runctl demo`.',
+    () => `\n${readOn.map((line) => wrap(line.split(' '), { columns: columns() })).join('\n')}`,
   );
+}
+
+/** An item and what it means: below it where there is no room beside it, which commander would run over the edge. */
+export function formatItem(term: string, width: number, about: string, help: Help): string {
+  const { helpWidth: columns = 80, minWidthToWrap } = help;
+  if (about === '' || columns - width - 4 >= minWidthToWrap)
+    return Help.prototype.formatItem.call(help, term, width, about, help);
+  return `  ${wrap(term.split(' '), { columns, indent: 4, taken: 2 })}\n      ${wrap(about.split(' '), { columns, indent: 6 })}`;
 }
 
 /** Command lines and what they do, beside one another where that fits. */
@@ -30,7 +43,10 @@ function examplesOf(name: string, columns: number): string {
 }
 
 const sample = `{
-  "automations": { "nightly": { "duration": "40m", "outcome": ["FAILED", "COMPLETED"], "output": "..." } },
+  "automations": {
+    "nightly": { "duration": "40m", "outcome": ["FAILED", "COMPLETED"] },
+    "*": { "steps": { "count": 5 }, "output": "..." }
+  },
   "faults": [{ "on": "status", "chance": 0.3, "do": "reset" }],
   "rateLimit": { "requests": 5, "window": "10s" },
   "credits": 100

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { defaults } from '../runs/defaults.ts';
 import { formatDuration, parseDuration } from '../runs/duration.ts';
+import { errorTypes } from '../runs/next-step.ts';
 import { usageProblem } from '../runs/problem.ts';
 
 /** A duration as it is typed. */
@@ -32,10 +33,13 @@ const whole = (least: number, most: number) => (text: string) => {
   return number;
 };
 
+/** Requests a second, seconds a second. */
+const mostTimes = 100_000;
+
 function positive(text: string): number {
   const number = Number(text);
-  if (!/^\d+(\.\d+)?$/.test(text) || number <= 0 || number > 100_000) {
-    throw new InvalidArgumentError('give a number greater than 0');
+  if (!/^\d+(\.\d+)?$/.test(text) || number <= 0 || number > mostTimes) {
+    throw new InvalidArgumentError(`give a number greater than 0, at most ${mostTimes}`);
   }
   return number;
 }
@@ -63,9 +67,11 @@ const idempotencyKey = (text: string) => {
   return text;
 };
 
-const names = (text: string) => {
+/** One that the service never tells would never start a run again, and nobody would notice. */
+export const errorTypeNames = (text: string) => {
   const list = text.split(',').map((name) => name.trim());
-  if (list.some((name) => name === '')) throw new InvalidArgumentError('give names with commas between them');
+  const odd = list.find((name) => !errorTypes.includes(name));
+  if (odd !== undefined) throw new InvalidArgumentError(`${JSON.stringify(odd)} is none of ${errorTypes.join(', ')}`);
   return list;
 };
 
@@ -169,7 +175,7 @@ export function createOption([flags, about, parse, name]: OptionSpec): Option {
   return option;
 }
 
-export { duration, names, positive, positiveDuration, whole };
+export { duration, positive, whole };
 
 interface OutputChoice {
   json?: boolean;

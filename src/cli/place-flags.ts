@@ -1,8 +1,8 @@
 import { shellWord } from '../runs/shell-word.ts';
 
-const flags = ['--profile', '--base-url'];
+const flags = ['--profile', '--base-url', '--project', '-p'];
 
-/** The flags of a command line that say where the service is, as another command line would give them. */
+/** The flags of a command line that say where the service and the project are, as another command line would give them. */
 export function placeFlagsOf(argv: readonly string[]): string {
   const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
   return own

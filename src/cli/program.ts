@@ -3,7 +3,7 @@ import { version } from '../../package.json';
 import { shells } from '../completion/shell-line.ts';
 import { wireAgent } from './agent-commands.ts';
 import { wireConfig } from './config-commands.ts';
-import { addHelp } from './help.ts';
+import { addHelp, formatItem } from './help.ts';
 import { wireCompletion, wireDemo, wireEmulator, wireExplain } from './learning-commands.ts';
 import { wireList, wireRecover, wireResult, wireStatus, wireTrigger, wireWatch } from './run-commands.ts';
 import type { Wire, Wiring } from './wiring.ts';
@@ -28,7 +28,7 @@ export function createProgram(wiring: Wiring, asked?: string): Command {
       getOutHasColors: () => false,
     })
     .helpOption('-h, --help', 'show this help')
-    .configureHelp({ subcommandTerm: nameAndArguments })
+    .configureHelp({ subcommandTerm: nameAndArguments, formatItem })
     // `config --profile x set` and `config set --profile x` mean the same.
     .enablePositionalOptions()
     .showHelpAfterError(false);

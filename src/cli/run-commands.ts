@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { defaults } from '../runs/defaults.ts';
 import { errorTypes } from '../runs/next-step.ts';
-import { checked, createOption, duration, names, typed, whole, withOptions } from './options.ts';
+import { checked, createOption, duration, errorTypeNames, typed, whole, withOptions } from './options.ts';
 import type { Wire } from './wiring.ts';
 
 export const wireTrigger: Wire = (command, { done, context }) => {
@@ -23,7 +23,7 @@ export const wireTrigger: Wire = (command, { done, context }) => {
         createOption([
           '--rerun-on <types>',
           `with --watch: start again after these error types (${errorTypes.join(', ')})`,
-          names,
+          errorTypeNames,
         ]),
       ),
     )

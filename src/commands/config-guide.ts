@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { askLine } from '../config/ask-line.ts';
-import { describeSettings } from '../config/describe-settings.ts';
 import { readConfigFile } from '../config/file.ts';
 import { askHidden } from '../config/hidden-prompt.ts';
 import { parseSetting } from '../config/parse-setting.ts';
@@ -11,7 +10,7 @@ import { printNextStep, printSentence, themeOf } from '../render/output.ts';
 import { exitNameOf } from '../runs/fault-problem.ts';
 import { Problem, usageProblem } from '../runs/problem.ts';
 import type { Run } from '../runs/run.ts';
-import { requireConfigFile, storeInProfile } from './config.ts';
+import { requireConfigFile, storeInProfile, warnOfOverrides } from './config.ts';
 import { connect } from './connect.ts';
 
 const questions = [
@@ -46,7 +45,11 @@ export async function configGuide(options: { profile?: string }, context: Contex
   await storeInProfile(path, profile, answers);
   stderr.write('\n');
   await printSentence(`stored for profile "${profile.name}"`, context);
-  await warnOfOverrides(options, context);
+  await warnOfOverrides(
+    questions.map(({ key }) => key),
+    options,
+    context,
+  );
   return check(options, context);
 }
 
@@ -64,15 +67,6 @@ async function ask({ key, asks, isNeeded }: Question, stored: string | undefined
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       await printNextStep([error.message, error.facts.hint].filter(Boolean).join('; '), context);
-    }
-  }
-}
-
-/** The environment goes before the file: a stored setting that it hides would puzzle. */
-async function warnOfOverrides(options: { profile?: string }, context: Context): Promise<void> {
-  for (const { key, source } of await describeSettings(options, context)) {
-    if (source?.startsWith('RUNCTL_') && questions.some((question) => question.key === key)) {
-      await printSentence(`but ${source} in the environment goes before the stored ${key}`, context);
     }
   }
 }
@@ -98,8 +92,10 @@ async function check(options: { profile?: string }, context: Context): Promise<n
     });
   }
   stderr.write(`${theme.good(theme.symbols.good)} ${new URL(baseUrl).host} answers and takes this key\n`);
-  const unchecked = settings.project ? 'that the project exists, and that it' : 'that it';
-  await printSentence(`Not checked, for no request can ask it: ${unchecked} holds the automation you want.`, context);
-  await printNextStep('start a run: `runctl trigger <automation> --watch`', context);
+  const { project } = settings;
+  const unchecked = project ? 'that the project exists, and holds' : 'that there is';
+  await printSentence(`Not checked, for no request can ask it: ${unchecked} the automation you want.`, context);
+  const automation = project ? '<automation>' : '<projectId>/<automation>';
+  await printNextStep(`start a run: \`runctl trigger ${automation} --watch\``, context);
   return 0;
 }

@@ -10,7 +10,7 @@ import { defaultProfile, type StoredKey } from '../config/setting-table.ts';
 import type { Context } from '../context.ts';
 import { block } from '../render/block.ts';
 import { cleanLine } from '../render/clean.ts';
-import { linesOf, printDocuments, themeOf } from '../render/output.ts';
+import { linesOf, printDocuments, printSentence, themeOf } from '../render/output.ts';
 import type { Theme } from '../render/theme.ts';
 import { quote } from '../runs/arguments.ts';
 import { usageProblem } from '../runs/problem.ts';
@@ -94,7 +94,21 @@ export async function configSet(
   const text = await valueToStore(key, value, context);
   await storeInProfile(path, profile, { [key]: text });
   context.stderr.write(`stored ${key} for ${sourceOf(profile.name, path)}\n`);
+  await warnOfOverrides([key], options, context);
   return 0;
+}
+
+/** The environment goes before the file: a stored setting that it hides would puzzle. */
+export async function warnOfOverrides(
+  stored: readonly StoredKey[],
+  options: ConfigOptions,
+  context: Context,
+): Promise<void> {
+  for (const { key, source } of await describeSettings(options, context)) {
+    if (source?.startsWith('RUNCTL_') && stored.some((candidate) => candidate === key)) {
+      await printSentence(`but ${source} in the environment goes before the stored ${key}`, context);
+    }
+  }
 }
 
 /** `runctl config unset <key>`: removes a stored setting; one that is not there is no error. */

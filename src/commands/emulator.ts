@@ -28,6 +28,8 @@ export async function emulator(
   context: Context,
 ): Promise<number> {
   const { stdout, stderr, signal, random, clock, env } = context;
+  // A command that draws on the terminal would be drawn over.
+  const isSilent = options.quiet || (command.length > 0 && stderr.isTTY);
   const running = await startEmulator({
     scenario: await findScenario(options.scenario ?? 'happy'),
     port: options.port,
@@ -35,7 +37,7 @@ export async function emulator(
     speed: options.speed,
     random,
     nowMs: clock.nowMs,
-    onRequest: options.quiet ? undefined : (line) => stderr.write(`${line}\n`),
+    onRequest: isSilent ? undefined : (line) => stderr.write(`${line}\n`),
   });
   if (command.length > 0) {
     const { rehearse } = await import('./rehearse.ts');
@@ -53,10 +55,10 @@ export async function emulator(
 
 async function findScenario(name: string): Promise<Scenario> {
   // A file of one's own goes before the built-in one that is called like it.
-  const builtIn = /[/.\\]/.test(name) && existsSync(name) ? undefined : findBuiltInScenario(name);
+  const isPath = /[/.\\]/.test(name);
+  const builtIn = isPath && existsSync(name) ? undefined : findBuiltInScenario(name);
   if (builtIn) return builtIn;
-  const isFile = /[/.\\]/.test(name);
-  if (!isFile) {
+  if (!isPath) {
     const names = builtInScenarios.map((candidate) => candidate.name).join(', ');
     throw usageProblem(`there is no scenario ${JSON.stringify(name)}`, `one of ${names}, or the path of a JSON file`);
   }

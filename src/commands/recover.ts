@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import type { OpenIntent } from '../journal/open-intent.ts';
 import { createTriggerRecord } from '../journal/trigger-record.ts';
 import { identityOf } from '../render/document.ts';
-import { type OutputOptions, printDocuments, printSentence, wantsData } from '../render/output.ts';
+import { type OutputOptions, printDocuments, printNextStep, printSentence, wantsData } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { exitCodeOf } from '../runs/exit-codes.ts';
@@ -118,14 +118,15 @@ async function settle(
 }
 
 async function tell(
-  { outcome, executionId, words }: Recovery,
+  { outcome, executionId, problem, words }: Recovery,
   options: RecoverOptions,
   context: Context,
 ): Promise<void> {
   if (executionId !== undefined) context.stdout.write(`${executionId}\n`);
   if (!options.quiet || outcome !== 'settled') await printSentence(words, context);
   if (outcome === 'too_old')
-    await printSentence('  close it with `runctl recover --forget`, or raise `--max-age`', context);
+    await printNextStep('close it with `runctl recover --forget`, or raise `--max-age`', context);
+  if (problem?.facts.hint) await printNextStep(problem.facts.hint, context);
 }
 
 function documentOfRecovery({ intent, outcome, executionId, problem }: Recovery) {

@@ -15,7 +15,7 @@ export interface ResultOptions extends StatusOptions, OutputOptions {}
 /** `runctl result [run]`: a run's output, step summary and error. */
 export async function result(runArgument: string, options: ResultOptions, context: Context): Promise<number> {
   const named = parseRunArgument(runArgument);
-  const connection = await connect(options, context);
+  const connection = await connect(options, context, { needed: named.kind === 'last' });
   const known = findRun(named, options, connection);
   const { run } = known;
   if (run.target.family === 'agent') {

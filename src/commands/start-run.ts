@@ -46,9 +46,9 @@ export async function startRun(
     if (start.kind !== 'conflict') return start;
 
     const { fault } = start;
-    const refused = refusedTriggerProblem(fault, target, idempotencyKey);
-    if (ifActive === 'fail') throw refused;
     const activeId = fault.executionId ?? lastGoing(target, connection);
+    const refused = refusedTriggerProblem({ ...fault, executionId: activeId }, target, idempotencyKey);
+    if (ifActive === 'fail') throw refused;
     if (ifActive === 'skip') return { kind: 'skipped', target, activeId };
     if (ifActive === 'attach') {
       if (activeId === undefined) {

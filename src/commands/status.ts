@@ -17,7 +17,7 @@ export interface StatusOptions extends ConnectOptions, RunFlags, OutputOptions {
 /** `runctl status [run]`: one look at a run. */
 export async function status(runArgument: string, options: StatusOptions, context: Context): Promise<number> {
   const named = parseRunArgument(runArgument);
-  const connection = await connect(options, context);
+  const connection = await connect(options, context, { needed: named.kind === 'last' });
   const known = findRun(named, options, connection);
   return showStatus(known, options, connection, context);
 }

@@ -5,6 +5,7 @@ import { createReporter } from '../render/create-reporter.ts';
 import { documentOf } from '../render/document.ts';
 import { printSentence } from '../render/output.ts';
 import { parseRunArgument } from '../runs/arguments.ts';
+import { isInterruption } from '../runs/exit-codes.ts';
 import type { Ending } from '../runs/follow.ts';
 import { usageProblem } from '../runs/problem.ts';
 import { isFinal, nameOf } from '../runs/run.ts';
@@ -28,7 +29,8 @@ export async function watch(runArguments: string[], options: WatchOptions, conte
   const texts = fromStdin ? await withStdin(runArguments, context) : runArguments;
   if (fromStdin && texts.length === 0) throw usageProblem('standard input named no run');
   const named = (texts.length > 0 ? texts : ['@last']).map(parseRunArgument);
-  const connection = await connect(options, context, { needed: options.all });
+  const needed = options.all || named.some(({ kind }) => kind === 'last');
+  const connection = await connect(options, context, { needed });
   const runs = options.all ? goingRuns(connection) : named.map((argument) => findRun(argument, options, connection));
   if (runs.length === 0) {
     if (!options.quiet) await printSentence('every run this machine knows has ended', context);
@@ -60,8 +62,9 @@ export async function followAll(
     const endings = await Promise.all(
       runs.map(async (run) => {
         const ending = await followRun(run, options, connection, reporter, watching);
-        if (enough.signal.aborted && !context.signal.aborted && !isOver(ending))
-          return { ...ending, problem: undefined };
+        // A run that was left because of another's end has no problem of its own.
+        const isLeft = enough.signal.aborted && !context.signal.aborted && isCut(ending);
+        if (isLeft) return { ...ending, problem: undefined };
         if (options.failFast && exitCodeOfEnding(ending) !== 0) enough.abort('--fail-fast');
         return ending;
       }),
@@ -78,9 +81,10 @@ export async function followAll(
   }
 }
 
-/** A run that was left, not because of its own end but because of another's (`--fail-fast`), has no outcome to tell. */
-const isOver = ({ run, execution, problem }: Ending): boolean =>
-  problem?.facts.name !== 'interrupted' && execution !== undefined && isFinal(run.target, execution.status);
+const isCut = ({ problem }: Ending): boolean => problem !== undefined && isInterruption(problem.facts.name);
+
+const isOver = ({ run, execution }: Ending): boolean =>
+  execution !== undefined && isFinal(run.target, execution.status);
 
 function goingRuns({ journal, baseUrl }: Connection): KnownRun[] {
   const going: KnownRun[] = [];

@@ -27,8 +27,8 @@ export function findStateFolder(env: Env, system = platform()): Folder | undefin
   });
 }
 
-export function resolveStateFolder(env: Env, system = platform()): string | undefined {
-  return findStateFolder(env, system)?.path;
+export function resolveStateFolder(env: Env): string | undefined {
+  return findStateFolder(env, platform())?.path;
 }
 
 /** The path of the config file, whether or not it exists; undefined where there is no home. */

@@ -3,7 +3,7 @@ import { usageProblem } from '../runs/problem.ts';
 import { findSettings, parse, type SettingFlags } from './find-settings.ts';
 import { parseRequestTimeout, parseSetting } from './parse-setting.ts';
 import { accountOf } from './secret.ts';
-import { defaultProfile, type StoredKey, settingOf } from './setting-table.ts';
+import { defaultProfile, settingOf } from './setting-table.ts';
 
 export type { SettingFlags } from './find-settings.ts';
 
@@ -21,14 +21,11 @@ export interface Settings {
   /** A UUID in lower case. */
   readonly project?: string;
   readonly requestTimeoutMs: number;
-  /** `flag --base-url`, `RUNCTL_BASE_URL`, `profile "prod" in <path>` or `default`. */
-  readonly sources: { readonly [key in StoredKey | 'profile']?: string };
 }
 
 /** Finds the settings. Throws a usage problem for a config file or a profile that cannot be read. */
 export async function resolveSettings(flags: SettingFlags, context: Context): Promise<Settings> {
   const { profile, given } = await findSettings(flags, context);
-  const sources = Object.entries({ ...given, profile }).map(([key, found]) => [key, found?.source]);
   const settings: Settings = {
     profile: profile.name,
     get apiKey() {
@@ -46,7 +43,6 @@ export async function resolveSettings(flags: SettingFlags, context: Context): Pr
     get requestTimeoutMs() {
       return parse(given.requestTimeout, parseRequestTimeout);
     },
-    sources: Object.fromEntries(sources),
   };
   return settings;
 }

@@ -1,6 +1,7 @@
-import { mkdirSync, readlinkSync, statSync } from 'node:fs';
+import { readlinkSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import Conf from 'conf';
+import { makeFolder } from '../make-folder.ts';
 import { usageProblem } from '../runs/problem.ts';
 import type { ConfigFile } from './file.ts';
 
@@ -8,7 +9,7 @@ import type { ConfigFile } from './file.ts';
 export function changeConfigFile(path: string, change: (config: ConfigFile) => ConfigFile): void {
   const file = followLink(path);
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(file));
     const conf = new Conf<ConfigFile>({
       cwd: dirname(file),
       configName: basename(file),

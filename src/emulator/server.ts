@@ -60,12 +60,12 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   if (!loopback.includes(host)) {
     throw usageProblem(
       `the emulator does not listen on ${host}`,
-      `It is for this machine alone: ${loopback.join(', ')}`,
+      `it is for this machine alone: ${loopback.join(', ')}`,
     );
   }
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw usageProblem(`${port} is not a port`, anotherPort);
-  if (!(speed > 0 && speed <= 1_000_000)) {
-    throw usageProblem(`${speed} is no speed for a clock`, 'Give a factor: with 60 a minute takes a second');
+  if (!(speed > 0)) {
+    throw usageProblem(`${speed} is no speed for a clock`, 'give a factor: with 60 a minute takes a second');
   }
   const scenario = checkScenario(options.scenario, 'scenario');
   const startedMs = nowMs();
@@ -134,7 +134,7 @@ function lineOf({ method, url }: ServiceRequest, { fault, reply }: Delivery): st
   return fault ? `${line} (${fault})` : line;
 }
 
-const anotherPort = 'Give another port, or 0 for any that is free';
+const anotherPort = 'give another port, or 0 for any that is free';
 
 function cannotListen(host: string, port: number, { code, message }: NodeJS.ErrnoException) {
   const reason = code === 'EADDRINUSE' ? 'it is in use' : (code ?? message);

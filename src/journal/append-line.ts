@@ -5,12 +5,12 @@ import {
   fdatasyncSync,
   fstatSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   statSync,
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolder } from '../make-folder.ts';
 import { segmentFile, segmentsOf } from './segments.ts';
 
 // Not blocking: a named pipe in the file's place must fail, not hang.
@@ -80,17 +80,6 @@ function openExisting(file: string): number | undefined {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
-  }
-}
-
-/** `mkdir -p`. Node's own never returns where a folder exists but takes none (`/proc`). */
-function makeFolder(folder: string): void {
-  const parent = dirname(folder);
-  if (!existsSync(parent) && parent !== folder) makeFolder(parent);
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 

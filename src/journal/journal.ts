@@ -110,8 +110,8 @@ export function openJournal(options: LogOptions): Journal {
   }
 
   function last(filter: RunFilter): JournalRun | undefined {
-    for (const run of runs(filter)) return run;
-    return undefined;
+    const [run] = runs(filter);
+    return run;
   }
 
   function find(executionId: string, { baseUrl, anew }: { baseUrl: string; anew?: boolean }): JournalRun | undefined {
@@ -126,9 +126,8 @@ export function openJournal(options: LogOptions): Journal {
   }
 
   function search(executionId: string, baseUrl: string): JournalRun | undefined {
-    for (const run of runsOf(storyOf(executionId, log.read({ needle: JSON.stringify(executionId) }), baseUrl)))
-      return run;
-    return undefined;
+    const [run] = runsOf(storyOf(executionId, log.read({ needle: JSON.stringify(executionId) }), baseUrl));
+    return run;
   }
 
   function openIntents({ maxAgeMs = Number.POSITIVE_INFINITY, ...filter }: IntentFilter): OpenIntent[] {

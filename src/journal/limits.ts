@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../make-folder.ts';
 
 /** What the service limits apart: the interface (§8) has its rate limit on triggers only. */
 export type LimitedKind = 'trigger' | 'look';
@@ -42,7 +43,7 @@ export function openLimits({ folder: stateFolder, baseUrl, account, nowMs }: Lim
       delete freeSinceMs[kind];
       if (!path || !folder || untilMs <= readTime(path)) return;
       try {
-        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        makeFolder(folder);
         writeFileSync(path, String(untilMs), { mode: 0o600 });
       } catch {
         // The next process learns it from the service itself.

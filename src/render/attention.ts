@@ -46,7 +46,7 @@ export function createAttention(bellWanted: boolean, { terminal, env, clock }: C
 const isDirect = ({ TMUX, STY, TERM }: Env) => !TMUX && !STY && !/^(tmux|screen|dumb|linux)/.test(TERM ?? '');
 
 /** Operating System Command 9;4, which ConEmu brought. An iTerm2 that does not know it shows a notification instead. */
-export function showsProgress(env: Env): boolean {
+function showsProgress(env: Env): boolean {
   if (!isDirect(env)) return false;
   const { TERM_PROGRAM, TERM_FEATURES = '', WT_SESSION, ConEmuANSI, VTE_VERSION } = env;
   if (TERM_PROGRAM === 'iTerm.app') return /P(?![a-z])/.test(TERM_FEATURES);
@@ -55,7 +55,7 @@ export function showsProgress(env: Env): boolean {
 }
 
 /** Operating System Commands 99 (kitty), 777 (urxvt, foot) and 9 (iTerm2 and those that followed it). */
-export function notificationOf(env: Env): ((sentence: string) => string) | undefined {
+function notificationOf(env: Env): ((sentence: string) => string) | undefined {
   if (!isDirect(env)) return undefined;
   const { TERM = '', TERM_PROGRAM } = env;
   if (TERM === 'xterm-kitty') return (sentence) => `\u001B]99;;${sentence}${end}`;

@@ -46,7 +46,7 @@ export async function createBoard(
     const nameWidth = Math.max(0, ...lines.map((line) => line.nameWidth));
     const more = going.size - lines.length;
     return [
-      counts(),
+      counts(columns),
       ...lines.map((line) => line.text(columns, nameWidth)),
       ...(more > 0 ? [theme.dim(`${ellipsis} and ${more} more`)] : []),
     ].join('\n  ');
@@ -87,7 +87,7 @@ export async function createBoard(
     return line;
   }
 
-  function counts(): string {
+  function counts(columns: number): string {
     const count = (end: string) => [...ends.values()].filter((value) => value === end).length;
     const looks = [
       ['completed', theme.good],
@@ -97,7 +97,9 @@ export async function createBoard(
     const parts = looks.flatMap(([end, look]) =>
       count(end) > 0 || end === 'completed' ? look(`${count(end)} ${end}`) : [],
     );
-    return [`${going.size} going`, ...parts].join(` ${theme.dim(dot)} `);
+    const counts = [`${going.size} going`, ...parts];
+    const words = counts.map((part, index) => (index < parts.length ? `${part} ${theme.dim(dot)}` : part));
+    return wrap(words, { columns, indent: 2, taken: 0 });
   }
 
   function tellEnd({ target, executionId }: Run, { status, startedAt, completedAt }: Execution): void {

@@ -9,16 +9,16 @@ export function exitCodeBlock(
   theme: Theme,
   { columns }: Lines,
 ): string {
-  const head = `${theme.strong(`${code} ${name}`)}: `;
+  const head = `${code} ${name}`;
   const rows = block(
     [
-      ['was a run started by this command?', started],
+      ['was a run started by this command?', typeset(started, theme)],
       ['safe to repeat?', typeset(repeat, theme)],
     ],
     theme,
     { columns, indent: 2 },
   );
-  return `${head}${typeset(meaning, theme, { columns, taken: head.length })}\n${rows}${typeset(advice, theme, { columns })}\n`;
+  return `${theme.strong(head)}: ${typeset(meaning, theme, { columns, taken: head.length + 2 })}\n${rows}${typeset(advice, theme, { columns })}\n`;
 }
 
 /** All of them, a line each. */

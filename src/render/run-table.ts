@@ -50,7 +50,7 @@ function cellsOf(run: JournalRun, nowMs: number): Record<Column, string> {
     name: cleanLine(nameOf(target)),
     age: ageOf(nowMs - Date.parse(startedAt ?? at), startedAt ?? at),
     took: durationOf(times, nowMs, true) ?? '',
-    id: executionId === null ? 'settle it with `runctl recover`' : cleanLine(executionId),
+    id: executionId === null ? 'settle it with runctl recover' : cleanLine(executionId),
   };
 }
 

@@ -77,7 +77,7 @@ export async function awaitEnd(run: Run, options: FollowOptions, ports: FollowPo
     const pauseMs = Math.max(0, Math.min(delayMs, deadlineMs - clock.elapsedMs()));
     if (pauseMs > 0) {
       observe({ event: 'waiting', nextLookMs: pauseMs, ...lastKnown() });
-      if ((await pause(pauseMs, clock, signal, leastMs)) === 'woke') quietSinceMs = undefined;
+      if (await pause(pauseMs, clock, signal, leastMs)) quietSinceMs = undefined;
     }
     if (signal.aborted) return end(interruptedProblem(signal, run));
     await budget.take(signal);

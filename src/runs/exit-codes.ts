@@ -1,4 +1,4 @@
-/** What a process ends with. This table is the only one: `explain`, `--help`, the README and the man page read it. */
+/** What a process ends with. This table is the only one: `explain`, the README and the man page read it. */
 export interface ExitCode {
   code: number;
   name: string;
@@ -171,8 +171,17 @@ const table = [
 
 export type ExitName = (typeof table)[number]['name'];
 
+/** How the user may end the program, and what it ends with then. */
+export const signalExits = {
+  SIGHUP: 'interrupted_hangup',
+  SIGINT: 'interrupted',
+  SIGTERM: 'interrupted_terminated',
+} as const satisfies Record<string, ExitName>;
+
+export const isInterruption = (name: ExitName): boolean => Object.values<ExitName>(signalExits).includes(name);
+
 /** One name for the three signals, as the contract (§4) has it; their codes tell them apart. */
-export const publicNameOf = (name: ExitName): string => (name.startsWith('interrupted') ? 'interrupted' : name);
+export const publicNameOf = (name: ExitName): string => (isInterruption(name) ? 'interrupted' : name);
 
 /** As they are shown. */
 export const exitCodes: readonly ExitCode[] = table.map((row) => ({ ...row, name: publicNameOf(row.name) }));

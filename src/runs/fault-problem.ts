@@ -1,5 +1,5 @@
 import { formatDuration } from './duration.ts';
-import type { ExitName } from './exit-codes.ts';
+import { type ExitName, signalExits } from './exit-codes.ts';
 import type { LastKnown } from './follow-event.ts';
 import { Problem } from './problem.ts';
 import { nameOf, type Run } from './run.ts';
@@ -62,8 +62,7 @@ export function faultProblem(fault: Fault, { operation, run }: { operation: 'sta
   });
 }
 
-export const notFoundHint =
-  'check the id, the project and the automation name; `runctl list` shows the runs known here';
+const notFoundHint = 'check the id, the project and the automation name; `runctl list` shows the runs known here';
 const again = (command: string, { executionId }: Run) => `ask again with \`runctl ${command} ${executionId}\``;
 
 const lastSeen = ({ status, ageMs }: LastKnown) =>
@@ -111,14 +110,8 @@ export function resultProblem(fault: Fault, run: Run, status: string): Problem {
   });
 }
 
-const interruptNames: Record<string, ExitName> = {
-  SIGHUP: 'interrupted_hangup',
-  SIGINT: 'interrupted',
-  SIGTERM: 'interrupted_terminated',
-};
-
 export const interruptNameOf = (signal: AbortSignal): ExitName =>
-  interruptNames[String(signal.reason)] ?? 'interrupted';
+  signalExits[signal.reason as keyof typeof signalExits] ?? 'interrupted';
 
 /** The user ended the watch; the run is left alone. */
 export function interruptedProblem(signal: AbortSignal, run?: Run): Problem {

@@ -1,4 +1,4 @@
-import { type ExitName, exitCodeOf, publicNameOf } from './exit-codes.ts';
+import { type ExitName, exitCodeOf, publicNameOf, signalExits } from './exit-codes.ts';
 import type { JsonObject } from './json.ts';
 
 /** Whether this command started a run; `unknown` when an answer to a trigger was lost. */
@@ -28,9 +28,7 @@ const repeatable = new Set<ExitName>([
   'unavailable',
   'result_unavailable',
   'watch_timeout',
-  'interrupted',
-  'interrupted_hangup',
-  'interrupted_terminated',
+  ...Object.values(signalExits),
 ]);
 
 /** The one error that is meant for the user. Anything else that is thrown is a fault of runctl itself (70). */

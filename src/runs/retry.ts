@@ -45,7 +45,7 @@ export async function persist<T>(attempt: () => Promise<Answer<T>>, patience: Pa
     const delayMs = retryWaitMs(failures, answer.fault, leftMs, random);
     if (delayMs === undefined) return answer;
     patience.onRetry?.(answer.fault, delayMs);
-    if ((await pause(delayMs, clock, signal, answer.fault.retryAfterMs)) === 'woke') startMs = clock.elapsedMs();
+    if (await pause(delayMs, clock, signal, answer.fault.retryAfterMs)) startMs = clock.elapsedMs();
     if (signal.aborted) return { kind: 'fault', fault: interruption };
   }
 }

@@ -56,11 +56,6 @@ export function nameOf(target: Target): string {
   return target.family === 'agent' ? `agent ${target.agentId}` : target.automationName;
 }
 
-export function isSameTarget(a: Target, b: Target): boolean {
-  if (a.family === 'agent') return b.family === 'agent' && a.agentId === b.agentId;
-  return b.family === 'automation' && a.projectId === b.projectId && a.automationName === b.automationName;
-}
-
 /**
  * May what the service says of a run be said of `target`? A name is compared by its letters and digits: the service may
  * write it in a way of its own.

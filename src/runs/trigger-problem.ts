@@ -1,5 +1,5 @@
 import { formatDuration } from './duration.ts';
-import { comeBack, exitNameOf, factsOf, interruptNameOf, notFoundHint, remedies } from './fault-problem.ts';
+import { comeBack, exitNameOf, factsOf, interruptNameOf, remedies } from './fault-problem.ts';
 import { Problem } from './problem.ts';
 import { nameOf, type Target } from './run.ts';
 import type { Fault, FaultKind } from './service.ts';
@@ -7,6 +7,7 @@ import { shellWord } from './shell-word.ts';
 
 /** A trigger that surely started nothing. */
 export function refusedTriggerProblem(fault: Fault, target: Target, idempotencyKey: string): Problem {
+  const { kind } = fault;
   const meanings: Partial<Record<FaultKind, string>> = {
     already_active: `${nameOf(target)} is already running, no run was started`,
     no_credits: /credit/i.test(fault.message) ? 'no run was started' : 'the AI credit balance is 0, no run was started',
@@ -16,15 +17,21 @@ export function refusedTriggerProblem(fault: Fault, target: Target, idempotencyK
   const activeHint = fault.executionId
     ? `follow the active run with \`runctl watch ${handleOf(target, fault.executionId)}\`, or see \`--if-active wait|attach|skip\``
     : 'wait for it with `--if-active wait`, or see `--if-active attach|skip`';
-  const hints: Partial<Record<FaultKind, string>> = { already_active: activeHint, not_found: notFoundHint };
+  const hints: Partial<Record<FaultKind, string>> = {
+    already_active: activeHint,
+    not_found: placeHint,
+    rejected: fault.httpStatus === 404 ? placeHint : undefined,
+  };
   return new Problem({
     ...factsOf(fault),
     name: exitNameOf(fault),
-    message: `${fault.message}: ${meanings[fault.kind] ?? 'no run was started'}`,
-    hint: fault.hint ?? comeBack(fault) ?? keyReuseHint(fault) ?? hints[fault.kind] ?? remedies[fault.kind],
+    message: `${fault.message}: ${meanings[kind] ?? 'no run was started'}`,
+    hint: fault.hint ?? comeBack(fault) ?? keyReuseHint(fault) ?? hints[kind] ?? remedies[kind],
     idempotencyKey,
   });
 }
+
+const placeHint = 'check the automation name, and the project and the base address with `runctl config list`';
 
 const keyReuseHint = ({ kind, serviceCode = '' }: Fault) =>
   kind === 'reused_key' || /idempoten/i.test(serviceCode)

@@ -7,6 +7,8 @@ test.each([
   [['status', '--profile=staging', '--json'], ' --profile staging'],
   [['status', '--base-url', 'https://a.example/x y'], " --base-url 'https://a.example/x y'"],
   [['status', '--profile', "o'b", '--base-url=https://b.example'], " --profile 'o'\\''b' --base-url https://b.example"],
+  [['status', '-p', 'x', '--json'], ' -p x'],
+  [['status', '--project=x'], ' --project x'],
   [['emulator', '--', 'runctl', '--profile', 'x'], ''],
   [['status', '--profile'], ''],
 ])('of %j a command to type next needs "%s"', (argv, flags) => {

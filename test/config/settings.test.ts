@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { describeSettings } from '../../src/config/describe-settings.ts';
 import {
   requireApiKey,
   requireBaseUrl,
@@ -8,6 +9,7 @@ import {
   resolveSettings,
   type SettingFlags,
 } from '../../src/config/settings.ts';
+import type { Context } from '../../src/context.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/program.ts';
 
@@ -68,9 +70,16 @@ function give(key: Key, [from, value]: Row, folder: string, { flags, env, profil
   else env[from] = text;
 }
 
-async function resolve({ flags, env, profile }: World, folder = temporaryFolder()) {
+function contextOf({ env, profile }: World, folder: string) {
   writeFileSync(join(folder, 'config.json'), JSON.stringify({ profiles: { default: profile } }), { mode: 0o600 });
-  return resolveSettings(flags, createMemory({ RUNCTL_CONFIG_DIR: folder, ...env }));
+  return createMemory({ RUNCTL_CONFIG_DIR: folder, ...env });
+}
+
+const resolve = (world: World, folder = temporaryFolder()) => resolveSettings(world.flags, contextOf(world, folder));
+
+/** Where a setting is said to come from. */
+async function sourceOf(key: string, flags: SettingFlags, context: Context) {
+  return (await describeSettings(flags, context)).find((setting) => setting.key === key)?.source;
 }
 
 function withFile(config: unknown, mode = 0o600): string {
@@ -91,7 +100,7 @@ describe('a setting', () => {
     const settings = await resolve(world, folder);
     const value = key === 'requestTimeout' ? settings.requestTimeoutMs : settings[key];
     expect(value).toBe(key === 'requestTimeout' ? milliseconds[stronger[1] ?? ''] : stronger[1]);
-    expect(settings.sources[key]).toContain(stronger[2]);
+    expect(await sourceOf(key, world.flags, contextOf(world, folder))).toContain(stronger[2]);
   });
 
   test.each([
@@ -167,7 +176,7 @@ describe('the profile', () => {
     const memory = createMemory({ RUNCTL_CONFIG_DIR: withFile({ profile, profiles }), ...env });
     const settings = await resolveSettings(flags, memory);
     expect(settings.profile).toBe(chosen);
-    expect(settings.sources.profile).toContain(source);
+    expect(await sourceOf('profile', flags, memory)).toContain(source);
     expect(settings.baseUrl).toBe(chosen === 'a' ? 'https://a.example' : undefined);
   });
 

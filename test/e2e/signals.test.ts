@@ -106,6 +106,14 @@ describe.each(signals)('%s', (signal) => {
   });
 });
 
+test.each(signals)('%s while the result is waited for tells how the run ended, and no more', async (signal) => {
+  const { env, emulator } = await withEmulator({ ...hangs('result'), automations: { '*': { duration: '1ms' } } });
+  const id = await trigger(env);
+  const ended = await interrupted(['watch', id], { env, emulator, signal, requests: 2 });
+  expect(ended).toMatchObject({ code: codes[signal], stdout: expect.stringContaining('COMPLETED nightly') });
+  expect(ended.stderr).toContain(`runctl result ${id}`);
+});
+
 describe('Ctrl-C', () => {
   test.each<[string, Scenario, string[], Partial<Interruption>]>([
     ['a poll hangs', hangs('status'), ['trigger', 'nightly', '--watch'], { requests: 2 }],

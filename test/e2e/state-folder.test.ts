@@ -145,6 +145,15 @@ test('without a journal, a trigger whose answer is lost says how to repeat it, a
   expect(emulator.runs()).toHaveLength(1);
 });
 
+test('where no folder can be made, neither a limit nor a setting waits for one', async () => {
+  const { env } = await withEmulator({ rateLimit: { requests: 1, window: '1h' } });
+  const broken = { ...env, RUNCTL_STATE_DIR: '/proc/nowhere', RUNCTL_CONFIG_DIR: '/proc/nowhere' };
+  expect((await runProgram(['trigger', 'nightly'], { env: broken })).code).toBe(0);
+  expect((await runProgram(['trigger', 'weekly'], { env: broken })).code).toBe(9);
+  const { code, stderr } = await runProgram(['config', 'set', 'project', env.RUNCTL_PROJECT ?? ''], { env: broken });
+  expect([code, stderr]).toEqual([2, expect.stringContaining('cannot be written (ENOENT)')]);
+});
+
 test('a disk that fills up between intent and outcome leaves an open intent, and `recover` finds its run', async () => {
   const { emulator, env } = await withEmulator({});
   const state = env.RUNCTL_STATE_DIR ?? '';

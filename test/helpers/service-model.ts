@@ -1,4 +1,5 @@
-import { isSameTarget, type Run, type Target } from '../../src/runs/run.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { Run, Target } from '../../src/runs/run.ts';
 import type { Answer, Execution, Fault, RunResult, Service, TriggerRequest } from '../../src/runs/service.ts';
 import { fault } from './scripted-service.ts';
 
@@ -35,11 +36,12 @@ export function createServiceModel(options: ModelOptions): Service & { runs: rea
   const refusedKeys = new Set<string>();
 
   const stateOf = (run: ModelRun) => (nowMs() < run.endsAtMs ? 'RUNNING' : run.outcome);
-  const activeOf = (target: Target) => runs.find((run) => isSameTarget(run.target, target) && nowMs() < run.endsAtMs);
+  const activeOf = (target: Target) =>
+    runs.find((run) => isDeepStrictEqual(run.target, target) && nowMs() < run.endsAtMs);
   const find = ({ executionId }: Run) => runs.find((run) => run.executionId === executionId);
 
   function accept({ target, idempotencyKey }: TriggerRequest): Answer<Execution> {
-    const earlier = runs.find((run) => run.idempotencyKey === idempotencyKey && isSameTarget(run.target, target));
+    const earlier = runs.find((run) => run.idempotencyKey === idempotencyKey && isDeepStrictEqual(run.target, target));
     const active = activeOf(target);
     if (refusedKeys.has(idempotencyKey)) return conflict();
     if (earlier && (options.order === 'keyFirst' || !active)) return executionOf(earlier, 'RUNNING');

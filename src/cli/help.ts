@@ -59,5 +59,5 @@ export function scenarioHelp(columns: number): string {
     ({ name, about }) => `  ${name.padEnd(width)}  ${wrap(about.split(' '), { columns, indent: width + 4 })}`,
   );
   const file = sample.replaceAll(/^/gm, '  ');
-  return `\nBuilt-in scenarios:\n${lines.join('\n')}\n\nA file of your own, in which everything may be left out:\n${file}`;
+  return `\nBuilt-in scenarios:\n${lines.join('\n')}\n\nA file of your own, all of it optional:\n${file}`;
 }

@@ -63,6 +63,7 @@ describe('bad input is refused with 2 and a line that names it', () => {
     [['trigger', 'a', 'b', '--idempotency-key', 'k'], '--idempotency-key'],
     [['trigger', 'a', '--max-reruns', '-1'], '--max-reruns'],
     [['trigger', 'a', '--rerun-on', 'reaped'], '--watch'],
+    [['trigger', 'a', '--watch', '--rerun-on', 'reaped,step_fail'], 'step_fail'],
     [['trigger', 'a', '--on-final', 'true'], '--watch'],
     [['trigger', 'a', '--events'], '--watch'],
     [['trigger', 'a', '--splay', 'soon'], '--splay'],
@@ -170,6 +171,21 @@ test('the help that the build has printed is that of each command made alone', a
   expect(texts.length).toBeGreaterThan(20);
   for (const [words, text] of texts) {
     expect((await typed([...words.split(' ').filter(Boolean), '--help'])).out).toBe(text);
+  }
+});
+
+test.each([40, 60, 80, 200])('no help runs over the edge of %i columns', async (columns) => {
+  for (const words of Object.keys(helpTexts())) {
+    const context = createMemory(settings());
+    Object.assign(context.stdout, { columns });
+    await runCli([...words.split(' ').filter(Boolean), '--help'], context);
+    // What is one word, and what is to be copied, stays whole.
+    const isWhole = (line: string) => /^ *(\S+|runctl .*|.*[{}[\]].*)$/.test(line);
+    const tooWide = context
+      .out()
+      .split('\n')
+      .filter((line) => line.length > columns && !isWhole(line));
+    expect(tooWide, words).toEqual([]);
   }
 });
 

@@ -54,6 +54,12 @@ const problemOf = (command: Promise<unknown>) =>
     (error: Problem) => error,
   );
 
+test('a stored setting that the environment hides is said to be hidden', async () => {
+  const { set } = createConfig(undefined, { RUNCTL_PROJECT: project });
+  expect((await set('project', project)).err()).toContain('but RUNCTL_PROJECT in the environment goes before');
+  expect((await set('baseUrl', 'https://a.example')).err()).not.toContain('goes before');
+});
+
 describe('config set', () => {
   test.each([
     ['baseUrl', 'https://API.example.com/v0/', 'https://api.example.com'],

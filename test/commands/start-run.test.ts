@@ -99,6 +99,19 @@ test('a key whose fate is unknown under another API key is not sent', async () =
   expect(calls.trigger).toEqual([]);
 });
 
+test('a refusal for an active run names it in full, as far as this machine knows it', async () => {
+  const { trigger } = createMachine();
+  await trigger({ trigger: [running()] });
+  const { problem } = await trigger({ trigger: [conflict({ executionId: undefined })] });
+  expect(problem?.facts.hint).toContain(`runctl watch ${target.projectId}/nightly/${executionId}`);
+});
+
+test('a trigger of what is not there says what to check', async () => {
+  const { trigger } = createMachine();
+  const { problem } = await trigger({ trigger: [fault('rejected', { httpStatus: 404 })] });
+  expect(problem?.facts).toMatchObject({ name: 'bad_response', hint: expect.stringContaining('runctl config list') });
+});
+
 describe('--if-active attach', () => {
   const attach = { ifActive: 'attach' } as const;
 

@@ -127,11 +127,14 @@ describe('without HOME and XDG folders', () => {
     });
   });
 
-  test.each([['list'], ['recover'], ['watch', '--all']])('%s %s is refused in one line', async (...argv) => {
-    const { stderr, code } = await runProgram(argv.filter(Boolean), { env: (await homeless()).env });
-    expect(code).toBe(2);
-    expect(stderr).toBe('runctl: there is no folder for the journal\n  -> set HOME or RUNCTL_STATE_DIR\n');
-  });
+  test.each([['list'], ['recover'], ['watch', '--all'], ['status'], ['result'], ['watch', 'nightly@last']])(
+    '%s %s is refused in one line',
+    async (...argv) => {
+      const { stderr, code } = await runProgram(argv.filter(Boolean), { env: (await homeless()).env });
+      expect(code).toBe(2);
+      expect(stderr).toBe('runctl: there is no folder for the journal\n  -> set HOME or RUNCTL_STATE_DIR\n');
+    },
+  );
 });
 
 test('without a journal, a trigger whose answer is lost says how to repeat it, and that starts no second run', async () => {

@@ -41,7 +41,7 @@ test('a run that is going has taken no time, and a trigger in doubt names the wa
   );
   expect(going.split(/ {2,}/)).toEqual(['RUNNING', 'nightly', '5m ago', executionId]);
   expect(doubtful).toContain('unknown');
-  expect(doubtful).toContain('`runctl recover`');
+  expect(doubtful).toContain('runctl recover');
 });
 
 const names = fc.string({

@@ -20,7 +20,6 @@ if ((first === '--version' || first === '-V') && rest.length === 0) {
   const platform = `${process.platform}-${process.arch}`;
   answer(`${JSON.stringify({ runctl: version, node: process.versions.node, platform, undici })}\n`);
 } else if (first === '__complete') {
-  useKept();
   void import('./completion/answer.ts').then(({ answerCompletion }) => {
     answer(answerCompletion(rest, built('outline.json'), process.env));
   });
@@ -33,7 +32,7 @@ if ((first === '--version' || first === '-V') && rest.length === 0) {
 
 /** What is compiled is kept for the next time, but not for a typing error, nor when most of it has been thrown away. */
 function useKept(): void {
-  const command = /^[a-z_]+$/.test(first ?? '') ? `${first}` : 'other';
+  const command = /^[a-z]+$/.test(first ?? '') ? `${first}` : 'other';
   const build = `${buildId}-${process.version}-${process.arch}`;
   const keep = useCompileCache({ env: process.env, build, command });
   process.on('exit', (code) => {

@@ -53,7 +53,9 @@ export async function runProcess(): Promise<void> {
   const code = await runCli(argv, context);
   isOver = true;
   // Whatever still hangs (a connection being made, a timer) must not hold the process after its last word.
-  process.stdout.write('', () => {
+  process.stdout.write('', (error?: NodeJS.ErrnoException | null) => {
+    // Told here before the stream says it by itself.
+    if (error && error.code !== 'EPIPE') lost ??= error;
     if (lost) stderr.write(`runctl: what was asked for could not be written: ${lost.message}\n`);
     process.stderr.write('', () => end(lost && code === 0 ? bugCode : code));
   });

@@ -1,7 +1,19 @@
 import { versions } from 'node:process';
 import { setFlagsFromString } from 'node:v8';
 
-const isNode20 = versions.node.startsWith('20.');
+interface Flag {
+  on: string;
+  /** What undoes it, and what it implies. */
+  off: readonly string[];
+}
+
+const baselineOnly: Flag = {
+  on: '--liftoff-only',
+  off: ['--no-liftoff-only', '--wasm-tier-up', '--wasm-dynamic-tiering'],
+};
+const slowGrowth: Flag = { on: '--heap-growing-percent=40', off: ['--heap-growing-percent=0'] };
+
+const inForce = new Set<Flag>();
 
 /**
  * undici's HTTP parser is WebAssembly, which V8 optimises in the background; on Node 20 the process then waits for that
@@ -9,7 +21,7 @@ const isNode20 = versions.node.startsWith('20.');
  * Newer versions do not wait, and there it only costs.
  */
 export function spareOptimising(): void {
-  if (isNode20) setFlagsFromString('--liftoff-only');
+  if (versions.node.startsWith('20.')) set(baselineOnly);
 }
 
 /**
@@ -17,12 +29,20 @@ export function spareOptimising(): void {
  * grow to 130 before it looks again. To be looked at after every 40 % instead costs a fiftieth of the time.
  */
 export function growSlowly(): void {
-  setFlagsFromString('--heap-growing-percent=40');
+  set(slowGrowth);
 }
 
-/** V8 takes no code that was made under other flags: undoes those above, and what they imply. */
-export function restoreFlags(): void {
-  setFlagsFromString('--heap-growing-percent=0');
-  if (!isNode20) return;
-  for (const flag of ['no-liftoff-only', 'wasm-tier-up', 'wasm-dynamic-tiering']) setFlagsFromString(`--${flag}`);
+/** Does something as if no flag were set: V8 takes no code that was made under other flags. */
+export function withoutFlags<T>(act: () => T): T {
+  for (const { off } of inForce) for (const flag of off) setFlagsFromString(flag);
+  try {
+    return act();
+  } finally {
+    for (const { on } of inForce) setFlagsFromString(on);
+  }
+}
+
+function set(flag: Flag): void {
+  inForce.add(flag);
+  setFlagsFromString(flag.on);
 }

@@ -15,7 +15,9 @@ export async function runCli(argv: readonly string[], context: Context): Promise
   }
 }
 
-async function run(argv: readonly string[], context: Context): Promise<number> {
+async function run(words: readonly string[], context: Context): Promise<number> {
+  // What follows a first `--` is a command like any other.
+  const argv = words[0] === '--' ? words.slice(1) : words;
   let code = 0;
   const done = async (exit: Promise<number>) => {
     code = await exit;

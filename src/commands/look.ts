@@ -26,12 +26,12 @@ export async function lookAt<Kind extends keyof Looks>(
 ): Promise<Looks[Kind]> {
   const { clock, random, signal } = context;
   const look = async (): Promise<Answer<Looks[Kind]>> => {
-    await budget.take(signal);
     const answer = (await service[operation](run, signal)) as Answer<Looks[Kind]>;
     if (answer.kind === 'good' || !isTooEarly(answer.fault, { nowMs: clock.nowMs(), triggeredAtMs })) return answer;
     return { kind: 'fault', fault: { ...answer.fault, transient: true } };
   };
   const answer = await persist(look, {
+    budget,
     clock,
     random,
     signal,

@@ -110,6 +110,9 @@ async function settle(
     const { executionId } = outcome.execution;
     return { intent, outcome: 'settled', executionId, words: `${about} started run ${executionId}` };
   }
+  if (outcome.end === 'refused') {
+    return { intent, outcome: 'settled', words: `${about} started no run: ${outcome.fault.message}` };
+  }
   return stillOpen(
     signal.aborted && outcome.stopped
       ? interruptedTriggerProblem(signal, target, idempotencyKey)

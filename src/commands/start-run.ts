@@ -57,9 +57,11 @@ export async function startRun(
         });
       }
       const active = await lookUp({ target, executionId: activeId }, flags, connection, context);
-      if (!active.execution || !isFinal(target, active.execution.status)) return { kind: 'attached', ...active };
+      const isGone = active.problem?.facts.name === 'not_found';
+      if (!isGone && !(active.execution && isFinal(target, active.execution.status)))
+        return { kind: 'attached', ...active };
       throw refused.with({
-        hint: `the run that is known (${activeId}) has ended since, and nothing names another: try again, or with \`--if-active wait\``,
+        hint: `the run that is known (${activeId}) is not active, and nothing names another: try again, or with \`--if-active wait\``,
       });
     }
     await slot.wait(fault, activeId === undefined ? undefined : { target, executionId: activeId }, idempotencyKey);

@@ -21,8 +21,15 @@ export function createTriggerRecord(journal: Journal, identity: TriggerIdentity)
     doubtful: (fault) => journal.append({ type: 'doubtful', ...request, reason: fault.message }),
     started: ({ executionId, startedAt, status }) =>
       journal.append({ type: 'accepted', ...request, executionId, startedAt, status }),
-    refused: (fault) => journal.append({ type: 'refused', ...request, name: exitNameOf(fault), attempt }),
-    look: () => journal.findKey(request),
+    refused(fault) {
+      // Whatever was sent with a key that something else had used was answered with that.
+      if (fault.kind === 'reused_key') journal.append({ type: 'forgotten', ...request });
+      return journal.append({ type: 'refused', ...request, name: exitNameOf(fault), attempt });
+    },
+    look() {
+      const known = journal.findKey(request);
+      return known?.state === 'open' ? { state: 'open', ageMs: known.intent.ageMs } : known;
+    },
     mayBeOfAnother(executionId) {
       const { baseUrl, target, idempotencyKey: ours } = request;
       const known = journal.find(executionId, { baseUrl, anew: true });

@@ -1,4 +1,4 @@
-import type { Budget } from './budget.ts';
+import { type Budget, queue } from './budget.ts';
 import { type Clock, stopwatch } from './clock.ts';
 import { faultProblem, givenUpProblem, interruptedProblem, watchTimeoutProblem } from './fault-problem.ts';
 import type { FollowEvent } from './follow-event.ts';
@@ -80,10 +80,11 @@ export async function awaitEnd(run: Run, options: FollowOptions, ports: FollowPo
       if (await pause(pauseMs, clock, signal, leastMs)) quietSinceMs = undefined;
     }
     if (signal.aborted) return end(interruptedProblem(signal, run));
-    await budget.take(signal);
+    const queuedMs = await queue(budget, clock, signal);
     const askedMs = clock.elapsedMs();
     const isLastLook = askedMs >= deadlineMs;
-    quietSinceMs ??= askedMs;
+    // To wait for our own turn is no silence of the service.
+    quietSinceMs = quietSinceMs === undefined ? askedMs : quietSinceMs + queuedMs;
     const answer = await service.status(run, signal);
     if (signal.aborted && answer.kind === 'fault') return end(interruptedProblem(signal, run));
     const nowMs = clock.elapsedMs();

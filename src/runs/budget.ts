@@ -6,6 +6,13 @@ export interface Budget {
   take(signal: AbortSignal): Promise<void>;
 }
 
+/** Waits for a token; returns how long, in milliseconds. */
+export async function queue(budget: Budget, clock: Clock, signal: AbortSignal): Promise<number> {
+  const startMs = clock.elapsedMs();
+  await budget.take(signal);
+  return clock.elapsedMs() - startMs;
+}
+
 // More would only wait for one another's answers, and do so again at every later look.
 const firstAtOnce = 10;
 

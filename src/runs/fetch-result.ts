@@ -24,11 +24,10 @@ export async function fetchResult(
   execution: Execution,
   ports: ResultPorts,
 ): Promise<{ kind: 'good'; value: RunResult } | { kind: 'problem'; problem: Problem }> {
-  const { service, clock, signal, budget, observe } = ports;
+  const { service, clock, signal, observe } = ports;
   const startMs = clock.elapsedMs();
   let failures = 0;
   const look = async (): Promise<Answer<RunResult>> => {
-    await budget.take(signal);
     const answer = await service.result(run, signal);
     if (answer.kind === 'fault') {
       const transient = answer.fault.kind !== 'too_large' && ports.isRiddenOut(answer.fault);

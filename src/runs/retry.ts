@@ -1,3 +1,4 @@
+import { type Budget, queue } from './budget.ts';
 import type { Clock } from './clock.ts';
 import { pause } from './pause.ts';
 import type { Answer, Fault } from './service.ts';
@@ -23,6 +24,8 @@ export function retryWaitMs(
 }
 
 export interface Patience {
+  /** Every attempt takes its token. */
+  budget: Budget;
   clock: Clock;
   random(): number;
   signal: AbortSignal;
@@ -36,9 +39,11 @@ export interface Patience {
  * A fault that comes back with `transient: true` is one that patience ended on.
  */
 export async function persist<T>(attempt: () => Promise<Answer<T>>, patience: Patience): Promise<Answer<T>> {
-  const { clock, random, signal, giveUpAfterMs } = patience;
+  const { budget, clock, random, signal, giveUpAfterMs } = patience;
   let startMs = clock.elapsedMs();
   for (let failures = 1; ; failures++) {
+    // To wait for our own turn is no failure of the service.
+    startMs += await queue(budget, clock, signal);
     const answer = await attempt();
     if (answer.kind === 'good' || !answer.fault.transient) return answer;
     const leftMs = startMs + giveUpAfterMs - clock.elapsedMs();

@@ -1,4 +1,4 @@
-import type { Budget } from './budget.ts';
+import { type Budget, queue } from './budget.ts';
 import { type Clock, stopwatch } from './clock.ts';
 import { defaults } from './defaults.ts';
 import { formatDuration } from './duration.ts';
@@ -15,15 +15,22 @@ export interface TriggerRecord {
   /** An attempt was sent whose fate is unknown: the intent stays open. */
   doubtful(fault: Fault): void;
   started(execution: Execution & { executionId: string }): void;
-  refused(fault: Fault): void;
+  /** No attempt of ours can have started a run. False when that could not be written. */
+  refused(fault: Fault): boolean;
   /**
    * Did another trigger start this run, or may one have? Then a conflict that names the run tells nothing of ours: it
    * may have ended, or never begun.
    */
   mayBeOfAnother(executionId: string): boolean;
   /** What is on record of the key by now: another process may have sent the same one. */
-  look(): { state: 'accepted'; executionId: string } | { state: 'open' } | undefined;
+  look(): KeyOutcome | undefined;
 }
+
+/** An attempt to start a run with a key, of whichever process: it has started this one, or nobody knows yet. */
+export type KeyOutcome = { state: 'accepted'; executionId: string } | { state: 'open'; ageMs: number };
+
+/** How long another process that sends the same key is waited for, and how old its attempt may be. */
+const othersMs = { wait: 5_000, between: 200, age: 60_000 };
 
 /** What is known of a key before it is sent. */
 export interface KeyHistory {
@@ -61,14 +68,17 @@ export async function triggerRun(
   const { service, budget, record, clock, random, signal, giveUpAfterMs } = ports;
   const { maxAgeMs = defaults.keyRetentionMs } = key;
   await budget.take(signal);
-  const startMs = clock.elapsedMs();
+  let startMs = clock.elapsedMs();
   const sinceMs = stopwatch(clock);
   let state: TriggerState = key.ageMs === undefined ? 'ready' : 'doubtful';
+  /** May an attempt of our own have started a run? Else what is in doubt is another process's. */
+  let mayHaveActed = false;
   record.intent();
   for (let failures = 1; ; failures++) {
     const isStale = state === 'doubtful' && (key.ageMs ?? 0) + sinceMs() > maxAgeMs;
     const answer = isStale ? staleKey(maxAgeMs) : await ask();
     const event = eventOfAnswer(answer);
+    mayHaveActed ||= answer.kind === 'fault' && answer.fault.acted === 'unknown';
     const before: TriggerState = state;
     state = step(state, event);
     if (isEnd(state)) return finish(state, answer, event === 'stopped' || event === 'cut');
@@ -80,7 +90,7 @@ export async function triggerRun(
     if (delayMs !== undefined) {
       ports.onRetry?.(fault, delayMs);
       await pause(delayMs, clock, signal, fault.retryAfterMs);
-      await budget.take(signal);
+      startMs += await queue(budget, clock, signal);
       if (!signal.aborted) continue;
     }
     state = step(state, 'stopped');
@@ -99,19 +109,31 @@ export async function triggerRun(
     return eventOf(answer.fault, executionId !== undefined && !record.mayBeOfAnother(executionId));
   }
 
-  function finish(end: TriggerState, answer: Answer<Execution>, stopped: boolean): TriggerOutcome {
+  async function finish(end: TriggerState, answer: Answer<Execution>, stopped: boolean): Promise<TriggerOutcome> {
     if (end === 'started') {
       const execution = executionOf(answer);
       record.started(execution);
       return { end, execution };
     }
     const { fault } = answer as Extract<Answer<Execution>, { kind: 'fault' }>;
-    if (end === 'refused') record.refused(fault);
-    else record.doubtful(fault);
-    // This attempt came to nothing; that of another process with the same key may have come to something.
-    const known = record.look();
+    const isOurs = end === 'unknown' && mayHaveActed;
+    if (isOurs) record.doubtful(fault);
+    const isClosed = !isOurs && record.refused(fault);
+    // Our attempts came to nothing; that of another process with the same key may have come to something.
+    const known = isOurs ? record.look() : await lookAtOthers();
     if (known?.state === 'accepted') return { end: 'started', execution: activeRun(known.executionId) };
-    return { end: end === 'refused' && known === undefined ? 'refused' : 'unknown', fault, stopped };
+    const isSettled = known === undefined && (end === 'refused' || isClosed);
+    return { end: isSettled ? 'refused' : 'unknown', fault, stopped };
+  }
+
+  async function lookAtOthers(): Promise<KeyOutcome | undefined> {
+    const waitedMs = stopwatch(clock);
+    for (;;) {
+      const known = record.look();
+      const isWorthIt = known?.state === 'open' && known.ageMs < othersMs.age && waitedMs() < othersMs.wait;
+      if (!isWorthIt || signal.aborted) return known;
+      await clock.sleep(othersMs.between, signal);
+    }
   }
 }
 
@@ -137,7 +159,7 @@ const staleKey = (maxAgeMs: number): Answer<never> => ({
   fault: {
     kind: 'stale_key',
     transient: false,
-    acted: 'unknown',
+    acted: 'no',
     message: `the key was first sent more than ${formatDuration(maxAgeMs)} ago, and the service may have forgotten it`,
   },
 });

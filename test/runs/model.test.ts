@@ -97,6 +97,7 @@ function checkWorld({ model, journal, keysOf, foreignKeys }: World): void {
 function checkTold(
   use: Use,
   moment: Use[],
+  sequence: Use[][],
   told: Awaited<ReturnType<World['run']>>,
   { model, keysOf, foreignKeys, journal, clock }: World,
 ): void {
@@ -105,6 +106,11 @@ function checkTold(
   const { started, problem, ending } = told;
   if (started) expect([...keys], 'a run that was started is of our key').toContain(started.idempotencyKey);
   // Of a given key another process may start one at the same time.
+  if (use.command === 'trigger' && problem?.facts.started === 'unknown') {
+    // Somebody's answer was lost, or somebody was killed: else there is nothing to doubt.
+    const isClear = ({ weather, kill }: Use) => !kill && weather.every(({ kind }) => kind !== 'fault');
+    expect(sequence.flat().every(isClear), 'there is a reason for doubt').toBe(false);
+  }
   const isAlone = use.key === undefined || moment.every((other) => other === use || other.key !== use.key);
   if (use.command === 'trigger' && isAlone && problem?.facts.started === 'no') {
     expect(its, `no run was started (${problem.message})`).toEqual([]);
@@ -145,6 +151,17 @@ const found: [ServiceOptions, Use[][]][] = [
   [rude, [[{ ...plain, kill: sent, restMs: 5_000 }], [{ ...plain, kill: sent }], [recover]]],
   [rude, [[{ ...plain, kill: sent, restMs: 5_000 }], [plain], [recover]]],
   [rude, [[{ ...plain, command: 'elsewhere' }], [{ ...plain, weather: [{ ...fault('lost'), acts: false }] }]]],
+  // Two of one key that are both refused for the run of somebody else.
+  [
+    { ...slow, namesActiveRun: false },
+    [
+      [{ ...plain, command: 'elsewhere' }],
+      [
+        { ...plain, key: 'a' },
+        { ...plain, key: 'a' },
+      ],
+    ],
+  ],
   // A trigger that another process settles while it waits, or is killed over.
   [slow, [[{ ...waiting, ifActive: 'wait' }, meanwhile]]],
   [slow, [[waiting, { ...meanwhile, kill: unsent }]]],
@@ -163,7 +180,7 @@ test('whatever the weather and whenever it is killed, one run for a trigger, non
         const told = await Promise.all(moment.map(async (use) => ({ use, ...(await world.run(use)) })));
         checkWorld(world);
         for (const { use, ...tale } of told) {
-          checkTold(use, moment, tale, world);
+          checkTold(use, moment, sequence, tale, world);
           count(tale.isKilled ? 'killed' : ((tale.problem ?? tale.ending?.problem)?.facts.name ?? 'fine'));
         }
         await world.clock.sleep(moment[0]?.restMs ?? 0);

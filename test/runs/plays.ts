@@ -48,13 +48,14 @@ const trigger =
   (key: KeyHistory): Play =>
   async (script, given = {}) => {
     const { ended, ...ports } = stage(script, given);
+    const earlier = key.ageMs === undefined ? undefined : ({ state: 'open', ageMs: key.ageMs } as const);
     const record = {
       intent() {},
       doubtful() {},
       started() {},
-      refused() {},
+      refused: () => true,
       mayBeOfAnother: () => false,
-      look: () => undefined,
+      look: () => earlier,
     };
     const { giveUpAfterMs = 30_000 } = given;
     const request = { target, idempotencyKey: 'key-1', body: '{}' };

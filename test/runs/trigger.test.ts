@@ -20,7 +20,8 @@ async function triggered(
   script: Answer<Execution>[],
   ports: Partial<TriggerPorts> = {},
   key?: KeyHistory,
-  known?: ReturnType<TriggerRecord['look']>,
+  look: TriggerRecord['look'] = () => (key?.ageMs === undefined ? undefined : { state: 'open', ageMs: key.ageMs }),
+  isWritten = true,
 ) {
   const service = scriptedService({ trigger: script });
   const clock = createVirtualClock();
@@ -38,9 +39,9 @@ async function triggered(
         intent: () => records.push('intent'),
         doubtful: () => records.push('doubtful'),
         started: () => records.push('started'),
-        refused: () => records.push('refused'),
+        refused: () => records.push('refused') > 0 && isWritten,
         mayBeOfAnother: (id) => id === otherId,
-        look: () => known,
+        look,
       },
       ...ports,
     },
@@ -153,9 +154,31 @@ describe('one trigger', () => {
     expect([told.sent.length, told.records]).toEqual([1, records]);
   });
 
-  test('whose key was sent before stays in doubt when it is refused', async () => {
-    const { outcome, records } = await triggered([fault('no_credits')], {}, { ageMs: 1000 });
-    expect([outcome.end, records]).toEqual(['unknown', ['intent', 'doubtful']]);
+  test('whose key another process sent, and that is refused itself, is in doubt as long as the other', async () => {
+    const earlier = { state: 'open', ageMs: 1000 } as const;
+    const { outcome, records } = await triggered([fault('no_credits')], {}, { ageMs: 1000 }, () => earlier);
+    expect([outcome.end, records]).toEqual(['unknown', ['intent', 'refused']]);
+    const settled = await triggered([fault('no_credits')], {}, { ageMs: 1000 }, () => undefined);
+    expect(settled.outcome.end).toBe('refused');
+  });
+
+  test('waits a moment for another process that is just sending the same key', async () => {
+    let looks = 0;
+    const look = () => (++looks < 5 ? ({ state: 'open', ageMs: 1000 } as const) : undefined);
+    const { outcome, clock } = await triggered([conflict], {}, {}, look);
+    expect(outcome.end).toBe('refused');
+    expect(clock.elapsedMs()).toBeLessThan(2_000);
+  });
+
+  test('waits for no process that has long ended', async () => {
+    const look = () => ({ state: 'open', ageMs: 120_000 }) as const;
+    const { outcome, clock } = await triggered([conflict], {}, {}, look);
+    expect([outcome.end, clock.elapsedMs()]).toEqual(['unknown', 0]);
+  });
+
+  test('is in doubt where the refusal could not be written: then the record tells nothing', async () => {
+    const { outcome } = await triggered([conflict], {}, { ageMs: 1000 }, () => undefined, false);
+    expect(outcome.end).toBe('unknown');
   });
 });
 
@@ -217,10 +240,10 @@ describe('a key that another process has sent, too', () => {
   test.each<[string, Answer<Execution>[], ReturnType<TriggerRecord['look']>, TriggerOutcome['end']]>([
     ['started a run there, when it is refused here', [conflict], accepted, 'started'],
     ['started a run there, when it stays in doubt here', [lost, conflict], accepted, 'started'],
-    ['may have started a run there, when it is refused here', [conflict], { state: 'open' }, 'unknown'],
+    ['may have started a run there, when it is refused here', [conflict], { state: 'open', ageMs: 1000 }, 'unknown'],
     ['has come to nothing there either', [conflict], undefined, 'refused'],
   ])('%s', async (_, script, known, end) => {
-    const { outcome } = await triggered(script, {}, {}, known);
+    const { outcome } = await triggered(script, {}, {}, () => known);
     expect(outcome.end).toBe(end);
     if (outcome.end === 'started') expect(outcome.execution.executionId).toBe(otherId);
   });

@@ -189,6 +189,12 @@ test.each([40, 60, 80, 200])('no help runs over the edge of %i columns', async (
   }
 });
 
+test('a command after a first `--` is a command', async () => {
+  expect((await typed(['--', 'explain', '3'])).out).toContain('run_timed_out');
+  expect(await typed(['--', 'tigger'])).toMatchObject({ code: 2, err: expect.stringContaining('tigger') });
+  expect((await typed(['--'])).out).toContain('Usage: runctl');
+});
+
 test('no arguments at all show the help', async () => {
   const { out, code } = await typed([]);
   expect(out).toContain('Usage: runctl');

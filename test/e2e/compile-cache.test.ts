@@ -4,12 +4,15 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { withEmulator } from '../helpers/emulator.ts';
 import { runProgram, temporaryFolder } from '../helpers/program.ts';
 
 function createHome() {
@@ -21,6 +24,12 @@ function createHome() {
       .filter((entry) => entry.isFile())
       .map(({ parentPath, name }) => join(parentPath, name));
   return { home, caches, explain, files };
+}
+
+function flipBit(file: string): void {
+  const bytes = readFileSync(file);
+  bytes[bytes.length >> 2] = (bytes[bytes.length >> 2] ?? 0) ^ 4;
+  writeFileSync(file, bytes);
 }
 
 const inodesOf = (files: string[]) => files.map((file) => statSync(file).ino);
@@ -46,6 +55,7 @@ describe('what V8 does not take', () => {
   test.each<[string, (file: string) => void]>([
     ['is cut short', (file) => truncateSync(file, statSync(file).size >> 1)],
     ['is empty', (file) => truncateSync(file)],
+    ['has lost a bit', (file) => flipBit(file)],
     ['is something else', (file) => writeFileSync(file, 'x'.repeat(1000))],
   ])('%s, and is replaced', async (_, spoil) => {
     const { explain, files } = createHome();
@@ -66,6 +76,38 @@ test('a folder that others may write to is not used', async () => {
   for (const file of files()) writeFileSync(file, 'x');
   expect(await explain()).toMatchObject({ code: 0, stderr: '' });
   expect(files().map((file) => readFileSync(file, 'utf8'))).toEqual(files().map(() => 'x'));
+});
+
+test('a folder behind a link, which another user may have made, is not used', async () => {
+  const { home, caches, explain, files } = createHome();
+  await explain();
+  renameSync(join(caches, 'runctl'), join(home, 'elsewhere'));
+  symlinkSync(join(home, 'elsewhere'), join(caches, 'runctl'));
+  const kept = files();
+  for (const file of kept) writeFileSync(file, 'x');
+  expect(await explain()).toMatchObject({ code: 0, stderr: '' });
+  expect(files().map((file) => readFileSync(file, 'utf8'))).toEqual(kept.map(() => 'x'));
+});
+
+test('a file that somebody else loads into the process is left to Node', async () => {
+  const { home, files } = createHome();
+  const agent = join(home, 'agent.cjs');
+  writeFileSync(agent, `process.nextTick(() => require('./late.cjs'));`);
+  writeFileSync(join(home, 'late.cjs'), `#!/usr/bin/env node\nprocess.stderr.write(require.resolve(__filename));`);
+  const env = { HOME: home, NODE_OPTIONS: `--require ${agent}` };
+  expect(await runProgram(['explain', '3'], { env })).toMatchObject({ code: 0, stderr: join(home, 'late.cjs') });
+  expect(files().filter((file) => file.includes('late'))).toEqual([]);
+});
+
+test('what is loaded after the first request is taken from there as well', async () => {
+  const { home, files } = createHome();
+  const { env } = await withEmulator({ automations: { '*': { duration: '1ms' } } });
+  const watch = (name: string) =>
+    runProgram(['trigger', name, '--watch', '--interval', '20ms'], { env: { ...env, HOME: home } });
+  expect((await watch('nightly')).code).toBe(0);
+  const inodes = inodesOf(files());
+  expect((await watch('weekly')).code).toBe(0);
+  expect(inodesOf(files())).toEqual(inodes);
 });
 
 test('nothing is kept where there is no place for it, or where nothing is wanted', async () => {

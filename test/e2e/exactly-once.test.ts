@@ -152,6 +152,14 @@ describe('--if-active', () => {
     },
   );
 
+  test('two at once with one key, both refused, are both refused, and leave nothing to recover', async () => {
+    const { env } = await busy({ faults: [{ on: 'trigger', do: 'delay', delay: '400ms', from: 2 }] });
+    const argv = ['trigger', 'nightly', '--if-active', 'skip', '--idempotency-key', 'k'];
+    const ended = await Promise.all([runProgram(argv, { env }), runProgram(argv, { env })]);
+    expect(ended.map(({ code }) => code)).toEqual([0, 0]);
+    expect((await runProgram(['recover'], { env })).stderr).toContain('nothing to recover');
+  });
+
   test('wait is bounded by --timeout', async () => {
     const { env } = await busy();
     const { code, stderr } = await runProgram(['trigger', 'nightly', '--if-active', 'wait', '--timeout', '300ms'], {

@@ -106,6 +106,16 @@ describe.each(signals)('%s', (signal) => {
   });
 });
 
+test.each([['trigger', 'weekly'], ['list', '--json'], ['status'], ['completion', 'bash']])(
+  'a full disk under the output of `%s` is told, and is no success',
+  async (...argv) => {
+    const { env } = await withEmulator(slow);
+    await trigger(env);
+    const { code, stderr } = await runProgram(argv, { env, shell: 'exec >/dev/full' });
+    expect([code, stderr]).toEqual([70, expect.stringContaining('could not be written: ENOSPC')]);
+  },
+);
+
 test.each(signals)('%s while the result is waited for tells how the run ended, and no more', async (signal) => {
   const { env, emulator } = await withEmulator({ ...hangs('result'), automations: { '*': { duration: '1ms' } } });
   const id = await trigger(env);

@@ -18,12 +18,20 @@ interface World {
   clock?: VirtualClock;
   signal?: AbortSignal;
   chance?: number;
+  /** Requests a second. */
+  rate?: number;
 }
 
 async function watch(
   service: Service,
   options: Partial<FollowOptions> = {},
-  { followed = run, clock = createVirtualClock(), signal = new AbortController().signal, chance = 0.5 }: World = {},
+  {
+    followed = run,
+    clock = createVirtualClock(),
+    signal = new AbortController().signal,
+    chance = 0.5,
+    rate = 10,
+  }: World = {},
 ) {
   const events: FollowEvent[] = [];
   const ending = await follow(
@@ -34,7 +42,7 @@ async function watch(
       clock,
       random: () => chance,
       signal,
-      budget: createBudget(10, clock),
+      budget: createBudget(rate, clock),
       tempo: createTempo(),
       observe: (event) => events.push(event),
     },
@@ -53,6 +61,20 @@ describe('a watch', () => {
       expect(told).toEqual(['status', 'status', 'final']);
     },
   );
+
+  test('takes the time until it is its turn for no silence of the service', async () => {
+    const blips = [fault('unavailable'), fault('lost')];
+    const service = scriptedService({
+      status: [running(), ...blips, state('COMPLETED')],
+      result: [fault('unavailable'), resultOf('COMPLETED')],
+    });
+    const { ending } = await watch(service, { giveUpAfterMs: 10 * second }, { rate: 1 / 60 });
+    expect(ending).toMatchObject({
+      execution: { status: 'COMPLETED' },
+      result: { output: 'done' },
+      problem: undefined,
+    });
+  });
 
   test('tells of an outage and of its end', async () => {
     const status = [running(), fault('lost'), fault('unavailable'), running(), state('COMPLETED')];

@@ -121,14 +121,16 @@ async function settle(
 }
 
 async function tell(
-  { outcome, executionId, problem, words }: Recovery,
+  { intent, outcome, executionId, problem, words }: Recovery,
   options: RecoverOptions,
   context: Context,
 ): Promise<void> {
   if (executionId !== undefined) context.stdout.write(`${executionId}\n`);
   if (!options.quiet || outcome !== 'settled') await printSentence(words, context);
-  if (outcome === 'too_old')
-    await printNextStep('close it with `runctl recover --forget`, or raise `--max-age`', context);
+  if (outcome === 'too_old') {
+    const orRaise = Number.isFinite(intent.ageMs) ? ', or raise `--max-age`' : '';
+    await printNextStep(`close it with \`runctl recover --forget\`${orRaise}`, context);
+  }
   if (problem?.facts.hint) await printNextStep(problem.facts.hint, context);
 }
 

@@ -120,7 +120,8 @@ export async function triggerRun(
     if (isOurs) record.doubtful(fault);
     const isClosed = !isOurs && record.refused(fault);
     // Our attempts came to nothing; that of another process with the same key may have come to something.
-    const known = isOurs ? record.look() : await lookAtOthers();
+    // Whoever found a key in doubt came later than those who sent it, and finds them settled: or they never will be.
+    const known = isOurs || key.ageMs !== undefined ? record.look() : await lookAtOthers();
     if (known?.state === 'accepted') return { end: 'started', execution: activeRun(known.executionId) };
     const isSettled = known === undefined && (end === 'refused' || isClosed);
     return { end: isSettled ? 'refused' : 'unknown', fault, stopped };

@@ -37,7 +37,7 @@ started: Ctrl-C                                  130   yes      no              
 started: a rerun is refused                      8     yes      no              1
 started: the answer to a rerun is lost           12    yes      no              2
 started: a rerun of a replayed run is refused    8     yes      no              1
-started: a rerun attaches to a run that is gone  6     yes      no              1
+started: a rerun attaches to a run that is gone  5     yes      no              1
 a look: attached, and the limit passes           124   no       yes             0
 a look: status of no run                         2     no       no              0
 a look: watch of an unknown run                  6     no       no              0

@@ -1,11 +1,11 @@
 // `npm run bench:scale`: many runs followed by one process, against an emulator in another, beside a bare undici loop
 // that sends the same requests. Prints CPU, peak memory and how late the looks were.
 //   node test/bench/scale.mjs [seconds]
-import { fork, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildSync } from 'esbuild';
+import { forkEmulator } from './fork-emulator.mjs';
 
 const root = join(import.meta.dirname, '../..');
 const seconds = Number(process.argv[2] ?? 20);
@@ -15,10 +15,8 @@ const settledAfterMs = intervalMs + 2_000;
 const project = '00000000-0000-4000-8000-000000000001';
 
 // The emulator, with the times of its status requests by run.
-const emulatorFile = join(folder, 'emulator.mjs');
-buildSync({
-  stdin: {
-    contents: `
+const emulator = forkEmulator(
+  `
       import { startEmulator } from './src/emulator/server.ts';
       const emulator = await startEmulator({ scenario: { automations: { '*': { duration: '3h' } } } });
       process.send({ url: emulator.url, apiKey: emulator.apiKey });
@@ -33,14 +31,8 @@ buildSync({
         }
         process.send([...looks.values()]);
       });`,
-    resolveDir: root,
-  },
-  bundle: true,
-  platform: 'node',
-  format: 'esm',
-  outfile: emulatorFile,
-  logLevel: 'error',
-});
+  folder,
+);
 
 // Writes what a process used, and how much of it by each SIGUSR2, to the file that RUSAGE names.
 const usageHook = join(folder, 'usage.cjs');
@@ -75,7 +67,6 @@ writeFileSync(
    });`,
 );
 
-const emulator = fork(emulatorFile, { execArgv: [] });
 const told = () => new Promise((resolve) => emulator.once('message', resolve));
 const { url, apiKey } = await told();
 const ask = (message) => {

@@ -1,11 +1,11 @@
 // `npm run soak`: the built program starts and watches hundreds of runs while every tenth answer or so is broken at
 // random, against an emulator in a process of its own. Prints what came of it; ends with 1 when an invariant is broken.
 //   node test/bench/soak.mjs [seconds, 30 at the least]
-import { fork, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildSync } from 'esbuild';
+import { forkEmulator } from './fork-emulator.mjs';
 
 const root = join(import.meta.dirname, '../..');
 const seconds = Math.max(30, Number(process.argv[2] ?? 120));
@@ -48,10 +48,8 @@ const scenario = {
   ],
 };
 
-const emulatorFile = join(folder, 'emulator.mjs');
-buildSync({
-  stdin: {
-    contents: `
+const emulator = forkEmulator(
+  `
       import { startEmulator } from './src/emulator/server.ts';
       process.once('message', async (scenario) => {
         const emulator = await startEmulator({ scenario });
@@ -63,15 +61,8 @@ buildSync({
           struck: emulator.requests.filter(({ fault }) => fault !== undefined).length,
         }));
       });`,
-    resolveDir: root,
-  },
-  bundle: true,
-  platform: 'node',
-  format: 'esm',
-  outfile: emulatorFile,
-  logLevel: 'error',
-});
-const emulator = fork(emulatorFile, { execArgv: [] });
+  folder,
+);
 const ask = (message) => {
   const answer = new Promise((resolve) => emulator.once('message', resolve));
   emulator.send(message);

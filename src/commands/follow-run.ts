@@ -21,6 +21,8 @@ export interface FollowFlags extends OutputOptions {
   /** A shell command. */
   onFinal?: string;
   bell?: boolean;
+  /** How many runs are followed side by side; 1. */
+  runs?: number;
 }
 
 /** The time limit of `--timeout`: for a run's end and for a free slot (contract §8). */
@@ -101,18 +103,22 @@ function portsOf(
   };
 }
 
-function paceOf(target: Target, { intervalMs }: FollowFlags, { history }: Connection, random: () => number): Pace {
+function paceOf(
+  target: Target,
+  { intervalMs, runs }: FollowFlags,
+  { history }: Connection,
+  random: () => number,
+): Pace {
   if (intervalMs !== undefined) return { gapMs: () => intervalMs };
-  const pace = createPace({ durationsMs: history(target) });
+  const pace = createPace({ durationsMs: history(target), runs });
   return { gapMs: (ageMs) => jitter(pace.gapMs(ageMs), random) };
 }
 
-/** Who tells of runs of these targets while they are followed. */
+/** Who tells of the runs while they are followed. */
 export function reporterFor(
-  targets: readonly Target[],
-  flags: OutputOptions & { bell?: boolean },
+  { runs = 1, ...flags }: OutputOptions & Pick<FollowFlags, 'bell' | 'runs'>,
   { history }: Connection,
   context: Context,
 ): Promise<Reporter> {
-  return createReporter({ ...flags, runs: targets.length, history }, context);
+  return createReporter({ ...flags, runs, history }, context);
 }

@@ -20,7 +20,7 @@ const signOfLifeMs = 300_000;
 /** `--if-active wait`: both limits count from now (contract §8). */
 export function createSlot(
   target: Target,
-  flags: Pick<FollowFlags, 'timeoutMs' | 'giveUpAfterMs' | 'intervalMs'>,
+  flags: Pick<FollowFlags, 'timeoutMs' | 'giveUpAfterMs' | 'intervalMs' | 'runs'>,
   connection: Connection,
   reporter: Pick<Reporter, 'say' | 'observe'>,
   context: Context,

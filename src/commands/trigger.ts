@@ -57,12 +57,12 @@ export function checkWatchFlags(options: TriggerOptions): void {
 /** Starts each request side by side, and tells of them in the order of the arguments. */
 export async function triggerAll(
   requests: StartRequest[],
-  options: TriggerOptions,
+  flags: TriggerOptions,
   connection: Connection,
   context: Context,
 ): Promise<number> {
-  const targets = requests.map(({ target }) => target);
-  const reporter = await reporterFor(targets, options, connection, context);
+  const options = { ...flags, runs: requests.length };
+  const reporter = await reporterFor(options, connection, context);
   try {
     await splay(options.splayMs, reporter, context);
     const inOrder = createInOrder();

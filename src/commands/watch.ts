@@ -45,16 +45,12 @@ export async function watch(runArguments: string[], options: WatchOptions, conte
 /** Follows runs side by side, then tells how each ended, in the order given. */
 export async function followAll(
   runs: KnownRun[],
-  options: FollowFlags & { plural: boolean; failFast?: boolean },
+  flags: FollowFlags & { plural: boolean; failFast?: boolean },
   connection: Connection,
   context: Context,
 ): Promise<number> {
-  const reporter = await reporterFor(
-    runs.map(({ run }) => run.target),
-    options,
-    connection,
-    context,
-  );
+  const options = { ...flags, runs: runs.length };
+  const reporter = await reporterFor(options, connection, context);
   growSlowly();
   try {
     const enough = new AbortController();

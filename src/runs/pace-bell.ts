@@ -19,5 +19,5 @@ export const densityAfter = ({ scale }: Bell, share: number): number => (share *
 /** The service ends a run after three hours: what was never seen is as likely in every octave from a second to that. */
 export const logRange = Math.log(3 * 3600);
 
-/** Half a surprise is counted beside the runs that were seen, one more of them and one less (Laplace's rule, halved). */
-export const chanceOfSurprise = (runs: number): number => 0.5 / (runs + 2);
+/** Three quarters of a surprise are counted beside the runs that were seen (Laplace's rule of succession counts one). */
+export const chanceOfSurprise = (runs: number): number => 0.75 / (runs + 2);

@@ -2,8 +2,8 @@ import { type Bell, before, bellOf, chanceOfSurprise, densityAfter, logRange } f
 import type { Sample } from './pace-record.ts';
 
 /** A bell is as wide as the distance to the nearest of this share of the runs, narrowed: sharp where runs crowd. */
-const neighbourShare = 0.45;
-const narrowing = 0.6;
+const neighbourShare = 0.35;
+const narrowing = 0.7;
 const widestBell = 0.4;
 const narrowestBell = 0.05;
 /** The share of what was never seen that a run always has before it, for a clock or a limit may be off. */

@@ -3,9 +3,9 @@ import { before, bellOf, chanceOfSurprise, densityAfter, logRange } from './pace
 /** Runs older than the newest thirty are not looked at. */
 export const longestRecord = 30;
 /** How many runs go by, about, until the run times of an automation change for good. */
-const runsUntilChange = 30;
+const runsUntilChange = 100;
 /** How much runs of one kind differ, as the deviation of the logarithm. */
-const usualSpread = 0.15;
+const usualSpread = 0.25;
 const leastWeight = 0.05;
 
 /** An earlier run: how long it took, and how likely it is that the next one is of its kind. */

@@ -5,14 +5,9 @@ const shortestGapMs = 1000;
 const longestGapMs = 15_000;
 const shareOfAge = 0.05;
 
-/** The lag that one request is worth, between 0.2 s and 1 s. Chosen, as the numbers below, with `npm run bench:pace`. */
-const requestWorthMs = 520;
-/**
- * Even where the record says that nothing can happen yet: a first look, and the next before the age is two and a half
- * times what it was, so that a run that fails early is soon known.
- */
-const firstLookMs = 28_000;
-const longestShareOfAge = 1.5;
+/** The lag that one request is worth: for a run that is followed alone, and at the most. */
+const loneWorthMs = 200;
+const sharedWorthMs = 1000;
 
 const runsForUsual = 10;
 const fewestForUsual = 3;
@@ -24,24 +19,31 @@ export interface Pace {
 }
 
 /**
- * The pace for the next run, from how long the earlier COMPLETED ones took (milliseconds, newest first).
- * Without any: 5 % of the age, 1 s to 15 s, which bounds the lag by a share of the run time whatever that is. With some:
- * nearly no looks while no run has ever ended so early, and close ones where many did. Where runs end at the rate h and
- * a look is worth c of lag, the best gap is √(2c/h) (Barlow and Proschan; Keller).
+ * The pace for the next run, from how long the earlier COMPLETED ones took (milliseconds, newest first), where so many
+ * runs are followed side by side. Without a record: 5 % of the age, 1 s to 15 s, which bounds the lag by a share of the
+ * run time whatever that is. With one: few looks while no run has ever ended so early, and close ones where many did.
+ * Where runs end at the rate h and a request is worth c of lag, the best gap is √(2c/h) (Barlow and Proschan; Keller).
+ * `npm run bench:pace` compares it with the optimum.
  */
-export function createPace(history: { durationsMs: readonly number[] }): Pace {
-  const record = weigh(history.durationsMs);
+export function createPace({ durationsMs, runs = 1 }: { durationsMs: readonly number[]; runs?: number }): Pace {
+  const record = weigh(durationsMs);
   if (record.length === 0) return { gapMs: gapOfAgeMs };
   const hazard = createHazard(record);
   const longestMs = Math.max(...record.map(({ durationMs }) => durationMs));
-  const looksPerMs = (ageMs: number) => Math.sqrt(hazard(ageMs) / ageMs / (2 * requestWorthMs));
+  const worthMs = requestWorthMs(runs);
+  const looksPerMs = (ageMs: number) => Math.sqrt(hazard(ageMs) / ageMs / (2 * worthMs));
   return {
     gapMs(ageMs) {
       const fromMs = Math.max(0, ageMs);
-      const mostMs = fromMs > longestMs ? gapOfAgeMs(fromMs) : Math.max(firstLookMs, longestShareOfAge * fromMs);
+      const mostMs = fromMs > longestMs ? gapOfAgeMs(fromMs) : Number.POSITIVE_INFINITY;
       return Math.max(shortestGapMs, untilNextLookMs(fromMs, mostMs, looksPerMs));
     },
   };
+}
+
+/** Whoever follows one run wants its end at once; whoever follows many shares the requests among them. */
+function requestWorthMs(runs: number): number {
+  return Math.min(sharedWorthMs, loneWorthMs * runs);
 }
 
 function gapOfAgeMs(ageMs: number): number {
@@ -50,12 +52,13 @@ function gapOfAgeMs(ageMs: number): number {
 
 /** The time over which `looksPerMs` adds up to one look. It is summed, for it may rise a thousandfold within one gap. */
 function untilNextLookMs(fromMs: number, mostMs: number, looksPerMs: (ageMs: number) => number): number {
-  const stepMs = Math.max(200, fromMs / 150);
   let looks = 0;
-  for (let gapMs = 0; gapMs < mostMs; gapMs += stepMs) {
+  for (let gapMs = 0; gapMs < mostMs; ) {
+    const stepMs = Math.max(200, (fromMs + gapMs) / 150);
     const rate = looksPerMs(fromMs + gapMs + stepMs / 2);
     if (looks + rate * stepMs >= 1) return Math.min(mostMs, gapMs + (1 - looks) / rate);
     looks += rate * stepMs;
+    gapMs += stepMs;
   }
   return mostMs;
 }

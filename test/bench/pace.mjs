@@ -5,7 +5,11 @@ import { createRandom, createRunTimes, exponential, load, logNormal, mixture } f
 
 const { createPace, jitter } = await load('pace');
 
-const worthsS = [0.2, 1];
+/** What a request is worth to a run that is followed alone, and to one of five or more. */
+const prices = [
+  { worthS: 0.2, runs: 1 },
+  { worthS: 1, runs: 5 },
+];
 const learnedRuns = 20;
 const replicas = 100;
 const [minute, hour] = [60, 3600];
@@ -43,8 +47,8 @@ const fixed = (gapS) => () => () => gapS;
 const doubling = () => (_, look) => 2 ** look;
 /** The AWS SDK's waiters with their defaults: a random delay from 2 s to a limit that doubles; 120 s once it is reached. */
 const awsWaiter = (random) => (_, look) => (2 * 2 ** look > 120 ? 120 : 2 + random() * (2 * 2 ** look - 2));
-const ours = (historyS) => (random) => {
-  const pace = createPace({ durationsMs: historyS.map((s) => s * 1000) });
+const ours = (historyS, runs) => (random) => {
+  const pace = createPace({ durationsMs: historyS.map((s) => s * 1000), runs });
   return (ageS) => jitter(pace.gapMs(ageS * 1000), random) / 1000;
 };
 
@@ -67,67 +71,75 @@ function follow(looks, timesS) {
   return { requests: requests / timesS.length, lags };
 }
 
-function sum(outcomes) {
+/** Of outcomes at one price: means, and the cost. */
+function sum(outcomes, { worthS }) {
   const lags = outcomes.flatMap((outcome) => outcome.lags).sort((a, b) => a - b);
   const meanLag = lags.reduce((total, lag) => total + lag, 0) / lags.length;
   const requests = outcomes.reduce((total, outcome) => total + outcome.requests, 0) / outcomes.length;
-  const costs = worthsS.map((worthS) => meanLag + worthS * requests);
-  return { requests, meanLag, lateLag: lags[Math.floor(lags.length * 0.99)], costs };
+  return { requests, meanLag, lateLag: lags[Math.floor(lags.length * 0.99)], cost: meanLag + worthS * requests };
 }
 
 const repeat = (count, make) => Array.from({ length: count }, (_, i) => make(i));
 const draws = (times, count, random) => repeat(count, () => times.draw(random));
 
-function measure(schedule, times, random, count = 1) {
-  return sum(repeat(count, () => follow(looksOf(schedule, times.longestS, random), times.typical)));
+function measure(schedule, times, random, price, count = 1) {
+  return sum(
+    repeat(count, () => follow(looksOf(schedule, times.longestS, random), times.typical)),
+    price,
+  );
 }
 
 /** The twenty runs that come after an empty journal, or after one that holds runs of another kind; and the first alone. */
-function learn(times, random, earlier = () => [], count = 10) {
+function learn(times, random, price, earlier = () => [], count = 10) {
   const first = [];
   const all = repeat(count, () => {
     const history = earlier();
     return repeat(learnedRuns, (run) => {
-      const outcome = follow(looksOf(ours(history), times.longestS, random), times.typical);
+      const outcome = follow(looksOf(ours(history, price.runs), times.longestS, random), times.typical);
       if (run === 0) first.push(outcome);
       history.unshift(times.draw(random));
       return outcome;
     });
   }).flat();
-  return { first: sum(first), all: sum(all) };
+  return { first: sum(first, price), all: sum(all, price) };
 }
 
-function rowOf(times) {
-  const random = createRandom(2026);
-  const learned = sum(
+function learned(times, random, price) {
+  return sum(
     repeat(replicas, () => {
       const history = draws(times, learnedRuns, random);
-      return follow(looksOf(ours(history), times.longestS, random), times.typical);
+      return follow(looksOf(ours(history, price.runs), times.longestS, random), times.typical);
     }),
+    price,
   );
-  const optima = worthsS.map((worthS) => sum([follow(optimalLooks(times, worthS), times.typical)]));
+}
+
+/** What every schedule comes to at this price. */
+function outcomesOf(times, price) {
+  const random = createRandom(2026);
   return {
-    times,
-    optima,
-    columns: {
-      'ours, 20 runs': learned,
-      'ours, runs 1–20': learn(times, random).all,
-      'ours, none': measure(ours([]), times, random, 5),
-      'fixed 3 s': measure(fixed(3), times, random),
-      'fixed 2 s': measure(fixed(2), times, random),
-      'AWS waiter': measure(awsWaiter, times, random, 20),
-      doubling: measure(doubling, times, random),
-    },
+    optimum: sum([follow(optimalLooks(times, price.worthS), times.typical)], price),
+    'ours, 20 runs': learned(times, random, price),
+    'ours, runs 1–20': learn(times, random, price).all,
+    'ours, none': measure(ours([], price.runs), times, random, price, 5),
+    'fixed 3 s': measure(fixed(3), times, random, price),
+    'fixed 2 s': measure(fixed(2), times, random, price),
+    'AWS waiter': measure(awsWaiter, times, random, price, 20),
+    doubling: measure(doubling, times, random, price),
   };
 }
 
+/** Runs after a change, in multiples of the cost without history. */
 function changeOf([beforeS, afterS]) {
-  const random = createRandom(2027);
   const before = createRunTimes('', logNormal(beforeS, 0.1));
   const after = createRunTimes(`${timeOf(beforeS)} → ${timeOf(afterS)}`, logNormal(afterS, 0.25));
-  const unlearned = measure(ours([]), after, random, 5);
-  const { first, all } = learn(after, random, () => draws(before, learnedRuns, random));
-  return { times: after, unlearned, first, all };
+  const outcomes = prices.map((price) => {
+    const random = createRandom(2027);
+    const none = measure(ours([], price.runs), after, random, price, 5);
+    const { first, all } = learn(after, random, price, () => draws(before, learnedRuns, random));
+    return { first: first.cost / none.cost, all: all.cost / none.cost, firstLag: first.meanLag };
+  });
+  return { name: after.name, outcomes };
 }
 
 function timeOf(s) {
@@ -138,35 +150,36 @@ const cells = (values, width = 16) => values.map((value) => String(value).padSta
 const line = (name, values, width) => console.log(name.padEnd(22) + cells(values, width));
 const number = (value) => (value >= 100 ? value.toFixed(0) : value.toFixed(1));
 
-const rows = kinds.map(rowOf);
-const names = Object.keys(rows[0].columns);
+const rows = kinds.map((times) => ({ times, outcomes: prices.map((price) => outcomesOf(times, price)) }));
+const names = Object.keys(rows[0].outcomes[0]).slice(1);
 
-worthsS.forEach((worthS, w) => {
-  console.log(`\nCost = mean lag + ${worthS} s × requests; the optimum in seconds, the others as multiples of it`);
+prices.forEach(({ worthS, runs }, p) => {
+  console.log(
+    `\nCost = mean lag + ${worthS} s × requests, ours for ${runs === 1 ? 'one run' : `${runs} runs or more`}`,
+  );
+  console.log('The optimum in seconds, the others as multiples of it');
   line('run times', ['optimum', ...names]);
-  for (const { times, optima, columns } of rows) {
-    const best = optima[w].costs[w];
-    line(times.name, [number(best), ...names.map((name) => (columns[name].costs[w] / best).toFixed(2))]);
+  for (const { times, outcomes } of rows) {
+    const best = outcomes[p].optimum.cost;
+    line(times.name, [number(best), ...names.map((name) => (outcomes[p][name].cost / best).toFixed(2))]);
   }
 });
 
-console.log('\nRequests / mean lag / 99th-percentile lag, in seconds');
-line('run times', ['optimum (0.2)', 'optimum (1)', ...names], 20);
-for (const { times, optima, columns } of rows) {
-  const outcomes = [...optima, ...names.map((name) => columns[name])];
-  line(
-    times.name,
-    outcomes.map((o) => [o.requests, o.meanLag, o.lateLag].map(number).join(' / ')),
-    20,
-  );
-}
+prices.forEach(({ worthS }, p) => {
+  console.log(`\nRequests / mean lag / 99th-percentile lag, in seconds, for a request worth ${worthS} s`);
+  line('run times', ['optimum', ...names], 20);
+  for (const { times, outcomes } of rows) {
+    const cell = ({ requests, meanLag, lateLag }) => [requests, meanLag, lateLag].map(number).join(' / ');
+    line(times.name, Object.values(outcomes[p]).map(cell), 20);
+  }
+});
 
 console.log('\nA change after 20 runs (σ 0.1 before, 0.25 after): cost as a multiple of ours without history');
-line('run times', ['20 runs (0.2)', '20 runs (1)', 'first (0.2)', 'first (1)', 'first: mean lag']);
+line('run times', ['20 runs (0.2)', '20 runs (1)', 'first (0.2)', 'first (1)', 'first: mean lags'], 18);
 const changed = changes.map(changeOf);
-for (const { times, unlearned, first, all } of changed) {
-  const ratios = [all, first].flatMap((o) => o.costs.map((cost, w) => (cost / unlearned.costs[w]).toFixed(2)));
-  line(times.name, [...ratios, `${number(first.meanLag)} s`]);
+for (const { name, outcomes } of changed) {
+  const ratios = ['all', 'first'].flatMap((which) => outcomes.map((outcome) => outcome[which].toFixed(2)));
+  line(name, [...ratios, outcomes.map(({ firstLag }) => `${number(firstLag)} s`).join(', ')], 18);
 }
 
 function verdict(target, misses) {
@@ -176,34 +189,23 @@ function verdict(target, misses) {
 }
 
 console.log('');
-const named = (name, w, value) => `${name}, c = ${worthsS[w]} s: ${value.toFixed(2)}`;
-const against = (name, isMeant, limit) =>
-  rows.filter(isMeant).flatMap(({ times, optima, columns }) =>
-    columns[name].costs
-      .map((cost, w) => ({ w, ratio: cost / (limit ? limit(columns).costs[w] : optima[w].costs[w]) }))
-      .filter(({ ratio }) => ratio > (limit ? 1 : 1.25))
-      .map(({ w, ratio }) => named(times.name, w, ratio)),
+/** The kinds of run times, and the price, at which the ratio is over the limit. */
+const over = (limit, table, ratioOf) =>
+  table.flatMap(({ name, times, outcomes }) =>
+    outcomes.flatMap((outcome, p) => {
+      const ratio = ratioOf(outcome);
+      return ratio > limit ? [`${name ?? times.name}, c = ${prices[p].worthS} s: ${ratio.toFixed(2)}`] : [];
+    }),
   );
-verdict(
-  'with 20 earlier runs within 1.25 × the optimum for σ ≤ 0.5',
-  against(names[0], ({ times }) => times.narrow),
-);
+const against = (name, other) => (outcome) => outcome[name].cost / outcome[other].cost;
+const narrow = rows.filter(({ times }) => times.narrow);
+verdict('with 20 earlier runs within 1.25 × the optimum for σ ≤ 0.5', over(1.25, narrow, against(names[0], 'optimum')));
 verdict(
   'after a change never more than 1.1 × ours without history, over the next 20 runs',
-  changed.flatMap(({ times, unlearned, all }) =>
-    all.costs
-      .map((cost, w) => ({ w, ratio: cost / unlearned.costs[w] }))
-      .filter(({ ratio }) => ratio > 1.1)
-      .map(({ w, ratio }) => named(times.name, w, ratio)),
-  ),
+  over(1.1, changed, ({ all }) => all),
 );
 for (const schedule of ['fixed 3 s', 'fixed 2 s']) {
   for (const name of names.slice(0, 3)) {
-    const misses = against(
-      name,
-      () => true,
-      (columns) => columns[schedule],
-    );
-    verdict(`"${name}" below ${schedule} everywhere`, misses);
+    verdict(`"${name}" below ${schedule} everywhere`, over(1, rows, against(name, schedule)));
   }
 }

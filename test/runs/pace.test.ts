@@ -12,8 +12,8 @@ const around = (middleMs: number, count: number) =>
   Array.from({ length: count }, (_, i) => middleMs * Math.exp(0.35 * Math.sin(i * 2.4)));
 
 /** The ages below `untilMs` at which a run is looked at. */
-function looksMs(durationsMs: readonly number[], untilMs: number): number[] {
-  const pace = createPace({ durationsMs });
+function looksMs(durationsMs: readonly number[], untilMs: number, runs = 1): number[] {
+  const pace = createPace({ durationsMs, runs });
   const looks: number[] = [];
   for (let ageMs = pace.gapMs(0); ageMs < untilMs; ageMs += pace.gapMs(ageMs)) looks.push(ageMs);
   return looks;
@@ -48,14 +48,35 @@ describe('without earlier runs', () => {
 });
 
 describe('with earlier runs', () => {
-  test('every gap is a number from one second to 28 s or one and a half times the age, whatever the record and the age', () => {
+  test('every gap is a number from one second to what the search for a surprise allows, whatever the record and the age', () => {
     fc.assert(
-      fc.property(fc.array(anyDuration, { maxLength: 40 }), anyAge, (durationsMs, ageMs) => {
-        const gapMs = createPace({ durationsMs }).gapMs(ageMs);
-        expect(gapMs).toBeGreaterThanOrEqual(second);
-        expect(gapMs).toBeLessThanOrEqual(Math.max(28 * second, 1.5 * ageMs) * 1.000001);
-      }),
+      fc.property(
+        fc.array(anyDuration, { maxLength: 40 }),
+        anyAge,
+        fc.integer({ min: 1, max: 100 }),
+        (durationsMs, ageMs, runs) => {
+          const gapMs = createPace({ durationsMs, runs }).gapMs(ageMs);
+          expect(gapMs).toBeGreaterThanOrEqual(second);
+          // The flat part alone: its looks come at t, 4 t, 9 t and so on, for a t that the price and the record set.
+          const firstMs = 40 * second * Math.min(5, runs);
+          expect(gapMs).toBeLessThanOrEqual(firstMs + 2 * Math.sqrt(firstMs * Math.max(0, ageMs)));
+        },
+      ),
     );
+  });
+
+  test('a first look is not put off for longer than the record warrants: three seconds after one run, half a minute after thirty', () => {
+    const firstLookMs = (count: number) => createPace({ durationsMs: times(count, 2 * hour) }).gapMs(0);
+    expect(firstLookMs(1)).toBeLessThan(5 * second);
+    expect(firstLookMs(30)).toBeGreaterThan(25 * second);
+    expect(firstLookMs(30)).toBeLessThan(45 * second);
+  });
+
+  test('a run beside four others is looked at half as often as one alone, and beside nine no less', () => {
+    const requests = (runs: number) => looksMs(around(hour, 20), hour, runs).length;
+    expect(requests(5)).toBeGreaterThan(requests(1) / 3);
+    expect(requests(5)).toBeLessThan(requests(1) / 2);
+    expect(requests(10)).toBe(requests(5));
   });
 
   test('a run older than any before it is looked at no less often than without a record', () => {
@@ -85,7 +106,7 @@ describe('with earlier runs', () => {
   });
 
   test('a run of the usual time costs a fraction of the requests that it costs without a record', () => {
-    expect(looksMs(around(10 * minute, 20), 10 * minute).length * 4).toBeLessThan(looksMs([], 10 * minute).length);
+    expect(looksMs(around(10 * minute, 20), 10 * minute).length * 3).toBeLessThan(looksMs([], 10 * minute).length);
   });
 
   test('between two usual times there is a lull', () => {
@@ -132,7 +153,7 @@ describe('with earlier runs', () => {
     const hours = around(hour, 19);
     const newest = createPace({ durationsMs: [5 * minute, ...hours] });
     const oldest = createPace({ durationsMs: [...hours, 5 * minute] });
-    expect(newest.gapMs(4.5 * minute) * 2).toBeLessThan(oldest.gapMs(4.5 * minute));
+    expect(newest.gapMs(4.5 * minute) * 1.3).toBeLessThan(oldest.gapMs(4.5 * minute));
   });
 
   test('few samples are trusted less than many of the same kind', () => {

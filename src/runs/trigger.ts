@@ -29,8 +29,11 @@ export interface TriggerRecord {
 /** An attempt to start a run with a key, of whichever process: it has started this one, or nobody knows yet. */
 export type KeyOutcome = { state: 'accepted'; executionId: string } | { state: 'open'; ageMs: number };
 
-/** How long another process that sends the same key is waited for, and how old its attempt may be. */
-const othersMs = { wait: 5_000, between: 200, age: 60_000 };
+/**
+ * How long another process that sends the same key is waited for, and how old its attempt may be. One that was at it
+ * before us has been answered before us, or was killed: it needs the time to write that down.
+ */
+const othersMs = { wait: 5_000, waitForEarlier: 1_000, between: 200, age: 60_000 };
 
 /** What is known of a key before it is sent. */
 export interface KeyHistory {
@@ -120,8 +123,7 @@ export async function triggerRun(
     if (isOurs) record.doubtful(fault);
     const isClosed = !isOurs && record.refused(fault);
     // Our attempts came to nothing; that of another process with the same key may have come to something.
-    // Whoever found a key in doubt came later than those who sent it, and finds them settled: or they never will be.
-    const known = isOurs || key.ageMs !== undefined ? record.look() : await lookAtOthers();
+    const known = isOurs ? record.look() : await lookAtOthers();
     if (known?.state === 'accepted') return { end: 'started', execution: activeRun(known.executionId) };
     const isSettled = known === undefined && (end === 'refused' || isClosed);
     return { end: isSettled ? 'refused' : 'unknown', fault, stopped };
@@ -129,9 +131,10 @@ export async function triggerRun(
 
   async function lookAtOthers(): Promise<KeyOutcome | undefined> {
     const waitedMs = stopwatch(clock);
+    const mostMs = key.ageMs === undefined ? othersMs.wait : othersMs.waitForEarlier;
     for (;;) {
       const known = record.look();
-      const isWorthIt = known?.state === 'open' && known.ageMs < othersMs.age && waitedMs() < othersMs.wait;
+      const isWorthIt = known?.state === 'open' && known.ageMs < othersMs.age && waitedMs() < mostMs;
       if (!isWorthIt || signal.aborted) return known;
       await clock.sleep(othersMs.between, signal);
     }

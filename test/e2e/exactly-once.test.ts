@@ -152,10 +152,16 @@ describe('--if-active', () => {
     },
   );
 
-  test('two at once with one key, both refused, are both refused, and leave nothing to recover', async () => {
-    const { env } = await busy({ faults: [{ on: 'trigger', do: 'delay', delay: '400ms', from: 2 }] });
+  test.each([
+    ['at once', 0],
+    ['the second while the first is sent', 1],
+  ])('two with one key, %s, are both refused, and leave nothing to recover', async (_, sentBefore) => {
+    const { env, emulator } = await busy({ faults: [{ on: 'trigger', do: 'delay', delay: '400ms', from: 2 }] });
     const argv = ['trigger', 'nightly', '--if-active', 'skip', '--idempotency-key', 'k'];
-    const ended = await Promise.all([runProgram(argv, { env }), runProgram(argv, { env })]);
+    const before = emulator.requests.length;
+    const first = runProgram(argv, { env });
+    await vi.waitUntil(() => emulator.requests.length >= before + sentBefore, { timeout: 10_000 });
+    const ended = await Promise.all([first, runProgram(argv, { env })]);
     expect(ended.map(({ code }) => code)).toEqual([0, 0]);
     expect((await runProgram(['recover'], { env })).stderr).toContain('nothing to recover');
   });

@@ -13,14 +13,17 @@ type Span = [start: number, end: number];
 type Finder = (lower: string) => Span[];
 
 export function createSecrets(): Secrets {
-  const finders = new Map<string, Finder[]>();
+  const known = new Set<string>();
+  const finders: Finder[] = [];
   return {
     protect(secret) {
-      if (secret.length >= shortest && !finders.has(secret)) finders.set(secret, findersOf(secret));
+      if (secret.length < shortest || known.has(secret)) return;
+      known.add(secret);
+      finders.push(...findersOf(secret));
     },
     scrub(text) {
       const lower = lowerCase(text);
-      const spans = [...finders.values()].flat().flatMap((find) => find(lower));
+      const spans = finders.flatMap((find) => find(lower));
       let scrubbed = '';
       let shownTo = 0;
       for (const [start, end] of spans.sort(([a], [b]) => a - b)) {

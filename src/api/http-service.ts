@@ -46,7 +46,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
       {
         ...request,
         path: `${prefix}${request.path}`,
-        headers: { ...headers, ...request.headers },
+        headers: request.headers ? { ...headers, ...request.headers } : headers,
         timeoutMs: requestTimeoutMs,
         maxBytes: reading.maxBytes,
       },

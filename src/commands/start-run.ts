@@ -71,7 +71,7 @@ export async function startRun(
 /** The active run, as far as this machine knows. */
 function lastGoing(target: Target, { journal, baseUrl }: Connection): string | undefined {
   for (const { executionId, status } of journal.runs({ baseUrl, target })) {
-    if (executionId !== null) return status === null || !isFinal(target, status) ? executionId : undefined;
+    if (executionId !== null) return status !== null && !isFinal(target, status) ? executionId : undefined;
   }
   return undefined;
 }

@@ -86,7 +86,7 @@ function goingRuns({ journal, baseUrl }: Connection): KnownRun[] {
   const going: KnownRun[] = [];
   for (const record of journal.runs({ baseUrl })) {
     const { executionId, target, status } = record;
-    if (executionId === null || (status !== null && isFinal(target, status))) continue;
+    if (executionId === null || status === null || isFinal(target, status)) continue;
     going.push(knownRun(record, { target, executionId }));
   }
   return going.reverse();

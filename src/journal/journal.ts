@@ -3,7 +3,15 @@ import type { Execution } from '../runs/service.ts';
 import { isKnown, type KnownState, learn } from './known-state.ts';
 import { type LogOptions, openLog } from './log.ts';
 import { type OpenIntent, openIntentOf } from './open-intent.ts';
-import { type JournalRecord, type NewRecord, type Place, type Request, requestIdOf, runIdOf } from './record.ts';
+import {
+  isOfTrigger,
+  type JournalRecord,
+  type NewRecord,
+  type Place,
+  type Request,
+  requestIdOf,
+  runIdOf,
+} from './record.ts';
 import { isInState, isMatch, needleOf, type RunFilter } from './run-filter.ts';
 import { type JournalRun, runsOf } from './runs-of.ts';
 import { createSettledLines } from './settled-lines.ts';
@@ -18,6 +26,8 @@ export interface Journal {
   append(record: NewRecord): boolean;
   /** Records a state that the service told, unless it is known already. */
   sawState(baseUrl: string, run: Run, execution: Execution): void;
+  /** Records that the service does not know a run, unless that may still be going. */
+  missed(baseUrl: string, run: Run): void;
   /** Newest first; reads no further back than the caller asks. Triggers whose outcome is unknown are among them. */
   runs(filter?: RunFilter): Generator<JournalRun>;
   /** The first of `runs`: perhaps a trigger whose outcome is unknown, with no `executionId`. */
@@ -43,6 +53,9 @@ export type KeyState = { state: 'accepted'; executionId: string } | { state: 'op
 
 const manyFinds = 16;
 
+/** The service ends a run after three hours; clocks may be off by many. */
+const surelyOverMs = 24 * 3_600_000;
+
 export function openJournal(options: LogOptions): Journal {
   const log = openLog(options);
   // What this process wrote or read: it need not look again to know what the journal holds.
@@ -56,7 +69,7 @@ export function openJournal(options: LogOptions): Journal {
   /** Those of a key minted here and never in doubt: no one can know the run that they start. */
   const newTriggers = new Set<string>();
 
-  return { append, sawState, runs, last, find, openIntents, findKey, durations };
+  return { append, sawState, missed, runs, last, find, openIntents, findKey, durations };
 
   function append(record: NewRecord): boolean {
     const isTold = record.type === 'seen' || (record.type === 'accepted' && !newTriggers.has(idOf(record)));
@@ -88,6 +101,7 @@ export function openJournal(options: LogOptions): Journal {
       const id = runIdOf(record);
       knownStates.set(id, learn(record, knownStates.get(id)));
     }
+    if (record.type === 'gone') knownStates.delete(runIdOf(record));
     if (record.type === 'intent') knownTriggers.add(idOf(record));
     if (record.type === 'refused' || record.type === 'forgotten') knownTriggers.delete(idOf(record));
   }
@@ -101,6 +115,13 @@ export function openJournal(options: LogOptions): Journal {
   function sawState(baseUrl: string, { target, executionId }: Run, execution: Execution): void {
     const { status, startedAt, completedAt, creditsCharged } = execution;
     append({ type: 'seen', baseUrl, target, executionId, status, startedAt, completedAt, creditsCharged });
+  }
+
+  function missed(baseUrl: string, { target, executionId }: Run): void {
+    const known = find(executionId, { baseUrl });
+    const isOver = known && options.nowMs() - Date.parse(known.startedAt ?? known.at) > surelyOverMs;
+    if (isOver && known.status !== null && !isFinal(target, known.status))
+      append({ type: 'gone', baseUrl, target, executionId });
   }
 
   function* runs(filter: RunFilter = {}): Generator<JournalRun> {
@@ -175,16 +196,16 @@ function* matching(records: Iterable<JournalRecord>, filter: RunFilter): Generat
 
 function* ofKey(key: string, records: Iterable<JournalRecord>, filter: RunFilter): Generator<JournalRecord> {
   for (const record of matching(records, filter)) {
-    if (record.type !== 'seen' && record.idempotencyKey === key) yield record;
+    if (isOfTrigger(record) && record.idempotencyKey === key) yield record;
   }
 }
 
 /** The records of one run, back to the one whose writer had found no older. */
 function* storyOf(executionId: string, records: Iterable<JournalRecord>, baseUrl: string): Generator<JournalRecord> {
   for (const record of matching(records, { baseUrl })) {
-    if ((record.type !== 'seen' && record.type !== 'accepted') || record.executionId !== executionId) continue;
+    if ((isOfTrigger(record) && record.type !== 'accepted') || record.executionId !== executionId) continue;
     yield record;
-    if (record.type === 'seen' ? record.place === 'first' : record.place !== 'known') return;
+    if (record.type === 'accepted' ? record.place !== 'known' : record.place === 'first') return;
   }
 }
 

@@ -22,7 +22,8 @@ export type NewRecord =
   | ({ type: 'doubtful'; reason: string } & Request)
   /** The user gave up on learning its outcome. */
   | ({ type: 'forgotten' } & Request)
-  | SeenRecord;
+  | SeenRecord
+  | GoneRecord;
 
 /** A state of a run that the service told. */
 export interface SeenRecord {
@@ -34,6 +35,14 @@ export interface SeenRecord {
   startedAt?: string;
   completedAt?: string;
   creditsCharged?: number;
+}
+
+/** The service no longer knows this run, which must have ended by then. */
+export interface GoneRecord {
+  type: 'gone';
+  baseUrl: string;
+  target: Target;
+  executionId: string;
 }
 
 /** A record as it stands in the file. */
@@ -56,6 +65,10 @@ type Stored<R> = R extends NewRecord
       place?: Place;
     }
   : never;
+
+/** Is it of a trigger, with its key? */
+export const isOfTrigger = <R extends { type: string }>(record: R): record is Exclude<R, { type: 'seen' | 'gone' }> =>
+  record.type !== 'seen' && record.type !== 'gone';
 
 /** Tells runs apart. */
 export const runIdOf = ({ baseUrl, executionId }: { baseUrl: string; executionId: string }): string =>

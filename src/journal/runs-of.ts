@@ -1,5 +1,5 @@
 import { isFinal, type Target } from '../runs/run.ts';
-import { attemptIdOf, type JournalRecord, requestIdOf, runIdOf } from './record.ts';
+import { attemptIdOf, isOfTrigger, type JournalRecord, requestIdOf, runIdOf } from './record.ts';
 import { targetOf } from './target-path.ts';
 
 /** A run as the journal knows it, or a trigger whose outcome is unknown: then `executionId` and `status` are null. */
@@ -7,7 +7,7 @@ export interface JournalRun {
   baseUrl: string;
   target: Target;
   executionId: string | null;
-  /** The last one known; a final one stays, whatever was recorded later. */
+  /** The last one known; a final one stays, whatever was recorded later. Null too where the service forgot the run before it told its end. */
   status: string | null;
   startedAt: string | null;
   completedAt: string | null;
@@ -18,7 +18,7 @@ export interface JournalRun {
   at: string;
 }
 
-type RunRecord = Extract<JournalRecord, { type: 'accepted' | 'seen' }>;
+type RunRecord = Extract<JournalRecord, { type: 'accepted' | 'seen' | 'gone' }>;
 
 /**
  * The runs and open triggers that records tell of, in the order of their first appearance: the newest first, as the
@@ -26,6 +26,7 @@ type RunRecord = Extract<JournalRecord, { type: 'accepted' | 'seen' }>;
  */
 export function* runsOf(newestFirst: Iterable<JournalRecord>): Generator<JournalRun> {
   const runs = new Map<string, JournalRun>();
+  const gone = new Set<JournalRun>();
   /** What newer records say of a trigger whose first record is still to come. */
   const triggers = new Map<string, JournalRun | 'closed'>();
   const refused = new Set<string>();
@@ -49,7 +50,7 @@ export function* runsOf(newestFirst: Iterable<JournalRecord>): Generator<Journal
 
   function runOf(record: JournalRecord): JournalRun | undefined {
     if (record.type === 'doubtful') return undefined;
-    if (record.type === 'seen') return learn(record);
+    if (!isOfTrigger(record)) return learn(record);
     const id = requestIdOf(record);
     const trigger = triggers.get(id);
     if (record.type === 'accepted') {
@@ -80,9 +81,13 @@ export function* runsOf(newestFirst: Iterable<JournalRecord>): Generator<Journal
     const id = runIdOf(record);
     const run = runs.get(id) ?? createRun(record, record.executionId);
     runs.set(id, run);
+    if (record.type === 'gone') {
+      if (run.status === null) gone.add(run);
+      return run;
+    }
     // The interface (§3): a run that was accepted is RUNNING.
     const { status = 'RUNNING', startedAt } = record;
-    if (run.status === null || isFinal(run.target, status)) run.status = status;
+    if ((run.status === null && !gone.has(run)) || isFinal(run.target, status)) run.status = status;
     run.startedAt = startedAt ?? run.startedAt;
     if (record.type === 'accepted') {
       run.idempotencyKey = record.idempotencyKey;

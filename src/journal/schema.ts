@@ -19,6 +19,7 @@ const required = new Map<unknown, Field[]>(
     doubtful: { ...request, reason: 'string' },
     forgotten: request,
     seen: { executionId: 'string', status: 'string' },
+    gone: { executionId: 'string' },
   } satisfies Record<JournalRecord['type'], Fields>).map(([type, fields]) => [type, fieldsOf(fields)]),
 );
 

@@ -1,4 +1,4 @@
-import { attemptIdOf, type JournalRecord, requestIdOf } from './record.ts';
+import { attemptIdOf, isOfTrigger, type JournalRecord, requestIdOf } from './record.ts';
 
 type RecordOf<T extends JournalRecord['type']> = Extract<JournalRecord, { type: T }>;
 
@@ -24,7 +24,7 @@ export function triggersOf(newestFirst: Iterable<JournalRecord>): Map<string, Tr
   const forgotten = new Set<string>();
   const refused = new Set<string>();
   for (const record of newestFirst) {
-    if (record.type === 'seen') continue;
+    if (!isOfTrigger(record)) continue;
     const id = requestIdOf(record);
     const trigger = triggers.get(id) ?? {};
     if (record.type === 'accepted') trigger.accepted = record;

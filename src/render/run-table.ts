@@ -46,7 +46,7 @@ function cellsOf(run: JournalRun, nowMs: number): Record<Column, string> {
   const { target, status, executionId, startedAt, completedAt, at } = run;
   const times = { startedAt: startedAt ?? undefined, completedAt: completedAt ?? undefined };
   return {
-    state: cleanLine(status ?? (executionId === null ? 'unknown' : 'started')),
+    state: cleanLine(status ?? (executionId === null ? 'unknown' : 'gone')),
     name: cleanLine(nameOf(target)),
     age: ageOf(nowMs - Date.parse(startedAt ?? at), startedAt ?? at),
     took: durationOf(times, nowMs, true) ?? '',

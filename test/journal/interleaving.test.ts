@@ -15,6 +15,7 @@ const keys = 4;
 type Step =
   | { step: 'write'; writer: number; n: number; what: 'intent' | 'accepted' | 'refused' | 'doubtful' | 'forgotten' }
   | { step: 'look'; writer: number; n: number; status: string }
+  | { step: 'miss'; writer: number; n: number }
   | { step: 'read'; writer: number }
   /** Every process is killed, and the last bytes never reached the disk. */
   | { step: 'crash'; lostBytes: number }
@@ -41,6 +42,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       status: fc.constantFrom('RUNNING', 'COMPLETED', 'FAILED', 'NEW'),
     }),
   },
+  fc.record({ step: fc.constant('miss' as const), writer, n: fc.nat(keys) }),
   fc.record({ step: fc.constant('read' as const), writer }),
   fc.record({ step: fc.constant('crash' as const), lostBytes: fc.nat(700) }),
   fc.record({
@@ -90,7 +92,12 @@ function play(steps: Step[], folder: string, segmentBytes: number): void {
       if (!process) continue;
       const { journal, sent } = process;
       if (one.step === 'read') journal.openIntents({ baseUrl });
-      else if (one.step === 'look') {
+      else if (one.step === 'miss') {
+        // Nobody misses a run that is not on record.
+        if (!modelOf(recordsIn(folder)).byRun.has(uuid(one.n))) continue;
+        journal.append({ type: 'gone', baseUrl, target: nightly, executionId: uuid(one.n) });
+        written += 1;
+      } else if (one.step === 'look') {
         const before = modelOf(recordsIn(folder)).byRun.get(uuid(one.n));
         journal.append(seen(one.n, one.status));
         // What this process knows already it need not write: then the file says the same.

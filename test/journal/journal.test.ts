@@ -151,6 +151,45 @@ describe('a state', () => {
   });
 });
 
+describe('a run that the service does not know', () => {
+  const day = 24 * 3_600_000;
+  const run = { target: nightly, executionId: uuid(1) };
+
+  test('has no state any more once it must be over', () => {
+    const { open, clock } = createStage();
+    for (const record of [intent(1), accepted(1), intent(2), accepted(2)]) open().append(record);
+    clock.nowMs += day + 1;
+    open().missed(baseUrl, run);
+    open().missed(baseUrl, run);
+    expect([...open().runs()].map(({ status }) => status)).toEqual(['RUNNING', null]);
+    expect(open().find(uuid(1), { baseUrl })).toMatchObject({ status: null, idempotencyKey: 'key-1' });
+    expect(open().findKey(request(1))).toEqual({ state: 'accepted', executionId: uuid(1) });
+  });
+
+  test('is as it was where it may be going, has ended, or was never heard of', () => {
+    const { open, clock, folder } = createStage();
+    const journal = open();
+    for (const record of [intent(1), accepted(1), seen(2, 'FAILED')]) journal.append(record);
+    const before = linesIn(folder);
+    clock.nowMs += day - 1000;
+    journal.missed(baseUrl, run);
+    clock.nowMs += day;
+    journal.missed(baseUrl, { ...run, executionId: uuid(2) });
+    journal.missed(baseUrl, { ...run, executionId: uuid(3) });
+    expect(linesIn(folder)).toEqual(before);
+  });
+
+  test('is believed to go on if it is seen again', () => {
+    const { open, clock } = createStage();
+    const journal = open();
+    journal.append(seen(1, 'RUNNING'));
+    clock.nowMs += 2 * day;
+    journal.missed(baseUrl, run);
+    journal.sawState(baseUrl, run, { status: 'RUNNING', document: {} });
+    expect(open().find(uuid(1), { baseUrl })?.status).toBe('RUNNING');
+  });
+});
+
 describe('an open intent', () => {
   test('holds what is needed to send it again', () => {
     const { open, clock } = createStage();

@@ -1,4 +1,4 @@
-import type { JournalRecord } from '../../src/journal/record.ts';
+import { isOfTrigger, type JournalRecord } from '../../src/journal/record.ts';
 import type { JournalRun } from '../../src/journal/runs-of.ts';
 import { targetOf } from '../../src/journal/target-path.ts';
 import { isFinal } from '../../src/runs/run.ts';
@@ -24,12 +24,13 @@ export function modelOf(records: readonly JournalRecord[]) {
   const triggers = new Map<string, ModelTrigger>();
 
   for (const record of records) {
-    if (record.type === 'seen') {
+    if (!isOfTrigger(record)) {
       const known = byRun.get(record.executionId);
       const run = known ?? { executionId: record.executionId, ...unknown, at: record.at };
       if (!known) places.push({ run });
       byRun.set(record.executionId, run);
-      learn(run, record);
+      if (record.type === 'seen') learn(run, record);
+      else if (!isOver(run, record)) run.status = null;
       continue;
     }
     const trigger = triggers.get(record.idempotencyKey);
@@ -64,10 +65,11 @@ export function modelOf(records: readonly JournalRecord[]) {
   return { runs: places.flatMap(({ run }) => run ?? []).reverse(), byRun, triggers };
 
   function learn(run: Known, record: Extract<JournalRecord, { type: 'seen' | 'accepted' }>): void {
-    const isOver = run.status !== null && isFinal(targetOf(record.target), run.status);
-    if (!isOver) run.status = record.status ?? 'RUNNING';
+    if (!isOver(run, record)) run.status = record.status ?? 'RUNNING';
     if (record.type === 'seen') run.completedAt ??= record.completedAt ?? null;
   }
 }
+
+const isOver = ({ status }: Known, { target }: JournalRecord) => status !== null && isFinal(targetOf(target), status);
 
 const unknown = { status: null, completedAt: null, idempotencyKey: null };

@@ -13,11 +13,12 @@ import { createRequire } from 'node:module';
 import { dirname, isAbsolute, join, parse } from 'node:path';
 import { geteuid } from 'node:process';
 import { Script } from 'node:vm';
+import type { Env } from './context.ts';
 import { makeFolder } from './make-folder.ts';
 import { withoutFlags } from './v8-flags.ts';
 
 export interface CompileCacheOptions {
-  env: Readonly<Record<string, string | undefined>>;
+  env: Env;
   /** Tells builds of the program and versions of Node apart. */
   build: string;
   /** What of the program is used differs from command to command. */

@@ -1,6 +1,9 @@
 import type { Clock } from './runs/clock.ts';
 import type { Secrets } from './secrets.ts';
 
+/** The environment variables. */
+export type Env = Readonly<Record<string, string | undefined>>;
+
 /** A stream that people or programs read. */
 export interface Sink {
   write(text: string): void;
@@ -20,7 +23,7 @@ export interface Context {
   stderr: Sink;
   /** The stream behind `stderr`, for a spinner that moves the cursor. */
   terminal: NodeJS.WriteStream;
-  env: Readonly<Record<string, string | undefined>>;
+  env: Env;
   clock: Clock;
   random(): number;
   secrets: Secrets;

@@ -1,6 +1,6 @@
+import { failWith } from './cli/fail-with.ts';
 import { runCli } from './cli/run.ts';
 import type { Context, Sink } from './context.ts';
-import { failWith } from './render/failure.ts';
 import { hasColors, hasUnicode } from './render/terminal.ts';
 import type { Clock } from './runs/clock.ts';
 import { exitCodeOf, signalExits } from './runs/exit-codes.ts';

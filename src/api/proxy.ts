@@ -1,3 +1,4 @@
+import type { Env } from '../context.ts';
 import { usageProblem } from '../runs/problem.ts';
 
 export interface ProxySettings {
@@ -6,8 +7,6 @@ export interface ProxySettings {
   /** The hosts of NO_PROXY, as they stand there. */
   noProxy: string;
 }
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** The proxy that the environment names for an origin, as curl reads it; an empty variable counts as unset. */
 export function proxyFor(origin: string, env: Env): ProxySettings | undefined {

@@ -1,12 +1,14 @@
 import { type Command, CommanderError } from 'commander';
 import { type Context, variantOf } from '../context.ts';
-import { failWith } from '../render/failure.ts';
 import { usageProblem } from '../runs/problem.ts';
+import { failWith } from './fail-with.ts';
 import { placeFlagsOf } from './place-flags.ts';
 import { createProgram } from './program.ts';
 
 /** Runs one command line and returns the exit code. Never rejects: every way out of a command ends here. */
-export async function runCli(argv: readonly string[], context: Context): Promise<number> {
+export async function runCli(words: readonly string[], context: Context): Promise<number> {
+  // What follows a first `--` is a command like any other.
+  const argv = words[0] === '--' ? words.slice(1) : words;
   const here = variantOf(context, { placeFlags: placeFlagsOf(argv) });
   try {
     return await run(argv, here);
@@ -15,9 +17,7 @@ export async function runCli(argv: readonly string[], context: Context): Promise
   }
 }
 
-async function run(words: readonly string[], context: Context): Promise<number> {
-  // What follows a first `--` is a command like any other.
-  const argv = words[0] === '--' ? words.slice(1) : words;
+async function run(argv: readonly string[], context: Context): Promise<number> {
   let code = 0;
   const done = async (exit: Promise<number>) => {
     code = await exit;

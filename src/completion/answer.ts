@@ -1,4 +1,4 @@
-import type { Env } from '../config/folders.ts';
+import type { Env } from '../context.ts';
 import { candidatesFor } from './candidates.ts';
 import { liveValues } from './live-values.ts';
 import type { Outline } from './outline.ts';

@@ -1,8 +1,9 @@
 import { parseBaseUrl } from '../config/base-url.ts';
 import { readConfigFile } from '../config/file.ts';
-import { type Env, resolveConfigFile, resolveStateFolder } from '../config/folders.ts';
+import { resolveConfigFile, resolveStateFolder } from '../config/folders.ts';
 import { chooseProfile, readProfile } from '../config/profile.ts';
 import { settingKeys } from '../config/setting-table.ts';
+import type { Env } from '../context.ts';
 import { builtInScenarios } from '../emulator/scenarios.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
 import { knownFields } from '../render/document.ts';

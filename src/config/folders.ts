@@ -1,7 +1,6 @@
 import { platform } from 'node:os';
 import { posix, win32 } from 'node:path';
-
-export type Env = Readonly<Record<string, string | undefined>>;
+import type { Env } from '../context.ts';
 
 export interface Folder {
   path: string;

@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Context, Env } from '../context.ts';
 
 /** What a terminal can show outside of its text: progress on the taskbar, a notification, a bell. */
 export interface Attention {
@@ -8,8 +8,6 @@ export interface Attention {
   over(sentence: string): void;
   stop(): void;
 }
-
-type Env = Context['env'];
 
 const bell = '\u0007';
 const end = '\u001B\\';

@@ -1,4 +1,4 @@
-type Env = Readonly<Record<string, string | undefined>>;
+import type { Env } from '../context.ts';
 
 /** May this stream be coloured? FORCE_COLOR, then NO_COLOR, then what the stream is: the order Node itself follows. */
 export function hasColors(stream: { isTTY?: boolean }, env: Env): boolean {

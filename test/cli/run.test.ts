@@ -121,8 +121,8 @@ describe('bad input is refused with 2 and a line that names it', () => {
     expect(code).toBe(2);
   });
 
-  test('with --json the refusal is a document too', async () => {
-    const { out, code } = await typed(['trigger', 'a', '--timeout', '5', '--json']);
+  test.each([[[]], [['--']]])('with --json the refusal is a document too, after %j', async (first) => {
+    const { out, code } = await typed([...first, 'trigger', 'a', '--timeout', '5', '--json']);
     expect(JSON.parse(out).problem).toMatchObject({ code: 2, name: 'usage', started: 'no', safeToRepeat: false });
     expect(code).toBe(2);
   });

@@ -1,18 +1,19 @@
 import { version } from '../../package.json';
 import type { Context } from '../context.ts';
+import { printDocuments, printProblem } from '../render/output.ts';
 import { Problem } from '../runs/problem.ts';
-import { printDocuments, printProblem } from './output.ts';
+import { ownWordsOf } from './own-words.ts';
 
 /** The one place where an error becomes words, data and an exit code. Anything but a `Problem` is a bug of ours. */
 export async function failWith(error: unknown, argv: readonly string[], context: Context): Promise<number> {
   const problem = error instanceof Problem ? error : bugOf(error);
   // The command line may be what is wrong, so it is asked for the one flag that matters here.
-  const ownFlags = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
+  const words = ownWordsOf(argv);
   const document = { problem: problem.toJSON() };
-  if (ownFlags.includes('--events')) {
-    const { createEventReporter } = await import('./events.ts');
+  if (words.includes('--events')) {
+    const { createEventReporter } = await import('../render/events.ts');
     createEventReporter(context, 1).last?.(document, true);
-  } else if (ownFlags.includes('--json')) printDocuments([document], { json: true }, context);
+  } else if (words.includes('--json')) printDocuments([document], { json: true }, context);
   await printProblem(problem, context);
   return problem.exitCode;
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { mask } from '../config/api-key.ts';
 import { askLine } from '../config/ask-line.ts';
 import { readConfigFile } from '../config/file.ts';
 import { askHidden } from '../config/hidden-prompt.ts';
 import { parseSetting } from '../config/parse-setting.ts';
 import { checkProfileName, chooseProfile, storedProfile } from '../config/profile.ts';
-import { mask } from '../config/secret.ts';
 import type { Context } from '../context.ts';
 import { printNextStep, printSentence, themeOf } from '../render/output.ts';
 import { exitNameOf } from '../runs/fault-problem.ts';

@@ -1,8 +1,8 @@
 import { parseDuration } from '../runs/duration.ts';
 import { usageProblem } from '../runs/problem.ts';
 import { isUuid } from '../runs/uuid.ts';
+import { parseApiKey } from './api-key.ts';
 import { parseBaseUrl } from './base-url.ts';
-import { parseApiKey } from './secret.ts';
 import type { StoredKey } from './setting-table.ts';
 
 /**

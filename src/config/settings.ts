@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { usageProblem } from '../runs/problem.ts';
+import { accountOf } from './api-key.ts';
 import { findSettings, parse, type SettingFlags } from './find-settings.ts';
 import { parseRequestTimeout, parseSetting } from './parse-setting.ts';
-import { accountOf } from './secret.ts';
 import { defaultProfile, settingOf } from './setting-table.ts';
 
 export type { SettingFlags } from './find-settings.ts';

@@ -1,4 +1,4 @@
-import { createAppender } from './append-line.ts';
+import { createAppender } from './appender.ts';
 import { type LineFilter, readLines } from './read-lines.ts';
 import type { JournalRecord, NewRecord, Place } from './record.ts';
 import { parseRecord } from './schema.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { recover } from '../../src/commands/recover.ts';
-import { accountOf } from '../../src/config/secret.ts';
+import { accountOf } from '../../src/config/api-key.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/program.ts';

@@ -4,8 +4,6 @@ import { withEmulator } from '../helpers/emulator.ts';
 import { runProgram } from '../helpers/program.ts';
 
 const fast = ['--interval', '20ms'];
-const untilAllEnded = (emulator: { runs(): readonly { status: string }[] }) =>
-  vi.waitUntil(() => emulator.runs().every(({ status }) => status !== 'RUNNING'), { timeout: 10_000 });
 const posts = (emulator: { requests: readonly { method: string }[] }) =>
   emulator.requests.filter(({ method }) => method === 'POST');
 
@@ -35,11 +33,7 @@ describe('an answer to a trigger that is', () => {
   test.each(lossyAnswers)(
     '%s: a service that looks for an active run first leaves it open until `recover`',
     async (_, fault) => {
-      const { env, emulator } = await withEmulator({
-        order: 'activeFirst',
-        faults: [fault],
-        automations: { '*': { duration: '1s' } },
-      });
+      const { env, emulator, endRuns } = await withEmulator({ order: 'activeFirst', faults: [fault] });
       const { code, stdout, stderr } = await runProgram(['trigger', 'nightly', '--json'], { env });
       expect(code).toBe(12);
       expect(JSON.parse(stdout).problem).toMatchObject({
@@ -49,7 +43,7 @@ describe('an answer to a trigger that is', () => {
       });
       expect(JSON.parse(stdout).problem.idempotencyKey).toMatch(/^[0-9a-f-]{36}$/);
       expect(stderr).toContain('runctl recover');
-      await untilAllEnded(emulator);
+      endRuns();
       const recovered = await runProgram(['recover'], { env });
       expect(recovered.stdout.trim()).toBe(emulator.runs()[0]?.executionId);
       expect(recovered.code).toBe(0);
@@ -71,13 +65,12 @@ test('a conflict after a lost answer that names the run is our own', async () =>
 });
 
 test('a trigger beside an open intent says so, with the command to settle it', async () => {
-  const { env, emulator } = await withEmulator({
+  const { env, endRuns } = await withEmulator({
     order: 'activeFirst',
     faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
-    automations: { '*': { duration: '1s' } },
   });
   expect((await runProgram(['trigger', 'nightly'], { env })).code).toBe(12);
-  await untilAllEnded(emulator);
+  endRuns();
   const { stderr, code } = await runProgram(['trigger', 'nightly'], { env });
   expect(code).toBe(0);
   expect(stderr).toContain('an earlier trigger of nightly may or may not have started a run');
@@ -104,9 +97,9 @@ test('a repeated key starts no second run under a new API key', async () => {
 });
 
 test('a final state that `result` learned is known to `list` and `watch --all`', async () => {
-  const { env, emulator } = await withEmulator({ automations: { '*': { duration: '20ms' } } });
+  const { env, endRuns } = await withEmulator({});
   await runProgram(['trigger', 'nightly'], { env });
-  await untilAllEnded(emulator);
+  endRuns();
   for (const flags of [['--json'], []]) expect((await runProgram(['result', ...flags], { env })).code).toBe(0);
   expect(JSON.parse((await runProgram(['list', '--json'], { env })).stdout)).toMatchObject([{ status: 'COMPLETED' }]);
   expect((await runProgram(['watch', '--all'], { env })).stderr).toContain('every run this machine knows has ended');
@@ -244,12 +237,11 @@ describe('recover', () => {
   const lost: Scenario = {
     order: 'activeFirst',
     faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
-    automations: { '*': { duration: '1s' } },
   };
   const withOpenIntent = async () => {
     const stage = await withEmulator(lost);
     expect((await runProgram(['trigger', 'nightly'], { env: stage.env })).code).toBe(12);
-    await untilAllEnded(stage.emulator);
+    stage.endRuns();
     return { ...stage, sent: posts(stage.emulator).length };
   };
 

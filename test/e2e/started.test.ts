@@ -96,7 +96,7 @@ const stages: Record<string, Stage> = {
   },
   'in doubt: an answer lost after a wait': {
     argv: [...trigger, '--if-active', 'wait'],
-    scenario: { ...short({ duration: '800ms' }), ...faulty({ ...loss, from: 3 }) },
+    scenario: { ...short({ duration: '3s' }), namesActiveRun: true, ...faulty({ ...loss, from: 3 }) },
     ...active,
   },
   'in doubt: an agent whose answer is lost': {

@@ -4,16 +4,24 @@ import type { Scenario } from '../../src/emulator/scenario.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts';
 import { environmentOf } from './program.ts';
 
-/** An emulator that lives as long as the test, and the environment that points a program at it. */
+/**
+ * An emulator that lives as long as the test, and the environment that points a program at it. `endRuns` lets the most
+ * pass that a run may take.
+ */
 export async function withEmulator(
   scenario: Scenario,
   options: Partial<EmulatorOptions> = {},
-): Promise<{ emulator: Emulator; env: Record<string, string> }> {
+): Promise<{ emulator: Emulator; env: Record<string, string>; endRuns(): void }> {
+  let leapMs = 0;
   const emulator = await startEmulator({
     apiKey: 'test-key-4f1b7c9d2e',
+    nowMs: () => Date.now() + leapMs,
     ...options,
     scenario: parseScenario(JSON.stringify(scenario), 'the scenario of the test'),
   });
   onTestFinished(() => emulator.close());
-  return { emulator, env: environmentOf(emulator) };
+  const endRuns = () => {
+    leapMs += 3 * 3_600_000;
+  };
+  return { emulator, env: environmentOf(emulator), endRuns };
 }

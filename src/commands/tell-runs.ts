@@ -85,14 +85,17 @@ async function printProblems(outcomes: Outcome[], { plural }: TellOptions, conte
 }
 
 async function printSummaries(outcomes: Outcome[], { quiet }: TellOptions, context: Context): Promise<void> {
-  const { stdout } = context;
+  const { stdout, stderr } = context;
   const theme = await themeOf(stdout, context);
+  // On a terminal the talk of many runs stands before and after them.
+  const apart = outcomes.length > 1 && !quiet && stdout.isTTY && stderr.isTTY ? '\n' : '';
   const told = outcomes.flatMap(({ ending }) => {
     if (!ending?.execution || !isFinal(ending.run.target, ending.execution.status)) return [];
     return quiet && exitCodeOfEnding(ending) === 0 ? [] : [summary(ending, theme, linesOf(stdout))];
   });
-  const text = told.join('\n');
-  if (text !== '') stdout.write(isGithubActions(context) ? withoutCommands(text) : text);
+  if (told.length === 0) return;
+  const text = `${apart}${told.join('\n')}${apart}`;
+  stdout.write(isGithubActions(context) ? withoutCommands(text) : text);
 }
 
 function verdictOf(outcomes: Outcome[]): string {

@@ -1,4 +1,4 @@
-import { checked, withOptions } from './options.ts';
+import { checked, exitStatus, withOptions } from './options.ts';
 import type { Wire } from './wiring.ts';
 
 /** `runctl agent …`: the discontinued family. */
@@ -17,7 +17,7 @@ export const wireAgent: Wire = (agent, { done, context }) => {
     .description('look at an agent run once')
     .argument('<agentId>', 'UUID')
     .argument('<executionId>', 'UUID')
-    .option('--exit-status', 'end with the code of the run, 124 while it is going')
+    .option(...exitStatus)
     .action(async (agentId, executionId, options) => {
       const { agentStatus } = await import('../commands/agent.ts');
       await done(agentStatus(agentId, executionId, checked(options), context));

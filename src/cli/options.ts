@@ -87,6 +87,8 @@ const starting = 'Starting:';
 
 type OptionSpec = [flags: string, about: string, parse?: (text: string, earlier: never) => unknown, name?: string];
 
+export const exitStatus = ['--exit-status', 'end with the code of the run, 124 while it is going'] as const;
+
 /** Each group is one subject of `--help`; a duration's name tells its unit once it is parsed. */
 const groups = {
   settings: [

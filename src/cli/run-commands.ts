@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { defaults } from '../runs/defaults.ts';
 import { errorTypes } from '../runs/next-step.ts';
-import { checked, createOption, duration, errorTypeNames, typed, whole, withOptions } from './options.ts';
+import { checked, createOption, duration, errorTypeNames, exitStatus, typed, whole, withOptions } from './options.ts';
 import type { Wire } from './wiring.ts';
 
 export const wireTrigger: Wire = (command, { done, context }) => {
@@ -33,8 +33,6 @@ export const wireTrigger: Wire = (command, { done, context }) => {
       await done(trigger(automations, checked(options), context));
     });
 };
-
-const exitStatus = ['--exit-status', 'end with the code of the run, 124 while it is going'] as const;
 
 export const wireStatus: Wire = (command, { done, context }) => {
   withOptions(command, 'run', 'patience', 'output', 'settings')

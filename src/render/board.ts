@@ -9,8 +9,8 @@ import { themeOf } from './output.ts';
 import type { Reporter, ReporterOptions } from './reporter.ts';
 import { createRunLine, type RunLine } from './run-line.ts';
 import { colorOfState, symbolOfState } from './state.ts';
-import { durationOf } from './status-block.ts';
 import { typeset } from './theme.ts';
+import { tookOf } from './took.ts';
 import { wrap } from './wrap.ts';
 
 // Lines that the prompt, the counts and the spinner want for themselves.
@@ -106,7 +106,7 @@ export async function createBoard(
     if (ends.has(executionId)) return;
     ends.set(executionId, endingOf(status) === 'ok' ? 'completed' : 'not completed');
     if (!several) return;
-    const took = durationOf({ startedAt, completedAt }, clock.nowMs(), true);
+    const took = tookOf({ startedAt, completedAt });
     const state = `${symbolOfState(target, status, theme)} ${cleanLine(status)}`;
     const words = [
       colorOfState(target, status, theme)(state),

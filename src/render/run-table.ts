@@ -3,8 +3,8 @@ import { formatAge } from '../runs/duration.ts';
 import { nameOf } from '../runs/run.ts';
 import { cleanLine } from './clean.ts';
 import { colorOfState } from './state.ts';
-import { durationOf } from './status-block.ts';
 import type { Theme } from './theme.ts';
+import { tookOf } from './took.ts';
 import { cutTo, padTo, widthOf } from './width.ts';
 
 const gap = '  ';
@@ -44,12 +44,11 @@ export function runTable(runs: readonly JournalRun[], nowMs: number, columns: nu
 
 function cellsOf(run: JournalRun, nowMs: number): Record<Column, string> {
   const { target, status, executionId, startedAt, completedAt, at } = run;
-  const times = { startedAt: startedAt ?? undefined, completedAt: completedAt ?? undefined };
   return {
     state: cleanLine(status ?? (executionId === null ? 'unknown' : 'gone')),
     name: cleanLine(nameOf(target)),
     age: ageOf(nowMs - Date.parse(startedAt ?? at), startedAt ?? at),
-    took: durationOf(times, nowMs, true) ?? '',
+    took: tookOf({ startedAt: startedAt ?? undefined, completedAt: completedAt ?? undefined }) ?? '',
     id: executionId === null ? 'settle it with runctl recover' : cleanLine(executionId),
   };
 }

@@ -5,12 +5,14 @@ import { block } from './block.ts';
 import { clean, cleanLine } from './clean.ts';
 import { colorOfState } from './state.ts';
 import type { Theme } from './theme.ts';
+import { tookOf } from './took.ts';
 import type { Lines } from './wrap.ts';
 
 /** One look at a run, as a short labelled block. */
 export function statusBlock(run: Run, execution: Execution, nowMs: number, theme: Theme, lines: Lines): string {
   const { target } = run;
   const agent = target.family === 'agent';
+  const ended = isFinal(target, execution.status);
   return block(
     [
       ['state', colorOfState(target, execution.status, theme)(cleanLine(execution.status))],
@@ -21,8 +23,8 @@ export function statusBlock(run: Run, execution: Execution, nowMs: number, theme
       ['title', execution.title && cleanLine(execution.title)],
       ['message', execution.message && cleanLine(execution.message)],
       ['started', when(execution.startedAt, nowMs)],
-      ['ended', isFinal(target, execution.status) ? when(execution.completedAt, nowMs) : undefined],
-      ['duration', durationOf(execution, nowMs, isFinal(target, execution.status))],
+      ['ended', ended ? when(execution.completedAt, nowMs) : undefined],
+      ['duration', tookOf(ended ? execution : { ...execution, completedAt: new Date(nowMs).toISOString() })],
       ['credits', execution.creditsCharged === undefined ? undefined : String(execution.creditsCharged)],
     ],
     theme,
@@ -35,15 +37,4 @@ function when(timestamp: string | undefined, nowMs: number): string | undefined 
   const atMs = Date.parse(timestamp);
   const utc = `${new Date(atMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
   return atMs <= nowMs ? `${utc} (${formatDuration(nowMs - atMs)} ago)` : utc;
-}
-
-/** How long a run took, or has taken so far; undefined where its times do not tell. */
-export function durationOf(
-  times: { startedAt?: string; completedAt?: string },
-  nowMs: number,
-  ended: boolean,
-): string | undefined {
-  const startedMs = Date.parse(times.startedAt ?? '');
-  const endMs = ended ? Date.parse(times.completedAt ?? '') : nowMs;
-  return endMs >= startedMs ? formatDuration(endMs - startedMs) : undefined;
 }

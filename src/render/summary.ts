@@ -3,8 +3,8 @@ import type { Execution, RunResult } from '../runs/service.ts';
 import { block } from './block.ts';
 import { clean, cleanLine } from './clean.ts';
 import { colorOfState, symbolOfState } from './state.ts';
-import { durationOf } from './status-block.ts';
 import type { Theme } from './theme.ts';
+import { tookOf } from './took.ts';
 import type { Lines } from './wrap.ts';
 
 export interface Told {
@@ -20,11 +20,7 @@ export interface Told {
 export function summary({ run, execution, result }: Told, theme: Theme, { columns }: Lines): string {
   const status = execution?.status ?? result?.status ?? '';
   const color = colorOfState(run.target, status, theme);
-  const took = durationOf(
-    { ...execution, completedAt: execution?.completedAt ?? result?.completedAt },
-    Number.NaN,
-    true,
-  );
+  const took = tookOf({ ...execution, completedAt: execution?.completedAt ?? result?.completedAt });
   const verb = endingOf(status) === 'ok' ? 'in' : 'after';
   const head = `${color(`${symbolOfState(run.target, status, theme)} ${cleanLine(status)}`)} ${theme.strong(cleanLine(nameOf(run.target)))}`;
   const rows = block(

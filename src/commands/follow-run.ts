@@ -21,7 +21,7 @@ export interface FollowFlags extends OutputOptions {
   /** A shell command. */
   onFinal?: string;
   bell?: boolean;
-  /** How many runs are followed side by side; 1. */
+  /** How many runs were named together; 1. */
   runs?: number;
 }
 

@@ -21,7 +21,7 @@ export async function lookAt<Kind extends keyof Looks>(
   operation: Kind,
   { run, triggeredAtMs }: KnownRun,
   { giveUpAfterMs = defaults.giveUpAfterMs, quiet }: { giveUpAfterMs?: number; quiet?: boolean },
-  { service, budget }: Connection,
+  { service, budget, journal, baseUrl }: Connection,
   context: Context,
 ): Promise<Looks[Kind]> {
   const { clock, random, signal } = context;
@@ -41,6 +41,7 @@ export async function lookAt<Kind extends keyof Looks>(
     },
   });
   if (answer.kind === 'good') return answer.value;
+  if (answer.fault.kind === 'not_found') journal.missed(baseUrl, run);
   if (answer.fault.kind === 'interrupted') throw interruptedProblem(signal, run);
   throw faultProblem(answer.fault, { operation, run });
 }

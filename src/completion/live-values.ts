@@ -9,7 +9,7 @@ import { type Journal, openJournal } from '../journal/journal.ts';
 import { knownFields } from '../render/document.ts';
 import { exitCodes } from '../runs/exit-codes.ts';
 import { errorTypes } from '../runs/next-step.ts';
-import { nameOf } from '../runs/run.ts';
+import { lastStateOf, nameOf } from '../runs/run.ts';
 import type { Candidate, ValuesOf } from './candidates.ts';
 
 // More would not fit a screen; the journal is not read further back.
@@ -54,9 +54,10 @@ function runsIn(journal: Journal, baseUrl: string | undefined): Candidate[] {
     { value: '@last', about: 'the last run' },
     ...names.map((name) => ({ value: `${name}@last`, about: `the last run of ${name}` })),
   ];
-  for (const { executionId, target, status, at } of journal.runs({ baseUrl })) {
+  for (const run of journal.runs({ baseUrl })) {
+    const { executionId, target, at } = run;
     if (executionId !== null)
-      found.push({ value: executionId, about: `${nameOf(target)} ${status} ${at.slice(0, 16)}` });
+      found.push({ value: executionId, about: `${nameOf(target)} ${lastStateOf(run)} ${at.slice(0, 16)}` });
     if (found.length > mostRuns) break;
   }
   return found;

@@ -53,7 +53,7 @@ export type KeyState = { state: 'accepted'; executionId: string } | { state: 'op
 
 const manyFinds = 16;
 
-/** The service ends a run after three hours; clocks may be off by many. */
+/** The service ends a run after three hours. Counted by this machine's clock: the service's may say anything. */
 const surelyOverMs = 24 * 3_600_000;
 
 export function openJournal(options: LogOptions): Journal {
@@ -101,7 +101,7 @@ export function openJournal(options: LogOptions): Journal {
       const id = runIdOf(record);
       knownStates.set(id, learn(record, knownStates.get(id)));
     }
-    if (record.type === 'gone') knownStates.delete(runIdOf(record));
+    if (record.type === 'gone') knownStates.set(runIdOf(record), {});
     if (record.type === 'intent') knownTriggers.add(idOf(record));
     if (record.type === 'refused' || record.type === 'forgotten') knownTriggers.delete(idOf(record));
   }
@@ -119,14 +119,14 @@ export function openJournal(options: LogOptions): Journal {
 
   function missed(baseUrl: string, { target, executionId }: Run): void {
     const known = find(executionId, { baseUrl });
-    const isOver = known && options.nowMs() - Date.parse(known.startedAt ?? known.at) > surelyOverMs;
+    const isOver = known && options.nowMs() - Date.parse(known.at) > surelyOverMs;
     if (isOver && known.status !== null && !isFinal(target, known.status))
       append({ type: 'gone', baseUrl, target, executionId });
   }
 
   function* runs(filter: RunFilter = {}): Generator<JournalRun> {
     for (const run of runsOf(matching(log.read({ needle: needleOf(filter) }), filter))) {
-      if (isInState(run.status, filter)) yield run;
+      if (isInState(run, filter)) yield run;
     }
   }
 

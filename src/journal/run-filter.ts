@@ -1,5 +1,6 @@
-import type { Target } from '../runs/run.ts';
+import { lastStateOf, type Target } from '../runs/run.ts';
 import type { JournalRecord } from './record.ts';
+import type { JournalRun } from './runs-of.ts';
 import { pathOf, targetOf } from './target-path.ts';
 
 export interface RunFilter {
@@ -10,7 +11,7 @@ export interface RunFilter {
   automation?: string;
   /** Of no effect without `automation`. */
   projectId?: string;
-  /** The last known state, in any case. An open trigger has none. */
+  /** The last known state, in any case: as `lastStateOf` says it. */
   state?: string;
 }
 
@@ -30,8 +31,8 @@ export function isMatch(record: JournalRecord, filter: RunFilter): boolean {
   return found.family === 'automation' && found.automationName === filter.automation;
 }
 
-export function isInState(status: string | null, { state }: RunFilter): boolean {
-  return state === undefined || status?.toUpperCase() === state.toUpperCase();
+export function isInState(run: JournalRun, { state }: RunFilter): boolean {
+  return state === undefined || lastStateOf(run).toUpperCase() === state.toUpperCase();
 }
 
 function targetIn({ target, automation, projectId }: RunFilter): Target | undefined {

@@ -1,6 +1,6 @@
 import type { JournalRun } from '../journal/journal.ts';
 import { formatAge } from '../runs/duration.ts';
-import { nameOf } from '../runs/run.ts';
+import { lastStateOf, nameOf } from '../runs/run.ts';
 import { cleanLine } from './clean.ts';
 import { colorOfState } from './state.ts';
 import type { Theme } from './theme.ts';
@@ -43,9 +43,9 @@ export function runTable(runs: readonly JournalRun[], nowMs: number, columns: nu
 }
 
 function cellsOf(run: JournalRun, nowMs: number): Record<Column, string> {
-  const { target, status, executionId, startedAt, completedAt, at } = run;
+  const { target, executionId, startedAt, completedAt, at } = run;
   return {
-    state: cleanLine(status ?? (executionId === null ? 'unknown' : 'gone')),
+    state: cleanLine(lastStateOf(run)),
     name: cleanLine(nameOf(target)),
     age: ageOf(nowMs - Date.parse(startedAt ?? at), startedAt ?? at),
     took: tookOf({ startedAt: startedAt ?? undefined, completedAt: completedAt ?? undefined }) ?? '',

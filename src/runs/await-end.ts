@@ -11,6 +11,9 @@ import { isFinal, type Run } from './run.ts';
 import type { Execution, Fault, Service } from './service.ts';
 import type { Tempo } from './tempo.ts';
 
+/** Who waits is told so again after this: a log that says nothing for long is taken for dead. */
+const signOfLifeMs = 60_000;
+
 export interface FollowOptions {
   pace: Pace;
   /** The gap is the user's own: chance does not shorten the first one. */
@@ -74,11 +77,7 @@ export async function awaitEnd(run: Run, options: FollowOptions, ports: FollowPo
   let delayMs = execution ? spread * options.pace.gapMs(0) : 0;
   // What is final stays final, whatever a later answer says (field notes 14).
   while (!execution || !isFinal(run.target, execution.status)) {
-    const pauseMs = Math.max(0, Math.min(delayMs, deadlineMs - clock.elapsedMs()));
-    if (pauseMs > 0) {
-      observe({ event: 'waiting', nextLookMs: pauseMs, ...lastKnown() });
-      if (await pause(pauseMs, clock, signal, leastMs)) quietSinceMs = undefined;
-    }
+    if (await waitUntil(Math.min(clock.elapsedMs() + delayMs, deadlineMs))) quietSinceMs = undefined;
     if (signal.aborted) return end(interruptedProblem(signal, run));
     const queuedMs = await queue(budget, clock, signal);
     const askedMs = clock.elapsedMs();
@@ -105,7 +104,8 @@ export async function awaitEnd(run: Run, options: FollowOptions, ports: FollowPo
       if (!isBorne(fault)) return end(faultProblem(fault, { operation: 'status', run }));
       if (isLastLook) return end(watchTimeoutProblem(options.timeoutMs, lastKnown()));
       failures += 1;
-      if (fault.kind === 'throttled') tempo.slowDown();
+      // What another process was asked to wait for is nothing new: no request of ours was refused.
+      if (fault.kind === 'throttled' && fault.httpStatus !== undefined) tempo.slowDown();
       const quietMs = nowMs - quietSinceMs;
       const retryInMs = retryWaitMs(failures, fault, options.giveUpAfterMs - quietMs, random);
       if (retryInMs === undefined) return end(givenUpProblem(fault, options.giveUpAfterMs, lastKnown()));
@@ -117,6 +117,16 @@ export async function awaitEnd(run: Run, options: FollowOptions, ports: FollowPo
   }
 
   return end();
+
+  /** Returns true as soon as the machine woke up from sleep, though no earlier than the service allows. */
+  async function waitUntil(atMs: number): Promise<boolean> {
+    for (let leftMs = atMs - clock.elapsedMs(); leftMs > 0 && !signal.aborted; leftMs = atMs - clock.elapsedMs()) {
+      observe({ event: 'waiting', nextLookMs: leftMs, ...lastKnown() });
+      const sliceMs = leastMs > 0 ? leftMs : Math.min(leftMs, signOfLifeMs);
+      if (await pause(sliceMs, clock, signal, leastMs)) return true;
+    }
+    return false;
+  }
 
   function isBorne(fault: Fault): boolean {
     const { triggeredAtMs } = options;

@@ -8,6 +8,13 @@ const shareOfAge = 0.05;
 /** The lag that one request is worth: for a run that is followed alone, and at the most. */
 const loneWorthMs = 200;
 const sharedWorthMs = 1000;
+/**
+ * The record tells of runs that completed. For one that fails early there is a first look whatever it says, and the next
+ * before the age is two and a half times what it was; where a request is worth more, both are as much rarer as all looks.
+ */
+const firstLookMs = 28_000;
+const longestShareOfAge = 1.5;
+const longestLearnedGapMs = 600_000;
 
 const runsForUsual = 10;
 const fewestForUsual = 3;
@@ -20,7 +27,7 @@ export interface Pace {
 
 /**
  * The pace for the next run, from how long the earlier COMPLETED ones took (milliseconds, newest first), where so many
- * runs are followed side by side. Without a record: 5 % of the age, 1 s to 15 s, which bounds the lag by a share of the
+ * runs were named together. Without a record: 5 % of the age, 1 s to 15 s, which bounds the lag by a share of the
  * run time whatever that is. With one: few looks while no run has ever ended so early, and close ones where many did.
  * Where runs end at the rate h and a request is worth c of lag, the best gap is √(2c/h) (Barlow and Proschan; Keller).
  * `npm run bench:pace` compares it with the optimum.
@@ -31,11 +38,15 @@ export function createPace({ durationsMs, runs = 1 }: { durationsMs: readonly nu
   const hazard = createHazard(record);
   const longestMs = Math.max(...record.map(({ durationMs }) => durationMs));
   const worthMs = requestWorthMs(runs);
+  const rarer = Math.sqrt(worthMs / loneWorthMs);
   const looksPerMs = (ageMs: number) => Math.sqrt(hazard(ageMs) / ageMs / (2 * worthMs));
   return {
     gapMs(ageMs) {
       const fromMs = Math.max(0, ageMs);
-      const mostMs = fromMs > longestMs ? gapOfAgeMs(fromMs) : Number.POSITIVE_INFINITY;
+      // Past the longest run nothing is known any more.
+      const unlearnedMs = Math.max(0, longestMs - fromMs) + gapOfAgeMs(Math.max(fromMs, longestMs));
+      const earlyMs = rarer * Math.max(firstLookMs, longestShareOfAge * fromMs);
+      const mostMs = Math.min(unlearnedMs, earlyMs, longestLearnedGapMs);
       return Math.max(shortestGapMs, untilNextLookMs(fromMs, mostMs, looksPerMs));
     },
   };

@@ -45,6 +45,11 @@ export function isFinal(target: Target, status: string): boolean {
     : Object.hasOwn(automationEndings, normalise(status));
 }
 
+/** The last state known, in a word; of a run that the service forgot, and of a trigger that may have started none, too. */
+export function lastStateOf({ status, executionId }: { status: string | null; executionId: string | null }): string {
+  return status ?? (executionId === null ? 'unknown' : 'gone');
+}
+
 /** How a program that followed a run to this final state ends. */
 export function endingOf(status: string): ExitName {
   const state = normalise(status);

@@ -29,11 +29,8 @@ export interface TriggerRecord {
 /** An attempt to start a run with a key, of whichever process: it has started this one, or nobody knows yet. */
 export type KeyOutcome = { state: 'accepted'; executionId: string } | { state: 'open'; ageMs: number };
 
-/**
- * How long another process that sends the same key is waited for, and how old its attempt may be. One that was at it
- * before us has been answered before us, or was killed: it needs the time to write that down.
- */
-const othersMs = { wait: 5_000, waitForEarlier: 1_000, between: 200, age: 60_000 };
+/** How long another process that sends the same key is waited for, and how old its attempt may be. */
+const othersMs = { wait: 5_000, between: 200, age: 60_000 };
 
 /** What is known of a key before it is sent. */
 export interface KeyHistory {
@@ -131,10 +128,9 @@ export async function triggerRun(
 
   async function lookAtOthers(): Promise<KeyOutcome | undefined> {
     const waitedMs = stopwatch(clock);
-    const mostMs = key.ageMs === undefined ? othersMs.wait : othersMs.waitForEarlier;
     for (;;) {
       const known = record.look();
-      const isWorthIt = known?.state === 'open' && known.ageMs < othersMs.age && waitedMs() < mostMs;
+      const isWorthIt = known?.state === 'open' && known.ageMs < othersMs.age && waitedMs() < othersMs.wait;
       if (!isWorthIt || signal.aborted) return known;
       await clock.sleep(othersMs.between, signal);
     }

@@ -52,6 +52,14 @@ async function watch(
 }
 
 describe('a watch', () => {
+  test('tells every minute that it waits, however rarely it looks', async () => {
+    const service = scriptedService({ status: [running(), state('COMPLETED')], result: [resultOf('COMPLETED')] });
+    const { events } = await watch(service, { pace: { gapMs: () => 2.5 * minute } });
+    const waits = events.flatMap((event) => (event.event === 'waiting' ? [event.nextLookMs] : []));
+    expect(waits).toEqual([2.5 * minute, 1.5 * minute, 0.5 * minute]);
+    expect(service.calls.status).toBe(2);
+  });
+
   test.each(['COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED'])(
     'ends when the run is %s, with its result',
     async (status) => {

@@ -24,6 +24,10 @@ const anyDuration = fc.oneof(
   fc.double({ min: 1, max: 4 * hour, noNaN: true }),
   fc.constantFrom(0, -1, 1, minute, 1e300, Number.NaN, Number.POSITIVE_INFINITY),
 );
+const anyRecord = fc.oneof(
+  fc.array(anyDuration, { maxLength: 40 }),
+  fc.tuple(fc.integer({ min: 1, max: 40 }), anyDuration).map(([count, durationMs]) => times(count, durationMs)),
+);
 const anyAge = fc.oneof(
   fc.double({ min: -1e9, max: 1e15, noNaN: true }),
   fc.double({ min: 0, max: 4 * hour, noNaN: true }),
@@ -48,28 +52,24 @@ describe('without earlier runs', () => {
 });
 
 describe('with earlier runs', () => {
-  test('every gap is a number from one second to what the search for a surprise allows, whatever the record and the age', () => {
+  test('every gap is from one second to 28 s or one and a half times the age, √5 times that for many, and ten minutes, whatever the record and the age', () => {
     fc.assert(
-      fc.property(
-        fc.array(anyDuration, { maxLength: 40 }),
-        anyAge,
-        fc.integer({ min: 1, max: 100 }),
-        (durationsMs, ageMs, runs) => {
-          const gapMs = createPace({ durationsMs, runs }).gapMs(ageMs);
-          expect(gapMs).toBeGreaterThanOrEqual(second);
-          // The flat part alone: its looks come at t, 4 t, 9 t and so on, for a t that the price and the record set.
-          const firstMs = 40 * second * Math.min(5, runs);
-          expect(gapMs).toBeLessThanOrEqual(firstMs + 2 * Math.sqrt(firstMs * Math.max(0, ageMs)));
-        },
-      ),
+      fc.property(anyRecord, anyAge, fc.integer({ min: 1, max: 100 }), (durationsMs, ageMs, runs) => {
+        const gapMs = createPace({ durationsMs, runs }).gapMs(ageMs);
+        expect(gapMs).toBeGreaterThanOrEqual(second);
+        const early = Math.sqrt(Math.min(5, runs)) * Math.max(28 * second, 1.5 * ageMs);
+        expect(gapMs).toBeLessThanOrEqual(Math.min(early, 10 * minute) * 1.000001);
+      }),
     );
   });
 
-  test('a first look is not put off for longer than the record warrants: three seconds after one run, half a minute after thirty', () => {
-    const firstLookMs = (count: number) => createPace({ durationsMs: times(count, 2 * hour) }).gapMs(0);
+  test('a first look is put off for three seconds after one run, for half a minute after thirty, for a minute beside others', () => {
+    const firstLookMs = (count: number, runs = 1) => createPace({ durationsMs: times(count, 2 * hour), runs }).gapMs(0);
     expect(firstLookMs(1)).toBeLessThan(5 * second);
     expect(firstLookMs(30)).toBeGreaterThan(25 * second);
-    expect(firstLookMs(30)).toBeLessThan(45 * second);
+    expect(firstLookMs(30)).toBeLessThan(30 * second);
+    expect(firstLookMs(30, 5)).toBeGreaterThan(60 * second);
+    expect(firstLookMs(30, 5)).toBeLessThan(65 * second);
   });
 
   test('a run beside four others is looked at half as often as one alone, and beside nine no less', () => {
@@ -88,6 +88,21 @@ describe('with earlier runs', () => {
           const ageMs = Math.max(...durationsMs.slice(0, 30)) * factor;
           const unlearnedMs = createPace({ durationsMs: [] }).gapMs(ageMs);
           expect(createPace({ durationsMs }).gapMs(ageMs)).toBeLessThanOrEqual(unlearnedMs);
+        },
+      ),
+    );
+  });
+
+  test('no gap reaches further past the longest run than one without a record', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ min: 1, max: 4 * hour, noNaN: true }), { minLength: 1, maxLength: 30 }),
+        anyAge,
+        fc.integer({ min: 1, max: 10 }),
+        (durationsMs, ageMs, runs) => {
+          const endMs = Math.max(0, ageMs) + createPace({ durationsMs, runs }).gapMs(ageMs);
+          const fromMs = Math.max(0, ageMs, ...durationsMs);
+          expect(endMs).toBeLessThanOrEqual((fromMs + createPace({ durationsMs: [] }).gapMs(fromMs)) * 1.000001);
         },
       ),
     );

@@ -170,14 +170,14 @@ describe('one trigger', () => {
     expect(clock.elapsedMs()).toBeLessThan(2_000);
   });
 
-  test('waits a second for one that was at it before: it was answered first, and is writing that down', async () => {
+  test('waits as long for one that was at it before', async () => {
     let looks = 0;
     const look = () => (++looks < 3 ? ({ state: 'open', ageMs: 1000 } as const) : undefined);
     const { outcome, clock } = await triggered([conflict], {}, { ageMs: 600 }, look);
     expect(outcome.end).toBe('refused');
     expect(clock.elapsedMs()).toBeLessThan(1_000);
     const killed = await triggered([conflict], {}, { ageMs: 600 }, () => ({ state: 'open', ageMs: 1000 }));
-    expect([killed.outcome.end, killed.clock.elapsedMs()]).toEqual(['unknown', 1_000]);
+    expect([killed.outcome.end, killed.clock.elapsedMs()]).toEqual(['unknown', 5_000]);
   });
 
   test('waits for no process that has long ended', async () => {

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
@@ -105,6 +107,20 @@ test('a final state that `result` learned is known to `list` and `watch --all`',
   expect((await runProgram(['watch', '--all'], { env })).stderr).toContain('every run this machine knows has ended');
 });
 
+test('a run that the service forgot is told once, and is out of the way then', async () => {
+  const { env } = await withEmulator({});
+  const { stdout } = await runProgram(['trigger', 'nightly'], { env });
+  const file = join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl');
+  const weekAgo = new Date(Date.now() - 7 * 24 * 3_600_000).toISOString();
+  const journal = readFileSync(file, 'utf8').replaceAll(/"at":"[^"]+"/g, `"at":"${weekAgo}"`);
+  writeFileSync(file, journal.replaceAll(stdout.trim(), '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11'));
+  expect((await runProgram(['list'], { env })).stdout).toContain('RUNNING');
+  expect((await runProgram(['watch', '--all'], { env })).code).toBe(6);
+  expect((await runProgram(['list', '--state', 'gone'], { env })).stdout).toMatch(/^gone +nightly/m);
+  expect(await runProgram(['watch', '--all'], { env })).toMatchObject({ code: 0, stdout: '' });
+  expect((await runProgram(['trigger', 'nightly', '--if-active', 'attach'], { env })).code).toBe(5);
+});
+
 describe('--if-active', () => {
   const busy = async (scenario: Scenario = {}) => {
     const { env, emulator } = await withEmulator({ automations: { '*': { duration: '1h' } }, ...scenario });
@@ -149,7 +165,7 @@ describe('--if-active', () => {
     ['at once', 0],
     ['the second while the first is sent', 1],
   ])('two with one key, %s, are both refused, and leave nothing to recover', async (_, sentBefore) => {
-    const { env, emulator } = await busy({ faults: [{ on: 'trigger', do: 'delay', delay: '400ms', from: 2 }] });
+    const { env, emulator } = await busy({ faults: [{ on: 'trigger', do: 'delay', delay: '2s', nth: 2 }] });
     const argv = ['trigger', 'nightly', '--if-active', 'skip', '--idempotency-key', 'k'];
     const before = emulator.requests.length;
     const first = runProgram(argv, { env });

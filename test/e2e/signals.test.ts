@@ -65,6 +65,7 @@ interface Interruption {
 /** The files that a process has open. */
 function pathsOpenIn(pid: number | undefined): string[] {
   const folder = `/proc/${pid}/fd`;
+  if (!existsSync(folder)) return [];
   return readdirSync(folder).flatMap((fd) => {
     try {
       return readlinkSync(join(folder, fd));

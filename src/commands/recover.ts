@@ -104,7 +104,7 @@ async function settle(
         if (!options.quiet) void printSentence(`${fault.message}; asking again in ${formatDuration(delayMs)}`, context);
       },
     },
-    { given: intent.given, ageMs, maxAgeMs: options.maxAgeMs },
+    { given: intent.given, ageMs, isLeftBehind: true, maxAgeMs: options.maxAgeMs },
   );
   if (outcome.end === 'started') {
     const { executionId } = outcome.execution;

@@ -13,7 +13,7 @@ import {
 } from '../render/output.ts';
 import type { Reporter } from '../render/reporter.ts';
 import { summary } from '../render/summary.ts';
-import { exitCodeOf } from '../runs/exit-codes.ts';
+import { exitCodeOf, isInterruption } from '../runs/exit-codes.ts';
 import { leavesRun } from '../runs/fault-problem.ts';
 import type { Ending } from '../runs/follow.ts';
 import type { JsonObject } from '../runs/json.ts';
@@ -29,6 +29,8 @@ export interface Outcome {
   /** How following it ended, where it was followed. */
   ending?: Ending;
   problem?: Problem;
+  /** `--fail-fast` left it while it went on. */
+  left?: boolean;
 }
 
 export interface TellOptions extends OutputOptions {
@@ -36,6 +38,17 @@ export interface TellOptions extends OutputOptions {
   plural: boolean;
   /** The project that a bare automation name means. */
   project?: string;
+}
+
+/** What went wrong with one of several, at once: the others may go on for hours. What to do about it is told at the end. */
+export function createEarlyWord({ say }: Pick<Reporter, 'say'>, runs: number): (outcome: Outcome) => void {
+  let going = runs;
+  return ({ about, problem }) => {
+    going -= 1;
+    // An interruption and the limit of time end all of them together.
+    const isLonely = problem && !isInterruption(problem.facts.name) && problem.facts.name !== 'watch_timeout';
+    if (isLonely && going > 0) say(`${about}: ${problem.message}`);
+  };
 }
 
 /**
@@ -112,6 +125,11 @@ async function tellWhatIsNext(outcomes: Outcome[], { quiet, project }: TellOptio
   const [first] = outcomes;
   if (outcomes.length > 1) {
     if (!quiet && outcomes.some(({ ending }) => ending)) await printSentence(verdictOf(outcomes), context);
+    const left = outcomes.filter((outcome) => outcome.left).length;
+    if (left > 0) {
+      const go = left === 1 ? '1 run goes on: follow it' : `${left} runs go on: follow them`;
+      await printNextStep(`${go} again with \`runctl watch --all\``, context);
+    }
   } else if (first?.ending?.execution && !first.problem) {
     const { run, execution, result } = first.ending;
     const next = nextStepOf(run, execution.status, result?.error?.type, project);

@@ -87,9 +87,14 @@ export async function triggerOnce(
   throw refusedTriggerProblem(fault, target, idempotencyKey);
 }
 
+const justSentMs = 5_000;
+
 function tellOfOpenTriggers(target: Target, { journal, baseUrl, sentKeys }: Connection, say: Reporter['say']): void {
   // No further back than `recover` goes.
-  const open = journal.openIntents({ baseUrl, target, maxAgeMs: defaults.keyRetentionMs });
+  const open = journal
+    .openIntents({ baseUrl, target, maxAgeMs: defaults.keyRetentionMs })
+    // Another process may be just sending it.
+    .filter(({ reason, ageMs }) => reason !== undefined || ageMs > justSentMs);
   if (open.every(({ idempotencyKey }) => sentKeys.has(idempotencyKey))) return;
   say(`an earlier trigger of ${nameOf(target)} may or may not have started a run: settle it with \`runctl recover\``);
 }

@@ -13,7 +13,7 @@ import { noRunProblem } from '../runs/trigger-problem.ts';
 import { type Connection, type ConnectOptions, connect } from './connect.ts';
 import { type FollowFlags, followRun, reporterFor } from './follow-run.ts';
 import { type Start, type StartFlags, startRun } from './start-run.ts';
-import { type Outcome, tellOutcomes } from './tell-runs.ts';
+import { createEarlyWord, type Outcome, tellOutcomes } from './tell-runs.ts';
 
 export interface TriggerOptions extends ConnectOptions, StartFlags, FollowFlags {
   watch?: boolean;
@@ -67,27 +67,34 @@ export async function triggerAll(
     await splay(options.splayMs, reporter, context);
     const inOrder = createInOrder();
     const watching = endedBy(context, context.stdout.closed);
+    const tellEarly = createEarlyWord(reporter, options.watch ? requests.length : 0);
     const outcomes = await Promise.all(
       requests.map(async (request, index): Promise<Outcome> => {
-        let start: Start | undefined;
-        try {
-          start = await startRun(request, options, connection, reporter, context);
-          inOrder(index, () => start && tellStart(start, options, reporter, context));
-          const followed = options.watch && start.kind !== 'skipped';
-          const ending = followed
-            ? await followWithReruns(request, start, options, connection, reporter, watching)
-            : undefined;
-          const problem = ending ? ending.problem : 'problem' in start ? start.problem : undefined;
-          return outcomeOf(request.target, start, ending, problem);
-        } catch (error) {
-          inOrder(index, () => {});
-          if (!(error instanceof Problem)) throw error;
-          return outcomeOf(request.target, start, undefined, error);
-        }
+        const outcome = await outcomeAt(request, index);
+        tellEarly(outcome);
+        return outcome;
       }),
     );
     const { hintProject: project } = connection;
     return await tellOutcomes(outcomes, { ...options, project, plural: requests.length > 1 }, reporter, context);
+
+    async function outcomeAt(request: StartRequest, index: number): Promise<Outcome> {
+      let start: Start | undefined;
+      try {
+        start = await startRun(request, options, connection, reporter, context);
+        inOrder(index, () => start && tellStart(start, options, reporter, context));
+        const followed = options.watch && start.kind !== 'skipped';
+        const ending = followed
+          ? await followWithReruns(request, start, options, connection, reporter, watching)
+          : undefined;
+        const problem = ending ? ending.problem : 'problem' in start ? start.problem : undefined;
+        return outcomeOf(request.target, start, ending, problem);
+      } catch (error) {
+        inOrder(index, () => {});
+        if (!(error instanceof Problem)) throw error;
+        return outcomeOf(request.target, start, undefined, error);
+      }
+    }
   } finally {
     reporter.stop();
   }

@@ -13,7 +13,7 @@ import { growSlowly } from '../v8-flags.ts';
 import { type Connection, type ConnectOptions, connect } from './connect.ts';
 import { type FollowFlags, followRun, reporterFor } from './follow-run.ts';
 import { findRun, type KnownRun, knownRun, type RunFlags } from './known-runs.ts';
-import { exitCodeOfEnding, tellOutcomes } from './tell-runs.ts';
+import { createEarlyWord, exitCodeOfEnding, type Outcome, tellOutcomes } from './tell-runs.ts';
 
 export interface WatchOptions extends ConnectOptions, RunFlags, FollowFlags {
   all?: boolean;
@@ -55,26 +55,32 @@ export async function followAll(
   try {
     const enough = new AbortController();
     const watching = endedBy(endedBy(context, context.stdout.closed), enough.signal);
-    const endings = await Promise.all(
-      runs.map(async (run) => {
+    const tellEarly = createEarlyWord(reporter, runs.length);
+    const outcomes = await Promise.all(
+      runs.map(async (run): Promise<Outcome> => {
         const ending = await followRun(run, options, connection, reporter, watching);
         // A run that was left because of another's end has no problem of its own.
         const isLeft = enough.signal.aborted && !context.signal.aborted && isCut(ending);
-        if (isLeft) return { ...ending, problem: undefined };
+        if (isLeft) return { ...outcomeOf({ ...ending, problem: undefined }), left: !isOver(ending) };
         if (options.failFast && exitCodeOfEnding(ending) !== 0) enough.abort('--fail-fast');
-        return ending;
+        const outcome = outcomeOf(ending);
+        tellEarly(outcome);
+        return outcome;
       }),
     );
-    const outcomes = endings.map((ending) => ({
-      about: nameOf(ending.run.target),
-      document: documentOf(ending),
-      ending: isOver(ending) ? ending : undefined,
-      problem: ending.problem,
-    }));
     return await tellOutcomes(outcomes, { ...options, project: connection.hintProject }, reporter, context);
   } finally {
     reporter.stop();
   }
+}
+
+function outcomeOf(ending: Ending): Outcome {
+  return {
+    about: nameOf(ending.run.target),
+    document: documentOf(ending),
+    ending: isOver(ending) ? ending : undefined,
+    problem: ending.problem,
+  };
 }
 
 const isCut = ({ problem }: Ending): boolean => problem !== undefined && isInterruption(problem.facts.name);

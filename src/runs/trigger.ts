@@ -38,6 +38,8 @@ export interface KeyHistory {
   given?: boolean;
   /** How long ago it was first sent; nobody knows what came of that. Undefined: never. */
   ageMs?: number;
+  /** Whoever sent it is taken for gone, and not waited for. */
+  isLeftBehind?: boolean;
   /** Not sent again at this age. */
   maxAgeMs?: number;
 }
@@ -120,7 +122,7 @@ export async function triggerRun(
     if (isOurs) record.doubtful(fault);
     const isClosed = !isOurs && record.refused(fault);
     // Our attempts came to nothing; that of another process with the same key may have come to something.
-    const known = isOurs ? record.look() : await lookAtOthers();
+    const known = isOurs || key.isLeftBehind ? record.look() : await lookAtOthers();
     if (known?.state === 'accepted') return { end: 'started', execution: activeRun(known.executionId) };
     const isSettled = known === undefined && (end === 'refused' || isClosed);
     return { end: isSettled ? 'refused' : 'unknown', fault, stopped };

@@ -170,7 +170,7 @@ describe('one trigger', () => {
     expect(clock.elapsedMs()).toBeLessThan(2_000);
   });
 
-  test('waits as long for one that was at it before', async () => {
+  test('waits as long for one that was at it before, unless it was left behind', async () => {
     let looks = 0;
     const look = () => (++looks < 3 ? ({ state: 'open', ageMs: 1000 } as const) : undefined);
     const { outcome, clock } = await triggered([conflict], {}, { ageMs: 600 }, look);
@@ -178,6 +178,9 @@ describe('one trigger', () => {
     expect(clock.elapsedMs()).toBeLessThan(1_000);
     const killed = await triggered([conflict], {}, { ageMs: 600 }, () => ({ state: 'open', ageMs: 1000 }));
     expect([killed.outcome.end, killed.clock.elapsedMs()]).toEqual(['unknown', 5_000]);
+    const left = { ageMs: 600, isLeftBehind: true };
+    const recovered = await triggered([conflict], {}, left, () => ({ state: 'open', ageMs: 1000 }));
+    expect([recovered.outcome.end, recovered.clock.elapsedMs()]).toEqual(['unknown', 0]);
   });
 
   test('waits for no process that has long ended', async () => {

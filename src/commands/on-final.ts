@@ -46,9 +46,11 @@ function failureOf(
     }
     child.on('error', fail);
     // Where no more files can be opened it has none of these.
-    for (const output of [child.stdout, child.stderr]) {
-      output?.setEncoding('utf8').on('data', (text) => stderr.write(text));
-    }
+    const outputs = [child.stdout, child.stderr].map((output) => {
+      const lines = createWholeLines(stderr.write.bind(stderr));
+      output?.setEncoding('utf8').on('data', lines.push);
+      return lines;
+    });
     // A command that does not read its input closes it early; that is no failure.
     child.stdin?.on('error', () => {});
     child.stdin?.end(`${stringifyJson(documentOf(ending))}\n`);
@@ -59,6 +61,7 @@ function failureOf(
     });
     const end = (code: number | null, killer: string | null) => {
       forget();
+      for (const lines of outputs) lines.end();
       resolve(code === 0 || isInterrupted(signal) ? undefined : `ended with ${killer ?? code}`);
     };
     child.on('close', end);
@@ -67,6 +70,24 @@ function failureOf(
   });
 }
 
+/** Writes what comes in pieces by whole lines: a spinner would draw over half a line, and half a key could not be told. */
+function createWholeLines(write: (text: string) => void) {
+  let rest = '';
+  return {
+    push(text: string) {
+      rest += text;
+      const end = rest.length > longestLine ? rest.length : rest.lastIndexOf('\n') + 1;
+      if (end > 0) write(rest.slice(0, end));
+      rest = rest.slice(end);
+    },
+    end() {
+      if (rest !== '') write(`${rest}\n`);
+      rest = '';
+    },
+  };
+}
+
+const longestLine = 64 * 1024;
 const graceMs = 500;
 // A variable of more than 128 KiB keeps Linux from starting a process; none can hold NUL.
 const longestVariable = 32_000;

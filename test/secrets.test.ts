@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createSecrets } from '../src/secrets.ts';
 import { codings } from './helpers/codings.ts';
+import { cpuMsOf } from './helpers/real-time.ts';
 
 const scrubberOf = (...secrets: string[]) => {
   const { protect, scrub } = createSecrets();
@@ -74,16 +75,9 @@ test.each(['', 'a', 'abc'])('%j is too short to be looked for', (secret) => {
   expect(scrubberOf(secret)('an abc of everything')).toBe('an abc of everything');
 });
 
-test('a long secret in a long text takes no long time', () => {
+test('a long secret in a long text takes no long time', async () => {
   const secret = '%25\\\\&amp;+/='.repeat(20);
   const scrub = scrubberOf(secret);
-  const startMs = performance.now();
-  for (const text of [
-    '%25'.repeat(50_000),
-    '\\'.repeat(100_000),
-    secret.slice(0, -1).repeat(500),
-    '&amp;'.repeat(30_000),
-  ])
-    scrub(text);
-  expect(performance.now() - startMs).toBeLessThan(1_000);
+  const texts = ['%25'.repeat(50_000), '\\'.repeat(100_000), secret.slice(0, -1).repeat(500), '&amp;'.repeat(30_000)];
+  expect(await cpuMsOf(() => texts.map(scrub))).toBeLessThan(1_000);
 });

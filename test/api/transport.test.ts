@@ -10,15 +10,13 @@ import {
   startStalledServer,
   wireAnswer,
 } from '../helpers/faulty-server.ts';
-
-const timeoutMs = 200;
-/** For a busy machine. */
-const slackMs = 500;
+import { ampleLimitMs, atOnceMs, shortLimitMs } from '../helpers/real-time.ts';
 
 function openTransport(origin: string, options: Partial<TransportOptions> = {}) {
-  const transport = createTransport({ origin, connections: 2, connectTimeoutMs: timeoutMs, ...options });
+  const transport = createTransport({ origin, connections: 2, connectTimeoutMs: ampleLimitMs, ...options });
   onTestFinished(() => transport.destroy());
-  const request: HttpRequest = { method: 'POST', path: '/v0/x', headers: {}, body: '{}', timeoutMs, maxBytes: 1000 };
+  const post = { method: 'POST', path: '/v0/x', headers: {}, body: '{}' } as const;
+  const request: HttpRequest = { ...post, timeoutMs: ampleLimitMs, maxBytes: 1000 };
   return {
     transport,
     async send(changes: Partial<HttpRequest> = {}, signal = new AbortController().signal) {
@@ -39,9 +37,12 @@ async function answered(origin: string, changes?: Partial<HttpRequest>): Promise
 async function failed(origin: string, changes?: Partial<HttpRequest>, signal?: AbortSignal) {
   const { exchange, tookMs } = await openTransport(origin).send(changes, signal);
   if (exchange.kind === 'response') throw new Error(`answered ${exchange.response.status}`);
-  expect(tookMs).toBeLessThan(timeoutMs + slackMs);
+  expect(tookMs).toBeLessThan(atOnceMs);
   const { failure } = exchange;
-  return { failure, fault: faultOf(failure, { host: new URL(origin).host, timeoutMs }) };
+  return {
+    failure,
+    fault: faultOf(failure, { host: new URL(origin).host, timeoutMs: changes?.timeoutMs ?? ampleLimitMs }),
+  };
 }
 
 const half = 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{"a"';
@@ -51,7 +52,7 @@ describe('an exchange', () => {
     ['reset', (socket) => socket.resetAndDestroy(), 'network', undefined, /reset the connection before it answered/],
     ['closed', (socket) => socket.destroy(), 'network', undefined, /closed the connection before it answered/],
     ['half closed', (socket) => socket.end(), 'network', undefined, /closed the connection before it answered/],
-    ['met with silence', () => {}, 'deadline', undefined, /did not finish an answer within 0\.2 s/],
+    ['met with silence', () => {}, 'deadline', undefined, /did not finish an answer within 0\.4 s/],
     ['met with half a head', (socket) => socket.write('HTTP/1.1 200 OK\r\nx'), 'deadline', undefined, /did not finish/],
     [
       'met with early hints without end',
@@ -106,7 +107,8 @@ describe('an exchange', () => {
     ],
   ])('that is %s may have been acted on', async (_, act, reason, status, message) => {
     const { origin, received } = await startFaultyServer(act);
-    const { failure, fault } = await failed(origin);
+    const timeoutMs = reason === 'deadline' ? shortLimitMs : ampleLimitMs;
+    const { failure, fault } = await failed(origin, { timeoutMs });
     expect(failure).toMatchObject({ sent: true, reason, status });
     expect(fault).toMatchObject({
       kind: 'lost',
@@ -125,7 +127,7 @@ describe('an exchange', () => {
   });
 
   test('with an unknown name was not sent', async () => {
-    const { failure, fault } = await failed('http://no-such-host.invalid');
+    const { failure, fault } = await failed('http://no-such-host.invalid', { timeoutMs: shortLimitMs });
     expect(failure.sent).toBe(false);
     expect(fault).toMatchObject({ kind: 'unreachable', transient: true, acted: 'no' });
     // Without a network the look-up fails for now, or not in time.
@@ -153,7 +155,7 @@ describe('an exchange', () => {
   test('in plain http that is merely closed asks whether TLS was meant', async () => {
     const { origin } = await startFaultyServer((socket) => socket.destroy());
     const { failure } = await failed(origin);
-    const wordsFor = (isPlain: boolean) => faultOf(failure, { host: 'x', timeoutMs, isPlain }).message;
+    const wordsFor = (isPlain: boolean) => faultOf(failure, { host: 'x', timeoutMs: ampleLimitMs, isPlain }).message;
     expect(wordsFor(true)).toMatch(/^x closed the connection before it answered \(if it speaks TLS, .*https:\/\/\)$/);
     expect(wordsFor(false)).toBe('x closed the connection before it answered');
   });
@@ -215,7 +217,7 @@ describe('an interrupt', () => {
     'while a %s waits for its answer is in time and leaves it in doubt',
     async (method) => {
       const { origin } = await startFaultyServer(() => {});
-      const { failure, fault } = await failed(origin, { method, timeoutMs: 60_000 }, soon());
+      const { failure, fault } = await failed(origin, { method }, soon());
       expect(failure).toMatchObject({ sent: true, reason: 'interrupted' });
       expect(fault).toMatchObject({ kind: 'interrupted', acted: 'unknown' });
     },
@@ -223,7 +225,7 @@ describe('an interrupt', () => {
 
   test('while the body comes is in time', async () => {
     const { origin } = await startFaultyServer((socket) => socket.write(half));
-    const { failure } = await failed(origin, { timeoutMs: 60_000 }, soon());
+    const { failure } = await failed(origin, {}, soon());
     expect(failure).toMatchObject({ sent: true, reason: 'interrupted', status: 200 });
   });
 });
@@ -235,22 +237,23 @@ describe.skipIf(process.platform !== 'linux')('a service that accepts no connect
     const interrupt = new AbortController();
     setTimeout(() => interrupt.abort(), 50);
     const shared = openTransport(origin, { connectTimeoutMs: 30_000 });
+    const timeoutMs = shortLimitMs;
     const attempts = await Promise.all([
-      shared.send(),
-      shared.send({}, interrupt.signal),
-      shared.send({ method: 'GET' }),
-      shared.send({ method: 'GET' }, interrupt.signal),
+      shared.send({ timeoutMs }),
+      shared.send({ timeoutMs }, interrupt.signal),
+      shared.send({ method: 'GET', timeoutMs }),
+      shared.send({ method: 'GET', timeoutMs }, interrupt.signal),
     ]);
     for (const { exchange, tookMs } of attempts) {
       expect(exchange).toMatchObject({ kind: 'failure', failure: { sent: false } });
-      expect(tookMs).toBeLessThan(timeoutMs + slackMs);
+      expect(tookMs).toBeLessThan(atOnceMs);
     }
     const reasons = attempts.map(({ exchange }) => exchange.kind === 'failure' && exchange.failure.reason);
     expect(reasons).toEqual(['deadline', 'interrupted', 'deadline', 'interrupted']);
 
     server.resume();
     // The kernel sends its SYN again after a second: only then would an attempt come through. A last GET proves it.
-    const { exchange } = await shared.send({ method: 'GET', path: '/last', timeoutMs: 2500 });
+    const { exchange } = await shared.send({ method: 'GET', path: '/last', timeoutMs: 4_000 });
     expect(exchange).toMatchObject({ failure: { sent: true, reason: 'deadline' } });
     expect(server.received()).toMatch(/^GET \/last /);
     expect(server.received()).not.toContain('/v0/x');
@@ -295,9 +298,9 @@ describe('connections', () => {
     const server = await startFaultyServer(() => {});
     const { send } = openTransport(server.origin);
     const polls = await Promise.all([
-      ...['/1', '/2'].map((path) => send({ method: 'GET', path })),
+      ...['/1', '/2'].map((path) => send({ method: 'GET', path, timeoutMs: 2 * shortLimitMs })),
       // Over before the first two make room.
-      ...['/3', '/4'].map((path) => send({ method: 'GET', path, timeoutMs: timeoutMs / 2 })),
+      ...['/3', '/4'].map((path) => send({ method: 'GET', path, timeoutMs: shortLimitMs })),
     ]);
     expect(server.received).toHaveLength(2);
     const sent = polls.map(({ exchange }) => exchange.kind === 'failure' && exchange.failure.sent);
@@ -307,11 +310,11 @@ describe('connections', () => {
   test('end with the transport, and whoever waits on one is told', async () => {
     const { origin } = await startFaultyServer(() => {});
     const { transport, send } = openTransport(origin);
-    const waiting = send({ method: 'GET', timeoutMs: 60_000 });
+    const waiting = send({ method: 'GET' });
     setTimeout(() => transport.destroy(), 50);
     const { exchange, tookMs } = await waiting;
     expect(exchange).toMatchObject({ kind: 'failure', failure: { sent: true } });
-    expect(tookMs).toBeLessThan(1000);
+    expect(tookMs).toBeLessThan(atOnceMs);
   });
 });
 

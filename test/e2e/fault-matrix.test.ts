@@ -11,6 +11,7 @@ import {
   startBadService,
 } from '../helpers/faults.ts';
 import { runProgram, temporaryFolder } from '../helpers/program.ts';
+import { atOnceMs } from '../helpers/real-time.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
 
 const matrix = `
@@ -63,7 +64,6 @@ proxy 502                    10 no again       10 no again   10 no again   10 no
 proxy refused                10 no –           10 no –       10 no –       10 no –
 `;
 
-const slackMs = 5_000;
 /** The second is for a machine so busy that the first was over before a second attempt. */
 const patiencesMs = [1_000, 5_000];
 /** What never ends is cut soon; everything else gets the time that a busy machine takes to load its root certificates. */
@@ -160,7 +160,7 @@ async function cellOf(command: string, fault: string, patienceMs: number): Promi
   const limits = ['--request-timeout', `${requestTimeoutMs(fault)}ms`, '--give-up-after', `${patienceMs}ms`];
   const args = [...(commands[command] ?? []), ...limits, '--json'];
   const { code, stdout, stderr, tookMs } = await runProgram(args, { env: environment(place) });
-  if (tookMs > patienceMs + requestTimeoutMs(fault) + slackMs) return `took ${Math.round(tookMs)} ms`;
+  if (tookMs > patienceMs + requestTimeoutMs(fault) + atOnceMs) return `took ${Math.round(tookMs)} ms`;
   if (code !== 0 && !/^runctl: \S.*\n( {2}\S.*\n)?$/m.test(stderr)) return `says nothing: ${stderr}`;
   const count = place.requests();
   const asked = count === undefined ? '–' : count > 1 ? 'again' : count === 1 ? 'once' : 'never';

@@ -8,7 +8,8 @@ const esc = '\u001B';
 const ctrlC = '\u0003';
 const bell = '\u0007';
 const quick: Scenario = { automations: { '*': { duration: '700ms' } } };
-const slow: Scenario = { automations: { '*': { duration: '1500ms' } } };
+/** Goes on until the test ends it. */
+const going: Scenario = { automations: { '*': { duration: '1h' } } };
 const failing: Scenario = {
   automations: {
     '*': {
@@ -40,9 +41,10 @@ async function atTheEnd(screen: Screen): Promise<{ code: number; lines: string[]
 
 describe('a watch on a terminal', () => {
   test.each([20, 40, 80, 200, 300])('of %i columns keeps to one line while the run goes', async (columns) => {
-    const screen = await onScreen(['trigger', 'a-name-of-some-length', '--watch'], slow, { columns });
-    await screen.sees(/RUNNING 1s/);
+    const screen = await onScreen(['trigger', 'a-name-of-some-length', '--watch'], going, { columns });
+    await screen.sees(/RUNNING [1-9]s/);
     const lines = await screen.lines();
+    screen.endRuns();
     expect(lines.filter((line) => line.includes('RUNNING'))).toEqual([lines.at(-1)]);
     expect(lines.at(-1)?.length).toBeLessThan(columns);
     const { code, text } = await atTheEnd(screen);
@@ -55,9 +57,10 @@ describe('a watch on a terminal', () => {
     ['narrower', 40],
     ['wider', 120],
   ])('that becomes %s leaves nothing behind', async (_, columns) => {
-    const screen = await onScreen(watching, quick);
+    const screen = await onScreen(watching, going);
     await screen.sees(/RUNNING/);
     screen.resize(columns, 20);
+    screen.endRuns();
     const { code, text } = await atTheEnd(screen);
     expect(code).toBe(0);
     expect(text).not.toContain('RUNNING');
@@ -72,7 +75,7 @@ describe('a watch on a terminal', () => {
   });
 
   test('ends at once with Ctrl-C, says that the run goes on, and gives the cursor back', async () => {
-    const screen = await onScreen(watching, { automations: { '*': { duration: '1h' } } });
+    const screen = await onScreen(watching, going);
     await screen.sees(/RUNNING/);
     screen.type(ctrlC);
     const { code, text } = await atTheEnd(screen);
@@ -84,9 +87,9 @@ describe('a watch on a terminal', () => {
   });
 
   test('tells the last confirmed state and its age while nothing answers', async () => {
-    const faults: Scenario['faults'] = [{ on: 'status', during: { after: '300ms' }, do: 'status', status: 502 }];
-    const screen = await onScreen([...watching, '--give-up-after', '2s'], { ...slow, faults });
-    expect(await screen.sees(/last seen RUNNING 1(\.\d)?s ago/)).toContain('502');
+    const faults: Scenario['faults'] = [{ on: 'status', from: 3, do: 'status', status: 502 }];
+    const screen = await onScreen([...watching, '--give-up-after', '4s'], { ...going, faults });
+    expect(await screen.sees(/last seen RUNNING [1-9](\.\d)?s ago/)).toContain('502');
     const { code, text } = await atTheEnd(screen);
     expect(code).toBe(10);
     expect(text).toContain('the run may still be going, last seen RUNNING');
@@ -112,28 +115,30 @@ describe('a watch on a terminal', () => {
 
 describe('a board of several runs', () => {
   test('has a line for each that goes, and keeps a line of each that has ended', async () => {
-    const scenario: Scenario = { automations: { '*': { duration: '3s' }, quick: { duration: '1s' } } };
+    const scenario: Scenario = { automations: { '*': { duration: '1h' }, quick: { duration: '2s' } } };
     const screen = await onScreen(['trigger', 'quick', 'slow', '--watch', '--interval', '100ms'], scenario);
     await screen.sees(/2 going · 0 completed/);
     await screen.sees(/1 going · 1 completed/);
     const lines = await screen.lines();
     expect(lines.filter((line) => /✔ COMPLETED quick/.test(line))).toHaveLength(1);
     expect(lines.at(-1)).toMatch(/^ {2}slow RUNNING \d+s/);
+    screen.endRuns();
     const { code, text } = await atTheEnd(screen);
     expect(code).toBe(0);
     expect(text).not.toContain('going');
     // The summaries stand apart from the talk.
-    expect(text).toMatch(/✔ COMPLETED slow 3\S* \S+\n\n✔ COMPLETED quick in /);
+    expect(text).toMatch(/✔ COMPLETED slow 1h \S+\n\n✔ COMPLETED quick in /);
     expect(text).toMatch(/\n\n2 of 2 runs completed/);
   });
 
   test('past a screenful shows the counts and the latest changes', async () => {
     const names = Array.from({ length: 12 }, (_, index) => `automation-${index}`);
-    const screen = await onScreen(['trigger', ...names, '--watch', '--rate', '100'], quick, { rows: 10 });
+    const screen = await onScreen(['trigger', ...names, '--watch', '--rate', '100'], going, { rows: 10 });
     await screen.sees(/12 going/);
     await screen.sees(/automation-\d+ RUNNING/);
     const lines = await screen.lines();
     expect(lines.filter((line) => line.includes('RUNNING')).length).toBeLessThanOrEqual(5);
+    screen.endRuns();
     const { code, text } = await atTheEnd(screen);
     expect(code).toBe(0);
     expect(text).not.toContain('RUNNING');
@@ -197,9 +202,10 @@ describe('beside the text', () => {
   });
 
   test('--bell rings once, at the end', async () => {
-    const screen = await onScreen([...watching, '--bell'], quick);
+    const screen = await onScreen([...watching, '--bell'], going);
     await screen.sees(/RUNNING/);
     expect(screen.written()).not.toContain(bell);
+    screen.endRuns();
     await screen.exit;
     expect(screen.written().split(bell)).toHaveLength(2);
   });

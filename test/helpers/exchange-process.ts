@@ -6,10 +6,12 @@ import { build } from 'esbuild';
 import { onTestFinished } from 'vitest';
 import type { TransportOptions } from '../../src/api/transport.ts';
 import type { Fault } from '../../src/runs/service.ts';
+import { ampleLimitMs } from './real-time.ts';
 
 export interface ExchangeOrder extends Partial<TransportOptions> {
   origin: string;
   method?: 'GET' | 'POST';
+  /** Ample by default. */
   timeoutMs?: number;
   /** The process stays for so long after the exchange. */
   lingerMs?: number;
@@ -29,7 +31,7 @@ export interface ExchangeReport {
 const program = `
   import { faultOf } from './src/api/failure.ts';
   import { createTransport } from './src/api/transport.ts';
-  const { method = 'POST', timeoutMs = 300, lingerMs = 0, ...options } = JSON.parse(process.argv[2]);
+  const { method = 'POST', timeoutMs = ${ampleLimitMs}, lingerMs = 0, ...options } = JSON.parse(process.argv[2]);
   const transport = createTransport({ connections: 2, connectTimeoutMs: timeoutMs, ...options });
   const startMs = performance.now();
   const request = { method, path: '/v0/x', headers: {}, body: method === 'POST' ? '{}' : undefined, timeoutMs, maxBytes: 1000 };

@@ -46,7 +46,6 @@ async function watch(endsAtMs: number, outages: Outage[], options: Partial<Follo
     status: () => answer('status', () => state(isOver() ? 'COMPLETED' : 'RUNNING', { startedAt })),
     result: () => answer('result', () => resultOf('COMPLETED')),
   };
-  const startMs = performance.now();
   const pace = createPace({ durationsMs: [] });
   const ending = await follow(
     run,
@@ -61,20 +60,18 @@ async function watch(endsAtMs: number, outages: Outage[], options: Partial<Follo
       observe() {},
     },
   );
-  const tookMs = performance.now() - startMs;
-  return { ...ending, requests: sentAtMs.length, sentAtMs, lagMs: clock.elapsedMs() - endsAtMs, tookMs };
+  return { ...ending, requests: sentAtMs.length, sentAtMs, lagMs: clock.elapsedMs() - endsAtMs };
 }
 
 describe('a watch of three hours', () => {
   const end = 3 * hour;
 
-  test('in fair weather costs some 776 requests and sees the end within a gap, in no time', async () => {
-    const { problem, requests, lagMs, tookMs } = await watch(end, []);
+  test('in fair weather costs some 776 requests and sees the end within a gap', async () => {
+    const { problem, requests, lagMs } = await watch(end, []);
     expect(problem).toBeUndefined();
     expect(requests).toBeGreaterThan(700);
     expect(requests).toBeLessThan(850);
     expect(lagMs).toBeLessThan(17 * second);
-    expect(tookMs).toBeLessThan(2_000);
   });
 
   test('through the bad day of its life ends with the truth, asks no more often, and sees the end as soon', async () => {

@@ -1,0 +1,16 @@
+/** A limit that is meant to strike. */
+export const shortLimitMs = 400;
+
+/** A limit that must not strike, even where the machine stands still for seconds. */
+export const ampleLimitMs = 20_000;
+
+/** What ends by itself has ended by then, also on such a machine; what hangs has not. */
+export const atOnceMs = 10_000;
+
+/** What it costs in CPU time, to which a machine that stands still adds nothing. */
+export async function cpuMsOf(act: () => unknown): Promise<number> {
+  const before = process.cpuUsage();
+  await act();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}

@@ -21,6 +21,7 @@ import { usageProblem } from '../runs/problem.ts';
 import type { Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
 import { createTempo, type Tempo } from '../runs/tempo.ts';
+import { withMissingRuns } from './missing-runs.ts';
 import { withSharedLimits } from './shared-limits.ts';
 
 export interface ConnectOptions extends SettingFlags {
@@ -96,7 +97,7 @@ export async function connect(
   return {
     settings,
     baseUrl,
-    service: withSharedLimits(service, limits, clock),
+    service: withMissingRuns(withSharedLimits(service, limits, clock), journal, baseUrl),
     journal,
     history: historyOf(journal, baseUrl),
     budget: createBudget(rate, clock),

@@ -45,7 +45,6 @@ export async function followRun(
     observe(event);
   };
   const ending = await follow(run, options, portsOf(run, connection, tell, context));
-  if (ending.problem?.facts.name === 'not_found') connection.journal.missed(connection.baseUrl, run);
   if (flags.onFinal && ending.execution && isFinal(run.target, ending.execution.status)) {
     await runOnFinal(flags.onFinal, ending, context);
   }

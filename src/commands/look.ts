@@ -21,7 +21,7 @@ export async function lookAt<Kind extends keyof Looks>(
   operation: Kind,
   { run, triggeredAtMs }: KnownRun,
   { giveUpAfterMs = defaults.giveUpAfterMs, quiet }: { giveUpAfterMs?: number; quiet?: boolean },
-  { service, budget, journal, baseUrl }: Connection,
+  { service, budget }: Connection,
   context: Context,
 ): Promise<Looks[Kind]> {
   const { clock, random, signal } = context;
@@ -41,7 +41,6 @@ export async function lookAt<Kind extends keyof Looks>(
     },
   });
   if (answer.kind === 'good') return answer.value;
-  if (answer.fault.kind === 'not_found') journal.missed(baseUrl, run);
   if (answer.fault.kind === 'interrupted') throw interruptedProblem(signal, run);
   throw faultProblem(answer.fault, { operation, run });
 }

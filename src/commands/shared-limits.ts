@@ -17,10 +17,8 @@ export function withSharedLimits(service: Service, limits: Limits, clock: Clock)
     const leftMs = limits.leftMs(kind);
     if (leftMs > slackMs) {
       const message = 'the service asked this machine to wait';
-      return {
-        kind: 'fault',
-        fault: { kind: 'throttled', transient: true, acted: 'no', message, retryAfterMs: leftMs },
-      };
+      const waiting = { message, retryAfterMs: leftMs, heldBack: true };
+      return { kind: 'fault', fault: { kind: 'throttled', transient: true, acted: 'no', ...waiting } };
     }
     if (leftMs > 0) await clock.sleep(leftMs, signal);
     const answer = await ask();

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Reporter } from '../render/reporter.ts';
+import { laterSignOfLifeMs } from '../runs/defaults.ts';
 import { createPace, jitter } from '../runs/pace.ts';
 import { pause } from '../runs/pause.ts';
 import { nameOf, type Run, type Target } from '../runs/run.ts';
@@ -13,9 +14,6 @@ export interface Slot {
   /** Waits, after this refusal, until another try is worth it. Throws a `Problem` when `--timeout` or patience ends first. */
   wait(fault: Fault, active: Run | undefined, idempotencyKey: string): Promise<void>;
 }
-
-/** Between two sentences that say nothing new. */
-const signOfLifeMs = 300_000;
 
 /** `--if-active wait`: both limits count from now (contract §8). */
 export function createSlot(
@@ -40,7 +38,7 @@ export function createSlot(
       const leftMs = startMs + timeoutMs - refusedAtMs;
       if (leftMs <= 0) throw slotTimeoutProblem(timeoutMs, target, idempotencyKey);
       if (retryAfterMs > leftMs) throw slotTimeoutProblem(timeoutMs, target, idempotencyKey, fault);
-      if (refusedAtMs - toldAtMs >= signOfLifeMs) {
+      if (refusedAtMs - toldAtMs >= laterSignOfLifeMs) {
         reporter.say(`${nameOf(target)} is already running: waiting for it to end`);
         toldAtMs = refusedAtMs;
       }

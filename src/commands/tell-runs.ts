@@ -21,6 +21,8 @@ import { nextStepOf } from '../runs/next-step.ts';
 import type { Problem } from '../runs/problem.ts';
 import { endingOf, isFinal } from '../runs/run.ts';
 
+const againWithAll = 'again with `runctl watch --all`';
+
 /** What came of one argument of a command that starts or follows runs. */
 export interface Outcome {
   /** What the argument was, in words. */
@@ -89,7 +91,7 @@ async function printProblems(outcomes: Outcome[], { plural }: TellOptions, conte
   const [first] = left;
   const isMass = left.length > 1;
   if (first && isMass) {
-    const hint = 'follow them again with `runctl watch --all`';
+    const hint = `follow them ${againWithAll}`;
     await printProblem(first.problem.with({ message: `interrupted: ${left.length} runs go on`, hint }), context);
   }
   for (const { problem, about } of problems) {
@@ -128,7 +130,7 @@ async function tellWhatIsNext(outcomes: Outcome[], { quiet, project }: TellOptio
     const left = outcomes.filter((outcome) => outcome.left).length;
     if (left > 0) {
       const go = left === 1 ? '1 run goes on: follow it' : `${left} runs go on: follow them`;
-      await printNextStep(`${go} again with \`runctl watch --all\``, context);
+      await printNextStep(`${go} ${againWithAll}`, context);
     }
   } else if (first?.ending?.execution && !first.problem) {
     const { run, execution, result } = first.ending;

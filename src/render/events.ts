@@ -1,12 +1,11 @@
 import type { Context } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
+import { signOfLifeMs } from '../runs/defaults.ts';
 import type { FollowEvent } from '../runs/follow-event.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { cleanJson } from './clean.ts';
 import { scrubProblem } from './output.ts';
 import type { Reporter } from './reporter.ts';
-
-const signOfLifeMs = 60_000;
 
 /**
  * `--events`: one JSON object a line on stdout as things happen (contract §3). The last line carries the document: of a

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { laterSignOfLifeMs, signOfLifeMs } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
 import type { FollowEvent } from '../runs/follow-event.ts';
 import { isFinal, isKnownState, nameOf } from '../runs/run.ts';
@@ -7,9 +8,6 @@ import { themeOf } from './output.ts';
 import type { Reporter } from './reporter.ts';
 import { lastConfirmed } from './state.ts';
 import { typeset } from './theme.ts';
-
-const firstSignMs = 60_000;
-const laterSignsMs = 300_000;
 
 /** For logs: a timestamped line a change on stderr, and a sparse sign of life that keeps a CI job from being taken for dead. */
 export async function createLineReporter(context: Context): Promise<Reporter> {
@@ -27,7 +25,7 @@ export async function createLineReporter(context: Context): Promise<Reporter> {
       const nowMs = clock.elapsedMs();
       if (text === undefined) return;
       if (isSignOfLife(event)) {
-        const gapMs = last && last.signs > 0 ? laterSignsMs : firstSignMs;
+        const gapMs = last && last.signs > 0 ? laterSignOfLifeMs : signOfLifeMs;
         if (nowMs - (last?.atMs ?? startMs) < gapMs) return;
       }
       told.set(executionId, { atMs: nowMs, signs: isSignOfLife(event) ? (last?.signs ?? 0) + 1 : 0 });

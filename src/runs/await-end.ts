@@ -1,5 +1,6 @@
 import { type Budget, queue } from './budget.ts';
 import { type Clock, stopwatch } from './clock.ts';
+import { signOfLifeMs } from './defaults.ts';
 import { faultProblem, givenUpProblem, interruptedProblem, watchTimeoutProblem } from './fault-problem.ts';
 import type { FollowEvent } from './follow-event.ts';
 import type { Pace } from './pace.ts';
@@ -10,9 +11,6 @@ import { isRiddenOut } from './ridden-out.ts';
 import { isFinal, type Run } from './run.ts';
 import type { Execution, Fault, Service } from './service.ts';
 import type { Tempo } from './tempo.ts';
-
-/** Who waits is told so again after this: a log that says nothing for long is taken for dead. */
-const signOfLifeMs = 60_000;
 
 export interface FollowOptions {
   pace: Pace;
@@ -104,8 +102,7 @@ export async function awaitEnd(run: Run, options: FollowOptions, ports: FollowPo
       if (!isBorne(fault)) return end(faultProblem(fault, { operation: 'status', run }));
       if (isLastLook) return end(watchTimeoutProblem(options.timeoutMs, lastKnown()));
       failures += 1;
-      // What another process was asked to wait for is nothing new: no request of ours was refused.
-      if (fault.kind === 'throttled' && fault.httpStatus !== undefined) tempo.slowDown();
+      if (fault.kind === 'throttled' && !fault.heldBack) tempo.slowDown();
       const quietMs = nowMs - quietSinceMs;
       const retryInMs = retryWaitMs(failures, fault, options.giveUpAfterMs - quietMs, random);
       if (retryInMs === undefined) return end(givenUpProblem(fault, options.giveUpAfterMs, lastKnown()));

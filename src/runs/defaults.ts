@@ -12,3 +12,9 @@ export const defaults = {
    */
   keyRetentionMs: 86_400_000,
 };
+
+/** Who waits is told so again after this: a log that says nothing for long is taken for dead. */
+export const signOfLifeMs = 60_000;
+
+/** And after this, where it has been told before. */
+export const laterSignOfLifeMs = 300_000;

@@ -87,6 +87,8 @@ export interface Fault {
   /** What happened, in one clause that fits after "because" or a colon. */
   message: string;
   hint?: string;
+  /** Not sent: the service has just asked another process of this machine to wait. */
+  heldBack?: boolean;
   httpStatus?: number;
   serviceCode?: string;
   requestId?: string;

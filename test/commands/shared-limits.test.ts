@@ -28,7 +28,10 @@ describe('a wait that the service asked for', () => {
     const first = process({ status: [limit(7_000)] });
     expect(await first.status(run, signal)).toEqual(limit(7_000));
     const second = process({ status: [running()], result: [resultOf('COMPLETED')] });
-    const answer = { kind: 'fault', fault: { kind: 'throttled', transient: true, acted: 'no', retryAfterMs: 7_000 } };
+    const answer = {
+      kind: 'fault',
+      fault: { kind: 'throttled', transient: true, acted: 'no', retryAfterMs: 7_000, heldBack: true },
+    };
     expect(await second.status(run, signal)).toMatchObject(answer);
     expect(await second.result(run, signal)).toMatchObject(answer);
     expect(second.calls).toEqual({ trigger: [], status: 0, result: 0 });

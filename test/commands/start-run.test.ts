@@ -202,7 +202,7 @@ describe('--if-active wait', () => {
 
   test.each([
     ['slows everything down when the service says 429', { httpStatus: 429 }, 1800],
-    ['slows nothing down while another process was asked to wait', {}, 1000],
+    ['slows nothing down while another process was asked to wait', { heldBack: true }, 1000],
   ])('%s', async (_, fields, gapMs) => {
     const { trigger } = createMachine();
     const script = { trigger: [conflict(), running()], status: [fault('throttled', fields), state('COMPLETED')] };

@@ -71,13 +71,7 @@ const look =
     const context = { ...createMemory(), clock, random: () => given.chance ?? 0.5 };
     const flags = { giveUpAfterMs: given.giveUpAfterMs, quiet: true };
     try {
-      await lookAt(
-        operation,
-        { run },
-        flags,
-        { service, budget, journal: { missed() {} } } as unknown as Connection,
-        context,
-      );
+      await lookAt(operation, { run }, flags, { service, budget } as unknown as Connection, context);
       return ended('ok');
     } catch (problem) {
       if (problem instanceof Problem) return ended(problem.facts.name);

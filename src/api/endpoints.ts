@@ -5,9 +5,16 @@ export function triggerPath(target: Target): string {
   return `${targetPath(target)}/trigger`;
 }
 
-export function statusPath({ target, executionId }: Run): string {
-  return `${targetPath(target)}/executions/${encodeURIComponent(executionId)}`;
+export function statusPath(run: Run): string {
+  const known = statusPaths.get(run);
+  if (known !== undefined) return known;
+  const path = `${targetPath(run.target)}/executions/${encodeURIComponent(run.executionId)}`;
+  statusPaths.set(run, path);
+  return path;
 }
+
+/** A run is asked for again and again. */
+const statusPaths = new WeakMap<Run, string>();
 
 export function resultPath(run: Run): string {
   return `${statusPath(run)}/result`;

@@ -44,8 +44,9 @@ export function createHttpService(options: HttpServiceOptions): Service {
   ): Promise<Answer<T>> {
     const exchange = await transport.exchange(
       {
-        ...request,
+        method: request.method,
         path: `${prefix}${request.path}`,
+        body: request.body,
         headers: request.headers ? { ...headers, ...request.headers } : headers,
         timeoutMs: requestTimeoutMs,
         maxBytes: reading.maxBytes,

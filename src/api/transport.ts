@@ -132,7 +132,8 @@ function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, s
 
 function lastValues(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   const flat: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name in headers) {
+    const value = headers[name];
     const last = Array.isArray(value) ? value.at(-1) : value;
     if (last !== undefined) flat[name.toLowerCase()] = last;
   }

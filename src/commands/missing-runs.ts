@@ -4,13 +4,15 @@ import type { Answer, Service } from '../runs/service.ts';
 
 /** A service whose journal hears of every run that it does not know, whoever asked for it. */
 export function withMissingRuns(service: Service, journal: Pick<Journal, 'missed'>, baseUrl: string): Service {
-  const remember = <T>(run: Run, answer: Answer<T>): Answer<T> => {
-    if (answer.kind === 'fault' && answer.fault.kind === 'not_found') journal.missed(baseUrl, run);
-    return answer;
-  };
+  const remember =
+    (run: Run) =>
+    <T>(answer: Answer<T>): Answer<T> => {
+      if (answer.kind === 'fault' && answer.fault.kind === 'not_found') journal.missed(baseUrl, run);
+      return answer;
+    };
   return {
     trigger: service.trigger,
-    status: async (run, signal) => remember(run, await service.status(run, signal)),
-    result: async (run, signal) => remember(run, await service.result(run, signal)),
+    status: (run, signal) => service.status(run, signal).then(remember(run)),
+    result: (run, signal) => service.result(run, signal).then(remember(run)),
   };
 }

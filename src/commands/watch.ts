@@ -9,7 +9,7 @@ import { isInterruption } from '../runs/exit-codes.ts';
 import type { Ending } from '../runs/follow.ts';
 import { usageProblem } from '../runs/problem.ts';
 import { isFinal, nameOf } from '../runs/run.ts';
-import { growSlowly } from '../v8-flags.ts';
+import { expectManyRuns } from '../v8-flags.ts';
 import { type Connection, type ConnectOptions, connect } from './connect.ts';
 import { type FollowFlags, followRun, reporterFor } from './follow-run.ts';
 import { findRun, type KnownRun, knownRun, type RunFlags } from './known-runs.ts';
@@ -51,7 +51,7 @@ export async function followAll(
 ): Promise<number> {
   const options = { ...flags, runs: runs.length };
   const reporter = await reporterFor(options, connection, context);
-  growSlowly();
+  expectManyRuns();
   try {
     const enough = new AbortController();
     const watching = endedBy(endedBy(context, context.stdout.closed), enough.signal);

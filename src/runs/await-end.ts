@@ -116,13 +116,12 @@ export async function awaitEnd(run: Run, options: FollowOptions, ports: FollowPo
   return end();
 
   /** Returns true as soon as the machine woke up from sleep, though no earlier than the service allows. */
-  async function waitUntil(atMs: number): Promise<boolean> {
-    for (let leftMs = atMs - clock.elapsedMs(); leftMs > 0 && !signal.aborted; leftMs = atMs - clock.elapsedMs()) {
-      observe({ event: 'waiting', nextLookMs: leftMs, ...lastKnown() });
-      const sliceMs = leastMs > 0 ? leftMs : Math.min(leftMs, signOfLifeMs);
-      if (await pause(sliceMs, clock, signal, leastMs)) return true;
-    }
-    return false;
+  function waitUntil(atMs: number): Promise<boolean> | boolean {
+    const leftMs = atMs - clock.elapsedMs();
+    if (leftMs <= 0 || signal.aborted) return false;
+    observe({ event: 'waiting', nextLookMs: leftMs, ...lastKnown() });
+    if (leftMs <= signOfLifeMs || leastMs > 0) return pause(leftMs, clock, signal, leastMs);
+    return pause(signOfLifeMs, clock, signal).then((woke) => woke || waitUntil(atMs));
   }
 
   function isBorne(fault: Fault): boolean {

@@ -38,7 +38,8 @@ async function readGood<T>(raw: HttpResponse, reading: Reading<T>): Promise<Answ
   }
 
   function faultOf(kind: FaultKind, message: string): Answer<T> {
-    return fault(factsOf(scrubbed(raw, reading)), kind, message);
+    const { scrub = asItIs } = reading;
+    return fault(factsOf(scrubbed(raw, reading)), kind, scrub(message));
   }
 }
 

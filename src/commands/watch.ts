@@ -42,32 +42,33 @@ export async function watch(runArguments: string[], options: WatchOptions, conte
   return followAll(runs, { ...options, plural }, connection, context);
 }
 
-/** Follows runs side by side, then tells how each ended, in the order given. */
+/** Follows runs side by side, each once, then tells how each ended, in the order given. */
 export async function followAll(
   runs: KnownRun[],
   flags: FollowFlags & { plural: boolean; failFast?: boolean },
   connection: Connection,
   context: Context,
 ): Promise<number> {
-  const options = { ...flags, runs: runs.length };
+  const distinct = new Map(runs.map((known) => [known.run.executionId, known]));
+  const options = { ...flags, runs: distinct.size };
   const reporter = await reporterFor(options, connection, context);
   expectManyRuns();
   try {
     const enough = new AbortController();
     const watching = endedBy(endedBy(context, context.stdout.closed), enough.signal);
-    const tellEarly = createEarlyWord(reporter, runs.length);
-    const outcomes = await Promise.all(
-      runs.map(async (run): Promise<Outcome> => {
-        const ending = await followRun(run, options, connection, reporter, watching);
-        // A run that was left because of another's end has no problem of its own.
-        const isLeft = enough.signal.aborted && !context.signal.aborted && isCut(ending);
-        if (isLeft) return { ...outcomeOf({ ...ending, problem: undefined }), left: !isOver(ending) };
-        if (options.failFast && exitCodeOfEnding(ending) !== 0) enough.abort('--fail-fast');
-        const outcome = outcomeOf(ending);
-        tellEarly(outcome);
-        return outcome;
-      }),
-    );
+    const tellEarly = createEarlyWord(reporter, distinct.size);
+    const followOne = async (known: KnownRun): Promise<Outcome> => {
+      const ending = await followRun(known, options, connection, reporter, watching);
+      // A run that was left because of another's end has no problem of its own.
+      const isLeft = enough.signal.aborted && !context.signal.aborted && isCut(ending);
+      if (isLeft) return { ...outcomeOf({ ...ending, problem: undefined }), left: !isOver(ending) };
+      if (options.failFast && exitCodeOfEnding(ending) !== 0) enough.abort('--fail-fast');
+      const outcome = outcomeOf(ending);
+      tellEarly(outcome);
+      return outcome;
+    };
+    const follows = new Map([...distinct].map(([id, known]) => [id, followOne(known)]));
+    const outcomes = await Promise.all(runs.map(({ run }) => follows.get(run.executionId) as Promise<Outcome>));
     return await tellOutcomes(outcomes, { ...options, project: connection.hintProject }, reporter, context);
   } finally {
     reporter.stop();

@@ -31,11 +31,14 @@ function createStage(changes: (elapsedMs: () => number) => Partial<Service> = ()
       const executionId = idOf(target.family === 'automation' ? Number(target.automationName.slice(8)) : 0);
       return state('RUNNING', { executionId, document: { executionId, status: 'RUNNING' } });
     },
-    async status() {
+    async status({ executionId }) {
       looks.count++;
-      return state(clock.elapsedMs() < durationMs ? 'RUNNING' : 'COMPLETED');
+      return state(clock.elapsedMs() < durationMs ? 'RUNNING' : 'COMPLETED', {
+        executionId,
+        document: { executionId },
+      });
     },
-    result: async () => resultOf('COMPLETED'),
+    result: async ({ executionId }) => resultOf('COMPLETED', { document: { executionId } }),
     ...changes(clock.elapsedMs),
   };
   const connection = {
@@ -52,10 +55,11 @@ function createStage(changes: (elapsedMs: () => number) => Partial<Service> = ()
   return {
     looks,
     err: context.err,
-    watch: (count: number, flags = {}) =>
+    out: context.out,
+    watch: (count: number, flags = {}, named = numbers(count)) =>
       followAll(
-        numbers(count).map((number) => ({ run: { target: targetOf(number), executionId: idOf(number) } })),
-        { plural: count > 1, ...flags },
+        named.map((number) => ({ run: { target: targetOf(number), executionId: idOf(number) } })),
+        { plural: named.length > 1, ...flags },
         connection,
         context,
       ),
@@ -107,4 +111,14 @@ test('those that --fail-fast leaves are counted, with how to go on', async () =>
   }));
   expect(await watch(3, { failFast: true })).toBe(1);
   expect(err()).toContain('2 runs go on: follow them again with `runctl watch --all`');
+});
+
+test('a run that is named twice is followed once, and told in both places', async () => {
+  const once = createStage();
+  await once.watch(2);
+  const twice = createStage();
+  expect(await twice.watch(2, { json: true }, [1, 0, 1])).toBe(0);
+  expect(twice.looks.count).toBe(once.looks.count);
+  const documents: { executionId: string }[] = JSON.parse(twice.out());
+  expect(documents.map(({ executionId }) => executionId)).toEqual([idOf(1), idOf(0), idOf(1)]);
 });

@@ -92,6 +92,7 @@ export async function triggerAll(
       } catch (error) {
         inOrder(index, () => {});
         if (!(error instanceof Problem)) throw error;
+        reporter.notStarted?.(request.target, error);
         return outcomeOf(request.target, start, undefined, error);
       }
     }

@@ -34,7 +34,7 @@ export async function createBoard(
   const changed: string[] = [];
   const warnedOf = new Set<string>();
   /** How each run came off the board, by id: a rerun has one of its own. */
-  const ends = new Map<string, 'completed' | 'not completed' | 'given up on'>();
+  const ends = new Map<string, 'completed' | 'not completed' | 'given up on' | 'not started'>();
 
   const live = createLiveText(() => {
     // The spinner stands before the first line, an indent before the others; the last column makes some terminals wrap.
@@ -66,9 +66,13 @@ export async function createBoard(
       if (event.event === 'recovered' && !several) {
         live.above(theme.dim(`${dot} the service answers again after ${formatDuration(event.afterMs)}`));
       }
-      const [only] = going.values();
-      attention.progress(several ? Math.min(1, ends.size / runs) : only?.share());
-      live.draw();
+      draw();
+    },
+    notStarted(target) {
+      if (!several) return;
+      // It has no id.
+      ends.set(`${ends.size} ${nameOf(target)}`, 'not started');
+      draw();
     },
     say: (line) => live.above(typeset(line, theme, { columns: stderr.columns })),
     over: attention.over,
@@ -77,6 +81,12 @@ export async function createBoard(
       attention.stop();
     },
   };
+
+  function draw(): void {
+    const [only] = going.values();
+    attention.progress(several ? Math.min(1, ends.size / runs) : only?.share());
+    live.draw();
+  }
 
   function lineOf(run: Run): RunLine {
     const known = going.get(run.executionId);
@@ -93,6 +103,7 @@ export async function createBoard(
       ['completed', theme.good],
       ['not completed', theme.bad],
       ['given up on', theme.warn],
+      ['not started', theme.warn],
     ] as const;
     const parts = looks.flatMap(([end, look]) =>
       count(end) > 0 || end === 'completed' ? look(`${count(end)} ${end}`) : [],

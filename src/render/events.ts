@@ -4,6 +4,7 @@ import { signOfLifeMs } from '../runs/defaults.ts';
 import type { FollowEvent } from '../runs/follow-event.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { cleanJson } from './clean.ts';
+import { identityOf } from './document.ts';
 import { scrubProblem } from './output.ts';
 import type { Reporter } from './reporter.ts';
 
@@ -44,6 +45,10 @@ export function createEventReporter({ clock, stdout, secrets }: Context, runs: n
       heldEnd = event.event === 'final' ? event : undefined;
       if (event.event !== 'final' && event.event !== 'problem') tell(event);
     },
+    // Of a single run the last line tells it.
+    notStarted(target, problem) {
+      if (runs > 1) print('problem', null, { ...identityOf(target), problem: problem.toJSON() });
+    },
     last(document, isProblem) {
       const documents = [document].flat().map((one) => scrubProblem(one, secrets));
       const [first] = documents;
@@ -62,7 +67,7 @@ export function createEventReporter({ clock, stdout, secrets }: Context, runs: n
 function fieldsOf(event: FollowEvent): JsonObject {
   switch (event.event) {
     case 'triggered':
-      return { status: event.execution?.status ?? null, replayed: event.replayed };
+      return { ...identityOf(event.run.target), status: event.execution?.status ?? null, replayed: event.replayed };
     case 'status':
     case 'final':
       return { status: event.execution.status };

@@ -1,11 +1,14 @@
 import type { FollowEvent } from '../runs/follow-event.ts';
 import type { JsonObject } from '../runs/json.ts';
+import type { Problem } from '../runs/problem.ts';
 import type { Target } from '../runs/run.ts';
 import type { OutputOptions } from './output.ts';
 
 /** Tells what happens while runs are followed. */
 export interface Reporter {
   observe(event: FollowEvent): void;
+  /** One of those asked for was not started, and why. */
+  notStarted?(target: Target, problem: Problem): void;
   /** A sentence for people. */
   say(line: string): void;
   /** The document of `--json` in the last event; only where events are wanted. */

@@ -131,6 +131,16 @@ describe('a board of several runs', () => {
     expect(text).toMatch(/\n\n2 of 2 runs completed/);
   });
 
+  test('counts one that was not started, and says why at once', async () => {
+    const screen = await onScreen(['trigger', 'busy', '-q'], going);
+    await screen.exit;
+    const board = openScreen(['trigger', 'busy', 'free', '--watch', '--interval', '100ms'], screen);
+    await board.sees(/1 going · 0 completed · 1 not started/);
+    expect((await board.lines()).join(' ')).toContain('busy is already running, no run was started');
+    screen.endRuns();
+    expect(await board.exit).toBe(5);
+  });
+
   test('past a screenful shows the counts and the latest changes', async () => {
     const names = Array.from({ length: 12 }, (_, index) => `automation-${index}`);
     const screen = await onScreen(['trigger', ...names, '--watch', '--rate', '100'], going, { rows: 10 });

@@ -3,7 +3,7 @@ import { createEventReporter } from '../../src/render/events.ts';
 import type { FollowEvent } from '../../src/runs/follow-event.ts';
 import { Problem } from '../../src/runs/problem.ts';
 import { createMemory } from '../helpers/memory-context.ts';
-import { executionId, fault, run } from '../helpers/scripted-service.ts';
+import { executionId, fault, projectId, run } from '../helpers/scripted-service.ts';
 
 const execution = (status: string) => ({ executionId, status, document: { executionId, status } });
 const told = (...events: FollowEvent[]) => {
@@ -20,15 +20,16 @@ const linesOf = (text: string) =>
 
 const failing = { run, failures: 2, quietMs: 750.4, retryInMs: 412.7, status: 'RUNNING', ageMs: 9_000.2 };
 const { fault: gateway } = fault('unavailable', { httpStatus: 502, message: 'the service answered 502' });
+const identity = { projectId, automationName: 'nightly' };
 const problem = new Problem({ name: 'watch_timeout', message: 'the limit of 1m passed', started: 'yes' });
 
 test.each<[string, FollowEvent, object]>([
   [
     'triggered',
     { event: 'triggered', run, execution: execution('RUNNING'), replayed: false },
-    { status: 'RUNNING', replayed: false },
+    { ...identity, status: 'RUNNING', replayed: false },
   ],
-  ['triggered', { event: 'triggered', run, replayed: true }, { status: null, replayed: true }],
+  ['triggered', { event: 'triggered', run, replayed: true }, { ...identity, status: null, replayed: true }],
   ['status', { event: 'status', run, execution: execution('RUNNING'), changed: true }, { status: 'RUNNING' }],
   [
     'poll_failed',
@@ -57,6 +58,15 @@ test.each<[string, FollowEvent, object]>([
 ])('%s is one line with its own fields: %j', (event, given, fields) => {
   const head = { schema: 1, seq: 1, at: '2026-01-02T03:04:05.000Z', event, executionId };
   expect(told(given)).toEqual([JSON.parse(JSON.stringify({ ...head, ...fields }))]);
+});
+
+test.each([
+  [1, []],
+  [2, [{ event: 'problem', executionId: null, ...identity, problem: { name: 'watch_timeout' } }]],
+])('of %i that are started, one that is not is told at once where the last line does not: %j', (runs, lines) => {
+  const memory = createMemory();
+  createEventReporter(memory, runs).notStarted?.(run.target, problem);
+  expect(linesOf(memory.out())).toMatchObject(lines);
 });
 
 test('lines are numbered, and looks that change nothing are none', () => {

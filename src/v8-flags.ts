@@ -31,7 +31,7 @@ export function spareOptimising(): void {
  * first looks make lives long, since they wait for one another: V8 would keep the like of it among the long-lived from
  * then on, which costs a tenth of the time.
  */
-export function expectManyRuns(): void {
+export function expectLongWatch(): void {
   set(slowGrowth);
   set(youngFirst);
 }

@@ -75,9 +75,9 @@ test.each(['', 'a', 'abc'])('%j is too short to be looked for', (secret) => {
   expect(scrubberOf(secret)('an abc of everything')).toBe('an abc of everything');
 });
 
-test('a long secret in a long text takes no long time', async () => {
+test('a long secret in a long text takes no long time', () => {
   const secret = '%25\\\\&amp;+/='.repeat(20);
   const scrub = scrubberOf(secret);
   const texts = ['%25'.repeat(50_000), '\\'.repeat(100_000), secret.slice(0, -1).repeat(500), '&amp;'.repeat(30_000)];
-  expect(await cpuMsOf(() => texts.map(scrub))).toBeLessThan(1_000);
+  expect(cpuMsOf(() => texts.map(scrub))).toBeLessThan(1_000);
 });

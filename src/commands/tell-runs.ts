@@ -63,19 +63,21 @@ export async function tellOutcomes(
   reporter: Reporter,
   context: Context,
 ): Promise<number> {
-  if (!context.signal.aborted) reporter.over?.(cleanLine(verdictOf(outcomes)));
+  // A run that was named twice has a document in both places, and is told once.
+  const told = [...new Set(outcomes)];
+  if (!context.signal.aborted) reporter.over?.(cleanLine(verdictOf(told)));
   reporter.stop();
   const documents = outcomes.map(({ document }) => document);
   const [document = {}] = documents;
   const isProblem = outcomes.some(({ problem }) => problem !== undefined);
   if (options.events) reporter.last?.(options.plural ? documents : document, isProblem);
   else if (wantsData(options)) printDocuments(documents, options, context);
-  else await printSummaries(outcomes, options, context);
-  await printProblems(outcomes, options, context);
-  if (!wantsData(options)) await tellWhatIsNext(outcomes, options, context);
+  else await printSummaries(told, options, context);
+  await printProblems(told, options, context);
+  if (!wantsData(options)) await tellWhatIsNext(told, options, context);
   if (isGithubActions(context)) {
     const { tellGithubActions } = await import('./tell-github-actions.ts');
-    await tellGithubActions(outcomes, context);
+    await tellGithubActions(told, context);
   }
   return outcomes.map(exitCodeOfOutcome).find((code) => code !== 0) ?? 0;
 }

@@ -10,6 +10,7 @@ import { pause } from '../runs/pause.ts';
 import { Problem, usageProblem } from '../runs/problem.ts';
 import { nameOf, type Target } from '../runs/run.ts';
 import { noRunProblem } from '../runs/trigger-problem.ts';
+import { expectLongWatch } from '../v8-flags.ts';
 import { type Connection, type ConnectOptions, connect } from './connect.ts';
 import { type FollowFlags, followRun, reporterFor } from './follow-run.ts';
 import { type Start, type StartFlags, startRun } from './start-run.ts';
@@ -63,6 +64,7 @@ export async function triggerAll(
 ): Promise<number> {
   const options = { ...flags, runs: requests.length };
   const reporter = await reporterFor(options, connection, context);
+  if (options.watch) expectLongWatch();
   try {
     await splay(options.splayMs, reporter, context);
     const inOrder = createInOrder();
@@ -83,6 +85,7 @@ export async function triggerAll(
       try {
         start = await startRun(request, options, connection, reporter, context);
         inOrder(index, () => start && tellStart(start, options, reporter, context));
+        if (start.kind === 'skipped') reporter.notStarted?.(request.target);
         const followed = options.watch && start.kind !== 'skipped';
         const ending = followed
           ? await followWithReruns(request, start, options, connection, reporter, watching)
@@ -92,7 +95,7 @@ export async function triggerAll(
       } catch (error) {
         inOrder(index, () => {});
         if (!(error instanceof Problem)) throw error;
-        reporter.notStarted?.(request.target, error);
+        if (!start) reporter.notStarted?.(request.target, error);
         return outcomeOf(request.target, start, undefined, error);
       }
     }
@@ -133,7 +136,10 @@ async function followWithReruns(
     try {
       start = await startRun(request, flags, connection, reporter, context);
     } catch (error) {
-      throw error instanceof Problem ? truthOf(error) : error;
+      if (!(error instanceof Problem)) throw error;
+      const problem = truthOf(error);
+      reporter.observe({ event: 'problem', run, problem });
+      throw problem;
     }
     if (start.kind !== 'skipped')
       reporter.say(`the run ended with ${errorType}: started again as ${start.run.executionId}`);

@@ -9,7 +9,7 @@ import { isInterruption } from '../runs/exit-codes.ts';
 import type { Ending } from '../runs/follow.ts';
 import { usageProblem } from '../runs/problem.ts';
 import { isFinal, nameOf } from '../runs/run.ts';
-import { expectManyRuns } from '../v8-flags.ts';
+import { expectLongWatch } from '../v8-flags.ts';
 import { type Connection, type ConnectOptions, connect } from './connect.ts';
 import { type FollowFlags, followRun, reporterFor } from './follow-run.ts';
 import { findRun, type KnownRun, knownRun, type RunFlags } from './known-runs.ts';
@@ -49,10 +49,11 @@ export async function followAll(
   connection: Connection,
   context: Context,
 ): Promise<number> {
-  const distinct = new Map(runs.map((known) => [known.run.executionId, known]));
+  const keyOf = ({ run }: KnownRun) => JSON.stringify(run);
+  const distinct = new Map(runs.map((known) => [keyOf(known), known]));
   const options = { ...flags, runs: distinct.size };
   const reporter = await reporterFor(options, connection, context);
-  expectManyRuns();
+  expectLongWatch();
   try {
     const enough = new AbortController();
     const watching = endedBy(endedBy(context, context.stdout.closed), enough.signal);
@@ -67,8 +68,8 @@ export async function followAll(
       tellEarly(outcome);
       return outcome;
     };
-    const follows = new Map([...distinct].map(([id, known]) => [id, followOne(known)]));
-    const outcomes = await Promise.all(runs.map(({ run }) => follows.get(run.executionId) as Promise<Outcome>));
+    const follows = new Map([...distinct].map(([key, known]) => [key, followOne(known)]));
+    const outcomes = await Promise.all(runs.map((known) => follows.get(keyOf(known)) as Promise<Outcome>));
     return await tellOutcomes(outcomes, { ...options, project: connection.hintProject }, reporter, context);
   } finally {
     reporter.stop();

@@ -17,6 +17,8 @@ import { wrap } from './wrap.ts';
 const reservedRows = 5;
 const latestChanges = 5;
 
+type End = 'completed' | 'not completed' | 'given up on' | 'in doubt' | 'not started' | 'skipped';
+
 /**
  * Followed runs on a terminal. One run is one line; of several each has its line while it goes and a last one above
  * when it has ended, and past a screenful only the counts and the latest changes are shown.
@@ -34,7 +36,7 @@ export async function createBoard(
   const changed: string[] = [];
   const warnedOf = new Set<string>();
   /** How each run came off the board, by id: a rerun has one of its own. */
-  const ends = new Map<string, 'completed' | 'not completed' | 'given up on' | 'not started'>();
+  const ends = new Map<string, End>();
 
   const live = createLiveText(() => {
     // The spinner stands before the first line, an indent before the others; the last column makes some terminals wrap.
@@ -68,10 +70,11 @@ export async function createBoard(
       }
       draw();
     },
-    notStarted(target) {
+    notStarted(target, problem) {
       if (!several) return;
+      const inDoubt = problem?.facts.started === 'unknown';
       // It has no id.
-      ends.set(`${ends.size} ${nameOf(target)}`, 'not started');
+      ends.set(`${ends.size} ${nameOf(target)}`, problem ? (inDoubt ? 'in doubt' : 'not started') : 'skipped');
       draw();
     },
     say: (line) => live.above(typeset(line, theme, { columns: stderr.columns })),
@@ -98,12 +101,14 @@ export async function createBoard(
   }
 
   function counts(columns: number): string {
-    const count = (end: string) => [...ends.values()].filter((value) => value === end).length;
+    const count = (end: End) => [...ends.values()].filter((value) => value === end).length;
     const looks = [
       ['completed', theme.good],
       ['not completed', theme.bad],
       ['given up on', theme.warn],
+      ['in doubt', theme.warn],
       ['not started', theme.warn],
+      ['skipped', theme.dim],
     ] as const;
     const parts = looks.flatMap(([end, look]) =>
       count(end) > 0 || end === 'completed' ? look(`${count(end)} ${end}`) : [],

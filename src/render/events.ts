@@ -47,7 +47,7 @@ export function createEventReporter({ clock, stdout, secrets }: Context, runs: n
     },
     // Of a single run the last line tells it.
     notStarted(target, problem) {
-      if (runs > 1) print('problem', null, { ...identityOf(target), problem: problem.toJSON() });
+      if (problem && runs > 1) print('problem', null, { ...identityOf(target), problem: problem.toJSON() });
     },
     last(document, isProblem) {
       const documents = [document].flat().map((one) => scrubProblem(one, secrets));

@@ -7,8 +7,8 @@ import type { OutputOptions } from './output.ts';
 /** Tells what happens while runs are followed. */
 export interface Reporter {
   observe(event: FollowEvent): void;
-  /** One of those asked for was not started, and why. */
-  notStarted?(target: Target, problem: Problem): void;
+  /** Of one of those asked for there is no run to follow: it was refused, is in doubt or, without a problem, skipped. */
+  notStarted?(target: Target, problem?: Problem): void;
   /** A sentence for people. */
   say(line: string): void;
   /** The document of `--json` in the last event; only where events are wanted. */

@@ -115,7 +115,10 @@ export async function awaitEnd(run: Run, options: FollowOptions, ports: FollowPo
 
   return end();
 
-  /** Returns true as soon as the machine woke up from sleep, though no earlier than the service allows. */
+  /**
+   * Returns true as soon as the machine woke up from sleep, though no earlier than the service allows. Not async: of
+   * thousands of runs each would hold one more frame while it waits.
+   */
   function waitUntil(atMs: number): Promise<boolean> | boolean {
     const leftMs = atMs - clock.elapsedMs();
     if (leftMs <= 0 || signal.aborted) return false;

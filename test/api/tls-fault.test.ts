@@ -6,7 +6,7 @@ import { type Certificate, createAuthority, createCertificate, daysFromNow } fro
 import { type ExchangeOrder, exchangeInProcess } from '../helpers/exchange-process.ts';
 import { listen, startFaultyServer } from '../helpers/faulty-server.ts';
 import { startProxy } from '../helpers/proxies.ts';
-import { atOnceMs, shortLimitMs } from '../helpers/real-time.ts';
+import { ampleLimitMs, atOnceMs, shortLimitMs } from '../helpers/real-time.ts';
 
 const authority = createAuthority('authority of a test');
 const stranger = createAuthority('authority of nobody');
@@ -92,7 +92,7 @@ describe('over TLS', () => {
   });
 
   test.each([
-    ['never answers the handshake', () => {}, 'unreachable', /no connection to .* within 0\.4 s/],
+    ['never answers the handshake', () => {}, 'unreachable', /no connection to .* within 1\.5 s/],
     [
       'closes in the handshake',
       (socket: { destroy(): void }) => socket.destroy(),
@@ -145,7 +145,7 @@ describe('through a proxy to https', () => {
     ],
     ['forbids it', { refuse: 403 }, 'proxy_refused', false, /the proxy does not allow connections to .*\(403\)/],
     ['cannot reach the service', { refuse: 502 }, 'unreachable', true, /the proxy answered 502 instead of connecting/],
-    ['hangs', { hang: true }, 'unreachable', true, /no connection to .* within 0\.4 s|said nothing/],
+    ['hangs', { hang: true }, 'unreachable', true, /no connection to .* within 1\.5 s|said nothing/],
   ] as const)('a proxy that %s was given nothing of the request', async (_, options, kind, transient, message) => {
     const { origin, requests } = await startService(good());
     const { url } = await startProxy(options);
@@ -160,9 +160,15 @@ describe('through a proxy to https', () => {
 
   test.each(['GET', 'POST'] as const)('a proxy that connects too late opens the way for no %s', async (method) => {
     const { origin, requests } = await startService(good());
-    const proxy = await startProxy({ lateMs: 400 });
-    const order = { origin, method, proxy: { url: proxy.url, noProxy: '' }, timeoutMs: 200, connectTimeoutMs: 5000 };
-    const report = await exchange({ ...order, lingerMs: 700 });
+    const proxy = await startProxy({ lateMs: 2_500 });
+    const order = {
+      origin,
+      method,
+      proxy: { url: proxy.url, noProxy: '' },
+      timeoutMs: shortLimitMs,
+      connectTimeoutMs: ampleLimitMs,
+    };
+    const report = await exchange({ ...order, lingerMs: 2_000 });
     expect(report).toMatchObject({ sent: false, fault: { kind: 'unreachable', acted: 'no' } });
     expect(report.tookMs).toBeLessThan(atOnceMs);
     expect(proxy.requests).toHaveLength(1);

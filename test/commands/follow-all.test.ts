@@ -1,9 +1,10 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Connection } from '../../src/commands/connect.ts';
 import { triggerAll } from '../../src/commands/trigger.ts';
 import { followAll } from '../../src/commands/watch.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { createBudget } from '../../src/runs/budget.ts';
+import { nameOf, type Run } from '../../src/runs/run.ts';
 import type { Service } from '../../src/runs/service.ts';
 import { createTempo } from '../../src/runs/tempo.ts';
 import { createMemory } from '../helpers/memory-context.ts';
@@ -20,6 +21,8 @@ const targetOf = (number: number) => ({
   projectId,
   automationName: `nightly ${number}`,
 });
+
+const runOf = (number: number): Run => ({ target: targetOf(number), executionId: idOf(number) });
 
 /** Runs of ten minutes, each of an automation of its own, in virtual time. */
 function createStage(changes: (elapsedMs: () => number) => Partial<Service> = () => ({})) {
@@ -52,14 +55,15 @@ function createStage(changes: (elapsedMs: () => number) => Partial<Service> = ()
     history: () => record,
   } as unknown as Connection;
   const numbers = (count: number) => Array.from({ length: count }, (_, number) => number);
-  return {
+  const stage = {
     looks,
     err: context.err,
     out: context.out,
-    watch: (count: number, flags = {}, named = numbers(count)) =>
+    watch: (count: number, flags = {}) => stage.follow(numbers(count).map(runOf), flags),
+    follow: (runs: Run[], flags = {}) =>
       followAll(
-        named.map((number) => ({ run: { target: targetOf(number), executionId: idOf(number) } })),
-        { plural: named.length > 1, ...flags },
+        runs.map((run) => ({ run })),
+        { plural: runs.length > 1, ...flags },
         connection,
         context,
       ),
@@ -71,6 +75,7 @@ function createStage(changes: (elapsedMs: () => number) => Partial<Service> = ()
         context,
       ),
   };
+  return stage;
 }
 
 test.each(['watch', 'trigger'] as const)(
@@ -113,12 +118,48 @@ test('those that --fail-fast leaves are counted, with how to go on', async () =>
   expect(err()).toContain('2 runs go on: follow them again with `runctl watch --all`');
 });
 
-test('a run that is named twice is followed once, and told in both places', async () => {
-  const once = createStage();
-  await once.watch(2);
-  const twice = createStage();
-  expect(await twice.watch(2, { json: true }, [1, 0, 1])).toBe(0);
-  expect(twice.looks.count).toBe(once.looks.count);
-  const documents: { executionId: string }[] = JSON.parse(twice.out());
-  expect(documents.map(({ executionId }) => executionId)).toEqual([idOf(1), idOf(0), idOf(1)]);
+describe('a run that is named twice', () => {
+  test('is followed once, and has its document in both places', async () => {
+    const once = createStage();
+    await once.watch(2);
+    const twice = createStage();
+    expect(await twice.follow([1, 0, 1].map(runOf), { json: true })).toBe(0);
+    expect(twice.looks.count).toBe(once.looks.count);
+    const documents: { executionId: string }[] = JSON.parse(twice.out());
+    expect(documents.map(({ executionId }) => executionId)).toEqual([idOf(1), idOf(0), idOf(1)]);
+  });
+
+  test('is one to those who count', async () => {
+    const { follow, out, err } = createStage();
+    await follow([1, 0, 1].map(runOf));
+    expect(out().match(/COMPLETED/g)).toHaveLength(2);
+    expect(err()).toContain('2 of 2 runs completed');
+  });
+
+  test('is another under the name of another automation', async () => {
+    const { follow, err } = createStage(() => ({
+      status: async ({ target }) =>
+        nameOf(target) === 'nightly 1' ? fault('not_found', { httpStatus: 404 }) : state('COMPLETED'),
+    }));
+    const wrong = { target: targetOf(1), executionId: idOf(0) };
+    expect(await follow([wrong, runOf(0)], { quiet: true })).toBe(6);
+    expect(err()).toContain('nightly 1: ');
+  });
+});
+
+test('a rerun that is refused is a problem of the run that it was to follow', async () => {
+  let triggers = 0;
+  const { trigger, out } = createStage(() => ({
+    trigger: async () =>
+      triggers++ < 2
+        ? state('RUNNING', { executionId: idOf(triggers), document: {} })
+        : fault('rejected', { httpStatus: 400 }),
+    status: async () => state('FAILED'),
+    result: async ({ executionId }) =>
+      resultOf('FAILED', { error: { type: executionId === idOf(1) ? 'flaky' : 'broken' } }),
+  }));
+  expect(await trigger(2, { events: true, rerunOn: ['flaky'] })).toBe(11);
+  const lines = out().trim().split('\n');
+  const problems = lines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'problem');
+  expect(problems.map(({ executionId }) => executionId)).toEqual([idOf(1), null]);
 });

@@ -115,7 +115,7 @@ describe('a watch on a terminal', () => {
 
 describe('a board of several runs', () => {
   test('has a line for each that goes, and keeps a line of each that has ended', async () => {
-    const scenario: Scenario = { automations: { '*': { duration: '1h' }, quick: { duration: '2s' } } };
+    const scenario: Scenario = { automations: { '*': { duration: '1h' }, quick: { duration: '4s' } } };
     const screen = await onScreen(['trigger', 'quick', 'slow', '--watch', '--interval', '100ms'], scenario);
     await screen.sees(/2 going · 0 completed/);
     await screen.sees(/1 going · 1 completed/);
@@ -131,11 +131,13 @@ describe('a board of several runs', () => {
     expect(text).toMatch(/\n\n2 of 2 runs completed/);
   });
 
-  test('counts one that was not started, and says why at once', async () => {
-    const screen = await onScreen(['trigger', 'busy', '-q'], going);
+  test('counts those that were not started, and says why at once', async () => {
+    const faults: Scenario['faults'] = [{ on: 'trigger', automation: 'lost', do: 'reset' }];
+    const screen = await onScreen(['trigger', 'busy', '-q'], { ...going, faults });
     await screen.exit;
-    const board = openScreen(['trigger', 'busy', 'free', '--watch', '--interval', '100ms'], screen);
-    await board.sees(/1 going · 0 completed · 1 not started/);
+    const argv = ['trigger', 'busy', 'lost', 'free', '--watch', '--interval', '100ms', '--give-up-after', '1s'];
+    const board = openScreen(argv, { ...screen, columns: 100 });
+    await board.sees(/1 going · 0 completed · 1 in doubt · 1 not started/);
     expect((await board.lines()).join(' ')).toContain('busy is already running, no run was started');
     screen.endRuns();
     expect(await board.exit).toBe(5);

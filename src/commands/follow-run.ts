@@ -30,13 +30,17 @@ export function timeoutMsOf({ timeoutMs = defaults.timeoutMs }: { timeoutMs?: nu
   return timeoutMs === 0 ? Number.POSITIVE_INFINITY : timeoutMs;
 }
 
-/** Follows one run to its end: tells the reporter, journals what it learns, runs `--on-final`. */
+/**
+ * Follows one run to its end, or until `leave` aborts before that: tells the reporter, journals what it learns, runs
+ * `--on-final`.
+ */
 export async function followRun(
   { run, triggeredAtMs, known }: KnownRun & { known?: Execution },
   flags: FollowFlags,
   connection: Connection,
   { observe }: Pick<Reporter, 'observe'>,
   context: Context,
+  leave?: AbortSignal,
 ): Promise<Ending> {
   const options = { ...optionsOf(run.target, flags, connection, context), triggeredAtMs, known };
   const tell = (event: FollowEvent) => {
@@ -44,7 +48,7 @@ export async function followRun(
       connection.journal.sawState(connection.baseUrl, run, event.execution);
     observe(event);
   };
-  const ending = await follow(run, options, portsOf(run, connection, tell, context));
+  const ending = await follow(run, options, { ...portsOf(run, connection, tell, context), leave });
   if (flags.onFinal && ending.execution && isFinal(run.target, ending.execution.status)) {
     await runOnFinal(flags.onFinal, ending, context);
   }

@@ -17,8 +17,12 @@ export interface StartFlags {
   idempotencyKey?: string;
   ifActive?: IfActive;
   giveUpAfterMs?: number;
-  /** Bounds `--if-active wait`. */
+  /** Bounds `--if-active wait`, */
   timeoutMs?: number;
+  /** which looks so often. */
+  intervalMs?: number;
+  /** How many runs were named together; 1. */
+  runs?: number;
 }
 
 /** What came of a trigger that did not fail. */

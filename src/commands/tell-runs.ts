@@ -119,7 +119,9 @@ function verdictOf(outcomes: Outcome[]): string {
   const [first] = outcomes;
   if (outcomes.length > 1) {
     const completed = outcomes.filter(({ ending }) => ending && exitCodeOfEnding(ending) === 0).length;
-    return `${completed} of ${outcomes.length} runs completed`;
+    const skipped = outcomes.filter(({ document }) => document.skipped).length;
+    const verdict = `${completed} of ${outcomes.length - skipped} runs completed`;
+    return skipped > 0 ? `${verdict}, ${skipped} skipped` : verdict;
   }
   return `${first?.about}: ${first?.ending?.execution?.status ?? first?.problem?.message ?? 'done'}`;
 }

@@ -40,6 +40,7 @@ export async function triggerOnce(
   // A key that was sent before goes with the bytes that it was sent with.
   const bytes = open?.body ?? body;
   connection.sentKeys.add(idempotencyKey);
+  const who = (flags.runs ?? 1) > 1 ? `${nameOf(target)}: ` : '';
   let isFirst = true;
   const trigger: Service['trigger'] = (request, signal) => {
     const answer = service.trigger(request, signal);
@@ -59,7 +60,7 @@ export async function triggerOnce(
       signal,
       giveUpAfterMs: flags.giveUpAfterMs ?? defaults.giveUpAfterMs,
       onRetry: (fault, delayMs) =>
-        say(`${fault.message}; trying again with the same key in ${formatDuration(delayMs)}`),
+        say(`${who}${fault.message}; trying again with the same key in ${formatDuration(delayMs)}`),
     },
     { given, ageMs: open?.ageMs },
   );

@@ -6,6 +6,7 @@ import type { Reporter } from '../render/reporter.ts';
 import { parseAutomationArgument } from '../runs/arguments.ts';
 import { formatDuration } from '../runs/duration.ts';
 import type { Ending } from '../runs/follow.ts';
+import type { FollowEvent } from '../runs/follow-event.ts';
 import { pause } from '../runs/pause.ts';
 import { Problem, usageProblem } from '../runs/problem.ts';
 import { nameOf, type Target } from '../runs/run.ts';
@@ -84,7 +85,10 @@ export async function triggerAll(
       let start: Start | undefined;
       try {
         start = await startRun(request, options, connection, reporter, context);
-        inOrder(index, () => start && tellStart(start, options, reporter, context));
+        const tell = () => start && tellStart(start, options, reporter, context);
+        // Where ids are data, they stand in the order of the arguments.
+        if (options.watch || wantsData(options)) tell();
+        else inOrder(index, tell);
         if (start.kind === 'skipped') reporter.notStarted?.(request.target);
         const followed = options.watch && start.kind !== 'skipped';
         const ending = followed
@@ -118,14 +122,16 @@ async function followWithReruns(
   let start = first;
   let ending: Ending | undefined;
   let hasStarted = false;
+  const observe = (event: FollowEvent) =>
+    reporter.observe(event.event === 'problem' ? { ...event, problem: truthOf(event.problem) } : event);
   // What becomes of a later run does not undo that an earlier one was started.
   const truthOf = (problem: Problem) => (hasStarted ? problem.with({ started: 'yes' }) : problem);
   for (let reruns = 1; start.kind !== 'skipped'; reruns++) {
     const { run, execution, triggeredAtMs, kind } = start;
     hasStarted ||= kind === 'started';
-    reporter.observe({ event: 'triggered', run, execution, replayed: kind === 'replayed' });
+    observe({ event: 'triggered', run, execution, replayed: kind === 'replayed' });
     const known = kind === 'started' ? execution : undefined;
-    ending = await followRun({ run, triggeredAtMs, known }, options, connection, reporter, context);
+    ending = await followRun({ run, triggeredAtMs, known }, options, connection, { observe }, context);
     if (ending.problem) ending = { ...ending, problem: truthOf(ending.problem) };
     const errorType = ending.result?.error?.type;
     const again = !ending.problem && errorType !== undefined && options.rerunOn?.includes(errorType);
@@ -137,12 +143,11 @@ async function followWithReruns(
       start = await startRun(request, flags, connection, reporter, context);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      const problem = truthOf(error);
-      reporter.observe({ event: 'problem', run, problem });
-      throw problem;
+      observe({ event: 'problem', run, problem: error });
+      return { ...ending, problem: truthOf(error) };
     }
     if (start.kind !== 'skipped')
-      reporter.say(`the run ended with ${errorType}: started again as ${start.run.executionId}`);
+      reporter.say(`${nameOf(run.target)} ended with ${errorType}: started again as ${start.run.executionId}`);
   }
   return ending;
 }

@@ -7,7 +7,8 @@ import { printSentence } from '../render/output.ts';
 import { parseRunArgument } from '../runs/arguments.ts';
 import { isInterruption } from '../runs/exit-codes.ts';
 import type { Ending } from '../runs/follow.ts';
-import { usageProblem } from '../runs/problem.ts';
+import type { FollowEvent } from '../runs/follow-event.ts';
+import { type Problem, usageProblem } from '../runs/problem.ts';
 import { isFinal, nameOf } from '../runs/run.ts';
 import { expectLongWatch } from '../v8-flags.ts';
 import { type Connection, type ConnectOptions, connect } from './connect.ts';
@@ -56,13 +57,18 @@ export async function followAll(
   expectLongWatch();
   try {
     const enough = new AbortController();
-    const watching = endedBy(endedBy(context, context.stdout.closed), enough.signal);
+    const watching = endedBy(context, context.stdout.closed);
+    const { signal: leave } = endedBy(watching, enough.signal);
+    // A run that was left because of another's end has no problem of its own.
+    const isLeft = (problem: Problem | undefined) =>
+      enough.signal.aborted && !context.signal.aborted && problem !== undefined && isInterruption(problem.facts.name);
+    const observe = (event: FollowEvent) => {
+      if (event.event !== 'problem' || !isLeft(event.problem)) reporter.observe(event);
+    };
     const tellEarly = createEarlyWord(reporter, distinct.size);
     const followOne = async (known: KnownRun): Promise<Outcome> => {
-      const ending = await followRun(known, options, connection, reporter, watching);
-      // A run that was left because of another's end has no problem of its own.
-      const isLeft = enough.signal.aborted && !context.signal.aborted && isCut(ending);
-      if (isLeft) return { ...outcomeOf({ ...ending, problem: undefined }), left: !isOver(ending) };
+      const ending = await followRun(known, options, connection, { observe }, watching, leave);
+      if (isLeft(ending.problem)) return { ...outcomeOf({ ...ending, problem: undefined }), left: true };
       if (options.failFast && exitCodeOfEnding(ending) !== 0) enough.abort('--fail-fast');
       const outcome = outcomeOf(ending);
       tellEarly(outcome);
@@ -84,8 +90,6 @@ function outcomeOf(ending: Ending): Outcome {
     problem: ending.problem,
   };
 }
-
-const isCut = ({ problem }: Ending): boolean => problem !== undefined && isInterruption(problem.facts.name);
 
 const isOver = ({ run, execution }: Ending): boolean =>
   execution !== undefined && isFinal(run.target, execution.status);

@@ -17,7 +17,7 @@ export async function follow(run: Run, options: FollowOptions, ports: FollowPort
   const { clock, observe } = ports;
   const { timeoutMs, giveUpAfterMs, triggeredAtMs } = options;
   const startMs = clock.elapsedMs();
-  const ending = await awaitEnd(run, options, ports);
+  const ending = await awaitEnd(run, options, { ...ports, signal: ports.leave ?? ports.signal });
   const { execution, problem } = ending;
   if (problem || !execution) return ending;
   observe({ event: 'final', run, execution });

@@ -4,6 +4,7 @@ import { triggerAll } from '../../src/commands/trigger.ts';
 import { followAll } from '../../src/commands/watch.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { createBudget } from '../../src/runs/budget.ts';
+import type { Clock } from '../../src/runs/clock.ts';
 import { nameOf, type Run } from '../../src/runs/run.ts';
 import type { Service } from '../../src/runs/service.ts';
 import { createTempo } from '../../src/runs/tempo.ts';
@@ -24,8 +25,23 @@ const targetOf = (number: number) => ({
 
 const runOf = (number: number): Run => ({ target: targetOf(number), executionId: idOf(number) });
 
+interface ProblemEvent {
+  executionId: string | null;
+  problem?: { started: string };
+  /** In the last event. */
+  document?: { status: string; problem: { started: string } }[];
+}
+
+/** Those of `--events`. */
+const problemsIn = (text: string): ProblemEvent[] =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+    .filter(({ event }) => event === 'problem');
+
 /** Runs of ten minutes, each of an automation of its own, in virtual time. */
-function createStage(changes: (elapsedMs: () => number) => Partial<Service> = () => ({})) {
+function createStage(changes: (elapsedMs: () => number, sleep: Clock['sleep']) => Partial<Service> = () => ({})) {
   const context = createMemory();
   const { clock } = context;
   const looks = { count: 0 };
@@ -42,7 +58,7 @@ function createStage(changes: (elapsedMs: () => number) => Partial<Service> = ()
       });
     },
     result: async ({ executionId }) => resultOf('COMPLETED', { document: { executionId } }),
-    ...changes(clock.elapsedMs),
+    ...changes(clock.elapsedMs, clock.sleep),
   };
   const connection = {
     settings: { account: 'account' },
@@ -118,6 +134,23 @@ test('those that --fail-fast leaves are counted, with how to go on', async () =>
   expect(err()).toContain('2 runs go on: follow them again with `runctl watch --all`');
 });
 
+test('a run that has ended by then keeps its result, and one that is left has no problem', async () => {
+  const ends: Record<string, string> = { [idOf(0)]: 'FAILED', [idOf(1)]: 'COMPLETED' };
+  const { watch, out } = createStage((_, sleep) => ({
+    status: async ({ executionId }) =>
+      state(ends[executionId] ?? 'RUNNING', { executionId, document: { executionId } }),
+    result: async ({ executionId }) => {
+      if (executionId === idOf(1)) await sleep(minute);
+      return resultOf('COMPLETED', { document: { executionId, output: 'done' } });
+    },
+  }));
+  expect(await watch(3, { failFast: true, events: true })).toBe(1);
+  const lines = out().trim().split('\n');
+  expect(problemsIn(out())).toEqual([]);
+  const [, ended] = JSON.parse(lines.at(-1) ?? '').document;
+  expect(ended).toMatchObject({ executionId: idOf(1), output: 'done' });
+});
+
 describe('a run that is named twice', () => {
   test('is followed once, and has its document in both places', async () => {
     const once = createStage();
@@ -159,7 +192,26 @@ test('a rerun that is refused is a problem of the run that it was to follow', as
       resultOf('FAILED', { error: { type: executionId === idOf(1) ? 'flaky' : 'broken' } }),
   }));
   expect(await trigger(2, { events: true, rerunOn: ['flaky'] })).toBe(11);
-  const lines = out().trim().split('\n');
-  const problems = lines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'problem');
-  expect(problems.map(({ executionId }) => executionId)).toEqual([idOf(1), null]);
+  const [told, last] = problemsIn(out());
+  expect([told?.executionId, last?.executionId]).toEqual([idOf(1), null]);
+  // What became of the rerun does not undo how the run had ended.
+  expect(last?.document).toMatchObject([{ status: 'FAILED', problem: { name: 'bad_response', started: 'yes' } }, {}]);
+});
+
+test('the events of a trigger say that a run was started, as its document does', async () => {
+  const { trigger, out } = createStage();
+  expect(await trigger(2, { events: true, timeoutMs: minute })).toBe(124);
+  const problems = problemsIn(out()).flatMap(
+    ({ problem, document = [] }) => problem ?? document.map((one) => one.problem),
+  );
+  expect(problems.map(({ started }) => started)).toEqual(['yes', 'yes', 'yes', 'yes']);
+});
+
+test('what was skipped is no run that did not complete', async () => {
+  const { trigger, err } = createStage(() => ({
+    trigger: async ({ target }) =>
+      nameOf(target) === 'nightly 0' ? fault('already_active') : state('RUNNING', { executionId: idOf(1) }),
+  }));
+  expect(await trigger(2, { ifActive: 'skip' })).toBe(0);
+  expect(err()).toContain('1 of 1 runs completed, 1 skipped');
 });

@@ -14,7 +14,7 @@ export interface Reading<T> {
   /** The value in a good document; undefined where the document is not what was asked for. */
   read(document: JsonObject): T | undefined;
   /** Takes the API key out of what a refusal says: it is cut to one line, and half a key would not be known again. */
-  scrub?(text: string): string;
+  scrub(text: string): string;
 }
 
 const errorBodyBytes = 64 * 1024;
@@ -38,8 +38,7 @@ async function readGood<T>(raw: HttpResponse, reading: Reading<T>): Promise<Answ
   }
 
   function faultOf(kind: FaultKind, message: string): Answer<T> {
-    const { scrub = asItIs } = reading;
-    return fault(factsOf(scrubbed(raw, reading)), kind, scrub(message));
+    return fault(factsOf(scrubbed(raw, reading)), kind, reading.scrub(message));
   }
 }
 
@@ -58,7 +57,7 @@ async function readRefusal<T>(response: HttpResponse, reading: Reading<T>): Prom
   );
 }
 
-async function readErrorOf<T>(response: HttpResponse, { scrub = asItIs }: Reading<T>): Promise<ErrorBody> {
+async function readErrorOf<T>(response: HttpResponse, { scrub }: Reading<T>): Promise<ErrorBody> {
   try {
     const body = response.body.subarray(0, errorBodyBytes);
     return readErrorBody(scrub(await readText({ ...response, body }, errorBodyBytes)));
@@ -69,12 +68,10 @@ async function readErrorOf<T>(response: HttpResponse, { scrub = asItIs }: Readin
 }
 
 /** A good answer's headers tell nothing, and thousands of runs look every second: those of others alone are worth it. */
-function scrubbed<T>(response: HttpResponse, { scrub = asItIs }: Reading<T>): HttpResponse {
+function scrubbed<T>(response: HttpResponse, { scrub }: Reading<T>): HttpResponse {
   const headers = Object.entries(response.headers).map(([name, value]) => [name, scrub(value)]);
   return { ...response, headers: Object.fromEntries(headers) };
 }
-
-const asItIs = (text: string) => text;
 
 const passing = new Set([408, 425, 500, 502, 503, 504]);
 

@@ -24,7 +24,7 @@ const mebibyte = 1024 * 1024;
 
 /** The service over HTTP: each call is one attempt and never throws for what the network or the service does. */
 export function createHttpService(options: HttpServiceOptions): Service {
-  const { transport, apiKey, requestTimeoutMs, nowMs, scrub } = options;
+  const { transport, apiKey, requestTimeoutMs, nowMs, scrub = (text) => text } = options;
   const { host, pathname, protocol } = new URL(options.baseUrl);
   const prefix = pathname.replace(/\/$/, '');
   const headers = {

@@ -48,7 +48,7 @@ export async function followRun(
       connection.journal.sawState(connection.baseUrl, run, event.execution);
     observe(event);
   };
-  const ending = await follow(run, options, { ...portsOf(run, connection, tell, context), leave });
+  const ending = await follow(run, options, portsOf(run, connection, tell, context), leave);
   if (flags.onFinal && ending.execution && isFinal(run.target, ending.execution.status)) {
     await runOnFinal(flags.onFinal, ending, context);
   }

@@ -68,6 +68,8 @@ export async function triggerAll(
   if (options.watch) expectLongWatch();
   try {
     await splay(options.splayMs, reporter, context);
+    // On stdout ids stand in the order of the arguments, unless stdout is for the run's end or for other data.
+    const idsAreData = !options.watch && !wantsData(options);
     const inOrder = createInOrder();
     const watching = endedBy(context, context.stdout.closed);
     const tellEarly = createEarlyWord(reporter, options.watch ? requests.length : 0);
@@ -85,10 +87,9 @@ export async function triggerAll(
       let start: Start | undefined;
       try {
         start = await startRun(request, options, connection, reporter, context);
-        const tell = () => start && tellStart(start, options, reporter, context);
-        // Where ids are data, they stand in the order of the arguments.
-        if (options.watch || wantsData(options)) tell();
-        else inOrder(index, tell);
+        const tell = () => start && tellStart(start, idsAreData, reporter, context);
+        if (idsAreData) inOrder(index, tell);
+        else tell();
         if (start.kind === 'skipped') reporter.notStarted?.(request.target);
         const followed = options.watch && start.kind !== 'skipped';
         const ending = followed
@@ -164,8 +165,8 @@ async function splay(
   if (signal.aborted) throw noRunProblem(signal);
 }
 
-/** The id, the moment it is known: on stdout, unless stdout is for the run's end or for data. */
-function tellStart(start: Start, options: TriggerOptions, { say }: Reporter, { stdout }: Context): void {
+/** The id, the moment it is known: on stdout where ids are what is asked for. */
+function tellStart(start: Start, idsAreData: boolean, { say }: Reporter, { stdout }: Context): void {
   if (start.kind === 'skipped') {
     say(`${nameOf(start.target)} is already running: skipped, no run was started`);
     return;
@@ -177,11 +178,11 @@ function tellStart(start: Start, options: TriggerOptions, { say }: Reporter, { s
     attached: `${nameOf(target)} is already running: this is the active run`,
   };
   const sentence = sentences[start.kind];
-  if (options.watch || wantsData(options)) {
-    say(`${sentence}: ${executionId}`);
-  } else {
+  if (idsAreData) {
     stdout.write(`${executionId}\n`);
     say(`${sentence}; follow it with \`runctl watch ${executionId}\``);
+  } else {
+    say(`${sentence}: ${executionId}`);
   }
 }
 

@@ -5,7 +5,7 @@ import { createReporter } from '../render/create-reporter.ts';
 import { documentOf } from '../render/document.ts';
 import { printSentence } from '../render/output.ts';
 import { parseRunArgument } from '../runs/arguments.ts';
-import { isInterruption } from '../runs/exit-codes.ts';
+import { leavesRun } from '../runs/fault-problem.ts';
 import type { Ending } from '../runs/follow.ts';
 import type { FollowEvent } from '../runs/follow-event.ts';
 import { type Problem, usageProblem } from '../runs/problem.ts';
@@ -60,15 +60,15 @@ export async function followAll(
     const watching = endedBy(context, context.stdout.closed);
     const { signal: leave } = endedBy(watching, enough.signal);
     // A run that was left because of another's end has no problem of its own.
-    const isLeft = (problem: Problem | undefined) =>
-      enough.signal.aborted && !context.signal.aborted && problem !== undefined && isInterruption(problem.facts.name);
+    const isLeft = (problem: Problem) => enough.signal.aborted && !context.signal.aborted && leavesRun(problem);
     const observe = (event: FollowEvent) => {
       if (event.event !== 'problem' || !isLeft(event.problem)) reporter.observe(event);
     };
     const tellEarly = createEarlyWord(reporter, distinct.size);
     const followOne = async (known: KnownRun): Promise<Outcome> => {
       const ending = await followRun(known, options, connection, { observe }, watching, leave);
-      if (isLeft(ending.problem)) return { ...outcomeOf({ ...ending, problem: undefined }), left: true };
+      if (ending.problem && isLeft(ending.problem))
+        return { ...outcomeOf({ ...ending, problem: undefined }), left: true };
       if (options.failFast && exitCodeOfEnding(ending) !== 0) enough.abort('--fail-fast');
       const outcome = outcomeOf(ending);
       tellEarly(outcome);

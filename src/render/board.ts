@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { formatDuration } from '../runs/duration.ts';
+import type { Problem } from '../runs/problem.ts';
 import { endingOf, isKnownState, nameOf, type Run } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { createAttention } from './attention.ts';
@@ -18,6 +19,11 @@ const reservedRows = 5;
 const latestChanges = 5;
 
 type End = 'completed' | 'not completed' | 'given up on' | 'in doubt' | 'not started' | 'skipped';
+
+function endWithoutRun(problem: Problem | undefined): End {
+  if (!problem) return 'skipped';
+  return problem.facts.started === 'unknown' ? 'in doubt' : 'not started';
+}
 
 /**
  * Followed runs on a terminal. One run is one line; of several each has its line while it goes and a last one above
@@ -72,9 +78,8 @@ export async function createBoard(
     },
     notStarted(target, problem) {
       if (!several) return;
-      const inDoubt = problem?.facts.started === 'unknown';
       // It has no id.
-      ends.set(`${ends.size} ${nameOf(target)}`, problem ? (inDoubt ? 'in doubt' : 'not started') : 'skipped');
+      ends.set(`${ends.size} ${nameOf(target)}`, endWithoutRun(problem));
       draw();
     },
     say: (line) => live.above(typeset(line, theme, { columns: stderr.columns })),

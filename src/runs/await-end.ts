@@ -31,8 +31,6 @@ export interface FollowPorts {
   clock: Clock;
   random(): number;
   signal: AbortSignal;
-  /** Ends the wait for the run's end, as `signal` does, but not the fetching of its result. */
-  leave?: AbortSignal;
   budget: Budget;
   /** Shared by every run of the process: slows down after a 429. */
   tempo: Tempo;

@@ -12,12 +12,20 @@ export interface Ending extends StatusEnding {
 /** A result may be late (field notes 14): it is given this time, however little is left of `timeoutMs`. */
 const leastForResultMs = 30_000;
 
-/** Follows a run to its end, and fetches its result with the same tolerance. */
-export async function follow(run: Run, options: FollowOptions, ports: FollowPorts): Promise<Ending> {
+/**
+ * Follows a run to its end, and fetches its result with the same tolerance. `leave` ends the wait for the run's end, but
+ * not the fetching of its result.
+ */
+export async function follow(
+  run: Run,
+  options: FollowOptions,
+  ports: FollowPorts,
+  leave = ports.signal,
+): Promise<Ending> {
   const { clock, observe } = ports;
   const { timeoutMs, giveUpAfterMs, triggeredAtMs } = options;
   const startMs = clock.elapsedMs();
-  const ending = await awaitEnd(run, options, { ...ports, signal: ports.leave ?? ports.signal });
+  const ending = await awaitEnd(run, options, { ...ports, signal: leave });
   const { execution, problem } = ending;
   if (problem || !execution) return ending;
   observe({ event: 'final', run, execution });

@@ -312,16 +312,9 @@ describe('connections', () => {
   });
 
   test('end with the transport, and whoever waits on one is told', async () => {
-    let hasArrived = () => {};
-    const arrived = new Promise<void>((resolve) => {
-      hasArrived = resolve;
-    });
-    const { origin } = await startFaultyServer(() => hasArrived());
+    const { origin } = await startFaultyServer(() => transport.destroy());
     const { transport, send } = openTransport(origin);
-    const waiting = send({ method: 'GET' });
-    await arrived;
-    transport.destroy();
-    const { exchange, tookMs } = await waiting;
+    const { exchange, tookMs } = await send({ method: 'GET' });
     expect(exchange).toMatchObject({ kind: 'failure', failure: { sent: true } });
     expect(tookMs).toBeLessThan(atOnceMs);
   });

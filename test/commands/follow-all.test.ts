@@ -47,7 +47,7 @@ function createStage(changes: (elapsedMs: () => number, sleep: Clock['sleep']) =
   const looks = { count: 0 };
   const service: Service = {
     async trigger({ target }) {
-      const executionId = idOf(target.family === 'automation' ? Number(target.automationName.slice(8)) : 0);
+      const executionId = idOf(Number(nameOf(target).slice(8)));
       return state('RUNNING', { executionId, document: { executionId, status: 'RUNNING' } });
     },
     async status({ executionId }) {
@@ -115,9 +115,7 @@ test('one of several that is refused is told while the others go on, and its rem
     Promise.resolve(fault('already_active', { httpStatus: 422, message: 'the service answered 422' }));
   const { trigger, err } = createStage(() => ({
     trigger: ({ target }) =>
-      target.family === 'automation' && target.automationName === 'nightly 0'
-        ? active()
-        : Promise.resolve(state('RUNNING', { executionId: idOf(1) })),
+      nameOf(target) === 'nightly 0' ? active() : Promise.resolve(state('RUNNING', { executionId: idOf(1) })),
   }));
   expect(await trigger(2)).toBe(5);
   expect(err()).toMatch(

@@ -5,7 +5,7 @@ import { createProgram } from '../src/cli/program.ts';
 import { type Outline, outlineOf } from '../src/completion/outline.ts';
 import { settingTable } from '../src/config/setting-table.ts';
 import type { Context } from '../src/context.ts';
-import { exitCodes } from '../src/runs/exit-codes.ts';
+import { exitCodes } from '../src/problems/exit-codes.ts';
 
 /** The program as it is defined; no command of it is run. */
 function wholeProgram(write: (text: string) => void = () => {}): Command {

@@ -1,9 +1,9 @@
 import { failWith } from './cli/fail-with.ts';
 import { runCli } from './cli/run.ts';
 import type { Context, Sink } from './context.ts';
+import { exitCodeOf, signalExits } from './problems/exit-codes.ts';
 import { hasColors, hasUnicode } from './render/terminal.ts';
 import type { Clock } from './runs/clock.ts';
-import { exitCodeOf, signalExits } from './runs/exit-codes.ts';
 import { onAbort } from './runs/on-abort.ts';
 import { createSecrets } from './secrets.ts';
 

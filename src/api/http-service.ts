@@ -1,9 +1,9 @@
 import type { Answer, Execution, RunResult, Service } from '../runs/service.ts';
-import { answerOf, type Reading } from './answer.ts';
 import { resultPath, statusPath, triggerPath } from './endpoints.ts';
 import type { HttpRequest, Transport } from './exchange.ts';
-import { faultOf } from './failure.ts';
+import { faultOf } from './network-fault.ts';
 import { createRepeatReader, type RepeatReader } from './repeated-answer.ts';
+import { answerOf, type Reading } from './response.ts';
 import { readExecution, readResult } from './schema.ts';
 
 export interface HttpServiceOptions {

@@ -1,5 +1,5 @@
 import type { Env } from '../context.ts';
-import { usageProblem } from '../runs/problem.ts';
+import { usageProblem } from '../problems/problem.ts';
 
 export interface ProxySettings {
   /** An http or https URL, maybe with user and password. */

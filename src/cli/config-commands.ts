@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { settingKeys } from '../config/setting-table.ts';
-import { usageProblem } from '../runs/problem.ts';
+import { usageProblem } from '../problems/problem.ts';
 import { withOptions } from './options.ts';
 import type { Wire } from './wiring.ts';
 
@@ -14,7 +14,7 @@ export const wireConfig: Wire = (config, { done, context }) => {
     .action(async (options, { args: [unknown] }) => {
       if (unknown !== undefined)
         throw usageProblem(`unknown command 'config ${unknown}'`, 'see `runctl config --help`');
-      const { configGuide } = await import('../commands/config-guide.ts');
+      const { configGuide } = await import('../commands/config-setup.ts');
       await done(configGuide(options, context));
     });
   const json = () => new Option('--json', 'print one JSON document');

@@ -1,7 +1,7 @@
 import { version } from '../../package.json';
 import type { Context } from '../context.ts';
+import { Problem } from '../problems/problem.ts';
 import { printDocuments, printProblem } from '../render/output.ts';
-import { Problem } from '../runs/problem.ts';
 import { ownWordsOf } from './own-words.ts';
 
 /** The one place where an error becomes words, data and an exit code. Anything but a `Problem` is a bug of ours. */

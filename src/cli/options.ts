@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { errorTypes } from '../problems/next-step.ts';
+import { usageProblem } from '../problems/problem.ts';
 import { defaults } from '../runs/defaults.ts';
 import { formatDuration, parseDuration } from '../runs/duration.ts';
-import { errorTypes } from '../runs/next-step.ts';
-import { usageProblem } from '../runs/problem.ts';
 
 /** A duration as it is typed. */
 export const typed = (ms: number) => formatDuration(ms).replace(' ', '');

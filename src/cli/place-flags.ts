@@ -1,4 +1,4 @@
-import { shellWord } from '../runs/shell-word.ts';
+import { shellWord } from '../problems/quote.ts';
 import { ownWordsOf } from './own-words.ts';
 
 const flags = ['--profile', '--base-url', '--project', '-p'];

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
+import { errorTypes } from '../problems/next-step.ts';
 import { defaults } from '../runs/defaults.ts';
-import { errorTypes } from '../runs/next-step.ts';
 import { checked, createOption, duration, errorTypeNames, exitStatus, typed, whole, withOptions } from './options.ts';
 import type { Wire } from './wiring.ts';
 

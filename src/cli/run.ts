@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from 'commander';
 import { type Context, variantOf } from '../context.ts';
-import { usageProblem } from '../runs/problem.ts';
+import { usageProblem } from '../problems/problem.ts';
 import { failWith } from './fail-with.ts';
 import { placeFlagsOf } from './place-flags.ts';
 import { createProgram } from './program.ts';

@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { printSentence } from '../render/output.ts';
-import { parseUuidArgument } from '../runs/arguments.ts';
 import type { AgentTarget } from '../runs/run.ts';
-import { connect } from './connect.ts';
+import { parseUuidArgument } from '../session/arguments.ts';
+import { connect } from '../session/connect.ts';
 import { type StatusOptions, showStatus } from './status.ts';
 import { checkWatchFlags, type TriggerOptions, triggerAll } from './trigger.ts';
 import { followAll, type WatchOptions } from './watch.ts';

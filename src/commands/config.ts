@@ -1,19 +1,19 @@
+import { type ConfigFile, readConfigFile } from '../config/config-file.ts';
 import { type DescribedSetting, describeSettings } from '../config/describe-settings.ts';
-import { type ConfigFile, readConfigFile } from '../config/file.ts';
 import type { SettingFlags } from '../config/find-settings.ts';
-import { resolveConfigFile } from '../config/folders.ts';
 import { parseSetting } from '../config/parse-setting.ts';
+import { resolveConfigFile } from '../config/paths.ts';
 import { type ChosenProfile, checkProfileName, chooseProfile, sourceOf, storedProfile } from '../config/profile.ts';
 import { readKeyInput } from '../config/read-key.ts';
 import { parseSettingKey } from '../config/setting-key.ts';
 import { defaultProfile, type StoredKey } from '../config/setting-table.ts';
 import type { Context } from '../context.ts';
-import { block } from '../render/block.ts';
-import { cleanLine } from '../render/clean.ts';
+import { usageProblem } from '../problems/problem.ts';
+import { quote } from '../problems/quote.ts';
+import { block } from '../render/fields.ts';
 import { linesOf, printDocuments, printSentence, themeOf } from '../render/output.ts';
+import { cleanLine } from '../render/sanitize.ts';
 import type { Theme } from '../render/theme.ts';
-import { quote } from '../runs/arguments.ts';
-import { usageProblem } from '../runs/problem.ts';
 
 export interface ConfigOptions extends SettingFlags {
   json?: boolean;
@@ -151,7 +151,7 @@ function withProfile(
 }
 
 async function change(path: string, make: (config: ConfigFile) => ConfigFile): Promise<void> {
-  const { changeConfigFile } = await import('../config/store.ts');
+  const { changeConfigFile } = await import('../config/write-config.ts');
   changeConfigFile(path, make);
 }
 

@@ -1,11 +1,11 @@
 import { type Context, variantOf } from '../context.ts';
 import { builtInScenarios } from '../emulator/scenarios.ts';
+import { withScratchFolder } from '../emulator/scratch-folder.ts';
 import { startEmulator } from '../emulator/server.ts';
 import { linesOf, printSentence, themeOf } from '../render/output.ts';
 import { wrap } from '../render/wrap.ts';
 import { list } from './list.ts';
 import { result } from './result.ts';
-import { withScratchFolder } from './scratch-folder.ts';
 import { trigger } from './trigger.ts';
 
 const automation = 'nightly-report';

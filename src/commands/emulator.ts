@@ -6,8 +6,8 @@ import { parseScenario } from '../emulator/parse-scenario.ts';
 import type { Scenario } from '../emulator/scenario.ts';
 import { builtInScenarios, findBuiltInScenario } from '../emulator/scenarios.ts';
 import { startEmulator } from '../emulator/server.ts';
+import { usageProblem } from '../problems/problem.ts';
 import { onAbort } from '../runs/on-abort.ts';
-import { usageProblem } from '../runs/problem.ts';
 
 export interface EmulatorCommandOptions {
   port?: number;
@@ -40,7 +40,7 @@ export async function emulator(
     onRequest: isSilent ? undefined : (line) => stderr.write(`${line}\n`),
   });
   if (command.length > 0) {
-    const { rehearse } = await import('./rehearse.ts');
+    const { rehearse } = await import('../emulator/run-against.ts');
     return rehearse(command, running, context).finally(running.close);
   }
   stdout.write(`export RUNCTL_BASE_URL=${running.url}\n`);

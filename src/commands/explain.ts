@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
+import { exitCodes } from '../problems/exit-codes.ts';
+import { usageProblem } from '../problems/problem.ts';
 import { exitCodeBlock, exitCodeTable } from '../render/exit-code-table.ts';
 import { linesOf, type OutputOptions, themeOf } from '../render/output.ts';
-import { exitCodes } from '../runs/exit-codes.ts';
-import { usageProblem } from '../runs/problem.ts';
 
 /** `runctl explain [code]`: what an exit code, given by number or name, means and what to do. */
 export async function explain(code: string | undefined, options: OutputOptions, context: Context): Promise<number> {

@@ -4,7 +4,7 @@ import type { JournalRun } from '../journal/journal.ts';
 import { identityOf } from '../render/document.ts';
 import { type OutputOptions, printDocuments, printSentence, themeOf, wantsData } from '../render/output.ts';
 import { runTable } from '../render/run-table.ts';
-import { type ConnectOptions, journalOf } from './connect.ts';
+import { type ConnectOptions, journalOf } from '../session/connect.ts';
 
 export interface ListOptions extends ConnectOptions, OutputOptions {
   limit?: number;

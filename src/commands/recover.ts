@@ -1,16 +1,16 @@
 import type { Context } from '../context.ts';
 import type { OpenIntent } from '../journal/open-intent.ts';
 import { createTriggerRecord } from '../journal/trigger-record.ts';
+import { exitCodeOf } from '../problems/exit-codes.ts';
+import type { Problem } from '../problems/problem.ts';
+import { interruptedTriggerProblem, unknownTriggerProblem } from '../problems/trigger-problems.ts';
 import { identityOf } from '../render/document.ts';
 import { type OutputOptions, printDocuments, printNextStep, printSentence, wantsData } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
-import { exitCodeOf } from '../runs/exit-codes.ts';
-import type { Problem } from '../runs/problem.ts';
 import { nameOf } from '../runs/run.ts';
 import { triggerRun } from '../runs/trigger.ts';
-import { interruptedTriggerProblem, unknownTriggerProblem } from '../runs/trigger-problem.ts';
-import { type Connection, type ConnectOptions, connect } from './connect.ts';
+import { type Connection, type ConnectOptions, connect } from '../session/connect.ts';
 
 export interface RecoverOptions extends ConnectOptions, OutputOptions {
   dryRun?: boolean;

@@ -1,13 +1,13 @@
 import type { Context } from '../context.ts';
+import { usageProblem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
 import { linesOf, type OutputOptions, printDocuments, printSentence, themeOf, wantsData } from '../render/output.ts';
 import { summary } from '../render/summary.ts';
-import { parseRunArgument } from '../runs/arguments.ts';
-import { usageProblem } from '../runs/problem.ts';
 import { isFinal } from '../runs/run.ts';
-import { connect } from './connect.ts';
-import { findRun } from './known-runs.ts';
-import { lookAt } from './look.ts';
+import { parseRunArgument } from '../session/arguments.ts';
+import { connect } from '../session/connect.ts';
+import { findRun } from '../session/find-run.ts';
+import { lookAt } from '../session/poll-once.ts';
 import { exitStatusOf, type StatusOptions } from './status.ts';
 
 export interface ResultOptions extends StatusOptions, OutputOptions {}

@@ -1,13 +1,13 @@
 import type { Context } from '../context.ts';
+import { exitCodeOf } from '../problems/exit-codes.ts';
 import { documentOf } from '../render/document.ts';
 import { linesOf, type OutputOptions, printDocuments, themeOf, wantsData } from '../render/output.ts';
 import { statusBlock } from '../render/status-block.ts';
-import { parseRunArgument } from '../runs/arguments.ts';
-import { exitCodeOf } from '../runs/exit-codes.ts';
 import { endingOf, isFinal, type Run } from '../runs/run.ts';
-import { type Connection, type ConnectOptions, connect } from './connect.ts';
-import { findRun, type KnownRun, type RunFlags } from './known-runs.ts';
-import { lookAt } from './look.ts';
+import { parseRunArgument } from '../session/arguments.ts';
+import { type Connection, type ConnectOptions, connect } from '../session/connect.ts';
+import { findRun, type KnownRun, type RunFlags } from '../session/find-run.ts';
+import { lookAt } from '../session/poll-once.ts';
 
 export interface StatusOptions extends ConnectOptions, RunFlags, OutputOptions {
   giveUpAfterMs?: number;

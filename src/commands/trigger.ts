@@ -1,21 +1,21 @@
 import { requireProject } from '../config/settings.ts';
 import { type Context, endedBy } from '../context.ts';
+import { Problem, usageProblem } from '../problems/problem.ts';
+import { noRunProblem } from '../problems/trigger-problems.ts';
 import { documentOf, identityOf } from '../render/document.ts';
 import { wantsData } from '../render/output.ts';
 import type { Reporter } from '../render/reporter.ts';
-import { parseAutomationArgument } from '../runs/arguments.ts';
 import { formatDuration } from '../runs/duration.ts';
 import type { Ending } from '../runs/follow.ts';
 import type { FollowEvent } from '../runs/follow-event.ts';
 import { pause } from '../runs/pause.ts';
-import { Problem, usageProblem } from '../runs/problem.ts';
 import { nameOf, type Target } from '../runs/run.ts';
-import { noRunProblem } from '../runs/trigger-problem.ts';
+import { parseAutomationArgument } from '../session/arguments.ts';
+import { type Connection, type ConnectOptions, connect } from '../session/connect.ts';
+import { type FollowFlags, followRun, reporterFor } from '../session/follow-run.ts';
+import { createEarlyWord, type Outcome, tellOutcomes } from '../session/report.ts';
+import { type Start, type StartFlags, startRun } from '../session/start-run.ts';
 import { expectLongWatch } from '../v8-flags.ts';
-import { type Connection, type ConnectOptions, connect } from './connect.ts';
-import { type FollowFlags, followRun, reporterFor } from './follow-run.ts';
-import { type Start, type StartFlags, startRun } from './start-run.ts';
-import { createEarlyWord, type Outcome, tellOutcomes } from './tell-runs.ts';
 
 export interface TriggerOptions extends ConnectOptions, StartFlags, FollowFlags {
   watch?: boolean;

@@ -1,20 +1,20 @@
 import { readText } from '../config/read-text.ts';
 import { unlessInterrupted } from '../config/unless-interrupted.ts';
 import { type Context, endedBy } from '../context.ts';
+import { type Problem, usageProblem } from '../problems/problem.ts';
+import { leavesRun } from '../problems/watch-problems.ts';
 import { createReporter } from '../render/create-reporter.ts';
 import { documentOf } from '../render/document.ts';
 import { printSentence } from '../render/output.ts';
-import { parseRunArgument } from '../runs/arguments.ts';
-import { leavesRun } from '../runs/fault-problem.ts';
 import type { Ending } from '../runs/follow.ts';
 import type { FollowEvent } from '../runs/follow-event.ts';
-import { type Problem, usageProblem } from '../runs/problem.ts';
 import { isFinal, nameOf } from '../runs/run.ts';
+import { parseRunArgument } from '../session/arguments.ts';
+import { type Connection, type ConnectOptions, connect } from '../session/connect.ts';
+import { findRun, type KnownRun, knownRun, type RunFlags } from '../session/find-run.ts';
+import { type FollowFlags, followRun, reporterFor } from '../session/follow-run.ts';
+import { createEarlyWord, exitCodeOfEnding, type Outcome, tellOutcomes } from '../session/report.ts';
 import { expectLongWatch } from '../v8-flags.ts';
-import { type Connection, type ConnectOptions, connect } from './connect.ts';
-import { type FollowFlags, followRun, reporterFor } from './follow-run.ts';
-import { findRun, type KnownRun, knownRun, type RunFlags } from './known-runs.ts';
-import { createEarlyWord, exitCodeOfEnding, type Outcome, tellOutcomes } from './tell-runs.ts';
 
 export interface WatchOptions extends ConnectOptions, RunFlags, FollowFlags {
   all?: boolean;

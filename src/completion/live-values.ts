@@ -1,14 +1,14 @@
 import { parseBaseUrl } from '../config/base-url.ts';
-import { readConfigFile } from '../config/file.ts';
-import { resolveConfigFile, resolveStateFolder } from '../config/folders.ts';
+import { readConfigFile } from '../config/config-file.ts';
+import { resolveConfigFile, resolveStateFolder } from '../config/paths.ts';
 import { chooseProfile, readProfile } from '../config/profile.ts';
 import { settingKeys } from '../config/setting-table.ts';
 import type { Env } from '../context.ts';
 import { builtInScenarios } from '../emulator/scenarios.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
+import { exitCodes } from '../problems/exit-codes.ts';
+import { errorTypes } from '../problems/next-step.ts';
 import { knownFields } from '../render/document.ts';
-import { exitCodes } from '../runs/exit-codes.ts';
-import { errorTypes } from '../runs/next-step.ts';
 import { lastStateOf, nameOf } from '../runs/run.ts';
 import type { Candidate, ValuesOf } from './candidates.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { usageProblem } from '../runs/problem.ts';
+import { usageProblem } from '../problems/problem.ts';
 
 const shownCharacters = 4;
 

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { Context } from '../context.ts';
-import { Problem } from '../runs/problem.ts';
+import { Problem } from '../problems/problem.ts';
 import { unlessInterrupted } from './unless-interrupted.ts';
 
 /** Asks on the terminal for a line, which is shown and can be edited. Ctrl-C and Ctrl-D throw an interrupted problem. */

@@ -1,4 +1,4 @@
-import { usageProblem } from '../runs/problem.ts';
+import { usageProblem } from '../problems/problem.ts';
 
 const example = 'an address looks like https://api.example.com';
 

@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts';
-import { Problem } from '../runs/problem.ts';
+import { Problem } from '../problems/problem.ts';
 import { mask } from './api-key.ts';
 import { findSettings, parse, type SettingFlags } from './find-settings.ts';
-import { findConfigFolder, findStateFolder } from './folders.ts';
 import { parseSetting } from './parse-setting.ts';
+import { findConfigFolder, findStateFolder } from './paths.ts';
 import { storedKeys } from './setting-table.ts';
 
 /** A setting in force as it may be shown: the API key masked. */

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
-import { Problem } from '../runs/problem.ts';
-import { readConfigFile } from './file.ts';
-import { resolveConfigFile } from './folders.ts';
+import { Problem } from '../problems/problem.ts';
+import { readConfigFile } from './config-file.ts';
+import { resolveConfigFile } from './paths.ts';
 import { type ChosenProfile, chooseProfile, readProfile, sourceOf } from './profile.ts';
 import { readKeyFile, readKeyInput } from './read-key.ts';
 import { defaultRequestTimeout, type StoredKey, settingOf } from './setting-table.ts';

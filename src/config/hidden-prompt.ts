@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { Context } from '../context.ts';
-import { Problem } from '../runs/problem.ts';
+import { Problem } from '../problems/problem.ts';
 import { unlessInterrupted } from './unless-interrupted.ts';
 
 const esc = '\u001B';

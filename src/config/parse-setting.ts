@@ -1,5 +1,5 @@
+import { usageProblem } from '../problems/problem.ts';
 import { parseDuration } from '../runs/duration.ts';
-import { usageProblem } from '../runs/problem.ts';
 import { isUuid } from '../runs/uuid.ts';
 import { parseApiKey } from './api-key.ts';
 import { parseBaseUrl } from './base-url.ts';

@@ -1,6 +1,6 @@
 import type { Env } from '../context.ts';
-import { usageProblem } from '../runs/problem.ts';
-import type { Profile, ReadConfig } from './file.ts';
+import { usageProblem } from '../problems/problem.ts';
+import type { Profile, ReadConfig } from './config-file.ts';
 import { defaultProfile } from './setting-table.ts';
 
 export interface ChosenProfile {

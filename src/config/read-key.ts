@@ -1,7 +1,7 @@
 import { constants, createReadStream, openSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Context } from '../context.ts';
-import { usageProblem } from '../runs/problem.ts';
+import { usageProblem } from '../problems/problem.ts';
 import { askHidden } from './hidden-prompt.ts';
 import { readText } from './read-text.ts';
 import { unlessInterrupted } from './unless-interrupted.ts';

@@ -1,4 +1,4 @@
-import { usageProblem } from '../runs/problem.ts';
+import { usageProblem } from '../problems/problem.ts';
 
 /** The whole text of a stream. Throws a usage problem that names it once it is larger than `mostBytes`. */
 export async function readText(

@@ -1,4 +1,4 @@
-import { usageProblem } from '../runs/problem.ts';
+import { usageProblem } from '../problems/problem.ts';
 import { type SettingKey, settingKeys } from './setting-table.ts';
 
 /** A key as `runctl config` takes it. Throws a usage problem with the nearest one. */

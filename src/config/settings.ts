@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { usageProblem } from '../runs/problem.ts';
+import { usageProblem } from '../problems/problem.ts';
 import { accountOf } from './api-key.ts';
 import { findSettings, parse, type SettingFlags } from './find-settings.ts';
 import { parseRequestTimeout, parseSetting } from './parse-setting.ts';

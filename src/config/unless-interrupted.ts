@@ -1,4 +1,4 @@
-import { interruptedProblem } from '../runs/fault-problem.ts';
+import { interruptedProblem } from '../problems/watch-problems.ts';
 
 /** Waits for `work`, but no longer than until the user interrupts: then it throws the problem that says so. */
 export async function unlessInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -1,4 +1,4 @@
-import { usageProblem } from '../runs/problem.ts';
+import { usageProblem } from '../problems/problem.ts';
 import type { Scenario } from './scenario.ts';
 import { findMistake } from './schema.ts';
 

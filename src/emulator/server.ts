@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { usageProblem } from '../runs/problem.ts';
+import { usageProblem } from '../problems/problem.ts';
 import { deliver } from './deliver.ts';
 import { type EmulatedRun, stateAt } from './emulated-run.ts';
 import { createEmulation, type Delivery } from './emulation.ts';

@@ -1,4 +1,4 @@
-import type { ExitName } from '../runs/exit-codes.ts';
+import type { ExitName } from '../problems/exit-codes.ts';
 import type { Target } from '../runs/run.ts';
 
 /** One logical trigger, as the service tells them apart: it scopes idempotency keys by API key. */

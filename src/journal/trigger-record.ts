@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { exitNameOf } from '../problems/watch-problems.ts';
 import { defaults } from '../runs/defaults.ts';
-import { exitNameOf } from '../runs/fault-problem.ts';
 import type { TriggerRecord } from '../runs/trigger.ts';
 import type { Journal } from './journal.ts';
 import type { Request } from './record.ts';

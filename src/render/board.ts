@@ -1,17 +1,17 @@
 import type { Context } from '../context.ts';
+import type { Problem } from '../problems/problem.ts';
 import { formatDuration } from '../runs/duration.ts';
-import type { Problem } from '../runs/problem.ts';
 import { endingOf, isKnownState, nameOf, type Run } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
-import { createAttention } from './attention.ts';
-import { cleanLine } from './clean.ts';
-import { createLiveText } from './live-text.ts';
+import { createAttention } from './bell.ts';
 import { themeOf } from './output.ts';
 import type { Reporter, ReporterOptions } from './reporter.ts';
+import { tookOf } from './run-duration.ts';
 import { createRunLine, type RunLine } from './run-line.ts';
+import { cleanLine } from './sanitize.ts';
+import { createLiveText } from './spinner.ts';
 import { colorOfState, symbolOfState } from './state.ts';
 import { typeset } from './theme.ts';
-import { tookOf } from './took.ts';
 import { wrap } from './wrap.ts';
 
 // Lines that the prompt, the counts and the spinner want for themselves.

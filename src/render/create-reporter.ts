@@ -13,7 +13,7 @@ export async function createReporter(options: ReporterOptions, context: Context)
     const { createBoard } = await import('./board.ts');
     return createBoard(options, context);
   }
-  const { createLineReporter } = await import('./lines.ts');
+  const { createLineReporter } = await import('./log-reporter.ts');
   return createLineReporter(context);
 }
 

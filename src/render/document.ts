@@ -1,5 +1,5 @@
+import type { Problem } from '../problems/problem.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
-import type { Problem } from '../runs/problem.ts';
 import type { Run, Target } from '../runs/run.ts';
 import type { Execution, RunResult } from '../runs/service.ts';
 

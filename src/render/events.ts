@@ -3,10 +3,10 @@ import { stringifyJson } from '../json-text.ts';
 import { signOfLifeMs } from '../runs/defaults.ts';
 import type { FollowEvent } from '../runs/follow-event.ts';
 import type { JsonObject } from '../runs/json.ts';
-import { cleanJson } from './clean.ts';
 import { identityOf } from './document.ts';
 import { scrubProblem } from './output.ts';
 import type { Reporter } from './reporter.ts';
+import { cleanJson } from './sanitize.ts';
 
 /**
  * `--events`: one JSON object a line on stdout as things happen (contract §3). The last line carries the document: of a

@@ -1,5 +1,5 @@
-import { type ExitCode, exitCodes } from '../runs/exit-codes.ts';
-import { block } from './block.ts';
+import { type ExitCode, exitCodes } from '../problems/exit-codes.ts';
+import { block } from './fields.ts';
 import { type Theme, typeset } from './theme.ts';
 import type { Lines } from './wrap.ts';
 

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { clean, cleanLine } from './clean.ts';
+import { clean, cleanLine } from './sanitize.ts';
 
 /** Is this a step of a GitHub Actions job? */
 export const isGithubActions = ({ env }: Pick<Context, 'env'>) => env.GITHUB_ACTIONS === 'true';

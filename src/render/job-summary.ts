@@ -1,7 +1,7 @@
+import type { Problem } from '../problems/problem.ts';
 import type { Ending } from '../runs/follow.ts';
-import type { Problem } from '../runs/problem.ts';
 import { isFinal } from '../runs/run.ts';
-import { clean, cleanLine } from './clean.ts';
+import { clean, cleanLine } from './sanitize.ts';
 import { summary } from './summary.ts';
 import { createTheme } from './theme.ts';
 

@@ -1,12 +1,12 @@
 import type { Context, Sink } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
-import { quote } from '../runs/arguments.ts';
+import type { Problem } from '../problems/problem.ts';
+import { quote } from '../problems/quote.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
-import type { Problem } from '../runs/problem.ts';
 import type { Secrets } from '../secrets.ts';
-import { clean, cleanJson, cleanLine } from './clean.ts';
 import { fieldOf, knownFields, valueAt } from './document.ts';
 import { errorAnnotation, isGithubActions } from './github-actions.ts';
+import { clean, cleanJson, cleanLine } from './sanitize.ts';
 import { createTheme, type Theme, typeset } from './theme.ts';
 import type { Lines } from './wrap.ts';
 

@@ -1,6 +1,6 @@
+import type { Problem } from '../problems/problem.ts';
 import type { FollowEvent } from '../runs/follow-event.ts';
 import type { JsonObject } from '../runs/json.ts';
-import type { Problem } from '../runs/problem.ts';
 import type { Target } from '../runs/run.ts';
 import type { OutputOptions } from './output.ts';
 

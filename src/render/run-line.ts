@@ -3,7 +3,7 @@ import { formatAge } from '../runs/duration.ts';
 import type { FollowEvent } from '../runs/follow-event.ts';
 import { isLongerThanUsual, usualDurationMs } from '../runs/pace.ts';
 import { nameOf, type Run } from '../runs/run.ts';
-import { cleanLine } from './clean.ts';
+import { cleanLine } from './sanitize.ts';
 import { lastConfirmed } from './state.ts';
 import type { Theme } from './theme.ts';
 import { cutTo, padTo, widthOf } from './width.ts';

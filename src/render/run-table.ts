@@ -1,10 +1,10 @@
 import type { JournalRun } from '../journal/journal.ts';
 import { formatAge } from '../runs/duration.ts';
 import { lastStateOf, nameOf } from '../runs/run.ts';
-import { cleanLine } from './clean.ts';
+import { tookOf } from './run-duration.ts';
+import { cleanLine } from './sanitize.ts';
 import { colorOfState } from './state.ts';
 import type { Theme } from './theme.ts';
-import { tookOf } from './took.ts';
 import { cutTo, padTo, widthOf } from './width.ts';
 
 const gap = '  ';

@@ -1,6 +1,6 @@
 import { formatDuration } from '../runs/duration.ts';
 import { endingOf, isFinal, type Target } from '../runs/run.ts';
-import { cleanLine } from './clean.ts';
+import { cleanLine } from './sanitize.ts';
 import type { Theme } from './theme.ts';
 
 /** Good, bad or still going: how a state is coloured. */

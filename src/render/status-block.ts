@@ -1,11 +1,11 @@
 import { formatDuration } from '../runs/duration.ts';
 import { isFinal, type Run } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
-import { block } from './block.ts';
-import { clean, cleanLine } from './clean.ts';
+import { block } from './fields.ts';
+import { tookOf } from './run-duration.ts';
+import { clean, cleanLine } from './sanitize.ts';
 import { colorOfState } from './state.ts';
 import type { Theme } from './theme.ts';
-import { tookOf } from './took.ts';
 import type { Lines } from './wrap.ts';
 
 /** One look at a run, as a short labelled block. */

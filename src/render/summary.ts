@@ -1,10 +1,10 @@
 import { endingOf, nameOf, type Run } from '../runs/run.ts';
 import type { Execution, RunResult } from '../runs/service.ts';
-import { block } from './block.ts';
-import { clean, cleanLine } from './clean.ts';
+import { block } from './fields.ts';
+import { tookOf } from './run-duration.ts';
+import { clean, cleanLine } from './sanitize.ts';
 import { colorOfState, symbolOfState } from './state.ts';
 import type { Theme } from './theme.ts';
-import { tookOf } from './took.ts';
 import type { Lines } from './wrap.ts';
 
 export interface Told {

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { cleanLine } from './clean.ts';
+import { cleanLine } from './sanitize.ts';
 import { type Lines, wrap } from './wrap.ts';
 
 /** How things look on one stream: colours where it has them, and symbols that mean the same without. */

@@ -1,11 +1,11 @@
+import type { Problem } from '../problems/problem.ts';
+import { faultProblem, givenUpProblem, interruptedProblem, watchTimeoutProblem } from '../problems/watch-problems.ts';
 import { type Budget, queue } from './budget.ts';
 import { type Clock, stopwatch } from './clock.ts';
 import { signOfLifeMs } from './defaults.ts';
-import { faultProblem, givenUpProblem, interruptedProblem, watchTimeoutProblem } from './fault-problem.ts';
 import type { FollowEvent } from './follow-event.ts';
 import type { Pace } from './pace.ts';
 import { pause } from './pause.ts';
-import type { Problem } from './problem.ts';
 import { retryWaitMs } from './retry.ts';
 import { isRiddenOut } from './ridden-out.ts';
 import { isFinal, type Run } from './run.ts';

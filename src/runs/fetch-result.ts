@@ -1,8 +1,8 @@
+import type { Problem } from '../problems/problem.ts';
+import { interruptedResultProblem, resultProblem } from '../problems/watch-problems.ts';
 import type { Budget } from './budget.ts';
 import type { Clock } from './clock.ts';
-import { interruptedResultProblem, resultProblem } from './fault-problem.ts';
 import type { FollowEvent } from './follow-event.ts';
-import type { Problem } from './problem.ts';
 import { persist } from './retry.ts';
 import { isFinal, type Run } from './run.ts';
 import type { Answer, Execution, Fault, RunResult, Service } from './service.ts';

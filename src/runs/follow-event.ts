@@ -1,4 +1,4 @@
-import type { Problem } from './problem.ts';
+import type { Problem } from '../problems/problem.ts';
 import type { Run } from './run.ts';
 import type { Execution, Fault } from './service.ts';
 

@@ -1,4 +1,4 @@
-import type { ExitName } from './exit-codes.ts';
+import type { ExitName } from '../problems/exit-codes.ts';
 import type { JsonObject } from './json.ts';
 
 /** What is triggered. Agents are discontinued but still answer. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { credentialsOf, proxyFor } from '../../src/api/proxy.ts';
-import { Problem } from '../../src/runs/problem.ts';
+import { Problem } from '../../src/problems/problem.ts';
 
 const https = 'https://service.test';
 const http = 'http://127.0.0.1:8080';

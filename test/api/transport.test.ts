@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ExchangeFailure, HttpRequest, HttpResponse } from '../../src/api/exchange.ts';
-import { faultOf } from '../../src/api/failure.ts';
+import { faultOf } from '../../src/api/network-fault.ts';
 import { createTransport, type TransportOptions } from '../../src/api/transport.ts';
 import {
   type FaultyServer,

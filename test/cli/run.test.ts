@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { helpTexts } from '../../.config/manual.ts';
 import { runCli } from '../../src/cli/run.ts';
-import { exitCodes } from '../../src/runs/exit-codes.ts';
+import { exitCodes } from '../../src/problems/exit-codes.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/program.ts';
 

@@ -10,7 +10,7 @@ import {
   configSet,
   configUnset,
 } from '../../src/commands/config.ts';
-import type { Problem } from '../../src/runs/problem.ts';
+import type { Problem } from '../../src/problems/problem.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/program.ts';
 

@@ -2,7 +2,7 @@ import { validateHeaderValue } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { accountOf, mask, parseApiKey } from '../../src/config/api-key.ts';
-import { Problem } from '../../src/runs/problem.ts';
+import { Problem } from '../../src/problems/problem.ts';
 
 describe('an API key', () => {
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { askHidden } from '../../src/config/hidden-prompt.ts';
-import type { Problem } from '../../src/runs/problem.ts';
+import type { Problem } from '../../src/problems/problem.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 
 function createTerminal() {

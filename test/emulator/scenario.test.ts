@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseScenario } from '../../src/emulator/parse-scenario.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { builtInScenarios, findBuiltInScenario } from '../../src/emulator/scenarios.ts';
-import { Problem } from '../../src/runs/problem.ts';
+import { Problem } from '../../src/problems/problem.ts';
 import { createStage } from './stage.ts';
 
 function mistakeIn(text: string): string {

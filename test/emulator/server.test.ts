@@ -3,7 +3,7 @@ import { request } from 'undici';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Fault, Scenario } from '../../src/emulator/scenario.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts';
-import { Problem } from '../../src/runs/problem.ts';
+import { Problem } from '../../src/problems/problem.ts';
 import { faultsOfReply, faultsOfRequest } from './conformity.ts';
 
 const running: Emulator[] = [];

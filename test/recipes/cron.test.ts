@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { exitCodeOf } from '../../src/runs/exit-codes.ts';
+import { exitCodeOf } from '../../src/problems/exit-codes.ts';
 import { isInstalled, type Machine, withMachine } from './bare-machine.ts';
 import { blockOf } from './blocks.ts';
 

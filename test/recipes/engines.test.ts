@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { exitCodes } from '../../src/runs/exit-codes.ts';
+import { exitCodes } from '../../src/problems/exit-codes.ts';
 import { isInstalled, type Machine, withMachine } from './bare-machine.ts';
 import { blockOf } from './blocks.ts';
 import { finalCodes } from './final-codes.ts';

@@ -1,4 +1,4 @@
-import { type ExitName, exitCodeOf } from '../../src/runs/exit-codes.ts';
+import { type ExitName, exitCodeOf } from '../../src/problems/exit-codes.ts';
 
 const final: ExitName[] = [
   'run_failed',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { Problem } from '../../src/problems/problem.ts';
 import { createEventReporter } from '../../src/render/events.ts';
 import type { FollowEvent } from '../../src/runs/follow-event.ts';
-import { Problem } from '../../src/runs/problem.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { executionId, fault, projectId, run } from '../helpers/scripted-service.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { Problem } from '../../src/problems/problem.ts';
 import { errorAnnotation, withoutCommands } from '../../src/render/github-actions.ts';
 import { jobSummary, type Told } from '../../src/render/job-summary.ts';
-import { Problem } from '../../src/runs/problem.ts';
 
 test.each([
   ['nightly FAILED', 'it broke', '::error title=nightly FAILED::it broke\n'],

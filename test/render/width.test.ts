@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cleanLine } from '../../src/render/clean.ts';
+import { cleanLine } from '../../src/render/sanitize.ts';
 import { createTheme } from '../../src/render/theme.ts';
 import { cutTo, padTo, widthOf } from '../../src/render/width.ts';
 

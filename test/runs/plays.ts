@@ -1,13 +1,13 @@
-import type { Connection } from '../../src/commands/connect.ts';
-import { lookAt } from '../../src/commands/look.ts';
+import { Problem } from '../../src/problems/problem.ts';
+import { exitNameOf } from '../../src/problems/watch-problems.ts';
 import type { FollowOptions } from '../../src/runs/await-end.ts';
 import { createBudget } from '../../src/runs/budget.ts';
-import { exitNameOf } from '../../src/runs/fault-problem.ts';
 import { follow } from '../../src/runs/follow.ts';
-import { Problem } from '../../src/runs/problem.ts';
 import { endingOf } from '../../src/runs/run.ts';
 import { createTempo } from '../../src/runs/tempo.ts';
 import { type KeyHistory, triggerRun } from '../../src/runs/trigger.ts';
+import type { Connection } from '../../src/session/connect.ts';
+import { lookAt } from '../../src/session/poll-once.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { run, target } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';

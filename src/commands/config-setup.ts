@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { mask } from '../config/api-key.ts';
+import { askLine } from '../config/ask-line.ts';
+import { readConfigFile } from '../config/config-file.ts';
+import { askHidden } from '../config/hidden-prompt.ts';
+import { parseSetting } from '../config/parse-setting.ts';
+import { checkProfileName, chooseProfile, storedProfile } from '../config/profile.ts';
+import type { Context } from '../context.ts';
+import { Problem, usageProblem } from '../problems/problem.ts';
+import { exitNameOf } from '../problems/watch-problems.ts';
+import { printNextStep, printSentence, themeOf } from '../render/output.ts';
+import type { Run } from '../runs/run.ts';
+import { connect } from '../session/connect.ts';
+import { requireConfigFile, storeInProfile, warnOfOverrides } from './config.ts';
+
+const questions = [
+  { key: 'baseUrl', asks: 'base address of the service', isNeeded: true },
+  { key: 'apiKey', asks: 'API key (it is not shown)', isNeeded: true },
+  { key: 'project', asks: 'project, a UUID (may be left out; - for none)', isNeeded: false },
+] as const;
+
+type Question = (typeof questions)[number];
+
+/** `runctl config` alone: asks for what every command needs, stores it, and checks it with one harmless request. */
+export async function configGuide(options: { profile?: string }, context: Context): Promise<number> {
+  const { stdin, stderr, env } = context;
+  if (!stdin.isTTY || !stderr.isTTY) {
+    throw usageProblem(
+      'runctl config needs one of: get, set, unset, list, path',
+      'on a terminal, `runctl config` alone asks for all that is needed',
+    );
+  }
+  const path = requireConfigFile(context);
+  const file = readConfigFile(path);
+  const profile = chooseProfile(options.profile, env, file);
+  checkProfileName(profile);
+  const stored = storedProfile(profile.name, file.config) ?? {};
+
+  await printSentence(
+    `Three questions; the answers go to ${path}, which only you can read. Enter keeps what stands in brackets, Ctrl-C leaves everything as it is.`,
+    context,
+  );
+  const answers: Partial<Record<Question['key'], string>> = {};
+  for (const question of questions) answers[question.key] = await ask(question, stored[question.key], context);
+  await storeInProfile(path, profile, answers);
+  stderr.write('\n');
+  await printSentence(`stored for profile "${profile.name}"`, context);
+  await warnOfOverrides(
+    questions.map(({ key }) => key),
+    options,
+    context,
+  );
+  return check(options, context);
+}
+
+async function ask({ key, asks, isNeeded }: Question, stored: string | undefined, context: Context) {
+  const theme = await themeOf(context.stderr, context);
+  const shown = stored && (key === 'apiKey' ? mask(stored) : stored);
+  const question = `${theme.strong(asks)}${shown ? theme.dim(` [${shown}]`) : ''}: `;
+  for (;;) {
+    const text = key === 'apiKey' ? await askHidden(question, context) : await askLine(question, context);
+    if (text.trim() === '' && (stored || !isNeeded)) return stored;
+    if (text.trim() === '-' && !isNeeded) return undefined;
+    if (text.trim() === '') continue;
+    try {
+      return parseSetting[key](text.trim(), 'as typed');
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      await printNextStep([error.message, error.facts.hint].filter(Boolean).join('; '), context);
+    }
+  }
+}
+
+/** Asks for a run that cannot exist: that it is not found says that the service is there and takes the key. */
+async function check(options: { profile?: string }, context: Context): Promise<number> {
+  const { stderr } = context;
+  const theme = await themeOf(stderr, context);
+  const { service, settings, baseUrl } = await connect(options, context);
+  const projectId = settings.project ?? randomUUID();
+  const nobodysRun: Run = {
+    target: { family: 'automation', projectId, automationName: 'runctl-config-check' },
+    executionId: randomUUID(),
+  };
+  const answer = await service.status(nobodysRun, context.signal);
+  if (answer.kind === 'fault' && answer.fault.kind !== 'not_found') {
+    const { fault } = answer;
+    throw new Problem({
+      name: exitNameOf(fault),
+      message: `${fault.message}: the settings are stored, but they do not work yet`,
+      hint: fault.hint ?? 'mend them with `runctl config`, see them with `runctl config list`',
+      httpStatus: fault.httpStatus,
+    });
+  }
+  stderr.write(`${theme.good(theme.symbols.good)} ${new URL(baseUrl).host} answers and takes this key\n`);
+  const { project } = settings;
+  const unchecked = project ? 'that the project exists, and holds' : 'that there is';
+  await printSentence(`Not checked, for no request can ask it: ${unchecked} the automation you want.`, context);
+  const automation = project ? '<automation>' : '<projectId>/<automation>';
+  await printNextStep(`start a run: \`runctl trigger ${automation} --watch\``, context);
+  return 0;
+}

@@ -1,0 +1,86 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { platform } from 'node:os';
+import { Problem, usageProblem } from '../problems/problem.ts';
+import { isJsonObject, type JsonObject } from '../runs/json.ts';
+import { type StoredKey, storedKeys } from './setting-table.ts';
+
+/** What is stored for one profile; other fields are left alone. */
+export type Profile = { [key in StoredKey]?: string };
+
+/** config.json; unknown fields are kept. */
+export interface ConfigFile {
+  /** The profile in force where neither flag nor environment names one. */
+  profile?: string;
+  profiles?: Record<string, Profile>;
+}
+
+export interface ReadConfig {
+  path: string | undefined;
+  config: ConfigFile;
+  /** It holds a key, and its mode lets others read it. */
+  isExposed: boolean;
+}
+
+const mendHint = 'mend it by hand or move it away; it was left as it is';
+
+/** Reads the config file as plain JSON; without one, everything is unset. Throws a usage problem that names the path. */
+export function readConfigFile(path: string | undefined): ReadConfig {
+  const file = path === undefined ? undefined : readIfThere(path);
+  if (path === undefined || file === undefined) return { path, config: {}, isExposed: false };
+  const config = parseConfig(file.text, path);
+  const holdsKey = Object.values(config.profiles ?? {}).some(({ apiKey }) => apiKey);
+  // Windows has no such modes.
+  const isOpenToOthers = platform() !== 'win32' && (file.mode & 0o077) !== 0;
+  return { path, config, isExposed: holdsKey && isOpenToOthers };
+}
+
+function readIfThere(path: string): { text: string; mode: number } | undefined {
+  let fd: number | undefined;
+  try {
+    // Without waiting for somebody to write, should it be a pipe.
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stat = fstatSync(fd);
+    if (!stat.isFile() && !stat.isDirectory()) {
+      throw usageProblem(`the config file ${path} is not a regular file`, 'move it away');
+    }
+    return { text: readFileSync(fd, 'utf8'), mode: stat.mode };
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    // RUNCTL_CONFIG_DIR=/dev/null is how some say: no config.
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw usageProblem(`the config file ${path} cannot be read (${code})`, 'check its owner and its mode');
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+function parseConfig(text: string, path: string): ConfigFile {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's own words may quote the key.
+    throw usageProblem(`the config file ${path} is not JSON`, mendHint);
+  }
+  const misfit = misfitIn(value);
+  if (misfit) throw usageProblem(`the config file ${path} does not fit: ${misfit}`, mendHint);
+  return value as ConfigFile;
+}
+
+/** What is wrong with the shape, naming the field. */
+function misfitIn(config: unknown): string | undefined {
+  if (!isJsonObject(config)) return 'it is not an object';
+  if (!isTextIfAny(config, 'profile')) return 'profile is not a string';
+  const { profiles = {} } = config;
+  if (!isJsonObject(profiles)) return 'profiles is not an object';
+  for (const [name, profile] of Object.entries(profiles)) {
+    if (!isJsonObject(profile)) return `profiles.${name} is not an object`;
+    const misfit = storedKeys.find((key) => !isTextIfAny(profile, key));
+    if (misfit) return `profiles.${name}.${misfit} is not a string`;
+  }
+  return undefined;
+}
+
+const isTextIfAny = (object: JsonObject, field: string) =>
+  !Object.hasOwn(object, field) || typeof object[field] === 'string';

@@ -1,0 +1,30 @@
+import { type AutomationTarget, endingOf, isFinal, type Run } from '../runs/run.ts';
+import { shellWord } from './quote.ts';
+
+/** What each error type (interface §2.4) means for the one who wants the work done. */
+const meanings: Record<string, string> = {
+  step_failed: 'mend what the step stumbled over, then start it again with',
+  timed_out: 'the service ends a run after 3 hours: make the Automation do less in one run, then start it again with',
+  not_runnable: 'something in the Automation is wrong: mend it there, then start it again with',
+  lease_lost: 'the run lost its environment, not its way: start it again with',
+  reaped: 'the run lost its environment, not its way: start it again with',
+  run_failed: 'start it again with',
+};
+
+/** Those the interface names; there may be others one day. */
+export const errorTypes: readonly string[] = Object.keys(meanings);
+
+/**
+ * What to do about a run that ended otherwise than it should, in one sentence; nothing where all is well.
+ * `project` is the one that a bare automation name means.
+ */
+export function nextStepOf({ target }: Run, status: string, errorType = '', project?: string): string | undefined {
+  // The Agent endpoints are discontinued: nobody is sent back to them.
+  if (target.family === 'agent' || !isFinal(target, status) || endingOf(status) === 'ok') return undefined;
+  const meaning = Object.hasOwn(meanings, errorType) ? meanings[errorType] : 'start it again with';
+  return `${meaning} \`runctl trigger ${argumentOf(target, project)} --watch\``;
+}
+
+function argumentOf({ projectId, automationName }: AutomationTarget, project?: string): string {
+  return shellWord(projectId === project ? automationName : `${projectId}/${automationName}`);
+}

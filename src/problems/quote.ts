@@ -1,0 +1,6 @@
+/** The text as a POSIX shell takes it for one word. */
+export const shellWord = (text: string): string =>
+  /^[\w./@%+=:,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** The text between double quotes, for a message. */
+export const quote = (text: string): string => JSON.stringify(text);

@@ -1,0 +1,105 @@
+import { formatDuration } from '../runs/duration.ts';
+import { nameOf, type Target } from '../runs/run.ts';
+import type { Fault, FaultKind } from '../runs/service.ts';
+import { Problem } from './problem.ts';
+import { shellWord } from './quote.ts';
+import { comeBack, exitNameOf, factsOf, interruptNameOf, remedies } from './watch-problems.ts';
+
+/** A trigger that surely started nothing. */
+export function refusedTriggerProblem(fault: Fault, target: Target, idempotencyKey: string): Problem {
+  const { kind } = fault;
+  const meanings: Partial<Record<FaultKind, string>> = {
+    already_active: `${nameOf(target)} is already running, no run was started`,
+    no_credits: /credit/i.test(fault.message) ? 'no run was started' : 'the AI credit balance is 0, no run was started',
+    unauthorized: 'the key was refused, no run was started',
+    not_found: `the service does not know ${nameOf(target)}, no run was started`,
+  };
+  const activeHint = fault.executionId
+    ? `follow the active run with \`runctl watch ${handleOf(target, fault.executionId)}\`, or see \`--if-active wait|attach|skip\``
+    : 'wait for it with `--if-active wait`, or see `--if-active attach|skip`';
+  const hints: Partial<Record<FaultKind, string>> = {
+    already_active: activeHint,
+    not_found: placeHint,
+    rejected: fault.httpStatus === 404 ? placeHint : undefined,
+  };
+  return new Problem({
+    ...factsOf(fault),
+    name: exitNameOf(fault),
+    message: `${fault.message}: ${meanings[kind] ?? 'no run was started'}`,
+    hint: fault.hint ?? comeBack(fault) ?? keyReuseHint(fault) ?? hints[kind] ?? remedies[kind],
+    idempotencyKey,
+  });
+}
+
+const placeHint = 'check the automation name, and the project and the base address with `runctl config list`';
+
+const keyReuseHint = ({ kind, serviceCode = '' }: Fault) =>
+  kind === 'reused_key' || /idempoten/i.test(serviceCode)
+    ? 'give another `--idempotency-key`: this one was used for something else'
+    : undefined;
+
+/** How a run is named on a machine whose journal may not know it. */
+const handleOf = (target: Target, executionId: string) =>
+  shellWord(target.family === 'agent' ? executionId : `${target.projectId}/${target.automationName}/${executionId}`);
+
+/** A trigger that may have started a run. */
+export function unknownTriggerProblem(fault: Fault, target: Target, idempotencyKey: string): Problem {
+  const settle: Partial<Record<FaultKind, string>> = {
+    already_active: 'settle it with `runctl recover` once that run has ended',
+    stale_key: 'see `runctl list`; close it with `runctl recover --forget`, then trigger with a new key',
+  };
+  const happened =
+    fault.kind === 'already_active'
+      ? `${nameOf(target)} is already running, most likely with the run of this trigger, whose answer was lost`
+      : `${fault.message}: a run of ${nameOf(target)} may or may not have been started`;
+  return new Problem({
+    ...factsOf(fault),
+    name: 'outcome_unknown',
+    started: 'unknown',
+    message: `${happened} (key ${idempotencyKey})`,
+    hint: settle[fault.kind] ?? 'settle it with `runctl recover`, which cannot start a second run',
+    idempotencyKey,
+  });
+}
+
+/** The key was sent under another API key, and nobody knows what came of it: the service would not know it under this one. */
+export function otherAccountProblem(target: Target, idempotencyKey: string): Problem {
+  return new Problem({
+    name: 'outcome_unknown',
+    started: 'unknown',
+    message: `the key was sent with another API key, and may or may not have started a run of ${nameOf(target)} (key ${idempotencyKey})`,
+    hint: 'settle it with `runctl recover` and that API key: with this one a second run would start',
+    idempotencyKey,
+  });
+}
+
+/** The user ended a trigger before its outcome was known. */
+export function interruptedTriggerProblem(signal: AbortSignal, target: Target, idempotencyKey: string): Problem {
+  return new Problem({
+    name: interruptNameOf(signal),
+    started: 'unknown',
+    message: `interrupted: a run of ${nameOf(target)} may or may not have been started (key ${idempotencyKey})`,
+    hint: 'settle it with `runctl recover`, which cannot start a second run',
+    idempotencyKey,
+  });
+}
+
+/** The user ended a trigger before anything was sent that could have started a run. */
+export function noRunProblem(signal: AbortSignal, idempotencyKey?: string): Problem {
+  return new Problem({ name: interruptNameOf(signal), message: 'interrupted: no run was started', idempotencyKey });
+}
+
+/** `--timeout` passed while waiting for the active run to end, or will have by the time the service wants another try. */
+export function slotTimeoutProblem(timeoutMs: number, target: Target, idempotencyKey: string, fault?: Fault): Problem {
+  const limit = formatDuration(timeoutMs);
+  const wait = fault && comeBack(fault);
+  const happened = wait
+    ? `is already running, and the limit of ${limit} passes before the next try`
+    : `was still running after ${limit}`;
+  return new Problem({
+    name: 'watch_timeout',
+    message: `${nameOf(target)} ${happened}: no run was started`,
+    hint: wait ?? 'wait longer with `--timeout`',
+    idempotencyKey,
+  });
+}

@@ -1,0 +1,153 @@
+import { version } from '../../package.json';
+import { createDebugTransport } from '../api/debug-transport.ts';
+import { createHttpService } from '../api/http-service.ts';
+import { credentialsOf, proxyFor } from '../api/proxy.ts';
+import { createTransport } from '../api/transport.ts';
+import { resolveStateFolder } from '../config/paths.ts';
+import {
+  requireApiKey,
+  requireBaseUrl,
+  resolveSettings,
+  type SettingFlags,
+  type Settings,
+} from '../config/settings.ts';
+import type { Context } from '../context.ts';
+import { type Journal, openJournal } from '../journal/journal.ts';
+import { openLimits } from '../journal/limits.ts';
+import { usageProblem } from '../problems/problem.ts';
+import { cleanLine } from '../render/sanitize.ts';
+import { type Budget, createBudget } from '../runs/budget.ts';
+import { longestRecord } from '../runs/pace-record.ts';
+import type { Target } from '../runs/run.ts';
+import type { Service } from '../runs/service.ts';
+import { createTempo, type Tempo } from '../runs/tempo.ts';
+import { withMissingRuns } from './not-found-tracking.ts';
+import { withSharedLimits } from './shared-limits.ts';
+
+export interface ConnectOptions extends SettingFlags {
+  /** Requests a second. */
+  rate?: number;
+  /** Largest result body, in bytes. */
+  maxOutput?: number;
+  debug?: boolean;
+}
+
+/** The service and what a command needs beside it: the journal, and the pace that everything in this process shares. */
+export interface Connection {
+  settings: Settings;
+  baseUrl: string;
+  service: Service;
+  journal: Journal;
+  budget: Budget;
+  tempo: Tempo;
+  /** What a bare automation name means in a hint; undefined where no project is set, or one that is refused. */
+  hintProject?: string;
+  /** How long the last completed runs of a target took, in milliseconds, newest first. */
+  history(target: Target): readonly number[];
+  /** The keys of the triggers that this process has sent, or is about to send. */
+  sentKeys: Set<string>;
+  /** Tells a decision, where `--debug` asks for it. */
+  debug?(line: string): void;
+}
+
+const defaultRate = 10;
+const defaultMaxOutputBytes = 64 * 1024 * 1024;
+const mostConnections = 64;
+
+export async function connect(
+  options: ConnectOptions,
+  context: Context,
+  journalNeed: JournalNeed = {},
+): Promise<Connection> {
+  const { clock, env, secrets, stderr } = context;
+  const settings = await resolveSettings(options, context);
+  const baseUrl = requireBaseUrl(settings);
+  const apiKey = requireApiKey(settings);
+  secrets.protect(apiKey);
+  const rate = options.rate ?? defaultRate;
+  const { origin } = new URL(baseUrl);
+  const proxy = proxyFor(origin, env);
+  const credentials = proxy && credentialsOf(proxy);
+  if (credentials) for (const secret of [credentials, credentials.replace(/^.*?:/s, '')]) secrets.protect(secret);
+  const wire = createTransport({
+    origin,
+    proxy,
+    // Little's law, for answers that take up to a second.
+    connections: Math.min(mostConnections, Math.max(4, Math.ceil(rate * 1.3))),
+    connectTimeoutMs: settings.requestTimeoutMs,
+  });
+  const debug = options.debug ? (line: string) => stderr.write(`debug: ${cleanLine(line)}\n`) : undefined;
+  const service = createHttpService({
+    transport: debug ? createDebugTransport(wire, { origin, nowMs: clock.elapsedMs, write: debug }) : wire,
+    baseUrl,
+    apiKey,
+    requestTimeoutMs: settings.requestTimeoutMs,
+    maxOutputBytes: options.maxOutput ?? defaultMaxOutputBytes,
+    userAgent: `runctl/${version}`,
+    nowMs: clock.nowMs,
+    scrub: secrets.scrub,
+  });
+  const journal = journalOf(context, journalNeed);
+  const limits = openLimits({
+    folder: resolveStateFolder(env),
+    baseUrl,
+    account: () => settings.account,
+    nowMs: clock.nowMs,
+  });
+  return {
+    settings,
+    baseUrl,
+    service: withMissingRuns(withSharedLimits(service, limits, clock), journal, baseUrl),
+    journal,
+    history: historyOf(journal, baseUrl),
+    budget: createBudget(rate, clock),
+    tempo: createTempo(),
+    sentKeys: new Set(),
+    hintProject: projectIn(settings),
+    debug,
+  };
+}
+
+/** A project that is refused stops only those who need one, and before anything is sent. */
+function projectIn(settings: Settings): string | undefined {
+  try {
+    return settings.project;
+  } catch {
+    return undefined;
+  }
+}
+
+export interface JournalNeed {
+  /** The answer is the journal itself: what cannot be read must not pass for what is not there. */
+  needed?: boolean;
+}
+
+/**
+ * The journal of this machine; trouble with it is said once and never stops a command (contract §7).
+ * @throws Problem (usage) where it is `needed`, and there is none or it cannot be read.
+ */
+export function journalOf({ env, stderr, clock }: Context, { needed }: JournalNeed = {}): Journal {
+  const folder = resolveStateFolder(env);
+  if (needed && folder === undefined)
+    throw usageProblem('there is no folder for the journal', 'set HOME or RUNCTL_STATE_DIR');
+  return openJournal({
+    folder,
+    nowMs: clock.nowMs,
+    onTrouble(what, doing) {
+      if (needed && doing === 'reading')
+        throw usageProblem(what, 'mend it, or name another folder with RUNCTL_STATE_DIR');
+      stderr.write(`runctl: ${what}; going on without it: \`runctl recover\` and bare run ids cannot know this run\n`);
+    },
+  });
+}
+
+/** Reads each target's history once, when it is first asked for. */
+function historyOf(journal: Journal, baseUrl: string): Connection['history'] {
+  const read = new Map<string, readonly number[]>();
+  return (target) => {
+    const key = JSON.stringify(target);
+    const known = read.get(key) ?? journal.durations({ baseUrl, target }, longestRecord);
+    read.set(key, known);
+    return known;
+  };
+}

@@ -1,0 +1,60 @@
+import type { Settings } from '../config/settings.ts';
+import type { Journal, JournalRun } from '../journal/journal.ts';
+import { usageProblem } from '../problems/problem.ts';
+import { quote } from '../problems/quote.ts';
+import { nameOf, type Run } from '../runs/run.ts';
+import { checkAutomationName, type RunArgument } from './arguments.ts';
+
+/** A run, and when this machine triggered it, if it did. */
+export interface KnownRun {
+  run: Run;
+  triggeredAtMs?: number;
+}
+
+export interface RunFlags {
+  /** `--automation`: names the automation of a bare id that the journal does not know. */
+  automation?: string;
+}
+
+/** The run that an argument names. Throws a usage problem when nobody knows it. */
+export function findRun(
+  named: RunArgument,
+  flags: RunFlags,
+  { baseUrl, settings, journal }: { baseUrl: string; settings: Settings; journal: Journal },
+): KnownRun {
+  if (named.kind === 'run') return knownRun(journal.find(named.run.executionId, { baseUrl }), named.run);
+  if (named.kind === 'id') {
+    const { executionId } = named;
+    if (flags.automation !== undefined && settings.project !== undefined) {
+      checkAutomationName(flags.automation);
+      const target = { family: 'automation', projectId: settings.project, automationName: flags.automation } as const;
+      return knownRun(journal.find(executionId, { baseUrl }), { target, executionId });
+    }
+    const found = journal.find(executionId, { baseUrl });
+    if (found) return knownRun(found, { target: found.target, executionId });
+    throw usageProblem(
+      `the journal of this machine does not know run ${executionId}`,
+      'name it in full as <projectId>/<automationName>/<executionId>, or add --project and --automation',
+    );
+  }
+  const automation = named.automationName ?? flags.automation;
+  const projectId = automation === undefined ? undefined : (named.projectId ?? settings.project);
+  const last = journal.last({ baseUrl, automation, projectId });
+  if (last?.executionId) return knownRun(last, { target: last.target, executionId: last.executionId });
+  if (last) {
+    throw usageProblem(
+      `nobody knows yet whether the last trigger of ${nameOf(last.target)} started a run`,
+      'settle it with `runctl recover`',
+    );
+  }
+  throw usageProblem(
+    automation === undefined
+      ? 'this machine has not started or seen a run at this address yet'
+      : `this machine knows no run of ${quote(automation)} in this project at this address`,
+    'name the run in full as <projectId>/<automationName>/<executionId>, or start one with `runctl trigger`',
+  );
+}
+
+export function knownRun(record: JournalRun | undefined, run: Run): KnownRun {
+  return { run, triggeredAtMs: record?.idempotencyKey ? Date.parse(record.at) : undefined };
+}

@@ -1,0 +1,199 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import type { HttpResponse } from '../../src/api/exchange.ts';
+import { answerOf, type Operation } from '../../src/api/response.ts';
+import { errorReply } from '../../src/emulator/reply.ts';
+import type { ErrorShape } from '../../src/emulator/scenario.ts';
+import type { FaultKind } from '../../src/runs/service.ts';
+import { executionId } from '../helpers/scripted-service.ts';
+
+const operations: Operation[] = ['trigger', 'status', 'result'];
+const nowMs = Date.UTC(2026, 10, 21, 9);
+
+interface Sent extends Partial<HttpResponse> {
+  text?: string;
+}
+
+function answer(operation: Operation, { text = '', ...response }: Sent) {
+  const read = (document: Record<string, unknown>) => (document.status === undefined ? undefined : document);
+  const whole = { status: 200, headers: {}, body: Buffer.from(text), truncated: false, ...response };
+  return answerOf(whole, { operation, maxBytes: 1000, nowMs, read, scrub: (said) => said });
+}
+
+async function faultOf(operation: Operation, sent: Sent) {
+  const answered = await answer(operation, sent);
+  if (answered.kind === 'good') throw new Error('a good answer');
+  return answered.fault;
+}
+
+const body = (code: string, message = 'no') => JSON.stringify({ code, message });
+type Row = [status: number, text: string, kind: FaultKind, flags?: 'transient' | 'doubtful' | 'transient doubtful'];
+
+const ofEvery: Row[] = [
+  [400, body('malformedBody'), 'rejected'],
+  [401, '', 'unauthorized'],
+  [403, '<html><title>Forbidden</title>', 'unauthorized'],
+  [402, body('noCredits'), 'no_credits'],
+  [402, '', 'no_credits'],
+  [405, '', 'rejected'],
+  [407, '', 'proxy_refused'],
+  [408, '', 'unavailable', 'transient doubtful'],
+  [415, '', 'rejected'],
+  [418, 'teapot', 'rejected'],
+  [425, '', 'unavailable', 'transient doubtful'],
+  [429, '', 'throttled', 'transient'],
+  [429, body('runAlreadyActive'), 'throttled', 'transient'],
+  [500, body('oops'), 'unavailable', 'transient doubtful'],
+  [501, '', 'rejected', 'doubtful'],
+  [502, '<html><title>502 Bad Gateway</title>', 'unavailable', 'transient doubtful'],
+  [503, body('runAlreadyActive'), 'unavailable', 'transient doubtful'],
+  [504, '', 'unavailable', 'transient doubtful'],
+  [505, '', 'rejected', 'doubtful'],
+  [599, '', 'rejected', 'doubtful'],
+  [300, '', 'redirected'],
+  [301, '', 'redirected'],
+  [302, '', 'redirected'],
+  [303, '', 'redirected', 'doubtful'],
+  [304, '', 'redirected'],
+  [307, '', 'redirected'],
+  [308, '', 'redirected'],
+  [200, '', 'unreadable', 'transient doubtful'],
+  [204, '', 'unreadable', 'transient doubtful'],
+  [200, '<html>', 'unreadable', 'transient doubtful'],
+  [200, '{"ok":true}', 'unreadable', 'transient doubtful'],
+  [200, '[]', 'unreadable', 'transient doubtful'],
+  [200, 'null', 'unreadable', 'transient doubtful'],
+  [200, '"RUNNING"', 'unreadable', 'transient doubtful'],
+  [200, '12345678901234567890', 'unreadable', 'transient doubtful'],
+];
+
+const ofTrigger: Row[] = [
+  [422, body('runAlreadyActive'), 'already_active'],
+  [409, body('RUN_ALREADY_ACTIVE'), 'already_active'],
+  [400, body('runAlreadyActive'), 'already_active'],
+  [422, body('invalidBody'), 'rejected'],
+  [422, '', 'rejected'],
+  [422, body('notFound'), 'not_found'],
+  [404, body('notFound'), 'not_found'],
+  [404, '<html><title>404 Not Found</title>', 'rejected'],
+  [404, body('automationNotFound'), 'rejected'],
+  [409, '', 'in_progress', 'transient doubtful'],
+  [410, body('agentsDiscontinued'), 'rejected'],
+];
+
+const ofLooks: Row[] = [
+  [422, body('notFound'), 'not_found'],
+  [422, '', 'not_found'],
+  [404, '', 'not_found'],
+  [410, '', 'not_found'],
+  [409, '', 'rejected'],
+];
+
+const rows: [Operation, ...Row][] = [
+  ...ofEvery.flatMap((row) => operations.map((operation) => [operation, ...row] as [Operation, ...Row])),
+  ...ofTrigger.map((row) => ['trigger', ...row] as [Operation, ...Row]),
+  ...ofLooks.flatMap((row) =>
+    (['status', 'result'] as const).map((operation) => [operation, ...row] as [Operation, ...Row]),
+  ),
+];
+
+describe('an answer', () => {
+  test.each(rows)('to a %s of %i %s is %s', async (operation, status, text, kind, flags = '' as never) => {
+    const fault = await faultOf(operation, { status, text });
+    expect(fault).toMatchObject({
+      kind,
+      httpStatus: status,
+      transient: flags.includes('transient'),
+      acted: flags.includes('doubtful') ? 'unknown' : 'no',
+      message: expect.stringContaining(String(status)),
+    });
+    expect(fault.message).not.toMatch(/[<>\n]|undefined/);
+  });
+
+  test.each([200, 201, 202, 206])('of %i with what was asked for is good', async (status) => {
+    const document = { status: 'RUNNING', more: 1 };
+    expect(await answer('trigger', { status, text: JSON.stringify(document) })).toEqual({
+      kind: 'good',
+      value: document,
+    });
+  });
+
+  const shapes: ErrorShape[] = ['flat', 'string', 'nested', 'list', 'problem', 'data', 'text', 'html'];
+  test.each(shapes)('is told from another by its code in the shape %s', async (shape) => {
+    const refuse = (code: string) => errorReply(shape, { status: 422, code, message: 'no' });
+    const kindOf = async (code: string) => (await faultOf('trigger', { status: 422, text: refuse(code).body })).kind;
+    // The emulator's page has the sentence in its heading, under a title of no use.
+    if (shape !== 'html') expect(await kindOf('runAlreadyActive')).toBe('already_active');
+    expect(await kindOf('invalidBody')).toBe('rejected');
+  });
+
+  test('names the active run only where it refuses for its sake', async () => {
+    const text = (code: string) => JSON.stringify({ code, executionId });
+    expect(await faultOf('trigger', { status: 422, text: text('runAlreadyActive') })).toMatchObject({ executionId });
+    expect((await faultOf('trigger', { status: 422, text: text('invalidBody') })).executionId).toBeUndefined();
+    expect((await faultOf('trigger', { status: 500, text: text('runAlreadyActive') })).executionId).toBeUndefined();
+  });
+
+  test('carries its code, its words, its id and its wait', async () => {
+    const headers = { 'retry-after': '7', 'x-request-id': 'req-1' };
+    const fault = await faultOf('trigger', { status: 429, headers, text: body('tooMany', 'Slow down') });
+    expect(fault).toMatchObject({ serviceCode: 'tooMany', requestId: 'req-1', retryAfterMs: 7000 });
+    expect(fault.message).toBe('the service answered 429 (tooMany: Slow down)');
+  });
+
+  test('does not say the same word twice', async () => {
+    const { message } = await faultOf('trigger', { status: 400, text: '{"error":"bad"}' });
+    expect(message).toBe('the service answered 400 (bad)');
+  });
+
+  test.each([
+    [{ 'x-request-id': 'a' }, 'a'],
+    [{ 'x-amzn-requestid': 'b' }, 'b'],
+    [{ 'request-id': 'c', 'cf-ray': 'd' }, 'c'],
+    [{ 'x-request-id': '', 'cf-ray': 'd' }, 'd'],
+    [{ 'x-request-id': 'e\u001B[31mf' }, 'e[31mf'],
+    [{ 'x-request-id': '\u001B' }, undefined],
+    [{ 'x-request-id': 'g'.repeat(500) }, 'g'.repeat(200)],
+  ])('with the headers %j has the request id %s', async (headers, requestId) => {
+    expect((await faultOf('status', { status: 500, headers: headers as Record<string, string> })).requestId).toBe(
+      requestId,
+    );
+  });
+
+  test.each([
+    ['https://other.test/login?next=key', 'to https://other.test ('],
+    ['/login', 'to another path ('],
+    ['', 'a redirect ('],
+  ])('that redirects to %j tells the place and no more', async (location, words) => {
+    const { message } = await faultOf('status', { status: 302, headers: { location } });
+    expect(message).toContain(words);
+    expect(message).not.toContain('next=key');
+  });
+
+  test.each<[string, Sent, FaultKind]>([
+    ['cut', { text: '{"status":"RUNNING"}', truncated: true }, 'too_large'],
+    ['a gzip bomb', { body: gzipSync('x'.repeat(100_000)), headers: { 'content-encoding': 'gzip' } }, 'too_large'],
+    ['broken gzip', { text: '{"status":"RUNNING"}', headers: { 'content-encoding': 'gzip' } }, 'unreadable'],
+  ])('of 201 whose body is %s leaves the trigger in doubt', async (_, sent, kind) => {
+    expect(await faultOf('trigger', { status: 201, ...sent })).toMatchObject({ kind, acted: 'unknown' });
+  });
+
+  test('that is too large is not asked for again', async () => {
+    expect(await faultOf('result', { truncated: true })).toMatchObject({ kind: 'too_large', transient: false });
+  });
+
+  test.each<[string, Sent]>([
+    ['broken gzip', { text: 'x', headers: { 'content-encoding': 'gzip' } }],
+    ['an unknown coding', { text: body('x'), headers: { 'content-encoding': 'zstd' } }],
+    ['cut', { text: '{"code":"no', truncated: true }],
+  ])('that refuses is a refusal though its body is %s', async (_, sent) => {
+    expect(await faultOf('trigger', { status: 401, ...sent })).toMatchObject({ kind: 'unauthorized', acted: 'no' });
+  });
+
+  test('that refuses at great length is not read to its end', async () => {
+    const refusal = (words: number) => JSON.stringify({ message: 'no', list: Array(words).fill('word'), code: 'late' });
+    expect(await faultOf('status', { status: 400, text: refusal(10) })).toMatchObject({ serviceCode: 'late' });
+    const { kind, serviceCode } = await faultOf('status', { status: 400, text: refusal(1_000_000) });
+    expect([kind, serviceCode]).toEqual(['rejected', undefined]);
+  });
+});

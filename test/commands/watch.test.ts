@@ -1,0 +1,215 @@
+import { describe, expect, test } from 'vitest';
+import { triggerAll } from '../../src/commands/trigger.ts';
+import { followAll } from '../../src/commands/watch.ts';
+import { openJournal } from '../../src/journal/journal.ts';
+import { createBudget } from '../../src/runs/budget.ts';
+import type { Clock } from '../../src/runs/clock.ts';
+import { nameOf, type Run } from '../../src/runs/run.ts';
+import type { Service } from '../../src/runs/service.ts';
+import { createTempo } from '../../src/runs/tempo.ts';
+import type { Connection } from '../../src/session/connect.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+import { fault, projectId, resultOf, state } from '../helpers/scripted-service.ts';
+
+const minute = 60_000;
+const durationMs = 10 * minute;
+/** A record of runs that took about ten minutes. */
+const record = Array.from({ length: 20 }, (_, i) => durationMs * (0.8 + 0.02 * i));
+
+const idOf = (number: number) => `6f1c9f5e-3a53-4c1b-9f0a-${String(number).padStart(12, '0')}`;
+const targetOf = (number: number) => ({
+  family: 'automation' as const,
+  projectId,
+  automationName: `nightly ${number}`,
+});
+
+const runOf = (number: number): Run => ({ target: targetOf(number), executionId: idOf(number) });
+
+interface ProblemEvent {
+  executionId: string | null;
+  problem?: { started: string };
+  /** In the last event. */
+  document?: { status: string; problem: { started: string } }[];
+}
+
+/** Those of `--events`. */
+const problemsIn = (text: string): ProblemEvent[] =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+    .filter(({ event }) => event === 'problem');
+
+/** Runs of ten minutes, each of an automation of its own, in virtual time. */
+function createStage(changes: (elapsedMs: () => number, sleep: Clock['sleep']) => Partial<Service> = () => ({})) {
+  const context = createMemory();
+  const { clock } = context;
+  const looks = { count: 0 };
+  const service: Service = {
+    async trigger({ target }) {
+      const executionId = idOf(Number(nameOf(target).slice(8)));
+      return state('RUNNING', { executionId, document: { executionId, status: 'RUNNING' } });
+    },
+    async status({ executionId }) {
+      looks.count++;
+      return state(clock.elapsedMs() < durationMs ? 'RUNNING' : 'COMPLETED', {
+        executionId,
+        document: { executionId },
+      });
+    },
+    result: async ({ executionId }) => resultOf('COMPLETED', { document: { executionId } }),
+    ...changes(clock.elapsedMs, clock.sleep),
+  };
+  const connection = {
+    settings: { account: 'account' },
+    baseUrl: 'https://service.test',
+    service,
+    journal: openJournal({ folder: undefined, nowMs: clock.nowMs, onTrouble() {} }),
+    budget: createBudget(10, clock),
+    tempo: createTempo(),
+    sentKeys: new Set(),
+    history: () => record,
+  } as unknown as Connection;
+  const numbers = (count: number) => Array.from({ length: count }, (_, number) => number);
+  const stage = {
+    looks,
+    err: context.err,
+    out: context.out,
+    watch: (count: number, flags = {}) => stage.follow(numbers(count).map(runOf), flags),
+    follow: (runs: Run[], flags = {}) =>
+      followAll(
+        runs.map((run) => ({ run })),
+        { plural: runs.length > 1, ...flags },
+        connection,
+        context,
+      ),
+    trigger: (count: number, flags = {}) =>
+      triggerAll(
+        numbers(count).map((number) => ({ target: targetOf(number), body: '{}' })),
+        { watch: true, ...flags },
+        connection,
+        context,
+      ),
+  };
+  return stage;
+}
+
+test.each(['watch', 'trigger'] as const)(
+  'the more runs a %s follows, up to five, the fewer looks it spends on each',
+  async (how) => {
+    const looksAtEach = async (count: number) => {
+      const stage = createStage();
+      expect(await stage[how](count, { quiet: true })).toBe(0);
+      return stage.looks.count / count;
+    };
+    const [one = 0, two = 0, five = 0, ten = 0] = await Promise.all([1, 2, 5, 10].map(looksAtEach));
+    expect(two).toBeLessThan(one);
+    expect(five).toBeLessThan(two);
+    expect(five).toBeGreaterThan(one / 3);
+    expect(ten).toBe(five);
+  },
+);
+
+test('one of several that is refused is told while the others go on, and its remedy at the end', async () => {
+  const active = () =>
+    Promise.resolve(fault('already_active', { httpStatus: 422, message: 'the service answered 422' }));
+  const { trigger, err } = createStage(() => ({
+    trigger: ({ target }) =>
+      nameOf(target) === 'nightly 0' ? active() : Promise.resolve(state('RUNNING', { executionId: idOf(1) })),
+  }));
+  expect(await trigger(2)).toBe(5);
+  expect(err()).toMatch(
+    /^nightly 0: .*no run was started[\s\S]*still RUNNING[\s\S]*runctl: nightly 0: .*no run was started\n {2}/m,
+  );
+});
+
+test('those that --fail-fast leaves are counted, with how to go on', async () => {
+  const { watch, err } = createStage((elapsedMs) => ({
+    status: async ({ executionId }) => state(executionId === idOf(0) && elapsedMs() > minute ? 'FAILED' : 'RUNNING'),
+    result: async () => resultOf('FAILED'),
+  }));
+  expect(await watch(3, { failFast: true })).toBe(1);
+  expect(err()).toContain('2 runs go on: follow them again with `runctl watch --all`');
+});
+
+test('a run that has ended by then keeps its result, and one that is left has no problem', async () => {
+  const ends: Record<string, string> = { [idOf(0)]: 'FAILED', [idOf(1)]: 'COMPLETED' };
+  const { watch, out } = createStage((_, sleep) => ({
+    status: async ({ executionId }) =>
+      state(ends[executionId] ?? 'RUNNING', { executionId, document: { executionId } }),
+    result: async ({ executionId }) => {
+      if (executionId === idOf(1)) await sleep(minute);
+      return resultOf('COMPLETED', { document: { executionId, output: 'done' } });
+    },
+  }));
+  expect(await watch(3, { failFast: true, events: true })).toBe(1);
+  const lines = out().trim().split('\n');
+  expect(problemsIn(out())).toEqual([]);
+  const [, ended] = JSON.parse(lines.at(-1) ?? '').document;
+  expect(ended).toMatchObject({ executionId: idOf(1), output: 'done' });
+});
+
+describe('a run that is named twice', () => {
+  test('is followed once, and has its document in both places', async () => {
+    const once = createStage();
+    await once.watch(2);
+    const twice = createStage();
+    expect(await twice.follow([1, 0, 1].map(runOf), { json: true })).toBe(0);
+    expect(twice.looks.count).toBe(once.looks.count);
+    const documents: { executionId: string }[] = JSON.parse(twice.out());
+    expect(documents.map(({ executionId }) => executionId)).toEqual([idOf(1), idOf(0), idOf(1)]);
+  });
+
+  test('is one to those who count', async () => {
+    const { follow, out, err } = createStage();
+    await follow([1, 0, 1].map(runOf));
+    expect(out().match(/COMPLETED/g)).toHaveLength(2);
+    expect(err()).toContain('2 of 2 runs completed');
+  });
+
+  test('is another under the name of another automation', async () => {
+    const { follow, err } = createStage(() => ({
+      status: async ({ target }) =>
+        nameOf(target) === 'nightly 1' ? fault('not_found', { httpStatus: 404 }) : state('COMPLETED'),
+    }));
+    const wrong = { target: targetOf(1), executionId: idOf(0) };
+    expect(await follow([wrong, runOf(0)], { quiet: true })).toBe(6);
+    expect(err()).toContain('nightly 1: ');
+  });
+});
+
+test('a rerun that is refused is a problem of the run that it was to follow', async () => {
+  let triggers = 0;
+  const { trigger, out } = createStage(() => ({
+    trigger: async () =>
+      triggers++ < 2
+        ? state('RUNNING', { executionId: idOf(triggers), document: {} })
+        : fault('rejected', { httpStatus: 400 }),
+    status: async () => state('FAILED'),
+    result: async ({ executionId }) =>
+      resultOf('FAILED', { error: { type: executionId === idOf(1) ? 'flaky' : 'broken' } }),
+  }));
+  expect(await trigger(2, { events: true, rerunOn: ['flaky'] })).toBe(11);
+  const [told, last] = problemsIn(out());
+  expect([told?.executionId, last?.executionId]).toEqual([idOf(1), null]);
+  // What became of the rerun does not undo how the run had ended.
+  expect(last?.document).toMatchObject([{ status: 'FAILED', problem: { name: 'bad_response', started: 'yes' } }, {}]);
+});
+
+test('the events of a trigger say that a run was started, as its document does', async () => {
+  const { trigger, out } = createStage();
+  expect(await trigger(2, { events: true, timeoutMs: minute })).toBe(124);
+  const problems = problemsIn(out()).flatMap(
+    ({ problem, document = [] }) => problem ?? document.map((one) => one.problem),
+  );
+  expect(problems.map(({ started }) => started)).toEqual(['yes', 'yes', 'yes', 'yes']);
+});
+
+test('what was skipped is no run that did not complete', async () => {
+  const { trigger, err } = createStage(() => ({
+    trigger: async ({ target }) =>
+      nameOf(target) === 'nightly 0' ? fault('already_active') : state('RUNNING', { executionId: idOf(1) }),
+  }));
+  expect(await trigger(2, { ifActive: 'skip' })).toBe(0);
+  expect(err()).toContain('1 of 1 runs completed, 1 skipped');
+});

@@ -1,0 +1,88 @@
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { changeConfigFile } from '../../src/config/write-config.ts';
+import { temporaryFolder } from '../helpers/program.ts';
+
+const modeOf = (path: string) => statSync(path).mode & 0o777;
+const contentOf = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
+
+describe('the stored settings', () => {
+  test('are made for their owner alone, folder and file', () => {
+    const folder = join(temporaryFolder(), 'a', 'b');
+    const path = join(folder, 'config.json');
+    changeConfigFile(path, () => ({ profile: 'prod' }));
+    expect(modeOf(path)).toBe(0o600);
+    expect(modeOf(folder)).toBe(0o700);
+    expect(contentOf(path)).toEqual({ profile: 'prod' });
+    expect(readdirSync(folder)).toEqual(['config.json']);
+  });
+
+  test.each([
+    [0o644, 0o600],
+    [0o660, 0o600],
+    [0o600, 0o600],
+    [0o400, 0o400],
+    [0o000, 0o600],
+  ])('of mode %o are rewritten with mode %o', (before, after) => {
+    const path = join(temporaryFolder(), 'config.json');
+    writeFileSync(path, '{}');
+    chmodSync(path, before);
+    // Only root may read what has no mode at all.
+    if (before === 0 && process.getuid?.() !== 0) return;
+    changeConfigFile(path, (config) => ({ ...config, profile: 'prod' }));
+    expect(modeOf(path)).toBe(after);
+    expect(contentOf(path)).toEqual({ profile: 'prod' });
+  });
+
+  test('are not widened by any umask', () => {
+    const umask = process.umask(0);
+    try {
+      const path = join(temporaryFolder(), 'config.json');
+      changeConfigFile(path, () => ({}));
+      expect(modeOf(path)).toBe(0o600);
+    } finally {
+      process.umask(umask);
+    }
+  });
+
+  test('keep what nobody knows, and names with dots', () => {
+    const path = join(temporaryFolder(), 'config.json');
+    writeFileSync(path, '{"theme":{"a.b":1},"profiles":{"team.prod":{"note":2}}}');
+    changeConfigFile(path, (config) => ({ ...config, profile: 'team.prod' }));
+    expect(contentOf(path)).toEqual({
+      theme: { 'a.b': 1 },
+      profiles: { 'team.prod': { note: 2 } },
+      profile: 'team.prod',
+    });
+  });
+
+  test.each(['an existing file', 'a file to come'])('are written where a link points to %s', (what) => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'dotfiles'));
+    const target = join(folder, 'dotfiles', 'runctl');
+    const path = join(folder, 'config.json');
+    symlinkSync(join('dotfiles', 'runctl'), path);
+    if (what === 'an existing file') writeFileSync(target, '{"theme":1}');
+    changeConfigFile(path, (config) => ({ ...config, profile: 'prod' }));
+    expect(lstatSync(path).isSymbolicLink()).toBe(true);
+    expect(contentOf(target).profile).toBe('prod');
+    expect(modeOf(target)).toBe(0o600);
+  });
+
+  test('that cannot be written are a problem that names the path', () => {
+    const file = join(temporaryFolder(), 'file');
+    writeFileSync(file, '');
+    const path = join(file, 'config.json');
+    expect(() => changeConfigFile(path, (config) => config)).toThrow(`${path} cannot be written`);
+  });
+});

@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { clean, cleanJson, cleanLine } from '../../src/render/sanitize.ts';
+
+const esc = '\u001B';
+
+/** Text as an attacker or an accident would send it. */
+const hostile = fc.string({
+  unit: fc.oneof(
+    fc.constantFrom(
+      ...[esc, `${esc}[31m`, `${esc}[2J`, `${esc}]0;title\u0007`, `${esc}]8;;http://x${esc}\\`, `${esc}P`, `${esc}(0`],
+      ...[
+        '\u009B',
+        '\u009D',
+        '[',
+        ']',
+        ';',
+        'm',
+        '3',
+        '1',
+        'A',
+        '\\',
+        '\u0007',
+        '\b',
+        '\u007F',
+        '\0',
+        '\r',
+        '\n',
+        '\t',
+      ],
+      ...[
+        '\u202E',
+        '\u2066',
+        '\u2069',
+        '\u200B',
+        '\u200F',
+        '\u061C',
+        '\uFEFF',
+        '\u2028',
+        ' ',
+        'é',
+        '漢',
+        '👩‍👩‍👧',
+        '\uD83D',
+      ],
+    ),
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+  ),
+  maxLength: 40,
+  size: 'max',
+});
+
+const controls = /(?![\t\n])\p{Cc}/u;
+const bidi = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/;
+const hidden = /[\u200B\u2028\u2029\u2060-\u2064\uFEFF]/;
+
+describe('clean', () => {
+  test.each([
+    [`${esc}[31mred${esc}[0m`, 'red'],
+    ['\u009B31mred', 'red'],
+    [`${esc}]0;a new title\u0007done`, 'done'],
+    [`${esc}]8;;https://evil.test${esc}\\click${esc}]8;;${esc}\\`, 'click'],
+    [`${esc}[2J${esc}[Hgone`, 'gone'],
+    ['50 %\r100 %', '50 %\n100 %'],
+    ['one\r\ntwo', 'one\ntwo'],
+    ['a\tb\nc', 'a\tb\nc'],
+    ['\u0007\b\u007F\0', ''],
+    ['user\u202Egnp.exe', 'usergnp.exe'],
+    ['\u2066a\u2069\u200Bb\uFEFF', 'ab'],
+    ['漢字 é 👩‍👩‍👧 ✔', '漢字 é 👩‍👩‍👧 ✔'],
+  ])('makes %j %j', (text, harmless) => expect(clean(text)).toBe(harmless));
+
+  test('lets no control, escape, bidirectional or hidden character through, whatever it is given', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        const harmless = clean(text);
+        expect(harmless).not.toMatch(controls);
+        expect(harmless).not.toMatch(bidi);
+        expect(harmless).not.toMatch(hidden);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('has nothing left to do for what it has done', () => {
+    fc.assert(fc.property(hostile, (text) => clean(clean(text)) === clean(text)));
+  });
+
+  test('leaves plain text as it is', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom('a', 'Z', '漢', 'é', ' ', '\n', '-', '🚀') }),
+        (text) => clean(text) === text,
+      ),
+    );
+  });
+});
+
+test('cleanLine makes one line of it, without blanks to spare', () => {
+  expect(cleanLine(`  one\r\n two\t${esc}[1mthree\u00A0 `)).toBe('one two three');
+  fc.assert(
+    fc.property(hostile, (text) => {
+      const line = cleanLine(text);
+      expect(line).not.toMatch(/\p{Cc}|\s{2}|^\s|\s$/u);
+      expect(line).not.toMatch(bidi);
+    }),
+  );
+});
+
+test('cleanJson is the same document in harmless letters', () => {
+  expect(cleanJson(JSON.stringify({ a: 'x\u202Ey\u009Bz' }))).toBe('{"a":"x\\u202ey\\u009bz"}');
+  fc.assert(
+    fc.property(
+      fc.dictionary(hostile, fc.oneof(hostile, fc.array(hostile))),
+      fc.constantFrom(0, 2),
+      (document, indent) => {
+        const json = cleanJson(JSON.stringify(document, null, indent));
+        expect(json).not.toMatch(controls);
+        expect(json).not.toMatch(bidi);
+        expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify(document)));
+      },
+    ),
+  );
+});

@@ -1,0 +1,228 @@
+import { describe, expect, test } from 'vitest';
+import { openJournal } from '../../src/journal/journal.ts';
+import { Problem } from '../../src/problems/problem.ts';
+import { createBudget } from '../../src/runs/budget.ts';
+import type { FollowEvent } from '../../src/runs/follow-event.ts';
+import { createTempo } from '../../src/runs/tempo.ts';
+import type { Connection } from '../../src/session/connect.ts';
+import { type StartFlags, startRun } from '../../src/session/start-run.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+import { temporaryFolder } from '../helpers/program.ts';
+import { executionId, fault, run, running, scriptedService, state, target } from '../helpers/scripted-service.ts';
+
+const baseUrl = 'https://service.test';
+const second = 1000;
+
+/** A machine on which triggers of one automation are sent, each by a process of its own. */
+function createMachine() {
+  const folder = temporaryFolder();
+  const context = createMemory();
+  const { clock } = context;
+  const journal = () => openJournal({ folder, nowMs: clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
+
+  async function trigger(
+    scripts: Parameters<typeof scriptedService>[0],
+    flags: StartFlags & { intervalMs?: number } = {},
+    account = 'account',
+  ) {
+    const service = scriptedService(scripts);
+    const triggeredAtMs: number[] = [];
+    const tempo = createTempo();
+    const connection = {
+      settings: { account },
+      baseUrl,
+      service: {
+        ...service,
+        trigger: (...args: Parameters<typeof service.trigger>) => {
+          triggeredAtMs.push(clock.elapsedMs());
+          return service.trigger(...args);
+        },
+      },
+      journal: journal(),
+      budget: createBudget(10, clock),
+      tempo,
+      sentKeys: new Set(),
+      history: () => [],
+    } as unknown as Connection;
+    const events: FollowEvent[] = [];
+    const said: string[] = [];
+    const reporter = { say: (line: string) => said.push(line), observe: (event: FollowEvent) => events.push(event) };
+    const told = await startRun({ target, body: '{}' }, flags, connection, reporter, context).then(
+      (start) => ({ start }),
+      (problem) => {
+        if (problem instanceof Problem) return { problem };
+        throw problem;
+      },
+    );
+    return { start: undefined, problem: undefined, ...told, calls: service.calls, triggeredAtMs, events, said, tempo };
+  }
+  return { trigger, journal, clock };
+}
+
+const conflict = (fields: Parameters<typeof fault>[1] = {}) =>
+  fault('already_active', { httpStatus: 422, executionId, ...fields });
+
+test('a run that this machine has only seen is not taken for the one that a lost answer may have started', async () => {
+  const { trigger, journal } = createMachine();
+  journal().sawState(baseUrl, run, { status: 'RUNNING', document: {} });
+  const { problem } = await trigger({ trigger: [fault('lost'), conflict()] });
+  expect(problem?.facts).toMatchObject({ name: 'outcome_unknown', started: 'unknown' });
+});
+
+describe('a key that started a run before', () => {
+  test('is answered with that run, also while the service does not know it yet', async () => {
+    const { trigger, clock } = createMachine();
+    const flags = { idempotencyKey: 'nightly-1' };
+    await trigger({ trigger: [running()] }, flags);
+    const triggeredAtMs = clock.nowMs();
+    const { start, calls } = await trigger({ status: [fault('not_found'), running()] }, flags);
+    expect(start).toMatchObject({ kind: 'replayed', run, triggeredAtMs, execution: { status: 'RUNNING' } });
+    expect(calls.trigger).toEqual([]);
+  });
+
+  test('starts no second one under a new API key', async () => {
+    const { trigger } = createMachine();
+    const flags = { idempotencyKey: 'nightly-1' };
+    await trigger({ trigger: [running()] }, flags);
+    const { start, calls } = await trigger({ status: [running()] }, flags, 'another account');
+    expect(start).toMatchObject({ kind: 'replayed', run });
+    expect(calls.trigger).toEqual([]);
+  });
+});
+
+test('a key whose fate is unknown under another API key is not sent', async () => {
+  const { trigger } = createMachine();
+  const flags = { idempotencyKey: 'nightly-1' };
+  await trigger({ trigger: [fault('lost')] }, flags);
+  const { problem, calls } = await trigger({}, flags, 'another account');
+  expect(problem?.facts).toMatchObject({ name: 'outcome_unknown', started: 'unknown' });
+  expect(calls.trigger).toEqual([]);
+});
+
+test('a refusal for an active run names it in full, as far as this machine knows it', async () => {
+  const { trigger } = createMachine();
+  await trigger({ trigger: [running()] });
+  const { problem } = await trigger({ trigger: [conflict({ executionId: undefined })] });
+  expect(problem?.facts.hint).toContain(`runctl watch ${target.projectId}/nightly/${executionId}`);
+});
+
+test('a trigger of what is not there says what to check', async () => {
+  const { trigger } = createMachine();
+  const { problem } = await trigger({ trigger: [fault('rejected', { httpStatus: 404 })] });
+  expect(problem?.facts).toMatchObject({ name: 'bad_response', hint: expect.stringContaining('runctl config list') });
+});
+
+describe('--if-active attach', () => {
+  const attach = { ifActive: 'attach' } as const;
+
+  test('takes the active run', async () => {
+    const { trigger } = createMachine();
+    const { start } = await trigger({ trigger: [conflict()], status: [running()] }, attach);
+    expect(start).toMatchObject({ kind: 'attached', run, execution: { status: 'RUNNING' } });
+  });
+
+  test('takes no run that has ended for the active one', async () => {
+    const { trigger } = createMachine();
+    const { problem } = await trigger({ trigger: [conflict()], status: [state('COMPLETED')] }, attach);
+    expect(problem?.facts).toMatchObject({
+      name: 'already_active',
+      started: 'no',
+      hint: expect.stringContaining('--if-active wait'),
+    });
+  });
+});
+
+describe('--if-active wait', () => {
+  const wait = { ifActive: 'wait' } as const;
+
+  test('tells how the active run goes, but not as one of ours, and starts one when it has ended', async () => {
+    const { trigger, journal } = createMachine();
+    const ours = executionId.replace(/^./, '0');
+    const { start, events, said } = await trigger(
+      {
+        trigger: [conflict(), running({ executionId: ours })],
+        status: [running(), fault('unavailable'), running(), state('FAILED')],
+      },
+      wait,
+    );
+    expect(start).toMatchObject({ kind: 'started', run: { executionId: ours } });
+    expect(new Set(events.map(({ event }) => event))).toEqual(
+      new Set(['status', 'waiting', 'poll_failed', 'recovered']),
+    );
+    expect(events.every(({ isOther }) => isOther)).toBe(true);
+    expect(events).not.toContainEqual(
+      expect.objectContaining({ execution: expect.objectContaining({ status: 'FAILED' }) }),
+    );
+    expect(said).toEqual(['nightly is already running: waiting for it to end']);
+    expect(journal().find(executionId, { baseUrl })?.status).toBe('FAILED');
+  });
+
+  test('ends with 10 when nothing good is heard of the active run for --give-up-after', async () => {
+    const { trigger, clock } = createMachine();
+    const script = { trigger: [conflict()], status: [fault('unreachable')] };
+    const { problem, calls } = await trigger(script, { ...wait, giveUpAfterMs: 60 * second });
+    expect(problem).toMatchObject({ exitCode: 10, message: expect.stringMatching(/^no good answer.*; no run was/) });
+    expect(calls.trigger).toHaveLength(1);
+    expect(clock.elapsedMs()).toBeLessThan(75 * second);
+  });
+
+  test('ends with 10 when the active run is not known and the trigger is not answered for --give-up-after', async () => {
+    const { trigger } = createMachine();
+    const script = { trigger: [conflict({ executionId: undefined }), fault('unreachable')] };
+    const { problem } = await trigger(script, { ...wait, giveUpAfterMs: 60 * second });
+    expect(problem).toMatchObject({ exitCode: 10, message: expect.stringContaining('no run was started') });
+  });
+
+  test('sends nothing again once an answer to a try was lost', async () => {
+    const { trigger } = createMachine();
+    const script = { trigger: [conflict(), fault('lost'), conflict()], status: [state('COMPLETED')] };
+    const { problem, calls } = await trigger(script, wait);
+    expect(problem?.facts).toMatchObject({ name: 'outcome_unknown', started: 'unknown' });
+    expect(calls.trigger).toHaveLength(3);
+  });
+
+  test.each([executionId, undefined])('comes no earlier than the refusal asks (active run: %s)', async (activeId) => {
+    const { trigger } = createMachine();
+    const script = {
+      trigger: [conflict({ executionId: activeId, retryAfterMs: 20 * second }), running()],
+      status: [state('COMPLETED')],
+    };
+    const { start, triggeredAtMs } = await trigger(script, wait);
+    expect(start?.kind).toBe('started');
+    expect(triggeredAtMs[1]).toBeGreaterThanOrEqual(20 * second);
+  });
+
+  test('ends at once when the refusal asks for longer than --timeout', async () => {
+    const { trigger, clock } = createMachine();
+    const script = { trigger: [conflict({ retryAfterMs: 120 * second })] };
+    const { problem } = await trigger(script, { ...wait, timeoutMs: 60 * second });
+    expect(problem).toMatchObject({ exitCode: 124, facts: { hint: expect.stringContaining('come back in 2m') } });
+    expect(clock.elapsedMs()).toBe(0);
+  });
+
+  test.each([
+    ['slows everything down when the service says 429', { httpStatus: 429 }, 1800],
+    ['slows nothing down while another process was asked to wait', { heldBack: true }, 1000],
+  ])('%s', async (_, fields, gapMs) => {
+    const { trigger } = createMachine();
+    const script = { trigger: [conflict(), running()], status: [fault('throttled', fields), state('COMPLETED')] };
+    expect((await trigger(script, wait)).tempo.stretch(1000)).toBeCloseTo(gapMs, -3);
+  });
+
+  test('tries again at a pace of its own where a run that has ended is still in the way', async () => {
+    const { trigger, clock } = createMachine();
+    const script = { trigger: [...Array(5).fill(conflict()), running()], status: [state('COMPLETED')] };
+    const { start, calls } = await trigger(script, wait);
+    expect(start?.kind).toBe('started');
+    expect(calls.status).toBe(1);
+    expect(clock.elapsedMs()).toBeGreaterThanOrEqual(4 * second);
+  });
+
+  test('says now and then that it still waits for a run that nobody can name', async () => {
+    const { trigger } = createMachine();
+    const script = { trigger: [conflict({ executionId: undefined })] };
+    const { said, problem } = await trigger(script, { ...wait, timeoutMs: 660 * second });
+    expect(said).toHaveLength(3);
+    expect(problem?.exitCode).toBe(124);
+  });
+});

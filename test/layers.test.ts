@@ -4,15 +4,17 @@ import { expect, test } from 'vitest';
 
 const src = join(import.meta.dirname, '../src');
 
-/** Each import of a source that is there when the program runs: where it is, and what it names. */
+/** Each import of a source, of types too: where it is, and what it names. */
 const imports = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts'))
   .flatMap((file) => {
     const text = readFileSync(join(src, file), 'utf8');
     const named = [...text.matchAll(/^(?:import|export) .*?from '([^']+)';|import\('([^']+)'\)|^import '([^']+)';/gms)];
-    return named
-      .filter(([statement]) => !/^(import|export) type/.test(statement))
-      .map(([, ...names]) => ({ file, name: names.find(Boolean) ?? '' }));
+    return named.map(([statement, ...names]) => ({
+      file,
+      name: names.find(Boolean) ?? '',
+      isOfTypes: /^(import|export) type/.test(statement),
+    }));
   });
 
 /** The folder of a source, and `.` for those that stand above all folders. */
@@ -21,7 +23,8 @@ const folderOf = (path: string) => (path.includes('/') ? (path.split('/')[0] ?? 
 const sorted = (pairs: Iterable<string>) => [...new Set(pairs)].sort();
 
 test('a package is imported where one place stands for it', () => {
-  const packages = imports.filter(({ name }) => !name.startsWith('.') && !name.startsWith('node:'));
+  const used = imports.filter(({ isOfTypes }) => !isOfTypes);
+  const packages = used.filter(({ name }) => !name.startsWith('.') && !name.startsWith('node:'));
   expect(
     sorted(packages.filter(({ name }) => name !== 'commander').map(({ file, name }) => `${name} < ${file}`)),
   ).toEqual([
@@ -42,7 +45,7 @@ test('a package is imported where one place stands for it', () => {
 
 /** Who may know whom. `.` is what every folder may use: the context, secrets, JSON as text, folders, flags of V8. */
 const allowed: Record<string, string[]> = {
-  runs: ['problems'],
+  runs: [],
   problems: ['runs'],
   api: ['.', 'problems', 'runs'],
   journal: ['.', 'problems', 'runs'],
@@ -62,3 +65,22 @@ test.each(Object.entries(allowed))('%s imports nothing but its own and %j', (fol
   const foreign = reached.filter(({ to }) => to !== folder && to !== '..' && !others.includes(to));
   expect(sorted(foreign.map(({ file, to }) => `${file} > ${to}`))).toEqual([]);
 });
+
+test('no folder reaches itself through others', () => {
+  const reached = new Map(Object.keys(allowed).map((folder) => [folder, new Set<string>()]));
+  for (const { file, name } of imports.filter(({ name }) => name.startsWith('.'))) {
+    const to = folderOf(relative(src, join(src, dirname(file), name)));
+    if (to !== folderOf(file)) reached.get(folderOf(file))?.add(to);
+  }
+  const circles = [...reached.keys()].flatMap((folder) => circlesFrom([folder], reached));
+  expect(circles).toEqual([]);
+});
+
+/** Ways along imports from the first folder of a path back to it. */
+function circlesFrom(path: string[], reached: Map<string, Set<string>>): string[] {
+  const next = [...(reached.get(path.at(-1) ?? '') ?? [])];
+  return next.flatMap((folder) => {
+    if (folder === path[0]) return [[...path, folder].join(' > ')];
+    return path.includes(folder) ? [] : circlesFrom([...path, folder], reached);
+  });
+}

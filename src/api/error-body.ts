@@ -1,5 +1,5 @@
 import { isJsonObject } from '../runs/json.ts';
-import { isUuid } from '../runs/uuid.ts';
+import { isUuid } from '../runs/run.ts';
 
 /** What a refusal says of itself. The interface does not show the shape of an error body (§7), so all usual ones are read. */
 export interface ErrorBody {

@@ -19,7 +19,7 @@ export function createRepeatReader<T>(): RepeatReader<T> {
     if (known?.status === status && known.encoding === encoding && known.body.equals(body)) return known.answer;
     const answer = await read();
     // A copy: the body is a part of the much larger buffer that the connection was read into.
-    if (answer.kind === 'good') last.set(path, { status, encoding, body: Buffer.from(body), answer });
+    if (answer.kind === 'ok') last.set(path, { status, encoding, body: Buffer.from(body), answer });
     return answer;
   };
 }

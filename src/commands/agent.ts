@@ -19,7 +19,7 @@ export async function agentTrigger(agentId: string, options: AgentTriggerOptions
   await sayDiscontinued(context);
   const { title, message } = options;
   const body = JSON.stringify({ message, title });
-  return triggerAll([{ target, body }], options, await connect(options, context), context);
+  return triggerAll([{ target, body }], options, await connect(options, context));
 }
 
 /** `runctl agent status <agentId> <executionId>`. */
@@ -31,7 +31,7 @@ export async function agentStatus(
 ): Promise<number> {
   const run = { target: agentTarget(agentId), executionId: parseUuidArgument(executionId, 'an execution id') };
   await sayDiscontinued(context);
-  return showStatus({ run }, options, await connect(options, context), context);
+  return showStatus({ run }, options, await connect(options, context));
 }
 
 /** `runctl agent watch <agentId> <executionId>`. */
@@ -43,7 +43,7 @@ export async function agentWatch(
 ): Promise<number> {
   const run = { target: agentTarget(agentId), executionId: parseUuidArgument(executionId, 'an execution id') };
   await sayDiscontinued(context);
-  return followAll([{ run }], { ...options, plural: false }, await connect(options, context), context);
+  return followAll([{ run }], { ...options, plural: false }, await connect(options, context));
 }
 
 function agentTarget(agentId: string): AgentTarget {

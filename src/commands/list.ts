@@ -4,6 +4,7 @@ import type { JournalRun } from '../journal/journal.ts';
 import { identityOf } from '../render/document.ts';
 import { type OutputOptions, printDocuments, printSentence, themeOf, wantsData } from '../render/output.ts';
 import { runTable } from '../render/run-table.ts';
+import { defaults } from '../runs/defaults.ts';
 import { type ConnectOptions, journalOf } from '../session/connect.ts';
 
 export interface ListOptions extends ConnectOptions, OutputOptions {
@@ -13,13 +14,11 @@ export interface ListOptions extends ConnectOptions, OutputOptions {
   allAddresses?: boolean;
 }
 
-const defaultLimit = 20;
-
 /** `runctl list`: the runs this machine knows of, newest first, from the journal. */
 export async function list(options: ListOptions, context: Context): Promise<number> {
   const settings = await resolveSettings(options, context);
   const baseUrl = options.allAddresses ? undefined : requireBaseUrl(settings);
-  const limit = options.limit ?? defaultLimit;
+  const limit = options.limit ?? defaults.listLimit;
   const { automation, state } = options;
   const runs: JournalRun[] = [];
   if (limit > 0) {

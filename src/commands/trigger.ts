@@ -1,20 +1,19 @@
 import { requireProject } from '../config/settings.ts';
-import { type Context, endedBy } from '../context.ts';
-import { Problem, usageProblem } from '../problems/problem.ts';
+import type { Context } from '../context.ts';
+import { usageProblem } from '../problems/problem.ts';
 import { noRunProblem } from '../problems/trigger-problems.ts';
-import { documentOf, identityOf } from '../render/document.ts';
 import { wantsData } from '../render/output.ts';
-import type { Reporter } from '../render/reporter.ts';
+import { pause } from '../runs/clock.ts';
+import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
-import type { Ending } from '../runs/follow.ts';
-import type { FollowEvent } from '../runs/follow-event.ts';
-import { pause } from '../runs/pause.ts';
-import { nameOf, type Target } from '../runs/run.ts';
+import { nameOf } from '../runs/run.ts';
+import type { ArgumentResult, FollowedArgument } from '../session/argument-result.ts';
 import { parseAutomationArgument } from '../session/arguments.ts';
-import { type Connection, type ConnectOptions, connect } from '../session/connect.ts';
-import { type FollowFlags, followRun, reporterFor } from '../session/follow-run.ts';
-import { createEarlyWord, type Outcome, tellOutcomes } from '../session/report.ts';
-import { type Start, type StartFlags, startRun } from '../session/start-run.ts';
+import { type ConnectOptions, connect } from '../session/connect.ts';
+import { type FollowFlags, followRun } from '../session/follow-run.ts';
+import { createEarlyReport, reportResults } from '../session/report.ts';
+import { type Session, sessionEndedBy, withReporter } from '../session/session.ts';
+import { type StartFlags, type StartRequest, type StartResult, startRun } from '../session/start-run.ts';
 import { expectLongWatch } from '../v8-flags.ts';
 
 export interface TriggerOptions extends ConnectOptions, StartFlags, FollowFlags {
@@ -25,22 +24,16 @@ export interface TriggerOptions extends ConnectOptions, StartFlags, FollowFlags 
   maxReruns?: number;
 }
 
-export interface StartRequest {
-  target: Target;
-  /** The exact bytes of the request's body. */
-  body: string;
-}
-
 /** `runctl trigger <automation>…`: starts runs now; with `--watch`, follows them to their end. */
 export async function trigger(names: string[], options: TriggerOptions, context: Context): Promise<number> {
   if (names.length > 1 && options.idempotencyKey !== undefined) {
     throw usageProblem('--idempotency-key names one run, so it goes with one automation');
   }
   checkWatchFlags(options);
-  const connection = await connect(options, context);
-  const project = () => requireProject(connection.settings);
+  const session = await connect(options, context);
+  const project = () => requireProject(session.settings);
   const requests = names.map((name) => ({ target: parseAutomationArgument(name, project), body: '{}' }));
-  return triggerAll(requests, options, connection, context);
+  return triggerAll(requests, options, session);
 }
 
 /** Refuses the flags that would be of no effect. */
@@ -56,119 +49,99 @@ export function checkWatchFlags(options: TriggerOptions): void {
   if (lonely && !options.watch) throw usageProblem(`${lonely} goes with --watch`);
 }
 
-/** Starts each request side by side, and tells of them in the order of the arguments. */
-export async function triggerAll(
-  requests: StartRequest[],
-  flags: TriggerOptions,
-  connection: Connection,
-  context: Context,
-): Promise<number> {
-  const options = { ...flags, runs: requests.length };
-  const reporter = await reporterFor(options, connection, context);
+/** Starts each request side by side, and reports them in the order of the arguments. */
+export async function triggerAll(requests: StartRequest[], options: TriggerOptions, base: Session): Promise<number> {
+  const session = await withReporter(base, options, requests.length);
+  const { context, reporter } = session;
   if (options.watch) expectLongWatch();
   try {
-    await splay(options.splayMs, reporter, context);
-    // On stdout ids stand in the order of the arguments, unless stdout is for the run's end or for other data.
+    await splay(options.splayMs, session);
+    // On stdout ids stand in the order of the arguments, unless stdout is for the end of the run or for other data.
     const idsAreData = !options.watch && !wantsData(options);
     const inOrder = createInOrder();
-    const watching = endedBy(context, context.stdout.closed);
-    const tellEarly = createEarlyWord(reporter, options.watch ? requests.length : 0);
-    const outcomes = await Promise.all(
-      requests.map(async (request, index): Promise<Outcome> => {
-        const outcome = await outcomeAt(request, index);
-        tellEarly(outcome);
-        return outcome;
+    const watching = sessionEndedBy(session, context.stdout.closed);
+    const reportEarly = createEarlyReport(session, options.watch ? requests.length : 0);
+    const results = await Promise.all(
+      requests.map(async (request, index): Promise<ArgumentResult> => {
+        const start = await startRun(request, options, session);
+        const report = () => reportStart(start, idsAreData, session);
+        if (idsAreData) inOrder(index, report);
+        else report();
+        if (start.kind === 'skipped') reporter.notStarted?.(request.target);
+        if (start.kind === 'failed') reporter.notStarted?.(request.target, start.problem);
+        const isFollowed = options.watch && start.kind !== 'skipped' && start.kind !== 'failed';
+        const result = isFollowed ? await followWithReruns(request, start, options, watching) : start;
+        reportEarly(result);
+        return result;
       }),
     );
-    const { hintProject: project } = connection;
-    return await tellOutcomes(outcomes, { ...options, project, plural: requests.length > 1 }, reporter, context);
-
-    async function outcomeAt(request: StartRequest, index: number): Promise<Outcome> {
-      let start: Start | undefined;
-      try {
-        start = await startRun(request, options, connection, reporter, context);
-        const tell = () => start && tellStart(start, idsAreData, reporter, context);
-        if (idsAreData) inOrder(index, tell);
-        else tell();
-        if (start.kind === 'skipped') reporter.notStarted?.(request.target);
-        const followed = options.watch && start.kind !== 'skipped';
-        const ending = followed
-          ? await followWithReruns(request, start, options, connection, reporter, watching)
-          : undefined;
-        const problem = ending ? ending.problem : 'problem' in start ? start.problem : undefined;
-        return outcomeOf(request.target, start, ending, problem);
-      } catch (error) {
-        inOrder(index, () => {});
-        if (!(error instanceof Problem)) throw error;
-        if (!start) reporter.notStarted?.(request.target, error);
-        return outcomeOf(request.target, start, undefined, error);
-      }
-    }
+    return await reportResults(results, { ...options, plural: requests.length > 1 }, session);
   } finally {
     reporter.stop();
   }
 }
 
-const defaultReruns = 1;
+type Run = Exclude<StartResult, { kind: 'skipped' | 'failed' }>;
 
-/** Follows a started run; one that ended with an error type of `--rerun-on` is started again, with a new key. */
+/** Follows a run; one that ended with an error type of `--rerun-on` is started again, with a new idempotency key. */
 async function followWithReruns(
   request: StartRequest,
-  first: Start,
+  first: Run,
   options: TriggerOptions,
-  connection: Connection,
-  reporter: Reporter,
-  context: Context,
-): Promise<Ending | undefined> {
+  session: Session,
+): Promise<FollowedArgument> {
+  const { reporter } = session;
+  const { idempotencyKey, maxReruns = defaults.maxReruns } = options;
+  const found = first.kind === 'started' ? undefined : first.kind;
   let start = first;
-  let ending: Ending | undefined;
   let hasStarted = false;
-  const observe = (event: FollowEvent) =>
-    reporter.observe(event.event === 'problem' ? { ...event, problem: truthOf(event.problem) } : event);
-  // What becomes of a later run does not undo that an earlier one was started.
-  const truthOf = (problem: Problem) => (hasStarted ? problem.with({ started: 'yes' }) : problem);
-  for (let reruns = 1; start.kind !== 'skipped'; reruns++) {
-    const { run, execution, triggeredAtMs, kind } = start;
+  for (let reruns = 1; ; reruns++) {
+    const { run, triggeredAtMs, kind } = start;
     hasStarted ||= kind === 'started';
-    observe({ event: 'triggered', run, execution, replayed: kind === 'replayed' });
+    const execution = executionOf(start);
+    reporter.observe({ event: 'triggered', run, execution, replayed: kind === 'replayed' });
     const known = kind === 'started' ? execution : undefined;
-    ending = await followRun({ run, triggeredAtMs, known }, options, connection, { observe }, context);
-    if (ending.problem) ending = { ...ending, problem: truthOf(ending.problem) };
-    const errorType = ending.result?.error?.type;
-    const again = !ending.problem && errorType !== undefined && options.rerunOn?.includes(errorType);
-    if (!again || reruns > (options.maxReruns ?? defaultReruns)) return ending;
-    const { idempotencyKey } = options;
-    // A given key with its number keeps the whole command repeatable (contract §8).
+    const followed = await followRun({ run, triggeredAtMs, known }, options, session, { hasStarted });
+    const result = { kind: 'followed', ...followed, found } as const;
+    const { watched, problem } = followed;
+    const errorType = watched.kind === 'finished' ? watched.result?.error?.type : undefined;
+    const again = !problem && errorType !== undefined && options.rerunOn?.includes(errorType);
+    if (!again || reruns > maxReruns) return result;
+    // A given idempotency key with its number keeps the whole command repeatable.
     const flags = { ...options, idempotencyKey: idempotencyKey && `${idempotencyKey}.${reruns}` };
-    try {
-      start = await startRun(request, flags, connection, reporter, context);
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      observe({ event: 'problem', run, problem: error });
-      return { ...ending, problem: truthOf(error) };
+    const next = await startRun(request, flags, session);
+    if (next.kind === 'skipped') return result;
+    if (next.kind === 'failed') {
+      // A rerun that fails does not undo that an earlier run was started.
+      const truth = hasStarted ? next.problem.with({ started: 'yes' }) : next.problem;
+      reporter.observe({ event: 'problem', run, problem: truth });
+      return { ...result, problem: truth };
     }
-    if (start.kind !== 'skipped')
-      reporter.say(`${nameOf(run.target)} ended with ${errorType}: started again as ${start.run.executionId}`);
+    start = next;
+    reporter.say(`${nameOf(run.target)} ended with ${errorType}: started again as ${start.run.executionId}`);
   }
-  return ending;
 }
 
-async function splay(
-  splayMs: number | undefined,
-  { say }: Reporter,
-  { random, clock, signal }: Context,
-): Promise<void> {
+function executionOf(start: Run) {
+  if (start.kind === 'started') return start.execution;
+  return start.polled.kind === 'ok' ? start.polled.value : undefined;
+}
+
+/** Waits a random time. Throws a `Problem` when the signal ends it. */
+async function splay(splayMs: number | undefined, { reporter, context }: Session): Promise<void> {
   if (!splayMs) return;
+  const { random, clock, signal } = context;
   const waitMs = random() * splayMs;
-  say(`waiting ${formatDuration(waitMs)} before starting`);
+  reporter.say(`waiting ${formatDuration(waitMs)} before starting`);
   await pause(waitMs, clock, signal);
   if (signal.aborted) throw noRunProblem(signal);
 }
 
 /** The id, the moment it is known: on stdout where ids are what is asked for. */
-function tellStart(start: Start, idsAreData: boolean, { say }: Reporter, { stdout }: Context): void {
+function reportStart(start: StartResult, idsAreData: boolean, { reporter, context }: Session): void {
+  if (start.kind === 'failed') return;
   if (start.kind === 'skipped') {
-    say(`${nameOf(start.target)} is already running: skipped, no run was started`);
+    reporter.say(`${nameOf(start.target)} is already running: skipped, no run was started`);
     return;
   }
   const { executionId, target } = start.run;
@@ -179,26 +152,11 @@ function tellStart(start: Start, idsAreData: boolean, { say }: Reporter, { stdou
   };
   const sentence = sentences[start.kind];
   if (idsAreData) {
-    stdout.write(`${executionId}\n`);
-    say(`${sentence}; follow it with \`runctl watch ${executionId}\``);
+    context.stdout.write(`${executionId}\n`);
+    reporter.say(`${sentence}; follow it with \`runctl watch ${executionId}\``);
   } else {
-    say(`${sentence}: ${executionId}`);
+    reporter.say(`${sentence}: ${executionId}`);
   }
-}
-
-function outcomeOf(target: Target, start: Start | undefined, ending: Ending | undefined, problem?: Problem): Outcome {
-  const about = nameOf(target);
-  const identity = identityOf(target);
-  if (!start) return { about, document: { ...identity, ...documentOf({ problem }) }, problem };
-  if (start.kind === 'skipped') {
-    return { about, document: { executionId: start.activeId ?? null, ...identity, skipped: true } };
-  }
-  const document = {
-    ...documentOf({ ...start, ...ending, problem }),
-    ...(start.kind === 'replayed' && { replayed: true }),
-    ...(start.kind === 'attached' && { attached: true }),
-  };
-  return { about, document, ending, problem };
 }
 
 /** Runs actions in the order of their indices, each as soon as all before it have run. */

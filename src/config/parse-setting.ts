@@ -1,6 +1,6 @@
 import { usageProblem } from '../problems/problem.ts';
 import { parseDuration } from '../runs/duration.ts';
-import { isUuid } from '../runs/uuid.ts';
+import { isUuid } from '../runs/run.ts';
 import { parseApiKey } from './api-key.ts';
 import { parseBaseUrl } from './base-url.ts';
 import type { StoredKey } from './setting-table.ts';

@@ -1,4 +1,4 @@
-import { endingOf, isFinal, type Run, type Target } from '../runs/run.ts';
+import { isCompleted, isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { isKnown, type KnownState, learn } from './known-state.ts';
 import { type LogOptions, openLog } from './log.ts';
@@ -182,9 +182,9 @@ export function openJournal(options: LogOptions): Journal {
     const found: number[] = [];
     for (const { target, status, startedAt, completedAt } of runs(filter)) {
       if (found.length >= limit) break;
-      const isCompleted = status !== null && isFinal(target, status) && endingOf(status) === 'ok';
+      const hasCompleted = status !== null && isFinal(target, status) && isCompleted(status);
       const durationMs = Date.parse(completedAt ?? '') - Date.parse(startedAt ?? '');
-      if (isCompleted && durationMs >= 0) found.push(durationMs);
+      if (hasCompleted && durationMs >= 0) found.push(durationMs);
     }
     return found;
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { exitNameOf } from '../problems/watch-problems.ts';
+import { exitNameOf } from '../problems/fault-facts.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { TriggerRecord } from '../runs/trigger.ts';
 import type { Journal } from './journal.ts';
@@ -18,7 +18,7 @@ export function createTriggerRecord(journal: Journal, identity: TriggerIdentity)
   const attempt = randomUUID();
   return {
     intent: () => journal.append({ type: 'intent', ...request, body, given, attempt }),
-    doubtful: (fault) => journal.append({ type: 'doubtful', ...request, reason: fault.message }),
+    inDoubt: (fault) => journal.append({ type: 'doubtful', ...request, reason: fault.message }),
     started: ({ executionId, startedAt, status }) =>
       journal.append({ type: 'accepted', ...request, executionId, startedAt, status }),
     refused(fault) {
@@ -26,7 +26,7 @@ export function createTriggerRecord(journal: Journal, identity: TriggerIdentity)
       if (fault.kind === 'reused_key') journal.append({ type: 'forgotten', ...request });
       return journal.append({ type: 'refused', ...request, name: exitNameOf(fault), attempt });
     },
-    look() {
+    readKey() {
       const known = journal.findKey(request);
       return known?.state === 'open' ? { state: 'open', ageMs: known.intent.ageMs } : known;
     },

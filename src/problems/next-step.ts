@@ -1,7 +1,7 @@
-import { type AutomationTarget, endingOf, isFinal, type Run } from '../runs/run.ts';
+import { type AutomationTarget, isCompleted, isFinal, type Run } from '../runs/run.ts';
 import { shellWord } from './quote.ts';
 
-/** What each error type (interface §2.4) means for the one who wants the work done. */
+/** What each error type of the service means for the one who wants the work done. */
 const meanings: Record<string, string> = {
   step_failed: 'mend what the step stumbled over, then start it again with',
   timed_out: 'the service ends a run after 3 hours: make the Automation do less in one run, then start it again with',
@@ -20,7 +20,7 @@ export const errorTypes: readonly string[] = Object.keys(meanings);
  */
 export function nextStepOf({ target }: Run, status: string, errorType = '', project?: string): string | undefined {
   // The Agent endpoints are discontinued: nobody is sent back to them.
-  if (target.family === 'agent' || !isFinal(target, status) || endingOf(status) === 'ok') return undefined;
+  if (target.family === 'agent' || !isFinal(target, status) || isCompleted(status)) return undefined;
   const meaning = Object.hasOwn(meanings, errorType) ? meanings[errorType] : 'start it again with';
   return `${meaning} \`runctl trigger ${argumentOf(target, project)} --watch\``;
 }

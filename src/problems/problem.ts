@@ -16,8 +16,6 @@ export interface ProblemFacts {
   serviceCode?: string;
   requestId?: string;
   idempotencyKey?: string;
-  /** The user left a run that goes on. */
-  leavesRun?: true;
   cause?: unknown;
 }
 
@@ -54,7 +52,7 @@ export class Problem extends Error {
     return new Problem({ ...this.facts, ...facts });
   }
 
-  /** The `problem` of a JSON document, as the contract (§4) gives it. */
+  /** The `problem` of a JSON document. */
   toJSON(): JsonObject {
     const { name, message, hint, started, httpStatus, serviceCode, requestId, idempotencyKey } = this.facts;
     const exitCode = this.exitCode;

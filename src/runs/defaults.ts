@@ -1,4 +1,4 @@
-/** What holds unless an option says otherwise (contract §5, §6), in milliseconds. */
+/** What holds unless an option says otherwise. Times in milliseconds. */
 export const defaults = {
   /** `--give-up-after` of a command that asks or triggers once. */
   giveUpAfterMs: 30_000,
@@ -7,14 +7,22 @@ export const defaults = {
   /** `--timeout`: the service's own limit of a run (3 h) and a margin. */
   timeoutMs: 11_700_000,
   /**
-   * `--max-age`: how long a key is taken to be known to the service. The interface (§8) does not tell; a day is the least
-   * that services of this kind keep one.
+   * `--max-age`: how long the service is taken to know an idempotency key. It does not say; a day is the least that
+   * services of this kind keep one.
    */
   keyRetentionMs: 86_400_000,
-};
+  /** `--rate`: requests a second. */
+  rate: 10,
+  /** `--max-output`: the largest result that is read. */
+  maxOutputBytes: 64 * 1024 * 1024,
+  /** `--limit` of `list`. */
+  listLimit: 20,
+  maxReruns: 1,
+  ifActive: 'fail',
+} as const;
 
-/** Who waits is told so again after this: a log that says nothing for long is taken for dead. */
+/** A wait is reported again after this: a log that is silent for long is taken for dead. */
 export const signOfLifeMs = 60_000;
 
-/** And after this, where it has been told before. */
+/** And after this, where it has been reported before. */
 export const laterSignOfLifeMs = 300_000;

@@ -1,9 +1,8 @@
 import { usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
-import type { AutomationTarget, Run } from '../runs/run.ts';
-import { isUuid } from '../runs/uuid.ts';
+import { type AutomationTarget, isUuid, type Run } from '../runs/run.ts';
 
-/** What a run argument names (contract §1). */
+/** What a run argument names. */
 export type RunArgument =
   | { kind: 'id'; executionId: string }
   | { kind: 'run'; run: Run }

@@ -1,9 +1,9 @@
-import type { Settings } from '../config/settings.ts';
-import type { Journal, JournalRun } from '../journal/journal.ts';
+import type { JournalRun } from '../journal/journal.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
 import { nameOf, type Run } from '../runs/run.ts';
 import { checkAutomationName, type RunArgument } from './arguments.ts';
+import type { Session } from './session.ts';
 
 /** A run, and when this machine triggered it, if it did. */
 export interface KnownRun {
@@ -20,7 +20,7 @@ export interface RunFlags {
 export function findRun(
   named: RunArgument,
   flags: RunFlags,
-  { baseUrl, settings, journal }: { baseUrl: string; settings: Settings; journal: Journal },
+  { baseUrl, settings, journal }: Pick<Session, 'baseUrl' | 'settings' | 'journal'>,
 ): KnownRun {
   if (named.kind === 'run') return knownRun(journal.find(named.run.executionId, { baseUrl }), named.run);
   if (named.kind === 'id') {

@@ -1,6 +1,7 @@
 import type { LimitedKind, Limits } from '../journal/limits.ts';
 import type { Clock } from '../runs/clock.ts';
-import type { Answer, Fault, Service } from '../runs/service.ts';
+import type { Fault } from '../runs/fault.ts';
+import type { Answer, Service } from '../runs/service.ts';
 
 // A 429 that names no time.
 const unnamedWaitMs = 2_000;
@@ -17,7 +18,7 @@ export function withSharedLimits(service: Service, limits: Limits, clock: Clock)
     const leftMs = limits.leftMs(kind);
     if (leftMs > slackMs) {
       const message = 'the service asked this machine to wait';
-      const fault: Fault = { kind: 'throttled', transient: true, acted: 'no', message, retryAfterMs: leftMs };
+      const fault: Fault = { kind: 'throttled', message, retryAfterMs: leftMs };
       return { kind: 'fault', fault: { ...fault, heldBack: true } };
     }
     if (leftMs > 0) await clock.sleep(leftMs, signal);

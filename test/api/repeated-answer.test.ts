@@ -8,10 +8,10 @@ const response = (text: string, status = 200, headers: Record<string, string> = 
   body: Buffer.from(text),
   truncated: false,
 });
-const good = (value: string): Answer<string> => ({ kind: 'good', value });
+const good = (value: string): Answer<string> => ({ kind: 'ok', value });
 const bad: Answer<string> = {
   kind: 'fault',
-  fault: { kind: 'unavailable', transient: true, acted: 'no', message: '' },
+  fault: { kind: 'unavailable', message: '' },
 };
 
 /** Hands a reader one response after another and tells which of them were read. */
@@ -38,7 +38,7 @@ describe('an answer', () => {
       ['/a', 'RUNNING'],
     ]);
     expect(read).toEqual(['RUNNING', 'COMPLETED', 'RUNNING']);
-    expect(answers.map((answer) => answer.kind === 'good' && answer.value)).toEqual([
+    expect(answers.map((answer) => answer.kind === 'ok' && answer.value)).toEqual([
       '/a: RUNNING',
       '/a: RUNNING',
       '/a: COMPLETED',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { onTestFinished } from 'vitest';
 import type { TransportOptions } from '../../src/api/transport.ts';
-import type { Fault } from '../../src/runs/service.ts';
+import type { Fault } from '../../src/runs/fault.ts';
 import { ampleLimitMs } from './real-time.ts';
 
 export interface ExchangeOrder extends Partial<TransportOptions> {
@@ -29,7 +29,7 @@ export interface ExchangeReport {
 }
 
 const program = `
-  import { faultOf } from './src/api/failure.ts';
+  import { faultOf } from './src/api/network-fault.ts';
   import { createTransport } from './src/api/transport.ts';
   const { method = 'POST', timeoutMs = ${ampleLimitMs}, lingerMs = 0, ...options } = JSON.parse(process.argv[2]);
   const transport = createTransport({ connections: 2, connectTimeoutMs: timeoutMs, ...options });

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Fault } from '../../src/runs/fault.ts';
 import type { Run, Target } from '../../src/runs/run.ts';
-import type { Answer, Execution, Fault, RunResult, Service, TriggerRequest } from '../../src/runs/service.ts';
+import type { Answer, Execution, RunResult, Service, TriggerRequest } from '../../src/runs/service.ts';
 import { fault } from './scripted-service.ts';
 
 /** What happens to one request. Of a fault that `acts` the service did its work, and only the answer is lost. */
@@ -92,7 +93,7 @@ export function createServiceModel(options: ModelOptions): Service & { runs: rea
     status: async (run) => look(run, weather('status'), executionOf),
     result: async (run) =>
       look<RunResult>(run, weather('result'), (_, status) => ({
-        kind: 'good',
+        kind: 'ok',
         value: { status, document: { status } },
       })),
   };
@@ -101,5 +102,5 @@ export function createServiceModel(options: ModelOptions): Service & { runs: rea
 function executionOf(run: ModelRun, status: string): Answer<Execution> {
   const { executionId, startedAtMs } = run;
   const startedAt = new Date(startedAtMs).toISOString();
-  return { kind: 'good', value: { executionId, status, startedAt, document: { executionId, status, startedAt } } };
+  return { kind: 'ok', value: { executionId, status, startedAt, document: { executionId, status, startedAt } } };
 }

@@ -6,7 +6,8 @@ import { afterAll, expect, test } from 'vitest';
 import { isFinal } from '../../src/runs/run.ts';
 import { fault, target } from '../helpers/scripted-service.ts';
 import type { Weather } from '../helpers/service-model.ts';
-import { account, baseUrl, createWorld, type ServiceOptions, type Use, type World } from './world.ts';
+import { account, baseUrl } from '../helpers/session.ts';
+import { createSimulation, type ServiceOptions, type Simulation, type Use } from './simulation.ts';
 
 const lossy = (['lost', 'unavailable', 'unreadable', 'in_progress'] as const).flatMap((kind): Weather[] =>
   [true, false].map((acts) => ({ ...fault(kind), acts })),
@@ -23,7 +24,7 @@ const unacting = [
   fault('untrusted'),
 ].map((struck): Weather => ({ ...struck, acts: false }));
 const lostForGood: Weather = {
-  ...fault('rejected', { httpStatus: 501, acted: 'unknown', transient: false }),
+  ...fault('rejected', { httpStatus: 501 }),
   acts: true,
 };
 const fair: Weather = { kind: 'fair' };
@@ -64,7 +65,7 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 let worlds = 0;
 
 /** What must hold whatever has happened. */
-function checkWorld({ model, journal, keysOf, foreignKeys }: World): void {
+function checkSimulation({ model, journal, keysOf, foreignKeys }: Simulation): void {
   const { runs } = model;
   const records = [...journal().runs({ baseUrl })];
   const known = new Set(records.map(({ executionId }) => executionId));
@@ -98,12 +99,12 @@ function checkTold(
   use: Use,
   moment: Use[],
   sequence: Use[][],
-  told: Awaited<ReturnType<World['run']>>,
-  { model, keysOf, foreignKeys, journal, clock }: World,
+  told: Awaited<ReturnType<Simulation['run']>>,
+  { model, keysOf, foreignKeys, journal, clock }: Simulation,
 ): void {
   const keys = keysOf.get(use) ?? new Set();
   const its = model.runs.filter((run) => keys.has(run.idempotencyKey));
-  const { started, problem, ending } = told;
+  const { started, problem, followed } = told;
   if (started) expect([...keys], 'a run that was started is of our key').toContain(started.idempotencyKey);
   // Of a given key another process may start one at the same time.
   const isAlone = use.key === undefined || moment.every((other) => other === use || other.key !== use.key);
@@ -119,20 +120,21 @@ function checkTold(
     const isClear = ({ weather, kill }: Use) => !kill && weather.every(({ kind }) => kind !== 'fault');
     expect(sequence.flat().every(isClear), 'there is a reason for doubt').toBe(false);
   }
-  if (!ending) return;
-  const run = model.runs.find(({ executionId }) => executionId === ending.run.executionId);
-  const { status = 'nothing' } = ending.execution ?? {};
+  if (!followed) return;
+  const { watched } = followed;
+  const run = model.runs.find(({ executionId }) => executionId === watched.run.executionId);
+  const { status = 'nothing' } = watched.execution ?? {};
   if (isFinal(target, status)) {
     expect(status, 'a final state is told truly').toBe(run?.outcome);
     expect(clock.nowMs()).toBeGreaterThanOrEqual(run?.endsAtMs ?? Number.NaN);
-    const record = journal().find(ending.run.executionId, { baseUrl });
+    const record = journal().find(watched.run.executionId, { baseUrl });
     expect(record?.status, 'and stays in the journal').toBe(status);
-    expect(ending.problem?.facts.name ?? 'none').toMatch(/^(none|result_unavailable)$/);
-    if (!ending.problem) expect(ending.result?.status).toBe(status);
+    expect(followed.problem?.facts.name ?? 'none').toMatch(/^(none|result_unavailable)$/);
+    if (!followed.problem) expect(watched).toMatchObject({ kind: 'finished', result: { status } });
   } else {
-    expect(ending.problem, 'a watch without an end has a reason').toBeDefined();
+    expect(followed.problem, 'a watch without an end has a reason').toBeDefined();
     const isOurs = run !== undefined && !foreignKeys.has(run.idempotencyKey);
-    if (isOurs) expect(ending.problem?.facts.name).not.toBe('not_found');
+    if (isOurs) expect(followed.problem?.facts.name).not.toBe('not_found');
   }
 }
 
@@ -174,13 +176,13 @@ test('whatever the weather and whenever it is killed, one run for a trigger, non
   };
   await fc.assert(
     fc.asyncProperty(services, fc.array(moments, { minLength: 1, maxLength: 5 }), async (options, sequence) => {
-      const world = createWorld(join(scratch, String(worlds++)), options);
+      const world = createSimulation(join(scratch, String(worlds++)), options);
       for (const moment of sequence) {
         const told = await Promise.all(moment.map(async (use) => ({ use, ...(await world.run(use)) })));
-        checkWorld(world);
+        checkSimulation(world);
         for (const { use, ...tale } of told) {
           checkTold(use, moment, sequence, tale, world);
-          count(tale.isKilled ? 'killed' : ((tale.problem ?? tale.ending?.problem)?.facts.name ?? 'fine'));
+          count(tale.isKilled ? 'killed' : ((tale.problem ?? tale.followed?.problem)?.facts.name ?? 'fine'));
         }
         await world.clock.sleep(moment[0]?.restMs ?? 0);
       }
@@ -188,7 +190,7 @@ test('whatever the weather and whenever it is killed, one run for a trigger, non
       for (let round = 0; round < sequence.flat().length; round++) {
         await world.clock.sleep(options.durationMs);
         await world.run(recover);
-        checkWorld(world);
+        checkSimulation(world);
       }
       if (!options.replaysRefusals) expect(world.journal().openIntents({ baseUrl })).toEqual([]);
     }),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Run } from '../../src/runs/run.ts';
-import { withMissingRuns } from '../../src/session/not-found-tracking.ts';
+import { withNotFoundTracking } from '../../src/session/not-found-tracking.ts';
 import { fault, resultOf, run, running, scriptedService, target } from '../helpers/scripted-service.ts';
 
 const signal = new AbortController().signal;
@@ -9,7 +9,7 @@ const baseUrl = 'https://a.test';
 function stage(scripts: Parameters<typeof scriptedService>[0]) {
   const missed: [string, Run][] = [];
   const journal = { missed: (...said: [string, Run]) => void missed.push(said) };
-  return { missed, service: withMissingRuns(scriptedService(scripts), journal, baseUrl) };
+  return { missed, service: withNotFoundTracking(scriptedService(scripts), journal, baseUrl) };
 }
 
 describe('the journal hears', () => {

@@ -30,7 +30,7 @@ describe('a wait that the service asked for', () => {
     const second = process({ status: [running()], result: [resultOf('COMPLETED')] });
     const answer = {
       kind: 'fault',
-      fault: { kind: 'throttled', transient: true, acted: 'no', retryAfterMs: 7_000, heldBack: true },
+      fault: { kind: 'throttled', retryAfterMs: 7_000, heldBack: true },
     };
     expect(await second.status(run, signal)).toMatchObject(answer);
     expect(await second.result(run, signal)).toMatchObject(answer);

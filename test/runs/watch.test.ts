@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { FollowOptions } from '../../src/runs/await-end.ts';
-import { createBudget } from '../../src/runs/budget.ts';
-import { follow } from '../../src/runs/follow.ts';
-import type { FollowEvent } from '../../src/runs/follow-event.ts';
+import { watchProblem } from '../../src/problems/watch-problems.ts';
+import type { RunEvent } from '../../src/runs/events.ts';
+import type { WatchOptions, WatchPorts } from '../../src/runs/poll-until-final.ts';
+import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Run } from '../../src/runs/run.ts';
 import type { Service } from '../../src/runs/service.ts';
-import { createTempo } from '../../src/runs/tempo.ts';
+import { watch as watchRun } from '../../src/runs/watch.ts';
 import { executionId, fault, resultOf, run, running, scriptedService, state } from '../helpers/scripted-service.ts';
 import { createVirtualClock, type VirtualClock } from '../helpers/virtual-clock.ts';
 
@@ -13,7 +13,7 @@ const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-interface World {
+interface Setting {
   followed?: Run;
   clock?: VirtualClock;
   signal?: AbortSignal;
@@ -24,38 +24,39 @@ interface World {
 
 async function watch(
   service: Service,
-  options: Partial<FollowOptions> = {},
+  { giveUpAfterMs = 10 * minute, ...options }: Partial<WatchOptions & Pick<WatchPorts, 'giveUpAfterMs'>> = {},
   {
     followed = run,
     clock = createVirtualClock(),
     signal = new AbortController().signal,
     chance = 0.5,
     rate = 10,
-  }: World = {},
+  }: Setting = {},
 ) {
-  const events: FollowEvent[] = [];
-  const ending = await follow(
+  const events: RunEvent[] = [];
+  const watched = await watchRun(
     followed,
-    { pace: { gapMs: () => 10 * second }, timeoutMs: 3.25 * hour, giveUpAfterMs: 10 * minute, ...options },
+    { schedule: { gapMs: () => 10 * second }, timeoutMs: 3.25 * hour, ...options },
     {
       service,
       clock,
       random: () => chance,
       signal,
-      budget: createBudget(rate, clock),
-      tempo: createTempo(),
+      limiter: createRateLimiter(rate, clock),
+      giveUpAfterMs,
       observe: (event) => events.push(event),
     },
   );
   const told = events.map(({ event }) => event).filter((event) => event !== 'waiting');
-  return { ending, events, told, elapsedMs: clock.elapsedMs() };
+  const problem = watchProblem(watched, signal);
+  return { watched, problem, events, told, elapsedMs: clock.elapsedMs() };
 }
 
 describe('a watch', () => {
-  test('tells every minute that it waits, however rarely it looks', async () => {
+  test('reports every minute that it waits, however rarely it polls', async () => {
     const service = scriptedService({ status: [running(), state('COMPLETED')], result: [resultOf('COMPLETED')] });
-    const { events } = await watch(service, { pace: { gapMs: () => 2.5 * minute } });
-    const waits = events.flatMap((event) => (event.event === 'waiting' ? [event.nextLookMs] : []));
+    const { events } = await watch(service, { schedule: { gapMs: () => 2.5 * minute } });
+    const waits = events.flatMap((event) => (event.event === 'waiting' ? [event.nextPollMs] : []));
     expect(waits).toEqual([2.5 * minute, 1.5 * minute, 0.5 * minute]);
     expect(service.calls.status).toBe(2);
   });
@@ -64,8 +65,8 @@ describe('a watch', () => {
     'ends when the run is %s, with its result',
     async (status) => {
       const service = scriptedService({ status: [running(), state(status)], result: [resultOf(status)] });
-      const { ending, told } = await watch(service);
-      expect(ending).toMatchObject({ run, execution: { status }, result: { output: 'done' }, problem: undefined });
+      const { watched, told } = await watch(service);
+      expect(watched).toMatchObject({ kind: 'finished', run, execution: { status }, result: { output: 'done' } });
       expect(told).toEqual(['status', 'status', 'final']);
     },
   );
@@ -76,44 +77,40 @@ describe('a watch', () => {
       status: [running(), ...blips, state('COMPLETED')],
       result: [fault('unavailable'), resultOf('COMPLETED')],
     });
-    const { ending } = await watch(service, { giveUpAfterMs: 10 * second }, { rate: 1 / 60 });
-    expect(ending).toMatchObject({
-      execution: { status: 'COMPLETED' },
-      result: { output: 'done' },
-      problem: undefined,
-    });
+    const { watched } = await watch(service, { giveUpAfterMs: 10 * second }, { rate: 1 / 60 });
+    expect(watched).toMatchObject({ kind: 'finished', result: { output: 'done' } });
   });
 
   test('tells of an outage and of its end', async () => {
     const status = [running(), fault('lost'), fault('unavailable'), running(), state('COMPLETED')];
     const { events, told } = await watch(scriptedService({ status, result: [resultOf('COMPLETED')] }));
-    expect(told).toEqual(['status', 'poll_failed', 'poll_failed', 'recovered', 'status', 'status', 'final']);
+    expect(told).toEqual(['status', 'poll_failed', 'poll_failed', 'service_back', 'status', 'status', 'final']);
     expect(events.filter(({ event }) => event === 'poll_failed')).toMatchObject([
-      { failures: 1, quietMs: 0, retryInMs: 250, status: 'RUNNING', ageMs: 10_000 },
-      { failures: 2, quietMs: 250, retryInMs: 500, status: 'RUNNING', ageMs: 10_250 },
+      { failures: 1, silentMs: 0, retryInMs: 250, execution: { status: 'RUNNING' }, ageMs: 10_000 },
+      { failures: 2, silentMs: 250, retryInMs: 500, execution: { status: 'RUNNING' }, ageMs: 10_250 },
     ]);
-    expect(events.find(({ event }) => event === 'recovered')).toMatchObject({ afterMs: 750 });
+    expect(events.find(({ event }) => event === 'service_back')).toMatchObject({ afterMs: 750 });
   });
 
   test('that gives up says what was confirmed last, and that the run may be going', async () => {
     const service = scriptedService({ status: [running(), fault('unavailable')] });
-    const { problem, execution } = (await watch(service)).ending;
+    const { problem, watched } = await watch(service);
     expect(problem).toMatchObject({ exitCode: 10, safeToRepeat: true, facts: { started: 'no' } });
     expect(problem?.message).toContain('no good answer for 10m');
     expect(problem?.message).toContain('the run may still be going, last seen RUNNING 10m 10s ago');
-    expect(execution?.status).toBe('RUNNING');
+    expect(watched.execution?.status).toBe('RUNNING');
   });
 
   test('that the service sends away for longer than patience says when to come back', async () => {
     const service = scriptedService({ status: [running(), fault('throttled', { retryAfterMs: hour })] });
-    const { problem } = (await watch(service)).ending;
+    const { problem } = await watch(service);
     expect(problem?.message).toContain('the wait it asks for outlasts `--give-up-after` (10m)');
     expect(problem?.facts.hint).toContain('come back in 1h');
   });
 
   test('that the service sends away beyond its limit says so', async () => {
     const service = scriptedService({ status: [running(), fault('throttled', { retryAfterMs: minute })] });
-    const { problem } = (await watch(service, { timeoutMs: minute })).ending;
+    const { problem } = await watch(service, { timeoutMs: minute });
     expect(problem?.message).toContain('and the limit of 1m passes first: the run goes on, last seen RUNNING 10s ago');
     expect(problem?.facts.hint).toContain('come back in 1m');
   });
@@ -128,35 +125,39 @@ describe('a watch', () => {
         return running();
       },
     };
-    const { problem } = (await watch(service, { giveUpAfterMs: minute }, { clock })).ending;
+    const { problem } = await watch(service, { giveUpAfterMs: minute }, { clock });
     expect(problem?.message).toContain('last seen RUNNING 8h 1m ago');
   });
 
   test('of a run that was over when the trigger was answered asks for the result alone', async () => {
     const service = scriptedService({ status: [running()], result: [resultOf('FAILED')] });
     const known = { executionId, status: 'FAILED', document: {} };
-    const { ending } = await watch(service, { known });
-    expect(ending).toMatchObject({ execution: { status: 'FAILED' }, result: { status: 'FAILED' }, problem: undefined });
+    const { watched } = await watch(service, { known });
+    expect(watched).toMatchObject({ kind: 'finished', execution: { status: 'FAILED' }, result: { status: 'FAILED' } });
     expect(service.calls.status).toBe(0);
   });
 
   test('of an agent run ends at any state but RUNNING, and has no result to fetch', async () => {
     const followed = { target: { family: 'agent', agentId: executionId } as const, executionId };
     const service = scriptedService({ status: [running(), state('STOPPED')] });
-    const { ending } = await watch(service, {}, { followed });
-    expect(ending).toMatchObject({ execution: { status: 'STOPPED' }, problem: undefined });
+    const { watched } = await watch(service, {}, { followed });
+    expect(watched).toEqual({
+      kind: 'finished',
+      run: followed,
+      execution: expect.objectContaining({ status: 'STOPPED' }),
+    });
   });
 
   test('whose result cannot be read tells the state that is known', async () => {
     const service = scriptedService({ status: [state('FAILED')], result: [fault('unauthorized')] });
-    const { problem, execution } = (await watch(service)).ending;
+    const { problem, watched } = await watch(service);
     expect(problem).toMatchObject({ exitCode: 13, message: expect.stringContaining('the run ended FAILED') });
-    expect(execution?.status).toBe('FAILED');
+    expect(watched.execution?.status).toBe('FAILED');
   });
 });
 
-describe('the first look after a trigger of our own', () => {
-  const firstLookMs = async (chance: number, isFixed?: boolean) => {
+describe('the first poll after a trigger of our own', () => {
+  const firstPollMs = async (chance: number, isFixed?: boolean) => {
     const service = scriptedService({ status: [state('COMPLETED')], result: [resultOf('COMPLETED')] });
     const known = { executionId, status: 'RUNNING', document: {} };
     return (await watch(service, { known, isFixed }, { chance })).elapsedMs;
@@ -166,12 +167,12 @@ describe('the first look after a trigger of our own', () => {
     [0, 10 * second],
     [0.5, 7.5 * second],
     [0.999, 5.005 * second],
-  ])('comes by chance (%f) earlier than the pace has it, never later', async (chance, expectedMs) => {
-    expect(await firstLookMs(chance)).toBeCloseTo(expectedMs, 0);
+  ])('comes by chance (%f) earlier than the schedule has it, never later', async (chance, expectedMs) => {
+    expect(await firstPollMs(chance)).toBeCloseTo(expectedMs, 0);
   });
 
   test.each([0, 0.5, 0.999])('comes when `--interval` says, whatever chance says (%f)', async (chance) => {
-    expect(await firstLookMs(chance, true)).toBe(10 * second);
+    expect(await firstPollMs(chance, true)).toBe(10 * second);
   });
 });
 
@@ -200,15 +201,15 @@ describe('an interrupt', () => {
 
   test('ends the watch at once and leaves the run alone', async () => {
     const { service, signal } = interrupting(scriptedService({ status: [running()] }), 3);
-    const { ending, elapsedMs } = await watch(service, {}, { signal });
-    expect(ending.problem).toMatchObject({ exitCode: 143, message: 'interrupted: the run goes on' });
-    expect(ending.problem?.facts.hint).toContain(`runctl watch ${executionId}`);
+    const { problem, elapsedMs } = await watch(service, {}, { signal });
+    expect(problem).toMatchObject({ exitCode: 143, message: 'interrupted: the run goes on' });
+    expect(problem?.facts.hint).toContain(`runctl watch ${executionId}`);
     expect(elapsedMs).toBe(20 * second);
   });
 
   test('in the middle of an outage does the same', async () => {
     const { service, signal } = interrupting(scriptedService({ status: [running(), fault('lost')] }), 3);
-    expect((await watch(service, {}, { signal })).ending.problem?.exitCode).toBe(143);
+    expect((await watch(service, {}, { signal })).problem?.exitCode).toBe(143);
   });
 
   test.each([
@@ -217,9 +218,9 @@ describe('an interrupt', () => {
   ])('%s is told of a run that has ended', async (_, nth) => {
     const late = scriptedService({ status: [running(), state('COMPLETED')], result: [resultOf('RUNNING')] });
     const { service, signal } = interrupting(late, nth);
-    const { problem, execution } = (await watch(service, {}, { signal })).ending;
+    const { problem, watched } = await watch(service, {}, { signal });
     expect(problem).toMatchObject({ exitCode: 143, message: expect.stringContaining('the run ended COMPLETED') });
     expect(problem?.facts.hint).toContain(`runctl result ${executionId}`);
-    expect(execution?.status).toBe('COMPLETED');
+    expect(watched.execution?.status).toBe('COMPLETED');
   });
 });

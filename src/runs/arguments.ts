@@ -3,7 +3,7 @@ import type { AutomationTarget, Run } from './run.ts';
 import { shellWord } from './shell-word.ts';
 import { isUuid } from './uuid.ts';
 
-/** What a run argument names (contract §1). */
+/** A run as the user named it on the command line. */
 export type RunArgument =
   | { kind: 'id'; executionId: string }
   | { kind: 'run'; run: Run }

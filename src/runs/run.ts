@@ -38,7 +38,7 @@ export function isKnownState(status: string): boolean {
   return normalise(status) === 'RUNNING' || normalise(status) in automationEndings;
 }
 
-/** Automations have four final statuses; for Agents all but RUNNING are (docs/service.md, Final statuses stay). */
+/** Automations have four final statuses. For Agents each but RUNNING is final (docs/service.md, Final statuses stay). */
 export function isFinal(target: Target, status: string): boolean {
   return target.family === 'agent'
     ? normalise(status) !== 'RUNNING'

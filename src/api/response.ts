@@ -20,7 +20,7 @@ export interface Reading<T> {
 const errorBodyBytes = 64 * 1024;
 const requestIdHeaders = ['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'];
 
-/** A complete response as the domain sees it: every row of the interface's §7, and what it leaves open. */
+/** What a complete response means, for the documented errors and for all others (docs/service.md, Error answers). */
 export async function answerOf<T>(raw: HttpResponse, reading: Reading<T>): Promise<Answer<T>> {
   return raw.status >= 200 && raw.status < 300 ? readGood(raw, reading) : readRefusal(scrubbed(raw, reading), reading);
 }
@@ -67,7 +67,7 @@ async function readErrorOf<T>(response: HttpResponse, { scrub }: Reading<T>): Pr
   }
 }
 
-/** A good answer's headers tell nothing, and thousands of runs look every second: those of others alone are worth it. */
+/** Only responses that are reported as failures are scrubbed: doing it at every successful poll would cost CPU. */
 function scrubbed<T>(response: HttpResponse, { scrub }: Reading<T>): HttpResponse {
   const headers = Object.entries(response.headers).map(([name, value]) => [name, scrub(value)]);
   return { ...response, headers: Object.fromEntries(headers) };
@@ -91,8 +91,8 @@ function kindOfRefusal(status: number, body: ErrorBody, operation: Operation): F
 
 const transientKinds = new Set<FaultKind>(['throttled', 'unavailable', 'unreadable', 'in_progress']);
 
-// A trigger answered by one of these may have started a run all the same (field notes, "Ambiguous POST"): a gateway
-// speaks for a service it lost, a 303 points at what was made, a 409 tells of a request still being worked on.
+// A trigger that gets one of these answers may still have started a run: a gateway answers for a service that it lost,
+// a 303 points at what was created, and a 409 can mean that the first request is still being processed.
 const doubtfulKinds = new Set<FaultKind>(['unavailable', 'unreadable', 'too_large', 'in_progress']);
 const isDoubtful = (kind: FaultKind, status: number) => doubtfulKinds.has(kind) || status >= 500 || status === 303;
 

@@ -9,7 +9,7 @@ export const typed = (ms: number) => formatDuration(ms).replace(' ', '');
 
 const durationForms = 'give a duration like 500ms, 30s, 5m, 1h30m or 2d';
 
-/** Milliseconds of a duration; refuses what the contract (§2) does not call one. */
+/** Milliseconds of a duration. Throws InvalidArgumentError for any other text. */
 function duration(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined) throw new InvalidArgumentError(durationForms);

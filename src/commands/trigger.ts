@@ -138,7 +138,7 @@ async function followWithReruns(
     const again = !ending.problem && errorType !== undefined && options.rerunOn?.includes(errorType);
     if (!again || reruns > (options.maxReruns ?? defaultReruns)) return ending;
     const { idempotencyKey } = options;
-    // A given key with its number keeps the whole command repeatable (contract §8).
+    // A user's idempotency key gets the number of the rerun, so that the whole command can be repeated safely.
     const flags = { ...options, idempotencyKey: idempotencyKey && `${idempotencyKey}.${reruns}` };
     try {
       start = await startRun(request, flags, connection, reporter, context);

@@ -1,4 +1,4 @@
-/** A setting and every way to give it (contract §2). This table is the only one: help, README and refusals read it. */
+/** A setting and every way to give it. This is the only such table: help, README and error messages read it. */
 export interface Setting {
   name: string;
   /** With its argument, as `--help` shows it. */

@@ -180,7 +180,7 @@ export const signalExits = {
 
 export const isInterruption = (name: ExitName): boolean => Object.values<ExitName>(signalExits).includes(name);
 
-/** One name for the three signals, as the contract (§4) has it; their codes tell them apart. */
+/** The name that users see: the three signals share `interrupted`, and their codes tell them apart. */
 export const publicNameOf = (name: ExitName): string => (isInterruption(name) ? 'interrupted' : name);
 
 /** As they are shown. */

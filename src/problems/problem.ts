@@ -54,7 +54,7 @@ export class Problem extends Error {
     return new Problem({ ...this.facts, ...facts });
   }
 
-  /** The `problem` of a JSON document, as the contract (§4) gives it. */
+  /** The `problem` of a JSON document. */
   toJSON(): JsonObject {
     const { name, message, hint, started, httpStatus, serviceCode, requestId, idempotencyKey } = this.facts;
     const exitCode = this.exitCode;

@@ -22,7 +22,7 @@ export interface FollowOptions {
   giveUpAfterMs: number;
   /** What the trigger of this run has just answered. */
   known?: Execution;
-  /** Wall clock, when this machine triggered the run: the service may not know it for a moment (field notes 14). */
+  /** Wall clock, when this machine triggered the run: for some seconds after that the service may not find it. */
   triggeredAtMs?: number;
 }
 
@@ -69,11 +69,11 @@ export async function awaitEnd(run: Run, options: FollowOptions, ports: FollowPo
   const lastKnown = () => ({ run, status: execution?.status, ageMs: confirmedAgeMs?.() });
 
   if (execution) observe({ event: 'status', run, execution, changed: true });
-  // What has just been triggered has just been seen. Runs that a cron table starts together are looked at apart, and
-  // none of them later than its pace has it.
+  // A run that we just started needs no immediate poll. The first gap is shortened at random, never lengthened, so that
+  // runs started together are not polled together.
   const spread = options.isFixed ? 1 : 1 - random() / 2;
   let delayMs = execution ? spread * options.pace.gapMs(0) : 0;
-  // What is final stays final, whatever a later answer says (field notes 14).
+  // A final status never changes back, whatever a later answer says (docs/service.md, Assumptions).
   while (!execution || !isFinal(run.target, execution.status)) {
     if (await waitUntil(Math.min(clock.elapsedMs() + delayMs, deadlineMs))) quietSinceMs = undefined;
     if (signal.aborted) return end(interruptedProblem(signal, run));

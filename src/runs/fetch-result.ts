@@ -18,7 +18,7 @@ export interface ResultPorts {
   observe(event: FollowEvent): void;
 }
 
-/** The result of a run that has ended: one that still says RUNNING is late (field notes 14) and asked for again. */
+/** Fetches the result of a finished run, again while it still says RUNNING: the result may lag behind the status. */
 export async function fetchResult(
   run: Run,
   execution: Execution,

@@ -9,7 +9,7 @@ export interface Ending extends StatusEnding {
   result?: RunResult;
 }
 
-/** A result may be late (field notes 14): it is given this time, however little is left of `timeoutMs`. */
+/** The result may lag behind the final status, so it gets at least this long, however little is left of `timeoutMs`. */
 const leastForResultMs = 30_000;
 
 /**

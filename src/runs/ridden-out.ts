@@ -9,18 +9,18 @@ export interface Since {
   triggeredAtMs: number | undefined;
 }
 
-/** The service may not know its own newest run for a moment (field notes 14). */
+/** Is this a not-found so soon after the trigger that the service may not find its own new run yet? */
 export function isTooEarly(fault: Fault, { nowMs, triggeredAtMs }: Since): boolean {
   return fault.kind === 'not_found' && triggeredAtMs !== undefined && nowMs - triggeredAtMs < readAfterWriteMs;
 }
 
-// A certificate, proxy, redirect or endless page in the way of a run that was seen before is the network's doing (a
-// hotel's login page, say), not the service's word on the run.
+// A certificate, proxy, redirect or oversized page that appears after the run was already polled comes from the network
+// (a hotel's login page, for example) and says nothing about the run.
 const ofTheNetwork = new Set<FaultKind>(['untrusted', 'proxy_refused', 'redirected', 'too_large']);
 
-/** Does a watch go on after this fault (contract §6)? Where it does, patience is what ends it. */
+/** Should the watch keep polling after this failure? If so, only `--give-up-after` or `--timeout` ends it. */
 export function isRiddenOut(fault: Fault, known: Since & { isSeen: boolean }): boolean {
-  // Not only those 5xx that are worth repeating at once: a CDN has its own (520 to 530), and an hour to mend them.
+  // Every 5xx, not only those that are retried at once: a CDN has codes of its own (520 to 530), and they can last.
   if (fault.transient || (fault.httpStatus ?? 0) >= 500) return true;
   return isTooEarly(fault, known) || (known.isSeen && ofTheNetwork.has(fault.kind));
 }

@@ -31,14 +31,14 @@ const automationEndings: Record<string, ExitName> = {
   CANCELLED: 'run_cancelled',
 };
 
-// The interface names the states in capitals; another spelling of the same word is no reason to follow a run for ever.
+// The service writes a status in capitals; another spelling of the same word must not make a watch poll for ever.
 const normalise = (status: string) => status.trim().toUpperCase();
 
 export function isKnownState(status: string): boolean {
   return normalise(status) === 'RUNNING' || normalise(status) in automationEndings;
 }
 
-/** An Automation's run ends in one of four states; of an Agent's run every state but RUNNING is an end (contract §6). */
+/** Automations have four final statuses. For Agents each but RUNNING is final (docs/service.md, Final statuses stay). */
 export function isFinal(target: Target, status: string): boolean {
   return target.family === 'agent'
     ? normalise(status) !== 'RUNNING'

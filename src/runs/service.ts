@@ -19,7 +19,7 @@ export interface TriggerRequest {
 
 export type Answer<T> = { kind: 'good'; value: T } | { kind: 'fault'; fault: Fault };
 
-/** An execution object (§2.1, §2.2). Only `status` is sure; whatever is missing or odd is left out. */
+/** A run as the service shows it (docs/service.md, Execution object). Missing and malformed fields are left out. */
 export interface Execution {
   executionId?: string;
   status: string;
@@ -33,7 +33,7 @@ export interface Execution {
   document: JsonObject;
 }
 
-/** A result object (§2.3). Only `status` is sure. */
+/** The result of a run (docs/service.md, Result object). Missing and malformed fields are left out. */
 export interface RunResult {
   status: string;
   output?: string;
@@ -55,7 +55,7 @@ export type FaultKind =
   /** 408, 500, 502, 503, 504: a complete answer that says: not now. */
   | 'unavailable'
   | 'throttled'
-  /** A 2xx whose body is not what the interface promises. */
+  /** A 2xx whose body is not a document of the expected shape. */
   | 'unreadable'
   /** A body larger than the limit. */
   | 'too_large'

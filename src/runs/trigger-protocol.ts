@@ -1,8 +1,8 @@
 import type { Fault } from './service.ts';
 
 /**
- * The trigger protocol as a table (contract §5). The question it keeps answering: may a run have been started that we
- * have no id of? Nothing here does I/O; `trigger.ts` drives it.
+ * The trigger protocol as a table. At every step it answers one question: may a run have been started whose id we do
+ * not know? Nothing here does I/O; `trigger.ts` drives it.
  *
  * `ready`     nothing that was sent can have started a run
  * `doubtful`  an attempt was sent whose fate nobody knows

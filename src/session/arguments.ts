@@ -3,7 +3,7 @@ import { quote, shellWord } from '../problems/quote.ts';
 import type { AutomationTarget, Run } from '../runs/run.ts';
 import { isUuid } from '../runs/uuid.ts';
 
-/** What a run argument names (contract §1). */
+/** A run as the user named it on the command line. */
 export type RunArgument =
   | { kind: 'id'; executionId: string }
   | { kind: 'run'; run: Run }

@@ -123,7 +123,7 @@ export interface JournalNeed {
 }
 
 /**
- * The journal of this machine; trouble with it is said once and never stops a command (contract §7).
+ * The journal of this machine. A failure of it is reported once and stops no command that can work without it.
  * @throws Problem (usage) where it is `needed`, and there is none or it cannot be read.
  */
 export function journalOf({ env, stderr, clock }: Context, { needed }: JournalNeed = {}): Journal {

@@ -25,7 +25,7 @@ export interface FollowFlags extends OutputOptions {
   runs?: number;
 }
 
-/** The time limit of `--timeout`: for a run's end and for a free slot (contract §8). */
+/** The limit of `--timeout` in milliseconds, for watching a run or waiting for a free slot; 0 means no limit. */
 export function timeoutMsOf({ timeoutMs = defaults.timeoutMs }: { timeoutMs?: number }): number {
   return timeoutMs === 0 ? Number.POSITIVE_INFINITY : timeoutMs;
 }
@@ -56,8 +56,8 @@ export async function followRun(
 }
 
 /**
- * Waits for the end of a run that is in the way of ours: the reporter is told how it goes, not how it ends. The journal
- * learns its end alone: while it goes, a trigger whose answer was lost may yet find that it is its own.
+ * Waits until a run that blocks ours is finished: progress is reported, the outcome is not. Only its final status is
+ * journalled, because while it is running an unresolved trigger may still turn out to have started it.
  */
 export async function awaitOther(
   run: Run,

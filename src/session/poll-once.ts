@@ -45,7 +45,7 @@ export async function lookAt<Kind extends keyof Looks>(
   throw faultProblem(answer.fault, { operation, run });
 }
 
-/** A run whose id is known whatever the look-up says (contract §8). */
+/** Asks for the status of a run whose id is known. A failure is returned, not thrown, because the id stays useful. */
 export async function lookUp(
   run: Run,
   flags: { giveUpAfterMs?: number; quiet?: boolean },

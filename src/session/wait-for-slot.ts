@@ -15,7 +15,7 @@ export interface Slot {
   wait(fault: Fault, active: Run | undefined, idempotencyKey: string): Promise<void>;
 }
 
-/** `--if-active wait`: both limits count from now (contract §8). */
+/** Waits for `--if-active wait`. `--timeout` counts from this call, so it includes every wait for a free slot. */
 export function createSlot(
   target: Target,
   flags: Pick<FollowFlags, 'timeoutMs' | 'giveUpAfterMs' | 'intervalMs' | 'runs'>,

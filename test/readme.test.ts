@@ -13,11 +13,11 @@ const sections: Record<string, () => string> = {
   settings: () =>
     table(
       ['setting', 'flag', 'environment', 'config key', 'default', 'what it is'],
-      (settingTable as readonly Setting[]).map(({ name, flag, env, key, default: fallback, about }) => [
+      Object.entries<Setting>(settingTable).map(([key, { name, flag, env, isStored, default: fallback, about }]) => [
         name,
         flag ? `\`${flag}\`` : '',
         env.map((variable) => `\`${variable}\``).join(', '),
-        key ? `\`${key}\`` : '',
+        isStored ? `\`${key}\`` : '',
         fallback ?? 'none',
         about,
       ]),

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { settingFlags } from '../config/setting-table.ts';
 import { errorTypes } from '../problems/next-step.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { defaults } from '../runs/defaults.ts';
@@ -94,11 +95,7 @@ const groups = {
   settings: [
     settings,
     [
-      ['--api-key-file <path>', 'read the API key from a file (- reads standard input)', nonEmpty],
-      ['--base-url <url>', 'address of the service', nonEmpty],
-      ['-p, --project <uuid>', 'project of the automations', nonEmpty],
-      ['--profile <name>', 'profile of the config file', nonEmpty],
-      ['--request-timeout <duration>', 'limit of one request', nonEmpty],
+      ...settingFlags.map(([flag, about]): OptionSpec => [flag, about, nonEmpty]),
       ['--debug', 'show the exchange with the service on stderr'],
     ],
   ],

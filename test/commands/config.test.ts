@@ -246,7 +246,7 @@ test('config path prints the path, whether or not the file is there', async () =
   expect(memory.out()).toBe('/home/somebody/.config/runctl/config.json\n');
 });
 
-describe('the key', () => {
+describe('the API key', () => {
   // Long enough for its last four characters not to be the whole of it, and unlike any word of ours.
   const key = fc
     .tuple(fc.stringMatching(/^[!-~]{3}[\dA-Z]{12,30}$/), fc.constantFrom('', '\n', '\u0007', '\u2026'))

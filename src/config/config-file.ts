@@ -59,7 +59,8 @@ function readIfThere(path: string): { text: string; mode: number } | undefined {
 export function parseConfig(text: string, path: string): ConfigFile {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    // Editors of Windows begin a file with a byte order mark.
+    value = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch {
     // The message of the parser may quote the API key.
     throw usageProblem(`the config file ${path} is not JSON`, fixHint);

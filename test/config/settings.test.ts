@@ -159,14 +159,14 @@ describe('a setting', () => {
     expect(settings.baseUrl.value).toBe('https://a.example');
     expect(settings.profile.value).toBe('default');
   });
+});
 
-  test('but the API key is found without reading that', () => {
-    const env = { RUNCTL_API_KEY_FILE: '/nowhere/key', RUNCTL_BASE_URL: 'https://a.example' };
-    const settings = resolveWithoutApiKey({ project: 'x' }, env);
-    expect(settings.baseUrl).toEqual({ value: 'https://a.example', source: 'RUNCTL_BASE_URL' });
-    expect(settings.project.problem?.message).toBe('the project (flag --project) is not a UUID');
-    expect(settings).not.toHaveProperty('apiKey');
-  });
+test('the other settings are found without reading the API key', () => {
+  const env = { RUNCTL_API_KEY_FILE: '/nowhere/key', RUNCTL_BASE_URL: 'https://a.example' };
+  const settings = resolveWithoutApiKey({ project: 'x' }, env);
+  expect(settings.baseUrl).toEqual({ value: 'https://a.example', source: 'RUNCTL_BASE_URL' });
+  expect(settings.project.problem?.message).toBe('the project (flag --project) is not a UUID');
+  expect(settings).not.toHaveProperty('apiKey');
 });
 
 describe('the profile', () => {

@@ -13,6 +13,7 @@ import {
 import type { Problem } from '../../src/problems/problem.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/program.ts';
+import { propertyRuns } from '../helpers/property-runs.ts';
 
 const project = '123e4567-e89b-42d3-a456-426614174000';
 
@@ -281,7 +282,7 @@ describe('the API key', () => {
         // The part that no quoting changes.
         expect(said.join('\n')).not.toContain(text.slice(3, 11));
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     );
   });
 });

@@ -60,7 +60,7 @@ export function manualPage(): string {
     '.SH EXAMPLES',
     ...Object.values(examples).flatMap((rows) => rows.flatMap(([line, about]) => entry(line, about))),
     '.SH ENVIRONMENT',
-    ...settingTable.flatMap(({ env, about }) => entry(env.join(', '), about)),
+    ...Object.values(settingTable).flatMap(({ env, about }) => entry(env.join(', '), about)),
     '.SH EXIT STATUS',
     ...exitCodes.flatMap(({ code, name, meaning, advice }) => entry(`${code} ${name}`, `${meaning}. ${advice}`)),
   ];

@@ -1,6 +1,6 @@
 import type { Run, Target } from '../runs/run.ts';
 
-/** The paths of the interface (§4), relative to the base address. */
+/** The path of each endpoint, relative to the base URL (docs/service.md, Endpoints). */
 export function triggerPath(target: Target): string {
   return `${targetPath(target)}/trigger`;
 }

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../runs/json.ts';
 import { isUuid } from '../runs/run.ts';
 
-/** What a refusal says of itself. The interface does not show the shape of an error body (§7), so all usual ones are read. */
+/** What an error body says. Its shape is not documented (docs/service.md, Unknowns), so every usual one is read. */
 export interface ErrorBody {
   code?: string;
   /** One line of at most 300 characters. */

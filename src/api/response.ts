@@ -21,7 +21,7 @@ export interface Reading<T> {
 const errorBodyBytes = 64 * 1024;
 const requestIdHeaders = ['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'];
 
-/** A complete response as the domain sees it: every row of the interface's §7, and what it leaves open. */
+/** What a complete response means, for the documented errors and for all others (docs/service.md, Error answers). */
 export async function answerOf<T>(raw: HttpResponse, reading: Reading<T>): Promise<Answer<T>> {
   return raw.status >= 200 && raw.status < 300 ? readGood(raw, reading) : readRefusal(scrubbed(raw, reading), reading);
 }
@@ -68,7 +68,7 @@ async function readErrorOf<T>(response: HttpResponse, { scrub }: Reading<T>): Pr
   }
 }
 
-/** A good answer's headers tell nothing, and thousands of runs look every second: those of others alone are worth it. */
+/** Only responses that are reported as failures are scrubbed: doing it at every successful poll would cost CPU. */
 function scrubbed<T>(response: HttpResponse, { scrub }: Reading<T>): HttpResponse {
   const headers = Object.entries(response.headers).map(([name, value]) => [name, scrub(value)]);
   return { ...response, headers: Object.fromEntries(headers) };

@@ -46,13 +46,13 @@ const result = v.object({
   completedAt: timestamp,
 });
 
-/** The execution object of §2.1 or §2.2, or undefined where there is no state in it. */
+/** Reads an execution object (docs/service.md, Execution object); undefined where it has no status. */
 export function readExecution(document: JsonObject): Execution | undefined {
   const parsed = v.safeParse(execution, document);
   return parsed.success ? { ...parsed.output, document } : undefined;
 }
 
-/** The result object of §2.3, or undefined where there is no state in it. */
+/** Reads a result object (docs/service.md, Result object); undefined where it has no status. */
 export function readResult(document: JsonObject): (RunResult & { executionId?: string }) | undefined {
   const parsed = v.safeParse(result, document);
   return parsed.success ? { ...parsed.output, document } : undefined;

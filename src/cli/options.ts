@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { settingFlags } from '../config/setting-table.ts';
 import { errorTypes } from '../problems/next-step.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { defaults } from '../runs/defaults.ts';
@@ -9,7 +10,7 @@ export const typed = (ms: number) => formatDuration(ms).replace(' ', '');
 
 const durationForms = 'give a duration like 500ms, 30s, 5m, 1h30m or 2d';
 
-/** Milliseconds of a duration; refuses what the contract (§2) does not call one. */
+/** Milliseconds of a duration. Throws InvalidArgumentError for any other text. */
 function duration(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined) throw new InvalidArgumentError(durationForms);
@@ -94,11 +95,7 @@ const groups = {
   settings: [
     settings,
     [
-      ['--api-key-file <path>', 'read the API key from a file (- reads standard input)', nonEmpty],
-      ['--base-url <url>', 'address of the service', nonEmpty],
-      ['-p, --project <uuid>', 'project of the automations', nonEmpty],
-      ['--profile <name>', 'profile of the config file', nonEmpty],
-      ['--request-timeout <duration>', 'limit of one request', nonEmpty],
+      ...settingFlags.map(([flag, about]): OptionSpec => [flag, about, nonEmpty]),
       ['--debug', 'show the exchange with the service on stderr'],
     ],
   ],

@@ -40,9 +40,10 @@ async function run(argv: readonly string[], context: Context): Promise<number> {
 
 /** `runctl` alone: after the help, where to begin. */
 async function welcome(context: Context): Promise<number> {
+  const { valueIfGiven } = await import('../config/setting-table.ts');
   const { resolveSettings } = await import('../config/settings.ts');
   const { baseUrl } = await resolveSettings({}, context);
-  if (baseUrl === undefined) {
+  if (valueIfGiven(baseUrl) === undefined) {
     const { printNextStep } = await import('../render/output.ts');
     await printNextStep('it is not set up yet: `runctl config` asks for the address, the key and the project', context);
   }

@@ -50,7 +50,7 @@ function agentTarget(agentId: string): AgentTarget {
   return { family: 'agent', agentId: parseUuidArgument(agentId, 'an agent id') };
 }
 
-/** At every use, whatever `--quiet` says (contract §1). */
+/** Printed at every use, with `--quiet` too: scripts that still use Agents no longer start anything. */
 function sayDiscontinued(context: Context): Promise<void> {
   return printSentence('Agents are discontinued: `runctl trigger <automation>` replaces them', context);
 }

@@ -53,7 +53,7 @@ export async function recover(options: RecoverOptions, context: Context): Promis
 }
 
 async function settle(intent: OpenIntent, options: RecoverOptions, session: Session): Promise<Recovery> {
-  const { journal, baseUrl, settings, context } = session;
+  const { journal, baseUrl, context } = session;
   const { signal } = context;
   const { target, idempotencyKey, account, body, ageMs } = intent;
   const about = `the trigger of ${nameOf(target)} at ${intent.at}`;
@@ -70,7 +70,7 @@ async function settle(intent: OpenIntent, options: RecoverOptions, session: Sess
     const words = `${about} ${age}, and is not asked again: the service may have forgotten its key, and would start a second run`;
     return { intent, outcome: 'too_old', words };
   }
-  if (account !== settings.account) {
+  if (account !== session.account) {
     const words = `${about} was sent with another API key: asking with this one would start a second run`;
     return { intent, outcome: 'other_key', words };
   }

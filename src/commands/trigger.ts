@@ -107,7 +107,7 @@ async function followWithReruns(
     const errorType = watched.kind === 'finished' ? watched.result?.error?.type : undefined;
     const again = !problem && errorType !== undefined && options.rerunOn?.includes(errorType);
     if (!again || reruns > maxReruns) return result;
-    // A given idempotency key with its number keeps the whole command repeatable.
+    // A user's idempotency key gets the number of the rerun, so that the whole command can be repeated safely.
     const flags = { ...options, idempotencyKey: idempotencyKey && `${idempotencyKey}.${reruns}` };
     const next = await startRun(request, flags, session);
     if (next.kind === 'skipped') return result;

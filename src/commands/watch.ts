@@ -1,5 +1,4 @@
 import { readText } from '../config/read-text.ts';
-import { unlessInterrupted } from '../config/unless-interrupted.ts';
 import { type Context, endedBy } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { createReporter } from '../render/create-reporter.ts';
@@ -84,7 +83,7 @@ function unfinishedRuns({ journal, baseUrl }: Session): KnownRun[] {
 const mostBytes = 16 * 1024 * 1024;
 
 async function withStdin(runArguments: string[], { stdin, signal }: Context): Promise<string[]> {
-  const text = await unlessInterrupted(readText(stdin, 'standard input', mostBytes), signal);
+  const text = await readText(stdin, { what: 'standard input', mostBytes }, signal);
   const lines = text.split(/\r?\n/);
   const named = lines.map((line) => line.trim()).filter((line) => line !== '');
   return runArguments.flatMap((argument) => (argument === '-' ? named : [argument]));

@@ -2,7 +2,7 @@ import { refusals } from './refusals.ts';
 import type { Refusal, Reply } from './reply.ts';
 import type { ServiceRequest } from './request.ts';
 
-/** What each idempotency key was answered with (interface §8). Keys are scoped per API key. */
+/** The answer that each idempotency key got. Every API key has idempotency keys of its own. */
 export interface AnsweredKeys {
   /** The answer that the request's key has had, or a refusal where the key was used for something else. */
   recall(request: ServiceRequest): { reply: Reply } | { refusal: Refusal } | undefined;

@@ -23,7 +23,7 @@ export interface EmulatedRun {
 /** What the caller of the trigger endpoint decides of a run. */
 export type RunRequest = Omit<EmulatedRun, 'startedAtMs' | 'endsAtMs' | 'outcome' | 'plan'>;
 
-/** Starts a run by its plan; an Automation's run ends TIMED_OUT at the limit (§8). */
+/** Starts a run by its plan; the run of an Automation finishes TIMED_OUT at the run limit (3 h by default). */
 export function startRun(
   request: RunRequest,
   plan: AutomationPlan | AgentPlan,
@@ -54,7 +54,7 @@ export function creditsCharged(run: EmulatedRun): number {
   return run.target.family === 'agent' ? 0 : (run.plan.creditsCharged ?? 12);
 }
 
-/** The execution object (interface §2.1, §2.2). */
+/** The run as the trigger and status endpoints show it (docs/service.md, Execution object). */
 export function executionAt(run: EmulatedRun, nowMs: number): JsonObject {
   const ended = nowMs >= run.endsAtMs;
   const { executionId, target, title, message, startedAtMs, endsAtMs } = run;
@@ -72,7 +72,7 @@ export function executionAt(run: EmulatedRun, nowMs: number): JsonObject {
   };
 }
 
-/** The result object (§2.3). */
+/** The run as the result endpoint shows it (docs/service.md, Result object). */
 export function resultAt(run: EmulatedRun, nowMs: number): JsonObject {
   const { executionId, target, outcome, plan, endsAtMs } = run;
   const { count = 3, failed = outcome === 'FAILED' ? Math.min(1, count) : 0, skipped = 0 } = plan.steps ?? {};

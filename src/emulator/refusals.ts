@@ -1,6 +1,6 @@
 import type { Refusal } from './reply.ts';
 
-/** What the service says no with. The interface names `notFound` and `runAlreadyActive`; the other codes are our own. */
+/** The errors of the emulator. The service documents `notFound` and `runAlreadyActive`; the other codes are our own. */
 export const refusals = {
   missingKey: { status: 401, code: 'missingApiKey', message: 'The header x-api-key is missing' },
   wrongKey: { status: 401, code: 'invalidApiKey', message: 'The API key is not valid' },

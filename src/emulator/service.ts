@@ -29,7 +29,7 @@ export interface ServiceOptions {
   random(): number;
 }
 
-/** The service of the interface as a state machine: a request in, a reply out, and nothing moves but the clock. */
+/** The service of docs/service.md as a state machine: a request in, a reply out. Only requests and time change it. */
 export interface EmulatedService {
   answer(request: ServiceRequest): Reply;
   /** Refuses this API key from now on. */
@@ -125,7 +125,7 @@ export function createEmulatedService(options: ServiceOptions): EmulatedService 
     const run = startRun({ ...asked, executionId, index }, plan, { nowMs: emulatedMs(), runLimitMs });
     runs.set(executionId, run);
     latestOf.set(keyOf(asked.target), run);
-    // However short the run, it is created RUNNING (§3).
+    // A 201 always shows RUNNING, however short the run is.
     return jsonReply(201, executionAt(run, run.startedAtMs - 1));
   }
 

@@ -5,7 +5,7 @@ import type { Refusal } from './reply.ts';
 
 export type TriggerBody = { kind: 'body'; document: JsonObject } | { kind: 'refused'; refusal: Refusal };
 
-/** Reads the body of a trigger: a JSON object (§4.1), for Agents with `title` and `message` (§2.5). */
+/** Reads the body of a trigger: a JSON object; for Agents it may have the texts `title` and `message`. */
 export function readTriggerBody(family: Target['family'], contentType: string | undefined, text: string): TriggerBody {
   if (!/^application\/json\s*(?:;|$)/i.test(contentType ?? '')) return { kind: 'refused', refusal: refusals.notJson };
   const document = parsed(text);

@@ -182,7 +182,7 @@ export const signalExits = {
 
 export const isInterruptName = (name: ExitName): boolean => Object.values<ExitName>(signalExits).includes(name);
 
-/** One name for the three signals, since their codes tell them apart. */
+/** The name that users see: the three signals share `interrupted`, and their codes tell them apart. */
 export const publicNameOf = (name: ExitName): string => (isInterruptName(name) ? 'interrupted' : name);
 
 /** As they are shown. */

@@ -29,8 +29,8 @@ const exitNames: Record<FaultKind, ExitName> = {
 /** The name of a fault in the table of exit codes. */
 export const exitNameOf = (fault: Fault): ExitName => exitNames[fault.kind];
 
-/** The name of an end by a signal, whose name is the reason of the abort. */
-export const interruptNameOf = (reason: unknown): ExitName =>
+/** The name of an end by a signal: the reason of the abort is the name of the signal. */
+export const interruptNameOf = ({ reason }: { reason: unknown }): ExitName =>
   signalExits[reason as keyof typeof signalExits] ?? 'interrupted';
 
 const keyHint = 'check the key with `runctl config list`, set another with `runctl config set apiKey`';

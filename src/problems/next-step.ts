@@ -1,7 +1,7 @@
 import { type AutomationTarget, isCompleted, isFinal, type Run } from '../runs/run.ts';
 import { shellWord } from './quote.ts';
 
-/** What each error type of the service means for the one who wants the work done. */
+/** What the user can do about each error type of a result (docs/service.md, Error types). */
 const meanings: Record<string, string> = {
   step_failed: 'mend what the step stumbled over, then start it again with',
   timed_out: 'the service ends a run after 3 hours: make the Automation do less in one run, then start it again with',
@@ -11,7 +11,7 @@ const meanings: Record<string, string> = {
   run_failed: 'start it again with',
 };
 
-/** Those the interface names; there may be others one day. */
+/** The documented error types; the service may add others. */
 export const errorTypes: readonly string[] = Object.keys(meanings);
 
 /**

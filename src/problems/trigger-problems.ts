@@ -98,7 +98,7 @@ export function otherAccountProblem({ target, idempotencyKey }: Identity): Probl
 /** The user ended a trigger before its outcome was known. */
 export function interruptedTriggerProblem(signal: AbortSignal, { target, idempotencyKey }: Identity): Problem {
   return new Problem({
-    name: interruptNameOf(signal.reason),
+    name: interruptNameOf(signal),
     started: 'unknown',
     message: `interrupted: a run of ${nameOf(target)} may or may not have been started (key ${idempotencyKey})`,
     hint: 'settle it with `runctl recover`, which cannot start a second run',
@@ -109,7 +109,7 @@ export function interruptedTriggerProblem(signal: AbortSignal, { target, idempot
 /** The user ended a trigger before anything was sent that could have started a run. */
 export function noRunProblem(signal: AbortSignal, idempotencyKey?: string): Problem {
   return new Problem({
-    name: interruptNameOf(signal.reason),
+    name: interruptNameOf(signal),
     message: 'interrupted: no run was started',
     idempotencyKey,
   });

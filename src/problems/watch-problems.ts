@@ -19,7 +19,7 @@ export function watchProblem(watched: WatchResult, signal: AbortSignal): Problem
     case 'refused':
       return pollProblem(watched.fault, 'status', watched.run);
     case 'interrupted':
-      return interruptedProblem(watched.reason, watched.run);
+      return interruptedProblem(watched, watched.run);
   }
 }
 
@@ -88,7 +88,7 @@ function resultProblem({ run, execution }: FinishedWatch, fault: Fault, signal: 
   const { status } = execution;
   if (isInterruption(fault)) {
     const message = `interrupted: the run ended ${status}, its result was not read`;
-    return new Problem({ name: interruptNameOf(signal.reason), message, hint: again('result', run) });
+    return new Problem({ name: interruptNameOf(signal), message, hint: again('result', run) });
   }
   const tooLarge = `read it whole with \`runctl result ${run.executionId} --max-output 512MiB\``;
   return new Problem({
@@ -99,9 +99,9 @@ function resultProblem({ run, execution }: FinishedWatch, fault: Fault, signal: 
   });
 }
 
-/** The user ended the watch; the run is left alone. `reason` is that of the signal. */
-export function interruptedProblem(reason: unknown, run?: Run): Problem {
-  const name = interruptNameOf(reason);
+/** The user ended the command; the run, if there is one, is left alone. `interrupt` is the signal or has its reason. */
+export function interruptedProblem(interrupt: { reason: unknown }, run?: Run): Problem {
+  const name = interruptNameOf(interrupt);
   if (!run) return new Problem({ name, message: 'interrupted' });
   return new Problem({ name, message: 'interrupted: the run goes on', hint: resume(run) });
 }

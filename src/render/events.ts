@@ -9,8 +9,8 @@ import type { ReportedEvent, Reporter } from './reporter.ts';
 import { cleanJson } from './sanitize.ts';
 
 /**
- * `--events`: one JSON object a line on stdout as things happen (contract §3). The last line carries the document: of a
- * single run it is that of its end, which is held back for it.
+ * `--events`: one JSON object a line on stdout as things happen. The last event carries the `--json` document: with a
+ * single run, the `final` event is delayed so that it can be that last event.
  */
 export function createEventReporter({ clock, stdout, secrets }: Context, runs: number): Reporter {
   let seq = 0;

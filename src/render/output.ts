@@ -10,7 +10,7 @@ import { clean, cleanJson, cleanLine } from './sanitize.ts';
 import { createTheme, type Theme, typeset } from './theme.ts';
 import type { Lines } from './wrap.ts';
 
-/** How a command's answer is wanted (contract §3). */
+/** The output format that the flags ask for. */
 export interface OutputOptions {
   json?: boolean;
   /** Paths of `--field`, in order. */

@@ -1,4 +1,4 @@
-/** What holds unless an option says otherwise. Times in milliseconds. */
+/** The defaults of the options; times in milliseconds. */
 export const defaults = {
   /** `--give-up-after` of a command that asks or triggers once. */
   giveUpAfterMs: 30_000,
@@ -7,8 +7,8 @@ export const defaults = {
   /** `--timeout`: the service's own limit of a run (3 h) and a margin. */
   timeoutMs: 11_700_000,
   /**
-   * `--max-age`: how long the service is taken to know an idempotency key. It does not say; a day is the least that
-   * services of this kind keep one.
+   * `--max-age`: how long the service is assumed to remember an idempotency key. It does not say; comparable services
+   * keep one for a day or longer (docs/service.md, Assumptions).
    */
   keyRetentionMs: 86_400_000,
   /** `--rate`: requests a second. */

@@ -6,7 +6,7 @@ const grammar = new RegExp(
 );
 
 /**
- * Milliseconds of a duration as the contract (§2) writes them: `500ms`, `30s`, `5m`, `1h30m`, `2d`, largest unit first.
+ * Milliseconds of a duration such as `500ms`, `30s`, `5m`, `1h30m` or `2d`, largest unit first.
  * Undefined for anything else: a bare number, blanks, a sign, capitals, anything trailing.
  */
 export function parseDuration(text: string): number | undefined {

@@ -27,7 +27,7 @@ const rules = {
   unavailable: { isRetryable: true, delivery: 'unknown' },
   /** 429. */
   throttled: { isRetryable: true, delivery: 'refused' },
-  /** A 2xx whose body is not what the interface promises, or a result that is not final yet. */
+  /** A 2xx whose body is not a document of the expected shape, or a result that is not final yet. */
   unreadable: { isRetryable: true, delivery: 'unknown' },
   /** A body larger than the limit. */
   too_large: { isRetryable: false, delivery: 'unknown', isOfNetwork: true },
@@ -91,14 +91,14 @@ export interface Since {
   triggeredAtMs: number | undefined;
 }
 
-/** A service may not find its own newest run for some seconds. */
+/** Is this a not-found so soon after the trigger that the service may not find its own new run yet? */
 export function isTooEarly(fault: Fault, { nowMs, triggeredAtMs }: Since): boolean {
   return fault.kind === 'not_found' && triggeredAtMs !== undefined && nowMs - triggeredAtMs < readAfterWriteMs;
 }
 
-/** Should a watch keep polling after this failure? If so, only `giveUpAfterMs` ends it. */
+/** Should the watch keep polling after this failure? If so, only `--give-up-after` or `--timeout` ends it. */
 export function isToleratedWhileWatching(fault: Fault, known: Since & { isSeen: boolean }): boolean {
-  // Not only the 5xx that are retried elsewhere: a CDN has its own (520 to 530), and an outage may take an hour.
+  // Every 5xx, not only those that are retried at once: a CDN has codes of its own (520 to 530), and they can last.
   if (isRetryable(fault) || (fault.httpStatus ?? 0) >= 500 || isTooEarly(fault, known)) return true;
   const { isOfNetwork }: Rule = rules[fault.kind];
   return known.isSeen && isOfNetwork === true;

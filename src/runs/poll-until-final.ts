@@ -45,11 +45,11 @@ export async function pollUntilFinal(run: Run, options: WatchOptions, ports: Wat
   const timedOut = () => ({ kind: 'timed_out', timeoutMs, ...lastConfirmed() }) as const;
 
   if (execution) observe({ event: 'status', run, execution, changed: true });
-  // The answer to the trigger was the first poll. Runs that were started together are polled apart: the first gap is
-  // shortened at random, and never lengthened.
+  // A run that we just started needs no immediate poll. The first gap is shortened at random, never lengthened, so that
+  // runs started together are not polled together.
   const spread = options.isFixed ? 1 : 1 - random() / 2;
   let delayMs = execution ? spread * schedule.gapMs(0) : 0;
-  // A final status stays final, whatever a later answer says.
+  // A final status never changes back, whatever a later answer says (docs/service.md, Assumptions).
   while (!execution || !isFinal(run.target, execution.status)) {
     if (await waitUntil(Math.min(clock.elapsedMs() + delayMs, deadlineMs))) attempts.woke();
     if (signal.aborted) return interrupted();

@@ -25,7 +25,7 @@ export interface Run {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Any UUID, whatever its version: the service promises no more. */
+/** A UUID of any version: the service does not say which it uses. */
 export function isUuid(text: string): boolean {
   return uuid.test(text);
 }
@@ -37,7 +37,7 @@ export type FinalStatus = (typeof finalStatuses)[number];
 /** Every status that the service documents. */
 export const statuses = ['RUNNING', ...finalStatuses] as const;
 
-// The service writes statuses in capitals; another spelling of the same word is no reason to poll for ever.
+// The service writes a status in capitals; another spelling of the same word must not make a watch poll for ever.
 const normalise = (status: string) => status.trim().toUpperCase();
 
 const isOneOf = (known: readonly string[], status: string) => known.includes(normalise(status));
@@ -46,7 +46,7 @@ export function isKnownStatus(status: string): boolean {
   return isOneOf(statuses, status);
 }
 
-/** An Automation's run ends in one of four statuses; for an Agent's run every status but RUNNING is final. */
+/** Automations have four final statuses. For Agents each but RUNNING is final (docs/service.md, Final statuses stay). */
 export function isFinal(target: Target, status: string): boolean {
   return target.family === 'agent' ? normalise(status) !== 'RUNNING' : isOneOf(finalStatuses, status);
 }

@@ -20,7 +20,7 @@ export interface TriggerRequest {
 
 export type Answer<T> = { kind: 'ok'; value: T } | { kind: 'fault'; fault: Fault };
 
-/** What the service answers to a trigger and to a poll. Only `status` is sure; what is missing or malformed is left out. */
+/** A run as the service shows it (docs/service.md, Execution object). Missing and malformed fields are left out. */
 export interface Execution {
   executionId?: string;
   status: string;
@@ -34,7 +34,7 @@ export interface Execution {
   document: JsonObject;
 }
 
-/** What the service answers when asked for a result. Only `status` is sure. */
+/** The result of a run (docs/service.md, Result object). Missing and malformed fields are left out. */
 export interface RunResult {
   status: string;
   output?: string;

@@ -1,8 +1,8 @@
 import { deliveryOf, type Fault, isRetryable } from './fault.ts';
 
 /**
- * The trigger protocol as a table. The question it answers: may a run have been started that we have no id of?
- * Nothing here does I/O; `trigger.ts` drives it.
+ * The trigger protocol as a table. At every step it answers one question: may a run have been started whose id we do
+ * not know? Nothing here does I/O; `trigger.ts` drives it.
  *
  * `ready`     nothing that was sent can have started a run
  * `in_doubt`  an attempt was sent, and nobody knows whether it started a run

@@ -5,7 +5,7 @@ import { isFinal, type Run } from './run.ts';
 import type { Answer, RunResult } from './service.ts';
 import type { FinishedWatch, WatchResult } from './watch-result.ts';
 
-/** A service may be late with a result: it has this time, however little is left of the timeout. */
+/** The result may lag behind the final status, so it gets at least this long, however little is left of `timeoutMs`. */
 const leastForResultMs = 30_000;
 
 /**

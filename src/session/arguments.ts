@@ -2,7 +2,7 @@ import { usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
 import { type AutomationTarget, isUuid, type Run } from '../runs/run.ts';
 
-/** What a run argument names. */
+/** A run as the user named it on the command line. */
 export type RunArgument =
   | { kind: 'id'; executionId: string }
   | { kind: 'run'; run: Run }

@@ -3,13 +3,14 @@ import { createDebugTransport } from '../api/debug-transport.ts';
 import { createHttpService } from '../api/http-service.ts';
 import { credentialsOf, proxyFor } from '../api/proxy.ts';
 import { createTransport } from '../api/transport.ts';
+import { accountOf } from '../config/api-key.ts';
 import { resolveStateFolder } from '../config/paths.ts';
 import {
   requireApiKey,
   requireBaseUrl,
+  requireRequestTimeoutMs,
   resolveSettings,
   type SettingFlags,
-  type Settings,
 } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
@@ -44,7 +45,7 @@ export async function connect(
   const settings = await resolveSettings(options, context);
   const baseUrl = requireBaseUrl(settings);
   const apiKey = requireApiKey(settings);
-  secrets.protect(apiKey);
+  const requestTimeoutMs = requireRequestTimeoutMs(settings);
   const rate = options.rate ?? defaults.rate;
   const { origin } = new URL(baseUrl);
   const proxy = proxyFor(origin, env);
@@ -55,30 +56,32 @@ export async function connect(
     proxy,
     // Little's law, for answers that take up to a second.
     connections: Math.min(mostConnections, Math.max(4, Math.ceil(rate * 1.3))),
-    connectTimeoutMs: settings.requestTimeoutMs,
+    connectTimeoutMs: requestTimeoutMs,
   });
   const debug = options.debug ? (line: string) => stderr.write(`debug: ${cleanLine(line)}\n`) : undefined;
   const service = createHttpService({
     transport: debug ? createDebugTransport(wire, { origin, nowMs: clock.elapsedMs, write: debug }) : wire,
     baseUrl,
     apiKey,
-    requestTimeoutMs: settings.requestTimeoutMs,
+    requestTimeoutMs,
     maxOutputBytes: options.maxOutput ?? defaults.maxOutputBytes,
     userAgent: `runctl/${version}`,
     nowMs: clock.nowMs,
     scrub: secrets.scrub,
   });
   const journal = journalOf(context, journalNeed);
+  const account = accountOf(apiKey);
   const limits = openLimits({
     folder: resolveStateFolder(env),
     baseUrl,
-    account: () => settings.account,
+    account: () => account,
     nowMs: clock.nowMs,
   });
   return {
     context,
     settings,
     baseUrl,
+    account,
     reporter: silentReporter,
     runs: 1,
     service: withNotFoundTracking(withSharedLimits(service, limits, clock), journal, baseUrl),
@@ -86,18 +89,9 @@ export async function connect(
     history: historyOf(journal, baseUrl),
     limiter: createRateLimiter(rate, clock),
     sentKeys: new Set(),
-    hintProject: projectIn(settings),
+    hintProject: settings.project.value,
     debug,
   };
-}
-
-/** A project that is refused stops only those who need one, and before anything is sent. */
-function projectIn(settings: Settings): string | undefined {
-  try {
-    return settings.project;
-  } catch {
-    return undefined;
-  }
 }
 
 export interface JournalNeed {
@@ -106,7 +100,7 @@ export interface JournalNeed {
 }
 
 /**
- * The journal of this machine; trouble with it is said once and never stops a command.
+ * The journal of this machine. A failure of it is reported once and stops no command that can work without it.
  * @throws Problem (usage) where it is `needed`, and there is none or it cannot be read.
  */
 export function journalOf({ env, stderr, clock }: Context, { needed }: JournalNeed = {}): Journal {

@@ -39,7 +39,7 @@ export interface FollowOptions {
   hasStarted?: boolean;
 }
 
-/** The time limit of `--timeout`, in milliseconds: for a run to finish and for a free slot. */
+/** The limit of `--timeout` in milliseconds, for watching a run or waiting for a free slot; 0 means no limit. */
 export function timeoutMsOf({ timeoutMs = defaults.timeoutMs }: { timeoutMs?: number }): number {
   return timeoutMs === 0 ? Number.POSITIVE_INFINITY : timeoutMs;
 }
@@ -73,8 +73,8 @@ export function isLeft(watched: WatchResult): boolean {
 }
 
 /**
- * Waits until a run that is in the way of ours has finished: the reporter is told how it goes, not how it ends. The
- * journal learns its final status only: before that, a trigger whose answer was lost may turn out to have started it.
+ * Waits until a run that blocks ours is finished: progress is reported, the outcome is not. Only its final status is
+ * journalled, because while it is running an unresolved trigger may still turn out to have started it.
  */
 export async function waitForOther(run: Run, flags: FollowFlags, session: Session): Promise<WatchResult> {
   const { journal, baseUrl, reporter } = session;

@@ -9,8 +9,8 @@ import { nameOf } from '../runs/run.ts';
 import type { Followed } from './follow-run.ts';
 
 /**
- * `--on-final`: the shell runs `command` with the document on its standard input. What it prints goes to stderr, and its
- * failure is reported, never more.
+ * `--on-final`: the shell runs `command` with the document on its standard input. What it prints goes to stderr. Its
+ * failure is reported and does not change the exit code.
  */
 export async function runOnFinal(command: string, followed: Followed, context: Context): Promise<void> {
   const { stderr, signal } = context;

@@ -44,11 +44,11 @@ export async function pollOnce<Operation extends keyof Answers>(
   });
   if (polled.kind === 'ok') return polled;
   const problem =
-    polled.kind === 'interrupted' ? interruptedProblem(signal.reason, run) : pollProblem(polled.fault, operation, run);
+    polled.kind === 'interrupted' ? interruptedProblem(signal, run) : pollProblem(polled.fault, operation, run);
   return { kind: 'failed', problem };
 }
 
-/** The status of a run whose id is known, whatever the answer; the journal learns it. */
+/** Asks for the status of a run whose id is known, and journals it. The id stays useful where that fails. */
 export async function pollKnownRun(
   run: Run,
   flags: PollFlags,

@@ -14,6 +14,8 @@ export interface Session {
   context: Context;
   settings: Settings;
   baseUrl: string;
+  /** Distinguishes the API key in force from others without holding it. */
+  account: string;
   service: Service;
   journal: Journal;
   /** Shared by every request of this process. */

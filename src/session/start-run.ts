@@ -70,9 +70,9 @@ export async function startRun(request: StartRequest, flags: StartFlags, session
 }
 
 /** A new idempotency key for each try, since a service may replay a stored refusal for an old one; a given one is kept. */
-function identityOf(target: Target, { idempotencyKey }: StartFlags, { baseUrl, settings }: Session): TriggerIdentity {
+function identityOf(target: Target, { idempotencyKey }: StartFlags, { baseUrl, account }: Session): TriggerIdentity {
   const userProvided = idempotencyKey !== undefined;
-  return { baseUrl, account: settings.account, target, idempotencyKey: idempotencyKey ?? randomUUID(), userProvided };
+  return { baseUrl, account, target, idempotencyKey: idempotencyKey ?? randomUUID(), userProvided };
 }
 
 type Conflict = { kind: 'conflict'; fault: Fault };

@@ -16,7 +16,7 @@ export interface Slot {
   wait(fault: Fault, active: Run | undefined, identity: TriggerIdentity): Promise<Problem | undefined>;
 }
 
-/** `--if-active wait`: both limits count from now. */
+/** Waits for `--if-active wait`. `--timeout` counts from this call, so it includes every wait for a free slot. */
 export function createSlot(
   target: Target,
   flags: Pick<FollowFlags, 'timeoutMs' | 'giveUpAfterMs' | 'intervalMs'>,

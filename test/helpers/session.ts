@@ -8,6 +8,16 @@ import { createMemory } from './memory-context.ts';
 export const baseUrl = 'https://service.test';
 export const account = 'account';
 
+const settings = {
+  apiKey: {},
+  baseUrl: {},
+  project: {},
+  requestTimeout: {},
+  profile: {},
+  configFolder: {},
+  stateFolder: {},
+};
+
 /** A session with this service, in memory, in virtual time, and without a journal; `parts` replaces what a test needs. */
 export function createSession(
   service: Service,
@@ -16,8 +26,9 @@ export function createSession(
   const { clock } = context;
   return {
     context,
-    settings: { profile: 'default', account, requestTimeoutMs: 30_000 },
+    settings,
     baseUrl,
+    account,
     service,
     journal: openJournal({ folder: undefined, nowMs: clock.nowMs, onTrouble() {} }),
     limiter: createRateLimiter(10, clock),

@@ -17,9 +17,9 @@ const rowsOf = (table: string) =>
     .map((line) => line.split('|').map((cell) => cell.trim()));
 
 /**
- * What each answer means for each request. A name is the exit at once; `~` before it: the request is
- * retried, and that is the exit when retries end. `in doubt` is a trigger whose earlier answer was lost; the result is
- * that of a watched run which is known to have COMPLETED.
+ * What each answer means for each request. A name alone: the command ends at once with that exit code. `~` before it:
+ * the request is retried, and that is the exit code once the retries stop. `in doubt` is a trigger whose earlier answer
+ * was lost. The result is that of a watched run which is known to have COMPLETED.
  */
 const meanings = `
 answer                    | trigger          | trigger in doubt | status        | watch         | result of a watch

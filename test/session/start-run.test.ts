@@ -38,8 +38,7 @@ function createMachine() {
       observe: (event) => events.push(event),
       stop() {},
     };
-    const settings = { profile: 'default', account, requestTimeoutMs: 30_000 };
-    const session = createSession(timed, { context, reporter, settings, journal: journal() });
+    const session = createSession(timed, { context, reporter, account, journal: journal() });
     const start = await startRun({ target, body: '{}' }, flags, session);
     const problem = start.kind === 'failed' ? start.problem : undefined;
     return { start, problem, calls: service.calls, triggeredAtMs, events, said, limiter: session.limiter };

@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { parseScenario } from '../../src/emulator/parse-scenario.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
 import { withEmulator } from '../helpers/emulator.ts';
-import { environmentOf, runProgram } from '../helpers/program.ts';
+import { environmentOf } from '../helpers/program.ts';
 import { atOnceMs } from '../helpers/real-time.ts';
+import { runProgram } from '../helpers/run-program.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const unknownId = '99999999-9999-4999-8999-999999999999';
@@ -20,7 +21,7 @@ async function triggered(emulator: Emulator, env: Record<string, string>, name =
   return stdout.trim();
 }
 
-describe('§1 what the service does', () => {
+describe('what the service does', () => {
   test('the typical flow: trigger, poll until a final state, result', async () => {
     const { env } = await withEmulator({ automations: { '*': { ...quick, output: 'all done' } } });
     const { code, stdout, stderr } = await runProgram(['trigger', 'nightly', '--watch', ...fast], { env });
@@ -39,7 +40,7 @@ describe('§1 what the service does', () => {
   });
 });
 
-describe('§2 resources and their fields', () => {
+describe('resources and their fields', () => {
   test('2.1: every field of an execution is in the JSON, unknown ones too', async () => {
     const { env, emulator } = await withEmulator({
       automations: { '*': { ...quick, extra: { region: 'eu', big: 1 } } },
@@ -134,7 +135,7 @@ describe('§2 resources and their fields', () => {
   });
 });
 
-describe('§3 states', () => {
+describe('states', () => {
   test.each([
     ['COMPLETED', 0],
     ['FAILED', 1],
@@ -161,7 +162,7 @@ describe('§3 states', () => {
   });
 });
 
-describe('§4 endpoints', () => {
+describe('endpoints', () => {
   test.each(['with space', 'a/b', '100%', 'naïve ☂', 'quote"s', '-dash', '%2F'])(
     'the name %j travels whole',
     async (name) => {
@@ -212,7 +213,7 @@ describe('§4 endpoints', () => {
   });
 });
 
-describe('§5 authentication', () => {
+describe('authentication', () => {
   test.each([
     ['status', unknownId],
     ['trigger', 'nightly'],
@@ -227,7 +228,7 @@ describe('§5 authentication', () => {
   });
 });
 
-describe('§7 errors', () => {
+describe('errors', () => {
   const shapes = ['flat', 'string', 'nested', 'list', 'problem', 'data', 'text', 'html', 'empty'] as const;
 
   test.each(shapes.filter((shape) => !['html', 'empty'].includes(shape)))(
@@ -277,7 +278,7 @@ describe('§7 errors', () => {
   );
 });
 
-describe('§8 limits', () => {
+describe('limits', () => {
   test('a run that takes longer than three hours ends TIMED_OUT with the error type timed_out', async () => {
     const { env } = await withEmulator({ automations: { '*': { duration: '4h' } } }, { speed: 200_000 });
     const { code, stdout } = await runProgram(['trigger', 'nightly', '--watch', ...fast], { env });
@@ -298,7 +299,7 @@ describe('§8 limits', () => {
   });
 });
 
-test('§9 every request begins with /v0, after the prefix of the base address', async () => {
+test('every request begins with /v0, after the prefix of the base address', async () => {
   const emulator = await startEmulator({ scenario: parseScenario('{}', 'test') });
   try {
     const env = environmentOf(emulator);

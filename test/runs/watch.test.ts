@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { watchProblem } from '../../src/problems/watch-problems.ts';
 import type { RunEvent } from '../../src/runs/events.ts';
 import type { WatchOptions, WatchPorts } from '../../src/runs/poll-until-final.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
@@ -47,9 +46,8 @@ async function watch(
       observe: (event) => events.push(event),
     },
   );
-  const told = events.map(({ event }) => event).filter((event) => event !== 'waiting');
-  const problem = watchProblem(watched, signal);
-  return { watched, problem, events, told, elapsedMs: clock.elapsedMs() };
+  const names = events.map(({ event }) => event).filter((event) => event !== 'waiting');
+  return { watched, events, names, elapsedMs: clock.elapsedMs() };
 }
 
 describe('a watch', () => {
@@ -65,13 +63,13 @@ describe('a watch', () => {
     'ends when the run is %s, with its result',
     async (status) => {
       const service = scriptedService({ status: [running(), state(status)], result: [resultOf(status)] });
-      const { watched, told } = await watch(service);
+      const { watched, names } = await watch(service);
       expect(watched).toMatchObject({ kind: 'finished', run, execution: { status }, result: { output: 'done' } });
-      expect(told).toEqual(['status', 'status', 'final']);
+      expect(names).toEqual(['status', 'status', 'final']);
     },
   );
 
-  test('takes the time until it is its turn for no silence of the service', async () => {
+  test('does not count the wait for the rate limiter as silence of the service', async () => {
     const blips = [fault('unavailable'), fault('lost')];
     const service = scriptedService({
       status: [running(), ...blips, state('COMPLETED')],
@@ -81,10 +79,10 @@ describe('a watch', () => {
     expect(watched).toMatchObject({ kind: 'finished', result: { output: 'done' } });
   });
 
-  test('tells of an outage and of its end', async () => {
+  test('reports an outage and its end', async () => {
     const status = [running(), fault('lost'), fault('unavailable'), running(), state('COMPLETED')];
-    const { events, told } = await watch(scriptedService({ status, result: [resultOf('COMPLETED')] }));
-    expect(told).toEqual(['status', 'poll_failed', 'poll_failed', 'service_back', 'status', 'status', 'final']);
+    const { events, names } = await watch(scriptedService({ status, result: [resultOf('COMPLETED')] }));
+    expect(names).toEqual(['status', 'poll_failed', 'poll_failed', 'service_back', 'status', 'status', 'final']);
     expect(events.filter(({ event }) => event === 'poll_failed')).toMatchObject([
       { failures: 1, silentMs: 0, retryInMs: 250, execution: { status: 'RUNNING' }, ageMs: 10_000 },
       { failures: 2, silentMs: 250, retryInMs: 500, execution: { status: 'RUNNING' }, ageMs: 10_250 },
@@ -92,27 +90,28 @@ describe('a watch', () => {
     expect(events.find(({ event }) => event === 'service_back')).toMatchObject({ afterMs: 750 });
   });
 
-  test('that gives up says what was confirmed last, and that the run may be going', async () => {
-    const service = scriptedService({ status: [running(), fault('unavailable')] });
-    const { problem, watched } = await watch(service);
-    expect(problem).toMatchObject({ exitCode: 10, safeToRepeat: true, facts: { started: 'no' } });
-    expect(problem?.message).toContain('no good answer for 10m');
-    expect(problem?.message).toContain('the run may still be going, last seen RUNNING 10m 10s ago');
-    expect(watched.execution?.status).toBe('RUNNING');
+  test('gives up after ten minutes without a valid answer, and keeps what was confirmed last', async () => {
+    const { watched } = await watch(scriptedService({ status: [running(), fault('unavailable')] }));
+    expect(watched).toMatchObject({
+      kind: 'gave_up',
+      giveUpAfterMs: 10 * minute,
+      fault: { kind: 'unavailable' },
+      execution: { status: 'RUNNING' },
+      ageMs: 10 * minute + 10 * second,
+    });
   });
 
-  test('that the service sends away for longer than patience says when to come back', async () => {
+  test('gives up at once when the service asks for a longer wait', async () => {
     const service = scriptedService({ status: [running(), fault('throttled', { retryAfterMs: hour })] });
-    const { problem } = await watch(service);
-    expect(problem?.message).toContain('the wait it asks for outlasts `--give-up-after` (10m)');
-    expect(problem?.facts.hint).toContain('come back in 1h');
+    const { watched, elapsedMs } = await watch(service);
+    expect([watched.kind, elapsedMs]).toEqual(['gave_up', 10 * second]);
   });
 
-  test('that the service sends away beyond its limit says so', async () => {
+  test('times out at once, with the fault, when the service asks for a wait beyond the timeout', async () => {
     const service = scriptedService({ status: [running(), fault('throttled', { retryAfterMs: minute })] });
-    const { problem } = await watch(service, { timeoutMs: minute });
-    expect(problem?.message).toContain('and the limit of 1m passes first: the run goes on, last seen RUNNING 10s ago');
-    expect(problem?.facts.hint).toContain('come back in 1m');
+    const { watched, elapsedMs } = await watch(service, { timeoutMs: minute });
+    expect(watched).toMatchObject({ kind: 'timed_out', timeoutMs: minute, fault: { retryAfterMs: minute } });
+    expect(elapsedMs).toBe(10 * second);
   });
 
   test('counts the sleep of a laptop in the age of what was confirmed last', async () => {
@@ -125,11 +124,12 @@ describe('a watch', () => {
         return running();
       },
     };
-    const { problem } = await watch(service, { giveUpAfterMs: minute }, { clock });
-    expect(problem?.message).toContain('last seen RUNNING 8h 1m ago');
+    const { watched } = await watch(service, { giveUpAfterMs: minute }, { clock });
+    expect(watched).toMatchObject({ kind: 'gave_up' });
+    expect('ageMs' in watched && watched.ageMs).toBeGreaterThan(8 * hour + minute);
   });
 
-  test('of a run that was over when the trigger was answered asks for the result alone', async () => {
+  test('asks for the result alone when the run had finished as its trigger was answered', async () => {
     const service = scriptedService({ status: [running()], result: [resultOf('FAILED')] });
     const known = { executionId, status: 'FAILED', document: {} };
     const { watched } = await watch(service, { known });
@@ -137,7 +137,7 @@ describe('a watch', () => {
     expect(service.calls.status).toBe(0);
   });
 
-  test('of an agent run ends at any state but RUNNING, and has no result to fetch', async () => {
+  test('of an agent run ends at any status but RUNNING, and fetches no result', async () => {
     const followed = { target: { family: 'agent', agentId: executionId } as const, executionId };
     const service = scriptedService({ status: [running(), state('STOPPED')] });
     const { watched } = await watch(service, {}, { followed });
@@ -148,11 +148,11 @@ describe('a watch', () => {
     });
   });
 
-  test('whose result cannot be read tells the state that is known', async () => {
+  test('keeps the final status of a run whose result cannot be read', async () => {
     const service = scriptedService({ status: [state('FAILED')], result: [fault('unauthorized')] });
-    const { problem, watched } = await watch(service);
-    expect(problem).toMatchObject({ exitCode: 13, message: expect.stringContaining('the run ended FAILED') });
-    expect(watched.execution?.status).toBe('FAILED');
+    const { watched } = await watch(service);
+    const resultFault = { kind: 'unauthorized' };
+    expect(watched).toMatchObject({ kind: 'finished', execution: { status: 'FAILED' }, resultFault });
   });
 });
 
@@ -201,26 +201,24 @@ describe('an interrupt', () => {
 
   test('ends the watch at once and leaves the run alone', async () => {
     const { service, signal } = interrupting(scriptedService({ status: [running()] }), 3);
-    const { problem, elapsedMs } = await watch(service, {}, { signal });
-    expect(problem).toMatchObject({ exitCode: 143, message: 'interrupted: the run goes on' });
-    expect(problem?.facts.hint).toContain(`runctl watch ${executionId}`);
+    const { watched, elapsedMs } = await watch(service, {}, { signal });
+    expect(watched).toMatchObject({ kind: 'interrupted', reason: 'SIGTERM', execution: { status: 'RUNNING' } });
     expect(elapsedMs).toBe(20 * second);
   });
 
-  test('in the middle of an outage does the same', async () => {
+  test('ends the watch at once in the middle of an outage', async () => {
     const { service, signal } = interrupting(scriptedService({ status: [running(), fault('lost')] }), 3);
-    expect((await watch(service, {}, { signal })).problem?.exitCode).toBe(143);
+    expect((await watch(service, {}, { signal })).watched.kind).toBe('interrupted');
   });
 
   test.each([
-    ['with the final state', 2],
+    ['with the final status', 2],
     ['while the result is late', 3],
-  ])('%s is told of a run that has ended', async (_, nth) => {
+  ])('that comes %s leaves a finished run without its result', async (_, nth) => {
     const late = scriptedService({ status: [running(), state('COMPLETED')], result: [resultOf('RUNNING')] });
     const { service, signal } = interrupting(late, nth);
-    const { problem, watched } = await watch(service, {}, { signal });
-    expect(problem).toMatchObject({ exitCode: 143, message: expect.stringContaining('the run ended COMPLETED') });
-    expect(problem?.facts.hint).toContain(`runctl result ${executionId}`);
-    expect(watched.execution?.status).toBe('COMPLETED');
+    const { watched } = await watch(service, {}, { signal });
+    const resultFault = { kind: 'interrupted' };
+    expect(watched).toMatchObject({ kind: 'finished', execution: { status: 'COMPLETED' }, resultFault });
   });
 });

@@ -48,5 +48,5 @@ export const remedies: Partial<Record<FaultKind, string>> = {
 export const comeBack = ({ retryAfterMs }: Fault) =>
   retryAfterMs === undefined ? undefined : `come back in ${formatDuration(retryAfterMs)}, as the service asks`;
 
-/** What a problem tells of the HTTP answer behind it. */
+/** The facts of a problem that come from the HTTP answer behind it. */
 export const factsOf = ({ httpStatus, serviceCode, requestId }: Fault) => ({ httpStatus, serviceCode, requestId });

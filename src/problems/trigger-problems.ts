@@ -41,8 +41,8 @@ export function refusedTriggerProblem(fault: Fault, { target, idempotencyKey }: 
     : 'wait for it with `--if-active wait`, or see `--if-active attach|skip`';
   const hints: Partial<Record<FaultKind, string>> = {
     already_active: activeHint,
-    not_found: placeHint,
-    rejected: fault.httpStatus === 404 ? placeHint : undefined,
+    not_found: targetHint,
+    rejected: fault.httpStatus === 404 ? targetHint : undefined,
   };
   return new Problem({
     ...factsOf(fault),
@@ -53,7 +53,7 @@ export function refusedTriggerProblem(fault: Fault, { target, idempotencyKey }: 
   });
 }
 
-const placeHint = 'check the automation name, and the project and the base address with `runctl config list`';
+const targetHint = 'check the automation name, and the project and the base address with `runctl config list`';
 
 const keyReuseHint = ({ kind, serviceCode = '' }: Fault) =>
   kind === 'reused_key' || /idempoten/i.test(serviceCode)

@@ -29,7 +29,7 @@ export const densityAtShare = ({ scale }: Kernel, share: number): number => (sha
 /** Prior for durations never seen: uniform on the logarithmic axis from 1 s to the service's limit of three hours. */
 export const logRange = Math.log(3 * 3600);
 
-/** The chance that the next run is like none of the earlier ones (Laplace's rule of succession would be 1 / (runs + 2)). */
+/** The chance that the next run is like none of the earlier ones; Laplace's rule of succession has 1 / (runs + 2). */
 export const chanceOfOutlier = (runs: number): number => 0.75 / (runs + 2);
 
 /** A kernel is as wide as the distance to the nearest of this share of the runs, times `narrowing`. */

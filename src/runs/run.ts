@@ -59,7 +59,7 @@ export function finalStatusOf(status: string): FinalStatus | undefined {
 /** The one status that is a success. */
 export const isCompleted = (status: string): boolean => finalStatusOf(status) === 'COMPLETED';
 
-/** The last status known, in a word; also for a run that the service forgot, and for a trigger that may have started none. */
+/** The last status known, in a word; `gone` where the service forgot the run, `unknown` where a trigger has none. */
 export function lastStatusOf({ status, executionId }: { status: string | null; executionId: string | null }): string {
   return status ?? (executionId === null ? 'unknown' : 'gone');
 }
@@ -69,7 +69,7 @@ export function nameOf(target: Target): string {
   return target.family === 'agent' ? `agent ${target.agentId}` : target.automationName;
 }
 
-/** Can this document of the service be about `target`? Names are compared by their letters and digits, as spellings differ. */
+/** Can this document of the service be about `target`? Names are compared by letters and digits, as spellings differ. */
 export function isNamedBy(target: Target, { projectId, automationName, agentId }: JsonObject): boolean {
   if (target.family === 'agent') return isAlike(target.agentId, agentId);
   return isAlike(target.projectId, projectId) && isAlike(target.automationName, automationName);

@@ -35,7 +35,7 @@ export interface ConnectOptions extends SettingFlags {
 
 const mostConnections = 64;
 
-/** Reads the settings and opens the journal; nothing is sent yet. Throws a usage problem for a setting that is missing or wrong. */
+/** Reads the settings and opens the journal; sends nothing. Throws a usage problem for a missing or invalid setting. */
 export async function connect(
   options: ConnectOptions,
   context: Context,

@@ -17,7 +17,7 @@ export interface RunFlags {
   automation?: string;
 }
 
-/** The run that an argument names. Throws a usage problem when nobody knows it. */
+/** The run that an argument names. Throws a usage problem when the journal does not know it. */
 export function findRun(
   named: RunArgument,
   flags: RunFlags,
@@ -57,6 +57,7 @@ export function findRun(
   );
 }
 
+/** The run, with the time of its trigger where it is on record. */
 export function knownRun(record: JournalRun | undefined, run: Run): KnownRun {
   return { run, triggeredAtMs: record?.idempotencyKey ? Date.parse(record.at) : undefined };
 }

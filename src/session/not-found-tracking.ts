@@ -2,7 +2,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { Run } from '../runs/run.ts';
 import type { Answer, Service } from '../runs/service.ts';
 
-/** The service; the journal is told of every run that it does not know, whoever asked for it. */
+/** The service, with every run that it does not know reported to the journal, whoever asked for it. */
 export function withNotFoundTracking(service: Service, journal: Pick<Journal, 'missed'>, baseUrl: string): Service {
   const remember =
     (run: Run) =>

@@ -72,7 +72,7 @@ function failureOf(
   });
 }
 
-/** Writes what comes in pieces by whole lines: a spinner would draw over half a line, and half a key could not be told. */
+/** Writes whole lines only: a spinner would draw over half a line, and half an API key would not be recognized. */
 function createWholeLines(write: (text: string) => void) {
   let rest = '';
   return {

@@ -35,7 +35,7 @@ export interface ReportOptions extends OutputOptions {
   plural: boolean;
 }
 
-/** Reports at once what went wrong with one of several, since the others may take hours; what to do about it comes at the end. */
+/** Reports at once what went wrong with one of several, since the others may take hours; hints are left for the end. */
 export function createEarlyReport({ reporter }: Session, runs: number): (result: ArgumentResult) => void {
   let unfinished = runs;
   return (result) => {

@@ -69,7 +69,7 @@ export async function startRun(request: StartRequest, flags: StartFlags, session
   }
 }
 
-/** A new idempotency key for each try, since a service may replay a stored refusal for an old one; a given one is kept. */
+/** Each try has a new idempotency key, since a service may replay a stored refusal for an old one; the user's is kept. */
 function identityOf(target: Target, { idempotencyKey }: StartFlags, { baseUrl, account }: Session): TriggerIdentity {
   const userProvided = idempotencyKey !== undefined;
   return { baseUrl, account, target, idempotencyKey: idempotencyKey ?? randomUUID(), userProvided };

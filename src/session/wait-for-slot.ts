@@ -12,7 +12,7 @@ import type { Session } from './session.ts';
 
 /** The one place that an Automation has for an active run. */
 export interface Slot {
-  /** Waits, after this refusal, until another try is worth it; a problem when `--timeout` or `--give-up-after` ends first. */
+  /** Waits, after this refusal, until it is worth trying again; returns a problem when a limit ends the wait first. */
   wait(fault: Fault, active: Run | undefined, identity: TriggerIdentity): Promise<Problem | undefined>;
 }
 

@@ -77,7 +77,7 @@ async function watch(endsAtMs: number, outages: Outage[], options: Partial<Watch
 describe('a watch of three hours', () => {
   const end = 3 * hour;
 
-  test('in fair weather costs some 776 requests and sees the end within a gap', async () => {
+  test('costs some 776 requests when nothing fails, and sees the end within a gap', async () => {
     const { problem, requests, lagMs } = await watch(end, []);
     expect(problem).toBeUndefined();
     expect(requests).toBeGreaterThan(700);
@@ -101,7 +101,7 @@ describe('a watch of three hours', () => {
     expect(lagMs).toBeLessThan(17 * second);
   });
 
-  test('through thirty outages costs less than twice the requests of fair weather', async () => {
+  test('costs less than twice as many requests through thirty outages', async () => {
     const outages = Array.from({ length: 30 }, (_, n): Outage => {
       return { fromMs: n * 6 * minute, forMs: 3 * minute, kind: 'unavailable' };
     });
@@ -120,8 +120,8 @@ describe('a watch of three hours', () => {
     ['a hotel that wants a login', { kind: 'untrusted' }],
   ])('tolerates nine minutes of %s, and ends with 10 after eleven', async (_, outage) => {
     const at = { fromMs: 2 * hour, kind: 'lost' as const, ...outage };
-    const ridden = await watch(end, [{ ...at, forMs: 9 * minute }]);
-    expect(ridden).toMatchObject({ problem: undefined, result: { status: 'COMPLETED' } });
+    const tolerated = await watch(end, [{ ...at, forMs: 9 * minute }]);
+    expect(tolerated).toMatchObject({ problem: undefined, result: { status: 'COMPLETED' } });
     const ended = await watch(end, [{ ...at, forMs: 11 * minute }]);
     expect(ended.problem).toMatchObject({ exitCode: 10 });
     expect(ended.execution?.status).toBe('RUNNING');
@@ -138,13 +138,13 @@ describe('a watch of three hours', () => {
 
   test('whose result is out of reach for nine minutes gets it, and for eleven ends with 13', async () => {
     const at = { on: 'result', fromMs: end, kind: 'unavailable' } as const;
-    const ridden = await watch(end, [{ ...at, forMs: 9 * minute }]);
-    expect(ridden).toMatchObject({ problem: undefined, result: { status: 'COMPLETED' } });
+    const tolerated = await watch(end, [{ ...at, forMs: 9 * minute }]);
+    expect(tolerated).toMatchObject({ problem: undefined, result: { status: 'COMPLETED' } });
     const { problem, execution } = await watch(end, [{ ...at, forMs: 11 * minute }]);
     expect([problem?.exitCode, execution?.status]).toEqual([13, 'COMPLETED']);
   });
 
-  test('past the limit of 3h15m ends with 124 after a last poll, however bad the weather', async () => {
+  test('past the limit of 3h15m ends with 124 after a last poll, also in an outage', async () => {
     const fair = await watch(4 * hour, []);
     expect(fair.problem?.exitCode).toBe(124);
     expect(fair.sentAtMs.at(-1)).toBe(3.25 * hour);
@@ -153,7 +153,7 @@ describe('a watch of three hours', () => {
     expect(foul.sentAtMs.at(-1)).toBe(3.25 * hour);
   });
 
-  test('without a limit goes on for a week', async () => {
+  test('lasts a week without a limit', async () => {
     const { problem, requests } = await watch(7 * 24 * hour, [], {
       timeoutMs: Number.POSITIVE_INFINITY,
       schedule: { gapMs: () => 5 * minute },

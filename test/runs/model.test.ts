@@ -6,11 +6,11 @@ import { afterAll, expect, test } from 'vitest';
 import { isFinal } from '../../src/runs/run.ts';
 import { propertyRuns } from '../helpers/property-runs.ts';
 import { fault, target } from '../helpers/scripted-service.ts';
-import type { Weather } from '../helpers/service-model.ts';
+import type { Condition } from '../helpers/service-model.ts';
 import { account, baseUrl } from '../helpers/session.ts';
 import { createSimulation, type ServiceOptions, type Simulation, type Use } from './simulation.ts';
 
-const lossy = (['lost', 'unavailable', 'unreadable', 'in_progress'] as const).flatMap((kind): Weather[] =>
+const lossy = (['lost', 'unavailable', 'unreadable', 'in_progress'] as const).flatMap((kind): Condition[] =>
   [true, false].map((acts) => ({ ...fault(kind), acts })),
 );
 const unacting = [
@@ -23,18 +23,18 @@ const unacting = [
   fault('no_credits', { httpStatus: 402 }),
   fault('rejected', { httpStatus: 400 }),
   fault('untrusted'),
-].map((struck): Weather => ({ ...struck, acts: false }));
-const lostForGood: Weather = {
+].map((condition): Condition => ({ ...condition, acts: false }));
+const lostForGood: Condition = {
   ...fault('rejected', { httpStatus: 501 }),
   acts: true,
 };
-const fair: Weather = { kind: 'fair' };
+const normal: Condition = { kind: 'normal' };
 
-const weathers = fc.oneof(
-  { weight: 3, arbitrary: fc.constant(fair) },
+const anyCondition = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(normal) },
   { weight: 4, arbitrary: fc.constantFrom(...lossy) },
-  { weight: 3, arbitrary: fc.constantFrom<Weather>(...unacting, lostForGood) },
-  { weight: 2, arbitrary: fc.constantFrom<Weather>({ kind: 'stale' }, { kind: 'missing' }, { kind: 'odd' }) },
+  { weight: 3, arbitrary: fc.constantFrom<Condition>(...unacting, lostForGood) },
+  { weight: 2, arbitrary: fc.constantFrom<Condition>({ kind: 'stale' }, { kind: 'missing' }, { kind: 'odd' }) },
 );
 
 const uses: fc.Arbitrary<Use> = fc.record({
@@ -43,7 +43,7 @@ const uses: fc.Arbitrary<Use> = fc.record({
   ifActive: fc.constantFrom('fail', 'skip', 'wait', 'attach'),
   lateMs: fc.constantFrom(0, 100, 1_000),
   watches: fc.boolean(),
-  weather: fc.array(weathers, { maxLength: 8 }),
+  conditions: fc.array(anyCondition, { maxLength: 8 }),
   kill: fc.option(fc.record({ nth: fc.integer({ min: 1, max: 9 }), after: fc.boolean() }), { nil: undefined, freq: 2 }),
   restMs: fc.constantFrom(0, 5_000, 60_000, 300_000),
 });
@@ -118,7 +118,7 @@ function checkTold(
     const mayHaveClosed = isAlone ? /open|accepted/ : /open|accepted|refused/;
     expect(known?.state ?? 'refused', 'what is unknown can be recovered, or has been meanwhile').toMatch(mayHaveClosed);
     // Somebody's answer was lost, or somebody was killed: else there is nothing to doubt.
-    const isClear = ({ weather, kill }: Use) => !kill && weather.every(({ kind }) => kind !== 'fault');
+    const isClear = ({ conditions, kill }: Use) => !kill && conditions.every(({ kind }) => kind !== 'fault');
     expect(sequence.flat().every(isClear), 'there is a reason for doubt').toBe(false);
   }
   if (!followed) return;
@@ -139,8 +139,8 @@ function checkTold(
   }
 }
 
-const plain: Use = { command: 'trigger', ifActive: 'fail', lateMs: 0, watches: false, weather: [], restMs: 0 };
-const waiting: Use = { ...plain, weather: [{ ...fault('throttled', { retryAfterMs: 5_000 }), acts: false }] };
+const plain: Use = { command: 'trigger', ifActive: 'fail', lateMs: 0, watches: false, conditions: [], restMs: 0 };
+const waiting: Use = { ...plain, conditions: [{ ...fault('throttled', { retryAfterMs: 5_000 }), acts: false }] };
 const recover: Use = { ...plain, command: 'recover' };
 const meanwhile: Use = { ...recover, lateMs: 1_000 };
 const unsent = { nth: 1, after: true };
@@ -152,7 +152,7 @@ const found: [ServiceOptions, Use[][]][] = [
   // A conflict that names the run of another trigger.
   [rude, [[{ ...plain, kill: sent, restMs: 5_000 }], [{ ...plain, kill: sent }], [recover]]],
   [rude, [[{ ...plain, kill: sent, restMs: 5_000 }], [plain], [recover]]],
-  [rude, [[{ ...plain, command: 'elsewhere' }], [{ ...plain, weather: [{ ...fault('lost'), acts: false }] }]]],
+  [rude, [[{ ...plain, command: 'elsewhere' }], [{ ...plain, conditions: [{ ...fault('lost'), acts: false }] }]]],
   // Two of one key that are both refused for the run of somebody else.
   [
     { ...slow, namesActiveRun: false },
@@ -170,7 +170,7 @@ const found: [ServiceOptions, Use[][]][] = [
   [slow, [[waiting, { ...meanwhile, kill: sent }]]],
 ];
 
-test('whatever the weather and whenever it is killed, one run for a trigger, none lost, and the truth about each', async () => {
+test('whatever fails and whenever it is killed, each trigger starts one run at most, none is lost, and each is reported truly', async () => {
   const tally: Record<string, number> = {};
   const count = (what: string) => {
     tally[what] = (tally[what] ?? 0) + 1;
@@ -187,7 +187,7 @@ test('whatever the weather and whenever it is killed, one run for a trigger, non
         }
         await world.clock.sleep(moment[0]?.restMs ?? 0);
       }
-      // In fair weather, once every run has ended, nothing stays unknown.
+      // When nothing fails, and once every run has ended, nothing stays unknown.
       for (let round = 0; round < sequence.flat().length; round++) {
         await world.clock.sleep(options.durationMs);
         await world.run(recover);

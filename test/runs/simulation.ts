@@ -9,13 +9,13 @@ import type { Session } from '../../src/session/session.ts';
 import { type IfActive, startRun } from '../../src/session/start-run.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { target } from '../helpers/scripted-service.ts';
-import { createServiceModel, type ModelOptions, type ModelRun, type Weather } from '../helpers/service-model.ts';
+import { type Condition, createServiceModel, type ModelOptions, type ModelRun } from '../helpers/service-model.ts';
 import { account, baseUrl, createSession } from '../helpers/session.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 
 /** One use of the program: a process of its own, that is perhaps killed. */
 export interface Use {
-  /** `elsewhere`: another machine starts a run, and this one looks at it. */
+  /** `elsewhere`: another machine starts a run, and this one polls it. */
   command: 'trigger' | 'recover' | 'watch' | 'elsewhere';
   key?: string;
   ifActive: IfActive;
@@ -23,7 +23,7 @@ export interface Use {
   lateMs: number;
   /** Follows what it started. */
   watches: boolean;
-  weather: Weather[];
+  conditions: Condition[];
   /** Dies at its nth call of the service or the journal: before that has happened, or after. */
   kill?: { nth: number; after: boolean };
   /** Time until the next one. */
@@ -39,16 +39,16 @@ export type Simulation = ReturnType<typeof createSimulation>;
 /** A service, a machine whose journal is in `folder`, and time: everything that outlives a process. */
 export function createSimulation(folder: string, options: ServiceOptions) {
   const clock = createVirtualClock();
-  let weather: Weather[] = [];
-  const struck = () => weather.shift() ?? { kind: 'fair' };
-  const model = createServiceModel({ ...options, nowMs: clock.nowMs, weather: struck });
+  let conditions: Condition[] = [];
+  const nextCondition = () => conditions.shift() ?? { kind: 'normal' };
+  const model = createServiceModel({ ...options, nowMs: clock.nowMs, nextCondition });
   /** The key of every request to start a run, by the use that it was made for. */
   const keysOf = new Map<Use, Set<string>>();
 
   const foreignKeys = new Set<string>();
 
   function openProcess(use: Use, onKill: () => void) {
-    const itsWeather = [...use.weather];
+    const itsConditions = [...use.conditions];
     const onTrouble = (message: string) => expect.unreachable(message);
     const journal = openJournal({ folder, nowMs: clock.nowMs, onTrouble });
     let calls = 0;
@@ -63,7 +63,7 @@ export function createSimulation(folder: string, options: ServiceOptions) {
       async (...args: A): Promise<T> => {
         calls += 1;
         if (isTime(false)) die();
-        weather = itsWeather;
+        conditions = itsConditions;
         if (!isDead) {
           const answer = await act(...args);
           if (isTime(true)) die();
@@ -121,7 +121,7 @@ export function createSimulation(folder: string, options: ServiceOptions) {
     if (use.command === 'elsewhere') {
       const idempotencyKey = `elsewhere-${foreignKeys.size}`;
       foreignKeys.add(idempotencyKey);
-      weather = [];
+      conditions = [];
       const answer = await model.trigger({ target, idempotencyKey, body: '{}' }, context.signal);
       if (answer.kind === 'fault') return {};
       journal.sawState(baseUrl, { target, executionId: answer.value.executionId ?? '' }, answer.value);

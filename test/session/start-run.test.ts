@@ -122,7 +122,7 @@ describe('--if-active attach', () => {
 describe('--if-active wait', () => {
   const wait = { ifActive: 'wait' } as const;
 
-  test('tells how the active run goes, but not as one of ours, and starts one when it has ended', async () => {
+  test('reports the progress of the active run, as that of another, and starts one when it has finished', async () => {
     const { trigger, journal } = createMachine();
     const ours = executionId.replace(/^./, '0');
     const { start, events, said } = await trigger(
@@ -144,7 +144,7 @@ describe('--if-active wait', () => {
     expect(journal().find(executionId, { baseUrl })?.status).toBe('FAILED');
   });
 
-  test('ends with 10 when nothing good is heard of the active run for --give-up-after', async () => {
+  test('ends with 10 when the active run gets no valid answer for --give-up-after', async () => {
     const { trigger, clock } = createMachine();
     const script = { trigger: [conflict()], status: [fault('unreachable')] };
     const { problem, calls } = await trigger(script, { ...wait, giveUpAfterMs: 60 * second });
@@ -196,7 +196,7 @@ describe('--if-active wait', () => {
     expect((await trigger(script, wait)).limiter.stretch(1000)).toBeCloseTo(gapMs, -3);
   });
 
-  test('tries again at a pace of its own where a run that has ended is still in the way', async () => {
+  test('polls by a schedule of its own where a finished run is still in the way', async () => {
     const { trigger, clock } = createMachine();
     const script = { trigger: [...Array(5).fill(conflict()), running()], status: [state('COMPLETED')] };
     const { start, calls } = await trigger(script, wait);

@@ -3,9 +3,11 @@ import { printSentence } from '../render/output.ts';
 import type { AgentTarget } from '../runs/run.ts';
 import { parseUuidArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
+import { followAll } from '../session/follow-runs.ts';
+import { triggerAll } from '../session/trigger-runs.ts';
 import { type StatusOptions, showStatus } from './status.ts';
-import { checkWatchFlags, type TriggerOptions, triggerAll } from './trigger.ts';
-import { followAll, type WatchOptions } from './watch.ts';
+import { checkWatchFlags, type TriggerOptions } from './trigger.ts';
+import type { WatchOptions } from './watch.ts';
 
 export interface AgentTriggerOptions extends TriggerOptions {
   title?: string;

@@ -1,17 +1,15 @@
 import { readText } from '../config/read-text.ts';
-import { type Context, endedBy } from '../context.ts';
+import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { createReporter } from '../render/create-reporter.ts';
 import { printSentence } from '../render/output.ts';
 import { isFinal } from '../runs/run.ts';
-import type { FollowedArgument } from '../session/argument-result.ts';
 import { parseRunArgument } from '../session/arguments.ts';
 import { type ConnectOptions, connect } from '../session/connect.ts';
 import { findRun, type KnownRun, knownRun, type RunFlags } from '../session/find-run.ts';
-import { type FollowFlags, failFastReason, followRun } from '../session/follow-run.ts';
-import { createEarlyReport, exitCodeOfResult, reportResults } from '../session/report.ts';
-import { type Session, sessionEndedBy, withReporter } from '../session/session.ts';
-import { expectLongWatch } from '../v8-flags.ts';
+import type { FollowFlags } from '../session/follow-run.ts';
+import { followAll } from '../session/follow-runs.ts';
+import type { Session } from '../session/session.ts';
 
 export interface WatchOptions extends ConnectOptions, RunFlags, FollowFlags {
   all?: boolean;
@@ -38,36 +36,6 @@ export async function watch(runArguments: string[], options: WatchOptions, conte
   }
   const plural = runs.length > 1 || fromStdin || options.all === true;
   return followAll(runs, { ...options, plural }, session);
-}
-
-/** Follows runs side by side, each once, then reports how each ended, in the order given. */
-export async function followAll(
-  runs: KnownRun[],
-  flags: FollowFlags & { plural: boolean; failFast?: boolean },
-  base: Session,
-): Promise<number> {
-  const keyOf = ({ run }: KnownRun) => JSON.stringify(run);
-  const distinct = new Map(runs.map((known) => [keyOf(known), known]));
-  const session = await withReporter(base, flags, distinct.size);
-  const { context, reporter } = session;
-  expectLongWatch();
-  try {
-    const enough = new AbortController();
-    const watching = sessionEndedBy(session, context.stdout.closed);
-    const { signal: leave } = endedBy(watching.context, enough.signal);
-    const reportEarly = createEarlyReport(session, distinct.size);
-    const followOne = async (known: KnownRun): Promise<FollowedArgument> => {
-      const result = { kind: 'followed', ...(await followRun(known, flags, watching, { leave })) } as const;
-      if (flags.failFast && exitCodeOfResult(result) !== 0) enough.abort(failFastReason);
-      reportEarly(result);
-      return result;
-    };
-    const follows = new Map([...distinct].map(([key, known]) => [key, followOne(known)]));
-    const results = await Promise.all(runs.map((known) => follows.get(keyOf(known)) as Promise<FollowedArgument>));
-    return await reportResults(results, flags, session);
-  } finally {
-    reporter.stop();
-  }
 }
 
 function unfinishedRuns({ journal, baseUrl }: Session): KnownRun[] {

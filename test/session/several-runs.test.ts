@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { triggerAll } from '../../src/commands/trigger.ts';
-import { followAll } from '../../src/commands/watch.ts';
 import type { Clock } from '../../src/runs/clock.ts';
 import { nameOf, type Run } from '../../src/runs/run.ts';
 import type { Service } from '../../src/runs/service.ts';
+import { followAll } from '../../src/session/follow-runs.ts';
+import { triggerAll } from '../../src/session/trigger-runs.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { fault, projectId, resultOf, state } from '../helpers/scripted-service.ts';
 import { createSession } from '../helpers/session.ts';

@@ -1,6 +1,5 @@
 // Builds dist/: the program as CommonJS (an ES module costs 4 ms more to start on Node 20) in several files, so that a
 // command reads little that it does not need: what the sources import dynamically is a file of its own.
-import { createHash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
@@ -12,8 +11,6 @@ import { pack } from './pack.mjs';
 const root = join(import.meta.dirname, '../');
 const outdir = `${root}dist`;
 const target = { platform: 'node', target: 'node20.19' };
-/** Where the build's own fingerprint comes once it is known. */
-const buildIdPlace = '(build id)';
 const bundle = { ...target, bundle: true, format: 'esm', plugins: [onlyWhatIsUsed], write: false };
 
 // esbuild splits nothing but ES modules; each file is made CommonJS afterwards.
@@ -49,8 +46,6 @@ const files = {
 };
 
 for (const [name, code] of Object.entries(pack(pieces, metafile, together))) files[name] = await withoutBlanks(code);
-const buildId = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 12);
-files['main.cjs'] = files['main.cjs'].replace(buildIdPlace, buildId);
 
 await rm(outdir, { recursive: true, force: true });
 await mkdir(outdir, { recursive: true });
@@ -61,7 +56,7 @@ async function toCommonJs(source) {
     ...target,
     format: 'cjs',
     supported: { 'dynamic-import': false },
-    define: { 'import.meta.dirname': '__dirname', buildId: JSON.stringify(buildIdPlace) },
+    define: { 'import.meta.dirname': '__dirname' },
   });
   return requireLate(code);
 }

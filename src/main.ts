@@ -1,14 +1,8 @@
 import { fstatSync, readFileSync, writeSync } from 'node:fs';
+import module from 'node:module';
 import { version as undici } from 'undici/package.json';
 import { version } from '../package.json';
-import { useCompileCache } from './compile-cache.ts';
 
-/** A fingerprint of all the files of this build. */
-declare const buildId: string;
-
-const usageCode = 2;
-/** V8 throws away code that has not run for a while. */
-const longUseSeconds = 60;
 const argv = process.argv.slice(2);
 const [first, ...rest] = argv;
 const help = ['--help', '-h'].includes(argv.at(-1) ?? '') ? helpOf(argv.slice(0, -1)) : undefined;
@@ -26,18 +20,17 @@ if ((first === '--version' || first === '-V') && rest.length === 0) {
 } else if (help !== undefined) {
   answer(help);
 } else {
-  useKept();
+  keepCompiledCode();
   void import('./process.ts').then(({ runProcess }) => runProcess());
 }
 
-/** What is compiled is kept for the next time, but not for a typing error, nor when most of it has been thrown away. */
-function useKept(): void {
-  const command = /^[a-z]+$/.test(first ?? '') ? `${first}` : 'other';
-  const build = `${buildId}-${process.version}-${process.arch}`;
-  const keep = useCompileCache({ env: process.env, build, command });
-  process.on('exit', (code) => {
-    if (code !== usageCode && process.uptime() < longUseSeconds) keep();
-  });
+/**
+ * Node 22.8 and newer keep the code that they compile of the program, beside the program itself: whoever can write there can
+ * change the program anyway. Where the folder cannot be written, nothing is kept.
+ */
+function keepCompiledCode(): void {
+  const { enableCompileCache } = module as { enableCompileCache?(folder: string): unknown };
+  enableCompileCache?.(`${import.meta.dirname}/.cache`);
 }
 
 /** The help of a command as the build printed it. On a terminal the program prints it, to fit its width. */

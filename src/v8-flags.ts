@@ -36,16 +36,6 @@ export function expectLongWatch(): void {
   set(youngFirst);
 }
 
-/** Does something as if no flag were set: V8 takes no code that was made under other flags. */
-export function withoutFlags<T>(act: () => T): T {
-  for (const { off } of inForce) for (const flag of off) setFlagsFromString(flag);
-  try {
-    return act();
-  } finally {
-    for (const { on } of inForce) setFlagsFromString(on);
-  }
-}
-
 function set(flag: Flag): void {
   inForce.add(flag);
   setFlagsFromString(flag.on);

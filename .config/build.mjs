@@ -24,23 +24,20 @@ const { outputFiles, metafile } = await build({
   metafile: true,
 });
 
-// The wiring tells all there is to know about the command line; these are made of it.
+// The man page is made of the definitions of the commands.
 const wiring = await build({ ...bundle, entryPoints: [`${root}.config/manual.ts`], format: 'cjs' });
-const { helpTexts, manualPage, programOutline } = evaluate(wiring.outputFiles[0].text);
+const { manualPage } = evaluate(wiring.outputFiles[0].text);
 
 const pieces = {};
 for (const { path, text } of outputFiles) pieces[basename(path)] = await toCommonJs(text);
 const service = ['trigger', 'watch', 'status', 'result', 'list', 'recover', 'agent'];
 const together = {
   main: ['src/main.ts'],
-  complete: ['src/completion/answer.ts'],
   process: ['src/process.ts', 'src/commands/explain.ts'],
   service: service.map((name) => `src/commands/${name}.ts`),
 };
 
 const files = {
-  'help.json': JSON.stringify(helpTexts()),
-  'outline.json': JSON.stringify(programOutline()),
   'runctl.1': manualPage(),
   'LICENSES.txt': await collectLicences(metafile, root),
 };

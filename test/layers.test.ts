@@ -40,7 +40,7 @@ test('a package is imported where one place stands for it', () => {
   ]);
 });
 
-/** Who may know whom. `.` is what every folder may use: the context, secrets, JSON as text, folders, flags of V8. */
+/** Who may know whom. `.` is what every folder may use: the context, secrets, JSON as text, folders. */
 const allowed: Record<string, string[]> = {
   runs: [],
   api: ['.', 'runs'],

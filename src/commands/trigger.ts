@@ -11,7 +11,6 @@ import { pause } from '../runs/pause.ts';
 import { Problem, usageProblem } from '../runs/problem.ts';
 import { nameOf, type Target } from '../runs/run.ts';
 import { noRunProblem } from '../runs/trigger-problem.ts';
-import { expectLongWatch } from '../v8-flags.ts';
 import { type Connection, type ConnectOptions, connect } from './connect.ts';
 import { type FollowFlags, followRun, reporterFor } from './follow-run.ts';
 import { type Start, type StartFlags, startRun } from './start-run.ts';
@@ -65,7 +64,6 @@ export async function triggerAll(
 ): Promise<number> {
   const options = { ...flags, runs: requests.length };
   const reporter = await reporterFor(options, connection, context);
-  if (options.watch) expectLongWatch();
   try {
     await splay(options.splayMs, reporter, context);
     // On stdout ids stand in the order of the arguments, unless stdout is for the run's end or for other data.

@@ -10,7 +10,6 @@ import type { Ending } from '../runs/follow.ts';
 import type { FollowEvent } from '../runs/follow-event.ts';
 import { type Problem, usageProblem } from '../runs/problem.ts';
 import { isFinal, nameOf } from '../runs/run.ts';
-import { expectLongWatch } from '../v8-flags.ts';
 import { type Connection, type ConnectOptions, connect } from './connect.ts';
 import { type FollowFlags, followRun, reporterFor } from './follow-run.ts';
 import { findRun, type KnownRun, knownRun, type RunFlags } from './known-runs.ts';
@@ -54,7 +53,6 @@ export async function followAll(
   const distinct = new Map(runs.map((known) => [keyOf(known), known]));
   const options = { ...flags, runs: distinct.size };
   const reporter = await reporterFor(options, connection, context);
-  expectLongWatch();
   try {
     const enough = new AbortController();
     const watching = endedBy(context, context.stdout.closed);

@@ -1,3 +1,5 @@
+import { usageProblem } from '../runs/problem.ts';
+
 /** A setting and every way to give it (contract §2). This table is the only one: help, README and refusals read it. */
 export interface Setting {
   name: string;
@@ -72,6 +74,13 @@ export type StoredKey = Exclude<SettingKey, 'profile'>;
 
 export const settingKeys: readonly SettingKey[] = settingTable.flatMap((row) => ('key' in row ? [row.key] : []));
 export const storedKeys = settingKeys.filter((key): key is StoredKey => key !== 'profile');
+
+/** A key as `runctl config` takes it. Throws a usage problem that lists them. */
+export function parseSettingKey(text: string): SettingKey {
+  const key = settingKeys.find((candidate) => candidate === text);
+  if (key) return key;
+  throw usageProblem(`there is no setting ${JSON.stringify(text)}`, `there are ${settingKeys.join(', ')}`);
+}
 
 /** The row of a key. */
 export function settingOf(key: SettingKey): Setting {

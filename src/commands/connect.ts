@@ -13,7 +13,6 @@ import {
 } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
-import { openLimits } from '../journal/limits.ts';
 import { cleanLine } from '../render/clean.ts';
 import { type Budget, createBudget } from '../runs/budget.ts';
 import { longestRecord } from '../runs/pace-record.ts';
@@ -22,7 +21,6 @@ import type { Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
 import { createTempo, type Tempo } from '../runs/tempo.ts';
 import { withMissingRuns } from './missing-runs.ts';
-import { withSharedLimits } from './shared-limits.ts';
 
 export interface ConnectOptions extends SettingFlags {
   /** Requests a second. */
@@ -88,16 +86,10 @@ export async function connect(
     scrub: secrets.scrub,
   });
   const journal = journalOf(context, journalNeed);
-  const limits = openLimits({
-    folder: resolveStateFolder(env),
-    baseUrl,
-    account: () => settings.account,
-    nowMs: clock.nowMs,
-  });
   return {
     settings,
     baseUrl,
-    service: withMissingRuns(withSharedLimits(service, limits, clock), journal, baseUrl),
+    service: withMissingRuns(service, journal, baseUrl),
     journal,
     history: historyOf(journal, baseUrl),
     budget: createBudget(rate, clock),

@@ -1,5 +1,4 @@
-import { refusals } from './refusals.ts';
-import type { Refusal, Reply } from './reply.ts';
+import { type Refusal, type Reply, refusals } from './reply.ts';
 import type { ServiceRequest } from './request.ts';
 
 /** What each idempotency key was answered with (interface §8). Keys are scoped per API key. */

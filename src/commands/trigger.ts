@@ -15,7 +15,6 @@ import { type Connection, type ConnectOptions, connect } from '../session/connec
 import { type FollowFlags, followRun, reporterFor } from '../session/follow-run.ts';
 import { createEarlyWord, type Outcome, tellOutcomes } from '../session/report.ts';
 import { type Start, type StartFlags, startRun } from '../session/start-run.ts';
-import { expectLongWatch } from '../v8-flags.ts';
 
 export interface TriggerOptions extends ConnectOptions, StartFlags, FollowFlags {
   watch?: boolean;
@@ -65,7 +64,6 @@ export async function triggerAll(
 ): Promise<number> {
   const options = { ...flags, runs: requests.length };
   const reporter = await reporterFor(options, connection, context);
-  if (options.watch) expectLongWatch();
   try {
     await splay(options.splayMs, reporter, context);
     // On stdout ids stand in the order of the arguments, unless stdout is for the run's end or for other data.

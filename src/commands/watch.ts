@@ -13,7 +13,6 @@ import { type Connection, type ConnectOptions, connect } from '../session/connec
 import { findRun, type KnownRun, knownRun, type RunFlags } from '../session/find-run.ts';
 import { type FollowFlags, followRun, reporterFor } from '../session/follow-run.ts';
 import { createEarlyWord, exitCodeOfEnding, type Outcome, tellOutcomes } from '../session/report.ts';
-import { expectLongWatch } from '../v8-flags.ts';
 
 export interface WatchOptions extends ConnectOptions, RunFlags, FollowFlags {
   all?: boolean;
@@ -53,7 +52,6 @@ export async function followAll(
   const distinct = new Map(runs.map((known) => [keyOf(known), known]));
   const options = { ...flags, runs: distinct.size };
   const reporter = await reporterFor(options, connection, context);
-  expectLongWatch();
   try {
     const enough = new AbortController();
     const watching = endedBy(context, context.stdout.closed);

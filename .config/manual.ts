@@ -2,41 +2,13 @@ import type { Command } from 'commander';
 import { version } from '../package.json';
 import { examples } from '../src/cli/examples.ts';
 import { createProgram } from '../src/cli/program.ts';
-import { type Outline, outlineOf } from '../src/completion/outline.ts';
 import { settingTable } from '../src/config/setting-table.ts';
 import type { Context } from '../src/context.ts';
 import { exitCodes } from '../src/problems/exit-codes.ts';
 
-/** The program as it is defined; no command of it is run. */
-function wholeProgram(write: (text: string) => void = () => {}): Command {
-  const stdout = { columns: 80, write };
-  return createProgram({ done: async () => {}, context: { stdout } as unknown as Context });
-}
-
-/** What `--help` prints where nobody knows a width, by the words before it; '' is runctl itself. */
-export function helpTexts(): Record<string, string> {
-  let text = '';
-  const texts: Record<string, string> = {};
-  const collect = (command: Command, words: string[]) => {
-    text = '';
-    command.outputHelp();
-    texts[words.join(' ')] = text;
-    for (const inner of command.commands) collect(inner, [...words, inner.name()]);
-  };
-  collect(
-    wholeProgram((part) => {
-      text += part;
-    }),
-    [],
-  );
-  return texts;
-}
-
-export const programOutline = (): Outline => outlineOf(wholeProgram());
-
 /** The man page, from the same definitions as `--help`, the table of settings and that of exit codes. */
 export function manualPage(): string {
-  const program = wholeProgram();
+  const program = createProgram({ done: async () => {}, context: { stdout: { columns: 80 } } as Context });
   const help = program.createHelp();
   const lines = [
     `.TH RUNCTL 1 "" "runctl ${version}"`,

@@ -18,6 +18,7 @@ export async function runCli(words: readonly string[], context: Context): Promis
 }
 
 async function run(argv: readonly string[], context: Context): Promise<number> {
+  if (argv[0] === '__complete') return complete(argv.slice(1), context);
   let code = 0;
   const done = async (exit: Promise<number>) => {
     code = await exit;
@@ -36,6 +37,15 @@ async function run(argv: readonly string[], context: Context): Promise<number> {
     if (error.exitCode === 0) return 0;
     throw wrongUsage(error, command);
   }
+}
+
+/** What a shell's completion script asks. */
+async function complete(words: readonly string[], context: Context): Promise<number> {
+  const { answerCompletion } = await import('../completion/answer.ts');
+  const { outlineOf } = await import('../completion/outline.ts');
+  const outline = outlineOf(createProgram({ context, done: async () => {} }));
+  context.stdout.write(answerCompletion(words, outline, context.env));
+  return 0;
 }
 
 /** `runctl` alone: after the help, where to begin. */

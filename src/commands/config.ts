@@ -2,10 +2,10 @@ import { readApiKeyInput } from '../config/api-key.ts';
 import { type ConfigFile, readConfigFile } from '../config/config-file.ts';
 import { resolveConfigFile } from '../config/paths.ts';
 import { type ChosenProfile, checkProfileName, chooseProfile, sourceOf, storedProfile } from '../config/profile.ts';
-import { parseSettingKey } from '../config/setting-key.ts';
 import {
   defaultProfile,
   parseSetting,
+  parseSettingKey,
   type Resolved,
   type StoredKey,
   settingTable,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** A command as completion needs it: plain data, made by the build, so that an answer need not load the whole wiring. */
+/** A command as completion needs it: plain data, so that completion need not know commander. */
 export interface Outline {
   name: string;
   about: string;

@@ -75,7 +75,7 @@ export async function pollUntilFinal(run: Run, options: WatchOptions, ports: Wat
       const since = { isSeen: execution !== undefined, nowMs: clock.nowMs(), triggeredAtMs };
       if (!isToleratedWhileWatching(fault, since)) return { kind: 'refused', fault, ...lastConfirmed() };
       if (isLastPoll) return timedOut();
-      if (fault.kind === 'throttled' && !fault.heldBack) limiter.slowDown();
+      if (fault.kind === 'throttled') limiter.slowDown();
       const retryInMs = attempts.failed(fault);
       if (retryInMs === undefined) return { kind: 'gave_up', giveUpAfterMs, fault, ...lastConfirmed() };
       const { failures } = attempts;

@@ -14,7 +14,6 @@ import {
 } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
-import { openLimits } from '../journal/limits.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { silentReporter } from '../render/create-reporter.ts';
 import { cleanLine } from '../render/sanitize.ts';
@@ -23,7 +22,6 @@ import { mostSamples } from '../runs/poll-samples.ts';
 import { createRateLimiter } from '../runs/rate-limiter.ts';
 import { withNotFoundTracking } from './not-found-tracking.ts';
 import type { Session } from './session.ts';
-import { withSharedLimits } from './shared-limits.ts';
 
 export interface ConnectOptions extends SettingFlags {
   /** Requests a second. */
@@ -71,12 +69,6 @@ export async function connect(
   });
   const journal = journalOf(context, journalNeed);
   const account = accountOf(apiKey);
-  const limits = openLimits({
-    folder: resolveStateFolder(env),
-    baseUrl,
-    account: () => account,
-    nowMs: clock.nowMs,
-  });
   return {
     context,
     settings,
@@ -84,7 +76,7 @@ export async function connect(
     account,
     reporter: silentReporter,
     runs: 1,
-    service: withNotFoundTracking(withSharedLimits(service, limits, clock), journal, baseUrl),
+    service: withNotFoundTracking(service, journal, baseUrl),
     journal,
     history: historyOf(journal, baseUrl),
     limiter: createRateLimiter(rate, clock),

@@ -1,5 +1,4 @@
 import { endedBy } from '../context.ts';
-import { expectLongWatch } from '../v8-flags.ts';
 import type { FollowedArgument } from './argument-result.ts';
 import type { KnownRun } from './find-run.ts';
 import { type FollowFlags, failFastReason, followRun } from './follow-run.ts';
@@ -18,7 +17,6 @@ export async function followAll(runs: KnownRun[], flags: FollowAllFlags, base: S
   const distinct = new Map(runs.map((known) => [keyOf(known), known]));
   const session = await withReporter(base, flags, distinct.size);
   const { context, reporter } = session;
-  expectLongWatch();
   try {
     const enough = new AbortController();
     const watching = sessionEndedBy(session, context.stdout.closed);

@@ -12,7 +12,6 @@ import {
   themeOf,
   wantsData,
 } from '../render/output.ts';
-import { cleanLine } from '../render/sanitize.ts';
 import { summary } from '../render/summary.ts';
 import { nameOf } from '../runs/run.ts';
 import {
@@ -57,7 +56,7 @@ export async function reportResults(
   const { context, reporter } = session;
   // A run that was named twice has a document in both places, and is reported once.
   const distinct = [...new Set(results)];
-  if (!context.signal.aborted) reporter.over?.(cleanLine(verdictOf(distinct)));
+  if (!context.signal.aborted) reporter.over?.();
   reporter.stop();
   const documents = results.map(documentOfResult);
   const [document = {}] = documents;
@@ -108,15 +107,10 @@ async function printSummaries(results: ArgumentResult[], { quiet }: ReportOption
 }
 
 function verdictOf(results: ArgumentResult[]): string {
-  const [first] = results;
-  if (results.length > 1) {
-    const completed = results.filter((result) => finishedWatchOf(result) && exitCodeOfResult(result) === 0).length;
-    const skipped = results.filter(({ kind }) => kind === 'skipped').length;
-    const verdict = `${completed} of ${results.length - skipped} runs completed`;
-    return skipped > 0 ? `${verdict}, ${skipped} skipped` : verdict;
-  }
-  if (!first) return 'done';
-  return `${aboutOf(first)}: ${finishedWatchOf(first)?.execution.status ?? problemOf(first)?.message ?? 'done'}`;
+  const completed = results.filter((result) => finishedWatchOf(result) && exitCodeOfResult(result) === 0).length;
+  const skipped = results.filter(({ kind }) => kind === 'skipped').length;
+  const verdict = `${completed} of ${results.length - skipped} runs completed`;
+  return skipped > 0 ? `${verdict}, ${skipped} skipped` : verdict;
 }
 
 /** For one run, what to do about how it ended; for many, how many completed. */

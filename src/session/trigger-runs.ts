@@ -3,7 +3,6 @@ import { wantsData } from '../render/output.ts';
 import { pause } from '../runs/clock.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { nameOf } from '../runs/run.ts';
-import { expectLongWatch } from '../v8-flags.ts';
 import type { ArgumentResult } from './argument-result.ts';
 import { followWithReruns, type RerunFlags } from './follow-with-reruns.ts';
 import { createEarlyReport, reportResults } from './report.ts';
@@ -19,7 +18,6 @@ export interface TriggerFlags extends RerunFlags {
 export async function triggerAll(requests: StartRequest[], options: TriggerFlags, base: Session): Promise<number> {
   const session = await withReporter(base, options, requests.length);
   const { context, reporter } = session;
-  if (options.watch) expectLongWatch();
   try {
     await splay(options.splayMs, session);
     // On stdout ids stand in the order of the arguments, unless stdout is for the end of the run or for other data.

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { helpTexts } from '../../.config/manual.ts';
+import { createProgram } from '../../src/cli/program.ts';
 import { runCli } from '../../src/cli/run.ts';
 import { exitCodes } from '../../src/problems/exit-codes.ts';
 import { createMemory } from '../helpers/memory-context.ts';
@@ -166,27 +167,30 @@ test('every command has a help that says what it does', async () => {
   }
 });
 
-test('the help that the build has printed is that of each command made alone', async () => {
-  const texts = Object.entries(helpTexts());
-  expect(texts.length).toBeGreaterThan(20);
-  for (const [words, text] of texts) {
-    expect((await typed([...words.split(' ').filter(Boolean), '--help'])).out).toBe(text);
-  }
-});
+const wordsOf = (command: Command, words: string[] = []): string[][] => [
+  words,
+  ...command.commands.flatMap((inner) => wordsOf(inner, [...words, inner.name()])),
+];
 
 test.each([40, 60, 80, 200])('no help runs over the edge of %i columns', async (columns) => {
-  for (const words of Object.keys(helpTexts())) {
+  const commands = wordsOf(createProgram({ context: createMemory({}), done: async () => {} }));
+  expect(commands.length).toBeGreaterThan(20);
+  for (const words of commands) {
     const context = createMemory(settings());
     Object.assign(context.stdout, { columns });
-    await runCli([...words.split(' ').filter(Boolean), '--help'], context);
+    await runCli([...words, '--help'], context);
     // What is one word, and what is to be copied, stays whole.
     const isWhole = (line: string) => /^ *(\S+|runctl .*|.*[{}[\]].*)$/.test(line);
     const tooWide = context
       .out()
       .split('\n')
       .filter((line) => line.length > columns && !isWhole(line));
-    expect(tooWide, words).toEqual([]);
+    expect(tooWide, words.join(' ')).toEqual([]);
   }
+});
+
+test('a shell that completes a word is answered from the definitions of the commands', async () => {
+  expect(await typed(['__complete', 'fish', 'sta'])).toMatchObject({ code: 0, out: 'status\tlook at a run once\n' });
 });
 
 test('a command after a first `--` is a command', async () => {

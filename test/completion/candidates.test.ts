@@ -2,10 +2,9 @@ import { expect, test } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
 import { candidatesFor, type ValuesOf } from '../../src/completion/candidates.ts';
 import { outlineOf } from '../../src/completion/outline.ts';
-import type { Context } from '../../src/context.ts';
+import { createMemory } from '../helpers/memory-context.ts';
 
-const stdout = { columns: 80, write() {} };
-const outline = outlineOf(createProgram({ done: async () => {}, context: { stdout } as unknown as Context }));
+const outline = outlineOf(createProgram({ done: async () => {}, context: createMemory() }));
 
 const known: Record<string, string[]> = { automation: ['nightly', 'weekly'], run: ['@last'], profile: ['prod'] };
 const valuesOf: ValuesOf = ({ name, choices }) =>

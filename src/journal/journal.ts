@@ -43,8 +43,9 @@ export type KeyState = { state: 'accepted'; executionId: string } | { state: 'op
 
 /** From so many searches on it is cheaper to read everything once. */
 const manySearches = 16;
-/** After how many records from the end `runs` folds what it has. */
-const foldedAt = [16, 256, 4096];
+/** After how many records from the end `runs` first folds what it has, and after how many it reads from the beginning. */
+const fewRecords = 16;
+const manyRecords = 4096;
 /** The service ends a run after three hours. Counted by this machine's clock: the service's may say anything. */
 const surelyFinishedMs = 24 * 3_600_000;
 
@@ -81,12 +82,15 @@ export function openJournal(options: LogOptions): Journal {
   function* runs(filter: RunFilter = {}): Generator<JournalRun> {
     const yielded = new Set<string>();
     const newest: JournalRecord[] = [];
+    let next = fewRecords;
     for (const record of read(filter)) {
       newest.push(record);
-      if (foldedAt.includes(newest.length)) yield* newIn(fold(newest.toReversed()), true);
-      if (newest.length === foldedAt.at(-1)) break;
+      if (newest.length < next) continue;
+      yield* newIn(fold(newest.toReversed()), true);
+      if (next >= manyRecords) break;
+      next *= 2;
     }
-    const isAll = newest.length !== foldedAt.at(-1);
+    const isAll = newest.length < manyRecords;
     yield* newIn(fold(isAll ? newest.reverse() : read(filter, { oldestFirst: true })), false);
 
     function* newIn({ entries }: State, onlyWhole: boolean): Generator<JournalRun> {

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import type { OpenIntent } from '../journal/open-intent.ts';
+import type { UnresolvedTrigger } from '../journal/journal.ts';
 import { exitCodeOf } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
 import { triggerProblem } from '../problems/trigger-problems.ts';
@@ -21,7 +21,7 @@ export interface RecoverOptions extends ConnectOptions, OutputOptions {
 
 /** What became of one open intent. */
 interface Recovery {
-  intent: OpenIntent;
+  intent: UnresolvedTrigger;
   outcome: 'settled' | 'open' | 'too_old' | 'forgotten' | 'other_key';
   executionId?: string;
   problem?: Problem;
@@ -32,7 +32,7 @@ interface Recovery {
 export async function recover(options: RecoverOptions, context: Context): Promise<number> {
   const session = await connect(options, context, { needed: true });
   const { journal, baseUrl } = session;
-  const intents = journal.openIntents({ baseUrl });
+  const intents = journal.unresolvedTriggers({ baseUrl });
   const recoveries: Recovery[] = [];
   // One after the other, the oldest first: each may wait for the same automation.
   for (const intent of intents.reverse()) {
@@ -52,14 +52,14 @@ export async function recover(options: RecoverOptions, context: Context): Promis
   return exitCodeOf(leftOpen ? 'outcome_unknown' : 'ok');
 }
 
-async function settle(intent: OpenIntent, options: RecoverOptions, session: Session): Promise<Recovery> {
+async function settle(intent: UnresolvedTrigger, options: RecoverOptions, session: Session): Promise<Recovery> {
   const { journal, baseUrl, context } = session;
   const { signal } = context;
   const { target, idempotencyKey, account, body, ageMs } = intent;
   const about = `the trigger of ${nameOf(target)} at ${intent.at}`;
   if (ageMs > (options.maxAgeMs ?? defaults.keyRetentionMs)) {
     if (options.forget && !options.dryRun) {
-      journal.append({ type: 'forgotten', baseUrl, account, target, idempotencyKey });
+      journal.append({ type: 'forgotten', baseUrl, target, idempotencyKey });
       return {
         intent,
         outcome: 'forgotten',
@@ -84,7 +84,7 @@ async function settle(intent: OpenIntent, options: RecoverOptions, session: Sess
     problem,
     words: `${about} is still open: ${problem.message}`,
   });
-  const identity = { baseUrl, account, target, idempotencyKey, userProvided: intent.given };
+  const identity = { baseUrl, account, target, idempotencyKey, userProvided: intent.userProvided };
   const { giveUpAfterMs, maxAgeMs } = options;
   const result = signal.aborted
     ? ({ kind: 'interrupted', mayHaveStarted: true } as const)

@@ -28,7 +28,7 @@ export async function result(runArgument: string, options: ResultOptions, contex
   if (polled.kind === 'failed') throw polled.problem;
   const found = polled.value;
   const isOver = isFinal(run.target, found.status);
-  if (isOver) session.journal.sawState(session.baseUrl, run, found);
+  if (isOver) session.journal.recordStatus(session.baseUrl, run, found);
   const quiet = options.quiet && (!options.exitStatus || exitStatusOf(run, found.status) === 0);
   if (wantsData(options)) printDocuments([documentOf({ run, result: found })], options, context);
   else if (!quiet) {

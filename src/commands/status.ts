@@ -28,7 +28,7 @@ export async function showStatus(known: KnownRun, options: StatusOptions, sessio
   const polled = await pollOnce('status', known, options, session);
   if (polled.kind === 'failed') throw polled.problem;
   const execution = polled.value;
-  journal.sawState(baseUrl, known.run, execution);
+  journal.recordStatus(baseUrl, known.run, execution);
   if (wantsData(options)) printDocuments([documentOf({ ...known, execution })], options, context);
   else if (!options.quiet || (options.exitStatus && exitStatusOf(known.run, execution.status) !== 0)) {
     const theme = await themeOf(context.stdout, context);

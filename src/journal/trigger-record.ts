@@ -1,40 +1,56 @@
 import { randomUUID } from 'node:crypto';
 import { exitNameOf } from '../problems/fault-facts.ts';
 import { defaults } from '../runs/defaults.ts';
-import type { TriggerRecord } from '../runs/trigger.ts';
+import type { TriggerIdentity, TriggerRecord } from '../runs/trigger.ts';
 import type { Journal } from './journal.ts';
-import type { Request } from './record.ts';
 
-export interface TriggerIdentity extends Request {
-  /** The exact bytes that are sent. */
+/** A trigger that is about to be sent. */
+export interface SentTrigger extends TriggerIdentity {
+  /** The exact bytes of the request. */
   body: string;
-  /** Was the key given by the user? */
-  given: boolean;
+  /** Is the trigger in the journal, unresolved, and sent once more? */
+  isRepeat: boolean;
 }
 
-/** Keeps the record of one trigger in the journal. */
-export function createTriggerRecord(journal: Journal, identity: TriggerIdentity): TriggerRecord {
-  const { body, given, ...request } = identity;
+/** Keeps one attempt to trigger a run in the journal. */
+export function createTriggerRecord(journal: Journal, trigger: SentTrigger): TriggerRecord {
+  const { baseUrl, target, idempotencyKey, account, body, userProvided, isRepeat } = trigger;
+  const key = { baseUrl, target, idempotencyKey };
   const attempt = randomUUID();
+  let isWritten = false;
+  let isInDoubt = isRepeat;
+
   return {
-    intent: () => journal.append({ type: 'intent', ...request, body, given, attempt }),
-    inDoubt: (fault) => journal.append({ type: 'doubtful', ...request, reason: fault.message }),
-    started: ({ executionId, startedAt, status }) =>
-      journal.append({ type: 'accepted', ...request, executionId, startedAt, status }),
+    intent: writeTriggered,
+    inDoubt(fault) {
+      isInDoubt = true;
+      journal.append({ type: 'in_doubt', ...key, reason: fault.message });
+    },
+    started({ executionId, startedAt, status }) {
+      // A full disk may have room again.
+      if (!isWritten) writeTriggered();
+      // No one else can know the run of an idempotency key that we made and whose answer came at once.
+      const isNew = !(userProvided || isInDoubt) || journal.find(executionId, { baseUrl, fresh: true }) === undefined;
+      journal.append({ type: 'accepted', ...key, executionId, startedAt, status, first: isNew || undefined });
+    },
     refused(fault) {
       // Whatever was sent with a key that something else had used was answered with that.
-      if (fault.kind === 'reused_key') journal.append({ type: 'forgotten', ...request });
-      return journal.append({ type: 'refused', ...request, name: exitNameOf(fault), attempt });
+      if (fault.kind === 'reused_key') journal.append({ type: 'forgotten', ...key });
+      return journal.append({ type: 'refused', ...key, name: exitNameOf(fault), attempt });
     },
     readKey() {
-      const known = journal.findKey(request);
-      return known?.state === 'open' ? { state: 'open', ageMs: known.intent.ageMs } : known;
+      const known = journal.findKey(key);
+      return known?.state === 'open' ? { state: 'open', ageMs: known.trigger.ageMs } : known;
     },
     mayBeOfAnother(executionId) {
-      const { baseUrl, target, idempotencyKey: ours } = request;
-      const known = journal.find(executionId, { baseUrl, anew: true });
-      const open = journal.openIntents({ baseUrl, target, maxAgeMs: defaults.keyRetentionMs });
-      return (known ? [known, ...open] : open).some(({ idempotencyKey }) => idempotencyKey !== ours);
+      const known = journal.find(executionId, { baseUrl, fresh: true });
+      const unresolved = journal.unresolvedTriggers({ baseUrl, target, maxAgeMs: defaults.keyRetentionMs });
+      return (known ? [known, ...unresolved] : unresolved).some((other) => other.idempotencyKey !== idempotencyKey);
     },
   };
+
+  function writeTriggered(): void {
+    const first = isRepeat ? undefined : true;
+    isWritten = journal.append({ type: 'triggered', ...key, attempt, account, body, userProvided, first });
+  }
 }

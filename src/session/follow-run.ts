@@ -53,7 +53,7 @@ export async function followRun(
 ): Promise<Followed> {
   const { journal, baseUrl, reporter, context } = session;
   const observe = (event: RunEvent) => {
-    if (event.event === 'status' && event.changed) journal.sawState(baseUrl, run, event.execution);
+    if (event.event === 'status' && event.changed) journal.recordStatus(baseUrl, run, event.execution);
     reporter.observe(event);
   };
   const options = { ...optionsOf(run.target, flags, session), triggeredAtMs, known };
@@ -85,7 +85,7 @@ export async function waitForOther(run: Run, flags: FollowFlags, session: Sessio
   const known = { executionId: run.executionId, status: 'RUNNING', document: {} };
   const options = { ...optionsOf(run.target, flags, session), known };
   const watched = await pollUntilFinal(run, options, portsOf(run, flags, session, observe));
-  if (watched.kind === 'finished') journal.sawState(baseUrl, run, watched.execution);
+  if (watched.kind === 'finished') journal.recordStatus(baseUrl, run, watched.execution);
   return watched;
 }
 

@@ -3,11 +3,15 @@ import type { Run } from '../runs/run.ts';
 import type { Answer, Service } from '../runs/service.ts';
 
 /** The service, with every run that it does not know reported to the journal, whoever asked for it. */
-export function withNotFoundTracking(service: Service, journal: Pick<Journal, 'missed'>, baseUrl: string): Service {
+export function withNotFoundTracking(
+  service: Service,
+  journal: Pick<Journal, 'markNotFound'>,
+  baseUrl: string,
+): Service {
   const remember =
     (run: Run) =>
     <T>(answer: Answer<T>): Answer<T> => {
-      if (answer.kind === 'fault' && answer.fault.kind === 'not_found') journal.missed(baseUrl, run);
+      if (answer.kind === 'fault' && answer.fault.kind === 'not_found') journal.markNotFound(baseUrl, run);
       return answer;
     };
   return {

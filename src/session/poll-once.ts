@@ -57,6 +57,6 @@ export async function pollKnownRun(
   const { journal, baseUrl } = session;
   const known = knownRun(journal.find(run.executionId, { baseUrl }), run);
   const polled = await pollOnce('status', known, flags, session);
-  if (polled.kind === 'ok') journal.sawState(baseUrl, run, polled.value);
+  if (polled.kind === 'ok') journal.recordStatus(baseUrl, run, polled.value);
   return { ...known, polled };
 }

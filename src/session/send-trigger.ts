@@ -19,8 +19,8 @@ export function sendTrigger(
   { service, journal, limiter, context }: Session,
 ): Promise<TriggerResult> {
   const { clock, random, signal } = context;
-  const { userProvided: given, ...request } = identity;
-  const record = createTriggerRecord(journal, { ...request, body, given });
+  const isRepeat = history.ageMs !== undefined;
+  const record = createTriggerRecord(journal, { ...identity, body, isRepeat });
   const ports = { service, record, limiter, clock, random, signal, giveUpAfterMs, onRetry };
   return triggerRun(identity, body, ports, history);
 }
@@ -45,7 +45,7 @@ function warnOfOpenTriggers(target: Target, session: Session): void {
   const { journal, baseUrl, sentKeys, reporter } = session;
   // No further back than `recover` goes.
   const open = journal
-    .openIntents({ baseUrl, target, maxAgeMs: defaults.keyRetentionMs })
+    .unresolvedTriggers({ baseUrl, target, maxAgeMs: defaults.keyRetentionMs })
     // Another process may be just sending it.
     .filter(({ reason, ageMs }) => reason !== undefined || ageMs > justSentMs);
   if (open.every(({ idempotencyKey }) => sentKeys.has(idempotencyKey))) return;

@@ -91,7 +91,7 @@ async function triggerOnce(
     const run = { target, executionId: earlier.executionId };
     return { kind: 'replayed', ...(await pollKnownRun(run, flags, session)) };
   }
-  const open = earlier?.state === 'open' ? earlier.intent : undefined;
+  const open = earlier?.state === 'open' ? earlier.trigger : undefined;
   if (open && open.account !== identity.account) {
     return { kind: 'failed', target, problem: otherAccountProblem(identity) };
   }

@@ -7,7 +7,7 @@ import { isFinal } from '../../src/runs/run.ts';
 import { propertyRuns } from '../helpers/property-runs.ts';
 import { fault, target } from '../helpers/scripted-service.ts';
 import type { Condition } from '../helpers/service-model.ts';
-import { account, baseUrl } from '../helpers/session.ts';
+import { baseUrl } from '../helpers/session.ts';
 import { createSimulation, type ServiceOptions, type Simulation, type Use } from './simulation.ts';
 
 const lossy = (['lost', 'unavailable', 'unreadable', 'in_progress'] as const).flatMap((kind): Condition[] =>
@@ -72,7 +72,7 @@ function checkSimulation({ model, journal, keysOf, foreignKeys }: Simulation): v
   const known = new Set(records.map(({ executionId }) => executionId));
   const open = new Set(
     journal()
-      .openIntents({ baseUrl })
+      .unresolvedTriggers({ baseUrl })
       .map(({ idempotencyKey }) => idempotencyKey),
   );
   for (const { executionId, idempotencyKey } of runs) {
@@ -114,7 +114,7 @@ function checkTold(
   }
   if (problem?.facts.started === 'unknown') {
     const { idempotencyKey = '' } = problem.facts;
-    const known = journal().findKey({ baseUrl, account, target, idempotencyKey });
+    const known = journal().findKey({ baseUrl, target, idempotencyKey });
     const mayHaveClosed = isAlone ? /open|accepted/ : /open|accepted|refused/;
     expect(known?.state ?? 'refused', 'what is unknown can be recovered, or has been meanwhile').toMatch(mayHaveClosed);
     // Somebody's answer was lost, or somebody was killed: else there is nothing to doubt.
@@ -193,7 +193,7 @@ test('whatever fails and whenever it is killed, each trigger starts one run at m
         await world.run(recover);
         checkSimulation(world);
       }
-      if (!options.replaysRefusals) expect(world.journal().openIntents({ baseUrl })).toEqual([]);
+      if (!options.replaysRefusals) expect(world.journal().unresolvedTriggers({ baseUrl })).toEqual([]);
     }),
     { numRuns: propertyRuns(120), examples: found },
   );

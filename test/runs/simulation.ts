@@ -124,7 +124,7 @@ export function createSimulation(folder: string, options: ServiceOptions) {
       conditions = [];
       const answer = await model.trigger({ target, idempotencyKey, body: '{}' }, context.signal);
       if (answer.kind === 'fault') return {};
-      journal.sawState(baseUrl, { target, executionId: answer.value.executionId ?? '' }, answer.value);
+      journal.recordStatus(baseUrl, { target, executionId: answer.value.executionId ?? '' }, answer.value);
       return {};
     }
     if (use.command === 'watch') {
@@ -148,8 +148,10 @@ export function createSimulation(folder: string, options: ServiceOptions) {
 
   async function recover(session: Session) {
     const { journal } = session;
-    for (const { target, idempotencyKey, body, given, ageMs } of journal.openIntents({ baseUrl }).reverse()) {
-      const identity = { baseUrl, account, target, idempotencyKey, userProvided: given };
+    for (const { target, idempotencyKey, body, userProvided, ageMs } of journal
+      .unresolvedTriggers({ baseUrl })
+      .reverse()) {
+      const identity = { baseUrl, account, target, idempotencyKey, userProvided };
       await sendTrigger(identity, body, { ageMs, onRetry() {} }, session);
     }
   }

@@ -1,3 +1,6 @@
+import { argument, defineCommand, flag, option } from '../cli/define-command.ts';
+import { helpCommand } from '../cli/help.ts';
+import { settingOptions } from '../cli/options.ts';
 import { type ConfigFile, readConfigFile } from '../config/config-file.ts';
 import { type DescribedSetting, describeSettings } from '../config/describe-settings.ts';
 import type { SettingFlags } from '../config/find-settings.ts';
@@ -6,7 +9,7 @@ import { resolveConfigFile } from '../config/paths.ts';
 import { type ChosenProfile, checkProfileName, chooseProfile, sourceOf, storedProfile } from '../config/profile.ts';
 import { readKeyInput } from '../config/read-key.ts';
 import { parseSettingKey } from '../config/setting-key.ts';
-import { defaultProfile, type StoredKey } from '../config/setting-table.ts';
+import { defaultProfile, type StoredKey, settingKeys } from '../config/setting-table.ts';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
@@ -14,6 +17,65 @@ import { block } from '../render/fields.ts';
 import { linesOf, printDocuments, printSentence, themeOf } from '../render/output.ts';
 import { cleanLine } from '../render/sanitize.ts';
 import type { Theme } from '../render/theme.ts';
+
+const profileOptions = { profile: option('--profile <name>', 'profile to read or write') };
+const json = flag('--json', 'print one JSON document');
+const keyArgument = argument('<key>', settingKeys.join(', '));
+
+const getCommand = defineCommand({
+  name: 'get',
+  about: 'print a setting',
+  arguments: { key: keyArgument },
+  options: { ...profileOptions, json },
+  run: ({ key }, options, context) => configGet(key, options, context),
+});
+
+const setCommand = defineCommand({
+  name: 'set',
+  about: 'store a setting; `set apiKey` asks for it, or reads it from a pipe',
+  arguments: { key: keyArgument, value: argument('[value]') },
+  options: profileOptions,
+  run: ({ key, value }, options, context) => configSet(key, value, options, context),
+});
+
+const unsetCommand = defineCommand({
+  name: 'unset',
+  about: 'remove a stored setting',
+  arguments: { key: keyArgument },
+  options: profileOptions,
+  run: ({ key }, options, context) => configUnset(key, options, context),
+});
+
+const listCommand = defineCommand({
+  name: 'list',
+  about: 'show every setting in force and where it comes from',
+  options: { json, ...settingOptions },
+  run: (_, options, context) => configList(options, context),
+});
+
+const pathCommand = defineCommand({
+  name: 'path',
+  about: 'print the path of the config file',
+  options: { json },
+  run: (_, options, context) => configPath(options, context),
+});
+
+export const config = defineCommand({
+  name: 'config',
+  about: 'ask for the settings; or read and write them one by one',
+  options: profileOptions,
+  examples: [
+    ['runctl config', 'asks for all that is needed and checks it'],
+    ['runctl config set apiKey < key.txt', 'the key from a file: never on a command line'],
+    ['runctl config set baseUrl https://staging.example.com --profile staging', 'another profile'],
+    ['runctl config list', 'what is in force, and where it comes from'],
+  ],
+  commands: [getCommand, setCommand, unsetCommand, listCommand, pathCommand, helpCommand],
+  async run(_, options, context) {
+    const { configGuide } = await import('./config-setup.ts');
+    return configGuide(options, context);
+  },
+});
 
 export interface ConfigOptions extends SettingFlags {
   json?: boolean;

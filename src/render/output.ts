@@ -89,6 +89,6 @@ export async function printSentence(sentence: string, context: Context): Promise
 export const linesOf = ({ isTTY, columns }: Sink): Lines => (isTTY ? { columns } : {});
 
 /** How things look on one stream. */
-export function themeOf({ colors }: Sink, { unicode, placeFlags }: Context): Promise<Theme> {
-  return createTheme({ colors, unicode, placeFlags });
+export function themeOf({ colors }: Sink, { unicode, connectionFlags }: Context): Promise<Theme> {
+  return createTheme({ colors, unicode, connectionFlags });
 }

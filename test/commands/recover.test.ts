@@ -22,7 +22,7 @@ test('an interrupt before a trigger is asked about leaves it open as it was, and
   journal().append({ type: 'intent', ...request, body: '{}', given: false });
   journal().append({ type: 'doubtful', ...request, reason: 'the connection was reset' });
   context.interrupt('SIGTERM');
-  expect(await recover({ json: true }, context)).toBe(143);
+  expect(await recover.run({}, { json: true }, context)).toBe(143);
   expect(JSON.parse(context.out())).toMatchObject([{ outcome: 'open', problem: { started: 'unknown' } }]);
   expect(journal().openIntents({ baseUrl })).toMatchObject([{ reason: 'the connection was reset' }]);
 });

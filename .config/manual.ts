@@ -52,7 +52,7 @@ export function manualPage(): string {
     '.SH EXAMPLES',
     ...examplesOf(program).flatMap(([line, about]) => entry(line, about)),
     '.SH ENVIRONMENT',
-    ...settingTable.flatMap(({ env, about }) => entry(env.join(', '), about)),
+    ...Object.values(settingTable).flatMap(({ env, about }) => entry(env.join(', '), about)),
     '.SH EXIT STATUS',
     ...exitCodes.flatMap(({ code, name, meaning, advice }) => entry(`${code} ${name}`, `${meaning}. ${advice}`)),
   ];

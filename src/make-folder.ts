@@ -1,7 +1,10 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** `mkdir -p`, for the user alone. Node's own never returns where a folder exists but takes none (`/proc`). */
+/**
+ * Makes a folder and its parents, open to the user alone; one that exists is left as it is. Throws the system's error.
+ * Node's own recursive `mkdir` never returns where a parent exists that takes no folders (`/proc`).
+ */
 export function makeFolder(folder: string): void {
   const parent = dirname(folder);
   if (!existsSync(parent) && parent !== folder) makeFolder(parent);

@@ -107,7 +107,7 @@ function sinkOf(stream: NodeJS.WriteStream, { filter = (text) => text, onLost }:
 // A longer delay makes Node's timer fire at once.
 const longestTimerMs = 2 ** 31 - 1;
 
-const systemClock: Clock = {
+export const systemClock: Clock = {
   nowMs: Date.now,
   // The clock of performance.now(), without loading node:perf_hooks.
   elapsedMs: () => process.uptime() * 1000,

@@ -1,12 +1,13 @@
-/** What must never be shown: the API key and proxy credentials, in every spelling they may come back in. */
+/** What must never be shown: the API key and proxy credentials, in every spelling in which a server may send them back. */
 export interface Secrets {
+  /** From now on `scrub` hides this text. One of fewer than four characters is ignored. */
   protect(secret: string): void;
-  /** The text with every protected secret replaced. */
+  /** The text with `[secret]` in place of every protected text. */
   scrub(text: string): string;
 }
 
 const mask = '[secret]';
-// Shorter ones would blot out ordinary words.
+// Shorter ones would hide parts of ordinary words.
 const shortest = 4;
 
 type Span = [start: number, end: number];
@@ -83,7 +84,7 @@ const named: Record<string, string> = {
   ' ': '+',
 };
 
-/** Itself last: `%25` is rather a coded `%` than three characters, which are found as a whole anyway. */
+/** The character itself comes last: `%25` is more likely an encoded `%` than three characters, which are found as a whole anyway. */
 function spellingsOf(character: string): string[] {
   const code = character.codePointAt(0) ?? 0;
   const hex = code.toString(16);

@@ -8,16 +8,16 @@ import { exitCodes } from '../src/problems/exit-codes.ts';
 
 const path = join(import.meta.dirname, '../README.md');
 
-/** What stands between `<!-- name -->` and `<!-- /name -->`: written by `UPDATE_README=1 npm run test:unit test/readme.test.ts`. */
+/** What stands between `<!-- name -->` and `<!-- /name -->`: written by `UPDATE_README=1 npx vitest run test/readme.test.ts`. */
 const sections: Record<string, () => string> = {
   settings: () =>
     table(
       ['setting', 'flag', 'environment', 'config key', 'default', 'what it is'],
-      (settingTable as readonly Setting[]).map(({ name, flag, env, key, default: fallback, about }) => [
+      Object.entries<Setting>(settingTable).map(([key, { name, flag, env, isStored, default: fallback, about }]) => [
         name,
         flag ? `\`${flag}\`` : '',
         env.map((variable) => `\`${variable}\``).join(', '),
-        key ? `\`${key}\`` : '',
+        isStored ? `\`${key}\`` : '',
         fallback ?? 'none',
         about,
       ]),
@@ -30,9 +30,9 @@ const sections: Record<string, () => string> = {
   scripts: () =>
     table(
       ['script', 'does'],
-      Object.keys(longScripts)
+      Object.keys(tableOfScripts)
         .filter((name) => name in scripts)
-        .map((name) => [`\`npm run ${name}\``, longScripts[name] ?? '']),
+        .map((name) => [`\`npm run ${name}\``, tableOfScripts[name] ?? '']),
     ),
   'exit-codes': () =>
     table(
@@ -41,8 +41,14 @@ const sections: Record<string, () => string> = {
     ),
 };
 
-/** The scripts that `npm test` does not run. */
-const longScripts: Record<string, string> = {
+/** The scripts that do a part of `npm test`, and those that do more. */
+const tableOfScripts: Record<string, string> = {
+  'test:unit': 'the tests that run in one process with their sources: no build, no process of the program',
+  'test:e2e': 'the tests of the built program as a process, and of the recipes; builds first if a source is younger',
+  'test:watch': 'the unit tests again after every change',
+  'test:coverage': 'what the unit tests cover',
+  'test:mutation': 'what the unit tests would miss in one file: `npm run test:mutation src/api/retry-after.ts`',
+  'test:faults': 'every fault against every command, each as a process of its own',
   picture: 'draws the picture above from the running program',
   torture: 'kills the program hundreds of times while it triggers runs, then lets `recover` settle it',
   soak: 'hundreds of watches under random faults for two minutes',
@@ -57,7 +63,7 @@ const longScripts: Record<string, string> = {
 };
 
 /** Those that are told of elsewhere on the page, or that npm runs by itself. */
-const otherScripts = ['prepare', 'build', 'demo', 'lint', 'types', 'test', 'test:unit'];
+const otherScripts = ['prepare', 'build', 'demo', 'lint', 'types', 'test'];
 
 function table(head: string[], rows: string[][]): string {
   const line = (cells: string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
@@ -73,7 +79,7 @@ test.each(Object.keys(sections))('the table of %s in the README is the one of th
 });
 
 test('every script of the package is told of', () => {
-  const untold = Object.keys(scripts).filter((name) => !(name in longScripts) && !otherScripts.includes(name));
+  const untold = Object.keys(scripts).filter((name) => !(name in tableOfScripts) && !otherScripts.includes(name));
   expect(untold).toEqual([]);
 });
 

@@ -1,7 +1,8 @@
+import { type SettingKey, settingTable } from '../config/setting-table.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
-import { argument, flag, option, under } from './define-command.ts';
+import { argument, flag, type OptionDefinition, option, under } from './define-command.ts';
 import {
   duration,
   durationOrZero,
@@ -88,13 +89,18 @@ const eventOptions = under('Output:', {
 });
 
 export const settingOptions = under('Settings:', {
-  apiKeyFile: option('--api-key-file <path>', 'read the API key from a file (- reads standard input)', nonEmpty),
-  baseUrl: option('--base-url <url>', 'address of the service', nonEmpty),
-  project: option('-p, --project <uuid>', 'project of the automations', nonEmpty),
-  profile: option('--profile <name>', 'profile of the config file', nonEmpty),
-  requestTimeout: option('--request-timeout <duration>', 'limit of one request', nonEmpty),
+  apiKeyFile: settingOption('apiKey'),
+  baseUrl: settingOption('baseUrl'),
+  project: settingOption('project'),
+  profile: settingOption('profile'),
+  requestTimeout: settingOption('requestTimeout'),
   debug: flag('--debug', 'show the exchange with the service on stderr'),
 });
+
+function settingOption(key: SettingKey): OptionDefinition<string> {
+  const { flag = '', shortFlag, flagAbout = '' } = settingTable[key];
+  return option(shortFlag ? `${shortFlag}, ${flag}` : flag, flagAbout, nonEmpty);
+}
 
 /** Of every command that follows runs. */
 export const followOptions = {

@@ -1,4 +1,5 @@
 import { version } from '../../package.json';
+import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveSettings } from '../config/settings.ts';
 import { type Context, variantOf } from '../context.ts';
 import { Problem } from '../problems/problem.ts';
@@ -25,7 +26,7 @@ export async function runCli(words: readonly string[], program: CommandDefinitio
 /** `runctl` alone: after the help, where to begin. */
 async function welcome(context: Context): Promise<number> {
   const { baseUrl } = await resolveSettings({}, context);
-  if (baseUrl === undefined) {
+  if (valueIfGiven(baseUrl) === undefined) {
     await printNextStep('it is not set up yet: `runctl config` asks for the address, the key and the project', context);
   }
   return 0;

@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { mask } from '../config/api-key.ts';
-import { askLine } from '../config/ask-line.ts';
+import { acceptApiKey, mask } from '../config/api-key.ts';
 import { readConfigFile } from '../config/config-file.ts';
-import { askHidden } from '../config/hidden-prompt.ts';
-import { parseSetting } from '../config/parse-setting.ts';
 import { checkProfileName, chooseProfile, storedProfile } from '../config/profile.ts';
+import { askHidden, askLine } from '../config/prompts.ts';
+import { parseSetting, settingTable, valueIfGiven } from '../config/setting-table.ts';
 import type { Context } from '../context.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { exitNameOf } from '../problems/watch-problems.ts';
@@ -55,19 +53,17 @@ export async function configGuide(options: { profile?: string }, context: Contex
 
 async function ask({ key, asks, isNeeded }: Question, stored: string | undefined, context: Context) {
   const theme = await themeOf(context.stderr, context);
-  const shown = stored && (key === 'apiKey' ? mask(stored) : stored);
+  const { isSecret } = settingTable[key];
+  const shown = stored && (isSecret ? mask(stored) : stored);
   const question = `${theme.strong(asks)}${shown ? theme.dim(` [${shown}]`) : ''}: `;
   for (;;) {
-    const text = key === 'apiKey' ? await askHidden(question, context) : await askLine(question, context);
-    if (text.trim() === '' && (stored || !isNeeded)) return stored;
-    if (text.trim() === '-' && !isNeeded) return undefined;
-    if (text.trim() === '') continue;
-    try {
-      return parseSetting[key](text.trim(), 'as typed');
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      await printNextStep([error.message, error.facts.hint].filter(Boolean).join('; '), context);
-    }
+    const text = (await (isSecret ? askHidden : askLine)(question, context)).trim();
+    if (text === '' && (stored || !isNeeded)) return stored;
+    if (text === '-' && !isNeeded) return undefined;
+    if (text === '') continue;
+    const { value, problem } = isSecret ? acceptApiKey(text, 'as typed', context) : parseSetting(key, text, 'as typed');
+    if (!problem) return value;
+    await printNextStep([problem.message, problem.facts.hint].filter(Boolean).join('; '), context);
   }
 }
 
@@ -76,10 +72,11 @@ async function check(options: { profile?: string }, context: Context): Promise<n
   const { stderr } = context;
   const theme = await themeOf(stderr, context);
   const { service, settings, baseUrl } = await connect(options, context);
-  const projectId = settings.project ?? randomUUID();
+  const project = valueIfGiven(settings.project);
+  const projectId = project ?? crypto.randomUUID();
   const nobodysRun: Run = {
     target: { family: 'automation', projectId, automationName: 'runctl-config-check' },
-    executionId: randomUUID(),
+    executionId: crypto.randomUUID(),
   };
   const answer = await service.status(nobodysRun, context.signal);
   if (answer.kind === 'fault' && answer.fault.kind !== 'not_found') {
@@ -92,7 +89,6 @@ async function check(options: { profile?: string }, context: Context): Promise<n
     });
   }
   stderr.write(`${theme.good(theme.symbols.good)} ${new URL(baseUrl).host} answers and takes this key\n`);
-  const { project } = settings;
   const unchecked = project ? 'that the project exists, and holds' : 'that there is';
   await printSentence(`Not checked, for no request can ask it: ${unchecked} the automation you want.`, context);
   const automation = project ? '<automation>' : '<projectId>/<automation>';

@@ -1,15 +1,21 @@
 import { argument, defineCommand, flag, option } from '../cli/define-command.ts';
 import { helpCommand } from '../cli/help.ts';
 import { settingOptions } from '../cli/options.ts';
+import { readApiKeyInput } from '../config/api-key.ts';
 import { type ConfigFile, readConfigFile } from '../config/config-file.ts';
-import { type DescribedSetting, describeSettings } from '../config/describe-settings.ts';
-import type { SettingFlags } from '../config/find-settings.ts';
-import { parseSetting } from '../config/parse-setting.ts';
 import { resolveConfigFile } from '../config/paths.ts';
 import { type ChosenProfile, checkProfileName, chooseProfile, sourceOf, storedProfile } from '../config/profile.ts';
-import { readKeyInput } from '../config/read-key.ts';
 import { parseSettingKey } from '../config/setting-key.ts';
-import { defaultProfile, type StoredKey, settingKeys } from '../config/setting-table.ts';
+import {
+  defaultProfile,
+  parseSetting,
+  type Resolved,
+  type StoredKey,
+  settingKeys,
+  settingTable,
+  valueIfGiven,
+} from '../config/setting-table.ts';
+import { maskSecrets, resolveSettings, type SettingFlags } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
@@ -84,32 +90,32 @@ export interface ConfigOptions extends SettingFlags {
 /** `runctl config get <key>`: the setting in force; a key masked. */
 export async function configGet(name: string, options: ConfigOptions, context: Context): Promise<number> {
   const key = parseSettingKey(name);
-  const setting = (await describeSettings(options, context)).find((candidate) => candidate.key === key);
-  if (setting?.problem) throw setting.problem;
-  if (setting?.value === undefined) {
+  const { [key]: setting } = maskSecrets(await resolveSettings(options, context));
+  const value = valueIfGiven(setting);
+  if (value === undefined) {
     throw usageProblem(
       `${key} is not set`,
       `store it with \`runctl config set ${key}${key === 'apiKey' ? '' : ' <value>'}\``,
     );
   }
   if (options.json) printDocuments([documentOf(setting)], options, context);
-  else context.stdout.write(`${setting.value}\n`);
+  else context.stdout.write(`${value}\n`);
   return 0;
 }
 
 /** `runctl config list`: every setting in force and where it comes from; a key masked. */
 export async function configList(options: ConfigOptions, context: Context): Promise<number> {
   const { stdout } = context;
-  const settings = await describeSettings(options, context);
+  const settings = Object.entries(maskSecrets(await resolveSettings(options, context)));
   if (options.json) {
-    const document = Object.fromEntries(settings.map((setting) => [setting.key, documentOf(setting)]));
+    const document = Object.fromEntries(settings.map(([name, setting]) => [name, documentOf(setting)]));
     printDocuments([document], options, context);
     return 0;
   }
   const theme = await themeOf(stdout, context);
   stdout.write(
     block(
-      settings.map((setting) => [setting.key, lineOf(setting, theme)]),
+      settings.map(([name, setting]) => [name, lineOf(setting, theme)]),
       theme,
       linesOf(stdout),
     ),
@@ -117,11 +123,11 @@ export async function configList(options: ConfigOptions, context: Context): Prom
   return 0;
 }
 
-function documentOf({ value, source, problem }: DescribedSetting) {
+function documentOf({ value, source, problem }: Resolved) {
   return { value: value ?? null, source: source ?? null, ...(problem && { problem: problem.message }) };
 }
 
-function lineOf({ value, source, problem }: DescribedSetting, theme: Theme): string {
+function lineOf({ value, source, problem }: Resolved, theme: Theme): string {
   if (problem) return theme.bad(`refused: ${cleanLine(problem.message)}`);
   if (value === undefined) return theme.dim('not set');
   return `${cleanLine(value)} ${theme.dim(`(${cleanLine(source ?? '')})`)}`;
@@ -166,8 +172,10 @@ export async function warnOfOverrides(
   options: ConfigOptions,
   context: Context,
 ): Promise<void> {
-  for (const { key, source } of await describeSettings(options, context)) {
-    if (source?.startsWith('RUNCTL_') && stored.some((candidate) => candidate === key)) {
+  const settings = await resolveSettings(options, context);
+  for (const key of stored) {
+    const { source } = settings[key];
+    if (source?.startsWith('RUNCTL_')) {
       await printSentence(`but ${source} in the environment goes before the stored ${key}`, context);
     }
   }
@@ -234,15 +242,19 @@ function checkIsThere(name: string | undefined, config: ConfigFile): asserts nam
 
 /** The value as it is to be stored, checked; the API key never comes from the command line. */
 async function valueToStore(key: StoredKey, value: string | undefined, context: Context): Promise<string> {
-  if (key === 'apiKey') {
-    if (value === undefined) return parseSetting.apiKey(await readKeyInput(context), 'standard input');
+  if (settingTable[key].isSecret && value !== undefined) {
     throw usageProblem(
       'a key on the command line can be read by every user of this machine: nothing was stored',
       'type `runctl config set apiKey` to be asked for it, or pipe it in: `runctl config set apiKey < <file>`',
     );
   }
-  if (value === undefined) throw missingValue(key);
-  return parseSetting[key](value, `config set ${key}`);
+  if (value === undefined && key !== 'apiKey') throw missingValue(key);
+  const { value: checked, problem } =
+    value === undefined
+      ? await readApiKeyInput('standard input', context)
+      : parseSetting(key, value, `config set ${key}`);
+  if (problem) throw problem;
+  return checked;
 }
 
 function missingValue(key: string) {

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { proxyFor } from '../api/proxy.ts';
 import { argument, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
 import { positive, whole } from '../cli/values.ts';
@@ -77,6 +76,7 @@ async function findScenario(name: string): Promise<Scenario> {
     const names = builtInScenarios.map((candidate) => candidate.name).join(', ');
     throw usageProblem(`there is no scenario ${JSON.stringify(name)}`, `one of ${names}, or the path of a JSON file`);
   }
+  const { readFile } = await import('node:fs/promises');
   const text = await readFile(name, 'utf8').catch((error: Error) => {
     throw usageProblem(
       `the scenario ${name} cannot be read: ${error.message}`,

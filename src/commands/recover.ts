@@ -80,7 +80,7 @@ async function settle(
   connection: Connection,
   context: Context,
 ): Promise<Recovery> {
-  const { journal, baseUrl, service, settings, budget } = connection;
+  const { journal, baseUrl, service, budget } = connection;
   const { clock, random, signal } = context;
   const { target, idempotencyKey, account, body, ageMs } = intent;
   const about = `the trigger of ${nameOf(target)} at ${intent.at}`;
@@ -97,7 +97,7 @@ async function settle(
     const words = `${about} ${age}, and is not asked again: the service may have forgotten its key, and would start a second run`;
     return { intent, outcome: 'too_old', words };
   }
-  if (account !== settings.account) {
+  if (account !== connection.account) {
     const words = `${about} was sent with another API key: asking with this one would start a second run`;
     return { intent, outcome: 'other_key', words };
   }

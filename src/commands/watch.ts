@@ -1,7 +1,6 @@
 import { argument, defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
 import { followOptions, runOptions } from '../cli/options.ts';
 import { readText } from '../config/read-text.ts';
-import { unlessInterrupted } from '../config/unless-interrupted.ts';
 import { type Context, endedBy } from '../context.ts';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import { leavesRun } from '../problems/watch-problems.ts';
@@ -129,7 +128,7 @@ function goingRuns({ journal, baseUrl }: Connection): KnownRun[] {
 const mostBytes = 16 * 1024 * 1024;
 
 async function withStdin(runArguments: string[], { stdin, signal }: Context): Promise<string[]> {
-  const text = await unlessInterrupted(readText(stdin, 'standard input', mostBytes), signal);
+  const text = await readText(stdin, { what: 'standard input', mostBytes }, signal);
   const lines = text.split(/\r?\n/);
   const named = lines.map((line) => line.trim()).filter((line) => line !== '');
   return runArguments.flatMap((argument) => (argument === '-' ? named : [argument]));

@@ -1,8 +1,7 @@
-import { parseBaseUrl } from '../config/base-url.ts';
 import { readConfigFile } from '../config/config-file.ts';
 import { resolveConfigFile, resolveStateFolder } from '../config/paths.ts';
-import { chooseProfile, readProfile } from '../config/profile.ts';
-import { settingKeys } from '../config/setting-table.ts';
+import { settingKeys, valueIfGiven } from '../config/setting-table.ts';
+import { resolveWithoutApiKey } from '../config/settings.ts';
 import type { Env } from '../context.ts';
 import { builtInScenarios } from '../emulator/scenarios.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
@@ -70,8 +69,5 @@ function profilesIn(env: Env): Candidate[] {
 
 /** The base address in force; without one, every address's runs are offered. */
 function addressIn(env: Env): string | undefined {
-  if (env.RUNCTL_BASE_URL) return parseBaseUrl(env.RUNCTL_BASE_URL, '');
-  const file = readConfigFile(resolveConfigFile(env));
-  const { baseUrl } = readProfile(chooseProfile(undefined, env, file), file);
-  return baseUrl && parseBaseUrl(baseUrl, '');
+  return valueIfGiven(resolveWithoutApiKey({}, env).baseUrl);
 }

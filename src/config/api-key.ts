@@ -1,32 +1,89 @@
 import { createHash } from 'node:crypto';
-import { usageProblem } from '../problems/problem.ts';
+import { constants, createReadStream, openSync, statSync } from 'node:fs';
+import type { Context } from '../context.ts';
+import { Problem, usageProblem } from '../problems/problem.ts';
+import { readText } from './read-text.ts';
+import { flagSource, type Given, parseSetting, type Resolved, settingTable } from './setting-table.ts';
 
 const shownCharacters = 4;
 
-/** A key as it may be shown: its last four characters, or none of a key that is so short that they would give it away. */
-export function mask(key: string): string {
-  return `****${key.length < 2 * shownCharacters ? '' : key.slice(-shownCharacters)}`;
+/** An API key as it may be shown: its last four characters, or none of one that is so short that they would give it away. */
+export function mask(apiKey: string): string {
+  return `****${apiKey.length < 2 * shownCharacters ? '' : apiKey.slice(-shownCharacters)}`;
 }
 
-/** Tells keys apart without holding one: eight hexadecimal digits. */
+/** Distinguishes API keys without holding one: eight hexadecimal digits. */
 export function accountOf(apiKey: string): string {
   return createHash('sha256').update(`runctl-account:${apiKey}`).digest('hex').slice(0, 8);
 }
 
-/** The key without the newline at its end. Throws a usage problem, which never holds the key. */
-export function parseApiKey(text: string, source: string): string {
-  const key = text.replace(/\r?\n$/, '');
-  const flaw = flawOf(key);
-  if (flaw) throw usageProblem(`the API key (${source}) ${flaw}`, 'copy it again, alone and whole');
-  return key;
+/**
+ * Decides which source of the API key is in force (the flag, the variables, then the profile) and reads that one alone.
+ * A source that cannot be read, or holds no API key, is a problem of the setting. Throws only when the user interrupts.
+ */
+export async function resolveApiKey(
+  apiKeyFile: string | undefined,
+  profile: { apiKey?: string; source: string },
+  context: Context,
+): Promise<Resolved> {
+  const [variable, fileVariable = ''] = settingTable.apiKey.env;
+  const { [variable]: text, [fileVariable]: path } = context.env;
+  if (apiKeyFile === '-') return readApiKeyInput(flagSource('apiKey'), context);
+  if (apiKeyFile !== undefined) return readApiKeyFile(apiKeyFile, flagSource('apiKey'), context);
+  if (text) return acceptApiKey(text, variable, context);
+  if (path) return readApiKeyFile(path, fileVariable, context);
+  if (profile.apiKey) return acceptApiKey(profile.apiKey, profile.source, context);
+  return {};
 }
 
-/** Fetch and undici would quote the header that they refuse, so it must not come that far. */
-function flawOf(key: string): string | undefined {
-  if (key === '') return 'is empty';
-  if (/[\r\n]/.test(key)) return 'holds a line break';
-  if (/\p{Cc}/u.test(key)) return 'holds a control character';
-  if (/[^\0-\u00ff]/.test(key)) return 'holds a character that no header can carry';
-  if (key !== key.trim()) return 'begins or ends with a blank';
-  return undefined;
+/** What every API key passes first, wherever it comes from: it is protected in all output, then checked. */
+export function acceptApiKey(text: string, source: string, { secrets }: Context): Given {
+  secrets.protect(text.trim());
+  return parseSetting('apiKey', text, source);
+}
+
+/** The API key from standard input: asked for without echo on a terminal, read to the end from a pipe. */
+export async function readApiKeyInput(source: string, context: Context): Promise<Given> {
+  const { stdin } = context;
+  if (!stdin.isTTY) return acceptText(readApiKey(stdin, 'the API key on standard input', context), source, context);
+  const { askHidden } = await import('./prompts.ts');
+  return acceptText(askHidden('API key: ', context), source, context);
+}
+
+/** The API key from a file of at most 64 KiB; a pipe will do (`<(pass show runctl)`). */
+function readApiKeyFile(path: string, source: string, context: Context): Promise<Given> {
+  const reading = async () => {
+    try {
+      return await readApiKey(await openKeyFile(path), `the key file ${path}`, context);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === undefined) throw error;
+      throw usageProblem(`the key file ${path} cannot be read (${code})`, 'it must hold the API key and nothing else');
+    }
+  };
+  return acceptText(reading(), source, context);
+}
+
+/**
+ * A pipe that nobody writes to would block the thread that opens it, and the process could not end before that thread:
+ * it is opened without waiting, and read as a socket is.
+ */
+async function openKeyFile(path: string): Promise<AsyncIterable<Buffer>> {
+  if (!statSync(path).isFIFO()) return createReadStream(path);
+  const { Socket } = await import('node:net');
+  return new Socket({ fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), writable: false });
+}
+
+const mostBytes = 64 * 1024;
+
+const readApiKey = (stream: AsyncIterable<string | Buffer>, what: string, { signal }: Context) =>
+  readText(stream, { what, mostBytes, hint: 'give the API key and nothing else' }, signal);
+
+async function acceptText(reading: Promise<string>, source: string, context: Context): Promise<Given> {
+  try {
+    return acceptApiKey(await reading, source, context);
+  } catch (error) {
+    if (error instanceof Problem && error.facts.name === 'usage') return { source, problem: error };
+    throw error;
+  }
 }

@@ -17,11 +17,11 @@ export interface ConfigFile {
 export interface ReadConfig {
   path: string | undefined;
   config: ConfigFile;
-  /** It holds a key, and its mode lets others read it. */
+  /** It holds an API key, and its mode lets others read it. */
   isExposed: boolean;
 }
 
-const mendHint = 'mend it by hand or move it away; it was left as it is';
+const fixHint = 'mend it by hand or move it away; it was left as it is';
 
 /** Reads the config file as plain JSON; without one, everything is unset. Throws a usage problem that names the path. */
 export function readConfigFile(path: string | undefined): ReadConfig {
@@ -55,16 +55,18 @@ function readIfThere(path: string): { text: string; mode: number } | undefined {
   }
 }
 
-function parseConfig(text: string, path: string): ConfigFile {
+/** The content of a config file. Throws a usage problem that names the path. */
+export function parseConfig(text: string, path: string): ConfigFile {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    // Editors of Windows begin a file with a byte order mark.
+    value = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch {
-    // The parser's own words may quote the key.
-    throw usageProblem(`the config file ${path} is not JSON`, mendHint);
+    // The message of the parser may quote the API key.
+    throw usageProblem(`the config file ${path} is not JSON`, fixHint);
   }
   const misfit = misfitIn(value);
-  if (misfit) throw usageProblem(`the config file ${path} does not fit: ${misfit}`, mendHint);
+  if (misfit) throw usageProblem(`the config file ${path} does not fit: ${misfit}`, fixHint);
   return value as ConfigFile;
 }
 

@@ -1,16 +1,17 @@
 import { platform } from 'node:os';
 import { posix, win32 } from 'node:path';
 import type { Env } from '../context.ts';
+import { settingTable } from './setting-table.ts';
 
+/** The path of a folder and the variable that it comes from. */
 export interface Folder {
-  path: string;
-  /** The variable it comes from. */
+  value: string;
   source: string;
 }
 
 /** The folder of config.json; undefined where there is no home. */
 export function findConfigFolder(env: Env, system = platform()): Folder | undefined {
-  return findFolder('RUNCTL_CONFIG_DIR', 'XDG_CONFIG_HOME', env, system, {
+  return findFolder(settingTable.configFolder.env[0], 'XDG_CONFIG_HOME', env, system, {
     unix: ['.config'],
     windows: 'APPDATA',
     windowsHome: ['AppData', 'Roaming'],
@@ -19,21 +20,22 @@ export function findConfigFolder(env: Env, system = platform()): Folder | undefi
 
 /** The folder of the journal; undefined where there is no home. */
 export function findStateFolder(env: Env, system = platform()): Folder | undefined {
-  return findFolder('RUNCTL_STATE_DIR', 'XDG_STATE_HOME', env, system, {
+  return findFolder(settingTable.stateFolder.env[0], 'XDG_STATE_HOME', env, system, {
     unix: ['.local', 'state'],
     windows: 'LOCALAPPDATA',
     windowsHome: ['AppData', 'Local'],
   });
 }
 
+/** The path of that folder. */
 export function resolveStateFolder(env: Env): string | undefined {
-  return findStateFolder(env, platform())?.path;
+  return findStateFolder(env)?.value;
 }
 
 /** The path of the config file, whether or not it exists; undefined where there is no home. */
 export function resolveConfigFile(env: Env, system = platform()): string | undefined {
   const folder = findConfigFolder(env, system);
-  return folder && pathsOf(system).join(folder.path, 'config.json');
+  return folder && pathsOf(system).join(folder.value, 'config.json');
 }
 
 interface Layout {
@@ -44,7 +46,7 @@ interface Layout {
 
 function findFolder(own: string, xdg: string, env: Env, system: string, layout: Layout): Folder | undefined {
   const { isAbsolute, join, resolve } = pathsOf(system);
-  if (env[own]) return { path: resolve(env[own]), source: own };
+  if (env[own]) return { value: resolve(env[own]), source: own };
   // XDG Base Directory Specification: a relative path is invalid and to be ignored. Where cron sets no home there is
   // none: os.homedir() would make one up from the password file.
   const bases: [variable: string, below: string[]][] =
@@ -60,7 +62,7 @@ function findFolder(own: string, xdg: string, env: Env, system: string, layout: 
         ];
   for (const [source, below] of bases) {
     const base = env[source];
-    if (base && isAbsolute(base)) return { path: join(base, ...below, 'runctl'), source };
+    if (base && isAbsolute(base)) return { value: join(base, ...below, 'runctl'), source };
   }
   return undefined;
 }

@@ -1,40 +1,62 @@
 import type { Env } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
-import type { Profile, ReadConfig } from './config-file.ts';
-import { defaultProfile } from './setting-table.ts';
+import { type ConfigFile, type Profile, type ReadConfig, readConfigFile } from './config-file.ts';
+import { resolveConfigFile } from './paths.ts';
+import { defaultProfile, flagSource, settingTable } from './setting-table.ts';
 
 export interface ChosenProfile {
   name: string;
+  /** The flag, variable or file that names it. */
   source: string;
+}
+
+/** The profile in force and what is stored in it. */
+export interface ProfileInForce extends ChosenProfile {
+  stored: Profile;
+  /** Where a stored value comes from. */
+  storedSource: string;
+  /** The config file, if it holds an API key that others can read. */
+  exposedPath?: string;
+}
+
+/** Reads the profile in force. Throws a usage problem for a file that cannot be read, and for a profile that it does not have. */
+export function readProfileInForce(flag: string | undefined, env: Env): ProfileInForce {
+  const file = readConfigFile(resolveConfigFile(env));
+  const { path, config, isExposed } = file;
+  const { name, source } = chooseProfile(flag, env, file);
+  const stored = storedProfile(name, config);
+  if (!stored && name !== defaultProfile) {
+    const names = Object.keys(config.profiles ?? {});
+    const known = names.length > 0 ? `there are ${names.join(', ')}; ` : '';
+    throw usageProblem(
+      `there is no profile ${JSON.stringify(name)} (${source}) in ${path ?? 'any config file'}`,
+      `${known}make it with \`runctl config set baseUrl <url> --profile <name>\``,
+    );
+  }
+  return {
+    name,
+    source,
+    stored: stored ?? {},
+    storedSource: sourceOf(name, path),
+    exposedPath: isExposed ? path : undefined,
+  };
 }
 
 /** The profile in force, whether or not the file has it. */
 export function chooseProfile(flag: string | undefined, env: Env, { path, config }: ReadConfig): ChosenProfile {
-  if (flag !== undefined) return { name: flag, source: 'flag --profile' };
-  if (env.RUNCTL_PROFILE) return { name: env.RUNCTL_PROFILE, source: 'RUNCTL_PROFILE' };
+  const [variable] = settingTable.profile.env;
+  if (flag !== undefined) return { name: flag, source: flagSource('profile') };
+  if (env[variable]) return { name: env[variable], source: variable };
   if (config.profile) return { name: config.profile, source: path ?? '' };
   return { name: defaultProfile, source: 'default' };
 }
 
-/** What is stored for a profile. One that was asked for and is not there is a usage problem. */
-export function readProfile({ name, source }: ChosenProfile, { path, config }: ReadConfig): Profile {
-  const profile = storedProfile(name, config);
-  if (profile) return profile;
-  if (name === defaultProfile) return {};
-  const names = Object.keys(config.profiles ?? {});
-  const known = names.length > 0 ? `there are ${names.join(', ')}; ` : '';
-  throw usageProblem(
-    `there is no profile ${JSON.stringify(name)} (${source}) in ${path ?? 'any config file'}`,
-    `${known}make it with \`runctl config set baseUrl <url> --profile <name>\``,
-  );
-}
-
-/** Own fields only: a profile may be called `constructor`. */
-export function storedProfile(name: string, { profiles = {} }: ReadConfig['config']): Profile | undefined {
+/** What is stored for a profile. Own fields only: a profile may be called `constructor`. */
+export function storedProfile(name: string, { profiles = {} }: ConfigFile): Profile | undefined {
   return Object.hasOwn(profiles, name) ? profiles[name] : undefined;
 }
 
-/** Refuses the names that could not be typed again. */
+/** Throws a usage problem for a name that could not be typed again. */
 export function checkProfileName({ name, source }: ChosenProfile): void {
   if (!/^[^\p{C}\p{Z}-][^\p{C}\p{Z}]*$/u.test(name)) {
     throw usageProblem(
@@ -44,7 +66,7 @@ export function checkProfileName({ name, source }: ChosenProfile): void {
   }
 }
 
-/** Where a stored value comes from, in words. */
+/** How messages name a profile as the source of a value. */
 export function sourceOf(profile: string, path: string | undefined): string {
   return `profile ${JSON.stringify(profile)} in ${path}`;
 }

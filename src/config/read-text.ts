@@ -1,19 +1,44 @@
 import { usageProblem } from '../problems/problem.ts';
+import { interruptedProblem } from '../problems/watch-problems.ts';
 
-/** The whole text of a stream. Throws a usage problem that names it once it is larger than `mostBytes`. */
-export async function readText(
+interface Expected {
+  /** What is read, as messages call it. */
+  what: string;
+  mostBytes: number;
+  hint?: string;
+}
+
+/** The whole text of a stream. Throws a usage problem once it is too large, the interrupted problem when the user interrupts. */
+export function readText(
   stream: AsyncIterable<string | Buffer>,
-  what: string,
-  mostBytes: number,
-  hint?: string,
+  { what, mostBytes, hint }: Expected,
+  signal: AbortSignal,
 ): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of stream) {
-    const part = Buffer.from(chunk as Buffer);
-    bytes += part.length;
-    if (bytes > mostBytes) throw usageProblem(`${what} is larger than ${mostBytes / 1024} KiB`, hint);
-    chunks.push(part);
+  const read = async () => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of stream) {
+      const part = Buffer.from(chunk as Buffer);
+      bytes += part.length;
+      if (bytes > mostBytes) throw usageProblem(`${what} is larger than ${mostBytes / 1024} KiB`, hint);
+      chunks.push(part);
+    }
+    return Buffer.concat(chunks).toString('utf8');
+  };
+  return unlessInterrupted(read(), signal);
+}
+
+/** Waits for `work`, but no longer than until the user interrupts: then it throws the interrupted problem. */
+export async function unlessInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let stop = () => {};
+  const interrupted = new Promise<never>((_, reject) => {
+    stop = () => reject(interruptedProblem(signal));
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, interrupted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
-  return Buffer.concat(chunks).toString('utf8');
 }

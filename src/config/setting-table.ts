@@ -1,81 +1,137 @@
-/** A setting and every way to give it. This is the only such table: help, README and error messages read it. */
+import { type Problem, usageProblem } from '../problems/problem.ts';
+import { type Parsed, parseApiKey, parseBaseUrl, parseProject, parseRequestTimeout } from './parse.ts';
+
+/** The settings that every profile of config.json may hold. */
+export type StoredKey = 'apiKey' | 'baseUrl' | 'project' | 'requestTimeout';
+/** The settings that `runctl config` stores. */
+export type SettingKey = StoredKey | 'profile';
+export type SettingName = SettingKey | 'configFolder' | 'stateFolder';
+
+/** A setting and every way to give it. */
 export interface Setting {
+  /** What messages call it. */
   name: string;
-  /** With its argument, as `--help` shows it. */
+  /** With its argument. */
   flag?: string;
-  /** The stronger first. */
-  env: readonly string[];
-  /** Its name in the config file and in `runctl config`. */
-  key?: string;
+  shortFlag?: string;
+  /** What `--help` says about the flag. */
+  flagAbout?: string;
+  /** The variables that give it, the one that wins first. */
+  env: readonly [string, ...string[]];
+  /** Can `runctl config` store it? */
+  isStored?: boolean;
+  /** The value where nobody gives one, or what it is made of. */
   default?: string;
+  /** What the manual says about it. */
   about: string;
 }
 
-export const defaultProfile = 'default';
-export const defaultRequestTimeout = '30s';
+/** A setting of a profile, which has a form of its own. */
+export interface StoredSetting extends Setting {
+  flag: string;
+  isStored: true;
+  /** Shown as a few last characters, and never taken from the command line itself. */
+  isSecret?: boolean;
+  parse(text: string): Parsed;
+  /** What to do about a text that is refused. */
+  hint: string;
+}
 
-export const settingTable = [
-  {
+export const defaultProfile = 'default';
+
+/** Every setting. Flags, help, the manual, refusals, `runctl config` and the reading of settings take theirs from here. */
+export const settingTable: Record<StoredKey, StoredSetting> & Record<SettingName, Setting> = {
+  apiKey: {
     name: 'API key',
     flag: '--api-key-file <path>',
+    flagAbout: 'read the API key from a file (- reads standard input)',
     env: ['RUNCTL_API_KEY', 'RUNCTL_API_KEY_FILE'],
-    key: 'apiKey',
+    isStored: true,
+    isSecret: true,
     about: 'the key that every request carries; required; `-` reads it from standard input',
+    parse: parseApiKey,
+    hint: 'copy it again, alone and whole',
   },
-  {
+  baseUrl: {
     name: 'base address',
     flag: '--base-url <url>',
+    flagAbout: 'address of the service',
     env: ['RUNCTL_BASE_URL'],
-    key: 'baseUrl',
+    isStored: true,
     about: 'the address of the service; required; https, except on this machine',
+    parse: parseBaseUrl,
+    hint: 'an address looks like https://api.example.com',
   },
-  {
+  project: {
     name: 'project',
     flag: '--project <uuid>',
+    shortFlag: '-p',
+    flagAbout: 'project of the automations',
     env: ['RUNCTL_PROJECT'],
-    key: 'project',
+    isStored: true,
     about: 'the project of automations that are given by name alone',
+    parse: parseProject,
+    hint: 'a project looks like 123e4567-e89b-42d3-a456-426614174000',
   },
-  {
+  profile: {
     name: 'profile',
     flag: '--profile <name>',
+    flagAbout: 'profile of the config file',
     env: ['RUNCTL_PROFILE'],
-    key: 'profile',
+    isStored: true,
     default: defaultProfile,
     about: 'which of the named groups of stored settings is in force',
   },
-  {
+  configFolder: {
     name: 'config folder',
     env: ['RUNCTL_CONFIG_DIR'],
     default: 'the XDG config folder + runctl',
     about: 'where config.json is',
   },
-  {
+  stateFolder: {
     name: 'state folder',
     env: ['RUNCTL_STATE_DIR'],
     default: 'the XDG state folder + runctl',
     about: 'where the journal is',
   },
-  {
+  requestTimeout: {
     name: 'per-request limit',
     flag: '--request-timeout <duration>',
+    flagAbout: 'limit of one request',
     env: ['RUNCTL_REQUEST_TIMEOUT'],
-    key: 'requestTimeout',
-    default: defaultRequestTimeout,
+    isStored: true,
+    default: '30s',
     about: 'how long one request may take, from 100ms to 10m',
+    parse: parseRequestTimeout,
+    hint: 'a duration looks like 500ms, 30s or 5m',
   },
-] as const satisfies readonly Setting[];
+};
 
-export type SettingKey = Extract<(typeof settingTable)[number], { key: string }>['key'];
-/** Those that each profile has for itself; `profile` stands at the top of the file. */
-export type StoredKey = Exclude<SettingKey, 'profile'>;
-
-export const settingKeys: readonly SettingKey[] = settingTable.flatMap((row) => ('key' in row ? [row.key] : []));
+const names = Object.keys(settingTable) as SettingName[];
+export const settingKeys = names.filter((name): name is SettingKey => settingTable[name].isStored === true);
 export const storedKeys = settingKeys.filter((key): key is StoredKey => key !== 'profile');
 
-/** The row of a key. */
-export function settingOf(key: SettingKey): Setting {
-  const row = settingTable.find((candidate) => 'key' in candidate && candidate.key === key);
-  if (!row) throw new TypeError(`no setting ${key}`);
-  return row;
+/** A setting that was given: its value, or why it is refused. The source is the flag, the variable or the profile, in words. */
+export type Given =
+  | { value: string; source: string; problem?: undefined }
+  | { value?: undefined; source: string; problem: Problem };
+
+/** A setting, whether or not anybody gave one. */
+export type Resolved = Given | { value?: undefined; source?: undefined; problem?: undefined };
+
+/** Checks the text of a setting. Never throws: one that is refused stops only the commands that need it. */
+export function parseSetting(key: StoredKey, text: string, source: string): Given {
+  const { name, parse, hint } = settingTable[key];
+  const parsed = parse(text);
+  if ('value' in parsed) return { value: parsed.value, source };
+  return { source, problem: usageProblem(`the ${name} (${source}) ${parsed.flaw}`, hint) };
 }
+
+/** The value, or undefined where nobody gave one. Throws the usage problem of a setting that is refused. */
+export function valueIfGiven({ value, problem }: Resolved): string | undefined {
+  if (problem) throw problem;
+  return value;
+}
+
+/** What a setting that was given by its flag has as its source. */
+export const flagSource = (key: SettingKey) => `flag ${settingTable[key].flag?.split(' ')[0]}`;

@@ -1,75 +1,102 @@
-import type { Context } from '../context.ts';
+import type { Context, Env } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
-import { accountOf } from './api-key.ts';
-import { findSettings, parse, type SettingFlags } from './find-settings.ts';
-import { parseRequestTimeout, parseSetting } from './parse-setting.ts';
-import { defaultProfile, settingOf } from './setting-table.ts';
+import { parseDuration } from '../runs/duration.ts';
+import { mask, resolveApiKey } from './api-key.ts';
+import { findConfigFolder, findStateFolder } from './paths.ts';
+import { type ProfileInForce, readProfileInForce } from './profile.ts';
+import {
+  defaultProfile,
+  flagSource,
+  parseSetting,
+  type Resolved,
+  type SettingName,
+  type StoredKey,
+  settingTable,
+  valueIfGiven,
+} from './setting-table.ts';
 
-export type { SettingFlags } from './find-settings.ts';
+/** The flags that give settings, as they were typed. */
+export interface SettingFlags {
+  /** `-` is standard input. */
+  apiKeyFile?: string;
+  baseUrl?: string;
+  project?: string;
+  profile?: string;
+  requestTimeout?: string;
+}
+
+/** Every setting in force, or what is wrong with it. A command is stopped only by those that it requires. */
+export type Settings = Readonly<Record<SettingName, Resolved>>;
 
 /**
- * The settings in force. Each is checked when it is read, and throws a usage problem if it is not right: a command is
- * stopped only by the settings it needs. What nobody has given is undefined.
+ * Finds every setting: flag, then environment, then profile, then default. Warns on stderr of a config file with an API
+ * key that others can read. Throws a usage problem for a config file that cannot be read and for a profile that is not in
+ * it, and the interrupted problem when the user interrupts the reading of the API key.
  */
-export interface Settings {
-  readonly profile: string;
-  readonly apiKey?: string;
-  /** Tells API keys apart without holding one; throws where there is none. */
-  readonly account: string;
-  /** Without a slash at its end and without `/v0`. */
-  readonly baseUrl?: string;
-  /** A UUID in lower case. */
-  readonly project?: string;
-  readonly requestTimeoutMs: number;
-}
-
-/** Finds the settings. Throws a usage problem for a config file or a profile that cannot be read. */
 export async function resolveSettings(flags: SettingFlags, context: Context): Promise<Settings> {
-  const { profile, given } = await findSettings(flags, context);
-  const settings: Settings = {
-    profile: profile.name,
-    get apiKey() {
-      return given.apiKey && parse(given.apiKey, parseSetting.apiKey);
-    },
-    get account() {
-      return accountOf(requireApiKey(settings));
-    },
-    get baseUrl() {
-      return given.baseUrl && parse(given.baseUrl, parseSetting.baseUrl);
-    },
-    get project() {
-      return given.project && parse(given.project, parseSetting.project);
-    },
-    get requestTimeoutMs() {
-      return parse(given.requestTimeout, parseRequestTimeout);
-    },
+  const { env, stderr } = context;
+  const profile = readProfileInForce(flags.profile, env);
+  const { exposedPath, stored, storedSource } = profile;
+  if (exposedPath) stderr.write(`runctl: others can read the API key in ${exposedPath}: chmod 600 ${exposedPath}\n`);
+  const apiKey = await resolveApiKey(flags.apiKeyFile, { apiKey: stored.apiKey, source: storedSource }, context);
+  return { apiKey, ...resolveOthers(flags, env, profile) };
+}
+
+/** The settings but for the API key, of which nothing is read. Throws as `resolveSettings` does. */
+export function resolveWithoutApiKey(flags: SettingFlags, env: Env): Omit<Settings, 'apiKey'> {
+  return resolveOthers(flags, env, readProfileInForce(flags.profile, env));
+}
+
+function resolveOthers(flags: SettingFlags, env: Env, { name, source, stored, storedSource }: ProfileInForce) {
+  const resolve = (key: Exclude<StoredKey, 'apiKey'>): Resolved => {
+    const { [key]: typed } = flags;
+    if (typed !== undefined) return parseSetting(key, typed, flagSource(key));
+    const { default: fallback, env: variables } = settingTable[key];
+    const [variable] = variables;
+    if (env[variable]) return parseSetting(key, env[variable], variable);
+    if (stored[key]) return parseSetting(key, stored[key], storedSource);
+    return fallback === undefined ? {} : parseSetting(key, fallback, 'default');
   };
-  return settings;
+  return {
+    baseUrl: resolve('baseUrl'),
+    project: resolve('project'),
+    requestTimeout: resolve('requestTimeout'),
+    profile: { value: name, source },
+    configFolder: findConfigFolder(env) ?? {},
+    stateFolder: findStateFolder(env) ?? {},
+  };
 }
 
-export function requireApiKey(settings: Settings): string {
-  return settings.apiKey ?? refuse('apiKey', settings);
+/** The settings as they may be shown. */
+export function maskSecrets(settings: Settings): Settings {
+  const { apiKey } = settings;
+  return { ...settings, apiKey: apiKey.value === undefined ? apiKey : { ...apiKey, value: mask(apiKey.value) } };
 }
 
-export function requireBaseUrl(settings: Settings): string {
-  return settings.baseUrl ?? refuse('baseUrl', settings);
+/** The API key. Throws a usage problem where there is none, or none that can be sent. */
+export const requireApiKey = (settings: Settings) => requireSetting('apiKey', settings);
+
+/** The base URL without a slash at its end and without `/v0`. Throws a usage problem where there is no valid one. */
+export const requireBaseUrl = (settings: Settings) => requireSetting('baseUrl', settings);
+
+/** The project's UUID in lower case. Throws a usage problem where there is no valid one. */
+export const requireProject = (settings: Settings) => requireSetting('project', settings);
+
+/** The timeout of one request in milliseconds. Throws a usage problem for one that is refused. */
+export function requireRequestTimeoutMs(settings: Settings): number {
+  // Only a duration passed the check.
+  return parseDuration(requireSetting('requestTimeout', settings)) as number;
 }
 
-export function requireProject(settings: Settings): string {
-  return settings.project ?? refuse('project', settings);
-}
-
-/** Names the three ways to give a setting. */
-function refuse(key: 'apiKey' | 'baseUrl' | 'project', { profile }: Settings): never {
-  const {
-    name,
-    flag,
-    env: [variable],
-  } = settingOf(key);
-  const value = key === 'apiKey' ? '' : flag?.replace(/^\S+/, '');
+function requireSetting(key: StoredKey, settings: Settings): string {
+  const value = valueIfGiven(settings[key]);
+  if (value !== undefined) return value;
+  const { name, flag, env, isSecret } = settingTable[key];
+  const argument = isSecret ? '' : flag.replace(/^\S+/, '');
+  const profile = settings.profile.value ?? defaultProfile;
   const where = profile === defaultProfile ? '' : ` --profile ${profile}`;
   throw usageProblem(
     `no ${name} is set`,
-    `give \`${flag}\`, set ${variable}, or store it with \`runctl config set ${key}${value}${where}\`; \`runctl config\` asks for all of them`,
+    `give \`${flag}\`, set ${env[0]}, or store it with \`runctl config set ${key}${argument}${where}\`; \`runctl config\` asks for all of them`,
   );
 }

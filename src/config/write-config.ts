@@ -2,10 +2,10 @@ import { readlinkSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import Conf from 'conf';
 import { makeFolder } from '../make-folder.ts';
-import { usageProblem } from '../problems/problem.ts';
-import type { ConfigFile } from './config-file.ts';
+import { Problem, usageProblem } from '../problems/problem.ts';
+import { type ConfigFile, parseConfig } from './config-file.ts';
 
-/** Replaces the config file at once with what `change` makes of it. Throws a usage problem when it cannot be written. */
+/** Replaces the config file at once by what `change` makes of it. Throws a usage problem when it cannot be read or written. */
 export function changeConfigFile(path: string, change: (config: ConfigFile) => ConfigFile): void {
   const file = followLink(path);
   try {
@@ -18,10 +18,12 @@ export function changeConfigFile(path: string, change: (config: ConfigFile) => C
       configFileMode: modeFor(file),
       // The name of a profile may hold dots.
       accessPropertiesByDotNotation: false,
+      deserialize: (text) => parseConfig(text, path),
       serialize: (config) => `${JSON.stringify(config, null, 2)}\n`,
     });
     conf.store = change(conf.store);
   } catch (error) {
+    if (error instanceof Problem) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     throw usageProblem(
       `the config file ${path} cannot be written (${code ?? message})`,

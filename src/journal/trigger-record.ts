@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { exitNameOf } from '../problems/watch-problems.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { TriggerRecord } from '../runs/trigger.ts';
@@ -15,7 +14,7 @@ export interface TriggerIdentity extends Request {
 /** Keeps the record of one trigger in the journal. */
 export function createTriggerRecord(journal: Journal, identity: TriggerIdentity): TriggerRecord {
   const { body, given, ...request } = identity;
-  const attempt = randomUUID();
+  const attempt = crypto.randomUUID();
   return {
     intent: () => journal.append({ type: 'intent', ...request, body, given, attempt }),
     doubtful: (fault) => journal.append({ type: 'doubtful', ...request, reason: fault.message }),

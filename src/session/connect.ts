@@ -1,10 +1,12 @@
 import { version } from '../../package.json';
 import { createDebugTransport } from '../api/debug-transport.ts';
 import { credentialsOf, proxyFor } from '../api/proxy.ts';
+import { accountOf } from '../config/api-key.ts';
 import { resolveStateFolder } from '../config/paths.ts';
 import {
   requireApiKey,
   requireBaseUrl,
+  requireRequestTimeoutMs,
   resolveSettings,
   type SettingFlags,
   type Settings,
@@ -33,6 +35,8 @@ export interface ConnectOptions extends SettingFlags {
 /** The service and what a command needs beside it: the journal, and the pace that everything in this process shares. */
 export interface Connection {
   settings: Settings;
+  /** Distinguishes the API key in force from others without holding it. */
+  account: string;
   baseUrl: string;
   service: Service;
   journal: Journal;
@@ -61,7 +65,7 @@ export async function connect(
   const settings = await resolveSettings(options, context);
   const baseUrl = requireBaseUrl(settings);
   const apiKey = requireApiKey(settings);
-  secrets.protect(apiKey);
+  const requestTimeoutMs = requireRequestTimeoutMs(settings);
   const rate = options.rate ?? defaultRate;
   const { origin } = new URL(baseUrl);
   const proxy = proxyFor(origin, env);
@@ -75,28 +79,30 @@ export async function connect(
     proxy,
     // Little's law, for answers that take up to a second.
     connections: Math.min(mostConnections, Math.max(4, Math.ceil(rate * 1.3))),
-    connectTimeoutMs: settings.requestTimeoutMs,
+    connectTimeoutMs: requestTimeoutMs,
   });
   const debug = options.debug ? (line: string) => stderr.write(`debug: ${cleanLine(line)}\n`) : undefined;
   const service = createHttpService({
     transport: debug ? createDebugTransport(wire, { origin, nowMs: clock.elapsedMs, write: debug }) : wire,
     baseUrl,
     apiKey,
-    requestTimeoutMs: settings.requestTimeoutMs,
+    requestTimeoutMs,
     maxOutputBytes: options.maxOutput ?? defaultMaxOutputBytes,
     userAgent: `runctl/${version}`,
     nowMs: clock.nowMs,
     scrub: secrets.scrub,
   });
+  const account = accountOf(apiKey);
   const journal = journalOf(context, journalNeed);
   const limits = openLimits({
     folder: resolveStateFolder(env),
     baseUrl,
-    account: () => settings.account,
+    account: () => account,
     nowMs: clock.nowMs,
   });
   return {
     settings,
+    account,
     baseUrl,
     service: withMissingRuns(withSharedLimits(service, limits, clock), journal, baseUrl),
     journal,
@@ -104,18 +110,9 @@ export async function connect(
     budget: createBudget(rate, clock),
     tempo: createTempo(),
     sentKeys: new Set(),
-    hintProject: projectIn(settings),
+    hintProject: settings.project.value,
     debug,
   };
-}
-
-/** A project that is refused stops only those who need one, and before anything is sent. */
-function projectIn(settings: Settings): string | undefined {
-  try {
-    return settings.project;
-  } catch {
-    return undefined;
-  }
 }
 
 export interface JournalNeed {

@@ -1,3 +1,4 @@
+import { valueIfGiven } from '../config/setting-table.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Journal, JournalRun } from '../journal/journal.ts';
 import { usageProblem } from '../problems/problem.ts';
@@ -25,9 +26,10 @@ export function findRun(
   if (named.kind === 'run') return knownRun(journal.find(named.run.executionId, { baseUrl }), named.run);
   if (named.kind === 'id') {
     const { executionId } = named;
-    if (flags.automation !== undefined && settings.project !== undefined) {
+    const project = flags.automation === undefined ? undefined : valueIfGiven(settings.project);
+    if (flags.automation !== undefined && project !== undefined) {
       checkAutomationName(flags.automation);
-      const target = { family: 'automation', projectId: settings.project, automationName: flags.automation } as const;
+      const target = { family: 'automation', projectId: project, automationName: flags.automation } as const;
       return knownRun(journal.find(executionId, { baseUrl }), { target, executionId });
     }
     const found = journal.find(executionId, { baseUrl });
@@ -38,7 +40,7 @@ export function findRun(
     );
   }
   const automation = named.automationName ?? flags.automation;
-  const projectId = automation === undefined ? undefined : (named.projectId ?? settings.project);
+  const projectId = automation === undefined ? undefined : (named.projectId ?? valueIfGiven(settings.project));
   const last = journal.last({ baseUrl, automation, projectId });
   if (last?.executionId) return knownRun(last, { target: last.target, executionId: last.executionId });
   if (last) {

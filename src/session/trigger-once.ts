@@ -26,9 +26,8 @@ export async function triggerOnce(
   { say }: Pick<Reporter, 'say'>,
   context: Context,
 ): Promise<Exclude<Start, { kind: 'skipped' }> | { kind: 'conflict'; fault: Fault }> {
-  const { baseUrl, journal, service, budget, settings } = connection;
+  const { account, baseUrl, journal, service, budget } = connection;
   const { clock, random, signal } = context;
-  const { account } = settings;
   const given = flags.idempotencyKey !== undefined;
   const earlier = given ? journal.findKey({ baseUrl, account, target, idempotencyKey }) : undefined;
   if (earlier?.state === 'accepted') {

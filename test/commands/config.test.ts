@@ -13,6 +13,7 @@ import {
 import type { Problem } from '../../src/problems/problem.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/program.ts';
+import { propertyRuns } from '../helpers/property-runs.ts';
 
 const project = '123e4567-e89b-42d3-a456-426614174000';
 
@@ -246,7 +247,7 @@ test('config path prints the path, whether or not the file is there', async () =
   expect(memory.out()).toBe('/home/somebody/.config/runctl/config.json\n');
 });
 
-describe('the key', () => {
+describe('the API key', () => {
   // Long enough for its last four characters not to be the whole of it, and unlike any word of ours.
   const key = fc
     .tuple(fc.stringMatching(/^[!-~]{3}[\dA-Z]{12,30}$/), fc.constantFrom('', '\n', '\u0007', '\u2026'))
@@ -281,7 +282,7 @@ describe('the key', () => {
         // The part that no quoting changes.
         expect(said.join('\n')).not.toContain(text.slice(3, 11));
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     );
   });
 });

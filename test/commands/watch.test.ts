@@ -61,7 +61,7 @@ function createStage(changes: (elapsedMs: () => number, sleep: Clock['sleep']) =
     ...changes(clock.elapsedMs, clock.sleep),
   };
   const connection = {
-    settings: { account: 'account' },
+    account: 'account',
     baseUrl: 'https://service.test',
     service,
     journal: openJournal({ folder: undefined, nowMs: clock.nowMs, onTrouble() {} }),

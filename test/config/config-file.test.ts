@@ -24,6 +24,10 @@ describe('the config file', () => {
     expect(readConfigFile(write(text)).config).toEqual(JSON.parse(text));
   });
 
+  test('may begin with a byte order mark', () => {
+    expect(readConfigFile(write('\ufeff{"profile":"a"}')).config).toEqual({ profile: 'a' });
+  });
+
   test.each([
     ['', 'is not JSON'],
     ['{"profiles":{"a":{"apiKey":"hunter2" x', 'is not JSON'],

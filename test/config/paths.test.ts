@@ -23,7 +23,7 @@ describe('the folders', () => {
     ['APPDATA on Windows', { APPDATA: 'C:\\u\\r', USERPROFILE: 'C:\\u' }, 'win32', 'C:\\u\\r\\runctl'],
     ['the user profile on Windows', { USERPROFILE: 'C:\\u' }, 'win32', 'C:\\u\\AppData\\Roaming\\runctl'],
   ] as const)('of the config is %s', (_, env, system, path) => {
-    expect(findConfigFolder(env, system)?.path).toBe(path);
+    expect(findConfigFolder(env, system)?.value).toBe(path);
   });
 
   test.each([
@@ -38,7 +38,7 @@ describe('the folders', () => {
     ['LOCALAPPDATA on Windows', { LOCALAPPDATA: 'C:\\u\\l' }, 'win32', 'C:\\u\\l\\runctl'],
     ['nothing without a home', {}, 'darwin', undefined],
   ] as const)('of the state is %s', (_, env, system, path) => {
-    expect(findStateFolder(env, system)?.path).toBe(path);
+    expect(findStateFolder(env, system)?.value).toBe(path);
   });
 
   test('a folder knows the variable it comes from', () => {

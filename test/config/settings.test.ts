@@ -1,12 +1,14 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { describeSettings } from '../../src/config/describe-settings.ts';
+import type { SettingName } from '../../src/config/setting-table.ts';
 import {
   requireApiKey,
   requireBaseUrl,
   requireProject,
+  requireRequestTimeoutMs,
   resolveSettings,
+  resolveWithoutApiKey,
   type SettingFlags,
 } from '../../src/config/settings.ts';
 import type { Context } from '../../src/context.ts';
@@ -78,8 +80,8 @@ function contextOf({ env, profile }: World, folder: string) {
 const resolve = (world: World, folder = temporaryFolder()) => resolveSettings(world.flags, contextOf(world, folder));
 
 /** Where a setting is said to come from. */
-async function sourceOf(key: string, flags: SettingFlags, context: Context) {
-  return (await describeSettings(flags, context)).find((setting) => setting.key === key)?.source;
+async function sourceOf(key: SettingName, flags: SettingFlags, context: Context) {
+  return (await resolveSettings(flags, context))[key].source;
 }
 
 function withFile(config: unknown, mode = 0o600): string {
@@ -89,8 +91,6 @@ function withFile(config: unknown, mode = 0o600): string {
   return folder;
 }
 
-const milliseconds: Record<string, number> = { '1s': 1000, '2s': 2000, '3s': 3000, '30s': 30_000 };
-
 describe('a setting', () => {
   test.each(pairs)('%s from %s is stronger than from %s', async (key, _from, _than, stronger, weaker) => {
     const folder = temporaryFolder();
@@ -98,8 +98,7 @@ describe('a setting', () => {
     give(key, stronger, folder, world);
     give(key, weaker, folder, world);
     const settings = await resolve(world, folder);
-    const value = key === 'requestTimeout' ? settings.requestTimeoutMs : settings[key];
-    expect(value).toBe(key === 'requestTimeout' ? milliseconds[stronger[1] ?? ''] : stronger[1]);
+    expect(settings[key].value).toBe(stronger[1]);
     expect(await sourceOf(key, world.flags, contextOf(world, folder))).toContain(stronger[2]);
   });
 
@@ -108,20 +107,19 @@ describe('a setting', () => {
     ['RUNCTL_API_KEY_FILE', 'apiKey'],
     ['RUNCTL_BASE_URL', 'baseUrl'],
     ['RUNCTL_PROJECT', 'project'],
-    ['RUNCTL_REQUEST_TIMEOUT', 'requestTimeoutMs'],
+    ['RUNCTL_REQUEST_TIMEOUT', 'requestTimeout'],
   ] as const)('is unset by an empty %s', async (variable, key) => {
     const profile = { apiKey: 'k', baseUrl: 'https://p.example', project: uuid('c'), requestTimeout: '3s' };
     const settings = await resolve({ flags: {}, env: { [variable]: '' }, profile });
-    expect(settings[key]).toBe(key === 'requestTimeoutMs' ? 3000 : profile[key]);
+    expect(settings[key].value).toBe(profile[key]);
   });
 
   test('that is wrong stops only those who need it', async () => {
     const env = { RUNCTL_PROJECT: 'x', RUNCTL_BASE_URL: 'https://a.example', RUNCTL_API_KEY_FILE: '/nowhere/key' };
     const settings = await resolve({ flags: {}, env, profile: {} });
     expect(requireBaseUrl(settings)).toBe('https://a.example');
-    expect(() => settings.project).toThrow('the project (RUNCTL_PROJECT) is not a UUID');
+    expect(() => requireProject(settings)).toThrow('the project (RUNCTL_PROJECT) is not a UUID');
     expect(() => requireApiKey(settings)).toThrow('/nowhere/key cannot be read (ENOENT)');
-    expect(() => settings.account).toThrow('/nowhere/key');
   });
 
   test.each([
@@ -140,7 +138,7 @@ describe('a setting', () => {
 
   test.each(['99ms', '11m', '30', '30 s', '', 'x'])('of %j is no per-request limit', async (requestTimeout) => {
     const settings = await resolve({ flags: { requestTimeout }, env: {}, profile: {} });
-    expect(() => settings.requestTimeoutMs).toThrow('the per-request limit (flag --request-timeout) is not');
+    expect(() => requireRequestTimeoutMs(settings)).toThrow('the per-request limit (flag --request-timeout) is not');
   });
 
   test.each([
@@ -148,19 +146,27 @@ describe('a setting', () => {
     ['10m', 600_000],
   ])('of %s is a per-request limit', async (requestTimeout, ms) => {
     const settings = await resolve({ flags: { requestTimeout }, env: {}, profile: {} });
-    expect(settings.requestTimeoutMs).toBe(ms);
+    expect(requireRequestTimeoutMs(settings)).toBe(ms);
   });
 
   test('project is written in lower case', async () => {
     const settings = await resolve({ flags: { project: uuid('A') }, env: {}, profile: {} });
-    expect(settings.project).toBe(uuid('a'));
+    expect(settings.project.value).toBe(uuid('a'));
   });
 
   test('needs no config file and no home', async () => {
     const settings = await resolveSettings({}, createMemory({ RUNCTL_BASE_URL: 'https://a.example' }));
-    expect(settings.baseUrl).toBe('https://a.example');
-    expect(settings.profile).toBe('default');
+    expect(settings.baseUrl.value).toBe('https://a.example');
+    expect(settings.profile.value).toBe('default');
   });
+});
+
+test('the other settings are found without reading the API key', () => {
+  const env = { RUNCTL_API_KEY_FILE: '/nowhere/key', RUNCTL_BASE_URL: 'https://a.example' };
+  const settings = resolveWithoutApiKey({ project: 'x' }, env);
+  expect(settings.baseUrl).toEqual({ value: 'https://a.example', source: 'RUNCTL_BASE_URL' });
+  expect(settings.project.problem?.message).toBe('the project (flag --project) is not a UUID');
+  expect(settings).not.toHaveProperty('apiKey');
 });
 
 describe('the profile', () => {
@@ -175,9 +181,9 @@ describe('the profile', () => {
   ])('is chosen by %s', async (_, flags, env, profile, chosen, source) => {
     const memory = createMemory({ RUNCTL_CONFIG_DIR: withFile({ profile, profiles }), ...env });
     const settings = await resolveSettings(flags, memory);
-    expect(settings.profile).toBe(chosen);
+    expect(settings.profile.value).toBe(chosen);
     expect(await sourceOf('profile', flags, memory)).toContain(source);
-    expect(settings.baseUrl).toBe(chosen === 'a' ? 'https://a.example' : undefined);
+    expect(settings.baseUrl.value).toBe(chosen === 'a' ? 'https://a.example' : undefined);
   });
 
   test.each([
@@ -194,21 +200,21 @@ describe('the profile', () => {
 
   test('default need not be there', async () => {
     const memory = createMemory({ RUNCTL_CONFIG_DIR: withFile({ profiles: {} }) });
-    expect((await resolveSettings({ profile: 'default' }, memory)).profile).toBe('default');
+    expect((await resolveSettings({ profile: 'default' }, memory)).profile.value).toBe('default');
   });
 });
 
-describe('the key', () => {
+describe('the API key', () => {
   test('comes from standard input for `-`', async () => {
     const memory = createMemory({}, 'key-of-pipe\r\n');
-    expect((await resolveSettings({ apiKeyFile: '-' }, memory)).apiKey).toBe('key-of-pipe');
+    expect((await resolveSettings({ apiKeyFile: '-' }, memory)).apiKey.value).toBe('key-of-pipe');
   });
 
   test('is asked for where standard input is a terminal', async () => {
     const memory = createMemory();
     Object.assign(memory.stdin, { isTTY: true });
     memory.stdin.write('key-typed\r');
-    expect((await resolveSettings({ apiKeyFile: '-' }, memory)).apiKey).toBe('key-typed');
+    expect((await resolveSettings({ apiKeyFile: '-' }, memory)).apiKey.value).toBe('key-typed');
   });
 
   test('is waited for no longer than until Ctrl-C', async () => {
@@ -232,8 +238,8 @@ describe('the key', () => {
     const path = join(temporaryFolder(), 'key');
     make(path);
     const settings = await resolveSettings({ apiKeyFile: path }, createMemory());
-    expect(() => settings.apiKey).toThrow(why);
-    expect(() => settings.apiKey).toThrow(why === 'is empty' ? 'flag --api-key-file' : path);
+    expect(() => requireApiKey(settings)).toThrow(why);
+    expect(() => requireApiKey(settings)).toThrow(why === 'is empty' ? 'flag --api-key-file' : path);
   });
 
   test.each([

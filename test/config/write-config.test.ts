@@ -66,6 +66,13 @@ describe('the stored settings', () => {
     });
   });
 
+  test('lose a byte order mark and nothing else', () => {
+    const path = join(temporaryFolder(), 'config.json');
+    writeFileSync(path, '\ufeff{"theme":1}');
+    changeConfigFile(path, (config) => ({ ...config, profile: 'prod' }));
+    expect(contentOf(path)).toEqual({ theme: 1, profile: 'prod' });
+  });
+
   test.each(['an existing file', 'a file to come'])('are written where a link points to %s', (what) => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'dotfiles'));

@@ -13,12 +13,13 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { withEmulator } from '../helpers/emulator.ts';
-import { runProgram, temporaryFolder } from '../helpers/program.ts';
+import { temporaryFolder } from '../helpers/program.ts';
+import { runProcess } from '../helpers/run-process.ts';
 
 function createHome() {
   const home = temporaryFolder();
   const caches = join(home, '.cache');
-  const explain = (code = '3') => runProgram(['explain', code], { env: { HOME: home } });
+  const explain = (code = '3') => runProcess(['explain', code], { env: { HOME: home } });
   const files = () =>
     readdirSync(join(caches, 'runctl'), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
@@ -95,7 +96,7 @@ test('a file that somebody else loads into the process is left to Node', async (
   writeFileSync(agent, `process.nextTick(() => require('./late.cjs'));`);
   writeFileSync(join(home, 'late.cjs'), `#!/usr/bin/env node\nprocess.stderr.write(require.resolve(__filename));`);
   const env = { HOME: home, NODE_OPTIONS: `--require ${agent}` };
-  expect(await runProgram(['explain', '3'], { env })).toMatchObject({ code: 0, stderr: join(home, 'late.cjs') });
+  expect(await runProcess(['explain', '3'], { env })).toMatchObject({ code: 0, stderr: join(home, 'late.cjs') });
   expect(files().filter((file) => file.includes('late'))).toEqual([]);
 });
 
@@ -103,7 +104,7 @@ test('what is loaded after the first request is taken from there as well', async
   const { home, files } = createHome();
   const { env } = await withEmulator({ automations: { '*': { duration: '1ms' } } });
   const watch = (name: string) =>
-    runProgram(['trigger', name, '--watch', '--interval', '20ms'], { env: { ...env, HOME: home } });
+    runProcess(['trigger', name, '--watch', '--interval', '20ms'], { env: { ...env, HOME: home } });
   expect((await watch('nightly')).code).toBe(0);
   const inodes = inodesOf(files());
   expect((await watch('weekly')).code).toBe(0);
@@ -121,7 +122,7 @@ test('nothing is kept where there is no place for it, or where nothing is wanted
     {},
   ];
   for (const env of environments) {
-    expect(await runProgram(['explain', '3'], { env })).toMatchObject({ code: 0, stderr: '' });
+    expect(await runProcess(['explain', '3'], { env })).toMatchObject({ code: 0, stderr: '' });
   }
   expect(existsSync(caches)).toBe(false);
 });

@@ -5,9 +5,10 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import type { Emulator } from '../../src/emulator/server.ts';
 import { withEmulator } from '../helpers/emulator.ts';
-import { entry, runProgram, temporaryFolder } from '../helpers/program.ts';
+import { temporaryFolder } from '../helpers/program.ts';
 import { atOnceMs } from '../helpers/real-time.ts';
-import { runCommand } from '../helpers/run-program.ts';
+import { entry, runCommand, runProcess } from '../helpers/run-process.ts';
+import { runProgram } from '../helpers/run-program.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
 
 const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
@@ -131,7 +132,7 @@ test.each([['trigger', 'weekly'], ['list', '--json'], ['status'], ['completion',
   async (...argv) => {
     const { env } = await withEmulator(slow);
     await trigger(env);
-    const { code, stderr } = await runProgram(argv, { env, shell: 'exec >/dev/full' });
+    const { code, stderr } = await runProcess(argv, { env, shell: 'exec >/dev/full' });
     expect([code, stderr]).toEqual([70, expect.stringContaining('could not be written: ENOSPC')]);
   },
 );
@@ -292,7 +293,7 @@ describe('a reader that', () => {
   test('has gone ends a watch quietly, and the run goes on', async () => {
     const { env, emulator } = await withEmulator(slow);
     const id = await trigger(env);
-    const ended = await runProgram(['watch', id, '--events', '--interval', '20ms'], {
+    const ended = await runProcess(['watch', id, '--events', '--interval', '20ms'], {
       env,
       started: (child) => child.stdout?.destroy(),
     });
@@ -304,7 +305,7 @@ describe('a reader that', () => {
   test.each([['list'], ['result'], ['--help'], ['explain']])('has gone ends `%s` quietly', async (command) => {
     const { env } = await withEmulator({ automations: { '*': { output: 'x'.repeat(1_000_000), duration: '1ms' } } });
     await trigger(env);
-    const { stderr, code } = await runProgram([command], { env, started: (child) => child.stdout?.destroy() });
+    const { stderr, code } = await runProcess([command], { env, started: (child) => child.stdout?.destroy() });
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
   });
 

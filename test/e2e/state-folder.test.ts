@@ -3,7 +3,9 @@ import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { withEmulator } from '../helpers/emulator.ts';
-import { runProgram, temporaryFolder } from '../helpers/program.ts';
+import { temporaryFolder } from '../helpers/program.ts';
+import { type ProcessOptions, runProcess } from '../helpers/run-process.ts';
+import { runProgram } from '../helpers/run-program.ts';
 
 /** Where the state folder is to be, and what the shell does before the program. */
 interface Place {
@@ -66,6 +68,10 @@ function fileIn(folder: string): string {
   return file;
 }
 
+/** As a process where the shell sets a limit first, which would bind this process too. */
+const run = (argv: readonly string[], options: ProcessOptions) =>
+  options.shell ? runProcess(argv, options) : runProgram(argv, options);
+
 const oneLine = /^runctl: the journal in .* cannot be (written|read) \(.+\); going on without it.*$/gm;
 
 describe.each(places)('where the state folder %s', (_, prepare) => {
@@ -73,16 +79,16 @@ describe.each(places)('where the state folder %s', (_, prepare) => {
     const { emulator, env } = await withEmulator({ automations: { '*': { duration: '1ms' } } });
     const { state, shell } = prepare();
     const broken = { ...env, RUNCTL_STATE_DIR: state };
-    const started = await runProgram(['trigger', 'nightly', '--watch', '--interval', '10ms', '--json'], {
+    const started = await run(['trigger', 'nightly', '--watch', '--interval', '10ms', '--json'], {
       env: broken,
       shell,
     });
-    const [run] = emulator.runs();
-    expect(JSON.parse(started.stdout)).toMatchObject({ executionId: run?.executionId, status: 'COMPLETED' });
+    const [first] = emulator.runs();
+    expect(JSON.parse(started.stdout)).toMatchObject({ executionId: first?.executionId, status: 'COMPLETED' });
     expect(started.stderr.match(oneLine)).toHaveLength(1);
     expect(started.code).toBe(0);
-    const named = `${emulator.projectId}/nightly/${run?.executionId}`;
-    const looked = await runProgram(['status', named, '--field', 'status'], { env: broken, shell });
+    const named = `${emulator.projectId}/nightly/${first?.executionId}`;
+    const looked = await run(['status', named, '--field', 'status'], { env: broken, shell });
     expect(looked).toMatchObject({ code: 0, stdout: 'COMPLETED\n' });
     expect(emulator.runs()).toHaveLength(1);
   });
@@ -164,7 +170,7 @@ test('a disk that fills up between intent and outcome leaves an open intent, and
   const file = join(state, 'journal.jsonl');
   const intentBytes = readFileSync(file).indexOf('\n\n') + 1;
   writeFileSync(file, '\n'.repeat(1024 - intentBytes - 100));
-  const { stdout, stderr, code } = await runProgram(['trigger', 'weekly!'], { env, shell: 'ulimit -f 1' });
+  const { stdout, stderr, code } = await runProcess(['trigger', 'weekly!'], { env, shell: 'ulimit -f 1' });
   expect({ stdout, code }).toEqual({ stdout: `${emulator.runs()[1]?.executionId}\n`, code: 0 });
   expect(stderr.match(oneLine)).toHaveLength(1);
   const recovered = await runProgram(['recover'], { env });
@@ -186,8 +192,8 @@ test('what is written is for its owner alone, and holds no byte of the API key',
     { apiKey },
   );
   const shell = 'umask 0';
-  await runProgram(['trigger', 'nightly', '--watch', '--interval', '10ms'], { env, shell });
-  expect((await runProgram(['trigger', 'nightly'], { env, shell })).code).toBe(8);
+  await runProcess(['trigger', 'nightly', '--watch', '--interval', '10ms'], { env, shell });
+  expect((await runProcess(['trigger', 'nightly'], { env, shell })).code).toBe(8);
   const state = env.RUNCTL_STATE_DIR ?? '';
   const entries = ['.', ...readdirSync(state, { recursive: true, encoding: 'utf8' })].map((name) => join(state, name));
   expect(entries.length).toBeGreaterThan(3);

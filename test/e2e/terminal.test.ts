@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
-import { runProgram } from '../helpers/program.ts';
+import { runProgram } from '../helpers/run-program.ts';
 import { openScreen, type Screen, type ScreenOptions } from '../helpers/screen.ts';
 
 const esc = '\u001B';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ErrorShape } from '../../src/emulator/scenario.ts';
+import { propertyRuns } from '../helpers/property-runs.ts';
 import { faultsOfReply, faultsOfRequest } from './conformity.ts';
 import { createRandom, createStage } from './stage.ts';
 
@@ -118,7 +119,7 @@ test('in every situation the answers conform, no key starts two runs and no auto
         }
       }
     }),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(300) },
   );
 });
 

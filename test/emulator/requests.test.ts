@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { routeOf } from '../../src/emulator/route.ts';
 import type { ErrorShape } from '../../src/emulator/scenario.ts';
+import { propertyRuns } from '../helpers/property-runs.ts';
 import { faultsOfRequest } from './conformity.ts';
 import { agent, createStage, project } from './stage.ts';
 
@@ -68,7 +69,7 @@ test('the document and the route agree on every request', () => {
       const isKnown = faultsOfRequest({ method, url, headers, body: '{}' }).length === 0;
       expect(routeOf(method, url).kind !== 'astray').toBe(isKnown);
     }),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(500) },
   );
 });
 

@@ -29,7 +29,7 @@ export interface ExchangeReport {
 }
 
 const program = `
-  import { faultOf } from './src/api/failure.ts';
+  import { faultOf } from './src/api/network-fault.ts';
   import { createTransport } from './src/api/transport.ts';
   const { method = 'POST', timeoutMs = ${ampleLimitMs}, lingerMs = 0, ...options } = JSON.parse(process.argv[2]);
   const transport = createTransport({ connections: 2, connectTimeoutMs: timeoutMs, ...options });

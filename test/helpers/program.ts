@@ -3,9 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Emulator } from '../../src/emulator/server.ts';
-import { environmentIn } from './run-program.ts';
-
-export { type Ended, entry, type ProgramOptions, runProgram } from './run-program.ts';
+import { environmentIn } from './environment-in.ts';
 
 /** A folder that is gone when the test is over. */
 export function temporaryFolder(): string {

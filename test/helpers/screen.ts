@@ -1,6 +1,6 @@
 import { spawn } from '@lydell/node-pty';
 import { type IBufferLine, Terminal } from '@xterm/headless';
-import { entry } from './run-program.ts';
+import { entry } from './run-process.ts';
 
 /** The built program on a pseudo-terminal, and what a person at it sees. */
 export interface Screen {

@@ -3,7 +3,8 @@ import { parseScenario } from '../../src/emulator/parse-scenario.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
 import { createRandom } from '../emulator/stage.ts';
-import { type Ended, environmentIn, runProgram } from './run-program.ts';
+import { environmentIn } from './environment-in.ts';
+import { type ProcessEnded, runProcess } from './run-process.ts';
 
 type Order = NonNullable<Scenario['order']>;
 
@@ -63,8 +64,8 @@ export async function torture({ order, triggers, seed, folder, side }: TortureOp
   const nowMs = () => Date.now() + leapMs;
   const emulator = await startEmulator({ scenario, random: createRandom(seed), nowMs, onRequest });
   const env = { ...environmentIn(folder, emulator), RUNCTL_REQUEST_TIMEOUT: '500ms' };
-  const runctl = (args: string[], started?: (child: ChildProcess) => void) => runProgram(args, { env, started });
-  const ended = new Map<string, Ended>();
+  const runctl = (args: string[], started?: (child: ChildProcess) => void) => runProcess(args, { env, started });
+  const ended = new Map<string, ProcessEnded>();
   let killed = 0;
 
   /** One trigger; some have a key of their own and are sent twice, as by a cron line: one after the other, or at once. */
@@ -124,7 +125,7 @@ export async function torture({ order, triggers, seed, folder, side }: TortureOp
   }
 }
 
-type Runctl = (args: string[]) => Promise<Ended>;
+type Runctl = (args: string[]) => Promise<ProcessEnded>;
 
 /** `recover`, and the keys that are open after it. */
 async function settle(runctl: Runctl): Promise<{ open: string[]; unexplained: string[] }> {
@@ -137,7 +138,7 @@ async function settle(runctl: Runctl): Promise<{ open: string[]; unexplained: st
 }
 
 /** What the service knows beside what the journal knows and what the processes said. */
-async function compare(emulator: Emulator, ended: ReadonlyMap<string, Ended>, runctl: Runctl) {
+async function compare(emulator: Emulator, ended: ReadonlyMap<string, ProcessEnded>, runctl: Runctl) {
   const runs = emulator.runs();
   const { stdout } = await runctl(['list', '--json', '--limit', '100000']);
   const known = new Set((JSON.parse(stdout) as { executionId: string }[]).map(({ executionId }) => executionId));
@@ -146,7 +147,7 @@ async function compare(emulator: Emulator, ended: ReadonlyMap<string, Ended>, ru
       'automationName' in target && target.automationName === job ? executionId : [],
     );
   const jobs = new Set(runs.map(({ target }) => ('automationName' in target ? target.automationName : '')));
-  const isTrue = (job: string, { code, stdout: said }: Ended) =>
+  const isTrue = (job: string, { code, stdout: said }: ProcessEnded) =>
     code === 12 ||
     said ===
       idsOf(job)

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Journal } from '../../src/journal/journal.ts';
 import type { JournalRecord } from '../../src/journal/record.ts';
+import { propertyRuns } from '../helpers/property-runs.ts';
 import { modelOf } from './model.ts';
 import { accepted, baseUrl, intent, nightly, refused, request, seen, uuid } from './records.ts';
 import { linesIn, stageIn } from './stage.ts';
@@ -65,7 +66,7 @@ test('whatever several writers, crashes and foreign hands do, every whole line c
         rmSync(parent, { recursive: true });
       }
     }),
-    { numRuns: 150 },
+    { numRuns: propertyRuns(150) },
   );
 });
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
-import { type Ended, entry, type ProgramOptions, runCommand } from '../helpers/run-program.ts';
+import { entry, type ProcessEnded, type ProcessOptions, runCommand } from '../helpers/run-process.ts';
 
 /** A machine on which runctl is installed and nothing else is set: no HOME, no locale, no terminal. */
 export interface Machine {
@@ -19,7 +19,7 @@ export interface Machine {
   /** Address, key and project of the emulator. */
   settings: Record<string, string>;
   /** Runs a command with `env` and what is given beside it. */
-  run(argv: readonly string[], options?: ProgramOptions): Promise<Ended>;
+  run(argv: readonly string[], options?: ProcessOptions): Promise<ProcessEnded>;
   dispose(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import type { Ended } from '../helpers/run-program.ts';
+import type { ProcessEnded } from '../helpers/run-process.ts';
 import { createMachine } from './bare-machine.ts';
 import { type Block, readBlocks } from './blocks.ts';
 
@@ -17,7 +17,7 @@ const blocks = readBlocks();
 const isRunHere = ({ language, text }: Block) =>
   language === 'sh' && !Object.keys(notRunHere).some((line) => text.startsWith(line));
 const scripts = blocks.filter(isRunHere);
-const ended = new Map<Block, Ended>();
+const ended = new Map<Block, ProcessEnded>();
 /** The files that are not empty. */
 const written = new Map<Block, string[]>();
 const runsStarted = new Map<Block, number>();

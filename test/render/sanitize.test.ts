@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { clean, cleanJson, cleanLine } from '../../src/render/sanitize.ts';
+import { propertyRuns } from '../helpers/property-runs.ts';
 
 const esc = '\u001B';
 
@@ -78,7 +79,7 @@ describe('clean', () => {
         expect(harmless).not.toMatch(bidi);
         expect(harmless).not.toMatch(hidden);
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(2_000) },
     );
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { cleanLine } from '../../src/render/sanitize.ts';
 import { createTheme } from '../../src/render/theme.ts';
 import { cutTo, padTo, widthOf } from '../../src/render/width.ts';
+import { propertyRuns } from '../helpers/property-runs.ts';
 
 const theme = await createTheme({ colors: false, unicode: true });
 const ascii = await createTheme({ colors: false, unicode: false });
@@ -51,7 +52,7 @@ describe('a text that is cut', () => {
         if (widthOf(line) <= columns) expect(shown).toBe(line);
         else if (shown !== '') expect(shown.endsWith(looks.symbols.ellipsis)).toBe(true);
       }),
-      { numRuns: 1_000 },
+      { numRuns: propertyRuns(1_000) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createBudget } from '../../src/runs/budget.ts';
+import { propertyRuns } from '../helpers/property-runs.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 
 const { signal } = new AbortController();
@@ -51,7 +52,7 @@ describe('a budget', () => {
           expect(within).toBeLessThanOrEqual(Math.max(1, 2 * perSecond));
         }
       }),
-      { numRuns: 30 },
+      { numRuns: propertyRuns(30) },
     );
   });
 });

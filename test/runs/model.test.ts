@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { isFinal } from '../../src/runs/run.ts';
+import { propertyRuns } from '../helpers/property-runs.ts';
 import { fault, target } from '../helpers/scripted-service.ts';
 import type { Weather } from '../helpers/service-model.ts';
 import { account, baseUrl, createWorld, type ServiceOptions, type Use, type World } from './world.ts';
@@ -192,7 +193,7 @@ test('whatever the weather and whenever it is killed, one run for a trigger, non
       }
       if (!options.replaysRefusals) expect(world.journal().openIntents({ baseUrl })).toEqual([]);
     }),
-    { numRuns: 120, examples: found },
+    { numRuns: propertyRuns(120), examples: found },
   );
   // The sequences have been where it hurts.
   expect(Object.keys(tally)).toEqual(expect.arrayContaining(['fine', 'killed', 'outcome_unknown']));

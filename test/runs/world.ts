@@ -97,7 +97,7 @@ export function createWorld(folder: string, options: ServiceOptions) {
       throw new Killed();
     };
     const connection = {
-      settings: { account },
+      account,
       baseUrl,
       service,
       journal: { ...journal, append },

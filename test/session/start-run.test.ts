@@ -29,7 +29,7 @@ function createMachine() {
     const triggeredAtMs: number[] = [];
     const tempo = createTempo();
     const connection = {
-      settings: { account },
+      account,
       baseUrl,
       service: {
         ...service,

@@ -1,18 +1,12 @@
-// Every fault against every command of the built program. A cell holds the exit code, `problem.started`, and how often
-// the far end was asked: once, again, or – where nothing could count.
-import { describe, expect, test } from 'vitest';
-import {
-  answer,
-  type BadPlace,
-  badWays,
-  inModeration,
-  type Misdeed,
-  misdeeds,
-  startBadService,
-} from '../helpers/faults.ts';
-import { runProgram, temporaryFolder } from '../helpers/program.ts';
-import { atOnceMs } from '../helpers/real-time.ts';
-import { executionId, projectId } from '../helpers/scripted-service.ts';
+// Every fault against every command of the program. A cell holds the exit code, `problem.started`, and how often the far
+// end was asked: once, again, or – where nothing could count.
+import { expect, test } from 'vitest';
+import { type BadPlace, badWays, inModeration, misdeeds, startBadService } from '../../helpers/faults.ts';
+import { temporaryFolder } from '../../helpers/program.ts';
+import { atOnceMs } from '../../helpers/real-time.ts';
+import { runProcess } from '../../helpers/run-process.ts';
+import { runProgram } from '../../helpers/run-program.ts';
+import { executionId, projectId } from '../../helpers/scripted-service.ts';
 
 const matrix = `
 fault                        trigger           status        result        watch
@@ -69,100 +63,66 @@ const patiencesMs = [1_000, 5_000];
 /** What never ends is cut soon; everything else gets the time that a busy machine takes to load its root certificates. */
 const requestTimeoutMs = (fault: string) => (/hang|drip|stall|unresolvable/.test(fault) ? 300 : 4_000);
 const run = `${projectId}/nightly/${executionId}`;
-const commands: Record<string, string[]> = {
+const watch = ['watch', run, '--max-output', '1MiB', '--interval', '20ms'];
+const commands = {
   trigger: ['trigger', 'nightly'],
   status: ['status', run],
   result: ['result', run, '--max-output', '1MiB'],
-  watch: ['watch', run, '--max-output', '1MiB', '--interval', '20ms'],
-};
+  watch,
+} as const;
 const [headings = [], ...rows] = matrix
   .trim()
   .split('\n')
   .map((line) => line.split(/ {2,}/));
 
-test('every fault has its row', () => {
-  expect(rows.map(([fault]) => fault).sort()).toEqual(Object.keys({ ...misdeeds, ...badWays }).sort());
-});
+/** The cells of a command by the name of the fault. */
+export function cellsOf(command: keyof typeof commands): Record<string, string> {
+  const column = headings.indexOf(command);
+  return Object.fromEntries(rows.map((row) => [row[0], row[column]]));
+}
 
-describe('under every fault, in time,', () => {
-  test.each(headings.slice(1))(
-    '%s ends with the code of the matrix and says whether a run was started',
-    async (command) => {
-      const column = headings.indexOf(command);
-      const cells = await inModeration(rows, async (row) => {
-        const [fault = ''] = row;
-        let cell = '';
-        for (const patienceMs of patiencesMs) if (cell !== row[column]) cell = await cellOf(command, fault, patienceMs);
-        return [fault, cell];
-      });
-      const expected = Object.fromEntries(rows.map((row) => [row[0], row[column]]));
-      expect(Object.fromEntries(cells)).toEqual(expected);
-    },
-    120_000,
-  );
-});
+/** Tests that a command does under every fault what its column says. */
+export function testColumn(command: keyof typeof commands): void {
+  test(`under every fault, in time, ${command} ends with the code of the matrix and says whether a run was started`, async () => {
+    const expected = cellsOf(command);
+    const cells = await inModeration(Object.entries(expected), async ([fault, expectedCell]) => {
+      let cell = '';
+      for (const ms of patiencesMs) if (cell !== expectedCell) cell = await cellOf(commands[command], fault, ms);
+      return [fault, cell];
+    });
+    expect(Object.fromEntries(cells)).toEqual(expected);
+  }, 120_000);
+}
 
-const state = (status: string) => answer(200, JSON.stringify({ executionId, status, output: 'done' }));
-
-async function watchAt(place: BadPlace, fault: string, patience: string) {
-  const limits = ['--request-timeout', `${requestTimeoutMs(fault)}ms`, '--give-up-after', patience];
-  const args = ['watch', run, '--max-output', '1MiB', '--interval', '20ms', ...limits, '--json'];
-  const { code, stdout } = await runProgram(args, { env: environment(place) });
+/** A watch at a place with a fault, with so much patience. */
+export async function watchAt(place: BadPlace, fault: string, patience: string) {
+  const { code, stdout } = await runAt(place, fault, watch, patience);
   return { code, document: JSON.parse(stdout) };
 }
 
-test('a watch is ended by no fault that passes, whether it strikes the state or the result', async () => {
-  const inAMinute = ['429, seconds', '429, date', '429, huge', '503, seconds'];
-  const passing = rows.flatMap(([fault = '', , , , watch = '']) =>
-    misdeeds[fault] && watch.startsWith('10') && !inAMinute.includes(fault) ? [fault] : [],
-  );
-  const ends = await inModeration(passing, async (fault) => {
-    let asked = 0;
-    const place = await startBadService(() => {
-      asked += 1;
-      // The second look, and after the third, which tells of the end, the first request for the result.
-      const isStruck = asked === 2 || asked === 4;
-      return isStruck ? (misdeeds[fault] as Misdeed) : state(asked === 1 ? 'RUNNING' : 'COMPLETED');
-    });
-    const { code, document } = await watchAt(place, fault, '20s');
-    return [fault, { code, output: document.output, asked: asked >= 5 }];
-  });
-  const expected = passing.map((fault) => [fault, { code: 0, output: 'done', asked: true }]);
-  expect(Object.fromEntries(ends)).toEqual(Object.fromEntries(expected));
-}, 120_000);
-
-test('a watch that cannot read the result ends with 13 and the state, whatever the fault', async () => {
-  const ends = await inModeration(Object.entries(misdeeds), async ([fault, misdeed]) => {
-    let asked = 0;
-    const place = await startBadService(() => (asked++ === 0 ? state('COMPLETED') : misdeed));
-    const { code, document } = await watchAt(place, fault, '300ms');
-    return [fault, { code, status: document.status, name: document.problem.name }];
-  });
-  const end = { code: 13, status: 'COMPLETED', name: 'result_unavailable' };
-  expect(ends).toEqual(Object.keys(misdeeds).map((fault) => [fault, end]));
-}, 120_000);
-
-function environment({ env }: BadPlace): Record<string, string> {
-  const folder = temporaryFolder();
-  return {
-    RUNCTL_API_KEY: 'key-of-the-matrix',
-    RUNCTL_PROJECT: projectId,
-    RUNCTL_CONFIG_DIR: `${folder}/config`,
-    RUNCTL_STATE_DIR: `${folder}/state`,
-    ...env,
-  };
-}
-
-async function cellOf(command: string, fault: string, patienceMs: number): Promise<string> {
+async function cellOf(args: readonly string[], fault: string, patienceMs: number): Promise<string> {
   const misdeed = misdeeds[fault];
   const place = await (misdeed ? startBadService(() => misdeed) : badWays[fault]?.());
   if (!place) throw new Error(`no fault ${fault}`);
-  const limits = ['--request-timeout', `${requestTimeoutMs(fault)}ms`, '--give-up-after', `${patienceMs}ms`];
-  const args = [...(commands[command] ?? []), ...limits, '--json'];
-  const { code, stdout, stderr, tookMs } = await runProgram(args, { env: environment(place) });
+  const { code, stdout, stderr, tookMs } = await runAt(place, fault, args, `${patienceMs}ms`);
   if (tookMs > patienceMs + requestTimeoutMs(fault) + atOnceMs) return `took ${Math.round(tookMs)} ms`;
   if (code !== 0 && !/^runctl: \S.*\n( {2}\S.*\n)?$/m.test(stderr)) return `says nothing: ${stderr}`;
   const count = place.requests();
   const asked = count === undefined ? '–' : count > 1 ? 'again' : count === 1 ? 'once' : 'never';
   return `${code} ${JSON.parse(stdout).problem?.started ?? '-'} ${asked}`;
+}
+
+/** In this process unless the fault needs certificates that only the environment of a process can name. */
+function runAt(place: BadPlace, fault: string, args: readonly string[], patience: string) {
+  const folder = temporaryFolder();
+  const env = {
+    RUNCTL_API_KEY: 'key-of-the-matrix',
+    RUNCTL_PROJECT: projectId,
+    RUNCTL_CONFIG_DIR: `${folder}/config`,
+    RUNCTL_STATE_DIR: `${folder}/state`,
+    ...place.env,
+  };
+  const run = process.env.FAULTS_AS_PROCESSES || place.env.NODE_EXTRA_CA_CERTS ? runProcess : runProgram;
+  const limits = ['--request-timeout', `${requestTimeoutMs(fault)}ms`, '--give-up-after', patience];
+  return run([...args, ...limits, '--json'], { env });
 }

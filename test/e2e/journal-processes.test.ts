@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { baseUrl, uuid } from './records.ts';
-import { createStage } from './stage.ts';
+import { baseUrl, uuid } from '../journal/records.ts';
+import { createStage } from '../journal/stage.ts';
 
 const bundle = mkdtempSync(join(tmpdir(), 'journal-worker-'));
 const worker = join(bundle, 'worker.cjs');
 
 beforeAll(() => {
-  const source = join(import.meta.dirname, 'worker.ts');
+  const source = join(import.meta.dirname, '../journal/worker.ts');
   buildSync({ entryPoints: [source], outfile: worker, bundle: true, platform: 'node', format: 'cjs' });
 });
 afterAll(() => rmSync(bundle, { recursive: true }));

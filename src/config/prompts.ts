@@ -1,7 +1,22 @@
+import { createInterface } from 'node:readline';
 import { StringDecoder } from 'node:string_decoder';
 import type { Context } from '../context.ts';
 import { Problem } from '../problems/problem.ts';
-import { unlessInterrupted } from './unless-interrupted.ts';
+import { unlessInterrupted } from './read-text.ts';
+
+/** Asks on the terminal for a line, which is shown and can be edited. Throws the interrupted problem on Ctrl-C and Ctrl-D. */
+export async function askLine(question: string, { stdin, terminal, signal }: Context): Promise<string> {
+  const reader = createInterface({ input: stdin, output: terminal });
+  const typed = new Promise<string>((resolve, reject) => {
+    reader.once('close', () => reject(new Problem({ name: 'interrupted', message: 'interrupted' })));
+    reader.question(question, resolve);
+  });
+  try {
+    return await unlessInterrupted(typed, signal);
+  } finally {
+    reader.close();
+  }
+}
 
 const esc = '\u001B';
 const paste = { on: `${esc}[?2004h`, off: `${esc}[?2004l`, begin: `${esc}[200~`, end: `${esc}[201~` };
@@ -11,7 +26,10 @@ const ctrl = { c: '\u0003', d: '\u0004', h: '\b', u: '\u0015', delete: '\u007F' 
 const key = new RegExp(`${esc}(?:\\[[0-9;]*[A-Za-z~]|O?.)|[^${esc}]`, 'gsu');
 const unfinished = new RegExp(`${esc}(?:\\[[0-9;]*|O)?$`);
 
-/** Asks on the terminal for a line that is not shown. A line break that is pasted does not end it. */
+/**
+ * Asks on the terminal for a line that is not shown. A line break that is pasted does not end it. Throws the interrupted
+ * problem on Ctrl-C.
+ */
 export async function askHidden(question: string, context: Context): Promise<string> {
   const { stdin, stderr, signal } = context;
   const decoder = new StringDecoder('utf8');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
-import { runProgram } from '../helpers/program.ts';
+import { runProgram } from '../helpers/run-program.ts';
 
 const fast = ['--interval', '20ms'];
 const posts = (emulator: { requests: readonly { method: string }[] }) =>
@@ -334,16 +334,11 @@ test.each([
   '%s while the answer is awaited ends at once with %i, says that nobody knows, and recover settles it',
   async (signal, exitCode) => {
     const { env, emulator } = await withEmulator({ faults: [{ on: 'trigger', nth: 1, do: 'hang', acts: true }] });
-    const { code, stdout, stderr } = await runProgram(['trigger', 'nightly', '--json'], {
-      env,
-      started(child) {
-        const timer = setInterval(() => {
-          if (posts(emulator).length === 0) return;
-          clearInterval(timer);
-          child.kill(signal);
-        }, 20);
-      },
-    });
+    const interrupt = new AbortController();
+    const running = runProgram(['trigger', 'nightly', '--json'], { env, signal: interrupt.signal });
+    await vi.waitUntil(() => posts(emulator).length > 0, { timeout: 10_000, interval: 5 });
+    interrupt.abort(signal);
+    const { code, stdout, stderr } = await running;
     expect(code).toBe(exitCode);
     expect(stderr).toContain('may or may not have been started');
     expect(JSON.parse(stdout).problem).toMatchObject({ started: 'unknown', safeToRepeat: false });

@@ -4,7 +4,8 @@ import { delimiter, join } from 'node:path';
 import { spawn } from '@lydell/node-pty';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
-import { entry, temporaryFolder } from '../helpers/program.ts';
+import { temporaryFolder } from '../helpers/program.ts';
+import { entry } from '../helpers/run-process.ts';
 
 const isInstalled = (shell: string) => spawnSync(shell, ['--version']).error === undefined;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { askHidden } from '../../src/config/hidden-prompt.ts';
+import { askHidden } from '../../src/config/prompts.ts';
 import type { Problem } from '../../src/problems/problem.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 

@@ -1,7 +1,10 @@
+import { validateHeaderValue } from 'node:http';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseBaseUrl } from '../../src/config/base-url.ts';
+import { parseApiKey, parseBaseUrl } from '../../src/config/parse.ts';
+import { parseSetting } from '../../src/config/setting-table.ts';
 
-describe('a base address', () => {
+describe('a base URL', () => {
   test.each([
     ['https://api.example.com', 'https://api.example.com'],
     ['https://api.example.com/', 'https://api.example.com'],
@@ -22,8 +25,8 @@ describe('a base address', () => {
     ['http://127.255.0.3', 'http://127.255.0.3'],
     ['http://[::1]:80/', 'http://[::1]'],
   ])('%s is taken as %s', (text, taken) => {
-    expect(parseBaseUrl(text, 'test')).toBe(taken);
-    expect(parseBaseUrl(taken, 'test')).toBe(taken);
+    expect(parseBaseUrl(text)).toEqual({ value: taken });
+    expect(parseBaseUrl(taken)).toEqual({ value: taken });
   });
 
   test.each([
@@ -51,8 +54,47 @@ describe('a base address', () => {
     ['https://', 'is not a valid URL'],
     ['https://api.example.com:99999', 'is not a valid URL'],
   ])('%j is refused: %s', (text, why) => {
-    expect(() => parseBaseUrl(text, 'RUNCTL_BASE_URL')).toThrow(why);
-    expect(() => parseBaseUrl(text, 'RUNCTL_BASE_URL')).toThrow('RUNCTL_BASE_URL');
-    expect(() => parseBaseUrl(text, 'RUNCTL_BASE_URL')).not.toThrow('hunter2');
+    const { problem } = parseSetting('baseUrl', text, 'RUNCTL_BASE_URL');
+    expect(problem?.message).toContain(why);
+    expect(problem?.message).toContain('RUNCTL_BASE_URL');
+    expect(JSON.stringify(problem)).not.toContain('hunter2');
+  });
+});
+
+describe('the text of an API key', () => {
+  test.each(['key', 'key with blank', 'k\u00e9y', 'key\n', 'key\r\n'])('%j is taken without its newline', (text) => {
+    expect(parseApiKey(text)).toEqual({ value: text.replace(/\r?\n$/, '') });
+  });
+
+  test.each([
+    ['', 'is empty'],
+    ['\n', 'is empty'],
+    ['hunter2\n\n', 'line break'],
+    ['hunter2\r', 'line break'],
+    ['hunter2\nx-evil: 1', 'line break'],
+    ['hunter2\u0000', 'control character'],
+    ['hunter2\tx', 'control character'],
+    ['hunter2\u007f', 'control character'],
+    ['hunter2\u0085x', 'control character'],
+    [' hunter2', 'begins or ends with a blank'],
+    ['hunter2 ', 'begins or ends with a blank'],
+    ['\u00a0hunter2', 'begins or ends with a blank'],
+    ['hunter2\u2026', 'no header can carry'],
+    ['\ufeffhunter2', 'no header can carry'],
+    ['hunter2\u{1F511}', 'no header can carry'],
+  ])('%j is refused: %s', (text, why) => {
+    expect(parseApiKey(text)).toEqual({ flaw: expect.stringContaining(why) });
+  });
+
+  test('of any form is either what a header can carry, or refused without a word of it', () => {
+    const text = fc.string({ unit: 'binary', minLength: 6, maxLength: 40 }).map((tail) => `hunter2${tail}`);
+    fc.assert(
+      fc.property(text, (key) => {
+        const { value, problem } = parseSetting('apiKey', key, 'RUNCTL_API_KEY');
+        if (value !== undefined) validateHeaderValue('x-api-key', value);
+        expect(JSON.stringify(problem) ?? '').not.toContain('hunter2');
+        expect(problem?.facts.cause).toBeUndefined();
+      }),
+    );
   });
 });

@@ -1,9 +1,8 @@
 // What a failure says of the run (`started`, `safeToRepeat`) beside what the service really started.
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Fault, Scenario } from '../../src/emulator/scenario.ts';
-import type { Emulator } from '../../src/emulator/server.ts';
 import { withEmulator } from '../helpers/emulator.ts';
-import { runProgram } from '../helpers/program.ts';
+import { runProgram } from '../helpers/run-program.ts';
 
 // The last column: how many runs the service says it was.
 const table = `
@@ -152,21 +151,16 @@ test.each(rows.map((row) => row.split(/ {2,}/)))(
     const state = elsewhere ? `${env.RUNCTL_STATE_DIR}-elsewhere` : env.RUNCTL_STATE_DIR;
     if (earlier) await runProgram(earlier, { env: { ...env, RUNCTL_STATE_DIR: state } });
     const before = emulator.runs().length;
-    const { code, stdout } = await runProgram([...argv, '--json'], {
-      env,
-      started: (child) => interruptAfter && interrupt(emulator, interruptAfter, () => child.kill('SIGINT')),
-    });
+    const interrupt = new AbortController();
+    const running = runProgram([...argv, '--json'], { env, signal: interrupt.signal });
+    if (interruptAfter) {
+      await vi.waitUntil(() => emulator.requests.length >= interruptAfter, { timeout: 10_000, interval: 5 });
+      interrupt.abort('SIGINT');
+    }
+    const { code, stdout } = await running;
     const [{ problem }] = [JSON.parse(stdout)].flat();
     expect(problem.exitCode).toBe(code);
     const really = emulator.runs().length - before;
     expect([code, problem.started, problem.safeToRepeat ? 'yes' : 'no', really].map(String)).toEqual(expected);
   },
 );
-
-function interrupt({ requests }: Emulator, afterRequests: number, kill: () => void): void {
-  const timer = setInterval(() => {
-    if (requests.length < afterRequests) return;
-    clearInterval(timer);
-    kill();
-  }, 5);
-}

@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { parseScenario } from '../../src/emulator/parse-scenario.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
 import { withEmulator } from '../helpers/emulator.ts';
-import { environmentOf, runProgram } from '../helpers/program.ts';
+import { environmentOf } from '../helpers/program.ts';
 import { atOnceMs } from '../helpers/real-time.ts';
+import { runProgram } from '../helpers/run-program.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const unknownId = '99999999-9999-4999-8999-999999999999';

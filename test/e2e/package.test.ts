@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { publint } from 'publint';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { version } from '../package.json';
-import { startEmulator } from '../src/emulator/server.ts';
-import { environmentOf, temporaryFolder } from './helpers/program.ts';
+import { version } from '../../package.json';
+import { startEmulator } from '../../src/emulator/server.ts';
+import { environmentOf, temporaryFolder } from '../helpers/program.ts';
 
-const root = join(import.meta.dirname, '..');
+const root = join(import.meta.dirname, '../..');
 
 function npm(args: string[], folder: string): string {
   // What npm itself was started with is not for the npm in here.
@@ -32,7 +32,8 @@ test('the package holds the program, its page and its licences, and nothing else
 });
 
 test('publint finds nothing to mend', async () => {
-  const { messages } = await publint({ pkgDir: root, pack: false, strict: true, level: 'warning' });
+  const files = packed.files.map(({ path }) => ({ name: join('package', path), data: readFileSync(join(root, path)) }));
+  const { messages } = await publint({ pkgDir: 'package', pack: { files }, strict: true, level: 'warning' });
   expect(messages).toEqual([]);
 });
 

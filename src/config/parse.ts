@@ -1,0 +1,68 @@
+import { parseDuration } from '../runs/duration.ts';
+import { isUuid } from '../runs/uuid.ts';
+
+/**
+ * A setting as it is stored, or what is wrong with its text: the end of a sentence that begins with the setting's name.
+ * It never quotes the text, which may be an API key in the wrong place, or a URL with a password.
+ */
+export type Parsed = { value: string } | { flaw: string };
+
+/** An API key without the newline at its end. */
+export function parseApiKey(text: string): Parsed {
+  const apiKey = text.replace(/\r?\n$/, '');
+  const flaw = flawOfApiKey(apiKey);
+  return flaw ? { flaw } : { value: apiKey };
+}
+
+/** Fetch and undici would quote the header that they refuse, so such a key must not reach them. */
+function flawOfApiKey(apiKey: string): string | undefined {
+  if (apiKey === '') return 'is empty';
+  if (/[\r\n]/.test(apiKey)) return 'holds a line break';
+  if (/\p{Cc}/u.test(apiKey)) return 'holds a control character';
+  if (/[^\0-\u00ff]/.test(apiKey)) return 'holds a character that no header can carry';
+  if (apiKey !== apiKey.trim()) return 'begins or ends with a blank';
+  return undefined;
+}
+
+/** A base URL without the slash at its end and without `/v0`, which every path of the service begins with. A path prefix is kept. */
+export function parseBaseUrl(text: string): Parsed {
+  const flaw = flawOfBaseUrl(text);
+  if (flaw) return { flaw };
+  const { origin, pathname } = new URL(text);
+  return { value: origin + trimSlashes(trimSlashes(pathname).replace(/\/v0$/, '')) };
+}
+
+const trimSlashes = (path: string) => path.replace(/\/+$/, '');
+
+function flawOfBaseUrl(text: string): string | undefined {
+  // The URL parser drops them without a word.
+  if (/[\s\p{Cc}]/u.test(text)) return 'holds a blank or a control character';
+  if (!/^https?:\/\//i.test(text)) return 'does not begin with https://';
+  if (!URL.canParse(text)) return 'is not a valid URL';
+  const { protocol, hostname, username, password } = new URL(text);
+  if (username || password) return 'holds a user name or password, which it must not';
+  if (/[?#]/.test(text)) return 'holds a query or a fragment, which it must not';
+  if (protocol === 'http:' && !isLoopback(hostname)) return 'must begin with https://, as it is not this machine';
+  return undefined;
+}
+
+/** Of a host as the URL parser writes it: lower case, IPv4 in four parts, IPv6 in brackets. */
+function isLoopback(host: string): boolean {
+  return /^(?:(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(host);
+}
+
+/** A project id in lower case. */
+export function parseProject(text: string): Parsed {
+  return isUuid(text) ? { value: text.toLowerCase() } : { flaw: 'is not a UUID' };
+}
+
+const shortestTimeoutMs = 100;
+const longestTimeoutMs = 600_000;
+
+/** A duration from 100 ms to 10 min, as it was written. */
+export function parseRequestTimeout(text: string): Parsed {
+  const ms = parseDuration(text);
+  if (ms === undefined) return { flaw: 'is not a duration' };
+  if (ms < shortestTimeoutMs || ms > longestTimeoutMs) return { flaw: 'is not between 100ms and 10m' };
+  return { value: text };
+}

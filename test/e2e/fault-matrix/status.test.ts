@@ -1,0 +1,3 @@
+import { testColumn } from './matrix.ts';
+
+testColumn('status');

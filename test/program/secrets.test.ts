@@ -1,0 +1,116 @@
+// No byte of the API key or of a proxy's password in anything the program writes, whatever the service does.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { codings } from '../helpers/codings.ts';
+import { withEmulator } from '../helpers/emulator.ts';
+import { answer, inModeration, type Misdeed, misdeeds, startBadService } from '../helpers/faults.ts';
+import { environment, key, leaked, patience, written } from '../helpers/leaks.ts';
+import { temporaryFolder } from '../helpers/program.ts';
+import { runProgram } from '../helpers/run-program.ts';
+import { executionId, projectId } from '../helpers/scripted-service.ts';
+
+const run = `${projectId}/nightly/${executionId}`;
+
+test('under every fault of a service nothing is leaked, with --debug', async () => {
+  const leaks = await inModeration(Object.entries(misdeeds), async ([name, misdeed]) => {
+    const place = await startBadService(() => misdeed);
+    const env = environment(place.env);
+    const ended = await runProgram(['trigger', 'nightly', '--debug', ...patience], { env });
+    expect(ended.stderr).toContain('debug: #1 POST');
+    return [name, leaked(written(ended, env))];
+  });
+  expect(leaks.filter(([, spelt]) => spelt?.length)).toEqual([]);
+}, 60_000);
+
+describe('a service that gives the key back in every spelling and every place', () => {
+  const echoes = Object.values(codings).map((coding) => coding(key));
+  const inHeader = echoes.filter((echo) => /^[\x20-\x7e]*$/.test(echo)).join(' ');
+  const header = ['x-request-id', 'location', 'server', 'retry-after', 'content-type']
+    .map((name) => `${name}: ${name === 'location' ? 'https://elsewhere.test/' : ''}${inHeader}`)
+    .join('\r\n');
+  const words = echoes.join(' and ');
+  const page = `<html><body><p>runAlreadyActive: the key ${words} is bad</body></html>`;
+  const fields = { code: 'runAlreadyActive', message: words, detail: words, title: words };
+  // The message is cut after 300 characters, here in the middle of the key.
+  const atTheCut = { message: `${'x'.repeat(290)}${key}` };
+  const answers: [string, Misdeed][] = [
+    ['302', answer(302, '', header)],
+    ['400', answer(400, JSON.stringify(fields), header)],
+    ['401', answer(401, JSON.stringify({ error: echoes[0] }), header)],
+    ['402, cut', answer(402, JSON.stringify(atTheCut), header)],
+    ['422', answer(422, JSON.stringify(fields), header)],
+    ['422, page', answer(422, page, header)],
+    ['429', answer(429, JSON.stringify(fields), header)],
+    ['500', answer(500, JSON.stringify(fields), header)],
+    ['500, cut', answer(500, `${'x'.repeat(290)}${key}`, header)],
+    ['200', answer(200, words, header)],
+    ['no HTTP', (socket) => socket.end(`HTTP/1.1 ${words}\r\n${words}\r\n\r\n`)],
+    ['another coding', answer(200, '{}', `content-encoding: ${inHeader}`)],
+  ];
+  const commands = [
+    ['trigger', 'nightly', '--json', '--debug', ...patience],
+    ['watch', run, '--events', '--debug', '--interval', '20ms', ...patience],
+    ['result', run, ...patience],
+  ];
+
+  test.each(commands)('is not quoted by `%s`', async (...args) => {
+    const leaks = await inModeration(answers, async ([name, misdeed]) => {
+      const { env: place } = await startBadService(() => misdeed);
+      const env = environment(place);
+      const ended = await runProgram(args, { env });
+      expect(ended.code).not.toBe(0);
+      const text = written(ended, env);
+      // Of a key that is cut not even a part is left.
+      return [name, leaked(text), text.includes('sk-"') || text.includes('sk-\\"')];
+    });
+    expect(leaks).toEqual(answers.map(([name]) => [name, [], false]));
+  });
+});
+
+describe('the key', () => {
+  test('is shown by `config` as its last four characters only', async () => {
+    const env = { ...environment(), RUNCTL_API_KEY: '' };
+    const set = await runProgram(['config', 'set', 'apiKey'], { env, input: `${key}\n` });
+    expect(set.code).toBe(0);
+    for (const args of [
+      ['list'],
+      ['list', '--json'],
+      ['get', 'apiKey'],
+      ['get', 'apiKey', '--json'],
+      ['unset', 'apiKey'],
+    ]) {
+      const { stdout, stderr } = await runProgram(['config', ...args], { env });
+      expect(leaked(stdout + stderr)).toEqual([]);
+      if (args[0] !== 'unset') expect(stdout).toContain('****9xyz');
+    }
+    expect(leaked(set.stdout + set.stderr)).toEqual([]);
+  });
+
+  test('is not in the environment of --on-final unless it was in ours, and not in what its command prints', async () => {
+    const { env: reach } = await withEmulator({ automations: { '*': { duration: '1ms' } } }, { apiKey: key });
+    const { RUNCTL_API_KEY: _, ...env } = reach;
+    const folder = temporaryFolder();
+    const [file, told] = [join(folder, 'key'), join(folder, 'told')];
+    writeFileSync(file, key);
+    const onFinal = ['--on-final', `env > ${told}; cat >> ${told}; cat ${file} >&2`];
+    const args = ['trigger', 'nightly', '--watch', '--interval', '20ms', '--api-key-file', file, ...onFinal];
+    const { code, stdout, stderr } = await runProgram(args, { env: { ...env, PATH: process.env.PATH ?? '' } });
+    expect(code).toBe(0);
+    expect(readFileSync(told, 'utf8')).toContain('RUNCTL_STATUS=COMPLETED');
+    expect(leaked(readFileSync(told, 'utf8') + stdout + stderr)).toEqual([]);
+  });
+
+  test.each<[string, string[], Record<string, string>]>([
+    ['given as a flag that does not exist', ['status', `--api-key=${key}`], {}],
+    ['with a line break in it', ['status'], { RUNCTL_API_KEY: `${key}\n${key}` }],
+    ['with a character that no header carries', ['status'], { RUNCTL_API_KEY: `${key}\u{1F511}` }],
+    ['in the base address', ['status'], { RUNCTL_BASE_URL: `https://user:${encodeURIComponent(key)}@x.test` }],
+    ['in a proxy address', ['status', executionId], { HTTP_PROXY: `socks5://u:${encodeURIComponent(key)}@x` }],
+  ])('%s is refused without being shown', async (_, args, env) => {
+    const ended = await runProgram([...args, '--json'], { env: environment({ ...atNowhere, ...env }) });
+    expect(ended.code).toBe(2);
+    expect(leaked(ended.stdout + ended.stderr)).toEqual([]);
+  });
+  const atNowhere = { RUNCTL_BASE_URL: 'http://127.0.0.1:9' };
+});

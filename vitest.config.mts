@@ -1,0 +1,22 @@
+import { defineConfig } from 'vitest/config';
+
+/** Tests of the built program, of recipes and of anything else that is a process. */
+const e2e = ['test/e2e/**/*.test.ts', 'test/recipes/**/*.test.ts'];
+
+export default defineConfig({
+  test: {
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    // Not threads: some tests set the umask, which belongs to the whole process.
+    pool: 'forks',
+    isolate: false,
+    // More than there are cores, since many tests wait for a clock or for another process.
+    maxWorkers: 4,
+    setupFiles: 'test/helpers/property-runs.ts',
+    coverage: { include: ['src/**/*.ts'] },
+    projects: [
+      { extends: true, test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: e2e } },
+      { extends: true, test: { name: 'e2e', include: e2e, globalSetup: 'test/helpers/build-when-stale.ts' } },
+    ],
+  },
+});

@@ -12,7 +12,7 @@ const imports = readdirSync(src, { recursive: true, encoding: 'utf8' })
     const named = [...text.matchAll(/^(?:import|export) .*?from '([^']+)';|import\('([^']+)'\)|^import '([^']+)';/gms)];
     return named
       .filter(([statement]) => !/^(import|export) type/.test(statement))
-      .map(([, ...names]) => ({ file, name: names.find(Boolean) ?? '' }));
+      .map(([, top, late, bare]) => ({ file, name: top ?? late ?? bare ?? '', isLate: late !== undefined }));
   });
 
 /** The folder of a source, and `.` for those that stand above all folders. */
@@ -61,4 +61,21 @@ test.each(Object.entries(allowed))('%s imports nothing but its own and %j', (fol
   const reached = own.map(({ file, name }) => ({ file, to: folderOf(relative(src, join(src, dirname(file), name))) }));
   const foreign = reached.filter(({ to }) => to !== folder && to !== '..' && !others.includes(to));
   expect(sorted(foreign.map(({ file, to }) => `${file} > ${to}`))).toEqual([]);
+});
+
+/** What is loaded before any command runs: a source and all that it imports, but for what it imports while it runs. */
+function loadedWith(file: string, loaded = new Set<string>()): Set<string> {
+  if (loaded.has(file) || !file.endsWith('.ts')) return loaded.add(file);
+  loaded.add(file);
+  for (const { name, isLate } of imports.filter((each) => each.file === file)) {
+    if (!isLate) loadedWith(name.startsWith('.') ? join(dirname(file), name) : name, loaded);
+  }
+  return loaded;
+}
+
+test('no package that takes long to load is loaded before the command that needs it', () => {
+  const packages = [...loadedWith('process.ts')].filter(
+    (name) => !/\.(ts|json)$/.test(name) && !name.startsWith('node:'),
+  );
+  expect(packages.sort()).toEqual(['commander', 'lossless-json']);
 });

@@ -3,13 +3,14 @@ import { readConfigFile } from '../config/config-file.ts';
 import { checkProfileName, chooseProfile, storedProfile } from '../config/profile.ts';
 import { askHidden, askLine } from '../config/prompts.ts';
 import { parseSetting, settingTable, valueIfGiven } from '../config/setting-table.ts';
+import { requireConfigFile, storeInProfile } from '../config/store-profile.ts';
 import type { Context } from '../context.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { exitNameOf } from '../problems/watch-problems.ts';
 import { printNextStep, printSentence, themeOf } from '../render/output.ts';
 import type { Run } from '../runs/run.ts';
 import { connect } from '../session/connect.ts';
-import { requireConfigFile, storeInProfile, warnOfOverrides } from './config.ts';
+import { warnOfOverrides } from './config.ts';
 
 const questions = [
   { key: 'baseUrl', asks: 'base address of the service', isNeeded: true },

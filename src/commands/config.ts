@@ -3,8 +3,7 @@ import { helpCommand } from '../cli/help.ts';
 import { settingOptions } from '../cli/options.ts';
 import { readApiKeyInput } from '../config/api-key.ts';
 import { type ConfigFile, readConfigFile } from '../config/config-file.ts';
-import { resolveConfigFile } from '../config/paths.ts';
-import { type ChosenProfile, checkProfileName, chooseProfile, sourceOf, storedProfile } from '../config/profile.ts';
+import { checkProfileName, chooseProfile, sourceOf, storedProfile } from '../config/profile.ts';
 import { parseSettingKey } from '../config/setting-key.ts';
 import {
   defaultProfile,
@@ -16,6 +15,7 @@ import {
   valueIfGiven,
 } from '../config/setting-table.ts';
 import { maskSecrets, resolveSettings, type SettingFlags } from '../config/settings.ts';
+import { changeConfig, requireConfigFile, storeInProfile, withProfile } from '../config/store-profile.ts';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
@@ -154,7 +154,7 @@ export async function configSet(
   const profile = chooseProfile(options.profile, context.env, file);
   if (key === 'profile') {
     checkIsThere(value, file.config);
-    await change(path, (config) => ({ ...config, profile: value }));
+    await changeConfig(path, (config) => ({ ...config, profile: value }));
     context.stderr.write(`the profile is ${quote(value)} from now on, as ${path} says\n`);
     return 0;
   }
@@ -195,40 +195,11 @@ export async function configUnset(name: string, options: ConfigOptions, context:
     return 0;
   }
   // JSON has no undefined: the field goes.
-  await change(path, (config) =>
+  await changeConfig(path, (config) =>
     isTop ? { ...config, profile: undefined } : withProfile(config, profile, { [key]: undefined }),
   );
   context.stderr.write(`removed ${key} from ${where}\n`);
   return 0;
-}
-
-/** Stores settings that have been checked; others of the profile stay. */
-export function storeInProfile(
-  path: string,
-  profile: ChosenProfile,
-  changes: { [key in StoredKey]?: string },
-): Promise<void> {
-  return change(path, (config) => withProfile(config, profile, changes));
-}
-
-function withProfile(
-  config: ConfigFile,
-  { name }: ChosenProfile,
-  changes: { [key in StoredKey]?: string },
-): ConfigFile {
-  const profile = { ...storedProfile(name, config), ...changes };
-  return { ...config, profiles: { ...config.profiles, [name]: profile } };
-}
-
-async function change(path: string, make: (config: ConfigFile) => ConfigFile): Promise<void> {
-  const { changeConfigFile } = await import('../config/write-config.ts');
-  changeConfigFile(path, make);
-}
-
-export function requireConfigFile({ env }: Context): string {
-  const path = resolveConfigFile(env);
-  if (path === undefined) throw usageProblem('there is no folder for a config file', 'set HOME or RUNCTL_CONFIG_DIR');
-  return path;
 }
 
 function checkIsThere(name: string | undefined, config: ConfigFile): asserts name is string {

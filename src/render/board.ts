@@ -11,7 +11,7 @@ import { createRunLine, type RunLine } from './run-line.ts';
 import { cleanLine } from './sanitize.ts';
 import { createLiveText } from './spinner.ts';
 import { colorOfState, symbolOfState } from './state.ts';
-import { typeset } from './theme.ts';
+import { renderMarkup } from './theme.ts';
 import { wrap } from './wrap.ts';
 
 // Lines that the prompt, the counts and the spinner want for themselves.
@@ -82,7 +82,7 @@ export async function createBoard(
       ends.set(`${ends.size} ${nameOf(target)}`, endWithoutRun(problem));
       draw();
     },
-    say: (line) => live.above(typeset(line, theme, { columns: stderr.columns })),
+    say: (line) => live.above(renderMarkup(line, theme, { columns: stderr.columns })),
     over: attention.over,
     stop() {
       live.stop();

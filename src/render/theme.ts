@@ -57,7 +57,7 @@ export async function createTheme({ colors, unicode, connectionFlags = '' }: Loo
 }
 
 /** A sentence of ours with what is `to be typed` in it set off: that is never broken, so that it can be copied. */
-export function typeset(sentence: string, theme: Theme, lines: Lines = {}): string {
+export function renderMarkup(sentence: string, theme: Theme, lines: Lines = {}): string {
   const words = cleanLine(sentence).match(/[^\s`]*`[^`]+`[^\s`]*|\S+/g) ?? [];
   return wrap(
     words.map((word) => word.replace(/`([^`]+)`/, (_, typed) => theme.command(typed))),

@@ -178,3 +178,15 @@ test.each(['--help', 'help', 'help trigger', 'trigger --help', 'config set --hel
     expect(written).not.toBe('');
   },
 );
+
+/** Every option that does not take any text, as a command line that gives it an empty one. */
+const refused = [...commands].flatMap(([name, { arguments: args = {}, options = {} }]) => {
+  const words = [...name.split(' '), ...Object.values(args).map(() => id)];
+  return Object.values(options)
+    .filter(({ parse, choices }) => parse ?? choices)
+    .map(({ flags }) => [...words, `${/--[\w-]+/.exec(flags)?.[0]}=`]);
+});
+
+test.each(refused.map((argv) => [argv]))('the refusal of %j names the flag', (argv) => {
+  expect(() => parse(argv, program, { columns: 80, write() {} })).toThrow(`${argv.at(-1)?.replace('=', '')} <`);
+});

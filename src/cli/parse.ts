@@ -3,30 +3,30 @@ import { type Problem, usageProblem } from '../problems/problem.ts';
 import type { CommandDefinition } from './define-command.ts';
 import { helpCommand } from './help.ts';
 import { checkOutput } from './options.ts';
-import { type Output, type TypedCommand, toCommander } from './to-commander.ts';
+import { type Output, type ParsedCommand, toCommander } from './to-commander.ts';
 
 /**
  * Reads a command line. Undefined where it asks for help or the version: that has been written to `output`.
  * Throws a usage problem.
  */
-export function parse(argv: readonly string[], program: CommandDefinition, output: Output): TypedCommand | undefined {
+export function parse(argv: readonly string[], program: CommandDefinition, output: Output): ParsedCommand | undefined {
   const asked = (argv[0] === helpCommand.name ? argv[1] : argv[0]) ?? '';
   const command = program.commands?.find(({ name }) => name === asked);
   // The help of a command that does not exist is no help.
   const isUnknown = /^[^-]/.test(asked) && !command;
   const words = isUnknown ? [asked] : argv.length === 0 ? [helpCommand.name] : argv;
-  let typed: TypedCommand | undefined;
+  let parsed: ParsedCommand | undefined;
   try {
     const parser = toCommander(withOptionsOf(command, program), output, (found) => {
-      typed = found;
+      parsed = found;
     });
     parser.parse(words, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0) throw wrongUsage(error, command);
   }
-  if (typed) checkOutput(typed.options);
-  return typed;
+  if (parsed) checkOutput(parsed.options);
+  return parsed;
 }
 
 /** The program without the options of the other commands: to make all 150 takes 10 ms, and none is needed. */

@@ -14,10 +14,10 @@ export async function runCli(words: readonly string[], program: CommandDefinitio
   const argv = words[0] === '--' ? words.slice(1) : words;
   let own = context;
   try {
-    const typed = parse(argv, program, context.stdout);
-    if (!typed) return argv.length === 0 ? await welcome(context) : 0;
-    own = variantOf(context, { connectionFlags: connectionFlags(typed.options) });
-    return (await typed.command.run?.(typed.arguments, typed.options, own)) ?? 0;
+    const parsed = parse(argv, program, context.stdout);
+    if (!parsed) return argv.length === 0 ? await welcome(context) : 0;
+    own = variantOf(context, { connectionFlags: connectionFlags(parsed.options) });
+    return (await parsed.command.run?.(parsed.arguments, parsed.options, own)) ?? 0;
   } catch (error) {
     return failWith(error, argv, own);
   }

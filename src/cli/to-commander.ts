@@ -3,8 +3,8 @@ import { usageProblem } from '../problems/problem.ts';
 import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from './define-command.ts';
 import { addExamples, addReadOn, formatItem, helpCommand, helpOption, versionOption } from './help.ts';
 
-/** A command that was typed, with the values that it is to be run with. */
-export interface TypedCommand {
+/** The command of a command line, with the values that it is to be run with. */
+export interface ParsedCommand {
   command: CommandDefinition;
   arguments: Record<string, unknown>;
   options: Record<string, unknown>;
@@ -15,11 +15,11 @@ export interface Output {
   readonly columns: number;
 }
 
-/** The program as commander parses it. A command that was typed goes to `onTyped` and is not run; help goes to `output`. */
+/** The program as commander parses it. A command that was typed goes to `onParsed` and is not run; help goes to `output`. */
 export function toCommander(
   program: CommandDefinition,
   output: Output,
-  onTyped: (typed: TypedCommand) => void = () => {},
+  onParsed: (parsed: ParsedCommand) => void = () => {},
 ): Command {
   const columns = () => output.columns;
   const root = new Command(program.name)
@@ -41,20 +41,20 @@ export function toCommander(
   return root;
 
   function fill(target: Command, definition: CommandDefinition): Command {
-    target.description(definition.about);
-    if (definition.version) target.version(definition.version, versionOption.flags, versionOption.about);
-    for (const argument of Object.values(definition.arguments ?? {})) target.addArgument(argumentOf(argument));
-    for (const [name, option] of Object.entries(definition.options ?? {})) target.addOption(optionOf(name, option));
-    for (const inner of definition.commands ?? []) {
+    const { about, version, arguments: args = {}, options = {}, commands, run } = definition;
+    target.description(about);
+    if (version) target.version(version, versionOption.flags, versionOption.about);
+    for (const argument of Object.values(args)) target.addArgument(argumentOf(argument));
+    for (const [name, option] of Object.entries(options)) target.addOption(optionOf(name, option));
+    for (const inner of commands ?? []) {
       const command = fill(new Command(inner.name).copyInheritedSettings(target), inner).helpGroup(inner.heading ?? '');
       if (inner.name === helpCommand.name) target.addHelpCommand(command);
       else target.addCommand(command);
     }
-    const isGroup = definition.commands !== undefined;
-    if (definition.run) {
-      target.allowExcessArguments(isGroup).action(() => {
-        if (isGroup) refuseUnknown(target);
-        onTyped(valuesOf(target, definition));
+    if (run) {
+      target.allowExcessArguments(commands !== undefined).action(() => {
+        if (commands) refuseUnknown(target);
+        onParsed(valuesOf(target, definition));
       });
     }
     addExamples(target, definition, columns);
@@ -84,7 +84,7 @@ function refuseUnknown(group: Command): void {
   throw usageProblem(`unknown command '${group.name()} ${unknown}'`, `see \`runctl ${group.name()} --help\``);
 }
 
-function valuesOf(typed: Command, command: CommandDefinition): TypedCommand {
+function valuesOf(typed: Command, command: CommandDefinition): ParsedCommand {
   const names = Object.keys(command.arguments ?? {});
   return {
     command,

@@ -2,29 +2,9 @@ import type { Command } from 'commander';
 import { version } from '../package.json';
 import type { CommandDefinition, Example } from '../src/cli/define-command.ts';
 import { toCommander } from '../src/cli/to-commander.ts';
-import { type Outline, outlineOf } from '../src/completion/outline.ts';
 import { settingTable } from '../src/config/setting-table.ts';
 import { exitCodes } from '../src/problems/exit-codes.ts';
 import { program } from '../src/program.ts';
-
-/** What `--help` prints where nobody knows a width, by the words before it; '' is runctl itself. */
-export function helpTexts(): Record<string, string> {
-  let text = '';
-  const texts: Record<string, string> = {};
-  const collect = (command: Command, words: string[]) => {
-    text = '';
-    command.outputHelp();
-    texts[words.join(' ')] = text;
-    for (const inner of command.commands) collect(inner, [...words, inner.name()]);
-  };
-  const write = (part: string) => {
-    text += part;
-  };
-  collect(toCommander(program, { columns: 80, write }), []);
-  return texts;
-}
-
-export const programOutline = (): Outline => outlineOf(program);
 
 /** The man page, from the same definitions as `--help`, the table of settings and that of exit codes. */
 export function manualPage(): string {

@@ -4,10 +4,10 @@ import { settingOptions } from '../cli/options.ts';
 import { readApiKeyInput } from '../config/api-key.ts';
 import { type ConfigFile, readConfigFile } from '../config/config-file.ts';
 import { checkProfileName, chooseProfile, sourceOf, storedProfile } from '../config/profile.ts';
-import { parseSettingKey } from '../config/setting-key.ts';
 import {
   defaultProfile,
   parseSetting,
+  parseSettingKey,
   type Resolved,
   type StoredKey,
   settingKeys,

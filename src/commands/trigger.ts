@@ -19,7 +19,6 @@ import { type Connection, connect } from '../session/connect.ts';
 import { followRun, reporterFor } from '../session/follow-run.ts';
 import { createEarlyWord, type Outcome, tellOutcomes } from '../session/report.ts';
 import { type Start, startRun } from '../session/start-run.ts';
-import { expectLongWatch } from '../v8-flags.ts';
 
 const defaultReruns = 1;
 
@@ -94,7 +93,6 @@ export async function triggerAll(
 ): Promise<number> {
   const options = { ...flags, runs: requests.length };
   const reporter = await reporterFor(options, connection, context);
-  if (options.watch) expectLongWatch();
   try {
     await splay(options.splayMs, reporter, context);
     // On stdout ids stand in the order of the arguments, unless stdout is for the run's end or for other data.

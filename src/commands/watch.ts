@@ -15,7 +15,6 @@ import { type Connection, connect } from '../session/connect.ts';
 import { findRun, type KnownRun, knownRun } from '../session/find-run.ts';
 import { type FollowFlags, followRun, reporterFor } from '../session/follow-run.ts';
 import { createEarlyWord, exitCodeOfEnding, type Outcome, tellOutcomes } from '../session/report.ts';
-import { expectLongWatch } from '../v8-flags.ts';
 
 const options = {
   all: flag('--all', 'every run of the journal that has not ended'),
@@ -75,7 +74,6 @@ export async function followAll(
   const distinct = new Map(runs.map((known) => [keyOf(known), known]));
   const options = { ...flags, runs: distinct.size };
   const reporter = await reporterFor(options, connection, context);
-  expectLongWatch();
   try {
     const enough = new AbortController();
     const watching = endedBy(context, context.stdout.closed);

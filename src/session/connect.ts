@@ -13,7 +13,6 @@ import {
 } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
-import { openLimits } from '../journal/limits.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { cleanLine } from '../render/sanitize.ts';
 import { type Budget, createBudget } from '../runs/budget.ts';
@@ -22,7 +21,6 @@ import type { Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
 import { createTempo, type Tempo } from '../runs/tempo.ts';
 import { withMissingRuns } from './not-found-tracking.ts';
-import { withSharedLimits } from './shared-limits.ts';
 
 export interface ConnectOptions extends SettingFlags {
   /** Requests a second. */
@@ -94,17 +92,11 @@ export async function connect(
   });
   const account = accountOf(apiKey);
   const journal = journalOf(context, journalNeed);
-  const limits = openLimits({
-    folder: resolveStateFolder(env),
-    baseUrl,
-    account: () => account,
-    nowMs: clock.nowMs,
-  });
   return {
     settings,
     account,
     baseUrl,
-    service: withMissingRuns(withSharedLimits(service, limits, clock), journal, baseUrl),
+    service: withMissingRuns(service, journal, baseUrl),
     journal,
     history: historyOf(journal, baseUrl),
     budget: createBudget(rate, clock),

@@ -2,7 +2,7 @@ import { defineCommand, flag, type OptionValues, option } from '../cli/define-co
 import { asTyped, giveUpOptions, outputOptions, settingOptions } from '../cli/options.ts';
 import { duration } from '../cli/values.ts';
 import type { Context } from '../context.ts';
-import type { OpenIntent } from '../journal/open-intent.ts';
+import type { UnresolvedTrigger } from '../journal/journal.ts';
 import { createTriggerRecord } from '../journal/trigger-record.ts';
 import { exitCodeOf } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
@@ -43,7 +43,7 @@ export const recover = defineCommand({
 
 /** What became of one open intent. */
 interface Recovery {
-  intent: OpenIntent;
+  intent: UnresolvedTrigger;
   outcome: 'settled' | 'open' | 'too_old' | 'forgotten' | 'other_key';
   executionId?: string;
   problem?: Problem;
@@ -54,7 +54,7 @@ interface Recovery {
 async function recoverAll(options: RecoverOptions, context: Context): Promise<number> {
   const connection = await connect(options, context, { needed: true });
   const { journal, baseUrl } = connection;
-  const intents = journal.openIntents({ baseUrl });
+  const intents = journal.unresolvedTriggers({ baseUrl });
   const recoveries: Recovery[] = [];
   // One after the other, the oldest first: each may wait for the same automation.
   for (const intent of intents.reverse()) {
@@ -75,7 +75,7 @@ async function recoverAll(options: RecoverOptions, context: Context): Promise<nu
 }
 
 async function settle(
-  intent: OpenIntent,
+  intent: UnresolvedTrigger,
   options: RecoverOptions,
   connection: Connection,
   context: Context,
@@ -86,7 +86,7 @@ async function settle(
   const about = `the trigger of ${nameOf(target)} at ${intent.at}`;
   if (ageMs > (options.maxAgeMs ?? defaults.keyRetentionMs)) {
     if (options.forget && !options.dryRun) {
-      journal.append({ type: 'forgotten', baseUrl, account, target, idempotencyKey });
+      journal.append({ type: 'forgotten', baseUrl, target, idempotencyKey });
       return {
         intent,
         outcome: 'forgotten',
@@ -117,7 +117,7 @@ async function settle(
     {
       service,
       budget,
-      record: createTriggerRecord(journal, { baseUrl, account, target, idempotencyKey, body, given: intent.given }),
+      record: createTriggerRecord(journal, { baseUrl, ...intent, isRepeat: true }),
       clock,
       random,
       signal,
@@ -126,7 +126,7 @@ async function settle(
         if (!options.quiet) void printSentence(`${fault.message}; asking again in ${formatDuration(delayMs)}`, context);
       },
     },
-    { given: intent.given, ageMs, isLeftBehind: true, maxAgeMs: options.maxAgeMs },
+    { given: intent.userProvided, ageMs, isLeftBehind: true, maxAgeMs: options.maxAgeMs },
   );
   if (outcome.end === 'started') {
     const { executionId } = outcome.execution;

@@ -57,7 +57,7 @@ async function printResult(runArgument: string, options: ResultOptions, context:
   }
   const found = await lookAt('result', known, options, connection, context);
   const isOver = isFinal(run.target, found.status);
-  if (isOver) connection.journal.sawState(connection.baseUrl, run, found);
+  if (isOver) connection.journal.recordStatus(connection.baseUrl, run, found);
   const quiet = options.quiet && (!options.exitStatus || exitStatusOf(run, found.status) === 0);
   if (wantsData(options)) printDocuments([documentOf({ run, result: found })], options, context);
   else if (!quiet) {

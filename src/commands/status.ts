@@ -40,7 +40,7 @@ export async function showStatus(
   context: Context,
 ): Promise<number> {
   const execution = await lookAt('status', known, options, connection, context);
-  connection.journal.sawState(connection.baseUrl, known.run, execution);
+  connection.journal.recordStatus(connection.baseUrl, known.run, execution);
   if (wantsData(options)) printDocuments([documentOf({ ...known, execution })], options, context);
   else if (!options.quiet || (options.exitStatus && exitStatusOf(known.run, execution.status) !== 0)) {
     const theme = await themeOf(context.stdout, context);

@@ -64,7 +64,7 @@ const conflict = (fields: Parameters<typeof fault>[1] = {}) =>
 
 test('a run that this machine has only seen is not taken for the one that a lost answer may have started', async () => {
   const { trigger, journal } = createMachine();
-  journal().sawState(baseUrl, run, { status: 'RUNNING', document: {} });
+  journal().recordStatus(baseUrl, run, { status: 'RUNNING', document: {} });
   const { problem } = await trigger({ trigger: [fault('lost'), conflict()] });
   expect(problem?.facts).toMatchObject({ name: 'outcome_unknown', started: 'unknown' });
 });

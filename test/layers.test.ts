@@ -10,12 +10,16 @@ const imports = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .flatMap((file) => {
     const text = readFileSync(join(src, file), 'utf8');
     const named = [...text.matchAll(/^(?:import|export) .*?from '([^']+)';|import\('([^']+)'\)|^import '([^']+)';/gms)];
-    return named.map(([statement, ...names]) => ({
+    return named.map(([statement, top, late, bare]) => ({
       file,
-      name: names.find(Boolean) ?? '',
+      name: top ?? late ?? bare ?? '',
+      isLate: late !== undefined,
       isOfTypes: /^(import|export) type/.test(statement),
     }));
   });
+
+/** Those that are there when the program runs. */
+const loadedImports = imports.filter(({ isOfTypes }) => !isOfTypes);
 
 /** The folder of a source, and `.` for those that stand above all folders. */
 const folderOf = (path: string) => (path.includes('/') ? (path.split('/')[0] ?? '') : '.');
@@ -23,8 +27,7 @@ const folderOf = (path: string) => (path.includes('/') ? (path.split('/')[0] ?? 
 const sorted = (pairs: Iterable<string>) => [...new Set(pairs)].sort();
 
 test('a package is imported where one place stands for it', () => {
-  const used = imports.filter(({ isOfTypes }) => !isOfTypes);
-  const packages = used.filter(({ name }) => !name.startsWith('.') && !name.startsWith('node:'));
+  const packages = loadedImports.filter(({ name }) => !name.startsWith('.') && !name.startsWith('node:'));
   expect(
     sorted(packages.filter(({ name }) => name !== 'commander').map(({ file, name }) => `${name} < ${file}`)),
   ).toEqual([
@@ -54,9 +57,9 @@ const allowed: Record<string, string[]> = {
   emulator: ['.', 'problems', 'runs'],
   render: ['.', 'problems', 'runs'],
   session: ['.', 'api', 'config', 'journal', 'problems', 'render', 'runs'],
-  completion: ['.', 'config', 'emulator', 'journal', 'problems', 'render', 'runs', 'session'],
-  commands: ['.', 'api', 'completion', 'config', 'emulator', 'journal', 'problems', 'render', 'runs', 'session'],
-  cli: ['.', 'commands', 'completion', 'config', 'emulator', 'problems', 'render', 'runs', 'session'],
+  completion: ['.', 'cli', 'config', 'emulator', 'journal', 'problems', 'render', 'runs', 'session'],
+  commands: ['.', 'api', 'cli', 'completion', 'config', 'emulator', 'journal', 'problems', 'render', 'runs', 'session'],
+  cli: ['.', 'config', 'problems', 'render', 'runs'],
 };
 
 test.each(Object.entries(allowed))('%s imports nothing but its own and %j', (folder, others) => {
@@ -65,6 +68,23 @@ test.each(Object.entries(allowed))('%s imports nothing but its own and %j', (fol
   const reached = own.map(({ file, name }) => ({ file, to: folderOf(relative(src, join(src, dirname(file), name))) }));
   const foreign = reached.filter(({ to }) => to !== folder && to !== '..' && !others.includes(to));
   expect(sorted(foreign.map(({ file, to }) => `${file} > ${to}`))).toEqual([]);
+});
+
+/** What is loaded before any command runs: a source and all that it imports, but for what it imports while it runs. */
+function loadedWith(file: string, loaded = new Set<string>()): Set<string> {
+  if (loaded.has(file) || !file.endsWith('.ts')) return loaded.add(file);
+  loaded.add(file);
+  for (const { name, isLate } of loadedImports.filter((each) => each.file === file)) {
+    if (!isLate) loadedWith(name.startsWith('.') ? join(dirname(file), name) : name, loaded);
+  }
+  return loaded;
+}
+
+test('no package that takes long to load is loaded before the command that needs it', () => {
+  const packages = [...loadedWith('process.ts')].filter(
+    (name) => !/\.(ts|json)$/.test(name) && !name.startsWith('node:'),
+  );
+  expect(packages.sort()).toEqual(['commander', 'lossless-json']);
 });
 
 test('no folder reaches itself through others', () => {

@@ -1,23 +1,45 @@
+import { defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
+import { asTyped, giveUpOptions, outputOptions, settingOptions } from '../cli/options.ts';
+import { duration } from '../cli/values.ts';
 import type { Context } from '../context.ts';
 import type { UnresolvedTrigger } from '../journal/journal.ts';
 import { exitCodeOf } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
 import { triggerProblem } from '../problems/trigger-problems.ts';
 import { identityOf } from '../render/document.ts';
-import { type OutputOptions, printDocuments, printNextStep, printSentence, wantsData } from '../render/output.ts';
+import { printDocuments, printNextStep, printSentence, wantsData } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { nameOf } from '../runs/run.ts';
-import { type ConnectOptions, connect } from '../session/connect.ts';
+import { connect } from '../session/connect.ts';
 import { sendTrigger } from '../session/send-trigger.ts';
 import type { Session } from '../session/session.ts';
 
-export interface RecoverOptions extends ConnectOptions, OutputOptions {
-  dryRun?: boolean;
-  maxAgeMs?: number;
-  forget?: boolean;
-  giveUpAfterMs?: number;
-}
+const options = {
+  dryRun: flag('--dry-run', 'only list them'),
+  maxAgeMs: option(
+    '--max-age <duration>',
+    `older ones are not asked for again (default: ${asTyped(defaults.keyRetentionMs)})`,
+    duration,
+  ),
+  forget: flag('--forget', 'close those that are too old'),
+  ...giveUpOptions,
+  ...outputOptions,
+  ...settingOptions,
+};
+
+type RecoverOptions = OptionValues<typeof options>;
+
+export const recover = defineCommand({
+  name: 'recover',
+  about: 'settle triggers whose outcome is unknown, without starting a second run',
+  options,
+  examples: [
+    ['runctl recover --dry-run', 'what is open'],
+    ['runctl recover', 'settles it'],
+  ],
+  run: (_, options, context) => recoverAll(options, context),
+});
 
 /** What became of one open intent. */
 interface Recovery {
@@ -28,8 +50,8 @@ interface Recovery {
   words: string;
 }
 
-/** `runctl recover`: settles triggers whose outcome is unknown, by asking again with the key of each. */
-export async function recover(options: RecoverOptions, context: Context): Promise<number> {
+/** Settles triggers whose outcome is unknown, by asking again with the key of each. */
+async function recoverAll(options: RecoverOptions, context: Context): Promise<number> {
   const session = await connect(options, context, { needed: true });
   const { journal, baseUrl } = session;
   const intents = journal.unresolvedTriggers({ baseUrl });

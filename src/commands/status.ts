@@ -1,26 +1,36 @@
-import type { Context } from '../context.ts';
+import { defineCommand, type OptionValues } from '../cli/define-command.ts';
+import { exitStatus, giveUpOptions, outputOptions, runArgument, runOptions, settingOptions } from '../cli/options.ts';
 import { exitCodeOf, exitNameOfStatus } from '../problems/exit-codes.ts';
 import { documentOf } from '../render/document.ts';
-import { linesOf, type OutputOptions, printDocuments, themeOf, wantsData } from '../render/output.ts';
+import { linesOf, printDocuments, themeOf, wantsData } from '../render/output.ts';
 import { statusBlock } from '../render/status-block.ts';
 import { isFinal, type Run } from '../runs/run.ts';
 import { parseRunArgument } from '../session/arguments.ts';
-import { type ConnectOptions, connect } from '../session/connect.ts';
-import { findRun, type KnownRun, type RunFlags } from '../session/find-run.ts';
+import { connect } from '../session/connect.ts';
+import { findRun, type KnownRun } from '../session/find-run.ts';
 import { pollOnce } from '../session/poll-once.ts';
 import type { Session } from '../session/session.ts';
 
-export interface StatusOptions extends ConnectOptions, RunFlags, OutputOptions {
-  giveUpAfterMs?: number;
-  exitStatus?: boolean;
-}
+const options = { exitStatus, ...runOptions, ...giveUpOptions, ...outputOptions, ...settingOptions };
 
-/** `runctl status [run]`: the current status of a run. */
-export async function status(runArgument: string, options: StatusOptions, context: Context): Promise<number> {
-  const named = parseRunArgument(runArgument);
-  const session = await connect(options, context, { needed: named.kind === 'last' });
-  return showStatus(findRun(named, options, session), options, session);
-}
+export type StatusOptions = OptionValues<typeof options>;
+
+export const status = defineCommand({
+  name: 'status',
+  about: 'look at a run once',
+  arguments: { run: runArgument },
+  options,
+  examples: [
+    ['runctl status', 'of the last run'],
+    ['runctl status nightly@last --field status', 'the bare state, for a script'],
+    ['runctl status --exit-status', 'ends with the code of the run, 124 while it is going'],
+  ],
+  async run({ run = '@last' }, options, context) {
+    const named = parseRunArgument(run);
+    const session = await connect(options, context, { needed: named.kind === 'last' });
+    return showStatus(findRun(named, options, session), options, session);
+  },
+});
 
 /** Polls a run and prints its status. Throws a `Problem` where that fails. */
 export async function showStatus(known: KnownRun, options: StatusOptions, session: Session): Promise<number> {

@@ -1,23 +1,56 @@
+import { argument, choice, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
+import { startOptions } from '../cli/options.ts';
+import { errorTypeNames, whole } from '../cli/values.ts';
 import { requireProject } from '../config/settings.ts';
-import type { Context } from '../context.ts';
+import { errorTypes } from '../problems/next-step.ts';
 import { usageProblem } from '../problems/problem.ts';
+import { defaults } from '../runs/defaults.ts';
 import { parseAutomationArgument } from '../session/arguments.ts';
-import { type ConnectOptions, connect } from '../session/connect.ts';
-import { type TriggerFlags, triggerAll } from '../session/trigger-runs.ts';
+import { connect } from '../session/connect.ts';
+import { triggerAll } from '../session/trigger-runs.ts';
 
-export interface TriggerOptions extends ConnectOptions, TriggerFlags {}
+const options = {
+  watch: flag('-w, --watch', 'follow the run to its end, then print its summary'),
+  ifActive: choice(
+    '--if-active <what>',
+    'where a run is active: fail with 5, skip with 0, wait for its end and then start, or attach to it (default: fail)',
+    ['fail', 'skip', 'wait', 'attach'],
+  ),
+  rerunOn: option(
+    '--rerun-on <types>',
+    `with --watch: start again after these error types (${errorTypes.join(', ')})`,
+    errorTypeNames,
+  ),
+  maxReruns: option('--max-reruns <n>', `how often at the most (default: ${defaults.maxReruns})`, whole(0, 1000)),
+  ...startOptions,
+};
 
-/** `runctl trigger <automation>…`: starts runs now; with `--watch`, follows them to their end. */
-export async function trigger(names: string[], options: TriggerOptions, context: Context): Promise<number> {
-  if (names.length > 1 && options.idempotencyKey !== undefined) {
-    throw usageProblem('--idempotency-key names one run, so it goes with one automation');
-  }
-  checkWatchFlags(options);
-  const session = await connect(options, context);
-  const project = () => requireProject(session.settings);
-  const requests = names.map((name) => ({ target: parseAutomationArgument(name, project), body: '{}' }));
-  return triggerAll(requests, options, session);
-}
+export type TriggerOptions = OptionValues<typeof options>;
+
+export const trigger = defineCommand({
+  name: 'trigger',
+  about: 'start a run now; with --watch, follow it to its end',
+  arguments: { automations: argument('<automation...>', 'name, or <projectId>/<name>') },
+  options,
+  examples: [
+    ['id=$(runctl trigger nightly)', 'starts a run and keeps its id'],
+    ['runctl trigger nightly --watch', 'starts a run and ends with its exit code'],
+    ['runctl trigger a b c --watch', 'three runs side by side'],
+    ['runctl trigger nightly --if-active skip', 'all is well where it is running already'],
+    ['runctl trigger nightly --idempotency-key "nightly-$(date +%F)"', 'one run a day, however often it is typed'],
+    ['runctl trigger nightly --watch --rerun-on lease_lost,reaped', 'again, if its environment was lost'],
+  ],
+  async run({ automations: names }, options, context) {
+    if (names.length > 1 && options.idempotencyKey !== undefined) {
+      throw usageProblem('--idempotency-key names one run, so it goes with one automation');
+    }
+    checkWatchFlags(options);
+    const session = await connect(options, context);
+    const project = () => requireProject(session.settings);
+    const requests = names.map((name) => ({ target: parseAutomationArgument(name, project), body: '{}' }));
+    return triggerAll(requests, options, session);
+  },
+});
 
 /** Refuses the flags that would be of no effect. */
 export function checkWatchFlags(options: TriggerOptions): void {

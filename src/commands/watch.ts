@@ -1,3 +1,5 @@
+import { argument, defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
+import { followOptions, runOptions } from '../cli/options.ts';
 import { readText } from '../config/read-text.ts';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
@@ -5,19 +7,38 @@ import { createReporter } from '../render/create-reporter.ts';
 import { printSentence } from '../render/output.ts';
 import { isFinal } from '../runs/run.ts';
 import { parseRunArgument } from '../session/arguments.ts';
-import { type ConnectOptions, connect } from '../session/connect.ts';
-import { findRun, type KnownRun, knownRun, type RunFlags } from '../session/find-run.ts';
-import type { FollowFlags } from '../session/follow-run.ts';
+import { connect } from '../session/connect.ts';
+import { findRun, type KnownRun, knownRun } from '../session/find-run.ts';
 import { followAll } from '../session/follow-runs.ts';
 import type { Session } from '../session/session.ts';
 
-export interface WatchOptions extends ConnectOptions, RunFlags, FollowFlags {
-  all?: boolean;
-  failFast?: boolean;
-}
+const options = {
+  all: flag('--all', 'every run of the journal that has not ended'),
+  failFast: flag('--fail-fast', 'stop watching once a run did not complete, and end with its code'),
+  ...runOptions,
+  ...followOptions,
+};
 
-/** `runctl watch [run]…`: follows runs until every one has reached a final state, then prints their summaries. */
-export async function watch(runArguments: string[], options: WatchOptions, context: Context): Promise<number> {
+type WatchOptions = OptionValues<typeof options>;
+
+export const watch = defineCommand({
+  name: 'watch',
+  about: 'follow runs until every one has ended, then print their summaries',
+  arguments: {
+    runs: argument('[run...]', 'runs as for status; - reads them from standard input, one a line'),
+  },
+  options,
+  examples: [
+    ['runctl watch', 'the last run'],
+    ['runctl watch nightly@last weekly@last', 'two of them on one board'],
+    ['runctl watch --all', 'every run that has not ended'],
+    ['runctl watch --timeout 10m --quiet', 'silent unless something is wrong; 124 after ten minutes'],
+    ['runctl watch --on-final \'notify-send runctl "$RUNCTL_STATUS"\'', 'a command of your own when it has ended'],
+  ],
+  run: ({ runs }, options, context) => watchRuns(runs, options, context),
+});
+
+async function watchRuns(runArguments: string[], options: WatchOptions, context: Context): Promise<number> {
   if (options.all && runArguments.length > 0) throw usageProblem('--all takes no run arguments');
   const fromStdin = runArguments.includes('-');
   if (fromStdin && options.apiKeyFile === '-')

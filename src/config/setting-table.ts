@@ -118,11 +118,6 @@ export function parseSettingKey(text: string): SettingKey {
   throw usageProblem(`there is no setting ${JSON.stringify(text)}`, `there are ${settingKeys.join(', ')}`);
 }
 
-/** The flags of settings as `--help` lists them: `-p, --project <uuid>`, and what it says about each. */
-export const settingFlags = Object.values<Setting>(settingTable).flatMap(({ flag, shortFlag, flagAbout }) =>
-  flag && flagAbout ? [[shortFlag ? `${shortFlag}, ${flag}` : flag, flagAbout] as const] : [],
-);
-
 /** A setting that was given: its value, or why it is refused. The source is the flag, the variable or the profile, in words. */
 export type Given =
   | { value: string; source: string; problem?: undefined }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { exitNameOf } from '../problems/fault-facts.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { TriggerIdentity, TriggerRecord } from '../runs/trigger.ts';
@@ -16,7 +15,7 @@ export interface SentTrigger extends TriggerIdentity {
 export function createTriggerRecord(journal: Journal, trigger: SentTrigger): TriggerRecord {
   const { baseUrl, target, idempotencyKey, account, body, userProvided, isRepeat } = trigger;
   const key = { baseUrl, target, idempotencyKey };
-  const attempt = randomUUID();
+  const attempt = crypto.randomUUID();
   let isWritten = false;
   let isInDoubt = isRepeat;
 

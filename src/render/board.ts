@@ -10,7 +10,7 @@ import { createRunLine, type RunLine } from './run-line.ts';
 import { cleanLine } from './sanitize.ts';
 import { createLiveText } from './spinner.ts';
 import { colorOfState, symbolOfState } from './state.ts';
-import { typeset } from './theme.ts';
+import { renderMarkup } from './theme.ts';
 import { wrap } from './wrap.ts';
 
 // Lines that the prompt, the counts and the spinner want for themselves.
@@ -80,7 +80,7 @@ export async function createBoard(
       ends.set(`${ends.size} ${nameOf(target)}`, endWithoutRun(problem));
       live.draw();
     },
-    say: (line) => live.above(typeset(line, theme, { columns: stderr.columns })),
+    say: (line) => live.above(renderMarkup(line, theme, { columns: stderr.columns })),
     over() {
       if (bell) terminal.write('\u0007');
     },

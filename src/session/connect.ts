@@ -1,8 +1,6 @@
 import { version } from '../../package.json';
 import { createDebugTransport } from '../api/debug-transport.ts';
-import { createHttpService } from '../api/http-service.ts';
 import { credentialsOf, proxyFor } from '../api/proxy.ts';
-import { createTransport } from '../api/transport.ts';
 import { accountOf } from '../config/api-key.ts';
 import { resolveStateFolder } from '../config/paths.ts';
 import {
@@ -49,6 +47,9 @@ export async function connect(
   const proxy = proxyFor(origin, env);
   const credentials = proxy && credentialsOf(proxy);
   if (credentials) for (const secret of [credentials, credentials.replace(/^.*?:/s, '')]) secrets.protect(secret);
+  // What speaks HTTP takes 20 ms to load, for which help and a refused command line need not wait.
+  const { createTransport } = await import('../api/transport.ts');
+  const { createHttpService } = await import('../api/http-service.ts');
   const wire = createTransport({
     origin,
     proxy,

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Problem } from '../problems/problem.ts';
 import { otherAccountProblem, refusedTriggerProblem, triggerProblem } from '../problems/trigger-problems.ts';
 import { defaults } from '../runs/defaults.ts';
@@ -72,7 +71,7 @@ export async function startRun(request: StartRequest, flags: StartFlags, session
 /** Each try has a new idempotency key, since a service may replay a stored refusal for an old one; the user's is kept. */
 function identityOf(target: Target, { idempotencyKey }: StartFlags, { baseUrl, account }: Session): TriggerIdentity {
   const userProvided = idempotencyKey !== undefined;
-  return { baseUrl, account, target, idempotencyKey: idempotencyKey ?? randomUUID(), userProvided };
+  return { baseUrl, account, target, idempotencyKey: idempotencyKey ?? crypto.randomUUID(), userProvided };
 }
 
 type Conflict = { kind: 'conflict'; fault: Fault };

@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { createProgram } from '../../src/cli/program.ts';
+import type { CommandDefinition } from '../../src/cli/define-command.ts';
+import { helpCommand } from '../../src/cli/help.ts';
 import { runCli } from '../../src/cli/run.ts';
 import { exitCodes } from '../../src/problems/exit-codes.ts';
+import { program } from '../../src/program.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/program.ts';
 
@@ -25,7 +26,7 @@ function settings(): Record<string, string> {
 
 async function typed(argv: string[], env: Record<string, string | undefined> = settings(), input = '') {
   const context = createMemory(env, input);
-  const code = await runCli(argv, context);
+  const code = await runCli(argv, program, context);
   return { code, out: context.out(), err: context.err() };
 }
 
@@ -167,18 +168,21 @@ test('every command has a help that says what it does', async () => {
   }
 });
 
-const wordsOf = (command: Command, words: string[] = []): string[][] => [
+/** The words of every command, and of the program itself. */
+const wordsOf = ({ commands = [] }: CommandDefinition, words: string[] = []): string[][] => [
   words,
-  ...command.commands.flatMap((inner) => wordsOf(inner, [...words, inner.name()])),
+  ...commands
+    .filter(({ name }) => name !== helpCommand.name)
+    .flatMap((inner) => wordsOf(inner, [...words, inner.name])),
 ];
 
 test.each([40, 60, 80, 200])('no help runs over the edge of %i columns', async (columns) => {
-  const commands = wordsOf(createProgram({ context: createMemory({}), done: async () => {} }));
+  const commands = wordsOf(program);
   expect(commands.length).toBeGreaterThan(20);
   for (const words of commands) {
     const context = createMemory(settings());
     Object.assign(context.stdout, { columns });
-    await runCli([...words, '--help'], context);
+    await runCli([...words, '--help'], program, context);
     // What is one word, and what is to be copied, stays whole.
     const isWhole = (line: string) => /^ *(\S+|runctl .*|.*[{}[\]].*)$/.test(line);
     const tooWide = context
@@ -189,8 +193,11 @@ test.each([40, 60, 80, 200])('no help runs over the edge of %i columns', async (
   }
 });
 
-test('a shell that completes a word is answered from the definitions of the commands', async () => {
-  expect(await typed(['__complete', 'fish', 'sta'])).toMatchObject({ code: 0, out: 'status\tlook at a run once\n' });
+test('the options of a command itself come first in its help, --watch before all others', async () => {
+  const { out } = await typed(['trigger', '--help']);
+  const headings = [...out.matchAll(/^[A-Z]\w+:$/gm)].map(([heading]) => heading);
+  expect(headings).toEqual(['Arguments:', 'Options:', 'Starting:', 'Following:', 'Output:', 'Settings:', 'Examples:']);
+  expect(out).toMatch(/Options:\n {2}-w, --watch /);
 });
 
 test('a command after a first `--` is a command', async () => {

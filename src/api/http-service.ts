@@ -37,20 +37,22 @@ export function createHttpService(options: HttpServiceOptions): Service {
     request: Pick<HttpRequest, 'method' | 'path' | 'body'> & { headers?: Record<string, string> },
     reading: Omit<Reading<T>, 'nowMs' | 'scrub'>,
     signal: AbortSignal,
+    mostMs = requestTimeoutMs,
   ): Promise<Answer<T>> {
+    const timeoutMs = Math.min(mostMs, requestTimeoutMs);
     const exchange = await transport.exchange(
       {
         method: request.method,
         path: `${prefix}${request.path}`,
         body: request.body,
         headers: request.headers ? { ...headers, ...request.headers } : headers,
-        timeoutMs: requestTimeoutMs,
+        timeoutMs,
         maxBytes: reading.maxBytes,
       },
       signal,
     );
     if (exchange.kind === 'response') return answerOf(exchange.response, { ...reading, nowMs: nowMs(), scrub });
-    const attempt = { host, isPlain: protocol === 'http:', timeoutMs: requestTimeoutMs };
+    const attempt = { host, isPlain: protocol === 'http:', timeoutMs };
     return { kind: 'fault', fault: faultOf(exchange.failure, attempt) };
   }
 
@@ -71,7 +73,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
         signal,
       );
     },
-    status(run, signal) {
+    status(run, signal, timeoutMs) {
       return ask<Execution>(
         { method: 'GET', path: statusPath(run) },
         {
@@ -80,9 +82,10 @@ export function createHttpService(options: HttpServiceOptions): Service {
           read: (document) => ofRun(run.executionId, readExecution(document)),
         },
         signal,
+        timeoutMs,
       );
     },
-    result(run, signal) {
+    result(run, signal, timeoutMs) {
       return ask<RunResult>(
         { method: 'GET', path: resultPath(run) },
         {
@@ -91,6 +94,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
           read: (document) => ofRun(run.executionId, readResult(document)),
         },
         signal,
+        timeoutMs,
       );
     },
   };

@@ -24,7 +24,7 @@ export const runArgument = argument(
 /** A duration as it is typed. */
 export const asTyped = (ms: number) => formatDuration(ms).replace(' ', '');
 
-export const exitStatus = flag('--exit-status', 'end with the code of the run, 124 while it is going');
+export const exitStatus = flag('--exit-status', 'end with the code of the run, 16 while it is unfinished');
 
 const startingOptions = under('Starting:', {
   idempotencyKey: option(

@@ -13,10 +13,10 @@ import { usageProblem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
 import { linesOf, printDocuments, printSentence, themeOf, wantsData } from '../render/output.ts';
 import { summary } from '../render/summary.ts';
-import { isFinal } from '../runs/run.ts';
+import { graverStatus, isFinal } from '../runs/run.ts';
 import { parseRunArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
-import { findRun } from '../session/find-run.ts';
+import { argumentOf, findRun } from '../session/find-run.ts';
 import { pollOnce } from '../session/poll-once.ts';
 import { exitStatusOf } from './status.ts';
 
@@ -62,16 +62,22 @@ async function printResult(runArgument: string, options: ResultOptions, context:
   if (isOver) session.journal.recordStatus(session.baseUrl, run, found);
   const quiet = options.quiet && (!options.exitStatus || exitStatusOf(run, found.status) === 0);
   if (wantsData(options)) printDocuments([documentOf({ run, result: found })], options, context);
-  else if (!quiet) {
+  let { status } = found;
+  if (!quiet && !wantsData(options)) {
     const theme = await themeOf(context.stdout, context);
     // Duration and credits stand in the status alone; a summary without them is better than none.
     await session.limiter.take(context.signal);
     const answer = await session.service.status(run, context.signal);
     const execution = answer.kind === 'ok' ? answer.value : undefined;
-    context.stdout.write(summary({ run, execution, result: found }, theme, linesOf(context.stdout)));
+    if (isOver && execution) status = graverStatus(status, execution.status);
+    const shown = execution && { ...execution, status };
+    context.stdout.write(summary({ run, execution: shown, result: found }, theme, linesOf(context.stdout)));
     if (!isOver) {
-      await printSentence(`the run is still going: follow it with \`runctl watch ${run.executionId}\``, context);
+      await printSentence(
+        `the run is still running: follow it with \`runctl watch ${argumentOf(run, session)}\``,
+        context,
+      );
     }
   }
-  return options.exitStatus ? exitStatusOf(run, found.status) : 0;
+  return options.exitStatus ? exitStatusOf(run, status) : 0;
 }

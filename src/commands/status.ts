@@ -23,7 +23,7 @@ export const status = defineCommand({
   examples: [
     ['runctl status', 'of the last run'],
     ['runctl status nightly@last --field status', 'the bare state, for a script'],
-    ['runctl status --exit-status', 'ends with the code of the run, 124 while it is going'],
+    ['runctl status --exit-status', 'ends with the code of the run, 16 while it is unfinished'],
   ],
   async run({ run = '@last' }, options, context) {
     const named = parseRunArgument(run);
@@ -47,7 +47,7 @@ export async function showStatus(known: KnownRun, options: StatusOptions, sessio
   return options.exitStatus ? exitStatusOf(known.run, execution.status) : 0;
 }
 
-/** `--exit-status`: the run's own code, and 124 for a run that has not finished. */
+/** `--exit-status`: the run's own code, and 16 for a run that has not finished. */
 export function exitStatusOf({ target }: Run, status: string): number {
-  return exitCodeOf(isFinal(target, status) ? exitNameOfStatus(status) : 'watch_timeout');
+  return exitCodeOf(isFinal(target, status) ? exitNameOfStatus(status) : 'still_running');
 }

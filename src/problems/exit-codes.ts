@@ -124,10 +124,26 @@ const table = [
   {
     code: 13,
     name: 'result_unavailable',
-    meaning: "the run's final state is known, its result could not be read",
+    meaning: 'a watched run COMPLETED, its result could not be read',
     started: 'yes',
     repeat: '`runctl result`',
     advice: 'Ask for the result again later with `runctl result`.',
+  },
+  {
+    code: 14,
+    name: 'watch_failed',
+    meaning: '`trigger --watch` has a run, but could not follow it; the run was left alone',
+    started: 'see `problem.started`',
+    repeat: '`runctl watch`',
+    advice: 'The message says why, and names the run. `runctl watch` follows it again.',
+  },
+  {
+    code: 16,
+    name: 'still_running',
+    meaning: '`--exit-status` of an unfinished run',
+    started: 'no',
+    repeat: 'yes',
+    advice: 'Ask again later, or wait for the end of the run with `runctl watch`.',
   },
   {
     code: 70,

@@ -5,7 +5,10 @@ import { type ExitName, exitCodeOf, publicNameOf, signalExits } from './exit-cod
 export type Started = 'yes' | 'no' | 'unknown';
 
 export interface ProblemFacts {
+  /** Gives the exit code. */
   name: ExitName;
+  /** What kept a run that is there from being followed, or its result from being read: the problem's name in documents. */
+  causeName?: ExitName;
   /** What happened and what it means for the run: one line, no full stop at its end. */
   message: string;
   /** The next command to type, or what to fix. */
@@ -54,11 +57,21 @@ export class Problem extends Error {
 
   /** The `problem` of a JSON document. */
   toJSON(): JsonObject {
-    const { name, message, hint, started, httpStatus, serviceCode, requestId, idempotencyKey } = this.facts;
+    const {
+      name,
+      causeName = name,
+      message,
+      hint,
+      started,
+      httpStatus,
+      serviceCode,
+      requestId,
+      idempotencyKey,
+    } = this.facts;
     const exitCode = this.exitCode;
     return {
       code: exitCode,
-      name: publicNameOf(name),
+      name: publicNameOf(causeName),
       exitCode,
       message,
       hint: hint ?? null,

@@ -123,7 +123,7 @@ export function slotTimeoutProblem(timeoutMs: number, { target, idempotencyKey }
     ? `is already running, and the limit of ${limit} passes before the next try`
     : `was still running after ${limit}`;
   return new Problem({
-    name: 'watch_timeout',
+    name: 'already_active',
     message: `${nameOf(target)} ${happened}: no run was started`,
     hint: wait ?? 'wait longer with `--timeout`',
     idempotencyKey,

@@ -1,26 +1,49 @@
 import { formatDuration } from '../runs/duration.ts';
 import type { LastConfirmed } from '../runs/events.ts';
-import { type Fault, type FaultKind, isInterruption } from '../runs/fault.ts';
-import { nameOf, type Run } from '../runs/run.ts';
+import { type Fault, type FaultKind, isInterruption, isMissingPath } from '../runs/fault.ts';
+import { isCompleted, nameOf, type Run } from '../runs/run.ts';
 import type { FinishedWatch, UnfinishedWatch, WatchResult } from '../runs/watch-result.ts';
-import { type ExitName, exitNameOfStatus } from './exit-codes.ts';
+import { type ExitName, exitNameOfStatus, isInterruptName } from './exit-codes.ts';
 import { comeBack, exitNameOf, factsOf, interruptNameOf, remedies } from './fault-facts.ts';
 import { Problem } from './problem.ts';
 
-/** The problem that a watch ended with; undefined where the run has finished and its result, if any, was read. */
-export function watchProblem(watched: WatchResult, signal: AbortSignal): Problem | undefined {
+/**
+ * The problem that a watch ended with; undefined where the run has finished, and its result was read or cannot change the
+ * exit code. `argument` names the run in the commands to type next.
+ */
+export function watchProblem(watched: WatchResult, signal: AbortSignal, argument = idOf(watched)): Problem | undefined {
   switch (watched.kind) {
     case 'finished':
-      return watched.resultFault && resultProblem(watched, watched.resultFault, signal);
+      return watched.resultFault && resultProblem(watched, watched.resultFault, signal, argument);
     case 'timed_out':
-      return timeoutProblem(watched);
+      return timeoutProblem(watched, argument);
     case 'gave_up':
-      return giveUpProblem(watched);
+      return giveUpProblem(watched, argument);
     case 'refused':
-      return pollProblem(watched.fault, 'status', watched.run);
+      return pollProblem(watched.fault, { operation: 'status', run: watched.run, argument });
     case 'interrupted':
-      return interruptedProblem(watched, watched.run);
+      return interruptedProblem(watched, watched.run, argument);
   }
+}
+
+const idOf = ({ run }: WatchResult) => run.executionId;
+
+/** What is odd about a run that has finished, where that is no problem: its exit code tells how it ended. */
+export function watchWarning({ run, execution, resultFault, disagreement }: FinishedWatch): string | undefined {
+  const name = nameOf(run.target);
+  if (disagreement) {
+    const { status, result } = disagreement;
+    return `${name}: the service says ${status} in the status of the run and ${result} in its result; ${execution.status} counts`;
+  }
+  if (!resultFault || isInterruption(resultFault) || isCompleted(execution.status)) return undefined;
+  return `${name}: the run ended ${execution.status}, but its result could not be read: ${resultFault.message}`;
+}
+
+/** `trigger --watch` has this run, but could not follow it; an end by the user or by the timeout stays what it is. */
+export function watchFailedProblem(problem: Problem): Problem {
+  const { name } = problem.facts;
+  if (name === 'watch_timeout' || name === 'result_unavailable' || isInterruptName(name)) return problem;
+  return problem.with({ name: 'watch_failed', causeName: name });
 }
 
 /** How a program that watched this run ends; `problem` is one that came after it. */
@@ -29,79 +52,102 @@ export function exitNameOfWatch(watched: WatchResult, problem: Problem | undefin
   return exitNameOfStatus(watched.execution?.status ?? '');
 }
 
+export interface FailedPoll {
+  operation: 'status' | 'result';
+  run: Run;
+  /** Names the run in a command to type next. */
+  argument: string;
+}
+
 /** A request for the status or the result of a run that was refused, or whose retries ended. */
-export function pollProblem(fault: Fault, operation: 'status' | 'result', run: Run): Problem {
-  const meanings: Partial<Record<FaultKind, string>> = {
+export function pollProblem(fault: Fault, { operation, run, argument }: FailedPoll): Problem {
+  const name = pollNameOf(fault);
+  const meanings: Partial<Record<ExitName, string>> = {
     not_found: `there is no run ${run.executionId} under ${nameOf(run.target)}`,
-    unauthorized: 'the key was refused; the run itself is not touched',
+    unauthorized: 'the API key was refused; the run itself is not touched',
   };
-  const meaning = meanings[fault.kind] ?? `the ${operation} could not be read; the run itself is not touched`;
-  const remedy = remedies[fault.kind] ?? (fault.kind === 'not_found' ? notFoundHint : again(operation, run));
+  const meaning = meanings[name] ?? `the ${operation} could not be read; the run itself is not touched`;
+  const remedy = remedies[fault.kind] ?? (name === 'not_found' ? notFoundHint : again(operation, argument));
   return new Problem({
     ...factsOf(fault),
-    name: exitNameOf(fault),
+    name,
     message: `${fault.message}: ${meaning}`,
     hint: fault.hint ?? comeBack(fault) ?? remedy,
   });
 }
 
+/** What cannot be understood is no answer of the service. */
+function pollNameOf(fault: Fault): ExitName {
+  if (isMissingPath(fault)) return 'not_found';
+  return fault.kind === 'unreadable' || fault.kind === 'too_large' ? 'unavailable' : exitNameOf(fault);
+}
+
 const notFoundHint = 'check the id, the project and the automation name; `runctl list` shows the runs known here';
-const again = (command: string, { executionId }: Run) => `ask again with \`runctl ${command} ${executionId}\``;
+const again = (command: string, argument: string) => `ask again with \`runctl ${command} ${argument}\``;
 
-const lastSeen = ({ execution, ageMs = 0 }: LastConfirmed) =>
-  execution ? `last seen ${execution.status} ${formatDuration(ageMs)} ago` : 'its state was never confirmed';
+const lastConfirmed = ({ execution, ageMs = 0 }: LastConfirmed) =>
+  execution ? `last confirmed ${execution.status} ${formatDuration(ageMs)} ago` : 'its status was never confirmed';
 
-const resume = ({ executionId }: Run) => `follow it again with \`runctl watch ${executionId}\``;
+const resume = (argument: string) => `follow it again with \`runctl watch ${argument}\``;
 
-/** No valid answer for `giveUpAfterMs`, or the service asks for a longer wait than is left of it. */
-function giveUpProblem(watched: Extract<UnfinishedWatch, { kind: 'gave_up' }>): Problem {
-  const { fault, run } = watched;
+/** No valid answer for `giveUpAfterMs`, or the service asked twice for a wait beyond the timeout. */
+function giveUpProblem(watched: Extract<UnfinishedWatch, { kind: 'gave_up' }>, argument: string): Problem {
+  const { fault } = watched;
   const wait = comeBack(fault);
-  const limit = formatDuration(watched.giveUpAfterMs);
   const happened = wait
-    ? `${fault.message}, and the wait it asks for outlasts \`--give-up-after\` (${limit})`
-    : `no good answer for ${limit} (${fault.message})`;
+    ? `${fault.message}, and the wait it asks for ends after \`--timeout\``
+    : `no valid answer for ${formatDuration(watched.giveUpAfterMs)} (${fault.message})`;
   return new Problem({
     ...factsOf(fault),
-    name: 'unavailable',
-    message: `${happened}: the run may still be going, ${lastSeen(watched)}`,
-    hint: wait ? `${wait}; ${resume(run)}` : (fault.hint ?? resume(run)),
+    name: fault.kind === 'throttled' ? 'rate_limited' : 'unavailable',
+    message: `${happened}: the run may still be running, ${lastConfirmed(watched)}`,
+    hint: wait ? `${wait}; ${resume(argument)}` : (fault.hint ?? resume(argument)),
   });
 }
 
-/** `--timeout` passed, or will have by the time at which the service wants the next request. */
-function timeoutProblem(watched: Extract<UnfinishedWatch, { kind: 'timed_out' }>): Problem {
-  const { fault, run } = watched;
+/** `--timeout` passed, before the service wanted the next request. */
+function timeoutProblem(watched: Extract<UnfinishedWatch, { kind: 'timed_out' }>, argument: string): Problem {
+  const { fault } = watched;
   const limit = formatDuration(watched.timeoutMs);
   const wait = fault && comeBack(fault);
-  const happened = wait ? `${fault.message}, and the limit of ${limit} passes first` : `the limit of ${limit} passed`;
+  const happened = wait ? `the timeout of ${limit} passed (${fault.message})` : `the timeout of ${limit} passed`;
   return new Problem({
     ...(fault && factsOf(fault)),
     name: 'watch_timeout',
-    message: `${happened}: the run goes on, ${lastSeen(watched)}`,
-    hint: wait ? `${wait}; ${resume(run)}` : resume(run),
+    message: `${happened}: the run was left alone, ${lastConfirmed(watched)}`,
+    hint: wait ? `${wait}; ${resume(argument)}` : resume(argument),
   });
 }
 
-/** The run has finished, and its result cannot be read or was not waited for. */
-function resultProblem({ run, execution }: FinishedWatch, fault: Fault, signal: AbortSignal): Problem {
+/** The run has finished, and its result was not waited for, or cannot be read though there should be one. */
+function resultProblem(
+  { execution, run }: FinishedWatch,
+  fault: Fault,
+  signal: AbortSignal,
+  argument: string,
+): Problem | undefined {
   const { status } = execution;
   if (isInterruption(fault)) {
     const message = `interrupted: the run ended ${status}, its result was not read`;
-    return new Problem({ name: interruptNameOf(signal), message, hint: again('result', run) });
+    return new Problem({ name: interruptNameOf(signal), message, hint: again('result', argument) });
   }
-  const tooLarge = `read it whole with \`runctl result ${run.executionId} --max-output 512MiB\``;
+  if (!isCompleted(status)) return undefined;
+  const hints: Partial<Record<FaultKind, string>> = {
+    too_large: `read it whole with \`runctl result ${argument} --max-output 512MiB\``,
+    unauthorized: remedies.unauthorized,
+  };
   return new Problem({
     ...factsOf(fault),
     name: 'result_unavailable',
-    message: `the run ended ${status}, but its result could not be read: ${fault.message}`,
-    hint: fault.kind === 'too_large' ? tooLarge : (fault.hint ?? comeBack(fault) ?? again('result', run)),
+    causeName: pollNameOf(fault),
+    message: `${nameOf(run.target)} ended ${status}, but its result could not be read: ${fault.message}`,
+    hint: hints[fault.kind] ?? fault.hint ?? comeBack(fault) ?? again('result', argument),
   });
 }
 
 /** The user ended the command; the run, if there is one, is left alone. `interrupt` is the signal or has its reason. */
-export function interruptedProblem(interrupt: { reason: unknown }, run?: Run): Problem {
+export function interruptedProblem(interrupt: { reason: unknown }, run?: Run, argument = run?.executionId): Problem {
   const name = interruptNameOf(interrupt);
-  if (!run) return new Problem({ name, message: 'interrupted' });
-  return new Problem({ name, message: 'interrupted: the run goes on', hint: resume(run) });
+  if (argument === undefined) return new Problem({ name, message: 'interrupted' });
+  return new Problem({ name, message: 'interrupted: the run was left alone', hint: resume(argument) });
 }

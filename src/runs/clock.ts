@@ -18,23 +18,22 @@ export function stopwatch(clock: Clock): () => number {
 
 // Short enough that a machine that slept polls again soon after it wakes: on Linux timers stand still meanwhile.
 const sliceMs = 5_000;
-const suspendedMs = 10_000;
+/** Whatever takes this much longer than it should, by either clock: the machine slept, or the process was stopped. */
+export const suspendedMs = 10_000;
 
 /**
  * Waits `ms`, in slices. Returns true as soon as a slice took ten seconds longer than it should, by either clock: the
- * machine was asleep or the process stopped, and what was known before is old. It does so no earlier than `leastMs` of
- * real time after the start.
+ * machine was asleep or the process stopped, and what was known before is old. It does so no earlier than `leastMs` after
+ * the start by the clock that cannot be set, since whoever asked for that wait cannot know that this machine slept.
  */
 export async function pause(ms: number, clock: Clock, signal: AbortSignal, leastMs = 0): Promise<boolean> {
-  const endMs = clock.elapsedMs() + ms;
-  // A closure for each of thousands of waiting runs costs memory: made only where it is needed.
-  const realMs = leastMs > 0 ? stopwatch(clock) : () => Number.POSITIVE_INFINITY;
+  const startMs = clock.elapsedMs();
   let woke = false;
   for (;;) {
     if (signal.aborted) return false;
-    const leftMs = endMs - clock.elapsedMs();
-    if (leftMs <= 0 || (woke && realMs() >= leastMs)) return woke;
-    const nextMs = Math.ceil(Math.min(sliceMs, leftMs));
+    const pausedMs = clock.elapsedMs() - startMs;
+    if (pausedMs >= ms || (woke && pausedMs >= leastMs)) return woke;
+    const nextMs = Math.ceil(Math.min(sliceMs, ms - pausedMs));
     const lateMs = clock.elapsedMs() + nextMs + suspendedMs;
     const lateWallMs = clock.nowMs() + nextMs + suspendedMs;
     await clock.sleep(nextMs, signal);

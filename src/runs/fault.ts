@@ -5,8 +5,8 @@ interface Rule {
   /** It may pass by itself. */
   isRetryable: boolean;
   delivery: Delivery;
-  /** It says more about the way to the service (a hotel's login page, say) than about the run. */
-  isOfNetwork?: true;
+  /** The connection was made to somebody, who is not the service or does not let us through to it. */
+  isOfConnection?: true;
 }
 
 /** Every way in which a request fails, and what follows from it. */
@@ -14,11 +14,11 @@ const rules = {
   /** No connection: name resolution, refused, connect timeout, proxy. */
   unreachable: { isRetryable: true, delivery: 'not_sent' },
   /** The TLS handshake failed: a retry does not change a certificate. */
-  untrusted: { isRetryable: false, delivery: 'not_sent', isOfNetwork: true },
+  untrusted: { isRetryable: false, delivery: 'not_sent', isOfConnection: true },
   /** TLS failed after the request may have been read. */
-  broken_tls: { isRetryable: false, delivery: 'unknown', isOfNetwork: true },
+  broken_tls: { isRetryable: false, delivery: 'unknown', isOfConnection: true },
   /** The proxy wants credentials (407), or does not allow the connection. */
-  proxy_refused: { isRetryable: false, delivery: 'not_sent', isOfNetwork: true },
+  proxy_refused: { isRetryable: false, delivery: 'not_sent', isOfConnection: true },
   /** HTTP cannot carry the request. */
   unsendable: { isRetryable: false, delivery: 'not_sent' },
   /** The connection broke or fell silent after the request may have been read. */
@@ -30,7 +30,7 @@ const rules = {
   /** A 2xx whose body is not a document of the expected shape, or a result that is not final yet. */
   unreadable: { isRetryable: true, delivery: 'unknown' },
   /** A body larger than the limit. */
-  too_large: { isRetryable: false, delivery: 'unknown', isOfNetwork: true },
+  too_large: { isRetryable: false, delivery: 'unknown' },
   /** 401, 403. */
   unauthorized: { isRetryable: false, delivery: 'refused' },
   /** 402. */
@@ -38,7 +38,7 @@ const rules = {
   /** 422 `runAlreadyActive`. */
   already_active: { isRetryable: false, delivery: 'refused' },
   not_found: { isRetryable: false, delivery: 'refused' },
-  redirected: { isRetryable: false, delivery: 'refused', isOfNetwork: true },
+  redirected: { isRetryable: false, delivery: 'refused' },
   /** 409: a request with this idempotency key is still being worked on (IETF idempotency-key draft). */
   in_progress: { isRetryable: true, delivery: 'unknown' },
   /** Any other complete refusal. */
@@ -82,22 +82,22 @@ export function deliveryOf({ kind, httpStatus = 0 }: Fault): Delivery {
 
 const readAfterWriteMs = 30_000;
 
-/** Times of the wall clock, in milliseconds. */
-export interface Since {
-  nowMs: number;
-  /** When this machine triggered the run, if it did. */
-  triggeredAtMs: number | undefined;
+/** The service refuses the API key, or says that there is no such run. */
+export function isRefusal(fault: Fault): boolean {
+  return fault.kind === 'unauthorized' || (fault.kind === 'not_found' && !isMissingPath(fault));
 }
 
-/** Is this a not-found so soon after the trigger that the service may not find its own new run yet? */
-export function isTooEarly(fault: Fault, { nowMs, triggeredAtMs }: Since): boolean {
-  return fault.kind === 'not_found' && triggeredAtMs !== undefined && nowMs - triggeredAtMs < readAfterWriteMs;
+/** 404 or 410: nothing is there, says the service or a router on the way to it. The service's own not-found is a 422. */
+export const isMissingPath = ({ httpStatus }: Fault): boolean => httpStatus === 404 || httpStatus === 410;
+
+/** A certificate or a proxy is in the way, which a retry does not change where it was never otherwise. */
+export function isOfConnection({ kind }: Fault): boolean {
+  const rule: Rule = rules[kind];
+  return rule.isOfConnection === true;
 }
 
-/** Should the watch keep polling after this failure? If so, only `--give-up-after` or `--timeout` ends it. */
-export function isToleratedWhileWatching(fault: Fault, known: Since & { isSeen: boolean }): boolean {
-  // Every 5xx, not only those that are retried at once: a CDN has codes of its own (520 to 530), and they can last.
-  if (isRetryable(fault) || (fault.httpStatus ?? 0) >= 500 || isTooEarly(fault, known)) return true;
-  const { isOfNetwork }: Rule = rules[fault.kind];
-  return known.isSeen && isOfNetwork === true;
+/** Is this a not-found so soon after the trigger, in milliseconds, that the service may not find its own new run yet? */
+export function isTooEarly(fault: Fault, sinceTriggerMs: number | undefined): boolean {
+  const isNotFound = fault.kind === 'not_found' || isMissingPath(fault);
+  return isNotFound && sinceTriggerMs !== undefined && Math.abs(sinceTriggerMs) < readAfterWriteMs;
 }

@@ -40,17 +40,27 @@ const narrowestKernel = 0.05;
 /** The share of the prior that a run always has before it, however old it is: a clock or the limit may be off. */
 const leastLeft = 0.05;
 
+/** What earlier runs say about how long the next one takes. */
+export interface Survival {
+  /**
+   * The hazard rate of a running run: how likely it is to end now, per unit of the logarithm of its age (a rate of 1
+   * means: within the time it has already taken).
+   */
+  hazard(ageMs: number): number;
+  /** The share of runs that are still running at this age. */
+  surviving(ageMs: number): number;
+}
+
 /**
- * The hazard rate of a running run: how likely it is to end now, per unit of the logarithm of its age (a rate of 1 means:
- * within the time it has already taken). Each earlier run adds a kernel around its duration; beside them stands a flat
- * part for durations never seen, which shrinks with every run seen. Past every kernel only that part is left.
+ * Each earlier run adds a kernel around its duration; beside them stands a flat part for durations never seen, which
+ * shrinks with every run seen. Past every kernel only that part is left.
  */
-export function createHazard(samples: readonly Sample[]): (ageMs: number) => number {
+export function createSurvival(samples: readonly Sample[]): Survival {
   const runs = samples.reduce((sum, { weight }) => sum + weight, 0);
   const kernels = kernelsOf(samples, runs);
   const outlier = chanceOfOutlier(runs);
-  return (ageMs) => {
-    const logAge = Math.log(ageMs);
+  const at = (ageMs: number) => {
+    const logAge = Math.log(Math.max(1, ageMs));
     const left = Math.min(1, Math.max(leastLeft, 1 - (logAge - Math.log(1000)) / logRange));
     let ending = outlier / logRange;
     let surviving = outlier * left;
@@ -59,7 +69,14 @@ export function createHazard(samples: readonly Sample[]): (ageMs: number) => num
       ending += (1 - outlier) * share * densityAtShare(kernel, ended);
       surviving += (1 - outlier) * share * (1 - ended);
     }
-    return ending / surviving;
+    return { ending, surviving };
+  };
+  return {
+    hazard(ageMs) {
+      const { ending, surviving } = at(ageMs);
+      return ending / surviving;
+    },
+    surviving: (ageMs) => at(ageMs).surviving,
   };
 }
 

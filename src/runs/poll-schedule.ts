@@ -1,4 +1,4 @@
-import { createHazard } from './poll-kernel.ts';
+import { createSurvival } from './poll-kernel.ts';
 import { weigh } from './poll-samples.ts';
 
 const shortestGapMs = 1000;
@@ -20,6 +20,8 @@ const longestLearnedGapMs = 600_000;
 export interface PollSchedule {
   /** The time, in milliseconds and before jitter, from a poll of a run of this age to the next poll. */
   gapMs(ageMs: number): number;
+  /** The chance that a run which was running at the first age has ended by the second. */
+  chanceOfEnd(fromMs: number, toMs: number): number;
 }
 
 /**
@@ -37,8 +39,8 @@ export function createPollSchedule({
   runs?: number;
 }): PollSchedule {
   const samples = weigh(durationsMs);
-  if (samples.length === 0) return { gapMs: gapOfAgeMs };
-  const hazard = createHazard(samples);
+  if (samples.length === 0) return { gapMs: gapOfAgeMs, chanceOfEnd: (fromMs, toMs) => 1 - fromMs / Math.max(1, toMs) };
+  const { hazard, surviving } = createSurvival(samples);
   const longestMs = Math.max(...samples.map(({ durationMs }) => durationMs));
   const worthMs = Math.min(mostWorthMs, loneWorthMs * runs);
   const stretch = Math.sqrt(worthMs / loneWorthMs);
@@ -52,6 +54,7 @@ export function createPollSchedule({
       const mostMs = Math.min(unlearnedMs, earlyMs, longestLearnedGapMs);
       return Math.max(shortestGapMs, untilNextPollMs(fromMs, mostMs, pollsPerMs));
     },
+    chanceOfEnd: (fromMs, toMs) => 1 - surviving(toMs) / surviving(fromMs),
   };
 }
 

@@ -1,109 +1,63 @@
-import { type Clock, pause, stopwatch } from './clock.ts';
-import { signOfLifeMs } from './defaults.ts';
-import type { RunEvent } from './events.ts';
-import { isToleratedWhileWatching } from './fault.ts';
+import { type Clock, stopwatch } from './clock.ts';
 import type { PollSchedule } from './poll-schedule.ts';
-import { createAttempts, type RetryPorts } from './retry.ts';
+import { createPoller, type PollerPorts } from './poller.ts';
 import { isFinal, type Run } from './run.ts';
 import type { Execution, Service } from './service.ts';
 import type { WatchResult } from './watch-result.ts';
 
 export interface WatchOptions {
-  schedule: PollSchedule;
+  schedule: Pick<PollSchedule, 'gapMs'> & Partial<PollSchedule>;
   /** The user chose the time between polls: the first gap is not shortened at random. */
   isFixed?: boolean;
-  /** Waiting for the run to finish, in milliseconds; Infinity for ever. */
-  timeoutMs: number;
   /** What the trigger of this run has just answered. */
   known?: Execution;
-  /** When this machine triggered the run, by the wall clock: the service may not find it for some seconds. */
-  triggeredAtMs?: number;
+  /** Milliseconds since this machine triggered the run, if it did: the service may not find it for some seconds. */
+  sinceTriggerMs?(): number;
 }
 
-export interface WatchPorts extends RetryPorts {
+export interface WatchPorts extends PollerPorts {
   service: Pick<Service, 'status' | 'result'>;
-  observe(event: RunEvent): void;
 }
 
 /**
- * Polls a run until its status is final. Ends for four other reasons only: `timeoutMs`, `giveUpAfterMs` without one valid
- * answer, a refusal, the signal. Every other failure is tolerated.
+ * Polls a run until its status is final. Ends for four other reasons only: the timeout of its group, `giveUpAfterMs`
+ * without one valid answer, a refusal that lasts, the signal. Every other failure is tolerated.
  */
 export async function pollUntilFinal(run: Run, options: WatchOptions, ports: WatchPorts): Promise<WatchResult> {
-  const { service, clock, random, signal, limiter, giveUpAfterMs, observe } = ports;
-  const { schedule, timeoutMs, triggeredAtMs } = options;
-  const attempts = createAttempts(ports);
-  const startMs = clock.elapsedMs();
-  const deadlineMs = startMs + timeoutMs;
+  const { service, clock, random, signal, limiter, group, observe } = ports;
+  const { schedule, sinceTriggerMs } = options;
+  const watchedMs = stopwatch(clock);
   let execution = options.known;
   let confirmedAgeMs = execution && stopwatch(clock);
-  /** The wait that the last answer asked for. */
-  let leastMs = 0;
-
   const lastConfirmed = () => ({ run, execution, ageMs: confirmedAgeMs?.() });
-  const interrupted = () => ({ kind: 'interrupted', reason: signal.reason, ...lastConfirmed() }) as const;
-  const timedOut = () => ({ kind: 'timed_out', timeoutMs, ...lastConfirmed() }) as const;
+  const poller = createPoller({ run, chance, sinceTriggerMs, lastConfirmed }, ports);
 
-  if (execution) observe({ event: 'status', run, execution, changed: true });
   // A run that we just started needs no immediate poll. The first gap is shortened at random, never lengthened, so that
   // runs started together are not polled together.
   const spread = options.isFixed ? 1 : 1 - random() / 2;
   let delayMs = execution ? spread * schedule.gapMs(0) : 0;
+  if (execution) observe({ event: 'status', run, execution, changed: true });
   // A final status never changes back, whatever a later answer says (docs/service.md, Assumptions).
   while (!execution || !isFinal(run.target, execution.status)) {
-    if (await waitUntil(Math.min(clock.elapsedMs() + delayMs, deadlineMs))) attempts.woke();
-    if (signal.aborted) return interrupted();
-    await attempts.takeTurn();
-    const isLastPoll = clock.elapsedMs() >= deadlineMs;
-    const answer = await service.status(run, signal);
-    const nowMs = clock.elapsedMs();
-
-    if (answer.kind === 'ok') {
-      if (attempts.failures > 0) observe({ event: 'service_back', run, afterMs: attempts.silentMs() });
-      attempts.succeeded();
-      const changed = answer.value.status !== execution?.status;
-      execution = answer.value;
-      confirmedAgeMs = stopwatch(clock);
-      leastMs = 0;
-      observe({ event: 'status', run, execution, changed });
-      if (isFinal(run.target, execution.status)) break;
-      if (isLastPoll) return timedOut();
-      delayMs = limiter.stretch(schedule.gapMs(ageMs(execution, nowMs - startMs, clock)));
-    } else {
-      const { fault } = answer;
-      if (signal.aborted) return interrupted();
-      const since = { isSeen: execution !== undefined, nowMs: clock.nowMs(), triggeredAtMs };
-      if (!isToleratedWhileWatching(fault, since)) return { kind: 'refused', fault, ...lastConfirmed() };
-      if (isLastPoll) return timedOut();
-      if (fault.kind === 'throttled') limiter.slowDown();
-      const retryInMs = attempts.failed(fault);
-      if (retryInMs === undefined) return { kind: 'gave_up', giveUpAfterMs, fault, ...lastConfirmed() };
-      const { failures } = attempts;
-      observe({
-        event: 'poll_failed',
-        fault,
-        failures,
-        silentMs: attempts.silentMs(),
-        retryInMs,
-        ...lastConfirmed(),
-      });
-      leastMs = fault.retryAfterMs ?? 0;
-      if (nowMs + leastMs > deadlineMs) return { ...timedOut(), fault };
-      delayMs = retryInMs;
-    }
+    await poller.wait(delayMs);
+    const polled = await poller.poll((timeoutMs) => service.status(run, signal, timeoutMs));
+    if (polled.kind !== 'ok') return { ...polled, ...lastConfirmed() };
+    const changed = polled.value.status !== execution?.status;
+    execution = polled.value;
+    confirmedAgeMs = stopwatch(clock);
+    observe({ event: 'status', run, execution, changed });
+    if (isFinal(run.target, execution.status)) break;
+    if (polled.isLast) return { kind: 'timed_out', timeoutMs: group.timeoutMs, ...lastConfirmed() };
+    delayMs = limiter.stretch(schedule.gapMs(ageMs(execution, watchedMs(), clock)));
   }
   return { kind: 'finished', run, execution };
 
-  /**
-   * Returns true as soon as the machine woke up from sleep, though no earlier than the service allows. Not async: each of
-   * thousands of waiting runs would hold one more frame.
-   */
-  function waitUntil(atMs: number): Promise<boolean> | boolean {
-    const leftMs = atMs - clock.elapsedMs();
-    if (leftMs <= 0 || signal.aborted) return false;
-    observe({ event: 'waiting', nextPollMs: leftMs, ...lastConfirmed() });
-    if (leftMs <= signOfLifeMs || leastMs > 0) return pause(leftMs, clock, signal, leastMs);
-    return pause(signOfLifeMs, clock, signal).then((woke) => woke || waitUntil(atMs));
+  /** 1 for a run that was never confirmed. */
+  function chance(): number {
+    if (!execution) return 1;
+    const toMs = ageMs(execution, watchedMs(), clock);
+    const fromMs = Math.max(0, toMs - (confirmedAgeMs?.() ?? 0));
+    return schedule.chanceOfEnd?.(fromMs, toMs) ?? 0;
   }
 }
 

@@ -1,35 +1,78 @@
-import type { Clock } from './clock.ts';
+import { type Clock, pause } from './clock.ts';
+import { onAbort } from './on-abort.ts';
 
 /** Spaces the requests of this process. */
 export interface RateLimiter {
-  /** Resolves when a request may be sent, or when `signal` aborts. */
-  take(signal: AbortSignal): Promise<void>;
+  /** Resolves when a request may be sent, when the time for it is over, or when `signal` aborts. */
+  take(signal: AbortSignal, poll?: PollTurn): Promise<Turn>;
+  /** The service answered 429 or 503 and names a wait: no poll is sent before, of whatever run. */
+  hold(ms: number): void;
   /** The service answered 429: doubles the time between polls, to eight times at most. */
   slowDown(): void;
   /** The time between two polls, in milliseconds, stretched after a 429; each call takes back a tenth of the factor. */
   stretch(gapMs: number): number;
 }
 
-// More would only wait for one another's answers, and do so again at every later poll.
-const firstAtOnce = 10;
+/** How a poll waits for its turn; every other request goes before all polls. */
+export interface PollTurn {
+  /** The chance that the run has finished: where polls wait for one another, the likeliest is sent first. */
+  chance(): number;
+  /** For how much longer it may wait, in milliseconds. */
+  leftMs(): number;
+}
+
+export interface Turn {
+  /** False where the time for it was over first. */
+  isGranted: boolean;
+  /** The machine slept, or the process was stopped, meanwhile. */
+  woke: boolean;
+}
+
+interface Waiting {
+  poll: PollTurn | undefined;
+  woke: boolean;
+  end(isGranted: boolean): void;
+}
+
 const slowest = 8;
 const recoveryPerPoll = 0.9;
+/** How long a turn may be waited for unnoticed after its time was over. */
+const queueSliceMs = 1000;
 
-/**
- * A token bucket, kept as one time: when the next request is due. What was not used in the last second may be sent at
- * once; in the first second ten requests.
- */
+/** Lets at most `perSecond` requests go in any second, or one in `1 / perSecond` seconds where that is less than one. */
 export function createRateLimiter(perSecond: number, clock: Clock): RateLimiter {
-  const gapMs = 1000 / perSecond;
-  const unusedMs = Math.max(0, 1000 - gapMs);
-  let dueMs = clock.elapsedMs() - Math.min(unusedMs, (firstAtOnce - 1) * gapMs);
+  const most = Math.max(1, Math.floor(perSecond));
+  const windowMs = Math.max(1000, 1000 / perSecond);
+  /** When the last `most` requests went, oldest first. */
+  const sentMs: number[] = [];
+  const queue = new Set<Waiting>();
+  let isServing = false;
+  let alarm = new AbortController();
+  let heldUntilMs = Number.NEGATIVE_INFINITY;
   let slowness = 1;
+
   return {
-    async take(signal) {
-      const nowMs = clock.elapsedMs();
-      const sendMs = Math.max(dueMs, nowMs - unusedMs);
-      dueMs = sendMs + gapMs;
-      if (sendMs > nowMs) await clock.sleep(sendMs - nowMs, signal);
+    take(signal, poll) {
+      return new Promise((resolve) => {
+        const waiting: Waiting = {
+          poll,
+          woke: false,
+          end(isGranted) {
+            stopListening();
+            queue.delete(waiting);
+            if (queue.size === 0) alarm.abort();
+            resolve({ isGranted, woke: waiting.woke });
+          },
+        };
+        const stopListening = onAbort(signal, () => waiting.end(false));
+        queue.add(waiting);
+        if (signal.aborted) waiting.end(false);
+        else if (!isServing) void serve();
+        else if (!poll) alarm.abort();
+      });
+    },
+    hold(ms) {
+      heldUntilMs = Math.max(heldUntilMs, clock.elapsedMs() + ms);
     },
     slowDown() {
       slowness = Math.min(slowest, slowness * 2);
@@ -40,4 +83,39 @@ export function createRateLimiter(perSecond: number, clock: Clock): RateLimiter 
       return stretched;
     },
   };
+
+  async function serve(): Promise<void> {
+    isServing = true;
+    while (queue.size > 0) {
+      const nowMs = clock.elapsedMs();
+      const dueMs = (sentMs.length < most ? nowMs : (sentMs[0] ?? nowMs) + windowMs) - nowMs;
+      const holdMs = heldUntilMs - nowMs;
+      for (const { poll, end } of [...queue]) if (poll && Math.max(0, holdMs) > poll.leftMs()) end(false);
+      const next = dueMs > 0 ? undefined : likeliest(holdMs > 0);
+      if (next) {
+        sentMs.push(nowMs);
+        if (sentMs.length > most) sentMs.shift();
+        next.end(true);
+      } else if (queue.size > 0) {
+        alarm = new AbortController();
+        const woke = await pause(Math.min(queueSliceMs, dueMs > 0 ? dueMs : holdMs), clock, alarm.signal);
+        if (woke) for (const waiting of queue) waiting.woke = true;
+      }
+    }
+    isServing = false;
+  }
+
+  /** Of equal chances the one that has waited longest; undefined where every one is held. */
+  function likeliest(isHeld: boolean): Waiting | undefined {
+    let best: Waiting | undefined;
+    let bestChance = Number.NEGATIVE_INFINITY;
+    for (const waiting of queue) {
+      const { poll } = waiting;
+      if (!poll) return waiting;
+      if (isHeld) continue;
+      const chance = queue.size > 1 ? poll.chance() : 1;
+      if (chance > bestChance) [best, bestChance] = [waiting, chance];
+    }
+    return best;
+  }
 }

@@ -1,4 +1,4 @@
-import { type Clock, pause } from './clock.ts';
+import { type Clock, pause, stopwatch, suspendedMs } from './clock.ts';
 import { type Fault, isInterruption, isRetryable } from './fault.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import type { Answer } from './service.ts';
@@ -31,6 +31,8 @@ export interface RetryPorts {
   signal: AbortSignal;
   /** Time without a valid answer after which attempts end. */
   giveUpAfterMs: number;
+  /** The time limit of an attempt: one that takes much longer shows that the machine slept. */
+  requestTimeoutMs?: number;
 }
 
 /** Counts attempts that fail in a row, and the time without a valid answer. */
@@ -93,13 +95,15 @@ export type RetryResult<T> =
 
 /** Makes attempts until one is answered or refused, the signal aborts, or `giveUpAfterMs` have passed. */
 export async function retry<T>(attempt: () => Promise<Answer<T>>, options: RetryOptions): Promise<RetryResult<T>> {
-  const { clock, signal } = options;
+  const { clock, signal, requestTimeoutMs = Number.POSITIVE_INFINITY } = options;
   const isWorthIt = options.isRetryable ?? isRetryable;
   const attempts = createAttempts(options);
   await attempts.takeTurn();
   for (;;) {
+    const tookMs = stopwatch(clock);
     const answer = await attempt();
     if (answer.kind === 'ok') return answer;
+    if (tookMs() > requestTimeoutMs + suspendedMs) attempts.woke();
     const { fault } = answer;
     if (isInterruption(fault)) return { kind: 'interrupted', fault };
     if (!isWorthIt(fault)) return { kind: 'refused', fault };

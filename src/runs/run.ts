@@ -56,6 +56,14 @@ export function finalStatusOf(status: string): FinalStatus | undefined {
   return finalStatuses.find((known) => known === normalise(status));
 }
 
+const byGravity: readonly FinalStatus[] = ['FAILED', 'TIMED_OUT', 'CANCELLED', 'COMPLETED'];
+
+/** Of two words for how a run ended the graver. */
+export function graverStatus(one: string, other: string): string {
+  const rank = (status: string) => byGravity.indexOf(finalStatusOf(status) ?? 'COMPLETED');
+  return rank(other) < rank(one) ? other : one;
+}
+
 /** The one status that is a success. */
 export const isCompleted = (status: string): boolean => finalStatusOf(status) === 'COMPLETED';
 

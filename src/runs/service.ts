@@ -6,9 +6,10 @@ import type { Run, Target } from './run.ts';
 export interface Service {
   /** One attempt: whoever calls it retries. */
   trigger(request: TriggerRequest, signal: AbortSignal): Promise<Answer<Execution>>;
-  status(run: Run, signal: AbortSignal): Promise<Answer<Execution>>;
+  /** `timeoutMs` ends the attempt earlier than the request timeout does. */
+  status(run: Run, signal: AbortSignal, timeoutMs?: number): Promise<Answer<Execution>>;
   /** Automation runs only: Agents have no result endpoint. */
-  result(run: Run, signal: AbortSignal): Promise<Answer<RunResult>>;
+  result(run: Run, signal: AbortSignal, timeoutMs?: number): Promise<Answer<RunResult>>;
 }
 
 export interface TriggerRequest {

@@ -1,12 +1,9 @@
-import { isToleratedWhileWatching } from './fault.ts';
+import { stopwatch } from './clock.ts';
 import { pollUntilFinal, type WatchOptions, type WatchPorts } from './poll-until-final.ts';
-import { type RetryResult, retry } from './retry.ts';
-import { isFinal, type Run } from './run.ts';
+import { createPoller } from './poller.ts';
+import { finalStatusOf, graverStatus, isFinal, type Run } from './run.ts';
 import type { Answer, RunResult } from './service.ts';
 import type { FinishedWatch, WatchResult } from './watch-result.ts';
-
-/** The result may lag behind the final status, so it gets at least this long, however little is left of `timeoutMs`. */
-const leastForResultMs = 30_000;
 
 /**
  * Watches a run until it has finished, and fetches its result with the same tolerance. `leave` ends the wait for the run,
@@ -18,49 +15,60 @@ export async function watch(
   ports: WatchPorts,
   leave = ports.signal,
 ): Promise<WatchResult> {
-  const { clock, observe, giveUpAfterMs } = ports;
-  const startMs = clock.elapsedMs();
   const watched = await pollUntilFinal(run, options, { ...ports, signal: leave });
   if (watched.kind !== 'finished') return watched;
-  observe({ event: 'final', run, execution: watched.execution });
-  if (run.target.family === 'agent') return watched;
-  const leftMs = startMs + options.timeoutMs - clock.elapsedMs();
-  const fetched = await fetchResult(watched, options, {
-    ...ports,
-    giveUpAfterMs: Math.min(giveUpAfterMs, Math.max(leastForResultMs, leftMs)),
-  });
-  if (fetched.kind === 'ok') return { ...watched, result: fetched.value };
-  const isInterrupted = fetched.kind === 'interrupted';
-  return { ...watched, resultFault: isInterrupted ? { kind: 'interrupted', message: 'interrupted' } : fetched.fault };
+  ports.observe({ event: 'final', run, execution: watched.execution });
+  return run.target.family === 'agent' ? watched : fetchResult(watched, options, ports);
 }
 
-function fetchResult(
-  { run, execution }: FinishedWatch,
-  { triggeredAtMs }: Pick<WatchOptions, 'triggeredAtMs'>,
+/** The result may lag behind the final status: one that is not final yet is no answer. */
+async function fetchResult(
+  watched: FinishedWatch,
+  { sinceTriggerMs }: WatchOptions,
   ports: WatchPorts,
-): Promise<RetryResult<RunResult>> {
-  const { service, clock, signal, observe } = ports;
-  const attempt = async (): Promise<Answer<RunResult>> => {
-    const answer = await service.result(run, signal);
+): Promise<FinishedWatch> {
+  const { run, execution } = watched;
+  const { service, clock, signal } = ports;
+  const confirmedAgeMs = stopwatch(clock);
+  const poller = createPoller(
+    {
+      run,
+      isLate: true,
+      chance: () => 1,
+      sinceTriggerMs,
+      lastConfirmed: () => ({ run, execution, ageMs: confirmedAgeMs() }),
+      isDefinite: ({ kind }) => kind === 'too_large',
+    },
+    ports,
+  );
+  const polled = await poller.poll(async (timeoutMs): Promise<Answer<RunResult>> => {
+    const answer = await service.result(run, signal, timeoutMs);
     if (answer.kind === 'fault' || isFinal(run.target, answer.value.status)) return answer;
     return { kind: 'fault', fault: { kind: 'unreadable', message: `the result still says ${answer.value.status}` } };
-  };
-  return retry(attempt, {
-    ...ports,
-    isRetryable: (fault) =>
-      fault.kind !== 'too_large' &&
-      isToleratedWhileWatching(fault, { isSeen: true, nowMs: clock.nowMs(), triggeredAtMs }),
-    onRetry(fault, retryInMs, { failures, silentMs }) {
-      observe({
-        event: 'poll_failed',
-        run,
-        fault,
-        failures,
-        silentMs: silentMs(),
-        retryInMs,
-        execution,
-        ageMs: silentMs(),
-      });
-    },
   });
+  switch (polled.kind) {
+    case 'ok':
+      return withResult(watched, polled.value);
+    case 'interrupted':
+      return { ...watched, resultFault: { kind: 'interrupted', message: 'interrupted' } };
+    case 'timed_out':
+      return { ...watched, resultFault: polled.fault ?? timeoutFault };
+    default:
+      return { ...watched, resultFault: polled.fault };
+  }
 }
+
+/** A failed run is never hidden: where status and result disagree on how it ended, the graver counts. */
+function withResult(watched: FinishedWatch, result: RunResult): FinishedWatch {
+  const { execution } = watched;
+  if (finalStatusOf(execution.status) === finalStatusOf(result.status)) return { ...watched, result };
+  const status = graverStatus(execution.status, result.status);
+  return {
+    ...watched,
+    execution: { ...execution, status, document: { ...execution.document, status } },
+    result: { ...result, status, document: { ...result.document, status } },
+    disagreement: { status: execution.status, result: result.status },
+  };
+}
+
+const timeoutFault = { kind: 'lost', message: '`--timeout` passed' } as const;

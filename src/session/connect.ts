@@ -18,12 +18,15 @@ import { cleanLine } from '../render/sanitize.ts';
 import { defaults } from '../runs/defaults.ts';
 import { mostSamples } from '../runs/poll-samples.ts';
 import { createRateLimiter } from '../runs/rate-limiter.ts';
+import { createWatchGroup, timeoutMsOf } from '../runs/watch-group.ts';
 import { withNotFoundTracking } from './not-found-tracking.ts';
 import type { Session } from './session.ts';
 
 export interface ConnectOptions extends SettingFlags {
   /** Requests a second. */
   rate?: number;
+  /** `--timeout`; 0 for ever. */
+  timeoutMs?: number;
   /** Largest result body, in bytes. */
   maxOutput?: number;
   debug?: boolean;
@@ -81,6 +84,8 @@ export async function connect(
     journal,
     history: historyOf(journal, baseUrl),
     limiter: createRateLimiter(rate, clock),
+    watches: createWatchGroup(timeoutMsOf(options), clock),
+    requestTimeoutMs,
     sentKeys: new Set(),
     hintProject: settings.project.value,
     debug,

@@ -1,6 +1,6 @@
 import type { Problem } from '../problems/problem.ts';
-import { watchProblem } from '../problems/watch-problems.ts';
-import type { OutputOptions } from '../render/output.ts';
+import { watchFailedProblem, watchProblem, watchWarning } from '../problems/watch-problems.ts';
+import { type OutputOptions, printSentence } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { RunEvent } from '../runs/events.ts';
 import { createPollSchedule, jitter, type PollSchedule } from '../runs/poll-schedule.ts';
@@ -9,14 +9,12 @@ import { isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { watch } from '../runs/watch.ts';
 import type { WatchResult } from '../runs/watch-result.ts';
-import type { KnownRun } from './find-run.ts';
+import { argumentOf, type KnownRun, sinceTriggerOf } from './find-run.ts';
 import { runOnFinal } from './on-final.ts';
 import type { Session } from './session.ts';
 
 export interface FollowFlags extends OutputOptions {
   intervalMs?: number;
-  /** 0 for ever. */
-  timeoutMs?: number;
   giveUpAfterMs?: number;
   /** A shell command. */
   onFinal?: string;
@@ -37,31 +35,35 @@ export interface FollowOptions {
   leave?: AbortSignal;
   /** This command has started a run, which a problem of the watch does not undo. */
   hasStarted?: boolean;
-}
-
-/** The limit of `--timeout` in milliseconds, for watching a run or waiting for a free slot; 0 means no limit. */
-export function timeoutMsOf({ timeoutMs = defaults.timeoutMs }: { timeoutMs?: number }): number {
-  return timeoutMs === 0 ? Number.POSITIVE_INFINITY : timeoutMs;
+  /** The command is `trigger`, which has the run, whether it started it or not. */
+  isTriggered?: boolean;
 }
 
 /** Follows one run until it has finished: reports events, journals what it learns, runs `--on-final`. */
 export async function followRun(
-  { run, triggeredAtMs, known }: KnownRun & { known?: Execution },
+  { run, known, ...rest }: KnownRun & { known?: Execution },
   flags: FollowFlags,
   session: Session,
-  { leave, hasStarted }: FollowOptions = {},
+  { leave, hasStarted, isTriggered }: FollowOptions = {},
 ): Promise<Followed> {
   const { journal, baseUrl, reporter, context } = session;
   const observe = (event: RunEvent) => {
     if (event.event === 'status' && event.changed) journal.recordStatus(baseUrl, run, event.execution);
     reporter.observe(event);
   };
-  const options = { ...optionsOf(run.target, flags, session), triggeredAtMs, known };
+  const sinceTriggerMs = sinceTriggerOf(rest, context.clock);
+  // The answer to the trigger shows that the settings are right.
+  if (known) session.watches.answered();
+  const options = { ...optionsOf(run.target, flags, session), sinceTriggerMs, known };
   const watched = await watch(run, options, portsOf(run, flags, session, observe), leave);
   // A run that is left because of another has no problem of its own.
   if (isLeft(watched)) return { watched };
-  const found = watchProblem(watched, context.signal);
-  const problem = hasStarted ? found?.with({ started: 'yes' }) : found;
+  const found = watchProblem(watched, context.signal, argumentOf(run, session));
+  const truth = hasStarted ? found?.with({ started: 'yes' }) : found;
+  const problem = truth && isTriggered ? watchFailedProblem(truth) : truth;
+  const warning = watched.kind === 'finished' ? watchWarning(watched) : undefined;
+  if (warning && flags.quiet) await printSentence(`runctl: ${warning}`, context);
+  else if (warning) reporter.say(`runctl: ${warning}`);
   if (problem) reporter.observe({ event: 'problem', run, problem });
   if (flags.onFinal && watched.kind === 'finished') await runOnFinal(flags.onFinal, { watched, problem }, context);
   return { watched, problem };
@@ -93,14 +95,13 @@ function optionsOf(target: Target, flags: FollowFlags, session: Session): WatchO
   return {
     schedule: scheduleOf(target, flags, session),
     isFixed: flags.intervalMs !== undefined,
-    timeoutMs: timeoutMsOf(flags),
   };
 }
 
 function portsOf(
   run: Run,
   { giveUpAfterMs = defaults.watchGiveUpAfterMs }: FollowFlags,
-  { service, limiter, debug, context }: Session,
+  { service, limiter, watches, requestTimeoutMs, debug, context }: Session,
   observe: (event: RunEvent) => void,
 ): WatchPorts {
   const { clock, random, signal } = context;
@@ -110,7 +111,9 @@ function portsOf(
     clock,
     random,
     signal,
+    group: watches,
     giveUpAfterMs,
+    requestTimeoutMs,
     observe(event) {
       if (event.event === 'waiting') debug?.(`next poll of ${run.executionId} in ${Math.round(event.nextPollMs)} ms`);
       if (event.event === 'poll_failed') debug?.(`${event.fault.kind}: ${event.fault.message}`);
@@ -120,7 +123,7 @@ function portsOf(
 }
 
 function scheduleOf(target: Target, { intervalMs }: FollowFlags, { history, runs, context }: Session): PollSchedule {
-  if (intervalMs !== undefined) return { gapMs: () => intervalMs };
   const schedule = createPollSchedule({ durationsMs: history(target), runs });
-  return { gapMs: (ageMs) => jitter(schedule.gapMs(ageMs), context.random) };
+  const gapMs = (ageMs: number) => intervalMs ?? jitter(schedule.gapMs(ageMs), context.random);
+  return { ...schedule, gapMs };
 }

@@ -21,18 +21,24 @@ export async function followWithReruns(
   options: RerunFlags,
   session: Session,
 ): Promise<FollowedArgument> {
-  const { reporter } = session;
+  const { reporter, context } = session;
+  const { clock } = context;
   const { idempotencyKey, maxReruns = defaults.maxReruns } = options;
   const found = first.kind === 'started' ? undefined : first.kind;
   let start: RunStart = first;
   let hasStarted = false;
   for (let reruns = 1; ; reruns++) {
     const { run, triggeredAtMs, kind } = start;
+    const startedMs = clock.elapsedMs();
+    const sinceTriggerMs = kind === 'started' ? () => clock.elapsedMs() - startedMs : undefined;
     hasStarted ||= kind === 'started';
     const execution = executionOf(start);
     reporter.observe({ event: 'triggered', run, execution, replayed: kind === 'replayed' });
     const known = kind === 'started' ? execution : undefined;
-    const followed = await followRun({ run, triggeredAtMs, known }, options, session, { hasStarted });
+    const followed = await followRun({ run, triggeredAtMs, sinceTriggerMs, known }, options, session, {
+      hasStarted,
+      isTriggered: true,
+    });
     const result = { kind: 'followed', ...followed, found } as const;
     const { watched, problem } = followed;
     const errorType = watched.kind === 'finished' ? watched.result?.error?.type : undefined;

@@ -16,7 +16,7 @@ export function withNotFoundTracking(
     };
   return {
     trigger: service.trigger,
-    status: (run, signal) => service.status(run, signal).then(remember(run)),
-    result: (run, signal) => service.result(run, signal).then(remember(run)),
+    status: (run, ...rest) => service.status(run, ...rest).then(remember(run)),
+    result: (run, ...rest) => service.result(run, ...rest).then(remember(run)),
   };
 }

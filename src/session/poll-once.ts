@@ -3,11 +3,11 @@ import { interruptedProblem, pollProblem } from '../problems/watch-problems.ts';
 import { printSentence } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
-import { isRetryable, isTooEarly } from '../runs/fault.ts';
+import { type Fault, isMissingPath, isRetryable, isTooEarly } from '../runs/fault.ts';
 import { retry } from '../runs/retry.ts';
 import type { Run } from '../runs/run.ts';
 import type { Answer, Execution, RunResult } from '../runs/service.ts';
-import { type KnownRun, knownRun } from './find-run.ts';
+import { argumentOf, type KnownRun, knownRun, sinceTriggerOf } from './find-run.ts';
 import type { Session } from './session.ts';
 
 interface Answers {
@@ -25,11 +25,16 @@ export type Polled<T> = { kind: 'ok'; value: T } | { kind: 'failed'; problem: Pr
 /** Asks for the status or the result of a run, with retries. */
 export async function pollOnce<Operation extends keyof Answers>(
   operation: Operation,
-  { run, triggeredAtMs }: KnownRun,
+  { run, ...known }: KnownRun,
   { giveUpAfterMs = defaults.giveUpAfterMs, quiet }: PollFlags,
-  { service, limiter, context }: Session,
+  session: Session,
 ): Promise<Polled<Answers[Operation]>> {
+  const { service, limiter, requestTimeoutMs, context } = session;
   const { clock, random, signal } = context;
+  const sinceTriggerMs = sinceTriggerOf(known, clock);
+  let missingPaths = 0;
+  /** A page may stand in for the service for a moment: only the second one counts. */
+  const mayPass = (fault: Fault) => isMissingPath(fault) && ++missingPaths < 2;
   const attempt = () => service[operation](run, signal) as Promise<Answer<Answers[Operation]>>;
   const polled = await retry(attempt, {
     limiter,
@@ -37,14 +42,18 @@ export async function pollOnce<Operation extends keyof Answers>(
     random,
     signal,
     giveUpAfterMs,
-    isRetryable: (fault) => isRetryable(fault) || isTooEarly(fault, { nowMs: clock.nowMs(), triggeredAtMs }),
+    requestTimeoutMs,
+    isRetryable: (fault) => isTooEarly(fault, sinceTriggerMs?.()) || isRetryable(fault) || mayPass(fault),
     onRetry(fault, delayMs) {
       if (!quiet) void printSentence(`${fault.message}; asking again in ${formatDuration(delayMs)}`, context);
     },
   });
   if (polled.kind === 'ok') return polled;
+  const argument = argumentOf(run, session);
   const problem =
-    polled.kind === 'interrupted' ? interruptedProblem(signal, run) : pollProblem(polled.fault, operation, run);
+    polled.kind === 'interrupted'
+      ? interruptedProblem(signal, run, argument)
+      : pollProblem(polled.fault, { operation, run, argument });
   return { kind: 'failed', problem };
 }
 

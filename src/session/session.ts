@@ -7,6 +7,7 @@ import type { Reporter } from '../render/reporter.ts';
 import type { RateLimiter } from '../runs/rate-limiter.ts';
 import type { Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
+import type { WatchGroup } from '../runs/watch-group.ts';
 
 /** What travels together while a command that asks the service for something runs. */
 export interface Session {
@@ -20,6 +21,10 @@ export interface Session {
   journal: Journal;
   /** Shared by every request of this process. */
   limiter: RateLimiter;
+  /** Shared by every watch of this command; `--timeout` counts from its making. */
+  watches: WatchGroup;
+  /** The time limit of one request. */
+  requestTimeoutMs: number;
   reporter: Reporter;
   /** How many runs are triggered or watched together. */
   runs: number;

@@ -3,7 +3,9 @@ import { wantsData } from '../render/output.ts';
 import { pause } from '../runs/clock.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { nameOf } from '../runs/run.ts';
+import { createWatchGroup, timeoutMsOf } from '../runs/watch-group.ts';
 import type { ArgumentResult } from './argument-result.ts';
+import { argumentOf } from './find-run.ts';
 import { followWithReruns, type RerunFlags } from './follow-with-reruns.ts';
 import { createEarlyReport, reportResults } from './report.ts';
 import { type Session, sessionEndedBy, withReporter } from './session.ts';
@@ -20,6 +22,8 @@ export async function triggerAll(requests: StartRequest[], options: TriggerFlags
   const { context, reporter } = session;
   try {
     await splay(options.splayMs, session);
+    // `--timeout` counts from here on.
+    session.watches = createWatchGroup(timeoutMsOf(options), context.clock);
     // On stdout ids stand in the order of the arguments, unless stdout is for the end of the run or for other data.
     const idsAreData = !options.watch && !wantsData(options);
     const inOrder = createInOrder();
@@ -56,7 +60,8 @@ async function splay(splayMs: number | undefined, { reporter, context }: Session
 }
 
 /** The id, the moment it is known: on stdout where ids are what is asked for. */
-function reportStart(start: StartResult, idsAreData: boolean, { reporter, context }: Session): void {
+function reportStart(start: StartResult, idsAreData: boolean, session: Session): void {
+  const { reporter, context } = session;
   if (start.kind === 'failed') return;
   if (start.kind === 'skipped') {
     reporter.say(`${nameOf(start.target)} is already running: skipped, no run was started`);
@@ -71,7 +76,7 @@ function reportStart(start: StartResult, idsAreData: boolean, { reporter, contex
   const sentence = sentences[start.kind];
   if (idsAreData) {
     context.stdout.write(`${executionId}\n`);
-    reporter.say(`${sentence}; follow it with \`runctl watch ${executionId}\``);
+    reporter.say(`${sentence}; follow it with \`runctl watch ${argumentOf(start.run, session)}\``);
   } else {
     reporter.say(`${sentence}: ${executionId}`);
   }

@@ -1,13 +1,12 @@
 import type { Problem } from '../problems/problem.ts';
 import { noRunProblem, slotTimeoutProblem } from '../problems/trigger-problems.ts';
-import { watchProblem } from '../problems/watch-problems.ts';
 import { pause } from '../runs/clock.ts';
 import { laterSignOfLifeMs } from '../runs/defaults.ts';
 import type { Fault } from '../runs/fault.ts';
 import { createPollSchedule, jitter } from '../runs/poll-schedule.ts';
 import { nameOf, type Run, type Target } from '../runs/run.ts';
 import type { TriggerIdentity } from '../runs/trigger.ts';
-import { type FollowFlags, timeoutMsOf, waitForOther } from './follow-run.ts';
+import { type FollowFlags, waitForOther } from './follow-run.ts';
 import type { Session } from './session.ts';
 
 /** The one place that an Automation has for an active run. */
@@ -16,15 +15,18 @@ export interface Slot {
   wait(fault: Fault, active: Run | undefined, identity: TriggerIdentity): Promise<Problem | undefined>;
 }
 
-/** Waits for `--if-active wait`. `--timeout` counts from this call, so it includes every wait for a free slot. */
+/** A trigger that is sent later could not be answered in time. */
+const leastForTriggerMs = 1_000;
+
+/** Waits for `--if-active wait`, within what is left of `--timeout`. */
 export function createSlot(
   target: Target,
-  flags: Pick<FollowFlags, 'timeoutMs' | 'giveUpAfterMs' | 'intervalMs'>,
+  flags: Pick<FollowFlags, 'giveUpAfterMs' | 'intervalMs'>,
   session: Session,
 ): Slot {
-  const { limiter, reporter, context } = session;
+  const { limiter, reporter, context, watches } = session;
   const { clock, random, signal } = context;
-  const timeoutMs = timeoutMsOf(flags);
+  const { timeoutMs } = watches;
   const startMs = clock.elapsedMs();
   const schedule = createPollSchedule({ durationsMs: [] });
   let reportedAtMs = Number.NEGATIVE_INFINITY;
@@ -35,8 +37,8 @@ export function createSlot(
     async wait(fault, active, identity) {
       const { retryAfterMs = 0 } = fault;
       const refusedAtMs = clock.elapsedMs();
-      const leftMs = startMs + timeoutMs - refusedAtMs;
-      if (leftMs <= 0) return slotTimeoutProblem(timeoutMs, identity);
+      const leftMs = watches.leftMs();
+      if (leftMs < leastForTriggerMs) return slotTimeoutProblem(timeoutMs, identity);
       if (retryAfterMs > leftMs) return slotTimeoutProblem(timeoutMs, identity, fault);
       if (refusedAtMs - reportedAtMs >= laterSignOfLifeMs) {
         reporter.say(`${nameOf(target)} is already running: waiting for it to end`);
@@ -47,17 +49,13 @@ export function createSlot(
         const gapMs = limiter.stretch(jitter(schedule.gapMs(refusedAtMs - startMs), random));
         waitMs = Math.min(gapMs, leftMs);
       } else {
-        const watched = await waitForOther(active, { ...flags, timeoutMs: leftMs }, session);
+        const watched = await waitForOther(active, flags, session);
         if (watched.kind === 'timed_out') return slotTimeoutProblem(timeoutMs, identity);
-        if (watched.kind === 'gave_up') {
-          const problem = watchProblem(watched, signal);
-          const { idempotencyKey } = identity;
-          return problem?.with({ message: `${problem.message}; no run was started`, idempotencyKey });
-        }
         passedId = active.executionId;
       }
       await pause(Math.max(waitMs, refusedAtMs + retryAfterMs - clock.elapsedMs()), clock, signal, retryAfterMs);
-      return signal.aborted ? noRunProblem(signal) : undefined;
+      if (signal.aborted) return noRunProblem(signal);
+      return watches.leftMs() < leastForTriggerMs ? slotTimeoutProblem(timeoutMs, identity) : undefined;
     },
   };
 }

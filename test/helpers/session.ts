@@ -2,6 +2,7 @@ import { openJournal } from '../../src/journal/journal.ts';
 import { silentReporter } from '../../src/render/create-reporter.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Service } from '../../src/runs/service.ts';
+import { createWatchGroup } from '../../src/runs/watch-group.ts';
 import type { Session } from '../../src/session/session.ts';
 import { createMemory } from './memory-context.ts';
 
@@ -32,6 +33,8 @@ export function createSession(
     service,
     journal: openJournal({ folder: undefined, nowMs: clock.nowMs, onTrouble() {} }),
     limiter: createRateLimiter(10, clock),
+    watches: createWatchGroup(Number.POSITIVE_INFINITY, clock),
+    requestTimeoutMs: 30_000,
     reporter: silentReporter,
     runs: 1,
     history: () => [],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { watchProblem } from '../../src/problems/watch-problems.ts';
-import type { FinishedWatch, UnfinishedWatch } from '../../src/runs/watch-result.ts';
+import type { Problem } from '../../src/problems/problem.ts';
+import { exitNameOfWatch, watchFailedProblem, watchProblem, watchWarning } from '../../src/problems/watch-problems.ts';
+import type { FinishedWatch, UnfinishedWatch, WatchResult } from '../../src/runs/watch-result.ts';
 import { executionId, fault, run, target } from '../helpers/scripted-service.ts';
 
 const { signal } = new AbortController();
@@ -11,6 +12,12 @@ const hour = 60 * minute;
 const of = (status: string) => ({ status, document: {} });
 const seen = { run, execution: of('RUNNING'), ageMs: 8 * hour + minute };
 const unavailable = fault('unavailable', { httpStatus: 503, message: 'the service answered 503' }).fault;
+const finishedWithoutResult: FinishedWatch = {
+  kind: 'finished',
+  run,
+  execution: of('COMPLETED'),
+  resultFault: unavailable,
+};
 const asksForAnHour = { ...unavailable, retryAfterMs: hour };
 const resume = `follow it again with \`runctl watch ${executionId}\``;
 
@@ -21,15 +28,15 @@ describe('a run that was left', () => {
       { kind: 'gave_up', giveUpAfterMs: 10 * minute, fault: unavailable, ...seen },
       'unavailable',
       10,
-      'no good answer for 10m (the service answered 503): the run may still be going, last seen RUNNING 8h 1m ago',
+      'no valid answer for 10m (the service answered 503): the run may still be running, last confirmed RUNNING 8h 1m ago',
       resume,
     ],
     [
-      'that was never seen',
+      'that was never confirmed',
       { kind: 'gave_up', giveUpAfterMs: 10 * minute, fault: unavailable, run },
       'unavailable',
       10,
-      'no good answer for 10m (the service answered 503): the run may still be going, its state was never confirmed',
+      'no valid answer for 10m (the service answered 503): the run may still be running, its status was never confirmed',
       resume,
     ],
     [
@@ -37,7 +44,7 @@ describe('a run that was left', () => {
       { kind: 'gave_up', giveUpAfterMs: 10 * minute, fault: asksForAnHour, ...seen },
       'unavailable',
       10,
-      'the service answered 503, and the wait it asks for outlasts `--give-up-after` (10m): the run may still be going, last seen RUNNING 8h 1m ago',
+      'the service answered 503, and the wait it asks for ends after `--timeout`: the run may still be running, last confirmed RUNNING 8h 1m ago',
       `come back in 1h, as the service asks; ${resume}`,
     ],
     [
@@ -45,7 +52,7 @@ describe('a run that was left', () => {
       { kind: 'timed_out', timeoutMs: minute, ...seen },
       'watch_timeout',
       124,
-      'the limit of 1m passed: the run goes on, last seen RUNNING 8h 1m ago',
+      'the timeout of 1m passed: the run was left alone, last confirmed RUNNING 8h 1m ago',
       resume,
     ],
     [
@@ -53,7 +60,7 @@ describe('a run that was left', () => {
       { kind: 'timed_out', timeoutMs: minute, fault: asksForAnHour, ...seen },
       'watch_timeout',
       124,
-      'the service answered 503, and the limit of 1m passes first: the run goes on, last seen RUNNING 8h 1m ago',
+      'the timeout of 1m passed (the service answered 503): the run was left alone, last confirmed RUNNING 8h 1m ago',
       `come back in 1h, as the service asks; ${resume}`,
     ],
     [
@@ -69,7 +76,7 @@ describe('a run that was left', () => {
       { kind: 'interrupted', reason: 'SIGTERM', ...seen },
       'interrupted_terminated',
       143,
-      'interrupted: the run goes on',
+      'interrupted: the run was left alone',
       resume,
     ],
   ])('%s has a name, an exit code, a message and a next command', (_, watched, name, exitCode, message, hint) => {
@@ -79,23 +86,80 @@ describe('a run that was left', () => {
 });
 
 describe('a run that has finished', () => {
-  const finished: FinishedWatch = { kind: 'finished', run: { target, executionId }, execution: of('FAILED') };
+  const finished = (status: string): FinishedWatch => ({
+    kind: 'finished',
+    run: { target, executionId },
+    execution: of(status),
+  });
+  const tooLarge = fault('too_large', { message: 'too large' }).fault;
+  const interrupted = fault('interrupted').fault;
 
-  test('has no problem, whatever its status', () => {
-    expect(watchProblem(finished, signal)).toBeUndefined();
+  test.each(['COMPLETED', 'FAILED'])('has no problem when it is %s', (status) => {
+    expect(watchProblem(finished(status), signal)).toBeUndefined();
+    expect(watchWarning(finished(status))).toBeUndefined();
   });
 
   test.each([
-    [unavailable, signal, 13, 'the run ended FAILED, but its result could not be read: the service answered 503'],
-    [fault('interrupted').fault, terminated, 143, 'interrupted: the run ended FAILED, its result was not read'],
-  ])('whose result was not read names its status and `runctl result` (%j)', (resultFault, by, exitCode, message) => {
-    const problem = watchProblem({ ...finished, resultFault }, by);
+    [
+      'COMPLETED',
+      unavailable,
+      signal,
+      13,
+      'nightly ended COMPLETED, but its result could not be read: the service answered 503',
+    ],
+    ['COMPLETED', interrupted, terminated, 143, 'interrupted: the run ended COMPLETED, its result was not read'],
+    ['FAILED', interrupted, terminated, 143, 'interrupted: the run ended FAILED, its result was not read'],
+  ])('%s, whose result was not read names `runctl result` (%j)', (status, resultFault, by, exitCode, message) => {
+    const problem = watchProblem({ ...finished(status), resultFault }, by);
     expect(problem).toMatchObject({ exitCode, message });
     expect(problem?.facts.hint).toBe(`ask again with \`runctl result ${executionId}\``);
   });
 
+  test('names the cause in the problem where the result of a completed run cannot be read', () => {
+    const problem = watchProblem({ ...finished('COMPLETED'), resultFault: unavailable }, signal);
+    expect(problem?.toJSON()).toMatchObject({ exitCode: 13, name: 'unavailable' });
+  });
+
+  test.each([
+    ['FAILED', 'run_failed'],
+    ['TIMED_OUT', 'run_timed_out'],
+    ['CANCELLED', 'run_cancelled'],
+  ])('%s keeps its own exit code, with a warning, where its result cannot be read', (status, name) => {
+    const watched = { ...finished(status), resultFault: unavailable };
+    expect(watchProblem(watched, signal)).toBeUndefined();
+    expect(exitNameOfWatch(watched, undefined)).toBe(name);
+    expect(watchWarning(watched)).toBe(
+      `nightly: the run ended ${status}, but its result could not be read: the service answered 503`,
+    );
+  });
+
+  test('is warned of where status and result disagree', () => {
+    const disagreement = { status: 'COMPLETED', result: 'FAILED' };
+    expect(watchWarning({ ...finished('FAILED'), disagreement })).toBe(
+      'nightly: the service says COMPLETED in the status of the run and FAILED in its result; FAILED counts',
+    );
+  });
+
   test('whose result is too large has the command that reads it', () => {
-    const problem = watchProblem({ ...finished, resultFault: fault('too_large').fault }, signal);
+    const problem = watchProblem({ ...finished('COMPLETED'), resultFault: tooLarge }, signal);
     expect(problem?.facts.hint).toBe(`read it whole with \`runctl result ${executionId} --max-output 512MiB\``);
+  });
+});
+
+describe('a run of `trigger --watch` that could not be followed', () => {
+  const watched = { run, kind: 'gave_up', giveUpAfterMs: minute, fault: unavailable } as const;
+
+  test('ends with 14, and names the cause in the problem', () => {
+    const problem = watchFailedProblem(watchProblem(watched, signal, 'nightly') as Problem);
+    expect(problem.facts.hint).toBe('follow it again with `runctl watch nightly`');
+    expect(problem.toJSON()).toMatchObject({ exitCode: 14, name: 'unavailable', httpStatus: 503 });
+  });
+
+  test.each<[WatchResult, number]>([
+    [{ ...seen, kind: 'timed_out', timeoutMs: minute }, 124],
+    [{ ...seen, kind: 'interrupted', reason: 'SIGTERM' }, 143],
+    [finishedWithoutResult, 13],
+  ])('keeps the code of another end (%#)', (ended, exitCode) => {
+    expect(watchFailedProblem(watchProblem(ended, signal) as Problem).exitCode).toBe(exitCode);
   });
 });

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { deliveryOf, type FaultKind, isRetryable, isToleratedWhileWatching } from '../../src/runs/fault.ts';
+import { deliveryOf, type FaultKind, isMissingPath, isRefusal, isRetryable, isTooEarly } from '../../src/runs/fault.ts';
 import { fault } from '../helpers/scripted-service.ts';
-
-const nowMs = 1_000_000;
 
 describe('what follows from a fault', () => {
   test.each<[FaultKind, number | undefined, ReturnType<typeof deliveryOf>, boolean]>([
@@ -34,27 +32,31 @@ describe('what follows from a fault', () => {
   );
 });
 
-describe('a watch', () => {
-  const isTolerated = (kind: FaultKind, isSeen: boolean, httpStatus?: number, triggeredAtMs?: number) =>
-    isToleratedWhileWatching(fault(kind, { httpStatus }).fault, { isSeen, nowMs, triggeredAtMs });
+describe('a not-found', () => {
+  const refusal = (kind: FaultKind, httpStatus: number) => fault(kind, { httpStatus }).fault;
 
-  test.each<FaultKind>(['untrusted', 'broken_tls', 'proxy_refused', 'redirected', 'too_large'])(
-    'tolerates %s once the run was seen, not before',
-    (kind) => {
-      expect([false, true].map((isSeen) => isTolerated(kind, isSeen))).toEqual([false, true]);
-    },
-  );
-
-  test.each<FaultKind>(['unauthorized', 'no_credits', 'rejected', 'not_found'])('ends at %s', (kind) => {
-    expect(isTolerated(kind, true)).toBe(false);
+  test.each<[FaultKind, number, string]>([
+    ['not_found', 422, 'a refusal'],
+    ['not_found', 404, 'a missing path'],
+    ['rejected', 410, 'a missing path'],
+    ['unauthorized', 403, 'a refusal'],
+    ['rejected', 400, 'neither'],
+  ])('%s with HTTP status %i is %s', (kind, httpStatus, meaning) => {
+    const given = refusal(kind, httpStatus);
+    expect([isRefusal(given), isMissingPath(given)]).toEqual([meaning === 'a refusal', meaning === 'a missing path']);
   });
 
-  test('tolerates every 5xx', () => {
-    expect(isTolerated('rejected', false, 522)).toBe(true);
-  });
-
-  test('tolerates that the service does not find a run for 30 s after its trigger', () => {
-    const triggered = [nowMs - 29_999, nowMs - 30_000];
-    expect(triggered.map((atMs) => isTolerated('not_found', false, 422, atMs))).toEqual([true, false]);
+  test('comes too early for 30 s after the trigger, also where the clock was set back', () => {
+    const sinceMs = [undefined, -30_000, -29_999, 0, 29_999, 30_000];
+    expect(sinceMs.map((ms) => isTooEarly(refusal('not_found', 422), ms))).toEqual([
+      false,
+      false,
+      true,
+      true,
+      true,
+      false,
+    ]);
+    expect(isTooEarly(refusal('rejected', 404), 0)).toBe(true);
+    expect(isTooEarly(refusal('unauthorized', 401), 0)).toBe(false);
   });
 });

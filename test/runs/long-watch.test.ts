@@ -6,6 +6,7 @@ import type { WatchOptions } from '../../src/runs/poll-until-final.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Answer, Service } from '../../src/runs/service.ts';
 import { watch as watchRun } from '../../src/runs/watch.ts';
+import { createWatchGroup } from '../../src/runs/watch-group.ts';
 import { createRandom } from '../emulator/stage.ts';
 import { fault, resultOf, run, state } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
@@ -13,7 +14,6 @@ import { createVirtualClock } from '../helpers/virtual-clock.ts';
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
-const timeoutMs = 3.25 * hour;
 
 interface Outage {
   /** Default both. */
@@ -27,7 +27,11 @@ interface Outage {
 }
 
 /** Watches a run that ends after `endsAtMs` with the program's own schedule, through outages. */
-async function watch(endsAtMs: number, outages: Outage[], options: Partial<WatchOptions> = {}) {
+async function watch(
+  endsAtMs: number,
+  outages: Outage[],
+  { timeoutMs = 3.25 * hour, ...options }: Partial<WatchOptions & { timeoutMs: number }> = {},
+) {
   const clock = createVirtualClock();
   const random = createRandom(7);
   const startedAt = new Date(clock.nowMs()).toISOString();
@@ -51,14 +55,16 @@ async function watch(endsAtMs: number, outages: Outage[], options: Partial<Watch
   const { signal } = new AbortController();
   const watched = await watchRun(
     run,
-    { timeoutMs, schedule: { gapMs: (ageMs) => jitter(schedule.gapMs(ageMs), random) }, ...options },
+    { schedule: { gapMs: (ageMs) => jitter(schedule.gapMs(ageMs), random) }, ...options },
     {
       service,
       clock,
       random,
       signal,
       limiter: createRateLimiter(10, clock),
+      group: createWatchGroup(timeoutMs, clock),
       giveUpAfterMs: 10 * minute,
+      requestTimeoutMs: 30 * second,
       observe() {},
     },
   );
@@ -114,20 +120,26 @@ describe('a watch of three hours', () => {
     ['an unreachable network', { kind: 'unreachable' }],
     ['502s', { kind: 'unavailable', fields: { httpStatus: 502 } }],
     ['429s', { kind: 'throttled' }],
-    ['429s that ask for a minute', { kind: 'throttled', fields: { retryAfterMs: minute } }],
     ['answers that never come', { kind: 'lost', hangMs: 30 * second }],
     ['pages of a proxy', { kind: 'unreadable' }],
     ['a hotel that wants a login', { kind: 'untrusted' }],
-  ])('tolerates nine minutes of %s, and ends with 10 after eleven', async (_, outage) => {
+  ])('tolerates nine minutes of %s, and gives up after eleven', async (_, outage) => {
     const at = { fromMs: 2 * hour, kind: 'lost' as const, ...outage };
     const tolerated = await watch(end, [{ ...at, forMs: 9 * minute }]);
     expect(tolerated).toMatchObject({ problem: undefined, result: { status: 'COMPLETED' } });
     const ended = await watch(end, [{ ...at, forMs: 11 * minute }]);
-    expect(ended.problem).toMatchObject({ exitCode: 10 });
+    expect(ended.problem).toMatchObject({ exitCode: outage.kind === 'throttled' ? 9 : 10 });
     expect(ended.execution?.status).toBe('RUNNING');
     const outAtMs = ended.lagMs + end - at.fromMs;
     expect(outAtMs).toBeGreaterThanOrEqual(9.4 * minute);
     expect(outAtMs).toBeLessThanOrEqual(11 * minute);
+  });
+
+  test('tolerates an hour of 429s that ask for a minute: waiting as asked is no silence', async () => {
+    const outage = { fromMs: hour, forMs: hour, kind: 'throttled', fields: { retryAfterMs: minute } } as const;
+    const { problem, requests } = await watch(end, [outage]);
+    expect(problem).toBeUndefined();
+    expect(requests).toBeLessThan((await watch(end, [])).requests);
   });
 
   test('whose end falls into an outage is told of it when that is over, and its result fetched', async () => {

@@ -21,39 +21,100 @@ async function sentMs(perSecond: number, dueMs: readonly number[]): Promise<numb
 
 const atOnce = (count: number) => Array.from({ length: count }, () => 0);
 
+const most = (perSecond: number) => Math.max(1, Math.floor(perSecond));
+
 describe('a rate limiter', () => {
-  test('of ten a second lets ten go at once, then one each tenth of a second', async () => {
-    expect(await sentMs(10, atOnce(13))).toEqual([...atOnce(10), 100, 200, 300]);
+  test('of ten a second lets ten go at once, and ten more a second later', async () => {
+    expect(await sentMs(10, atOnce(13))).toEqual([...atOnce(10), 1000, 1000, 1000]);
   });
 
-  test('of a thousand a second lets no more than ten go at once at the start', async () => {
-    expect(await sentMs(1000, atOnce(13))).toEqual([...atOnce(10), 1, 2, 3]);
+  test('of two and a half a second lets two go', async () => {
+    expect(await sentMs(2.5, atOnce(5))).toEqual([0, 0, 1000, 1000, 2000]);
   });
 
   test('of a request in two seconds lets the first go at once', async () => {
     expect(await sentMs(0.5, atOnce(3))).toEqual([0, 2000, 4000]);
   });
 
-  test('lets go at once what a second left over, so that a stall costs no request', async () => {
-    const afterAStall = Array.from({ length: 500 }, () => 5000);
-    expect(new Set(await sentMs(1000, [0, ...afterAStall]))).toEqual(new Set([0, 5000]));
-  });
-
-  test('never lets more go within a second than twice its rate, and keeps the order', async () => {
-    const rates = fc.constantFrom(0.5, 1, 3, 10, 50);
+  test('never lets more go within any second than its rate, wastes no turn, and keeps the order', async () => {
+    const rates = fc.constantFrom(0.5, 1, 2.5, 3, 10, 50);
     const times = fc.array(fc.nat(10_000), { minLength: 1, maxLength: 60 });
     await fc.assert(
       fc.asyncProperty(rates, times, async (perSecond, unsorted) => {
         const dueMs = unsorted.sort((a, b) => a - b);
         const sent = await sentMs(perSecond, dueMs);
         expect(sent).toEqual(sent.toSorted((a, b) => a - b));
-        for (const fromMs of sent) {
-          const within = sent.filter((ms) => ms >= fromMs && ms < fromMs + 1000).length;
-          expect(within).toBeLessThanOrEqual(Math.max(1, 2 * perSecond));
+        const windowMs = Math.max(1000, 1000 / perSecond);
+        for (const [index, ms] of sent.entries()) {
+          const within = sent.filter((other) => other >= ms && other < ms + windowMs).length;
+          expect(within).toBeLessThanOrEqual(most(perSecond));
+          const freeMs = (sent[index - most(perSecond)] ?? Number.NEGATIVE_INFINITY) + windowMs;
+          expect(ms).toBeCloseTo(Math.max(dueMs[index] ?? 0, freeMs), 3);
         }
       }),
       { numRuns: propertyRuns(30) },
     );
+  });
+
+  /** The order in which these go that are all due at once, each named, with its chance; `trigger` is no poll. */
+  async function order(given: Record<string, number>, { perSecond = 1, leftMs = 60_000, holdMs = 0 } = {}) {
+    const clock = createVirtualClock();
+    const limiter = createRateLimiter(perSecond, clock);
+    if (holdMs > 0) limiter.hold(holdMs);
+    const gone: string[] = [];
+    await Promise.all(
+      Object.entries(given).map(async ([name, chance]) => {
+        const poll =
+          name === 'trigger' ? undefined : { chance: () => chance, leftMs: () => leftMs - clock.elapsedMs() };
+        const { isGranted } = await limiter.take(signal, poll);
+        gone.push(`${isGranted ? name : `no ${name}`} ${clock.elapsedMs() / 1000}`);
+      }),
+    );
+    return gone;
+  }
+
+  test('sends the poll of the run first that is likeliest to have finished, of equal ones the oldest, triggers before all', async () => {
+    const given = { first: 0, a: 0.1, b: 0.5, c: 0.5, trigger: 0, d: 0.9 };
+    expect(await order(given)).toEqual(['first 0', 'trigger 1', 'd 2', 'b 3', 'c 4', 'a 5']);
+  });
+
+  test('lets a poll go no later than it may wait', async () => {
+    expect(await order({ first: 0, a: 0.1, b: 0.5 }, { leftMs: 1500 })).toEqual(['first 0', 'b 1', 'no a 2']);
+  });
+
+  test('holds polls as long as the service asked, and no other request', async () => {
+    expect(await order({ a: 0, trigger: 0, b: 0 }, { perSecond: 10, holdMs: 5000 })).toEqual([
+      'trigger 0',
+      'a 5',
+      'b 5',
+    ]);
+  });
+
+  test('refuses at once a poll that is held for longer than it may wait', async () => {
+    expect(await order({ a: 0 }, { holdMs: 5000, leftMs: 4000 })).toEqual(['no a 0']);
+  });
+
+  test('says which waited while the machine slept', async () => {
+    const clock = createVirtualClock();
+    const limiter = createRateLimiter(1, clock);
+    const poll = { chance: () => 0, leftMs: () => 60_000 };
+    const turns = [limiter.take(signal, poll), limiter.take(signal, poll)];
+    setImmediate(() => clock.suspend(3_600_000));
+    expect(await Promise.all(turns)).toEqual([
+      { isGranted: true, woke: false },
+      { isGranted: true, woke: true },
+    ]);
+  });
+
+  test('lets whoever is interrupted go at once', async () => {
+    const clock = createVirtualClock();
+    const limiter = createRateLimiter(0.001, clock);
+    const abort = new AbortController();
+    await limiter.take(signal);
+    const waiting = limiter.take(abort.signal);
+    abort.abort();
+    expect(await waiting).toEqual({ isGranted: false, woke: false });
+    expect(clock.elapsedMs()).toBe(0);
   });
 
   test('doubles the time between polls at each 429, to eight times at most, and takes it back by a tenth a poll', () => {

@@ -18,35 +18,37 @@ const rowsOf = (table: string) =>
 
 /**
  * What each answer means for each request. A name alone: the command ends at once with that exit code. `~` before it:
- * the request is retried, and that is the exit code once the retries stop. `in doubt` is a trigger whose earlier answer
+ * the request is retried, and that is the exit code once the retries stop; `+`: it is retried once. `in doubt` is a trigger whose earlier answer
  * was lost. The result is that of a watched run which is known to have COMPLETED.
  */
 const meanings = `
 answer                    | trigger          | trigger in doubt | status        | watch         | result of a watch
-200-html 200-empty        | ~outcome_unknown | ~outcome_unknown | ~bad_response | ~unavailable  | ~result_unavailable
-200-list 204-empty        | ~outcome_unknown | ~outcome_unknown | ~bad_response | ~unavailable  | ~result_unavailable
-200-other 200-typed       | ~outcome_unknown | ~outcome_unknown | ~bad_response | ~unavailable  | ~result_unavailable
-205-299                   | ~outcome_unknown | ~outcome_unknown | ~bad_response | ~unavailable  | ~result_unavailable
+200-html 200-empty        | ~outcome_unknown | ~outcome_unknown | ~unavailable | ~unavailable  | ~result_unavailable
+200-list 204-empty        | ~outcome_unknown | ~outcome_unknown | ~unavailable | ~unavailable  | ~result_unavailable
+200-other 200-typed       | ~outcome_unknown | ~outcome_unknown | ~unavailable | ~unavailable  | ~result_unavailable
+205-299                   | ~outcome_unknown | ~outcome_unknown | ~unavailable | ~unavailable  | ~result_unavailable
 201-no-id                 | ~outcome_unknown | ~outcome_unknown | ok            |               |
-201-no-status             | ok               | ok               | ~bad_response | ~unavailable  | ~result_unavailable
-200-another               | ok               | ok               | ~bad_response | ~unavailable  | ~result_unavailable
-200-huge                  | outcome_unknown  | outcome_unknown  | bad_response  | ~unavailable  | result_unavailable
+201-no-status             | ok               | ok               | ~unavailable | ~unavailable  | ~result_unavailable
+200-another               | ok               | ok               | ~unavailable | ~unavailable  | ~result_unavailable
+200-huge                  | outcome_unknown  | outcome_unknown  | unavailable | ~unavailable  | result_unavailable
 300-302 304-399           | bad_response     | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
 303                       | outcome_unknown  | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
-400                       | bad_response     | outcome_unknown  | bad_response  | bad_response  | result_unavailable
-401 403                   | unauthorized     | outcome_unknown  | unauthorized  | unauthorized  | result_unavailable
-402                       | no_credits       | outcome_unknown  | no_credits    | no_credits    | result_unavailable
-404 410 422               | bad_response     | outcome_unknown  | not_found     | not_found     | result_unavailable
-404-missing 422-missing   | not_found        | outcome_unknown  | not_found     | not_found     | result_unavailable
-405-406                   | bad_response     | outcome_unknown  | bad_response  | bad_response  | result_unavailable
+400                       | bad_response     | outcome_unknown  | bad_response  | ~unavailable | ~result_unavailable 
+401 403                   | unauthorized     | outcome_unknown  | unauthorized  | ~unauthorized | ~result_unavailable 
+402                       | no_credits       | outcome_unknown  | no_credits    | ~unavailable | ~result_unavailable 
+ 404 410                   | bad_response     | outcome_unknown  | +not_found    | ~unavailable  | ~result_unavailable
+422                       | bad_response     | outcome_unknown  | not_found     | ~not_found    | ~result_unavailable
+404-missing               | not_found        | outcome_unknown  | +not_found    | ~unavailable  | ~result_unavailable
+422-missing               | not_found        | outcome_unknown  | not_found     | ~not_found    | ~result_unavailable
+405-406                   | bad_response     | outcome_unknown  | bad_response  | ~unavailable | ~result_unavailable 
 407                       | unavailable      | outcome_unknown  | unavailable   | ~unavailable  | ~result_unavailable
 408 425                   | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
-409                       | ~outcome_unknown | ~outcome_unknown | bad_response  | bad_response  | result_unavailable
-411-421 423-424 426-428   | bad_response     | outcome_unknown  | bad_response  | bad_response  | result_unavailable
+409                       | ~outcome_unknown | ~outcome_unknown | bad_response  | ~unavailable | ~result_unavailable 
+411-421 423-424 426-428   | bad_response     | outcome_unknown  | bad_response  | ~unavailable | ~result_unavailable 
 422-active 409-active     | already_active   | outcome_unknown  |               |               |
 422-active-id             | already_active   | ok               |               |               |
-429 429-active            | ~rate_limited    | ~outcome_unknown | ~rate_limited | ~unavailable  | ~result_unavailable
-430-499                   | bad_response     | outcome_unknown  | bad_response  | bad_response  | result_unavailable
+429 429-active            | ~rate_limited    | ~outcome_unknown | ~rate_limited | ~rate_limited | ~result_unavailable
+430-499                   | bad_response     | outcome_unknown  | bad_response  | ~unavailable | ~result_unavailable 
 500 502-504 502-html      | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
 503-active                | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
 501 505-599               | outcome_unknown  | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
@@ -79,10 +81,13 @@ describe('what an answer means', () => {
     const good = 'COMPLETED';
     for (const word of wordsOf(cell.answer)) {
       const { end, gapsMs } = await runner(word, { giveUpAfterMs: 30_000 });
-      expect({ word, end }).toEqual({ word, end: cell.meaning.replace('~', '') });
+      expect({ word, end }).toEqual({ word, end: cell.meaning.replace(/[~+]/, '') });
       const first = cell.request.includes('watch') ? 1 : 0;
       if (cell.meaning.startsWith('~')) {
         expect(gapsMs.length).toBeGreaterThan(first + 2);
+        expect(await runner(`${word} ${good}`)).toMatchObject({ end: 'ok' });
+      } else if (cell.meaning.startsWith('+')) {
+        expect(gapsMs).toHaveLength(first + 1);
         expect(await runner(`${word} ${good}`)).toMatchObject({ end: 'ok' });
       } else if (end !== 'ok') {
         expect(gapsMs).toHaveLength(first);
@@ -133,41 +138,65 @@ watch   | chance 1                 | reset                                      
 watch   | giveUpAfter 5s, chance 1 | RUNNING 502                                   | 10 0.5 1 2 1.5                    | unavailable
 watch   | chance 1                 | 429 RUNNING RUNNING COMPLETED COMPLETED       | 0.5 20 18 0                       | ok
 watch   | chance 0                 | 429;100 COMPLETED COMPLETED                   | 100 0                             | ok
-watch   |                          | RUNNING 429;601                               | 10                                | unavailable
-watch   |                          | RUNNING 503;300 503;300 503;300               | 10 300 300                        | unavailable
-watch   |                          | RUNNING 503;300 503;301                       | 10 300                            | unavailable
+watch   | timeout 10m              | RUNNING 429;601                               | 10 60                             | rate_limited
+watch   | timeout 10m              | RUNNING 503;601                               | 10 60                             | unavailable
+watch   | timeout 10m              | RUNNING 429;601 RUNNING 429;601 COMPLETED COMPLETED | 10 60 20 60 0               | ok
+watch   |                          | RUNNING 429;601 COMPLETED COMPLETED           | 10 601 0                          | ok
+watch   |                          | RUNNING 404;100 COMPLETED COMPLETED           | 10 100 0                          | ok
+watch   | chance 1                 | RUNNING 503;300 503;300 503;300 503           | 10 300 300 300 4 8 15 15 …        | unavailable
 watch   | timeout 25s              | RUNNING                                       | 10 10 5                           | watch_timeout
 watch   | timeout 25s              | RUNNING RUNNING RUNNING COMPLETED COMPLETED   | 10 10 5 0                         | ok
-watch   | timeout 25s              | RUNNING RUNNING RUNNING 401                   | 10 10 5                           | unauthorized
+watch   | timeout 25s              | RUNNING RUNNING RUNNING 401                   | 10 10 5                           | watch_timeout
 watch   | timeout 12s, chance 1    | RUNNING 502                                   | 10 0.5 1 0.5                      | watch_timeout
 watch   | timeout 25s              | RUNNING 429;14 COMPLETED COMPLETED            | 10 14 0                           | ok
-watch   | timeout 25s              | RUNNING 429;16                                | 10                                | watch_timeout
+watch   | timeout 25s              | RUNNING 429;16 COMPLETED                      | 10                                | watch_timeout
 watch   | timeout 1m, chance 1     | RUNNING COMPLETED 502 502 COMPLETED           | 10 0 0.5 1                        | ok
 watch   | chance 1                 | COMPLETED RUNNING RUNNING COMPLETED           | 0 0.5 1                           | ok
-watch   | chance 1                 | FAILED 404                                    | 0                                 | result_unavailable
-watch   | giveUpAfter 2s, chance 1 | FAILED RUNNING                                | 0 0.5 1 0.5                       | result_unavailable
+watch   | chance 1                 | FAILED 404                                    | 0 0.5 1 2 4 8 15 15 …             | run_failed
+watch   | chance 1                 | COMPLETED 404 404 COMPLETED                   | 0 0.5 1                           | ok
+watch   | timeout 10s, chance 1    | RUNNING COMPLETED 502                         | 10 0 0.5 1 2                      | result_unavailable
+watch   | timeout 10s, chance 1    | RUNNING FAILED 502                            | 10 0 0.5 1 2                      | run_failed
+watch   | giveUpAfter 2s, chance 1 | COMPLETED RUNNING                             | 0 0.5 1 0.5                       | result_unavailable
+watch   | giveUpAfter 2s, chance 1 | FAILED RUNNING                                | 0 0.5 1 0.5                       | run_failed
+watch   |                          | COMPLETED FAILED                              | 0                                 | run_failed
+watch   |                          | CANCELLED TIMED_OUT                           | 0                                 | run_timed_out
 watch   |                          | FAILED COMPLETED                              | 0                                 | run_failed
 watch   | own, chance 1            | 404 404 404 RUNNING COMPLETED COMPLETED       | 0.5 1 2 10 0                      | ok
-watch   | own, chance 1            | 404                                           | 0.5 1 2 4 8 15                    | not_found
+watch   | own, chance 1            | 422                                           | 0.5 1 2 4 8 15 15 15              | not_found
+watch   | own, chance 1            | 404                                           | 0.5 1 2 4 8 15 15 …               | unavailable
+watch   | journal, chance 1        | 422                                           | 0.5 1 2 4 8 15                    | not_found
+watch   | journal, chance 1        | 404                                           | 0.5 1 2 4 8 15 15                 | not_found
+watch   | journal, chance 1        | 422 404 410 RUNNING COMPLETED COMPLETED       | 0.5 1 2 10 0                      | ok
 watch   | own, chance 1            | COMPLETED 404 404 COMPLETED                   | 0 0.5 1                           | ok
-watch   | own                      | RUNNING RUNNING RUNNING RUNNING 404           | 10 10 10 10                       | not_found
-watch   |                          | 404                                           |                                   | not_found
+watch   | own, chance 1            | RUNNING RUNNING RUNNING RUNNING 422           | 10 10 10 10 0.5 1 2 4 8 15        | not_found
+watch   | chance 1                 | 404                                           | 0.5                               | not_found
+watch   | chance 1                 | 404 502 410                                   | 0.5 1                             | not_found
+watch   | chance 1                 | 404 RUNNING 410 404 COMPLETED COMPLETED       | 0.5 10 0.5 1 0                    | ok
+watch   |                          | 422                                           |                                   | not_found
+watch   | chance 1                 | RUNNING 401                                   | 10 0.5 1 2 4 8 15                 | unauthorized
+watch   | chance 1                 | RUNNING 401 502 403 422 502 502 401           | 10 0.5 1 2 4 8 15                 | unauthorized
+watch   | chance 1                 | RUNNING 401 401 401 401 401 401 RUNNING 401 COMPLETED COMPLETED | 10 0.5 1 2 4 8 15 10 0.5 0 | ok
+watch   | chance 0                 | RUNNING 401;40 401                            | 10 40                             | unauthorized
 watch   |                          | 401                                           |                                   | unauthorized
 watch   |                          | expired                                       |                                   | unavailable
 watch   |                          | proxy-407                                     |                                   | unavailable
-watch   |                          | 302                                           |                                   | bad_response
-watch   |                          | 200-huge                                      |                                   | bad_response
+watch   | chance 1                 | 302                                           | 0.5 1 2 4 8 15 15 …               | unavailable
+watch   | chance 1                 | 402 400 405 RUNNING COMPLETED COMPLETED       | 0.5 1 2 10 0                      | ok
+watch   | chance 1                 | 200-huge                                      | 0.5 1 2 4 8 15 15 …               | unavailable
 watch   | interval 5m              | RUNNING asleep8h COMPLETED COMPLETED          | 5 0                               | ok
 watch   | interval 5m              | RUNNING stopped8h COMPLETED COMPLETED         | 28800 0                           | ok
 watch   | interval 5m, chance 1    | RUNNING asleep8h refused refused COMPLETED    | 5 0.5 1 0                         | ok
 watch   | interval 5m, chance 1    | RUNNING stopped8h refused refused COMPLETED   | 28800 0.5 1 0                     | ok
 watch   |                          | RUNNING 502 stopped8h 502 COMPLETED           | 10 28800 0.5 0                    | ok
 watch   | timeout 1h, interval 5m  | RUNNING stopped8h COMPLETED COMPLETED         | 28800 0                           | ok
-watch   | timeout 1h, interval 5m  | RUNNING stopped8h RUNNING                     | 28800                             | watch_timeout
-watch   | chance 1                 | RUNNING 503;300 asleep1m RUNNING COMPLETED    | 10 240 10 0                       | ok
-watch   | chance 1                 | RUNNING 503;300 asleep8h RUNNING COMPLETED    | 10 5 10 0                         | ok
+watch   | timeout 1h, interval 5m  | RUNNING stopped8h RUNNING                     | 28800 30                          | watch_timeout
+watch   | timeout 1h, interval 5m  | RUNNING asleep8h RUNNING                      | 5 30                              | watch_timeout
+watch   | timeout 1h, chance 1     | RUNNING stopped8h 502                         | 28800 0.5 1 2 4 8 14.5            | watch_timeout
+watch   | giveUpAfter 1s, chance 1 | RUNNING 502 stopped8h 502                     | 10 28800 1 2 4 8 15 …             | unavailable
+watch   | chance 1                 | RUNNING 503;300 asleep1m RUNNING COMPLETED    | 10 300 10 0                       | ok
+watch   | chance 1                 | RUNNING 503;300 asleep8h RUNNING COMPLETED    | 10 300 10 0                       | ok
 watch   |                          | RUNNING 502 asleep8h 502 COMPLETED            | 10 0.25 0.5 0                     | ok
-trigger |                          | 429;30 asleep20s COMPLETED                    | 10                                | ok
+trigger |                          | 429;30 asleep20s COMPLETED                    | 30                                | ok
 status  | chance 1                 | 429;20 stopped8h 502 COMPLETED                | 28800 1                           | ok`;
 
 const [, ...vectors] = rowsOf(timings).map(([request = '', given = '', answers = '', seconds = '', end = '']) => {

@@ -4,6 +4,7 @@ import type { WatchOptions } from '../../src/runs/poll-until-final.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import { type KeyHistory, triggerRun } from '../../src/runs/trigger.ts';
 import { watch } from '../../src/runs/watch.ts';
+import { createWatchGroup } from '../../src/runs/watch-group.ts';
 import { pollOnce } from '../../src/session/poll-once.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { run, target } from '../helpers/scripted-service.ts';
@@ -19,6 +20,8 @@ export interface Given {
   intervalMs?: number;
   /** The watch follows a trigger of our own that has just been answered. */
   own?: boolean;
+  /** It follows a trigger that another process of this machine sent a moment ago. */
+  journal?: boolean;
 }
 
 interface Outcome {
@@ -76,9 +79,12 @@ const poll =
 const watchRun: Runner = async (script, given = {}) => {
   const { ended, ...ports } = prepare(script, given);
   const { intervalMs = 10_000, timeoutMs = Number.POSITIVE_INFINITY, giveUpAfterMs = 600_000 } = given;
-  const options: WatchOptions = { schedule: { gapMs: () => intervalMs }, timeoutMs };
-  if (given.own) options.triggeredAtMs = ports.clock.nowMs();
-  const watched = await watch(run, options, { ...ports, giveUpAfterMs, observe() {} });
+  const options: WatchOptions = { schedule: { gapMs: () => intervalMs } };
+  const { clock } = ports;
+  if (given.own || given.journal) options.sinceTriggerMs = () => clock.elapsedMs();
+  const group = createWatchGroup(timeoutMs, clock);
+  if (given.own) group.answered();
+  const watched = await watch(run, options, { ...ports, group, giveUpAfterMs, requestTimeoutMs: 30_000, observe() {} });
   return ended(exitNameOfWatch(watched, watchProblem(watched, signal)));
 };
 

@@ -5,6 +5,7 @@ import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Run } from '../../src/runs/run.ts';
 import type { Service } from '../../src/runs/service.ts';
 import { watch as watchRun } from '../../src/runs/watch.ts';
+import { createWatchGroup } from '../../src/runs/watch-group.ts';
 import { executionId, fault, resultOf, run, running, scriptedService, state } from '../helpers/scripted-service.ts';
 import { createVirtualClock, type VirtualClock } from '../helpers/virtual-clock.ts';
 
@@ -23,7 +24,11 @@ interface Setting {
 
 async function watch(
   service: Service,
-  { giveUpAfterMs = 10 * minute, ...options }: Partial<WatchOptions & Pick<WatchPorts, 'giveUpAfterMs'>> = {},
+  {
+    giveUpAfterMs = 10 * minute,
+    timeoutMs = 3.25 * hour,
+    ...options
+  }: Partial<WatchOptions & Pick<WatchPorts, 'giveUpAfterMs'> & { timeoutMs: number }> = {},
   {
     followed = run,
     clock = createVirtualClock(),
@@ -35,14 +40,16 @@ async function watch(
   const events: RunEvent[] = [];
   const watched = await watchRun(
     followed,
-    { schedule: { gapMs: () => 10 * second }, timeoutMs: 3.25 * hour, ...options },
+    { schedule: { gapMs: () => 10 * second }, ...options },
     {
       service,
       clock,
       random: () => chance,
       signal,
       limiter: createRateLimiter(rate, clock),
+      group: createWatchGroup(timeoutMs, clock),
       giveUpAfterMs,
+      requestTimeoutMs: 30 * second,
       observe: (event) => events.push(event),
     },
   );
@@ -101,17 +108,17 @@ describe('a watch', () => {
     });
   });
 
-  test('gives up at once when the service asks for a longer wait', async () => {
+  test('polls once more after a minute when the service asks for a wait beyond the timeout, and then gives up', async () => {
     const service = scriptedService({ status: [running(), fault('throttled', { retryAfterMs: hour })] });
-    const { watched, elapsedMs } = await watch(service);
-    expect([watched.kind, elapsedMs]).toEqual(['gave_up', 10 * second]);
+    const { watched, elapsedMs } = await watch(service, { timeoutMs: 30 * minute });
+    expect([watched.kind, elapsedMs]).toEqual(['gave_up', 70 * second]);
   });
 
-  test('times out at once, with the fault, when the service asks for a wait beyond the timeout', async () => {
+  test('waits for the timeout, without another poll, when that leaves no time to come back', async () => {
     const service = scriptedService({ status: [running(), fault('throttled', { retryAfterMs: minute })] });
     const { watched, elapsedMs } = await watch(service, { timeoutMs: minute });
     expect(watched).toMatchObject({ kind: 'timed_out', timeoutMs: minute, fault: { retryAfterMs: minute } });
-    expect(elapsedMs).toBe(10 * second);
+    expect([elapsedMs, service.calls.status]).toEqual([minute, 2]);
   });
 
   test('counts the sleep of a laptop in the age of what was confirmed last', async () => {
@@ -124,7 +131,7 @@ describe('a watch', () => {
         return running();
       },
     };
-    const { watched } = await watch(service, { giveUpAfterMs: minute }, { clock });
+    const { watched } = await watch(service, { giveUpAfterMs: minute, timeoutMs: Number.POSITIVE_INFINITY }, { clock });
     expect(watched).toMatchObject({ kind: 'gave_up' });
     expect('ageMs' in watched && watched.ageMs).toBeGreaterThan(8 * hour + minute);
   });

@@ -156,7 +156,7 @@ describe('a run that is named twice', () => {
   test('is another under the name of another automation', async () => {
     const { follow, err } = createStage(() => ({
       status: async ({ target }) =>
-        nameOf(target) === 'nightly 1' ? fault('not_found', { httpStatus: 404 }) : state('COMPLETED'),
+        nameOf(target) === 'nightly 1' ? fault('not_found', { httpStatus: 422 }) : state('COMPLETED'),
     }));
     const wrong = { target: targetOf(1), executionId: idOf(0) };
     expect(await follow([wrong, runOf(0)], { quiet: true })).toBe(6);

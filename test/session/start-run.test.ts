@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { ReportedEvent, Reporter } from '../../src/render/reporter.ts';
 import type { Service } from '../../src/runs/service.ts';
+import { createWatchGroup } from '../../src/runs/watch-group.ts';
 import { type StartFlags, startRun } from '../../src/session/start-run.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/program.ts';
@@ -38,7 +39,13 @@ function createMachine() {
       observe: (event) => events.push(event),
       stop() {},
     };
-    const session = createSession(timed, { context, reporter, account, journal: journal() });
+    const session = createSession(timed, {
+      context,
+      reporter,
+      account,
+      journal: journal(),
+      watches: createWatchGroup(flags.timeoutMs ?? Number.POSITIVE_INFINITY, clock),
+    });
     const start = await startRun({ target, body: '{}' }, flags, session);
     const problem = start.kind === 'failed' ? start.problem : undefined;
     return { start, problem, calls: service.calls, triggeredAtMs, events, said, limiter: session.limiter };
@@ -144,13 +151,16 @@ describe('--if-active wait', () => {
     expect(journal().find(executionId, { baseUrl })?.status).toBe('FAILED');
   });
 
-  test('ends with 10 when the active run gets no valid answer for --give-up-after', async () => {
-    const { trigger, clock } = createMachine();
-    const script = { trigger: [conflict()], status: [fault('unreachable')] };
-    const { problem, calls } = await trigger(script, { ...wait, giveUpAfterMs: 60 * second });
-    expect(problem).toMatchObject({ exitCode: 10, message: expect.stringMatching(/^no good answer.*; no run was/) });
-    expect(calls.trigger).toHaveLength(1);
-    expect(clock.elapsedMs()).toBeLessThan(75 * second);
+  test.each([
+    ['gets no valid answer for --give-up-after', fault('unreachable'), 60],
+    ['is refused', fault('unauthorized', { httpStatus: 401 }), 0],
+  ])('triggers again when the active run %s, and lets that answer decide', async (_, answer, afterSeconds) => {
+    const { trigger } = createMachine();
+    const script = { trigger: [conflict(), running()], status: [answer] };
+    const { start, triggeredAtMs } = await trigger(script, { ...wait, giveUpAfterMs: 60 * second });
+    expect(start.kind).toBe('started');
+    expect(triggeredAtMs[1]).toBeGreaterThanOrEqual(afterSeconds * second);
+    expect(triggeredAtMs[1]).toBeLessThan((afterSeconds + 15) * second);
   });
 
   test('ends with 10 when the active run is not known and the trigger is not answered for --give-up-after', async () => {
@@ -183,7 +193,7 @@ describe('--if-active wait', () => {
     const { trigger, clock } = createMachine();
     const script = { trigger: [conflict({ retryAfterMs: 120 * second })] };
     const { problem } = await trigger(script, { ...wait, timeoutMs: 60 * second });
-    expect(problem).toMatchObject({ exitCode: 124, facts: { hint: expect.stringContaining('come back in 2m') } });
+    expect(problem).toMatchObject({ exitCode: 5, facts: { hint: expect.stringContaining('come back in 2m') } });
     expect(clock.elapsedMs()).toBe(0);
   });
 
@@ -207,6 +217,6 @@ describe('--if-active wait', () => {
     const script = { trigger: [conflict({ executionId: undefined })] };
     const { said, problem } = await trigger(script, { ...wait, timeoutMs: 660 * second });
     expect(said).toHaveLength(3);
-    expect(problem?.exitCode).toBe(124);
+    expect(problem?.exitCode).toBe(5);
   });
 });

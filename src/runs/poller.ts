@@ -1,0 +1,119 @@
+import { type Clock, pause, stopwatch, suspendedMs } from './clock.ts';
+import { signOfLifeMs } from './defaults.ts';
+import type { LastConfirmed, RunEvent } from './events.ts';
+import type { Fault } from './fault.ts';
+import type { RateLimiter } from './rate-limiter.ts';
+import type { Run } from './run.ts';
+import type { Answer } from './service.ts';
+import { createTolerance } from './tolerance.ts';
+import type { WatchGroup } from './watch-group.ts';
+import type { WatchEnd } from './watch-result.ts';
+
+export interface PollerPorts {
+  limiter: RateLimiter;
+  clock: Clock;
+  random(): number;
+  signal: AbortSignal;
+  /** What this watch shares with the others of its command. */
+  group: WatchGroup;
+  /** Time without a valid answer after which the watch ends. */
+  giveUpAfterMs: number;
+  /** The time limit of a poll. */
+  requestTimeoutMs: number;
+  observe(event: RunEvent): void;
+}
+
+export interface PollerOptions {
+  run: Run;
+  /** Past the timeout there is no last poll: the time for the last polls is the limit. */
+  isLate?: boolean;
+  /** The chance that the run has finished by now. */
+  chance(): number;
+  /** Milliseconds since this machine triggered the run, if it did: the service may not find it for some seconds. */
+  sinceTriggerMs?(): number;
+  lastConfirmed(): LastConfirmed;
+  /** Faults that no further poll can change. */
+  isDefinite?(fault: Fault): boolean;
+}
+
+/** `isLast`: the timeout has passed, and there is no further poll. */
+export type Polled<T> = { kind: 'ok'; value: T; isLast: boolean } | WatchEnd;
+
+export interface Poller {
+  /** Polls until there is a valid answer. */
+  poll<T>(request: (timeoutMs: number) => Promise<Answer<T>>): Promise<Polled<T>>;
+  /** Waits, at most until the timeout; ends early when the machine wakes up or the signal aborts. */
+  wait(ms: number): Promise<void> | undefined;
+}
+
+/** Polls one run within the limits of its command, and tolerates what may pass. */
+export function createPoller(options: PollerOptions, ports: PollerPorts): Poller {
+  const { run, isLate = false, chance, lastConfirmed, isDefinite = () => false } = options;
+  const { limiter, clock, signal, group, giveUpAfterMs, requestTimeoutMs, observe } = ports;
+  const tolerance = createTolerance({ ...ports, sinceTriggerMs: options.sinceTriggerMs });
+  const leftMs = isLate ? group.leftForLastPollMs : group.leftMs;
+  return { poll, wait: (ms) => wait(ms, 0) };
+
+  async function poll<T>(request: (timeoutMs: number) => Promise<Answer<T>>): Promise<Polled<T>> {
+    let lastFault: Fault | undefined;
+    for (;;) {
+      const turn = await limiter.take(signal, { chance, leftMs: group.leftForLastPollMs });
+      if (turn.woke) group.woke();
+      // Others are polled in the time that is left, or the service wants no poll in it.
+      if (!turn.isGranted) await wait(leftMs(), leftMs());
+      if (signal.aborted) return { kind: 'interrupted', reason: signal.reason };
+      const isLast = leftMs() <= 0;
+      if (isLast && (isLate || !turn.isGranted)) return timedOut(lastFault);
+      if (!turn.isGranted) continue;
+
+      const timeoutMs = Math.min(requestTimeoutMs, isLast ? group.leftForLastPollMs() : leftMs());
+      const tookMs = stopwatch(clock);
+      const answer = await request(timeoutMs);
+      const hasSlept = tookMs() > timeoutMs + suspendedMs;
+      if (hasSlept) group.woke();
+      if (answer.kind === 'ok') {
+        const isBack = tolerance.failures > 0;
+        const afterMs = tolerance.succeeded();
+        if (isBack) observe({ event: 'service_back', run, afterMs });
+        return { ...answer, isLast };
+      }
+      if (signal.aborted) return { kind: 'interrupted', reason: signal.reason };
+      const { fault } = answer;
+      lastFault = fault;
+      if (isDefinite(fault)) return { kind: 'refused', fault };
+      const verdict = tolerance.failed(fault, hasSlept ? 0 : Math.min(timeoutMs, tookMs()));
+      if (verdict.kind === 'refused') return { kind: 'refused', fault };
+      if (isLast && leftMs() <= 0) return timedOut();
+      if (verdict.kind === 'gave_up') return { kind: 'gave_up', giveUpAfterMs, fault };
+      const { delayMs, leastMs } = verdict;
+      if (fault.kind === 'throttled') limiter.slowDown();
+      if (fault.httpStatus === 429 || fault.httpStatus === 503) limiter.hold(leastMs);
+      const { failures } = tolerance;
+      const silentMs = tolerance.silentMs();
+      observe({ event: 'poll_failed', fault, failures, silentMs, retryInMs: delayMs, ...lastConfirmed() });
+      await wait(delayMs, leastMs);
+      if (leastMs > 0 && leftMs() <= 0) return timedOut(fault);
+    }
+  }
+
+  function timedOut(fault?: Fault): WatchEnd {
+    return { kind: 'timed_out', timeoutMs: group.timeoutMs, fault };
+  }
+
+  /** Not async: each of thousands of waiting runs would hold one more frame. */
+  function wait(ms: number, leastMs: number): Promise<void> | undefined {
+    const atMs = clock.elapsedMs() + Math.min(ms, leftMs());
+    return waitUntil(atMs, Math.min(leastMs, leftMs()));
+  }
+
+  function waitUntil(atMs: number, leastMs: number): Promise<void> | undefined {
+    const nextPollMs = atMs - clock.elapsedMs();
+    if (nextPollMs <= 0 || signal.aborted) return undefined;
+    observe({ event: 'waiting', nextPollMs, ...lastConfirmed() });
+    const isWhole = nextPollMs <= signOfLifeMs || leastMs > 0;
+    return pause(isWhole ? nextPollMs : signOfLifeMs, clock, signal, leastMs).then((woke) => {
+      if (woke) group.woke();
+      return woke ? undefined : waitUntil(atMs, leastMs);
+    });
+  }
+}

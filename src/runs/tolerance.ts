@@ -1,0 +1,95 @@
+import type { Clock } from './clock.ts';
+import { type Fault, isMissingPath, isOfConnection, isRefusal, isTooEarly } from './fault.ts';
+import { backoffMs } from './retry.ts';
+import { afterWakeMs, type WatchGroup } from './watch-group.ts';
+
+/** What follows from a failed poll. */
+export type Verdict =
+  /** Poll again after `delayMs`, and no earlier than after `leastMs`. */
+  { kind: 'retry'; delayMs: number; leastMs: number } | { kind: 'refused' } | { kind: 'gave_up' };
+
+/** Decides after every failed poll of one run whether its watch goes on, and when it polls again. */
+export interface Tolerance {
+  /** Polls that failed in a row. */
+  readonly failures: number;
+  /** Time without a valid answer, in milliseconds; waiting for a `Retry-After` or in the queue does not count. */
+  silentMs(): number;
+  failed(fault: Fault, tookMs: number): Verdict;
+  /** A valid answer came. Returns the time without one, in milliseconds. */
+  succeeded(): number;
+}
+
+export interface ToleranceOptions {
+  clock: Clock;
+  random(): number;
+  group: WatchGroup;
+  giveUpAfterMs: number;
+  /** Milliseconds since this machine triggered the run, if it did: the service may not find it for some seconds. */
+  sinceTriggerMs?(): number;
+}
+
+/** A refusal that was not there before has to last this long: a deployment or a firewall may refuse for a moment. */
+const refusalMs = 30_000;
+/** When to poll once more where the service wants to be left alone until after the timeout. */
+const onceMoreMs = 60_000;
+
+export function createTolerance(options: ToleranceOptions): Tolerance {
+  const { clock, random, group, giveUpAfterMs, sinceTriggerMs } = options;
+  let failures = 0;
+  let silentMs = 0;
+  /** The wait after the last failure, which counts as soon as it is over. */
+  let waitMs = 0;
+  let refusedSinceMs: number | undefined;
+  let missingPaths = 0;
+  let wasAskedBeyondTimeout = false;
+
+  return {
+    get failures() {
+      return failures;
+    },
+    silentMs: () => silentMs,
+    failed(fault, tookMs) {
+      failures += 1;
+      silentMs += waitMs + tookMs;
+      waitMs = 0;
+      if (isDefinite(fault)) return { kind: 'refused' };
+      const { retryAfterMs = 0 } = fault;
+      const isBeyondTimeout = retryAfterMs > Math.max(0, group.leftMs());
+      const backoff = backoffMs(failures, {}, leftMs(), random);
+      if (backoff === undefined || (isBeyondTimeout && wasAskedBeyondTimeout)) return { kind: 'gave_up' };
+      wasAskedBeyondTimeout ||= isBeyondTimeout;
+      const leastMs = isBeyondTimeout ? onceMoreMs : retryAfterMs;
+      if (leastMs === 0) waitMs = backoff;
+      return { kind: 'retry', delayMs: Math.max(leastMs, backoff), leastMs };
+    },
+    succeeded() {
+      const afterMs = silentMs + waitMs;
+      group.answered();
+      failures = 0;
+      silentMs = 0;
+      waitMs = 0;
+      refusedSinceMs = undefined;
+      wasAskedBeyondTimeout = false;
+      return afterMs;
+    },
+  };
+
+  function leftMs(): number {
+    return Math.max(giveUpAfterMs - silentMs, group.wokeAtMs + afterWakeMs - clock.elapsedMs());
+  }
+
+  function isDefinite(fault: Fault): boolean {
+    if (fault.kind === 'unsendable') return true;
+    if (isTooEarly(fault, sinceTriggerMs?.())) return false;
+    if (isRefusal(fault)) return !group.isAnswered || hasLasted();
+    if (group.isAnswered) return false;
+    if (isMissingPath(fault)) missingPaths += 1;
+    return missingPaths > 1 || isOfConnection(fault);
+  }
+
+  function hasLasted(): boolean {
+    const nowMs = clock.elapsedMs();
+    if (refusedSinceMs === undefined || refusedSinceMs <= group.wokeAtMs) refusedSinceMs = nowMs;
+    return nowMs - refusedSinceMs >= refusalMs;
+  }
+}

@@ -2,13 +2,15 @@ import { appendFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Journal } from '../../src/journal/journal.ts';
 import type { JournalRecord } from '../../src/journal/record.ts';
-import { propertyRuns } from '../helpers/property-runs.ts';
+import { propertyRuns, propertyTimeoutMs } from '../helpers/property-runs.ts';
 import { modelOf } from './model.ts';
 import { accepted, baseUrl, intent, nightly, refused, request, seen, uuid } from './records.ts';
 import { linesIn, stageIn } from './stage.ts';
+
+vi.setConfig({ testTimeout: propertyTimeoutMs });
 
 const writers = 3;
 const keys = 4;

@@ -1,13 +1,16 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { FollowOptions } from '../../src/runs/await-end.ts';
 import { createBudget } from '../../src/runs/budget.ts';
 import { follow } from '../../src/runs/follow.ts';
 import { createPace, jitter } from '../../src/runs/pace.ts';
 import type { Answer, Fault, FaultKind, Service } from '../../src/runs/service.ts';
 import { createTempo } from '../../src/runs/tempo.ts';
-import { createRandom } from '../emulator/stage.ts';
+import { propertyTimeoutMs } from '../helpers/property-runs.ts';
+import { createRandom } from '../helpers/random.ts';
 import { fault, resultOf, run, state } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
+
+vi.setConfig({ testTimeout: propertyTimeoutMs });
 
 const second = 1000;
 const minute = 60 * second;

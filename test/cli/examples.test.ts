@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { examples } from '../../src/cli/examples.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import type { Context } from '../../src/context.ts';
-import { temporaryFolder } from '../helpers/program.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const lines = Object.values(examples).flatMap((rows) => rows.map(([command]) => command));
 

@@ -13,8 +13,8 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { withEmulator } from '../helpers/emulator.ts';
-import { temporaryFolder } from '../helpers/program.ts';
 import { runProcess } from '../helpers/run-process.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 function createHome() {
   const home = temporaryFolder();

@@ -4,8 +4,8 @@ import { delimiter, join } from 'node:path';
 import { spawn } from '@lydell/node-pty';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
-import { temporaryFolder } from '../helpers/program.ts';
 import { entry } from '../helpers/run-process.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const isInstalled = (shell: string) => spawnSync(shell, ['--version']).error === undefined;
 

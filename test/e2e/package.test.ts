@@ -7,7 +7,8 @@ import { publint } from 'publint';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { version } from '../../package.json';
 import { startEmulator } from '../../src/emulator/server.ts';
-import { environmentOf, temporaryFolder } from '../helpers/program.ts';
+import { environmentIn } from '../helpers/environment-in.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -48,7 +49,7 @@ test('it installs without a network and without another package, and works', asy
   const program = join(modules, '.bin/runctl');
   const emulator = await startEmulator({ scenario: {} });
   onTestFinished(() => emulator.close());
-  const env = { ...environmentOf(emulator, folder), PATH: process.env.PATH };
+  const env = { ...environmentIn(folder, emulator), PATH: process.env.PATH };
   // Not the synchronous one: the emulator is in this process, and must go on answering.
   const run = async (...args: string[]) => (await promisify(execFile)(program, args, { env })).stdout;
   expect(await run('--version')).toBe(`${version}\n`);

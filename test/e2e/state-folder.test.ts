@@ -3,9 +3,9 @@ import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { withEmulator } from '../helpers/emulator.ts';
-import { temporaryFolder } from '../helpers/program.ts';
 import { type ProcessOptions, runProcess } from '../helpers/run-process.ts';
 import { runProgram } from '../helpers/run-program.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** Where the state folder is to be, and what the shell does before the program. */
 interface Place {

@@ -2,8 +2,9 @@ import { onTestFinished } from 'vitest';
 import { parseScenario } from '../../src/emulator/parse-scenario.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts';
+import { environmentIn } from './environment-in.ts';
 import { createLeapingClock, type LeapingClock } from './leaping-clock.ts';
-import { environmentOf } from './program.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /**
  * An emulator that lives as long as the test, the environment that points a program at it, and its clock, for a program
@@ -22,5 +23,5 @@ export async function withEmulator(
   });
   onTestFinished(() => emulator.close());
   const endRuns = () => clock.leap(3 * 3_600_000);
-  return { emulator, env: environmentOf(emulator), clock, endRuns };
+  return { emulator, env: environmentIn(temporaryFolder(), emulator), clock, endRuns };
 }

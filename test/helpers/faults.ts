@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { type CertificateOptions, createAuthority, createCertificate, daysFromNow } from './certificates.ts';
 import { freePort, listen, startFaultyServer, wireAnswer } from './faulty-server.ts';
 import { gzipBomb } from './gzip-bomb.ts';
-import { temporaryFolder } from './program.ts';
 import { type ProxyOptions, startProxy } from './proxies.ts';
 import { executionId } from './scripted-service.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** What a server does with a request that it has read. */
 export type Misdeed = (socket: Socket) => void;

@@ -1,9 +1,7 @@
 // Walks the description of the service section by section, with the program against the emulator.
 import { describe, expect, test } from 'vitest';
-import { parseScenario } from '../../src/emulator/parse-scenario.ts';
-import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
+import type { Emulator } from '../../src/emulator/server.ts';
 import { withEmulator } from '../helpers/emulator.ts';
-import { environmentOf } from '../helpers/program.ts';
 import { runProgram } from '../helpers/run-program.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -299,16 +297,11 @@ describe('limits', () => {
 });
 
 test('every request begins with /v0, after the prefix of the base address', async () => {
-  const emulator = await startEmulator({ scenario: parseScenario('{}', 'test') });
-  try {
-    const env = environmentOf(emulator);
-    await runProgram(['trigger', 'nightly'], { env: { ...env, RUNCTL_BASE_URL: `${emulator.url}/tenant` } });
-    await runProgram(['trigger', 'nightly'], { env });
-    expect(emulator.requests.map(({ url }) => url)).toEqual([
-      expect.stringMatching(/^\/tenant\/v0\/automation\//),
-      expect.stringMatching(/^\/v0\/automation\//),
-    ]);
-  } finally {
-    await emulator.close();
-  }
+  const { env, emulator } = await withEmulator({});
+  await runProgram(['trigger', 'nightly'], { env: { ...env, RUNCTL_BASE_URL: `${emulator.url}/tenant` } });
+  await runProgram(['trigger', 'nightly'], { env });
+  expect(emulator.requests.map(({ url }) => url)).toEqual([
+    expect.stringMatching(/^\/tenant\/v0\/automation\//),
+    expect.stringMatching(/^\/v0\/automation\//),
+  ]);
 });

@@ -7,9 +7,9 @@ import { withEmulator } from '../helpers/emulator.ts';
 import { answer, inModeration, type Misdeed, misdeeds, startBadService } from '../helpers/faults.ts';
 import { environment, key, leaked, patience, written } from '../helpers/leaks.ts';
 import { createLeapingClock } from '../helpers/leaping-clock.ts';
-import { temporaryFolder } from '../helpers/program.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const run = `${projectId}/nightly/${executionId}`;
 

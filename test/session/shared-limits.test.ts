@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openLimits } from '../../src/journal/limits.ts';
 import { withSharedLimits } from '../../src/session/shared-limits.ts';
-import { temporaryFolder } from '../helpers/program.ts';
 import { fault, resultOf, run, running, scriptedService, target } from '../helpers/scripted-service.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 
 const signal = new AbortController().signal;

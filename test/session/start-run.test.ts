@@ -7,8 +7,8 @@ import { createTempo } from '../../src/runs/tempo.ts';
 import type { Connection } from '../../src/session/connect.ts';
 import { type StartFlags, startRun } from '../../src/session/start-run.ts';
 import { createMemory } from '../helpers/memory-context.ts';
-import { temporaryFolder } from '../helpers/program.ts';
 import { executionId, fault, run, running, scriptedService, state, target } from '../helpers/scripted-service.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const baseUrl = 'https://service.test';
 const second = 1000;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { onTestFinished } from 'vitest';
 import type { TransportOptions } from '../../src/api/transport.ts';
-import type { Fault } from '../../src/runs/service.ts';
+import type { Fault } from '../../src/runs/fault.ts';
 import { ampleLimitMs } from './real-time.ts';
 
 export interface ExchangeOrder extends Partial<TransportOptions> {

@@ -30,13 +30,13 @@ export function pack(pieces, metafile, together) {
   const files = {};
   for (const [name, file] of fileOf) {
     const code = pieces[name].replace(/\brequire\("\.\/([\w.-]+)"\)/g, (_, other) =>
-      fileOf.get(other) === file ? `load("${other}")` : `require("./${fileOf.get(other)}")("${other}")`,
+      fileOf.get(other) === file ? `loadPiece("${other}")` : `require("./${fileOf.get(other)}")("${other}")`,
     );
     // In brackets V8 compiles a function at once, rather than look through it first and compile it when it is called.
     files[file] = `${files[file] ?? loader}pieces["${name}"] = (function (module, exports) {\n${code}});\n`;
   }
   const [{ file, names }] = groups;
-  files[file] += `load("${names[0]}");\n`;
+  files[file] += `loadPiece("${names[0]}");\n`;
   return files;
 }
 
@@ -50,11 +50,11 @@ const withImports = (name, outputs) => [
 const loader = `"use strict";
 const pieces = {};
 const loaded = {};
-function load(name) {
+function loadPiece(name) {
   if (loaded[name]) return loaded[name].exports;
   const module = (loaded[name] = { exports: {} });
   pieces[name](module, module.exports);
   return module.exports;
 }
-module.exports = load;
+module.exports = loadPiece;
 `;

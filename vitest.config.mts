@@ -16,7 +16,14 @@ export default defineConfig({
     coverage: { include: ['src/**/*.ts'] },
     projects: [
       { extends: true, test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: e2e } },
-      { extends: true, test: { name: 'e2e', include: e2e, globalSetup: 'test/helpers/build-when-stale.ts' } },
+      {
+        extends: true,
+        test: {
+          name: 'e2e',
+          include: e2e,
+          globalSetup: ['test/helpers/build-when-stale.ts', 'test/helpers/trust-authority.ts'],
+        },
+      },
     ],
   },
 });

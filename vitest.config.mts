@@ -12,6 +12,7 @@ export default defineConfig({
     isolate: false,
     // More than there are cores, since many tests wait for a clock or for another process.
     maxWorkers: 4,
+    reporters: ['default', './test/helpers/missing-reporter.ts'],
     setupFiles: 'test/helpers/property-runs.ts',
     coverage: { include: ['src/**/*.ts'] },
     projects: [

@@ -7,6 +7,7 @@ import { publint } from 'publint';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { version } from '../../package.json';
 import { startEmulator } from '../../src/emulator/server.ts';
+import { needs } from '../helpers/needs.ts';
 import { environmentOf } from '../helpers/program.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -59,9 +60,8 @@ test('it installs without a network and without another package, and works', asy
   expect(existsSync(join(modules, 'runctl/dist/runctl.1'))).toBe(true);
 }, 120_000);
 
-const hasMandoc = spawnSync('mandoc', ['-h']).error === undefined;
-
-test.skipIf(!hasMandoc)('the man page is good roff', () => {
+test('the man page is good roff', (context) => {
+  needs(context, 'mandoc');
   const { stdout } = spawnSync('mandoc', ['-T', 'lint', '-W', 'warning', join(root, 'dist/runctl.1')], {
     encoding: 'utf8',
   });
@@ -69,10 +69,11 @@ test.skipIf(!hasMandoc)('the man page is good roff', () => {
   expect(stdout.split('\n').filter((line) => line && !line.includes('missing date'))).toEqual([]);
 });
 
-test('no file of the package names a path of the machine it was made on', () => {
+test('no file of the package, and none that is tracked, names a path of the machine it was made on', () => {
   // A home of `/`, as in many a container, is in every path.
   const places = [root, homedir()].filter((place) => place !== '/').map((place) => `${place}/`);
-  const paths = packed.files.map(({ path }) => path);
-  const read = (path: string) => readFileSync(join(root, path), 'utf8');
+  const tracked = spawnSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).stdout ?? '';
+  const paths = [...packed.files.map(({ path }) => path), ...tracked.split('\0').filter(Boolean)];
+  const read = (path: string) => (existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : '');
   expect(paths.filter((path) => places.some((place) => read(path).includes(place)))).toEqual([]);
 });

@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import type { Emulator } from '../../src/emulator/server.ts';
 import { withEmulator } from '../helpers/emulator.ts';
+import { hasNamespaces, isInstalled, needs } from '../helpers/needs.ts';
 import { temporaryFolder } from '../helpers/program.ts';
 import { atOnceAfter } from '../helpers/real-time.ts';
 import { entry, runCommand, runProcess } from '../helpers/run-process.ts';
@@ -17,9 +18,6 @@ const signals = Object.keys(codes) as Signal[];
 const slow: Scenario = { automations: { '*': { duration: '1h' } } };
 /** For a busy machine to start the program. */
 const longest = { timeout: 25_000, interval: 10 };
-
-/** Is there a network of one's own to be had? */
-const canUnshare = spawnSync('unshare', ['-rmn', 'ip', 'link', 'set', 'lo', 'up']).status === 0;
 
 /** Sends a signal to the program as soon as it is ready for that. */
 const interrupted = (args: string[], when: Interruption) =>
@@ -272,7 +270,8 @@ describe('Ctrl-C', () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test.skipIf(!canUnshare)('while the look-up of a name hangs ends the program', async () => {
+  test('while the look-up of a name hangs ends the program', async (context) => {
+    needs(context, 'unshare and ip', hasNamespaces && isInstalled('ip'));
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'resolv.conf'), 'nameserver 127.0.0.1\noptions timeout:30\n');
     // In a network of its own, with a name server that never answers.

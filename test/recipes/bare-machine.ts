@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,5 +59,3 @@ export async function withMachine(scenario: Scenario = { automations: { '*': { d
   onTestFinished(machine.dispose);
   return machine;
 }
-
-export const isInstalled = (tool: string) => spawnSync('which', [tool]).status === 0;

@@ -3,7 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/problems/exit-codes.ts';
-import { isInstalled, withMachine } from './bare-machine.ts';
+import { needs } from '../helpers/needs.ts';
+import { withMachine } from './bare-machine.ts';
 import { blockOf } from './blocks.ts';
 import { finalCodes } from './final-codes.ts';
 
@@ -13,7 +14,8 @@ const valuesOf = (unit: string, name: string) =>
   [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 const codesOf = (name: string) => valuesOf(service, name).flatMap((value) => value.split(' ').map(Number));
 
-test.skipIf(!isInstalled('systemd-analyze'))('the units are ones that systemd takes', async () => {
+test('the units are ones that systemd takes', async (context) => {
+  needs(context, 'systemd-analyze');
   const { folder } = await withMachine();
   writeFileSync(join(folder, 'runctl-nightly.service'), service);
   writeFileSync(join(folder, 'runctl-nightly.timer'), timer);

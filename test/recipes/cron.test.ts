@@ -44,7 +44,7 @@ test.each(readCrontab().commands)('cron mails nothing where all goes well: %s', 
 });
 
 test('cron mails where a run fails', async () => {
-  const machine = await withMachine({ automations: { nightly: { duration: '1s', outcome: 'FAILED' } } });
+  const machine = await withMachine({ automations: { nightly: { duration: '1ms', outcome: 'FAILED' } } });
   const { code, stdout } = await asCron(machine, readCrontab().commands[0] ?? '');
   expect(code).toBe(exitCodeOf('run_failed'));
   expect(stdout).toContain('FAILED nightly');

@@ -32,7 +32,7 @@ test('the service is restarted only where that can help', () => {
 });
 
 test('the service leaves its run alone when it is stopped, and finds it again when it is started', async () => {
-  const machine = await withMachine({ automations: { nightly: { duration: '4s' } } });
+  const machine = await withMachine({ automations: { nightly: { duration: '1h' } } });
   const { emulator, folder, run } = machine;
   mkdirSync(join(folder, 'credentials'));
   writeFileSync(join(folder, 'credentials/api-key'), emulator.apiKey);
@@ -60,6 +60,7 @@ test('the service leaves its run alone when it is stopped, and finds it again wh
   expect(stopped.code, stopped.stderr).toBe(exitCodeOf('interrupted_terminated'));
   expect(emulator.runs().map(({ status }) => status)).toEqual(['RUNNING']);
 
+  machine.endRuns();
   expect(await start()).toMatchObject({ code: 0, stderr: '' });
   expect(emulator.runs().map(({ status }) => status)).toEqual(['COMPLETED']);
 });

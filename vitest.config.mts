@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { ProjectByProject } from './test/helpers/project-by-project.ts';
 
 /** Tests of the built program, of recipes and of anything else that is a process. */
 const e2e = ['test/e2e/**/*.test.ts', 'test/recipes/**/*.test.ts'];
@@ -12,6 +13,7 @@ export default defineConfig({
     isolate: false,
     // More than there are cores, since many tests wait for a clock or for another process.
     maxWorkers: 4,
+    sequence: { sequencer: ProjectByProject },
     reporters: ['default', './test/helpers/missing-reporter.ts'],
     setupFiles: 'test/helpers/property-runs.ts',
     coverage: { include: ['src/**/*.ts'] },

@@ -59,11 +59,11 @@ proxy 502                    10 no again       10 no again   10 no again   10 no
 proxy refused                10 no –           10 no –       10 no –       10 no –
 `;
 
-const patienceMs = 1_000;
+const patienceMs = 2_500;
 /** For a machine so busy that the first was over before a second attempt. */
 const longPatienceMs = 10_000;
 /** What never ends is cut soon; everything else gets the time that a busy machine takes to load its root certificates. */
-const requestTimeoutMs = (fault: string) => (/hang|drip|stall|unresolvable/.test(fault) ? 400 : 4_000);
+const requestTimeoutMs = (fault: string) => (/hang|drip|stall|unresolvable/.test(fault) ? 1_500 : 4_000);
 const run = `${projectId}/nightly/${executionId}`;
 const watch = ['watch', run, '--max-output', '1MiB', '--interval', '20ms'];
 const commands = {

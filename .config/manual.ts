@@ -1,43 +1,15 @@
 import type { Command } from 'commander';
 import { version } from '../package.json';
-import { examples } from '../src/cli/examples.ts';
-import { createProgram } from '../src/cli/program.ts';
-import { type Outline, outlineOf } from '../src/completion/outline.ts';
+import type { CommandDefinition, Example } from '../src/cli/define-command.ts';
+import { toCommander } from '../src/cli/to-commander.ts';
 import { settingTable } from '../src/config/setting-table.ts';
-import type { Context } from '../src/context.ts';
 import { exitCodes } from '../src/problems/exit-codes.ts';
-
-/** The program as it is defined; no command of it is run. */
-function wholeProgram(write: (text: string) => void = () => {}): Command {
-  const stdout = { columns: 80, write };
-  return createProgram({ done: async () => {}, context: { stdout } as unknown as Context });
-}
-
-/** What `--help` prints where nobody knows a width, by the words before it; '' is runctl itself. */
-export function helpTexts(): Record<string, string> {
-  let text = '';
-  const texts: Record<string, string> = {};
-  const collect = (command: Command, words: string[]) => {
-    text = '';
-    command.outputHelp();
-    texts[words.join(' ')] = text;
-    for (const inner of command.commands) collect(inner, [...words, inner.name()]);
-  };
-  collect(
-    wholeProgram((part) => {
-      text += part;
-    }),
-    [],
-  );
-  return texts;
-}
-
-export const programOutline = (): Outline => outlineOf(wholeProgram());
+import { program } from '../src/program.ts';
 
 /** The man page, from the same definitions as `--help`, the table of settings and that of exit codes. */
 export function manualPage(): string {
-  const program = wholeProgram();
-  const help = program.createHelp();
+  const root = toCommander(program, { columns: 80, write() {} });
+  const help = root.createHelp();
   const lines = [
     `.TH RUNCTL 1 "" "runctl ${version}"`,
     '.SH NAME',
@@ -47,9 +19,9 @@ export function manualPage(): string {
     '.I command',
     '.RI [ argument "...] [" option ...]',
     '.SH DESCRIPTION',
-    text(program.description()),
+    text(program.about),
     '.SH COMMANDS',
-    ...leavesOf(program).flatMap((command) => [
+    ...leavesOf(root).flatMap((command) => [
       `.SS ${quoted(help.commandUsage(command))}`,
       sentence(help.commandDescription(command)),
       ...help
@@ -58,7 +30,7 @@ export function manualPage(): string {
       ...help.visibleOptions(command).flatMap((option) => entry(option.flags, help.optionDescription(option))),
     ]),
     '.SH EXAMPLES',
-    ...Object.values(examples).flatMap((rows) => rows.flatMap(([line, about]) => entry(line, about))),
+    ...examplesOf(program).flatMap(([line, about]) => entry(line, about)),
     '.SH ENVIRONMENT',
     ...Object.values(settingTable).flatMap(({ env, about }) => entry(env.join(', '), about)),
     '.SH EXIT STATUS',
@@ -69,6 +41,11 @@ export function manualPage(): string {
 
 const leavesOf = (command: Command): Command[] =>
   command.commands.flatMap((inner) => (inner.commands.length > 0 ? leavesOf(inner) : [inner]));
+
+const examplesOf = ({ examples = [], commands = [] }: CommandDefinition): Example[] => [
+  ...examples,
+  ...commands.flatMap(examplesOf),
+];
 
 const entry = (term: string, about: string) => ['.TP', `.B ${quoted(term)}`, sentence(about)];
 

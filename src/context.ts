@@ -30,7 +30,7 @@ export interface Context {
   /** Aborts on the first SIGINT, SIGTERM or SIGHUP; the reason is the signal's name. */
   signal: AbortSignal;
   /** The flags of this command line that a command to type next needs too, to mean the same service: ` --profile staging`. */
-  placeFlags?: string;
+  connectionFlags?: string;
   /** Can the terminal and the locale show more than ASCII? */
   unicode: boolean;
 }

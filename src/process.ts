@@ -1,7 +1,7 @@
-import { failWith } from './cli/fail-with.ts';
-import { runCli } from './cli/run.ts';
+import { failWith, runCli } from './cli/run.ts';
 import type { Context, Sink } from './context.ts';
 import { exitCodeOf, signalExits } from './problems/exit-codes.ts';
+import { program } from './program.ts';
 import { hasColors, hasUnicode } from './render/terminal.ts';
 import type { Clock } from './runs/clock.ts';
 import { onAbort } from './runs/on-abort.ts';
@@ -50,7 +50,7 @@ export async function runProcess(): Promise<void> {
     failWith(error, argv, context).then(end, () => end(bugCode));
   });
 
-  const code = await runCli(argv, context);
+  const code = argv[0] === '__complete' ? await complete(argv.slice(1), context) : await runCli(argv, program, context);
   isOver = true;
   // Whatever still hangs (a connection being made, a timer) must not hold the process after its last word.
   process.stdout.write('', (error?: NodeJS.ErrnoException | null) => {
@@ -59,6 +59,14 @@ export async function runProcess(): Promise<void> {
     if (lost) stderr.write(`runctl: what was asked for could not be written: ${lost.message}\n`);
     process.stderr.write('', () => end(lost && code === 0 ? bugCode : code));
   });
+}
+
+/** Answers a shell's completion script. */
+async function complete(words: readonly string[], { stdout, env }: Context): Promise<number> {
+  const { answerCompletion } = await import('./completion/answer.ts');
+  const { outlineOf } = await import('./completion/outline.ts');
+  stdout.write(answerCompletion(words, outlineOf(program), env));
+  return 0;
 }
 
 function end(code: number): never {

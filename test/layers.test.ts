@@ -12,7 +12,7 @@ const imports = readdirSync(src, { recursive: true, encoding: 'utf8' })
     const named = [...text.matchAll(/^(?:import|export) .*?from '([^']+)';|import\('([^']+)'\)|^import '([^']+)';/gms)];
     return named
       .filter(([statement]) => !/^(import|export) type/.test(statement))
-      .map(([, ...names]) => ({ file, name: names.find(Boolean) ?? '' }));
+      .map(([, top, late, bare]) => ({ file, name: top ?? late ?? bare ?? '', isLate: late !== undefined }));
   });
 
 /** The folder of a source, and `.` for those that stand above all folders. */
@@ -33,14 +33,15 @@ test('a package is imported where one place stands for it', () => {
     'undici < api/transport.ts',
     'undici/package.json < main.ts',
     'valibot < api/schema.ts',
-    'valibot < emulator/schema.ts',
+    'valibot < emulator/parse-scenario.ts',
+    'valibot < emulator/scenario.ts',
   ]);
   expect(sorted(packages.filter(({ name }) => name === 'commander').map(({ file }) => folderOf(file)))).toEqual([
     'cli',
   ]);
 });
 
-/** Who may know whom. `.` is what every folder may use: the context, secrets, JSON as text, folders, flags of V8. */
+/** Who may know whom. `.` is what every folder may use: the context, secrets, JSON as text, folders. */
 const allowed: Record<string, string[]> = {
   runs: ['problems'],
   problems: ['runs'],
@@ -50,9 +51,9 @@ const allowed: Record<string, string[]> = {
   emulator: ['.', 'problems', 'runs'],
   render: ['.', 'problems', 'runs'],
   session: ['.', 'api', 'config', 'journal', 'problems', 'render', 'runs'],
-  completion: ['.', 'config', 'emulator', 'journal', 'problems', 'render', 'runs', 'session'],
-  commands: ['.', 'api', 'completion', 'config', 'emulator', 'journal', 'problems', 'render', 'runs', 'session'],
-  cli: ['.', 'commands', 'completion', 'config', 'emulator', 'problems', 'render', 'runs', 'session'],
+  completion: ['.', 'cli', 'config', 'emulator', 'journal', 'problems', 'render', 'runs', 'session'],
+  commands: ['.', 'api', 'cli', 'completion', 'config', 'emulator', 'journal', 'problems', 'render', 'runs', 'session'],
+  cli: ['.', 'config', 'problems', 'render', 'runs'],
 };
 
 test.each(Object.entries(allowed))('%s imports nothing but its own and %j', (folder, others) => {
@@ -61,4 +62,21 @@ test.each(Object.entries(allowed))('%s imports nothing but its own and %j', (fol
   const reached = own.map(({ file, name }) => ({ file, to: folderOf(relative(src, join(src, dirname(file), name))) }));
   const foreign = reached.filter(({ to }) => to !== folder && to !== '..' && !others.includes(to));
   expect(sorted(foreign.map(({ file, to }) => `${file} > ${to}`))).toEqual([]);
+});
+
+/** What is loaded before any command runs: a source and all that it imports, but for what it imports while it runs. */
+function loadedWith(file: string, loaded = new Set<string>()): Set<string> {
+  if (loaded.has(file) || !file.endsWith('.ts')) return loaded.add(file);
+  loaded.add(file);
+  for (const { name, isLate } of imports.filter((each) => each.file === file)) {
+    if (!isLate) loadedWith(name.startsWith('.') ? join(dirname(file), name) : name, loaded);
+  }
+  return loaded;
+}
+
+test('no package that takes long to load is loaded before the command that needs it', () => {
+  const packages = [...loadedWith('process.ts')].filter(
+    (name) => !/\.(ts|json)$/.test(name) && !name.startsWith('node:'),
+  );
+  expect(packages.sort()).toEqual(['commander', 'lossless-json']);
 });

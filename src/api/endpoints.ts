@@ -6,15 +6,8 @@ export function triggerPath(target: Target): string {
 }
 
 export function statusPath(run: Run): string {
-  const known = statusPaths.get(run);
-  if (known !== undefined) return known;
-  const path = `${targetPath(run.target)}/executions/${encodeURIComponent(run.executionId)}`;
-  statusPaths.set(run, path);
-  return path;
+  return `${targetPath(run.target)}/executions/${encodeURIComponent(run.executionId)}`;
 }
-
-/** A run is asked for again and again. */
-const statusPaths = new WeakMap<Run, string>();
 
 export function resultPath(run: Run): string {
   return `${statusPath(run)}/result`;

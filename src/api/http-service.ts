@@ -2,7 +2,6 @@ import type { Answer, Execution, RunResult, Service } from '../runs/service.ts';
 import { resultPath, statusPath, triggerPath } from './endpoints.ts';
 import type { HttpRequest, Transport } from './exchange.ts';
 import { faultOf } from './network-fault.ts';
-import { createRepeatReader, type RepeatReader } from './repeated-answer.ts';
 import { answerOf, type Reading } from './response.ts';
 import { readExecution, readResult } from './schema.ts';
 
@@ -34,13 +33,10 @@ export function createHttpService(options: HttpServiceOptions): Service {
     'user-agent': options.userAgent,
   };
 
-  const readLook = createRepeatReader<Execution>();
-
   async function ask<T>(
     request: Pick<HttpRequest, 'method' | 'path' | 'body'> & { headers?: Record<string, string> },
     reading: Omit<Reading<T>, 'nowMs' | 'scrub'>,
     signal: AbortSignal,
-    readRepeat: RepeatReader<T> = (_path, _response, read) => read(),
   ): Promise<Answer<T>> {
     const exchange = await transport.exchange(
       {
@@ -53,10 +49,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
       },
       signal,
     );
-    if (exchange.kind === 'response') {
-      const { response } = exchange;
-      return readRepeat(request.path, response, () => answerOf(response, { ...reading, nowMs: nowMs(), scrub }));
-    }
+    if (exchange.kind === 'response') return answerOf(exchange.response, { ...reading, nowMs: nowMs(), scrub });
     const attempt = { host, isPlain: protocol === 'http:', timeoutMs: requestTimeoutMs };
     return { kind: 'fault', fault: faultOf(exchange.failure, attempt) };
   }
@@ -87,7 +80,6 @@ export function createHttpService(options: HttpServiceOptions): Service {
           read: (document) => ofRun(run.executionId, readExecution(document)),
         },
         signal,
-        readLook,
       );
     },
     result(run, signal) {

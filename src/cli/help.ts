@@ -1,23 +1,33 @@
 import { type Command, Help } from 'commander';
-import { builtInScenarios } from '../emulator/scenarios.ts';
 import { wrap } from '../render/wrap.ts';
-import { examples } from './examples.ts';
+import { argument, type CommandDefinition, type Example, flag } from './define-command.ts';
+
+/** `help [command]`, which commander itself answers. */
+export const helpCommand: CommandDefinition = {
+  name: 'help',
+  about: 'show the help of a command',
+  arguments: { command: argument('[command]') },
+};
+
+export const helpOption = flag('-h, --help', 'show this help');
+export const versionOption = flag('-V, --version', 'output the version number');
 
 const readOn = [
   'Settings: `runctl config list`. Exit codes: `runctl explain`.',
   'A try without an account: `runctl demo`.',
 ];
 
-/** Adds its examples to the help of each command, and to all of it where to read on. */
-export function addHelp(program: Command, columns: () => number): void {
-  for (const command of [program, ...program.commands]) {
-    const name = command === program ? '' : command.name();
-    command.addHelpText('after', () => examplesOf(name, columns()));
-  }
-  program.addHelpText(
-    'afterAll',
-    () => `\n${readOn.map((line) => wrap(line.split(' '), { columns: columns() })).join('\n')}`,
-  );
+/** Adds to the help of a command what its definition says beside its arguments and options. */
+export function addExamples(target: Command, definition: CommandDefinition, columns: () => number): void {
+  const { examples = [], moreHelp } = definition;
+  if (moreHelp) target.addHelpText('after', () => moreHelp(columns()));
+  if (examples.length > 0) target.addHelpText('after', () => examplesOf(examples, columns()));
+}
+
+/** Adds to the help of the program and of each command where to read on. */
+export function addReadOn(root: Command, columns: () => number): void {
+  const lines = () => readOn.map((line) => wrap(line.split(' '), { columns: columns() }));
+  root.addHelpText('afterAll', () => `\n${lines().join('\n')}`);
 }
 
 /** An item and what it means: below it where there is no room beside it, which commander would run over the edge. */
@@ -29,35 +39,13 @@ export function formatItem(term: string, width: number, about: string, help: Hel
 }
 
 /** Command lines and what they do, beside one another where that fits. */
-function examplesOf(name: string, columns: number): string {
-  const rows = examples[name];
-  if (!rows) return '';
-  const width = Math.max(...rows.map(([command]) => command.length));
-  const fits = rows.every(([, about]) => 2 + width + 2 + about.length <= columns);
-  const lines = rows.map(([command, about]) =>
+function examplesOf(examples: readonly Example[], columns: number): string {
+  const width = Math.max(...examples.map(([command]) => command.length));
+  const fits = examples.every(([, about]) => 2 + width + 2 + about.length <= columns);
+  const lines = examples.map(([command, about]) =>
     fits
       ? `  ${command.padEnd(width)}  ${about}`
       : `  ${command}\n      ${wrap(about.split(' '), { columns, indent: 6 })}`,
   );
   return `\nExamples:\n${lines.join('\n')}`;
-}
-
-const sample = `{
-  "automations": {
-    "nightly": { "duration": "40m", "outcome": ["FAILED", "COMPLETED"] },
-    "*": { "steps": { "count": 5 }, "output": "..." }
-  },
-  "faults": [{ "on": "status", "chance": 0.3, "do": "reset" }],
-  "rateLimit": { "requests": 5, "window": "10s" },
-  "credits": 100
-}`;
-
-/** The scenarios that come with the emulator, and what a file of one's own looks like. */
-export function scenarioHelp(columns: number): string {
-  const width = Math.max(...builtInScenarios.map(({ name }) => name.length));
-  const lines = builtInScenarios.map(
-    ({ name, about }) => `  ${name.padEnd(width)}  ${wrap(about.split(' '), { columns, indent: width + 4 })}`,
-  );
-  const file = sample.replaceAll(/^/gm, '  ');
-  return `\nBuilt-in scenarios:\n${lines.join('\n')}\n\nA file of your own, all of it optional:\n${file}`;
 }

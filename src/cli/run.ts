@@ -1,69 +1,71 @@
-import { type Command, CommanderError } from 'commander';
+import { version } from '../../package.json';
+import { valueIfGiven } from '../config/setting-table.ts';
+import { resolveSettings } from '../config/settings.ts';
 import { type Context, variantOf } from '../context.ts';
-import { usageProblem } from '../problems/problem.ts';
-import { failWith } from './fail-with.ts';
-import { placeFlagsOf } from './place-flags.ts';
-import { createProgram } from './program.ts';
+import { Problem } from '../problems/problem.ts';
+import { shellWord } from '../problems/quote.ts';
+import { printDocuments, printNextStep, printProblem } from '../render/output.ts';
+import type { CommandDefinition } from './define-command.ts';
+import { parse } from './parse.ts';
 
-/** Runs one command line and returns the exit code. Never rejects: every way out of a command ends here. */
-export async function runCli(words: readonly string[], context: Context): Promise<number> {
+/** Runs one command line of `program` and returns the exit code. Never rejects: every way out of a command ends here. */
+export async function runCli(words: readonly string[], program: CommandDefinition, context: Context): Promise<number> {
   // What follows a first `--` is a command like any other.
   const argv = words[0] === '--' ? words.slice(1) : words;
-  const here = variantOf(context, { placeFlags: placeFlagsOf(argv) });
+  let own = context;
   try {
-    return await run(argv, here);
+    const parsed = parse(argv, program, context.stdout);
+    if (!parsed) return argv.length === 0 ? await welcome(context) : 0;
+    own = variantOf(context, { connectionFlags: connectionFlags(parsed.options) });
+    return (await parsed.command.run?.(parsed.arguments, parsed.options, own)) ?? 0;
   } catch (error) {
-    return failWith(error, argv, here);
-  }
-}
-
-async function run(argv: readonly string[], context: Context): Promise<number> {
-  let code = 0;
-  const done = async (exit: Promise<number>) => {
-    code = await exit;
-  };
-  const asked = (argv[0] === 'help' ? argv[1] : argv[0]) ?? '';
-  const program = createProgram({ context, done }, asked);
-  const command = program.commands.find((candidate) => candidate.name() === asked);
-  // The help of a command that does not exist is no help.
-  const isUnknown = /^[^-]/.test(asked) && !command && asked !== 'help';
-  try {
-    await program.parseAsync(isUnknown ? [asked] : argv.length === 0 ? ['help'] : argv, { from: 'user' });
-    return code;
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (argv.length === 0) return welcome(context);
-    if (error.exitCode === 0) return 0;
-    throw wrongUsage(error, command);
+    return failWith(error, argv, own);
   }
 }
 
 /** `runctl` alone: after the help, where to begin. */
 async function welcome(context: Context): Promise<number> {
-  const { valueIfGiven } = await import('../config/setting-table.ts');
-  const { resolveSettings } = await import('../config/settings.ts');
   const { baseUrl } = await resolveSettings({}, context);
   if (valueIfGiven(baseUrl) === undefined) {
-    const { printNextStep } = await import('../render/output.ts');
     await printNextStep('it is not set up yet: `runctl config` asks for the address, the key and the project', context);
   }
   return 0;
 }
 
-function wrongUsage({ code, message }: CommanderError, command: Command | undefined) {
-  const help = `see \`runctl ${command ? `${command.name()} ` : ''}--help\``;
-  if (code === 'commander.help' && command) {
-    const names = command.commands.map((sub) => sub.name()).join(', ');
-    return usageProblem(`runctl ${command.name()} needs one of: ${names}`, help);
-  }
-  // What follows the = of an option that does not exist may be a key.
-  const told = message
-    .replace(/^error: /, '')
-    .replace(/^command-argument value /, '')
-    .replace(/(unknown option '[^=']*)=.*'$/m, "$1'")
-    .replace(/ is invalid(?: for argument '(\w+)')?\. /, (_, name) => (name ? ` is no ${name}: ` : ' is invalid: '))
-    .replace('Allowed choices are', 'it is one of');
-  const [first = '', suggestion] = told.split('\n');
-  const [, meant] = /Did you mean (.*)\?/.exec(suggestion ?? '') ?? [];
-  return usageProblem(first.replace(/\.$/, ''), meant ? `did you mean \`${meant}\`?` : help);
+/** The one place where an error becomes words, data and an exit code. Anything but a `Problem` is a fault of our own. */
+export async function failWith(error: unknown, argv: readonly string[], context: Context): Promise<number> {
+  const problem = error instanceof Problem ? error : ownFault(error);
+  // The command line may be what is wrong, so it is asked for the one flag that matters here.
+  const words = argsBeforeDashDash(argv);
+  const document = { problem: problem.toJSON() };
+  if (words.includes('--events')) {
+    const { createEventReporter } = await import('../render/events.ts');
+    createEventReporter(context, 1).last?.(document, true);
+  } else if (words.includes('--json')) printDocuments([document], { json: true }, context);
+  await printProblem(problem, context);
+  return problem.exitCode;
+}
+
+function ownFault(error: unknown): Problem {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  const place = stack?.split('\n')[1]?.trim() ?? 'somewhere';
+  return new Problem({
+    name: 'bug',
+    message: `a fault of runctl ${version} itself: ${message} (${place})`,
+    hint: 'please report it; a trigger that it cut short is settled by `runctl recover`',
+    started: 'unknown',
+    cause: error,
+  });
+}
+
+/** The arguments for runctl itself: behind a `--` that is not the first stands a command of its own. */
+function argsBeforeDashDash(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf('--', 1);
+  return end < 0 ? argv : argv.slice(0, end);
+}
+
+/** The flags that another command line needs too, to mean the same service and project: ` --profile staging`. */
+export function connectionFlags({ profile, baseUrl, project }: Readonly<Record<string, unknown>>): string {
+  const given = Object.entries({ '--profile': profile, '--base-url': baseUrl, '--project': project });
+  return given.map(([flag, value]) => (typeof value === 'string' ? ` ${flag} ${shellWord(value)}` : '')).join('');
 }

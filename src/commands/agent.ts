@@ -1,49 +1,77 @@
+import { argument, type CommandDefinition, defineCommand, flag, option } from '../cli/define-command.ts';
+import { helpCommand } from '../cli/help.ts';
+import {
+  exitStatus,
+  followOptions,
+  giveUpOptions,
+  outputOptions,
+  settingOptions,
+  startOptions,
+} from '../cli/options.ts';
 import type { Context } from '../context.ts';
 import { printSentence } from '../render/output.ts';
-import type { AgentTarget } from '../runs/run.ts';
+import type { AgentTarget, Run } from '../runs/run.ts';
 import { parseUuidArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
-import { type StatusOptions, showStatus } from './status.ts';
-import { checkWatchFlags, type TriggerOptions, triggerAll } from './trigger.ts';
-import { followAll, type WatchOptions } from './watch.ts';
+import { showStatus } from './status.ts';
+import { checkWatchFlags, triggerAll } from './trigger.ts';
+import { followAll } from './watch.ts';
 
-export interface AgentTriggerOptions extends TriggerOptions {
-  title?: string;
-  message?: string;
-}
+const agentId = argument('<agentId>', 'UUID');
+const executionId = argument('<executionId>', 'UUID');
 
-/** `runctl agent trigger <agentId>`. */
-export async function agentTrigger(agentId: string, options: AgentTriggerOptions, context: Context): Promise<number> {
-  const target = agentTarget(agentId);
-  checkWatchFlags(options);
-  await sayDiscontinued(context);
-  const { title, message } = options;
-  const body = JSON.stringify({ message, title });
-  return triggerAll([{ target, body }], options, await connect(options, context), context);
-}
+const agentTrigger = defineCommand({
+  name: 'trigger',
+  about: 'trigger an agent (discontinued: `runctl trigger` replaces it)',
+  arguments: { agentId },
+  options: {
+    watch: flag('-w, --watch', 'follow the run to its end'),
+    title: option('--title <text>', 'title of the run'),
+    message: option('--message <text>', 'message to the agent'),
+    ...startOptions,
+  },
+  async run({ agentId }, options, context) {
+    const target = agentTarget(agentId);
+    checkWatchFlags(options);
+    await sayDiscontinued(context);
+    const { title, message } = options;
+    const body = JSON.stringify({ message, title });
+    return triggerAll([{ target, body }], options, await connect(options, context), context);
+  },
+});
 
-/** `runctl agent status <agentId> <executionId>`. */
-export async function agentStatus(
-  agentId: string,
-  executionId: string,
-  options: StatusOptions,
-  context: Context,
-): Promise<number> {
-  const run = { target: agentTarget(agentId), executionId: parseUuidArgument(executionId, 'an execution id') };
-  await sayDiscontinued(context);
-  return showStatus({ run }, options, await connect(options, context), context);
-}
+const agentStatus = defineCommand({
+  name: 'status',
+  about: 'look at an agent run once',
+  arguments: { agentId, executionId },
+  options: { exitStatus, ...giveUpOptions, ...outputOptions, ...settingOptions },
+  async run(args, options, context) {
+    const run = agentRun(args);
+    await sayDiscontinued(context);
+    return showStatus({ run }, options, await connect(options, context), context);
+  },
+});
 
-/** `runctl agent watch <agentId> <executionId>`. */
-export async function agentWatch(
-  agentId: string,
-  executionId: string,
-  options: WatchOptions,
-  context: Context,
-): Promise<number> {
-  const run = { target: agentTarget(agentId), executionId: parseUuidArgument(executionId, 'an execution id') };
-  await sayDiscontinued(context);
-  return followAll([{ run }], { ...options, plural: false }, await connect(options, context), context);
+const agentWatch = defineCommand({
+  name: 'watch',
+  about: 'follow an agent run to its end',
+  arguments: { agentId, executionId },
+  options: followOptions,
+  async run(args, options, context) {
+    const run = agentRun(args);
+    await sayDiscontinued(context);
+    return followAll([{ run }], { ...options, plural: false }, await connect(options, context), context);
+  },
+});
+
+export const agent: CommandDefinition = {
+  name: 'agent',
+  about: 'the Agent endpoints, which `runctl trigger` replaces',
+  commands: [agentTrigger, agentStatus, agentWatch, helpCommand],
+};
+
+function agentRun({ agentId, executionId }: { agentId: string; executionId: string }): Run {
+  return { target: agentTarget(agentId), executionId: parseUuidArgument(executionId, 'an execution id') };
 }
 
 function agentTarget(agentId: string): AgentTarget {

@@ -1,9 +1,19 @@
+import { argument, defineCommand } from '../cli/define-command.ts';
 import { completionScripts } from '../completion/scripts.ts';
-import type { Shell } from '../completion/shell-line.ts';
-import type { Context } from '../context.ts';
+import { shells } from '../completion/shell-line.ts';
 
-/** `runctl completion <shell>`: prints the script that teaches the shell. */
-export async function completion(shell: Shell, { stdout }: Context): Promise<number> {
-  stdout.write(completionScripts[shell]);
-  return 0;
-}
+export const completion = defineCommand({
+  name: 'completion',
+  about: 'print the completion script of a shell',
+  arguments: { shell: argument('<shell>', '', shells) },
+  examples: [
+    ['eval "$(runctl completion bash)"', 'in ~/.bashrc'],
+    ['source <(runctl completion zsh)', 'in ~/.zshrc'],
+    ['runctl completion fish | source', 'in ~/.config/fish/config.fish'],
+    ['runctl completion powershell | Out-String | Invoke-Expression', 'in $PROFILE'],
+  ],
+  async run({ shell }, _, { stdout }) {
+    stdout.write(completionScripts[shell]);
+    return 0;
+  },
+});

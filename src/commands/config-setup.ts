@@ -1,16 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import { acceptApiKey, mask } from '../config/api-key.ts';
 import { readConfigFile } from '../config/config-file.ts';
 import { checkProfileName, chooseProfile, storedProfile } from '../config/profile.ts';
 import { askHidden, askLine } from '../config/prompts.ts';
 import { parseSetting, settingTable, valueIfGiven } from '../config/setting-table.ts';
+import { requireConfigFile, storeInProfile } from '../config/store-profile.ts';
 import type { Context } from '../context.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { exitNameOf } from '../problems/watch-problems.ts';
 import { printNextStep, printSentence, themeOf } from '../render/output.ts';
 import type { Run } from '../runs/run.ts';
 import { connect } from '../session/connect.ts';
-import { requireConfigFile, storeInProfile, warnOfOverrides } from './config.ts';
+import { warnOfOverrides } from './config.ts';
 
 const questions = [
   { key: 'baseUrl', asks: 'base address of the service', isNeeded: true },
@@ -74,10 +74,10 @@ async function check(options: { profile?: string }, context: Context): Promise<n
   const theme = await themeOf(stderr, context);
   const { service, settings, baseUrl } = await connect(options, context);
   const project = valueIfGiven(settings.project);
-  const projectId = project ?? randomUUID();
+  const projectId = project ?? crypto.randomUUID();
   const nobodysRun: Run = {
     target: { family: 'automation', projectId, automationName: 'runctl-config-check' },
-    executionId: randomUUID(),
+    executionId: crypto.randomUUID(),
   };
   const answer = await service.status(nobodysRun, context.signal);
   if (answer.kind === 'fault' && answer.fault.kind !== 'not_found') {

@@ -1,17 +1,21 @@
+import { argument, defineCommand, flag, option } from '../cli/define-command.ts';
+import { helpCommand } from '../cli/help.ts';
+import { settingOptions } from '../cli/options.ts';
 import { readApiKeyInput } from '../config/api-key.ts';
 import { type ConfigFile, readConfigFile } from '../config/config-file.ts';
-import { resolveConfigFile } from '../config/paths.ts';
-import { type ChosenProfile, checkProfileName, chooseProfile, sourceOf, storedProfile } from '../config/profile.ts';
-import { parseSettingKey } from '../config/setting-key.ts';
+import { checkProfileName, chooseProfile, sourceOf, storedProfile } from '../config/profile.ts';
 import {
   defaultProfile,
   parseSetting,
+  parseSettingKey,
   type Resolved,
   type StoredKey,
+  settingKeys,
   settingTable,
   valueIfGiven,
 } from '../config/setting-table.ts';
 import { maskSecrets, resolveSettings, type SettingFlags } from '../config/settings.ts';
+import { changeConfig, requireConfigFile, storeInProfile, withProfile } from '../config/store-profile.ts';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
@@ -19,6 +23,65 @@ import { block } from '../render/fields.ts';
 import { linesOf, printDocuments, printSentence, themeOf } from '../render/output.ts';
 import { cleanLine } from '../render/sanitize.ts';
 import type { Theme } from '../render/theme.ts';
+
+const profileOptions = { profile: option('--profile <name>', 'profile to read or write') };
+const json = flag('--json', 'print one JSON document');
+const keyArgument = argument('<key>', settingKeys.join(', '));
+
+const getCommand = defineCommand({
+  name: 'get',
+  about: 'print a setting',
+  arguments: { key: keyArgument },
+  options: { ...profileOptions, json },
+  run: ({ key }, options, context) => configGet(key, options, context),
+});
+
+const setCommand = defineCommand({
+  name: 'set',
+  about: 'store a setting; `set apiKey` asks for it, or reads it from a pipe',
+  arguments: { key: keyArgument, value: argument('[value]') },
+  options: profileOptions,
+  run: ({ key, value }, options, context) => configSet(key, value, options, context),
+});
+
+const unsetCommand = defineCommand({
+  name: 'unset',
+  about: 'remove a stored setting',
+  arguments: { key: keyArgument },
+  options: profileOptions,
+  run: ({ key }, options, context) => configUnset(key, options, context),
+});
+
+const listCommand = defineCommand({
+  name: 'list',
+  about: 'show every setting in force and where it comes from',
+  options: { json, ...settingOptions },
+  run: (_, options, context) => configList(options, context),
+});
+
+const pathCommand = defineCommand({
+  name: 'path',
+  about: 'print the path of the config file',
+  options: { json },
+  run: (_, options, context) => configPath(options, context),
+});
+
+export const config = defineCommand({
+  name: 'config',
+  about: 'ask for the settings; or read and write them one by one',
+  options: profileOptions,
+  examples: [
+    ['runctl config', 'asks for all that is needed and checks it'],
+    ['runctl config set apiKey < key.txt', 'the key from a file: never on a command line'],
+    ['runctl config set baseUrl https://staging.example.com --profile staging', 'another profile'],
+    ['runctl config list', 'what is in force, and where it comes from'],
+  ],
+  commands: [getCommand, setCommand, unsetCommand, listCommand, pathCommand, helpCommand],
+  async run(_, options, context) {
+    const { configGuide } = await import('./config-setup.ts');
+    return configGuide(options, context);
+  },
+});
 
 export interface ConfigOptions extends SettingFlags {
   json?: boolean;
@@ -91,7 +154,7 @@ export async function configSet(
   const profile = chooseProfile(options.profile, context.env, file);
   if (key === 'profile') {
     checkIsThere(value, file.config);
-    await change(path, (config) => ({ ...config, profile: value }));
+    await changeConfig(path, (config) => ({ ...config, profile: value }));
     context.stderr.write(`the profile is ${quote(value)} from now on, as ${path} says\n`);
     return 0;
   }
@@ -132,40 +195,11 @@ export async function configUnset(name: string, options: ConfigOptions, context:
     return 0;
   }
   // JSON has no undefined: the field goes.
-  await change(path, (config) =>
+  await changeConfig(path, (config) =>
     isTop ? { ...config, profile: undefined } : withProfile(config, profile, { [key]: undefined }),
   );
   context.stderr.write(`removed ${key} from ${where}\n`);
   return 0;
-}
-
-/** Stores settings that have been checked; others of the profile stay. */
-export function storeInProfile(
-  path: string,
-  profile: ChosenProfile,
-  changes: { [key in StoredKey]?: string },
-): Promise<void> {
-  return change(path, (config) => withProfile(config, profile, changes));
-}
-
-function withProfile(
-  config: ConfigFile,
-  { name }: ChosenProfile,
-  changes: { [key in StoredKey]?: string },
-): ConfigFile {
-  const profile = { ...storedProfile(name, config), ...changes };
-  return { ...config, profiles: { ...config.profiles, [name]: profile } };
-}
-
-async function change(path: string, make: (config: ConfigFile) => ConfigFile): Promise<void> {
-  const { changeConfigFile } = await import('../config/write-config.ts');
-  changeConfigFile(path, make);
-}
-
-export function requireConfigFile({ env }: Context): string {
-  const path = resolveConfigFile(env);
-  if (path === undefined) throw usageProblem('there is no folder for a config file', 'set HOME or RUNCTL_CONFIG_DIR');
-  return path;
 }
 
 function checkIsThere(name: string | undefined, config: ConfigFile): asserts name is string {

@@ -1,7 +1,6 @@
+import { defineCommand } from '../cli/define-command.ts';
 import { type Context, variantOf } from '../context.ts';
 import { builtInScenarios } from '../emulator/scenarios.ts';
-import { withScratchFolder } from '../emulator/scratch-folder.ts';
-import { startEmulator } from '../emulator/server.ts';
 import { linesOf, printSentence, themeOf } from '../render/output.ts';
 import { wrap } from '../render/wrap.ts';
 import { list } from './list.ts';
@@ -10,15 +9,21 @@ import { trigger } from './trigger.ts';
 
 const automation = 'nightly-report';
 
-/** `runctl demo`: the whole tour on the emulator. Touches no settings and no journal of the user. */
-export function demo(context: Context): Promise<number> {
-  return withScratchFolder((folder) => play(folder, context));
-}
+/** Touches no settings and no journal of the user. */
+export const demo = defineCommand({
+  name: 'demo',
+  about: 'the whole tour in one command: emulator, trigger, watch, result',
+  async run(_, __, context) {
+    const { withScratchFolder } = await import('../emulator/scratch-folder.ts');
+    return withScratchFolder((folder) => play(folder, context));
+  },
+});
 
 async function play(folder: string, context: Context): Promise<number> {
   const { stderr, clock, random } = context;
   const theme = await themeOf(stderr, context);
   const scenario = builtInScenarios.find(({ name }) => name === 'demo')?.scenario ?? {};
+  const { startEmulator } = await import('../emulator/server.ts');
   const emulator = await startEmulator({ scenario, random, nowMs: clock.nowMs });
   // Nothing else of the environment: no proxy, no profile, no key of the user's.
   const env = {
@@ -40,12 +45,12 @@ async function play(folder: string, context: Context): Promise<number> {
       context,
     );
     type('start a run and follow it to its end; the service stumbles once on the way', `trigger ${automation} --watch`);
-    const code = await trigger([automation], { watch: true }, rehearsal);
+    const code = await trigger.run({ automations: [automation] }, { watch: true }, rehearsal);
     if (context.signal.aborted) return code;
     type('data for scripts: any field of the result', 'result --field summary.succeededSteps --field output');
-    await result('@last', { field: ['summary.succeededSteps', 'output'] }, rehearsal);
+    await result.run({ run: '@last' }, { field: ['summary.succeededSteps', 'output'] }, rehearsal);
     type('what this machine has started', 'list');
-    await list({}, rehearsal);
+    await list.run({}, {}, rehearsal);
     stderr.write(
       `\n${theme.dim('Rehearse your own scripts against it:')} ${theme.command('runctl emulator --help')}\n`,
     );

@@ -1,37 +1,51 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { proxyFor } from '../api/proxy.ts';
+import { argument, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
+import { positive, whole } from '../cli/values.ts';
 import type { Context } from '../context.ts';
-import { parseScenario } from '../emulator/parse-scenario.ts';
 import type { Scenario } from '../emulator/scenario.ts';
 import { builtInScenarios, findBuiltInScenario } from '../emulator/scenarios.ts';
-import { startEmulator } from '../emulator/server.ts';
 import { usageProblem } from '../problems/problem.ts';
+import { wrap } from '../render/wrap.ts';
 import { onAbort } from '../runs/on-abort.ts';
 
-export interface EmulatorCommandOptions {
-  port?: number;
-  host?: string;
-  /** The name of a built-in one, or a JSON file. */
-  scenario?: string;
-  speed?: number;
-  quiet?: boolean;
-}
+const defaultScenario = 'happy';
+
+const options = {
+  port: option('--port <n>', 'port (default: 0, any that is free)', whole(0, 65_535)),
+  host: option('--host <address>', 'loopback address to listen on'),
+  scenario: option('--scenario <name|file>', `a built-in one, or a JSON file (default: ${defaultScenario})`),
+  speed: option('--speed <factor>', "how much faster than real time the service's clock goes", positive),
+  quiet: flag('-q, --quiet', 'do not print the requests'),
+};
+
+type EmulatorOptions = OptionValues<typeof options>;
+
+export const emulator = defineCommand({
+  name: 'emulator',
+  about: 'the service itself on loopback, for rehearsing scripts and cron lines',
+  arguments: { command: argument('[command...]', 'after --: run this against it, then end with its exit code') },
+  options,
+  examples: [
+    ['runctl emulator', 'prints the lines that point a shell at it'],
+    ['runctl emulator --scenario bad-day --speed 60', 'a bad day, an hour a minute'],
+    ['runctl emulator --scenario bad-day --speed 1200 -- ./nightly.sh', 'a script against it, and its exit code'],
+  ],
+  moreHelp: scenarioHelp,
+  run: ({ command }, options, context) => emulate(command, options, context),
+});
 
 /**
- * `runctl emulator`: the service on loopback, until it is interrupted. Prints the lines that make the shell use it.
- * With a command, until that has ended: runs it against the emulator, and ends with its exit code.
+ * Plays the service until it is interrupted, and prints the lines that make the shell use it. With a command, until that
+ * has ended: runs it against the emulator, and ends with its exit code.
  */
-export async function emulator(
-  command: readonly string[],
-  options: EmulatorCommandOptions,
-  context: Context,
-): Promise<number> {
+async function emulate(command: readonly string[], options: EmulatorOptions, context: Context): Promise<number> {
   const { stdout, stderr, signal, random, clock, env } = context;
   // A command that draws on the terminal would be drawn over.
   const isSilent = options.quiet || (command.length > 0 && stderr.isTTY);
+  const { startEmulator } = await import('../emulator/server.ts');
   const running = await startEmulator({
-    scenario: await findScenario(options.scenario ?? 'happy'),
+    scenario: await findScenario(options.scenario ?? defaultScenario),
     port: options.port,
     host: options.host,
     speed: options.speed,
@@ -62,11 +76,33 @@ async function findScenario(name: string): Promise<Scenario> {
     const names = builtInScenarios.map((candidate) => candidate.name).join(', ');
     throw usageProblem(`there is no scenario ${JSON.stringify(name)}`, `one of ${names}, or the path of a JSON file`);
   }
+  const { readFile } = await import('node:fs/promises');
   const text = await readFile(name, 'utf8').catch((error: Error) => {
     throw usageProblem(
       `the scenario ${name} cannot be read: ${error.message}`,
       '`runctl emulator --help` lists the built-in ones',
     );
   });
+  const { parseScenario } = await import('../emulator/parse-scenario.ts');
   return parseScenario(text, name);
+}
+
+const sample = `{
+  "automations": {
+    "nightly": { "duration": "40m", "outcome": ["FAILED", "COMPLETED"] },
+    "*": { "steps": { "count": 5 }, "output": "..." }
+  },
+  "faults": [{ "on": "status", "chance": 0.3, "do": "reset" }],
+  "rateLimit": { "requests": 5, "window": "10s" },
+  "credits": 100
+}`;
+
+/** The scenarios that come with the emulator, and what a file of one's own looks like. */
+function scenarioHelp(columns: number): string {
+  const width = Math.max(...builtInScenarios.map(({ name }) => name.length));
+  const lines = builtInScenarios.map(
+    ({ name, about }) => `  ${name.padEnd(width)}  ${wrap(about.split(' '), { columns, indent: width + 4 })}`,
+  );
+  const file = sample.replaceAll(/^/gm, '  ');
+  return `\nBuilt-in scenarios:\n${lines.join('\n')}\n\nA file of your own, all of it optional:\n${file}`;
 }

@@ -1,22 +1,39 @@
+import { defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
+import { outputOptions, settingOptions } from '../cli/options.ts';
+import { whole } from '../cli/values.ts';
 import { requireBaseUrl, resolveSettings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import type { JournalRun } from '../journal/journal.ts';
 import { identityOf } from '../render/document.ts';
-import { type OutputOptions, printDocuments, printSentence, themeOf, wantsData } from '../render/output.ts';
-import { runTable } from '../render/run-table.ts';
-import { type ConnectOptions, journalOf } from '../session/connect.ts';
-
-export interface ListOptions extends ConnectOptions, OutputOptions {
-  limit?: number;
-  automation?: string;
-  state?: string;
-  allAddresses?: boolean;
-}
+import { printDocuments, printSentence, themeOf, wantsData } from '../render/output.ts';
+import { journalOf } from '../session/connect.ts';
 
 const defaultLimit = 20;
 
-/** `runctl list`: the runs this machine knows of, newest first, from the journal. */
-export async function list(options: ListOptions, context: Context): Promise<number> {
+const options = {
+  limit: option('--limit <n>', `how many at the most (default: ${defaultLimit})`, whole(1, 1_000_000)),
+  automation: option('-a, --automation <name>', 'only runs of this automation'),
+  state: option('--state <state>', 'only runs last seen in this state'),
+  allAddresses: flag('--all-addresses', 'runs of other base addresses too'),
+  ...outputOptions,
+  ...settingOptions,
+};
+
+type ListOptions = OptionValues<typeof options>;
+
+export const list = defineCommand({
+  name: 'list',
+  about: 'list the runs this machine knows of, newest first',
+  options,
+  examples: [
+    ['runctl list', 'the last twenty runs'],
+    ['runctl list --state FAILED --automation nightly', 'those that failed'],
+    ['runctl list --limit 1000 --json', 'for a script'],
+  ],
+  run: (_, options, context) => listRuns(options, context),
+});
+
+async function listRuns(options: ListOptions, context: Context): Promise<number> {
   const settings = await resolveSettings(options, context);
   const baseUrl = options.allAddresses ? undefined : requireBaseUrl(settings);
   const limit = options.limit ?? defaultLimit;
@@ -36,6 +53,7 @@ export async function list(options: ListOptions, context: Context): Promise<numb
   if (wantsData(options)) {
     printDocuments(runs.map(documentOfRecord), { ...options, plural: true }, context);
   } else if (runs.length > 0) {
+    const { runTable } = await import('../render/run-table.ts');
     const theme = await themeOf(context.stdout, context);
     context.stdout.write(runTable(runs, context.clock.nowMs(), context.stdout.columns, theme));
   } else if (!options.quiet) {

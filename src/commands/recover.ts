@@ -1,38 +1,60 @@
+import { defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
+import { asTyped, giveUpOptions, outputOptions, settingOptions } from '../cli/options.ts';
+import { duration } from '../cli/values.ts';
 import type { Context } from '../context.ts';
-import type { OpenIntent } from '../journal/open-intent.ts';
+import type { UnresolvedTrigger } from '../journal/journal.ts';
 import { createTriggerRecord } from '../journal/trigger-record.ts';
 import { exitCodeOf } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
 import { interruptedTriggerProblem, unknownTriggerProblem } from '../problems/trigger-problems.ts';
 import { identityOf } from '../render/document.ts';
-import { type OutputOptions, printDocuments, printNextStep, printSentence, wantsData } from '../render/output.ts';
+import { printDocuments, printNextStep, printSentence, wantsData } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { nameOf } from '../runs/run.ts';
 import { triggerRun } from '../runs/trigger.ts';
-import { type Connection, type ConnectOptions, connect } from '../session/connect.ts';
+import { type Connection, connect } from '../session/connect.ts';
 
-export interface RecoverOptions extends ConnectOptions, OutputOptions {
-  dryRun?: boolean;
-  maxAgeMs?: number;
-  forget?: boolean;
-  giveUpAfterMs?: number;
-}
+const options = {
+  dryRun: flag('--dry-run', 'only list them'),
+  maxAgeMs: option(
+    '--max-age <duration>',
+    `older ones are not asked for again (default: ${asTyped(defaults.keyRetentionMs)})`,
+    duration,
+  ),
+  forget: flag('--forget', 'close those that are too old'),
+  ...giveUpOptions,
+  ...outputOptions,
+  ...settingOptions,
+};
+
+type RecoverOptions = OptionValues<typeof options>;
+
+export const recover = defineCommand({
+  name: 'recover',
+  about: 'settle triggers whose outcome is unknown, without starting a second run',
+  options,
+  examples: [
+    ['runctl recover --dry-run', 'what is open'],
+    ['runctl recover', 'settles it'],
+  ],
+  run: (_, options, context) => recoverAll(options, context),
+});
 
 /** What became of one open intent. */
 interface Recovery {
-  intent: OpenIntent;
+  intent: UnresolvedTrigger;
   outcome: 'settled' | 'open' | 'too_old' | 'forgotten' | 'other_key';
   executionId?: string;
   problem?: Problem;
   words: string;
 }
 
-/** `runctl recover`: settles triggers whose outcome is unknown, by asking again with the key of each. */
-export async function recover(options: RecoverOptions, context: Context): Promise<number> {
+/** Settles triggers whose outcome is unknown, by asking again with the key of each. */
+async function recoverAll(options: RecoverOptions, context: Context): Promise<number> {
   const connection = await connect(options, context, { needed: true });
   const { journal, baseUrl } = connection;
-  const intents = journal.openIntents({ baseUrl });
+  const intents = journal.unresolvedTriggers({ baseUrl });
   const recoveries: Recovery[] = [];
   // One after the other, the oldest first: each may wait for the same automation.
   for (const intent of intents.reverse()) {
@@ -53,7 +75,7 @@ export async function recover(options: RecoverOptions, context: Context): Promis
 }
 
 async function settle(
-  intent: OpenIntent,
+  intent: UnresolvedTrigger,
   options: RecoverOptions,
   connection: Connection,
   context: Context,
@@ -64,7 +86,7 @@ async function settle(
   const about = `the trigger of ${nameOf(target)} at ${intent.at}`;
   if (ageMs > (options.maxAgeMs ?? defaults.keyRetentionMs)) {
     if (options.forget && !options.dryRun) {
-      journal.append({ type: 'forgotten', baseUrl, account, target, idempotencyKey });
+      journal.append({ type: 'forgotten', baseUrl, target, idempotencyKey });
       return {
         intent,
         outcome: 'forgotten',
@@ -95,7 +117,7 @@ async function settle(
     {
       service,
       budget,
-      record: createTriggerRecord(journal, { baseUrl, account, target, idempotencyKey, body, given: intent.given }),
+      record: createTriggerRecord(journal, { baseUrl, ...intent, isRepeat: true }),
       clock,
       random,
       signal,
@@ -104,7 +126,7 @@ async function settle(
         if (!options.quiet) void printSentence(`${fault.message}; asking again in ${formatDuration(delayMs)}`, context);
       },
     },
-    { given: intent.given, ageMs, isLeftBehind: true, maxAgeMs: options.maxAgeMs },
+    { given: intent.userProvided, ageMs, isLeftBehind: true, maxAgeMs: options.maxAgeMs },
   );
   if (outcome.end === 'started') {
     const { executionId } = outcome.execution;

@@ -1,19 +1,50 @@
+import { defineCommand, type OptionValues } from '../cli/define-command.ts';
+import {
+  exitStatus,
+  giveUpOptions,
+  outputOptions,
+  resultOptions,
+  runArgument,
+  runOptions,
+  settingOptions,
+} from '../cli/options.ts';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
-import { linesOf, type OutputOptions, printDocuments, printSentence, themeOf, wantsData } from '../render/output.ts';
+import { linesOf, printDocuments, printSentence, themeOf, wantsData } from '../render/output.ts';
 import { summary } from '../render/summary.ts';
 import { isFinal } from '../runs/run.ts';
 import { parseRunArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
 import { findRun } from '../session/find-run.ts';
 import { lookAt } from '../session/poll-once.ts';
-import { exitStatusOf, type StatusOptions } from './status.ts';
+import { exitStatusOf } from './status.ts';
 
-export interface ResultOptions extends StatusOptions, OutputOptions {}
+const options = {
+  exitStatus,
+  ...runOptions,
+  ...giveUpOptions,
+  ...resultOptions,
+  ...outputOptions,
+  ...settingOptions,
+};
 
-/** `runctl result [run]`: a run's output, step summary and error. */
-export async function result(runArgument: string, options: ResultOptions, context: Context): Promise<number> {
+type ResultOptions = OptionValues<typeof options>;
+
+export const result = defineCommand({
+  name: 'result',
+  about: "print a run's output, step summary and error",
+  arguments: { run: runArgument },
+  options,
+  examples: [
+    ['runctl result', 'of the last run'],
+    ['runctl result nightly@last --field output > report.txt', 'the output, byte for byte'],
+    ['runctl result --json', 'all that the service said'],
+  ],
+  run: ({ run = '@last' }, options, context) => printResult(run, options, context),
+});
+
+async function printResult(runArgument: string, options: ResultOptions, context: Context): Promise<number> {
   const named = parseRunArgument(runArgument);
   const connection = await connect(options, context, { needed: named.kind === 'last' });
   const known = findRun(named, options, connection);
@@ -26,7 +57,7 @@ export async function result(runArgument: string, options: ResultOptions, contex
   }
   const found = await lookAt('result', known, options, connection, context);
   const isOver = isFinal(run.target, found.status);
-  if (isOver) connection.journal.sawState(connection.baseUrl, run, found);
+  if (isOver) connection.journal.recordStatus(connection.baseUrl, run, found);
   const quiet = options.quiet && (!options.exitStatus || exitStatusOf(run, found.status) === 0);
   if (wantsData(options)) printDocuments([documentOf({ run, result: found })], options, context);
   else if (!quiet) {

@@ -1,26 +1,37 @@
+import { defineCommand, type OptionValues } from '../cli/define-command.ts';
+import { exitStatus, giveUpOptions, outputOptions, runArgument, runOptions, settingOptions } from '../cli/options.ts';
 import type { Context } from '../context.ts';
 import { exitCodeOf } from '../problems/exit-codes.ts';
 import { documentOf } from '../render/document.ts';
-import { linesOf, type OutputOptions, printDocuments, themeOf, wantsData } from '../render/output.ts';
+import { linesOf, printDocuments, themeOf, wantsData } from '../render/output.ts';
 import { statusBlock } from '../render/status-block.ts';
 import { endingOf, isFinal, type Run } from '../runs/run.ts';
 import { parseRunArgument } from '../session/arguments.ts';
-import { type Connection, type ConnectOptions, connect } from '../session/connect.ts';
-import { findRun, type KnownRun, type RunFlags } from '../session/find-run.ts';
+import { type Connection, connect } from '../session/connect.ts';
+import { findRun, type KnownRun } from '../session/find-run.ts';
 import { lookAt } from '../session/poll-once.ts';
 
-export interface StatusOptions extends ConnectOptions, RunFlags, OutputOptions {
-  giveUpAfterMs?: number;
-  exitStatus?: boolean;
-}
+const options = { exitStatus, ...runOptions, ...giveUpOptions, ...outputOptions, ...settingOptions };
 
-/** `runctl status [run]`: one look at a run. */
-export async function status(runArgument: string, options: StatusOptions, context: Context): Promise<number> {
-  const named = parseRunArgument(runArgument);
-  const connection = await connect(options, context, { needed: named.kind === 'last' });
-  const known = findRun(named, options, connection);
-  return showStatus(known, options, connection, context);
-}
+export type StatusOptions = OptionValues<typeof options>;
+
+export const status = defineCommand({
+  name: 'status',
+  about: 'look at a run once',
+  arguments: { run: runArgument },
+  options,
+  examples: [
+    ['runctl status', 'of the last run'],
+    ['runctl status nightly@last --field status', 'the bare state, for a script'],
+    ['runctl status --exit-status', 'ends with the code of the run, 124 while it is going'],
+  ],
+  async run({ run = '@last' }, options, context) {
+    const named = parseRunArgument(run);
+    const connection = await connect(options, context, { needed: named.kind === 'last' });
+    const known = findRun(named, options, connection);
+    return showStatus(known, options, connection, context);
+  },
+});
 
 export async function showStatus(
   known: KnownRun,
@@ -29,7 +40,7 @@ export async function showStatus(
   context: Context,
 ): Promise<number> {
   const execution = await lookAt('status', known, options, connection, context);
-  connection.journal.sawState(connection.baseUrl, known.run, execution);
+  connection.journal.recordStatus(connection.baseUrl, known.run, execution);
   if (wantsData(options)) printDocuments([documentOf({ ...known, execution })], options, context);
   else if (!options.quiet || (options.exitStatus && exitStatusOf(known.run, execution.status) !== 0)) {
     const theme = await themeOf(context.stdout, context);

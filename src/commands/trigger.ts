@@ -1,5 +1,9 @@
+import { argument, choice, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
+import { startOptions } from '../cli/options.ts';
+import { errorTypeNames, whole } from '../cli/values.ts';
 import { requireProject } from '../config/settings.ts';
 import { type Context, endedBy } from '../context.ts';
+import { errorTypes } from '../problems/next-step.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { noRunProblem } from '../problems/trigger-problems.ts';
 import { documentOf, identityOf } from '../render/document.ts';
@@ -11,36 +15,60 @@ import type { FollowEvent } from '../runs/follow-event.ts';
 import { pause } from '../runs/pause.ts';
 import { nameOf, type Target } from '../runs/run.ts';
 import { parseAutomationArgument } from '../session/arguments.ts';
-import { type Connection, type ConnectOptions, connect } from '../session/connect.ts';
-import { type FollowFlags, followRun, reporterFor } from '../session/follow-run.ts';
+import { type Connection, connect } from '../session/connect.ts';
+import { followRun, reporterFor } from '../session/follow-run.ts';
 import { createEarlyWord, type Outcome, tellOutcomes } from '../session/report.ts';
-import { type Start, type StartFlags, startRun } from '../session/start-run.ts';
-import { expectLongWatch } from '../v8-flags.ts';
+import { type Start, startRun } from '../session/start-run.ts';
 
-export interface TriggerOptions extends ConnectOptions, StartFlags, FollowFlags {
-  watch?: boolean;
-  splayMs?: number;
-  /** Error types after which a watched run is started again. */
-  rerunOn?: string[];
-  maxReruns?: number;
-}
+const defaultReruns = 1;
+
+const options = {
+  watch: flag('-w, --watch', 'follow the run to its end, then print its summary'),
+  ifActive: choice(
+    '--if-active <what>',
+    'where a run is active: fail with 5, skip with 0, wait for its end and then start, or attach to it (default: fail)',
+    ['fail', 'skip', 'wait', 'attach'],
+  ),
+  rerunOn: option(
+    '--rerun-on <types>',
+    `with --watch: start again after these error types (${errorTypes.join(', ')})`,
+    errorTypeNames,
+  ),
+  maxReruns: option('--max-reruns <n>', `how often at the most (default: ${defaultReruns})`, whole(0, 1000)),
+  ...startOptions,
+};
+
+export type TriggerOptions = OptionValues<typeof options>;
+
+export const trigger = defineCommand({
+  name: 'trigger',
+  about: 'start a run now; with --watch, follow it to its end',
+  arguments: { automations: argument('<automation...>', 'name, or <projectId>/<name>') },
+  options,
+  examples: [
+    ['id=$(runctl trigger nightly)', 'starts a run and keeps its id'],
+    ['runctl trigger nightly --watch', 'starts a run and ends with its exit code'],
+    ['runctl trigger a b c --watch', 'three runs side by side'],
+    ['runctl trigger nightly --if-active skip', 'all is well where it is running already'],
+    ['runctl trigger nightly --idempotency-key "nightly-$(date +%F)"', 'one run a day, however often it is typed'],
+    ['runctl trigger nightly --watch --rerun-on lease_lost,reaped', 'again, if its environment was lost'],
+  ],
+  async run({ automations: names }, options, context) {
+    if (names.length > 1 && options.idempotencyKey !== undefined) {
+      throw usageProblem('--idempotency-key names one run, so it goes with one automation');
+    }
+    checkWatchFlags(options);
+    const connection = await connect(options, context);
+    const project = () => requireProject(connection.settings);
+    const requests = names.map((name) => ({ target: parseAutomationArgument(name, project), body: '{}' }));
+    return triggerAll(requests, options, connection, context);
+  },
+});
 
 export interface StartRequest {
   target: Target;
   /** The exact bytes of the request's body. */
   body: string;
-}
-
-/** `runctl trigger <automation>…`: starts runs now; with `--watch`, follows them to their end. */
-export async function trigger(names: string[], options: TriggerOptions, context: Context): Promise<number> {
-  if (names.length > 1 && options.idempotencyKey !== undefined) {
-    throw usageProblem('--idempotency-key names one run, so it goes with one automation');
-  }
-  checkWatchFlags(options);
-  const connection = await connect(options, context);
-  const project = () => requireProject(connection.settings);
-  const requests = names.map((name) => ({ target: parseAutomationArgument(name, project), body: '{}' }));
-  return triggerAll(requests, options, connection, context);
 }
 
 /** Refuses the flags that would be of no effect. */
@@ -65,7 +93,6 @@ export async function triggerAll(
 ): Promise<number> {
   const options = { ...flags, runs: requests.length };
   const reporter = await reporterFor(options, connection, context);
-  if (options.watch) expectLongWatch();
   try {
     await splay(options.splayMs, reporter, context);
     // On stdout ids stand in the order of the arguments, unless stdout is for the run's end or for other data.
@@ -108,8 +135,6 @@ export async function triggerAll(
     reporter.stop();
   }
 }
-
-const defaultReruns = 1;
 
 /** Follows a started run; one that ended with an error type of `--rerun-on` is started again, with a new key. */
 async function followWithReruns(

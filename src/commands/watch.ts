@@ -1,3 +1,5 @@
+import { argument, defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
+import { followOptions, runOptions } from '../cli/options.ts';
 import { readText } from '../config/read-text.ts';
 import { type Context, endedBy } from '../context.ts';
 import { type Problem, usageProblem } from '../problems/problem.ts';
@@ -9,19 +11,38 @@ import type { Ending } from '../runs/follow.ts';
 import type { FollowEvent } from '../runs/follow-event.ts';
 import { isFinal, nameOf } from '../runs/run.ts';
 import { parseRunArgument } from '../session/arguments.ts';
-import { type Connection, type ConnectOptions, connect } from '../session/connect.ts';
-import { findRun, type KnownRun, knownRun, type RunFlags } from '../session/find-run.ts';
+import { type Connection, connect } from '../session/connect.ts';
+import { findRun, type KnownRun, knownRun } from '../session/find-run.ts';
 import { type FollowFlags, followRun, reporterFor } from '../session/follow-run.ts';
 import { createEarlyWord, exitCodeOfEnding, type Outcome, tellOutcomes } from '../session/report.ts';
-import { expectLongWatch } from '../v8-flags.ts';
 
-export interface WatchOptions extends ConnectOptions, RunFlags, FollowFlags {
-  all?: boolean;
-  failFast?: boolean;
-}
+const options = {
+  all: flag('--all', 'every run of the journal that has not ended'),
+  failFast: flag('--fail-fast', 'stop watching once a run did not complete, and end with its code'),
+  ...runOptions,
+  ...followOptions,
+};
 
-/** `runctl watch [run]…`: follows runs until every one has reached a final state, then prints their summaries. */
-export async function watch(runArguments: string[], options: WatchOptions, context: Context): Promise<number> {
+type WatchOptions = OptionValues<typeof options>;
+
+export const watch = defineCommand({
+  name: 'watch',
+  about: 'follow runs until every one has ended, then print their summaries',
+  arguments: {
+    runs: argument('[run...]', 'runs as for status; - reads them from standard input, one a line'),
+  },
+  options,
+  examples: [
+    ['runctl watch', 'the last run'],
+    ['runctl watch nightly@last weekly@last', 'two of them on one board'],
+    ['runctl watch --all', 'every run that has not ended'],
+    ['runctl watch --timeout 10m --quiet', 'silent unless something is wrong; 124 after ten minutes'],
+    ['runctl watch --on-final \'notify-send runctl "$RUNCTL_STATUS"\'', 'a command of your own when it has ended'],
+  ],
+  run: ({ runs }, options, context) => watchRuns(runs, options, context),
+});
+
+async function watchRuns(runArguments: string[], options: WatchOptions, context: Context): Promise<number> {
   if (options.all && runArguments.length > 0) throw usageProblem('--all takes no run arguments');
   const fromStdin = runArguments.includes('-');
   if (fromStdin && options.apiKeyFile === '-')
@@ -53,7 +74,6 @@ export async function followAll(
   const distinct = new Map(runs.map((known) => [keyOf(known), known]));
   const options = { ...flags, runs: distinct.size };
   const reporter = await reporterFor(options, connection, context);
-  expectLongWatch();
   try {
     const enough = new AbortController();
     const watching = endedBy(context, context.stdout.closed);

@@ -1,6 +1,7 @@
-import type { Command } from 'commander';
+import type { CommandDefinition } from '../cli/define-command.ts';
+import { helpOption, versionOption } from '../cli/help.ts';
 
-/** A command as completion needs it: plain data, made by the build, so that an answer need not load the whole wiring. */
+/** A command as completion needs it: what its definition says, taken apart. */
 export interface Outline {
   name: string;
   about: string;
@@ -21,25 +22,30 @@ export interface OptionOutline {
 export interface ValueOutline {
   /** Of the argument or the option, without dashes; says which live values fit. */
   name: string;
-  choices?: string[];
+  choices?: readonly string[];
   isVariadic?: boolean;
 }
 
-export function outlineOf(command: Command): Outline {
-  const options = command.createHelp().visibleOptions(command);
+export function outlineOf(command: CommandDefinition): Outline {
+  const { name, about, commands = [], options = {}, arguments: args = {}, version } = command;
+  const all = [...Object.values(options), ...(version ? [versionOption] : []), helpOption];
   return {
-    name: command.name(),
-    about: command.description(),
-    commands: command.commands.map(outlineOf),
-    options: options.map(({ short, long, description, required, argChoices }) => ({
-      flags: [short, long].filter((flag) => flag !== undefined),
-      about: description,
-      value: required ? { name: long?.replace(/^--/, '') ?? '', choices: argChoices } : undefined,
-    })),
-    arguments: command.registeredArguments.map((argument) => ({
-      name: argument.name(),
-      choices: argument.argChoices,
-      isVariadic: argument.variadic,
+    name,
+    about,
+    commands: commands.map(outlineOf),
+    options: all.map(({ flags, about, choices }) => {
+      const names = flags.match(/(?<!\S)--?[\w-]+/g) ?? [];
+      const longName = names.at(-1)?.replace(/^--/, '') ?? '';
+      return {
+        flags: names,
+        about,
+        value: flags.includes('<') ? { name: longName, choices: choices?.map(String) } : undefined,
+      };
+    }),
+    arguments: Object.values(args).map(({ form, choices }) => ({
+      name: form.replace(/\W/g, ''),
+      choices: choices?.map(String),
+      isVariadic: form.includes('...'),
     })),
   };
 }

@@ -111,10 +111,12 @@ const names = Object.keys(settingTable) as SettingName[];
 export const settingKeys = names.filter((name): name is SettingKey => settingTable[name].isStored === true);
 export const storedKeys = settingKeys.filter((key): key is StoredKey => key !== 'profile');
 
-/** The flags of settings as `--help` lists them: `-p, --project <uuid>`, and what it says about each. */
-export const settingFlags = Object.values<Setting>(settingTable).flatMap(({ flag, shortFlag, flagAbout }) =>
-  flag && flagAbout ? [[shortFlag ? `${shortFlag}, ${flag}` : flag, flagAbout] as const] : [],
-);
+/** A key as `runctl config` takes it. Throws a usage problem that lists them. */
+export function parseSettingKey(text: string): SettingKey {
+  const key = settingKeys.find((candidate) => candidate === text);
+  if (key) return key;
+  throw usageProblem(`there is no setting ${JSON.stringify(text)}`, `there are ${settingKeys.join(', ')}`);
+}
 
 /** A setting that was given: its value, or why it is refused. The source is the flag, the variable or the profile, in words. */
 export type Given =

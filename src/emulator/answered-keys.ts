@@ -1,5 +1,4 @@
-import { refusals } from './refusals.ts';
-import type { Refusal, Reply } from './reply.ts';
+import { type Refusal, type Reply, refusals } from './reply.ts';
 import type { ServiceRequest } from './request.ts';
 
 /** The answer that each idempotency key got. Every API key has idempotency keys of its own. */

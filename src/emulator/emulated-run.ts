@@ -1,7 +1,7 @@
 import { parseDuration } from '../runs/duration.ts';
 import type { JsonObject } from '../runs/json.ts';
 import type { Target } from '../runs/run.ts';
-import type { AgentPlan, AutomationPlan, Duration } from './scenario.ts';
+import type { AgentPlan, AutomationPlan } from './scenario.ts';
 
 /** A run whose whole course is settled when it starts; what is told of it depends on the time alone. */
 export interface EmulatedRun {
@@ -109,6 +109,6 @@ function defaultError(outcome: string): AutomationPlan['error'] {
 const timestamp = (ms: number) => new Date(ms).toISOString();
 
 /** Of a duration that the schema has let pass. */
-export function toMs(duration: Duration): number {
+export function toMs(duration: string): number {
   return parseDuration(duration) ?? 0;
 }

@@ -1,99 +1,146 @@
-/** A text such as `500ms`, `20s`, `1h30m` (contract §2). */
-export type Duration = string;
+import * as v from 'valibot';
+import { parseDuration } from '../runs/duration.ts';
 
-/** How the emulated service behaves: a JSON document in which everything is optional. `{}` is a service without faults. */
-export interface Scenario {
-  /** Plans by automation name; `"*"` is any other name. Without `"*"` other names get 404. Default `{"*": {}}`. */
-  automations?: Record<string, AutomationPlan>;
-  /** `discontinued` (default): the Agent trigger answers 410. `accept`: it starts a run as it once did. */
-  agents?: 'discontinued' | 'accept';
-  agentRun?: AgentPlan;
-  faults?: Fault[];
-  /** Form of error bodies, which the interface leaves open. Default `flat`. */
-  errorShape?: ErrorShape;
-  /** What a trigger looks up first: the idempotency key (default) or an active run. */
-  order?: 'keyFirst' | 'activeFirst';
-  /** A key that was answered with a refusal gets the same refusal again. Default false. */
-  replayErrors?: boolean;
-  /** The 422 `runAlreadyActive` names the active `executionId`. Default false. */
-  namesActiveRun?: boolean;
-  /** At most so many requests in any window of real time, of triggers (default) or of everything. */
-  rateLimit?: {
-    requests: number;
-    window: Duration;
-    on?: 'trigger' | 'any';
-    retryAfter?: 'seconds' | 'date' | 'none';
-  };
-  /** The credit balance. Every run that ends takes its `creditsCharged`; at 0 a trigger gets 402. Default: endless. */
-  credits?: number;
-  /** Default `3h`. */
-  runLimit?: Duration;
-  /** Accepted beside the emulator's own key; idempotency keys are scoped by them. */
-  apiKeys?: string[];
-}
+/** A text such as `500ms`, `20s`, `1h30m`. */
+const duration = v.pipe(
+  v.string(),
+  v.check((text) => parseDuration(text) !== undefined, 'a duration such as 500ms, 30s, 5m or 1h30m'),
+);
+const count = v.pipe(v.number(), v.integer('a whole number'), v.minValue(0, '0 or more'));
+const ordinal = v.pipe(v.number(), v.integer('a whole number'), v.minValue(1, '1 or more'));
+const amount = v.pipe(v.number(), v.minValue(0, '0 or more'));
+const httpStatus = v.pipe(
+  v.number(),
+  v.integer('a whole number'),
+  v.check((status) => status >= 200 && status <= 599, 'an HTTP status from 200 to 599'),
+);
+// RFC 9110 §5.1, §5.5: what node:http lets into a header.
+const headers = v.record(
+  v.pipe(v.string(), v.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'a header name')),
+  v.pipe(v.string(), v.regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'a header value')),
+);
+const oneOrMore = <S extends v.GenericSchema>(state: S) =>
+  v.union([state, v.pipe(v.array(state), v.minLength(1, 'a state or a list of states'))]);
 
-export type Outcome = 'COMPLETED' | 'FAILED' | 'TIMED_OUT' | 'CANCELLED';
-
-interface Plan<State> {
+const plan = {
   /** Time from start to end on the emulator's clock. Default `20s`. */
-  duration?: Duration;
-  /** Final state; of a list the first run takes the first, and so on: the last one stays. Default `COMPLETED`. */
-  outcome?: State | State[];
+  duration: v.optional(duration),
   /** For so long after the 201 the run cannot be found. */
-  statusLate?: Duration;
+  statusLate: v.optional(duration),
   /** Unknown fields to add to bodies, or values to put in place of known ones. */
-  extra?: Record<string, unknown>;
-}
+  extra: v.optional(v.record(v.string(), v.unknown())),
+};
 
-export interface AutomationPlan extends Plan<Outcome> {
+const automationPlan = v.strictObject({
+  ...plan,
+  /** Final state; of a list the first run takes the first, and so on: the last one stays. Default `COMPLETED`. */
+  outcome: v.optional(oneOrMore(v.picklist(['COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED']))),
   /** Default 3 steps, of which 1 failed if the run FAILED. The rest succeeded. */
-  steps?: { count?: number; failed?: number; skipped?: number };
-  output?: string | null;
+  steps: v.optional(
+    v.pipe(
+      v.strictObject({ count: v.optional(count), failed: v.optional(count), skipped: v.optional(count) }),
+      v.check(
+        ({ count = 3, failed = 0, skipped = 0 }) => failed + skipped <= count,
+        'a count (3 if not given) of at least the failed and skipped steps together',
+      ),
+    ),
+  ),
+  output: v.optional(v.nullable(v.string())),
   /** Told unless the run COMPLETED. */
-  error?: { type: string; message: string } | null;
-  creditsCharged?: number;
+  error: v.optional(v.nullable(v.strictObject({ type: v.string(), message: v.string() }))),
+  creditsCharged: v.optional(amount),
   /** For so long after the end the result still says RUNNING. */
-  resultLate?: Duration;
-}
+  resultLate: v.optional(duration),
+});
 
-/** The final states of Agents are not documented, so any text may be one. */
-export type AgentPlan = Plan<string>;
+const agentPlan = v.strictObject({
+  ...plan,
+  /** The final states of Agents are not documented, so any text may be one. */
+  outcome: v.optional(oneOrMore(v.pipe(v.string(), v.nonEmpty('the name of a state')))),
+});
 
-export type ErrorShape = 'flat' | 'string' | 'nested' | 'list' | 'problem' | 'data' | 'text' | 'html' | 'empty';
+const condition = {
+  /** Default `any`. */
+  on: v.optional(v.picklist(['trigger', 'status', 'result', 'any'])),
+  automation: v.optional(v.string()),
+  /** The age of the run in question, on the emulator's clock. */
+  during: v.optional(v.strictObject({ after: v.optional(duration), for: v.optional(duration) })),
+  /** Numbers count the requests that meet the conditions above, from 1. */
+  nth: v.optional(ordinal),
+  from: v.optional(ordinal),
+  to: v.optional(ordinal),
+  every: v.optional(ordinal),
+  /** Probability, 0 to 1. */
+  chance: v.optional(v.pipe(v.number(), v.minValue(0, 'from 0 to 1'), v.maxValue(1, 'from 0 to 1'))),
+};
+/** Unless noted, a struck request does not reach the service; with `acts` it does, and only its answer is lost. */
+const acts = v.optional(v.boolean());
 
 /** Strikes a request that meets every condition given. Of several, the first in the list strikes. */
-export type Fault = FaultCondition & FaultAction;
-
-export interface FaultCondition {
-  /** Default `any`. */
-  on?: 'trigger' | 'status' | 'result' | 'any';
-  automation?: string;
-  /** The age of the run in question, on the emulator's clock. */
-  during?: { after?: Duration; for?: Duration };
-  /** Numbers count the requests that meet the conditions above, from 1. */
-  nth?: number;
-  from?: number;
-  to?: number;
-  every?: number;
-  /** Probability, 0 to 1. */
-  chance?: number;
-}
-
-/** Unless noted, a struck request does not reach the service; with `acts` it does, and only its answer is lost. */
-export type FaultAction =
+const fault = v.variant('do', [
   /** Answers this instead. */
-  | { do: 'status'; status: number; body?: unknown; headers?: Record<string, string>; acts?: boolean }
+  v.strictObject({
+    ...condition,
+    do: v.literal('status'),
+    status: httpStatus,
+    body: v.optional(v.unknown()),
+    headers: v.optional(headers),
+    acts,
+  }),
   /** A proxy's page, 200 by default. */
-  | { do: 'html'; status?: number; acts?: boolean }
+  v.strictObject({ ...condition, do: v.literal('html'), status: v.optional(httpStatus), acts }),
   /** RST, FIN, or silence instead of an answer. */
-  | { do: 'reset' | 'close' | 'hang'; acts?: boolean }
+  v.strictObject({ ...condition, do: v.picklist(['reset', 'close', 'hang']), acts }),
   /** The service acts, then RST. */
-  | { do: 'loseAnswer' }
+  v.strictObject({ ...condition, do: v.literal('loseAnswer') }),
   /** The true answer: after half its body silence, or FIN; or with another JSON document for a body. */
-  | { do: 'hangBody' | 'truncate' | 'wrongJson' }
-  /** The true answer a byte at a time, with this gap (default `100ms`) of real time between them. */
-  | { do: 'drip'; gap?: Duration }
-  /** The true answer, so much real time later. */
-  | { do: 'delay'; delay: Duration }
+  v.strictObject({ ...condition, do: v.picklist(['hangBody', 'truncate', 'wrongJson']) }),
   /** From this request on the key is refused. */
-  | { do: 'revokeKey' };
+  v.strictObject({ ...condition, do: v.literal('revokeKey') }),
+  /** The true answer a byte at a time, with this gap (default `100ms`) of real time between them. */
+  v.strictObject({ ...condition, do: v.literal('drip'), gap: v.optional(duration) }),
+  /** The true answer, so much real time later. */
+  v.strictObject({ ...condition, do: v.literal('delay'), delay: duration }),
+]);
+
+const errorShape = v.picklist(['flat', 'string', 'nested', 'list', 'problem', 'data', 'text', 'html', 'empty']);
+
+/** How the emulated service behaves: a JSON document in which everything is optional. `{}` is a service without faults. */
+export const scenarioSchema = v.strictObject({
+  /** Plans by automation name; `"*"` is any other name. Without `"*"` other names get 404. Default `{"*": {}}`. */
+  automations: v.optional(v.record(v.string(), automationPlan)),
+  /** `discontinued` (default): the Agent trigger answers 410. `accept`: it starts a run as it once did. */
+  agents: v.optional(v.picklist(['discontinued', 'accept'])),
+  agentRun: v.optional(agentPlan),
+  faults: v.optional(v.array(fault)),
+  /** Form of error bodies, which the interface leaves open. Default `flat`. */
+  errorShape: v.optional(errorShape),
+  /** What a trigger looks up first: the idempotency key (default) or an active run. */
+  order: v.optional(v.picklist(['keyFirst', 'activeFirst'])),
+  /** A key that was answered with a refusal gets the same refusal again. Default false. */
+  replayErrors: v.optional(v.boolean()),
+  /** The 422 `runAlreadyActive` names the active `executionId`. Default false. */
+  namesActiveRun: v.optional(v.boolean()),
+  /** At most so many requests in any window of real time, of triggers (default) or of everything. */
+  rateLimit: v.optional(
+    v.strictObject({
+      requests: ordinal,
+      window: duration,
+      on: v.optional(v.picklist(['trigger', 'any'])),
+      retryAfter: v.optional(v.picklist(['seconds', 'date', 'none'])),
+    }),
+  ),
+  /** The credit balance. Every run that ends takes its `creditsCharged`; at 0 a trigger gets 402. Default: endless. */
+  credits: v.optional(amount),
+  /** Default `3h`. */
+  runLimit: v.optional(duration),
+  /** Accepted beside the emulator's own key; idempotency keys are scoped by them. */
+  apiKeys: v.optional(v.array(v.pipe(v.string(), v.nonEmpty('a key')))),
+});
+
+export type Scenario = v.InferOutput<typeof scenarioSchema>;
+export type AutomationPlan = v.InferOutput<typeof automationPlan>;
+export type AgentPlan = v.InferOutput<typeof agentPlan>;
+export type ErrorShape = v.InferOutput<typeof errorShape>;
+export type Fault = v.InferOutput<typeof fault>;
+export type FaultCondition = Pick<Fault, keyof typeof condition>;

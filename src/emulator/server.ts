@@ -70,7 +70,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const scenario = checkScenario(options.scenario, 'scenario');
   const startedMs = nowMs();
   const emulatedMs = () => startedMs + (nowMs() - startedMs) * speed;
-  const service = createEmulatedService({ scenario, apiKey, nowMs, emulatedMs, random });
+  const service = createEmulatedService({ scenario, apiKey, nowMs, emulatedMs });
   const emulate = createEmulation(service, scenario, { emulatedMs, random });
   const requests: RecordedRequest[] = [];
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Target } from '../runs/run.ts';
 import { createAnsweredKeys } from './answered-keys.ts';
 import {
@@ -11,13 +12,10 @@ import {
   toMs,
 } from './emulated-run.ts';
 import { createRateLimit } from './rate-limit.ts';
-import { refusals } from './refusals.ts';
-import { errorReply, jsonReply, type Refusal, type Reply } from './reply.ts';
-import type { ServiceRequest } from './request.ts';
+import { errorReply, jsonReply, type Refusal, type Reply, refusals } from './reply.ts';
+import { readTriggerBody, type ServiceRequest } from './request.ts';
 import { type Route, routeOf } from './route.ts';
 import type { AgentPlan, AutomationPlan, Scenario } from './scenario.ts';
-import { readTriggerBody } from './trigger-body.ts';
-import { createUuid } from './uuid.ts';
 
 export interface ServiceOptions {
   scenario: Scenario;
@@ -26,7 +24,6 @@ export interface ServiceOptions {
   nowMs(): number;
   /** The emulator's time, by which runs go. */
   emulatedMs(): number;
-  random(): number;
 }
 
 /** The service of docs/service.md as a state machine: a request in, a reply out. Only requests and time change it. */
@@ -121,7 +118,7 @@ export function createEmulatedService(options: ServiceOptions): EmulatedService 
     plan: AutomationPlan | AgentPlan,
   ): Reply {
     const index = (latestOf.get(keyOf(asked.target))?.index ?? -1) + 1;
-    const executionId = createUuid(options.random);
+    const executionId = randomUUID();
     const run = startRun({ ...asked, executionId, index }, plan, { nowMs: emulatedMs(), runLimitMs });
     runs.set(executionId, run);
     latestOf.set(keyOf(asked.target), run);

@@ -1,132 +1,106 @@
+import { isDeepStrictEqual } from 'node:util';
 import { endingOf, isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
-import { isKnown, type KnownState, learn } from './known-state.ts';
-import { type LogOptions, openLog } from './log.ts';
-import { type OpenIntent, openIntentOf } from './open-intent.ts';
-import {
-  isOfTrigger,
-  type JournalRecord,
-  type NewRecord,
-  type Place,
-  type Request,
-  requestIdOf,
-  runIdOf,
-} from './record.ts';
+import { fold, isUnresolved, type JournalRun, learn, reportedOf, type State } from './fold.ts';
+import { type LogOptions, openLog, type RecordFilter } from './log.ts';
+import { type JournalRecord, type NewRecord, pathOf, runIdOf, type TriggerKey, triggerIdOf } from './records.ts';
 import { isInState, isMatch, needleOf, type RunFilter } from './run-filter.ts';
-import { type JournalRun, runsOf } from './runs-of.ts';
-import { createSettledLines } from './settled-lines.ts';
-import { pathOf } from './target-path.ts';
-import { isOpen, triggersOf } from './triggers-of.ts';
+import { createUnresolvedLines, type UnresolvedTrigger, unresolvedOf } from './unresolved.ts';
 
-export type { JournalRun } from './runs-of.ts';
+export type { JournalRun } from './fold.ts';
+export type { UnresolvedTrigger } from './unresolved.ts';
 
-/** What this machine knows of runs and triggers (contract §7). Nothing here throws: without a journal it knows nothing. */
+/** What this machine knows of runs and triggers. Nothing here throws: without a journal it knows nothing. */
 export interface Journal {
-  /** False when it could not be written. An intent is on disk when the call returns. */
+  /** False when it could not be written. A `triggered` record is on disk when the call returns. */
   append(record: NewRecord): boolean;
-  /** Records a state that the service told, unless it is known already. */
-  sawState(baseUrl: string, run: Run, execution: Execution): void;
-  /** Records that the service does not know a run, unless that may still be going. */
-  missed(baseUrl: string, run: Run): void;
-  /** Newest first; reads no further back than the caller asks. Triggers whose outcome is unknown are among them. */
+  /** Records a status that the service reported, unless it says nothing new. */
+  recordStatus(baseUrl: string, run: Run, execution: Execution): void;
+  /** Records that the service does not know a run, unless that may still be running. */
+  markNotFound(baseUrl: string, run: Run): void;
+  /** Newest first; reads no further back than the caller asks. Unresolved triggers are among them. */
   runs(filter?: RunFilter): Generator<JournalRun>;
-  /** The first of `runs`: perhaps a trigger whose outcome is unknown, with no `executionId`. */
+  /** The first of `runs`: perhaps an unresolved trigger, with no `executionId`. */
   last(filter: RunFilter): JournalRun | undefined;
-  /** `anew` asks for what other processes have written by now, too: else a run may be remembered from an earlier look. */
-  find(executionId: string, filter: { baseUrl: string; anew?: boolean }): JournalRun | undefined;
+  /** `fresh` reads what other processes have written by now, too: else an earlier answer may be returned. */
+  find(executionId: string, filter: { baseUrl: string; fresh?: boolean }): JournalRun | undefined;
   /** Newest first; reads no further back than `maxAgeMs`. */
-  openIntents(filter: IntentFilter): OpenIntent[];
-  /** Under whatever API key, so that one that is replaced starts no second run; what is known under this one comes first. */
-  findKey(request: Request): KeyState | undefined;
+  unresolvedTriggers(filter: TriggerFilter): UnresolvedTrigger[];
+  /** What came of an idempotency key, whatever API key it was sent with, so that rotating that starts no second run. */
+  findKey(key: TriggerKey): KeyState | undefined;
   /** How long the last completed runs of a target took, in milliseconds, newest first. */
   durations(filter: { baseUrl: string; target: Target }, limit: number): number[];
 }
 
-export interface IntentFilter {
+export interface TriggerFilter {
   baseUrl: string;
   target?: Target;
   maxAgeMs?: number;
 }
 
-/** What is known of a key; one that was refused or forgotten is not. */
-export type KeyState = { state: 'accepted'; executionId: string } | { state: 'open'; intent: OpenIntent };
+/** An idempotency key that was refused or forgotten has none. */
+export type KeyState = { state: 'accepted'; executionId: string } | { state: 'open'; trigger: UnresolvedTrigger };
 
-const manyFinds = 16;
-
+/** From so many searches on it is cheaper to read everything once. */
+const manySearches = 16;
+/** After how many records from the end `runs` first folds what it has, and after how many it reads from the beginning. */
+const fewRecords = 16;
+const manyRecords = 4096;
 /** The service ends a run after three hours. Counted by this machine's clock: the service's may say anything. */
-const surelyOverMs = 24 * 3_600_000;
+const surelyFinishedMs = 24 * 3_600_000;
 
 export function openJournal(options: LogOptions): Journal {
   const log = openLog(options);
-  // What this process wrote or read: it need not look again to know what the journal holds.
-  const knownStates = new Map<string, KnownState>();
-  const knownTriggers = new Set<string>();
-  /** Every run there was when this process had asked for many: reading it all once is cheaper than searching it each time. */
-  let index: Map<string, JournalRun> | undefined;
-  let finds = 0;
-  /** Those whose intent could not be written. */
-  const unwrittenTriggers = new Set<string>();
-  /** Those of a key minted here and never in doubt: no one can know the run that they start. */
-  const newTriggers = new Set<string>();
+  /** The runs that this process has looked for or written of, by `runIdOf`. */
+  let memory = new Map<string, JournalRun>();
+  let searches = 0;
 
-  return { append, sawState, missed, runs, last, find, openIntents, findKey, durations };
+  return { append, recordStatus, markNotFound, runs, last, find, unresolvedTriggers, findKey, durations };
 
   function append(record: NewRecord): boolean {
-    const isTold = record.type === 'seen' || (record.type === 'accepted' && !newTriggers.has(idOf(record)));
-    const known = isTold ? knownState(record) : undefined;
-    if (record.type === 'seen' && known && isKnown(record, known)) return true;
-    const place = placeOf(record, known);
-    const isWritten = log.append(record, place);
-    if (place === 'first' && record.type === 'intent' && !record.given) newTriggers.add(idOf(record));
-    if (record.type === 'doubtful') newTriggers.delete(idOf(record));
-    if (isWritten) remember(record);
-    else if (place === 'first' && record.type === 'intent') unwrittenTriggers.add(idOf(record));
-    return isWritten;
+    const stored = log.append(record);
+    if (stored && 'executionId' in stored && (stored.first || memory.has(runIdOf(stored)))) learn(memory, stored);
+    return stored !== undefined;
   }
 
-  function placeOf(record: NewRecord, known: KnownState | undefined): Place | undefined {
-    if (record.type === 'seen') return known === undefined ? 'first' : undefined;
-    if (record.type === 'accepted') {
-      if (known !== undefined) return 'known';
-      return unwrittenTriggers.has(idOf(record)) ? 'first' : undefined;
-    }
-    if (record.type !== 'intent') return undefined;
-    // A minted key is new; one that the user chose may be in use elsewhere.
-    if (record.given) findKey(record);
-    return knownTriggers.has(idOf(record)) ? undefined : 'first';
-  }
-
-  function remember(record: NewRecord): void {
-    if (record.type === 'seen' || record.type === 'accepted') {
-      const id = runIdOf(record);
-      knownStates.set(id, learn(record, knownStates.get(id)));
-    }
-    if (record.type === 'gone') knownStates.set(runIdOf(record), {});
-    if (record.type === 'intent') knownTriggers.add(idOf(record));
-    if (record.type === 'refused' || record.type === 'forgotten') knownTriggers.delete(idOf(record));
-  }
-
-  function knownState(record: { baseUrl: string; executionId: string }): KnownState | undefined {
-    const id = runIdOf(record);
-    if (!knownStates.has(id)) find(record.executionId, record);
-    return knownStates.get(id);
-  }
-
-  function sawState(baseUrl: string, { target, executionId }: Run, execution: Execution): void {
+  function recordStatus(baseUrl: string, { target, executionId }: Run, execution: Execution): void {
     const { status, startedAt, completedAt, creditsCharged } = execution;
-    append({ type: 'seen', baseUrl, target, executionId, status, startedAt, completedAt, creditsCharged });
-  }
-
-  function missed(baseUrl: string, { target, executionId }: Run): void {
     const known = find(executionId, { baseUrl });
-    const isOver = known && options.nowMs() - Date.parse(known.at) > surelyOverMs;
-    if (isOver && known.status !== null && !isFinal(target, known.status))
-      append({ type: 'gone', baseUrl, target, executionId });
+    const report = { status, startedAt, completedAt, creditsCharged };
+    if (known && isDeepStrictEqual({ ...known, ...reportedOf(known, report) }, known)) return;
+    append({ type: 'status', baseUrl, target, executionId, ...report, first: known ? undefined : true });
   }
 
+  function markNotFound(baseUrl: string, { target, executionId }: Run): void {
+    const known = find(executionId, { baseUrl });
+    const isFinished = known && options.nowMs() - Date.parse(known.at) > surelyFinishedMs;
+    if (isFinished && known.status !== null && !isFinal(target, known.status))
+      append({ type: 'not_found', baseUrl, target, executionId });
+  }
+
+  /** Folds ever more of the newest records; whoever wants still more has everything read from the beginning. */
   function* runs(filter: RunFilter = {}): Generator<JournalRun> {
-    for (const run of runsOf(matching(log.read({ needle: needleOf(filter) }), filter))) {
-      if (isInState(run, filter)) yield run;
+    const yielded = new Set<string>();
+    const newest: JournalRecord[] = [];
+    let next = fewRecords;
+    for (const record of read(filter)) {
+      newest.push(record);
+      if (newest.length < next) continue;
+      yield* newIn(fold(newest.toReversed()), true);
+      if (next >= manyRecords) break;
+      next *= 2;
+    }
+    const isAll = newest.length < manyRecords;
+    yield* newIn(fold(isAll ? newest.reverse() : read(filter, { oldestFirst: true })), false);
+
+    function* newIn({ entries }: State, onlyWhole: boolean): Generator<JournalRun> {
+      for (const { run, isWhole } of entries.reverse()) {
+        if (!run || (onlyWhole && !isWhole)) continue;
+        const id = JSON.stringify([run.baseUrl, run.executionId ?? [run.target, run.idempotencyKey]]);
+        if (yielded.has(id)) continue;
+        yielded.add(id);
+        if (isInState(run, filter)) yield run;
+      }
     }
   }
 
@@ -135,47 +109,51 @@ export function openJournal(options: LogOptions): Journal {
     return run;
   }
 
-  function find(executionId: string, { baseUrl, anew }: { baseUrl: string; anew?: boolean }): JournalRun | undefined {
+  function find(executionId: string, { baseUrl, fresh }: { baseUrl: string; fresh?: boolean }): JournalRun | undefined {
     const id = runIdOf({ baseUrl, executionId });
-    if (!anew) finds += 1;
-    if (finds > manyFinds) index ??= new Map([...runs()].map((run) => [indexOf(run), run]));
-    const isFromIndex = index !== undefined && !anew;
-    const run = isFromIndex ? index?.get(id) : search(executionId, baseUrl);
-    // What this process has written since the index was made is the newer.
-    if (run && !(isFromIndex && knownStates.has(id))) knownStates.set(id, run);
+    if (!fresh && !memory.has(id) && ++searches === manySearches) {
+      memory = fold(read({}, { oldestFirst: true })).runs;
+    }
+    if (!fresh && (memory.has(id) || searches >= manySearches)) return memory.get(id);
+    const run = search(executionId, baseUrl);
+    if (run) memory.set(id, run);
     return run;
   }
 
   function search(executionId: string, baseUrl: string): JournalRun | undefined {
-    const [run] = runsOf(storyOf(executionId, log.read({ needle: JSON.stringify(executionId) }), baseUrl));
-    return run;
+    const records = [];
+    for (const record of read({ baseUrl }, { needle: JSON.stringify(executionId) })) {
+      if (!('executionId' in record) || record.executionId !== executionId) continue;
+      records.push(record);
+      if (record.first) break;
+    }
+    return fold(records.reverse()).runs.get(runIdOf({ baseUrl, executionId }));
   }
 
-  function openIntents({ maxAgeMs = Number.POSITIVE_INFINITY, ...filter }: IntentFilter): OpenIntent[] {
-    // Every line of a trigger holds a key.
-    const needle = needleOf(filter) ?? '"idempotencyKey"';
+  function unresolvedTriggers({ maxAgeMs = Number.POSITIVE_INFINITY, ...filter }: TriggerFilter): UnresolvedTrigger[] {
     const sinceMs = options.nowMs() - maxAgeMs;
-    const since = sinceMs > 0 ? new Date(sinceMs).toISOString() : undefined;
-    const records = log.read({ needle, since, isWanted: createSettledLines() });
-    const open = [...triggersOf(matching(records, filter)).values()].filter(isOpen);
-    for (const { intent } of open) knownTriggers.add(requestIdOf(intent));
-    return open.map((trigger) => openIntentOf(trigger, options.nowMs())).filter(({ ageMs }) => ageMs <= maxAgeMs);
+    const records = read(filter, {
+      // Every record of a trigger has this field, and no other has.
+      needle: needleOf(filter) ?? '"idempotencyKey"',
+      since: sinceMs > 0 ? new Date(sinceMs).toISOString() : undefined,
+      isWanted: createUnresolvedLines(),
+    });
+    const triggers = [...fold([...records].reverse()).triggers.values()];
+    return triggers
+      .filter(isUnresolved)
+      .map((trigger) => unresolvedOf(trigger, options.nowMs()))
+      .filter(({ ageMs }) => ageMs <= maxAgeMs)
+      .reverse();
   }
 
-  function findKey(request: Request): KeyState | undefined {
-    const { baseUrl, target, idempotencyKey } = request;
-    const id = idOf(request);
-    const triggers = triggersOf(
-      ofKey(idempotencyKey, log.read({ needle: JSON.stringify(idempotencyKey) }), { baseUrl, target }),
-    );
-    const ours = triggers.get(id) ?? {};
-    if (ours.accepted || isOpen(ours)) knownTriggers.add(id);
-    else knownTriggers.delete(id);
-    const all = [ours, ...triggers.values()];
-    const { accepted } = all.find((trigger) => trigger.accepted) ?? {};
-    if (accepted) return { state: 'accepted', executionId: accepted.executionId };
-    const open = all.find(isOpen);
-    return open && { state: 'open', intent: openIntentOf(open, options.nowMs()) };
+  function findKey({ baseUrl, target, idempotencyKey }: TriggerKey): KeyState | undefined {
+    const records = read({ baseUrl, target }, { needle: JSON.stringify(idempotencyKey), oldestFirst: true });
+    const id = triggerIdOf({ baseUrl, idempotencyKey, target: pathOf(target) });
+    const trigger = fold(records).triggers.get(id);
+    if (trigger?.executionId !== undefined) return { state: 'accepted', executionId: trigger.executionId };
+    return trigger && isUnresolved(trigger)
+      ? { state: 'open', trigger: unresolvedOf(trigger, options.nowMs()) }
+      : undefined;
   }
 
   function durations(filter: { baseUrl: string; target: Target }, limit: number): number[] {
@@ -188,27 +166,9 @@ export function openJournal(options: LogOptions): Journal {
     }
     return found;
   }
-}
 
-function* matching(records: Iterable<JournalRecord>, filter: RunFilter): Generator<JournalRecord> {
-  for (const record of records) if (isMatch(record, filter)) yield record;
-}
-
-function* ofKey(key: string, records: Iterable<JournalRecord>, filter: RunFilter): Generator<JournalRecord> {
-  for (const record of matching(records, filter)) {
-    if (isOfTrigger(record) && record.idempotencyKey === key) yield record;
+  /** The records that match, newest first unless `how` says otherwise. */
+  function* read(filter: RunFilter, how: RecordFilter = {}): Generator<JournalRecord> {
+    for (const record of log.read({ needle: needleOf(filter), ...how })) if (isMatch(record, filter)) yield record;
   }
 }
-
-/** The records of one run, back to the one whose writer had found no older. */
-function* storyOf(executionId: string, records: Iterable<JournalRecord>, baseUrl: string): Generator<JournalRecord> {
-  for (const record of matching(records, { baseUrl })) {
-    if ((isOfTrigger(record) && record.type !== 'accepted') || record.executionId !== executionId) continue;
-    yield record;
-    if (record.type === 'accepted' ? record.place !== 'known' : record.place === 'first') return;
-  }
-}
-
-const indexOf = ({ baseUrl, executionId }: JournalRun) => runIdOf({ baseUrl, executionId: executionId ?? '' });
-
-const idOf = (request: Request) => requestIdOf({ ...request, target: pathOf(request.target) });

@@ -1,19 +1,17 @@
-import { createAppender } from './appender.ts';
-import { type LineFilter, readLines } from './read-lines.ts';
-import type { JournalRecord, NewRecord, Place } from './record.ts';
-import { parseRecord } from './schema.ts';
-import { pathOf } from './target-path.ts';
+import { fdatasyncSync, fsyncSync } from 'node:fs';
+import { appendLine, type LineFilter, readLines, type Sync } from './files.ts';
+import { type JournalRecord, type NewRecord, parseRecord, pathOf } from './records.ts';
 
 /** The records on disk. Nothing here throws. */
 export interface Log {
-  /** False when it could not be written. */
-  append(record: NewRecord, place: Place | undefined): boolean;
-  /** The newest first, read as they are asked for. */
+  /** The record as it was written; undefined where it could not be. A `triggered` one is on disk when the call returns. */
+  append(record: NewRecord): JournalRecord | undefined;
+  /** Read as they are asked for. */
   read(filter?: RecordFilter): Generator<JournalRecord>;
 }
 
 export interface RecordFilter extends LineFilter {
-  /** A cheap look at a line before it is parsed, which is nine tenths of the time that a record takes. */
+  /** Looks at a line before it is parsed. */
   isWanted?(line: string): boolean;
 }
 
@@ -21,45 +19,43 @@ export interface LogOptions {
   /** Created when the first record is written. Undefined where there is no place for it. */
   folder: string | undefined;
   nowMs(): number;
-  /** Told once, in a clause for the user. What it throws ends the reading. */
+  /** Called once, with a clause for the user. What it throws ends the reading. */
   onTrouble(what: string, doing: 'reading' | 'writing'): void;
-  /** How large a file may grow before the next one is begun. */
-  segmentBytes?: number;
+  /** How large a file may grow before the next one is begun; 1 MiB. */
+  fileBytes?: number;
+  sync?: Sync;
 }
 
-const defaultSegmentBytes = 8 * 1024 * 1024;
+const toDisk: Sync = { file: fdatasyncSync, folder: fsyncSync };
 
-export function openLog({ folder, nowMs, onTrouble, segmentBytes = defaultSegmentBytes }: LogOptions): Log {
-  let isTroubled = false;
-  const trouble: LogOptions['onTrouble'] = (what, doing) => {
-    if (!isTroubled) onTrouble(what, doing);
-    isTroubled = true;
+export function openLog(options: LogOptions): Log {
+  const { folder, nowMs, onTrouble, fileBytes = 1024 * 1024, sync = toDisk } = options;
+  let isReported = false;
+  const report: LogOptions['onTrouble'] = (what, doing) => {
+    if (!isReported) onTrouble(what, doing);
+    isReported = true;
   };
   if (folder === undefined) {
-    const append = () => {
-      trouble('there is no folder for the journal (set HOME or RUNCTL_STATE_DIR)', 'writing');
-      return false;
-    };
-    return { append, *read() {} };
+    const append = () => report('there is no folder for the journal (set HOME or RUNCTL_STATE_DIR)', 'writing');
+    return { append: () => void append(), *read() {} };
   }
   const cannot = (be: string, error: unknown) => `the journal in ${folder} cannot be ${be} (${describe(error)})`;
-
-  const { append } = createAppender(folder, segmentBytes);
   return {
-    append({ target, ...record }, place) {
-      const head = { schema: 1, at: new Date(nowMs()).toISOString() };
-      const line = JSON.stringify({ ...head, ...record, target: pathOf(target), place });
+    append({ type, baseUrl, target, ...rest }) {
+      const at = new Date(nowMs()).toISOString();
+      // In the order that `timeOf` (files.ts) and `createUnresolvedLines` know.
+      const stored = { schema: 1, at, type, baseUrl, target: pathOf(target), ...rest } as JournalRecord;
       try {
-        // Only an intent is worth the wait: an outcome that is lost leaves it open, and `recover` settles it.
-        append(line, { durable: record.type === 'intent' });
-        return true;
+        // Only a trigger is worth the wait: an outcome that is lost leaves it unresolved, and `recover` resolves it.
+        appendLine(JSON.stringify(stored), { folder, fileBytes, sync, durable: type === 'triggered' });
+        return stored;
       } catch (error) {
-        trouble(cannot('written', error), 'writing');
-        return false;
+        report(cannot('written', error), 'writing');
+        return undefined;
       }
     },
     *read(filter = {}) {
-      for (const line of readLines(folder, filter, (error) => trouble(cannot('read', error), 'reading'))) {
+      for (const line of readLines(folder, filter, (error) => report(cannot('read', error), 'reading'))) {
         const record = filter.isWanted?.(line) === false ? undefined : parseRecord(line);
         if (record) yield record;
       }

@@ -1,21 +1,20 @@
 import { lastStateOf, type Target } from '../runs/run.ts';
-import type { JournalRecord } from './record.ts';
-import type { JournalRun } from './runs-of.ts';
-import { pathOf, targetOf } from './target-path.ts';
+import type { JournalRun } from './fold.ts';
+import { type JournalRecord, pathOf, targetOf } from './records.ts';
 
 export interface RunFilter {
-  /** Undefined for every address. */
+  /** Undefined for every service. */
   baseUrl?: string;
   target?: Target;
   /** An automation's name, in whatever project unless `projectId` says. */
   automation?: string;
   /** Of no effect without `automation`. */
   projectId?: string;
-  /** The last known state, in any case: as `lastStateOf` says it. */
+  /** The last known status, in any case: as `lastStateOf` says it. */
   state?: string;
 }
 
-/** What the text of every matching record's line holds. */
+/** What the line of every matching record holds. */
 export function needleOf(filter: RunFilter): string | undefined {
   const target = targetIn(filter);
   if (target) return JSON.stringify(pathOf(target));

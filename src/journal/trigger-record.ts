@@ -1,40 +1,53 @@
-import { randomUUID } from 'node:crypto';
 import { exitNameOf } from '../problems/watch-problems.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { TriggerRecord } from '../runs/trigger.ts';
 import type { Journal } from './journal.ts';
-import type { Request } from './record.ts';
+import type { TriggeredRecord } from './records.ts';
 
-export interface TriggerIdentity extends Request {
-  /** The exact bytes that are sent. */
-  body: string;
-  /** Was the key given by the user? */
-  given: boolean;
+export interface TriggerIdentity extends Omit<TriggeredRecord, 'type' | 'attempt' | 'first'> {
+  /** Is the trigger in the journal, unresolved, and sent once more? */
+  isRepeat: boolean;
 }
 
-/** Keeps the record of one trigger in the journal. */
+/** Keeps one attempt to trigger a run in the journal. */
 export function createTriggerRecord(journal: Journal, identity: TriggerIdentity): TriggerRecord {
-  const { body, given, ...request } = identity;
-  const attempt = randomUUID();
+  const { baseUrl, target, idempotencyKey, account, body, userProvided, isRepeat } = identity;
+  const key = { baseUrl, target, idempotencyKey };
+  const attempt = crypto.randomUUID();
+  let isWritten = false;
+  let isInDoubt = isRepeat;
+
   return {
-    intent: () => journal.append({ type: 'intent', ...request, body, given, attempt }),
-    doubtful: (fault) => journal.append({ type: 'doubtful', ...request, reason: fault.message }),
-    started: ({ executionId, startedAt, status }) =>
-      journal.append({ type: 'accepted', ...request, executionId, startedAt, status }),
+    intent: writeTriggered,
+    doubtful(fault) {
+      isInDoubt = true;
+      journal.append({ type: 'in_doubt', ...key, reason: fault.message });
+    },
+    started({ executionId, startedAt, status }) {
+      // A full disk may have room again.
+      if (!isWritten) writeTriggered();
+      // No one else can know the run of an idempotency key that we made and whose answer came at once.
+      const isNew = !(userProvided || isInDoubt) || journal.find(executionId, { baseUrl, fresh: true }) === undefined;
+      journal.append({ type: 'accepted', ...key, executionId, startedAt, status, first: isNew || undefined });
+    },
     refused(fault) {
       // Whatever was sent with a key that something else had used was answered with that.
-      if (fault.kind === 'reused_key') journal.append({ type: 'forgotten', ...request });
-      return journal.append({ type: 'refused', ...request, name: exitNameOf(fault), attempt });
+      if (fault.kind === 'reused_key') journal.append({ type: 'forgotten', ...key });
+      return journal.append({ type: 'refused', ...key, name: exitNameOf(fault), attempt });
     },
     look() {
-      const known = journal.findKey(request);
-      return known?.state === 'open' ? { state: 'open', ageMs: known.intent.ageMs } : known;
+      const known = journal.findKey(key);
+      return known?.state === 'open' ? { state: 'open', ageMs: known.trigger.ageMs } : known;
     },
     mayBeOfAnother(executionId) {
-      const { baseUrl, target, idempotencyKey: ours } = request;
-      const known = journal.find(executionId, { baseUrl, anew: true });
-      const open = journal.openIntents({ baseUrl, target, maxAgeMs: defaults.keyRetentionMs });
-      return (known ? [known, ...open] : open).some(({ idempotencyKey }) => idempotencyKey !== ours);
+      const known = journal.find(executionId, { baseUrl, fresh: true });
+      const unresolved = journal.unresolvedTriggers({ baseUrl, target, maxAgeMs: defaults.keyRetentionMs });
+      return (known ? [known, ...unresolved] : unresolved).some((other) => other.idempotencyKey !== idempotencyKey);
     },
   };
+
+  function writeTriggered(): void {
+    const first = isRepeat ? undefined : true;
+    isWritten = journal.append({ type: 'triggered', ...key, attempt, account, body, userProvided, first });
+  }
 }

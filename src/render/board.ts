@@ -3,7 +3,6 @@ import type { Problem } from '../problems/problem.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { endingOf, isKnownState, nameOf, type Run } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
-import { createAttention } from './bell.ts';
 import { themeOf } from './output.ts';
 import type { Reporter, ReporterOptions } from './reporter.ts';
 import { tookOf } from './run-duration.ts';
@@ -11,7 +10,7 @@ import { createRunLine, type RunLine } from './run-line.ts';
 import { cleanLine } from './sanitize.ts';
 import { createLiveText } from './spinner.ts';
 import { colorOfState, symbolOfState } from './state.ts';
-import { typeset } from './theme.ts';
+import { renderMarkup } from './theme.ts';
 import { wrap } from './wrap.ts';
 
 // Lines that the prompt, the counts and the spinner want for themselves.
@@ -37,7 +36,6 @@ export async function createBoard(
   const several = runs > 1;
   const theme = await themeOf(stderr, context);
   const { dot, warn, ellipsis } = theme.symbols;
-  const attention = createAttention(bell, context);
   const going = new Map<string, RunLine>();
   const changed: string[] = [];
   const warnedOf = new Set<string>();
@@ -74,27 +72,20 @@ export async function createBoard(
       if (event.event === 'recovered' && !several) {
         live.above(theme.dim(`${dot} the service answers again after ${formatDuration(event.afterMs)}`));
       }
-      draw();
+      live.draw();
     },
     notStarted(target, problem) {
       if (!several) return;
       // It has no id.
       ends.set(`${ends.size} ${nameOf(target)}`, endWithoutRun(problem));
-      draw();
+      live.draw();
     },
-    say: (line) => live.above(typeset(line, theme, { columns: stderr.columns })),
-    over: attention.over,
-    stop() {
-      live.stop();
-      attention.stop();
+    say: (line) => live.above(renderMarkup(line, theme, { columns: stderr.columns })),
+    over() {
+      if (bell) terminal.write('\u0007');
     },
+    stop: live.stop,
   };
-
-  function draw(): void {
-    const [only] = going.values();
-    attention.progress(several ? Math.min(1, ends.size / runs) : only?.share());
-    live.draw();
-  }
 
   function lineOf(run: Run): RunLine {
     const known = going.get(run.executionId);

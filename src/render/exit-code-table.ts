@@ -1,6 +1,6 @@
 import { type ExitCode, exitCodes } from '../problems/exit-codes.ts';
 import { block } from './fields.ts';
-import { type Theme, typeset } from './theme.ts';
+import { renderMarkup, type Theme } from './theme.ts';
 import type { Lines } from './wrap.ts';
 
 /** One exit code and what to do about it. */
@@ -12,13 +12,13 @@ export function exitCodeBlock(
   const head = `${code} ${name}`;
   const rows = block(
     [
-      ['was a run started by this command?', typeset(started, theme)],
-      ['safe to repeat?', typeset(repeat, theme)],
+      ['was a run started by this command?', renderMarkup(started, theme)],
+      ['safe to repeat?', renderMarkup(repeat, theme)],
     ],
     theme,
     { columns, indent: 2 },
   );
-  return `${theme.strong(head)}: ${typeset(meaning, theme, { columns, taken: head.length + 2 })}\n${rows}${typeset(advice, theme, { columns })}\n`;
+  return `${theme.strong(head)}: ${renderMarkup(meaning, theme, { columns, taken: head.length + 2 })}\n${rows}${renderMarkup(advice, theme, { columns })}\n`;
 }
 
 /** All of them, a line each. */
@@ -28,7 +28,7 @@ export function exitCodeTable(theme: Theme, { columns }: Lines): string {
   return exitCodes
     .map(({ code, name, meaning }) => {
       const head = `${String(code).padStart(3)}  ${theme.strong(name.padEnd(width))}`;
-      return `${head}  ${typeset(meaning, theme, lines)}\n`;
+      return `${head}  ${renderMarkup(meaning, theme, lines)}\n`;
     })
     .join('');
 }

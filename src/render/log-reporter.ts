@@ -7,7 +7,7 @@ import { themeOf } from './output.ts';
 import type { Reporter } from './reporter.ts';
 import { cleanLine } from './sanitize.ts';
 import { lastConfirmed } from './state.ts';
-import { typeset } from './theme.ts';
+import { renderMarkup } from './theme.ts';
 
 /** For logs: a timestamped line a change on stderr, and a sparse sign of life that keeps a CI job from being taken for dead. */
 export async function createLineReporter(context: Context): Promise<Reporter> {
@@ -32,7 +32,7 @@ export async function createLineReporter(context: Context): Promise<Reporter> {
       const at = new Date(clock.nowMs()).toISOString().replace(/\.\d+Z$/, 'Z');
       stderr.write(`${at} ${cleanLine(nameOf(event.run.target))} ${cleanLine(text)}\n`);
     },
-    say: (line) => stderr.write(`${typeset(line, theme)}\n`),
+    say: (line) => stderr.write(`${renderMarkup(line, theme)}\n`),
     stop() {},
   };
 }

@@ -7,7 +7,7 @@ import type { Secrets } from '../secrets.ts';
 import { fieldOf, knownFields, valueAt } from './document.ts';
 import { errorAnnotation, isGithubActions } from './github-actions.ts';
 import { clean, cleanJson, cleanLine } from './sanitize.ts';
-import { createTheme, type Theme, typeset } from './theme.ts';
+import { createTheme, renderMarkup, type Theme } from './theme.ts';
 import type { Lines } from './wrap.ts';
 
 /** The output format that the flags ask for. */
@@ -66,7 +66,7 @@ export async function printProblem(problem: Problem, context: Context, about?: s
   const { message, hint } = problem.facts;
   const who = about === undefined ? 'runctl:' : `runctl: ${cleanLine(about)}:`;
   const lines = { ...linesOf(stderr), indent: 2, taken: who.length + 1 };
-  stderr.write(`${theme.bad(who)} ${typeset(message, theme, lines)}\n`);
+  stderr.write(`${theme.bad(who)} ${renderMarkup(message, theme, lines)}\n`);
   if (hint) await printNextStep(hint, context);
   if (isGithubActions(context))
     stderr.write(errorAnnotation(about ?? 'runctl', hint ? `${message}\n${hint}` : message));
@@ -76,19 +76,19 @@ export async function printProblem(problem: Problem, context: Context, about?: s
 export async function printNextStep(hint: string, context: Context): Promise<void> {
   const { stderr } = context;
   const theme = await themeOf(stderr, context);
-  stderr.write(`  ${theme.symbols.arrow} ${typeset(hint, theme, { ...linesOf(stderr), indent: 4 })}\n`);
+  stderr.write(`  ${theme.symbols.arrow} ${renderMarkup(hint, theme, { ...linesOf(stderr), indent: 4 })}\n`);
 }
 
 /** A sentence for people, on stderr. */
 export async function printSentence(sentence: string, context: Context): Promise<void> {
   const { stderr } = context;
-  stderr.write(`${typeset(sentence, await themeOf(stderr, context), linesOf(stderr))}\n`);
+  stderr.write(`${renderMarkup(sentence, await themeOf(stderr, context), linesOf(stderr))}\n`);
 }
 
 /** Lines are broken for people; a log keeps a sentence on one. */
 export const linesOf = ({ isTTY, columns }: Sink): Lines => (isTTY ? { columns } : {});
 
 /** How things look on one stream. */
-export function themeOf({ colors }: Sink, { unicode, placeFlags }: Context): Promise<Theme> {
-  return createTheme({ colors, unicode, placeFlags });
+export function themeOf({ colors }: Sink, { unicode, connectionFlags }: Context): Promise<Theme> {
+  return createTheme({ colors, unicode, connectionFlags });
 }

@@ -13,8 +13,8 @@ export interface Reporter {
   say(line: string): void;
   /** The document of `--json` in the last event; only where events are wanted. */
   last?(document: JsonObject | JsonObject[], isProblem: boolean): void;
-  /** All is over; told to whoever looks elsewhere. */
-  over?(sentence: string): void;
+  /** All is over: rings the bell where that is wanted. */
+  over?(): void;
   /** Leaves the terminal as it was found. */
   stop(): void;
 }

@@ -15,8 +15,6 @@ export interface RunLine {
   readonly nameWidth: number;
   /** Fits into `columns`, as far as a line can; its name takes `nameWidth`, to stand above others. */
   text(columns: number, nameWidth?: number): string;
-  /** The share of the usual duration that has passed, less than 1; undefined where none is known or it is over. */
-  share(): number | undefined;
 }
 
 type Failure = Extract<FollowEvent, { event: 'poll_failed' }> & { atMs: number };
@@ -59,10 +57,6 @@ export function createRunLine(run: Run, durationsMs: readonly number[], clock: C
       const tail = cutTo(failure ? trouble(failure) : usual(ageMs), rest, theme);
       if (rest < shortestTail || tail === '') return head;
       return `${head} ${theme.dim(dot)} ${failure ? theme.warn(tail) : theme.dim(tail)}`;
-    },
-    share() {
-      const share = (clock.nowMs() - startedAtMs) / (usualMs ?? Number.NaN);
-      return share < 1 ? share : undefined;
     },
   };
 }

@@ -20,16 +20,16 @@ const plain = (text: string) => text;
 const symbols = { good: '✔', bad: '✖', warn: '⚠', running: '●', arrow: '→', dot: '·', ellipsis: '…' };
 const asciiSymbols = { good: 'v', bad: 'x', warn: '!', running: '*', arrow: '->', dot: '-', ellipsis: '...' };
 
-export interface Look extends Pick<Context, 'unicode' | 'placeFlags'> {
+export interface Look extends Pick<Context, 'unicode' | 'connectionFlags'> {
   colors: boolean;
 }
 
 // Those that ask a service for something; a choice among flags, or a command with a place to fill in, is none to copy.
-const placed = /^runctl (?:watch|status|result|recover|trigger|list)\b(?!.*--help)/;
+const connects = /^runctl (?:watch|status|result|recover|trigger|list)\b(?!.*--help)/;
 
 /** The sixteen colours of the terminal's own palette, which its user has made readable on dark or light. */
-export async function createTheme({ colors, unicode, placeFlags = '' }: Look): Promise<Theme> {
-  const inPlace = (command: string) => (placed.test(command) ? `${command}${placeFlags}` : command);
+export async function createTheme({ colors, unicode, connectionFlags = '' }: Look): Promise<Theme> {
+  const withFlags = (command: string) => (connects.test(command) ? `${command}${connectionFlags}` : command);
   const shown = unicode ? symbols : asciiSymbols;
   if (!colors)
     return {
@@ -39,7 +39,7 @@ export async function createTheme({ colors, unicode, placeFlags = '' }: Look): P
       busy: plain,
       dim: plain,
       strong: plain,
-      command: (text) => `\`${inPlace(text)}\``,
+      command: (text) => `\`${withFlags(text)}\``,
       symbols: shown,
     };
   const { Chalk } = await import('chalk');
@@ -51,13 +51,13 @@ export async function createTheme({ colors, unicode, placeFlags = '' }: Look): P
     busy: chalk.cyan,
     dim: chalk.dim,
     strong: chalk.bold,
-    command: (text) => chalk.cyan(inPlace(text)),
+    command: (text) => chalk.cyan(withFlags(text)),
     symbols: shown,
   };
 }
 
 /** A sentence of ours with what is `to be typed` in it set off: that is never broken, so that it can be copied. */
-export function typeset(sentence: string, theme: Theme, lines: Lines = {}): string {
+export function renderMarkup(sentence: string, theme: Theme, lines: Lines = {}): string {
   const words = cleanLine(sentence).match(/[^\s`]*`[^`]+`[^\s`]*|\S+/g) ?? [];
   return wrap(
     words.map((word) => word.replace(/`([^`]+)`/, (_, typed) => theme.command(typed))),

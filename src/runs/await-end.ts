@@ -102,7 +102,7 @@ export async function awaitEnd(run: Run, options: FollowOptions, ports: FollowPo
       if (!isBorne(fault)) return end(faultProblem(fault, { operation: 'status', run }));
       if (isLastLook) return end(watchTimeoutProblem(options.timeoutMs, lastKnown()));
       failures += 1;
-      if (fault.kind === 'throttled' && !fault.heldBack) tempo.slowDown();
+      if (fault.kind === 'throttled') tempo.slowDown();
       const quietMs = nowMs - quietSinceMs;
       const retryInMs = retryWaitMs(failures, fault, options.giveUpAfterMs - quietMs, random);
       if (retryInMs === undefined) return end(givenUpProblem(fault, options.giveUpAfterMs, lastKnown()));

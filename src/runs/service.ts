@@ -87,8 +87,6 @@ export interface Fault {
   /** What happened, in one clause that fits after "because" or a colon. */
   message: string;
   hint?: string;
-  /** Not sent: the service has asked this machine to wait, and told us so or another process. */
-  heldBack?: boolean;
   httpStatus?: number;
   serviceCode?: string;
   requestId?: string;

@@ -1,8 +1,6 @@
 import { version } from '../../package.json';
 import { createDebugTransport } from '../api/debug-transport.ts';
-import { createHttpService } from '../api/http-service.ts';
 import { credentialsOf, proxyFor } from '../api/proxy.ts';
-import { createTransport } from '../api/transport.ts';
 import { accountOf } from '../config/api-key.ts';
 import { resolveStateFolder } from '../config/paths.ts';
 import {
@@ -15,7 +13,6 @@ import {
 } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
-import { openLimits } from '../journal/limits.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { cleanLine } from '../render/sanitize.ts';
 import { type Budget, createBudget } from '../runs/budget.ts';
@@ -24,7 +21,6 @@ import type { Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
 import { createTempo, type Tempo } from '../runs/tempo.ts';
 import { withMissingRuns } from './not-found-tracking.ts';
-import { withSharedLimits } from './shared-limits.ts';
 
 export interface ConnectOptions extends SettingFlags {
   /** Requests a second. */
@@ -73,6 +69,9 @@ export async function connect(
   const proxy = proxyFor(origin, env);
   const credentials = proxy && credentialsOf(proxy);
   if (credentials) for (const secret of [credentials, credentials.replace(/^.*?:/s, '')]) secrets.protect(secret);
+  // What speaks HTTP takes 20 ms to load, for which help and a refused command line need not wait.
+  const { createTransport } = await import('../api/transport.ts');
+  const { createHttpService } = await import('../api/http-service.ts');
   const wire = createTransport({
     origin,
     proxy,
@@ -93,17 +92,11 @@ export async function connect(
   });
   const account = accountOf(apiKey);
   const journal = journalOf(context, journalNeed);
-  const limits = openLimits({
-    folder: resolveStateFolder(env),
-    baseUrl,
-    account: () => account,
-    nowMs: clock.nowMs,
-  });
   return {
     settings,
     account,
     baseUrl,
-    service: withMissingRuns(withSharedLimits(service, limits, clock), journal, baseUrl),
+    service: withMissingRuns(service, journal, baseUrl),
     journal,
     history: historyOf(journal, baseUrl),
     budget: createBudget(rate, clock),

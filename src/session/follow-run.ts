@@ -45,7 +45,7 @@ export async function followRun(
   const options = { ...optionsOf(run.target, flags, connection, context), triggeredAtMs, known };
   const tell = (event: FollowEvent) => {
     if (event.event === 'status' && event.changed)
-      connection.journal.sawState(connection.baseUrl, run, event.execution);
+      connection.journal.recordStatus(connection.baseUrl, run, event.execution);
     observe(event);
   };
   const ending = await follow(run, options, portsOf(run, connection, tell, context), leave);
@@ -73,7 +73,7 @@ export async function awaitOther(
   const known = { executionId: run.executionId, status: 'RUNNING', document: {} };
   const options = { ...optionsOf(run.target, flags, connection, context), known };
   const ending = await awaitEnd(run, options, portsOf(run, connection, talk, context));
-  if (!ending.problem && ending.execution) connection.journal.sawState(connection.baseUrl, run, ending.execution);
+  if (!ending.problem && ending.execution) connection.journal.recordStatus(connection.baseUrl, run, ending.execution);
   return ending;
 }
 

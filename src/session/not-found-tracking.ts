@@ -3,11 +3,11 @@ import type { Run } from '../runs/run.ts';
 import type { Answer, Service } from '../runs/service.ts';
 
 /** A service whose journal hears of every run that it does not know, whoever asked for it. */
-export function withMissingRuns(service: Service, journal: Pick<Journal, 'missed'>, baseUrl: string): Service {
+export function withMissingRuns(service: Service, journal: Pick<Journal, 'markNotFound'>, baseUrl: string): Service {
   const remember =
     (run: Run) =>
     <T>(answer: Answer<T>): Answer<T> => {
-      if (answer.kind === 'fault' && answer.fault.kind === 'not_found') journal.missed(baseUrl, run);
+      if (answer.kind === 'fault' && answer.fault.kind === 'not_found') journal.markNotFound(baseUrl, run);
       return answer;
     };
   return {

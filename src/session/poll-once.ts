@@ -56,7 +56,7 @@ export async function lookUp(
   const known = knownRun(journal.find(run.executionId, { baseUrl }), run);
   try {
     const execution = await lookAt('status', known, flags, connection, context);
-    journal.sawState(baseUrl, run, execution);
+    journal.recordStatus(baseUrl, run, execution);
     return { ...known, execution };
   } catch (problem) {
     if (problem instanceof Problem) return { ...known, problem };

@@ -15,7 +15,6 @@ import {
   wantsData,
 } from '../render/output.ts';
 import type { Reporter } from '../render/reporter.ts';
-import { cleanLine } from '../render/sanitize.ts';
 import { summary } from '../render/summary.ts';
 import type { Ending } from '../runs/follow.ts';
 import type { JsonObject } from '../runs/json.ts';
@@ -65,7 +64,7 @@ export async function tellOutcomes(
 ): Promise<number> {
   // A run that was named twice has a document in both places, and is told once.
   const told = [...new Set(outcomes)];
-  if (!context.signal.aborted) reporter.over?.(cleanLine(verdictOf(told)));
+  if (!context.signal.aborted) reporter.over?.();
   reporter.stop();
   const documents = outcomes.map(({ document }) => document);
   const [document = {}] = documents;
@@ -116,14 +115,10 @@ async function printSummaries(outcomes: Outcome[], { quiet }: TellOptions, conte
 }
 
 function verdictOf(outcomes: Outcome[]): string {
-  const [first] = outcomes;
-  if (outcomes.length > 1) {
-    const completed = outcomes.filter(({ ending }) => ending && exitCodeOfEnding(ending) === 0).length;
-    const skipped = outcomes.filter(({ document }) => document.skipped).length;
-    const verdict = `${completed} of ${outcomes.length - skipped} runs completed`;
-    return skipped > 0 ? `${verdict}, ${skipped} skipped` : verdict;
-  }
-  return `${first?.about}: ${first?.ending?.execution?.status ?? first?.problem?.message ?? 'done'}`;
+  const completed = outcomes.filter(({ ending }) => ending && exitCodeOfEnding(ending) === 0).length;
+  const skipped = outcomes.filter(({ document }) => document.skipped).length;
+  const verdict = `${completed} of ${outcomes.length - skipped} runs completed`;
+  return skipped > 0 ? `${verdict}, ${skipped} skipped` : verdict;
 }
 
 /** Of one run, what to do about its end; of many, how many went well. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { Problem } from '../problems/problem.ts';
 import { refusedTriggerProblem } from '../problems/trigger-problems.ts';
@@ -45,7 +44,7 @@ export async function startRun(
   const slot = createSlot(target, flags, connection, reporter, context);
   for (;;) {
     // A newly minted key for each try: a service may replay a stored refusal for an old one. A given key is kept.
-    const idempotencyKey = flags.idempotencyKey ?? randomUUID();
+    const idempotencyKey = flags.idempotencyKey ?? crypto.randomUUID();
     const start = await triggerOnce(request, idempotencyKey, flags, connection, reporter, context);
     if (start.kind !== 'conflict') return start;
 

@@ -29,12 +29,12 @@ export async function triggerOnce(
   const { account, baseUrl, journal, service, budget } = connection;
   const { clock, random, signal } = context;
   const given = flags.idempotencyKey !== undefined;
-  const earlier = given ? journal.findKey({ baseUrl, account, target, idempotencyKey }) : undefined;
+  const earlier = given ? journal.findKey({ baseUrl, target, idempotencyKey }) : undefined;
   if (earlier?.state === 'accepted') {
     const run = { target, executionId: earlier.executionId };
     return { kind: 'replayed', ...(await lookUp(run, flags, connection, context)) };
   }
-  const open = earlier?.state === 'open' ? earlier.intent : undefined;
+  const open = earlier?.state === 'open' ? earlier.trigger : undefined;
   if (open && open.account !== account) throw otherAccountProblem(target, idempotencyKey);
   // A key that was sent before goes with the bytes that it was sent with.
   const bytes = open?.body ?? body;
@@ -53,7 +53,15 @@ export async function triggerOnce(
     {
       service: { trigger },
       budget,
-      record: createTriggerRecord(journal, { baseUrl, account, target, idempotencyKey, body: bytes, given }),
+      record: createTriggerRecord(journal, {
+        baseUrl,
+        target,
+        idempotencyKey,
+        account,
+        body: bytes,
+        userProvided: given,
+        isRepeat: open !== undefined,
+      }),
       clock,
       random,
       signal,
@@ -74,7 +82,7 @@ export async function triggerOnce(
     const problem = interrupted
       ? interruptedTriggerProblem(signal, target, idempotencyKey)
       : unknownTriggerProblem(fault, target, idempotencyKey);
-    const isOnRecord = journal.findKey({ baseUrl, account, target, idempotencyKey })?.state === 'open';
+    const isOnRecord = journal.findKey({ baseUrl, target, idempotencyKey })?.state === 'open';
     // What is not in the journal, `recover` cannot settle.
     throw isOnRecord
       ? problem
@@ -92,7 +100,7 @@ const justSentMs = 5_000;
 function tellOfOpenTriggers(target: Target, { journal, baseUrl, sentKeys }: Connection, say: Reporter['say']): void {
   // No further back than `recover` goes.
   const open = journal
-    .openIntents({ baseUrl, target, maxAgeMs: defaults.keyRetentionMs })
+    .unresolvedTriggers({ baseUrl, target, maxAgeMs: defaults.keyRetentionMs })
     // Another process may be just sending it.
     .filter(({ reason, ageMs }) => reason !== undefined || ageMs > justSentMs);
   if (open.every(({ idempotencyKey }) => sentKeys.has(idempotencyKey))) return;

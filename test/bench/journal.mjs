@@ -13,15 +13,22 @@ buildSync({ entryPoints: [source], outfile: bundle, bundle: true, platform: 'nod
 const { openJournal } = createRequire(import.meta.url)(bundle);
 
 const baseUrl = 'https://api.example.com';
-const account = 'c0ffee00';
 const uuid = (kind, n) => `${kind}0000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 const targetOf = (n) => ({ family: 'automation', projectId: uuid(1, 0), automationName: `automation-${n % 50}` });
-const requestOf = (n) => ({ baseUrl, account, target: targetOf(n), idempotencyKey: uuid(2, n) });
+const keyOf = (n) => ({ baseUrl, target: targetOf(n), idempotencyKey: uuid(2, n) });
 const executionOf = (n) => ({ executionId: uuid(3, n), startedAt: '2026-11-21T03:00:00.000Z' });
-const intentOf = (n) => ({ type: 'intent', ...requestOf(n), body: '{}', given: false });
-const acceptedOf = (n) => ({ type: 'accepted', ...requestOf(n), ...executionOf(n), status: 'RUNNING' });
-const endedOf = (n) => ({
-  type: 'seen',
+const triggeredOf = (n) => ({
+  type: 'triggered',
+  ...keyOf(n),
+  attempt: uuid(4, n),
+  account: 'c0ffee00',
+  body: '{}',
+  userProvided: false,
+  first: true,
+});
+const acceptedOf = (n) => ({ type: 'accepted', ...keyOf(n), ...executionOf(n), status: 'RUNNING', first: true });
+const finishedOf = (n) => ({
+  type: 'status',
   baseUrl,
   target: targetOf(n),
   ...executionOf(n),
@@ -51,7 +58,7 @@ const row = (what, ms) => rows.push({ what, ms: Number(ms.toPrecision(3)) });
 
 // Appends: an empty journal, so that nothing but the write is measured.
 mkdirSync(join(work, 'bare'));
-const line = `${JSON.stringify({ schema: 1, at: new Date().toISOString(), ...intentOf(0) })}\n`;
+const line = `${JSON.stringify({ schema: 1, at: new Date().toISOString(), ...triggeredOf(0) })}\n`;
 const appender = open('append');
 row(
   'fs.appendFileSync, nothing more',
@@ -59,14 +66,14 @@ row(
 );
 row(
   'append, no fsync (refused)',
-  median(2000, (_, n) => appender.append({ type: 'refused', ...requestOf(n), name: 'usage' })),
+  median(2000, (_, n) => appender.append({ type: 'refused', ...keyOf(n), attempt: 'a', name: 'usage' })),
 );
 row(
-  'append, fdatasync (intent)',
-  median(100, (_, n) => appender.append(intentOf(n))),
+  'append, fdatasync (triggered)',
+  median(100, (_, n) => appender.append(triggeredOf(n))),
 );
 
-// Reads: three records a run, in segments of 8 MiB.
+// Reads: three records a run, in segments of 1 MiB.
 const runs = Math.round(records / 3);
 fill('full', runs);
 const last = runs - 1;
@@ -105,28 +112,32 @@ row(
 );
 row(
   'findKey, an old key',
-  median(21, (journal) => journal.findKey(requestOf(10)), fresh),
+  median(21, (journal) => journal.findKey(keyOf(10)), fresh),
 );
 row(
   'findKey, a key not there',
-  median(21, (journal) => journal.findKey({ ...requestOf(10), idempotencyKey: 'x-1' }), fresh),
+  median(21, (journal) => journal.findKey({ ...keyOf(10), idempotencyKey: 'x-1' }), fresh),
 );
 row(
-  'openIntents',
-  median(9, (journal) => journal.openIntents({ baseUrl }), fresh),
+  'unresolvedTriggers',
+  median(9, (journal) => journal.unresolvedTriggers({ baseUrl }), fresh),
 );
 row(
-  'accepted, with its look for the run',
-  median(21, (journal, n) => journal.append(acceptedOf(runs + n)), fresh),
+  'a status that is known already',
+  median(21, (journal, n) => record(journal, 1000 + n, 'COMPLETED'), fresh),
 );
 row(
-  'a run seen for the first time',
-  median(21, (journal, n) => journal.append(endedOf(runs + 1000 + n)), fresh),
+  'the first status of a run',
+  median(21, (journal, n) => record(journal, runs + 1000 + n, 'RUNNING'), fresh),
 );
 
 console.log(`${records} records, Node ${process.version}`);
 console.table(rows);
 rmSync(work, { recursive: true });
+
+function record(journal, n, status) {
+  journal.recordStatus(baseUrl, { target: targetOf(n), executionId: uuid(3, n) }, { status });
+}
 
 function take(iterable, count) {
   const taken = [];
@@ -146,9 +157,9 @@ function parseAll(name) {
 /** Writes segments as the journal does, without the waiting: its own lines, copied from a journal of one run. */
 function fill(name, count) {
   const sample = open('sample');
-  sample.append(intentOf(0));
+  sample.append(triggeredOf(0));
   sample.append(acceptedOf(0));
-  sample.append(endedOf(0));
+  sample.append(finishedOf(0));
   const folder = join(work, name);
   mkdirSync(folder);
   const lines = readFileSync(join(work, 'sample', 'journal.jsonl'), 'utf8')
@@ -161,7 +172,7 @@ function fill(name, count) {
       const own = one.replaceAll('-000000000000"', `-${String(n).padStart(12, '0')}"`);
       text += `\n${own.replaceAll('/automation-0"', `/automation-${n % 50}"`)}\n`;
     }
-    if (text.length > 8 * 1024 * 1024) {
+    if (text.length > 1024 * 1024) {
       writeFileSync(join(folder, number === 0 ? 'journal.jsonl' : `journal-${number}.jsonl`), text);
       number += 1;
       text = '';

@@ -33,7 +33,6 @@ for await (const line of createInterface({ input: emulator.stdout })) {
 }
 
 const folders = { RUNCTL_CONFIG_DIR: join(folder, 'config'), RUNCTL_STATE_DIR: join(folder, 'state') };
-// Where what was compiled is kept.
 const home = join(folder, 'home');
 mkdirSync(home);
 const fromEnvironment = { ...settings, ...folders, RUNCTL_CONFIG_DIR: join(folder, 'none') };
@@ -60,7 +59,6 @@ const cases = {
   completion: runctl(['__complete', 'status', ''], fromEnvironment),
   'status, key from the environment': runctl(['status'], fromEnvironment),
   'status, key from the file': runctl(['status'], folders),
-  'status, no HOME to keep compiled code in': runctl(['status'], { ...fromEnvironment, HOME: undefined }),
   // A name of its own: one that is running would be refused.
   trigger: () => node(options.program, ['trigger', `bench-${++triggers}`], fromEnvironment),
 };

@@ -36,7 +36,8 @@ const hourMs = 3_600_000;
 const baseUrl = env.RUNCTL_BASE_URL;
 const uuid = (kind, n) => `${kind}0000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 const targetOf = (n) => ({ family: 'automation', projectId: env.RUNCTL_PROJECT, automationName: `job-${n % 50}` });
-const requestOf = (n) => ({ baseUrl, account: 'c0ffee00', target: targetOf(n), idempotencyKey: uuid(2, n) });
+const keyOf = (n) => ({ baseUrl, target: targetOf(n), idempotencyKey: uuid(2, n) });
+const triggerOf = (n) => ({ ...keyOf(n), account: 'c0ffee00', body: '{}', userProvided: false, isRepeat: false });
 
 try {
   fill('full', Math.round(records / 3));
@@ -54,9 +55,9 @@ function triggers(full) {
     const journal = openJournal({ folder: state, nowMs: Date.now, onTrouble() {} });
     let n = 1_000_000;
     return () => {
-      const record = createTriggerRecord(journal, { ...requestOf(++n), body: '{}', given: false });
+      const record = createTriggerRecord(journal, triggerOf(++n));
       record.intent();
-      journal.openIntents({ baseUrl, target: targetOf(n), maxAgeMs: 24 * hourMs });
+      journal.unresolvedTriggers({ baseUrl, target: targetOf(n), maxAgeMs: 24 * hourMs });
       record.started({ executionId: uuid(3, n), status: 'RUNNING', startedAt: new Date().toISOString() });
     };
   };
@@ -64,7 +65,7 @@ function triggers(full) {
   const trigger = (state) => () => runctl(['trigger', `bench-${++name}`, '-q'], state);
   const none = '/proc/nowhere';
   const plain = openSync(join(folder, 'plain'), 'a');
-  const line = `${JSON.stringify({ ...requestOf(0), body: '{}' })}\n`;
+  const line = `${JSON.stringify({ ...keyOf(0), body: '{}' })}\n`;
   print('The records of a trigger, in process', {
     'the least: two lines, one fdatasync': () => {
       writeSync(plain, line);
@@ -88,11 +89,11 @@ function answers(full) {
     'readFileSync and JSON.parse of every line': () => parseAll(full),
     'the first page': () => take(fresh().runs({ baseUrl }), 20),
     'every run': () => take(fresh().runs({ baseUrl }), Number.POSITIVE_INFINITY),
-    'open triggers (recover)': () => fresh().openIntents({ baseUrl }),
+    'open triggers (recover)': () => fresh().unresolvedTriggers({ baseUrl }),
     'a run by its id, the newest': () => fresh().find(uuid(3, Math.round(records / 3) - 1), { baseUrl }),
     'a run by its id, the oldest': () => fresh().find(uuid(3, 0), { baseUrl }),
     'a run by its id, not there': () => fresh().find(uuid(9, 0), { baseUrl }),
-    'a key that was not used before': () => fresh().findKey({ ...requestOf(0), idempotencyKey: uuid(9, 0) }),
+    'a key that was not used before': () => fresh().findKey({ ...keyOf(0), idempotencyKey: uuid(9, 0) }),
   });
   print(`The program, of ${records} records`, {
     '--version': () => runctl(['--version'], full),
@@ -153,12 +154,12 @@ function fill(name, count) {
   const state = join(folder, name);
   const sample = join(folder, `sample-of-${name}`);
   const journal = openJournal({ folder: sample, nowMs: () => 0, onTrouble: console.error });
-  const record = createTriggerRecord(journal, { ...requestOf(0), body: '{}', given: false });
+  const record = createTriggerRecord(journal, triggerOf(0));
   const run = { executionId: uuid(3, 0), startedAt: new Date(0).toISOString() };
   record.intent();
   record.started({ ...run, status: 'RUNNING' });
   const end = { completedAt: run.startedAt, creditsCharged: 1.25, status: 'COMPLETED' };
-  journal.append({ type: 'seen', baseUrl, target: targetOf(0), ...run, ...end });
+  journal.append({ type: 'status', baseUrl, target: targetOf(0), ...run, ...end });
   const lines = readFileSync(join(sample, 'journal.jsonl'), 'utf8');
   const chunks = [];
   for (let n = 0; n < count; n++) {

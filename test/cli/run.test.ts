@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { helpTexts } from '../../.config/manual.ts';
+import type { CommandDefinition } from '../../src/cli/define-command.ts';
+import { helpCommand } from '../../src/cli/help.ts';
 import { runCli } from '../../src/cli/run.ts';
 import { exitCodes } from '../../src/problems/exit-codes.ts';
+import { program } from '../../src/program.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/program.ts';
 
@@ -24,7 +26,7 @@ function settings(): Record<string, string> {
 
 async function typed(argv: string[], env: Record<string, string | undefined> = settings(), input = '') {
   const context = createMemory(env, input);
-  const code = await runCli(argv, context);
+  const code = await runCli(argv, program, context);
   return { code, out: context.out(), err: context.err() };
 }
 
@@ -166,27 +168,36 @@ test('every command has a help that says what it does', async () => {
   }
 });
 
-test('the help that the build has printed is that of each command made alone', async () => {
-  const texts = Object.entries(helpTexts());
-  expect(texts.length).toBeGreaterThan(20);
-  for (const [words, text] of texts) {
-    expect((await typed([...words.split(' ').filter(Boolean), '--help'])).out).toBe(text);
-  }
-});
+/** The words of every command, and of the program itself. */
+const wordsOf = ({ commands = [] }: CommandDefinition, words: string[] = []): string[][] => [
+  words,
+  ...commands
+    .filter(({ name }) => name !== helpCommand.name)
+    .flatMap((inner) => wordsOf(inner, [...words, inner.name])),
+];
 
 test.each([40, 60, 80, 200])('no help runs over the edge of %i columns', async (columns) => {
-  for (const words of Object.keys(helpTexts())) {
+  const commands = wordsOf(program);
+  expect(commands.length).toBeGreaterThan(20);
+  for (const words of commands) {
     const context = createMemory(settings());
     Object.assign(context.stdout, { columns });
-    await runCli([...words.split(' ').filter(Boolean), '--help'], context);
+    await runCli([...words, '--help'], program, context);
     // What is one word, and what is to be copied, stays whole.
     const isWhole = (line: string) => /^ *(\S+|runctl .*|.*[{}[\]].*)$/.test(line);
     const tooWide = context
       .out()
       .split('\n')
       .filter((line) => line.length > columns && !isWhole(line));
-    expect(tooWide, words).toEqual([]);
+    expect(tooWide, words.join(' ')).toEqual([]);
   }
+});
+
+test('the options of a command itself come first in its help, --watch before all others', async () => {
+  const { out } = await typed(['trigger', '--help']);
+  const headings = [...out.matchAll(/^[A-Z]\w+:$/gm)].map(([heading]) => heading);
+  expect(headings).toEqual(['Arguments:', 'Options:', 'Starting:', 'Following:', 'Output:', 'Settings:', 'Examples:']);
+  expect(out).toMatch(/Options:\n {2}-w, --watch /);
 });
 
 test('a command after a first `--` is a command', async () => {

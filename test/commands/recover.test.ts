@@ -18,11 +18,18 @@ test('an interrupt before a trigger is asked about leaves it open as it was, and
     RUNCTL_CONFIG_DIR: join(folder, 'config'),
   });
   const journal = () => openJournal({ folder, nowMs: context.clock.nowMs, onTrouble() {} });
-  const request = { baseUrl, account: accountOf(apiKey), target, idempotencyKey: 'key-1' };
-  journal().append({ type: 'intent', ...request, body: '{}', given: false });
-  journal().append({ type: 'doubtful', ...request, reason: 'the connection was reset' });
+  const request = { baseUrl, target, idempotencyKey: 'key-1' };
+  journal().append({
+    type: 'triggered',
+    ...request,
+    account: accountOf(apiKey),
+    attempt: '1',
+    body: '{}',
+    userProvided: false,
+  });
+  journal().append({ type: 'in_doubt', ...request, reason: 'the connection was reset' });
   context.interrupt('SIGTERM');
-  expect(await recover({ json: true }, context)).toBe(143);
+  expect(await recover.run({}, { json: true }, context)).toBe(143);
   expect(JSON.parse(context.out())).toMatchObject([{ outcome: 'open', problem: { started: 'unknown' } }]);
-  expect(journal().openIntents({ baseUrl })).toMatchObject([{ reason: 'the connection was reset' }]);
+  expect(journal().unresolvedTriggers({ baseUrl })).toMatchObject([{ reason: 'the connection was reset' }]);
 });

@@ -1,11 +1,9 @@
 import { expect, test } from 'vitest';
-import { createProgram } from '../../src/cli/program.ts';
 import { candidatesFor, type ValuesOf } from '../../src/completion/candidates.ts';
 import { outlineOf } from '../../src/completion/outline.ts';
-import type { Context } from '../../src/context.ts';
+import { program } from '../../src/program.ts';
 
-const stdout = { columns: 80, write() {} };
-const outline = outlineOf(createProgram({ done: async () => {}, context: { stdout } as unknown as Context }));
+const outline = outlineOf(program);
 
 const known: Record<string, string[]> = { automation: ['nightly', 'weekly'], run: ['@last'], profile: ['prod'] };
 const valuesOf: ValuesOf = ({ name, choices }) =>
@@ -27,7 +25,7 @@ test.each<[string[], string[] | 'files']>([
   [['agent', 't'], ['trigger']],
   [
     ['agent', 'trigger', '--ti'],
-    ['--timeout', '--title'],
+    ['--title', '--timeout'],
   ],
   [
     ['completion', ''],

@@ -36,7 +36,7 @@ esac
   const journal = openJournal({ folder, nowMs: () => 0, onTrouble: () => {} });
   const target = { family: 'automation', projectId: '00000000-0000-4000-8000-000000000001', automationName: oddName };
   journal.append({
-    type: 'seen',
+    type: 'status',
     baseUrl: 'https://api.example.com',
     target: target as { family: 'automation'; projectId: string; automationName: string },
     executionId: '00000000-0000-4000-8000-00000000000a',

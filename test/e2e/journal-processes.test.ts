@@ -30,10 +30,10 @@ test('several processes write at once while new files are begun, and no record i
   expect(new Set(runs.map(({ executionId }) => executionId))).toEqual(
     new Set(Array.from({ length: 4 * eachWrites }, (_, n) => uuid(n))),
   );
-  expect(open().openIntents({ baseUrl })).toEqual([]);
+  expect(open().unresolvedTriggers({ baseUrl })).toEqual([]);
 });
 
-test('a process killed at any moment leaves a known run or an open intent for all it sent', async () => {
+test('a process killed at any moment leaves a known run or an unresolved trigger for all it sent', async () => {
   const { open, folder } = createStage();
   const killed = await Promise.all(
     [5, 12, 19, 31, 44].map((afterLines, number) => {
@@ -45,7 +45,7 @@ test('a process killed at any moment leaves a known run or an open intent for al
   const accepted = new Set([...open().runs()].map(({ executionId }) => executionId));
   const openKeys = new Set(
     open()
-      .openIntents({ baseUrl })
+      .unresolvedTriggers({ baseUrl })
       .map(({ idempotencyKey }) => idempotencyKey),
   );
   for (const { talk } of killed) {

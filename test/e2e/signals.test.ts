@@ -122,7 +122,7 @@ describe.each(signals)('%s', (signal) => {
     expect(ended.lastedMs).toBeLessThan(ended.atOnceMs);
     expect(ended.stderr).toContain('runctl recover');
     expect(JSON.parse(ended.stdout).problem).toMatchObject({ exitCode: codes[signal], started: 'unknown' });
-    expect(journalOf(env).map(({ type }) => type)).toContain('intent');
+    expect(journalOf(env).map(({ type }) => type)).toContain('triggered');
     const recovered = await runProgram(['recover'], { env });
     expect(recovered).toMatchObject({ code: 0, stdout: `${emulator.runs()[0]?.executionId}\n` });
     expect(statesOf(emulator)).toEqual(['RUNNING']);

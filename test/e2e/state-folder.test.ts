@@ -143,11 +143,10 @@ test('without a journal, a trigger whose answer is lost says how to repeat it, a
   expect(emulator.runs()).toHaveLength(1);
 });
 
-test('where no folder can be made, neither a limit nor a setting waits for one', async () => {
-  const { env } = await withEmulator({ rateLimit: { requests: 1, window: '1h' } });
+test('where no folder can be made, neither a run nor a setting waits for one', async () => {
+  const { env } = await withEmulator({});
   const broken = { ...env, RUNCTL_STATE_DIR: '/proc/nowhere', RUNCTL_CONFIG_DIR: '/proc/nowhere' };
   expect((await runProgram(['trigger', 'nightly'], { env: broken })).code).toBe(0);
-  expect((await runProgram(['trigger', 'weekly'], { env: broken })).code).toBe(9);
   const { code, stderr } = await runProgram(['config', 'set', 'project', env.RUNCTL_PROJECT ?? ''], { env: broken });
   expect([code, stderr]).toEqual([2, expect.stringContaining('cannot be written (ENOENT)')]);
 });
@@ -185,7 +184,7 @@ test('what is written is for its owner alone, and holds no byte of the API key',
   expect((await runProcess(['trigger', 'nightly'], { env, shell })).code).toBe(8);
   const state = env.RUNCTL_STATE_DIR ?? '';
   const entries = ['.', ...readdirSync(state, { recursive: true, encoding: 'utf8' })].map((name) => join(state, name));
-  expect(entries.length).toBeGreaterThan(3);
+  expect(entries).toContain(join(state, 'journal.jsonl'));
   for (const entry of entries) {
     const isFolder = statSync(entry).isDirectory();
     expect([entry, statSync(entry).mode & 0o777]).toEqual([entry, isFolder ? 0o700 : 0o600]);

@@ -138,31 +138,11 @@ test('what the service says moves no cursor, sets no title and clears no screen'
   expect(screen.written()).not.toContain(`${esc}[2J`);
 });
 
-describe('beside the text', () => {
-  const taskbar = (state: string) => `${esc}]9;4;${state}${esc}\\`;
-
-  test.each([
-    ['Ghostty', { TERM_PROGRAM: 'ghostty' }, true],
-    ['Windows Terminal', { WT_SESSION: '1' }, true],
-    ['a terminal of VTE 0.79', { VTE_VERSION: '7900' }, true],
-    ['a terminal nobody knows', {}, false],
-    ['an iTerm2 without progress', { TERM_PROGRAM: 'iTerm.app', TERM_FEATURES: 'T3' }, false],
-    ['tmux in Ghostty', { TERM_PROGRAM: 'ghostty', TMUX: '/tmp/tmux' }, false],
-  ])('%s shows progress on the taskbar: %j', async (_, env, shows) => {
-    const screen = await onScreen(watching, failing, { env: env as unknown as Record<string, string> });
-    await screen.exit;
-    const written = screen.written();
-    expect(written.includes(taskbar('3;0'))).toBe(shows);
-    // And takes it away at the end.
-    expect(written.lastIndexOf(taskbar('0;0')) > written.lastIndexOf(taskbar('3;0'))).toBe(shows);
-  });
-
-  test('--bell rings once, at the end', async () => {
-    const screen = await onScreen([...watching, '--bell'], going);
-    await screen.sees(/RUNNING/);
-    expect(screen.written()).not.toContain(bell);
-    screen.endRuns();
-    await screen.exit;
-    expect(screen.written().split(bell)).toHaveLength(2);
-  });
+test('--bell rings once, at the end', async () => {
+  const screen = await onScreen([...watching, '--bell'], going);
+  await screen.sees(/RUNNING/);
+  expect(screen.written()).not.toContain(bell);
+  screen.endRuns();
+  await screen.exit;
+  expect(screen.written().split(bell)).toHaveLength(2);
 });

@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import { runCli } from '../../src/cli/run.ts';
 import type { Env, Sink } from '../../src/context.ts';
 import { systemClock } from '../../src/process.ts';
+import { program } from '../../src/program.ts';
 import { hasColors, hasUnicode } from '../../src/render/terminal.ts';
 import { createSecrets } from '../../src/secrets.ts';
 
@@ -30,7 +31,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   stdin.end(input);
   const stdout = memorySink(env);
   const stderr = memorySink(env, secrets.scrub);
-  const code = await runCli(argv, {
+  const code = await runCli(argv, program, {
     stdin,
     stdout,
     stderr,

@@ -11,13 +11,13 @@ import {
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
-import { accepted, baseUrl, intent, request, seen, uuid } from './records.ts';
+import { accepted, baseUrl, key, status, triggered, uuid } from './records.ts';
 import { createStage, linesIn, stageIn } from './stage.ts';
 
 describe('the file', () => {
   test('and its folder are private', () => {
     const { open, folder, file } = createStage();
-    expect(open().append(intent(1))).toBe(true);
+    expect(open().append(triggered(1))).toBe(true);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
@@ -25,34 +25,34 @@ describe('the file', () => {
   test('is not created by reading', () => {
     const { open, folder, troubles } = createStage();
     expect([...open().runs()]).toEqual([]);
-    expect(open().findKey(request(1))).toBeUndefined();
+    expect(open().findKey(key(1))).toBeUndefined();
     expect(() => statSync(folder)).toThrow('ENOENT');
     expect(troubles).toEqual([]);
   });
 
   test('holds one JSON object a line, and a blank line before each', () => {
     const { open, file } = createStage();
-    open().append(intent(1));
+    open().append(triggered(1));
     expect(readFileSync(file, 'utf8')).toMatch(
-      /^\n\{"schema":1,"at":"2026-11-21T03:00:00.000Z","type":"intent".*\}\n$/,
+      /^\n\{"schema":1,"at":"2026-11-21T03:00:00.000Z","type":"triggered".*\}\n$/,
     );
   });
 
   test.each([
     ['a torn one', '\n{"schema":1,"at":"2026-11-21T03:00'],
-    ['one of another schema', '\n{"schema":2,"type":"intent"}\n'],
+    ['one of another schema', '\n{"schema":2,"type":"triggered"}\n'],
     [
       'one of another type',
       '\n{"schema":1,"at":"2026-11-21T03:00:00Z","baseUrl":"x","target":"agent/x","type":"new"}\n',
     ],
-    ['JSON that is no object', '\nnull\n[]\n"intent"\n1\n'],
+    ['JSON that is no object', '\nnull\n[]\n"triggered"\n1\n'],
     ['zeros that a power failure left', '\0'.repeat(5000)],
     ['bytes that are no text', Buffer.from([10, 0xff, 0xfe, 0xc3, 10])],
     ['the same with Windows line ends', '\r\n\r\n{}\r\n'],
   ])('may hold foreign lines: %s', (_, foreign) => {
     const { open, file, troubles } = createStage();
     const journal = open();
-    journal.append(intent(1));
+    journal.append(triggered(1));
     appendFileSync(file, foreign);
     journal.append(accepted(1));
     appendFileSync(file, foreign);
@@ -72,7 +72,7 @@ describe('the file', () => {
     ['creditsCharged', '2'],
   ])('may hold lines with a wrong %s: %j', (field, value) => {
     const { open, file } = createStage();
-    open().append(seen(1, 'RUNNING'));
+    open().append(status(1, 'RUNNING'));
     const [record] = linesIn(dirname(file)).filter((line) => line !== '');
     writeFileSync(file, JSON.stringify({ ...JSON.parse(record ?? ''), [field]: value }));
     expect([...open().runs()]).toEqual([]);
@@ -82,11 +82,11 @@ describe('the file', () => {
     const { open } = createStage();
     const body = JSON.stringify({ message: 'é'.repeat(1_500_000) });
     const journal = open();
-    journal.append({ ...intent(1), body });
-    journal.append({ ...intent(2), body: '{}' });
+    journal.append({ ...triggered(1), body });
+    journal.append({ ...triggered(2), body: '{}' });
     expect(
       open()
-        .openIntents({ baseUrl })
+        .unresolvedTriggers({ baseUrl })
         .map((one) => one.body),
     ).toEqual(['{}', body]);
   });
@@ -95,7 +95,7 @@ describe('the file', () => {
 describe('a full file', () => {
   test('is followed by another, and all is read on', () => {
     const { open, folder } = createStage();
-    for (let n = 0; n < 20; n++) open(400).append(seen(n, 'RUNNING'));
+    for (let n = 0; n < 20; n++) open(400).append(status(n, 'RUNNING'));
     expect(readdirSync(folder)).toEqual(
       expect.arrayContaining(['journal.jsonl', 'journal-1.jsonl', 'journal-9.jsonl']),
     );
@@ -106,9 +106,9 @@ describe('a full file', () => {
 
   test('may be thrown away', () => {
     const { open, file } = createStage();
-    for (let n = 0; n < 3; n++) open(1).append(seen(n, 'RUNNING'));
+    for (let n = 0; n < 3; n++) open(1).append(status(n, 'RUNNING'));
     rmSync(file);
-    open(1).append(seen(3, 'RUNNING'));
+    open(1).append(status(3, 'RUNNING'));
     expect([...open().runs()].map(({ executionId }) => executionId)).toEqual([uuid(3), uuid(2), uuid(1)]);
   });
 
@@ -117,8 +117,8 @@ describe('a full file', () => {
     mkdirSync(file, { recursive: true });
     symlinkSync(join(folder, '..', 'elsewhere'), join(folder, 'journal-1.jsonl'));
     writeFileSync(join(folder, '..', 'elsewhere'), '');
-    open().append(intent(1));
-    expect(open().last({})?.idempotencyKey).toBe('key-1');
+    for (let n = 1; n <= 16; n++) open().append(triggered(n));
+    expect(open().last({})?.idempotencyKey).toBe('key-16');
     expect(troubles).toEqual([]);
   });
 });
@@ -147,7 +147,7 @@ describe('trouble is said once, and the journal is done without', () => {
     const stage = createStage();
     prepare(stage);
     const journal = stage.open();
-    expect(journal.append(intent(1))).toBe(false);
+    expect(journal.append(triggered(1))).toBe(false);
     expect(journal.append(accepted(1))).toBe(false);
     expect([...journal.runs()]).toEqual([]);
     expect(journal.find(uuid(1), { baseUrl })).toBeUndefined();
@@ -161,24 +161,24 @@ describe('trouble is said once, and the journal is done without', () => {
     const journal = openJournal({ folder: undefined, nowMs: () => 0, onTrouble: (line) => troubles.push(line) });
     expect(journal.last({})).toBeUndefined();
     expect(troubles).toEqual([]);
-    expect(journal.append(intent(1))).toBe(false);
+    expect(journal.append(triggered(1))).toBe(false);
     journal.append(accepted(1));
-    expect(journal.openIntents({ baseUrl })).toEqual([]);
+    expect(journal.unresolvedTriggers({ baseUrl })).toEqual([]);
     expect(troubles).toEqual([expect.stringContaining('there is no folder for the journal')]);
   });
 
   test('when a part of it cannot be read; the rest is', () => {
     const { open, file, troubles } = createStage();
-    for (const n of [1, 2, 3]) open(1).append(intent(n));
+    for (const n of [1, 2, 3]) open(1).append(triggered(n));
     rmSync(file);
     mkdirSync(file);
-    expect(open().openIntents({ baseUrl })).toHaveLength(2);
+    expect(open().unresolvedTriggers({ baseUrl })).toHaveLength(2);
     expect(troubles).toEqual([expect.stringContaining('cannot be read (EISDIR)')]);
   });
 
   test('when the place is one where nothing can be made', () => {
     const { open, troubles } = stageIn('/proc/nowhere');
-    expect(open().append(intent(1))).toBe(false);
+    expect(open().append(triggered(1))).toBe(false);
     expect(troubles).toHaveLength(1);
   });
 });

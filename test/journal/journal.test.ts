@@ -1,16 +1,17 @@
 import { describe, expect, test } from 'vitest';
+import type { NewRecord } from '../../src/journal/records.ts';
 import type { Target } from '../../src/runs/run.ts';
 import {
   accepted,
   account,
   agent,
   baseUrl,
-  intent,
+  key,
   nightly,
   projectId,
   refused,
-  request,
-  seen,
+  status,
+  triggered,
   uuid,
   weekly,
 } from './records.ts';
@@ -22,8 +23,8 @@ describe('the runs', () => {
   test('come newest first, with the last state known', () => {
     const { open } = createStage();
     const journal = open();
-    for (const record of [intent(1), accepted(1), intent(2, weekly), accepted(2, weekly)]) journal.append(record);
-    journal.append({ ...seen(1, 'COMPLETED'), startedAt: 'S', completedAt: 'C', creditsCharged: 2.5 });
+    for (const record of [triggered(1), accepted(1), triggered(2, weekly), accepted(2, weekly)]) journal.append(record);
+    journal.append({ ...status(1, 'COMPLETED'), startedAt: 'S', completedAt: 'C', creditsCharged: 2.5 });
     expect([...open().runs()]).toEqual([
       expect.objectContaining({ executionId: uuid(2), target: weekly, status: 'RUNNING', idempotencyKey: 'key-2' }),
       {
@@ -42,19 +43,19 @@ describe('the runs', () => {
 
   test('show a trigger without an outcome as one without id and state', () => {
     const { open } = createStage();
-    open().append(intent(1));
+    open().append(triggered(1));
     expect(open().last({})).toMatchObject({ executionId: null, status: null, idempotencyKey: 'key-1' });
   });
 
   test('leave out what was refused or forgotten', () => {
     const { open } = createStage();
     const journal = open();
-    for (const record of [intent(1), refused(1), intent(2)]) journal.append(record);
-    journal.append({ type: 'forgotten', ...request(2) });
+    for (const record of [triggered(1), refused(1), triggered(2)]) journal.append(record);
+    journal.append({ type: 'forgotten', ...key(2) });
     expect([...open().runs()]).toEqual([]);
   });
 
-  test('of which an outcome was recorded but no intent are known all the same', () => {
+  test('of which an outcome was recorded but no trigger are known all the same', () => {
     const { open } = createStage();
     open().append(accepted(1));
     expect(ids(open().runs())).toEqual([uuid(1)]);
@@ -62,21 +63,21 @@ describe('the runs', () => {
 
   test('started elsewhere are known from the first look at them', () => {
     const { open } = createStage();
-    open().append(seen(1, 'RUNNING'));
+    open().append(status(1, 'RUNNING'));
     const journal = open();
-    for (const record of [intent(2), accepted(2)]) journal.append(record);
-    open().append(seen(1, 'FAILED'));
+    for (const record of [triggered(2), accepted(2)]) journal.append(record);
+    open().append(status(1, 'FAILED'));
     expect(ids(open().runs())).toEqual([uuid(2), uuid(1)]);
     expect(open().find(uuid(1), { baseUrl })).toMatchObject({ status: 'FAILED', idempotencyKey: null });
   });
 
   test.each([
-    ['a later state', [seen(1, 'COMPLETED'), seen(1, 'RUNNING')]],
-    ['a later ending', [seen(1, 'COMPLETED'), seen(1, 'FAILED')]],
-    ['a replayed answer to its trigger', [seen(1, 'COMPLETED'), accepted(1)]],
+    ['a later state', [status(1, 'COMPLETED'), status(1, 'RUNNING')]],
+    ['a later ending', [status(1, 'COMPLETED'), status(1, 'FAILED')]],
+    ['a replayed answer to its trigger', [status(1, 'COMPLETED'), accepted(1)]],
   ])('keep a final state over %s', (_, records) => {
     const { open } = createStage();
-    open().append(intent(1));
+    open().append(triggered(1));
     for (const record of records) open().append(record);
     expect(open().find(uuid(1), { baseUrl })?.status).toBe('COMPLETED');
     expect([...open().runs()]).toContainEqual(expect.objectContaining({ executionId: uuid(1), status: 'COMPLETED' }));
@@ -85,8 +86,8 @@ describe('the runs', () => {
   test('of an agent end with any state but RUNNING', () => {
     const { open } = createStage();
     const journal = open();
-    journal.append(seen(1, 'ERROR', agent));
-    journal.append(seen(1, 'RUNNING', agent));
+    journal.append(status(1, 'ERROR', agent));
+    journal.append(status(1, 'RUNNING', agent));
     expect(open().last({ baseUrl })).toMatchObject({ target: agent, status: 'ERROR' });
   });
 
@@ -102,26 +103,51 @@ describe('the runs', () => {
   ])('can be chosen by %s', (_, filter, expected) => {
     const { open } = createStage();
     const journal = open();
-    journal.append(seen(1, 'RUNNING'));
-    journal.append(seen(2, 'FAILED', weekly));
-    journal.append(seen(3, 'COMPLETED', agent));
-    journal.append({ ...seen(4, 'RUNNING'), baseUrl: 'http://localhost:1' });
+    journal.append(status(1, 'RUNNING'));
+    journal.append(status(2, 'FAILED', weekly));
+    journal.append(status(3, 'COMPLETED', agent));
+    journal.append({ ...status(4, 'RUNNING'), baseUrl: 'http://localhost:1' });
     expect(ids(open().runs(filter))).toEqual(expected.map(uuid));
   });
 
   test('with strange names are found by them', () => {
     const { open } = createStage();
     const target = { family: 'automation', projectId, automationName: 'a/"b"\n%2F\u{1F600}é\\' } as const;
-    open().append(seen(1, 'RUNNING', target));
+    open().append(status(1, 'RUNNING', target));
     expect(open().last({ target })?.target).toEqual(target);
     expect(open().last({ automation: target.automationName })?.executionId).toBe(uuid(1));
+  });
+
+  describe('keep the place of their first record, however far back', () => {
+    const withTwentyAfter = (first: NewRecord) => {
+      const { open } = createStage();
+      open().append(first);
+      for (let n = 11; n <= 30; n++) for (const record of [triggered(n), accepted(n)]) open().append(record);
+      return open;
+    };
+
+    test('where a trigger was answered with a run that was known before', () => {
+      const open = withTwentyAfter({ ...status(1, 'COMPLETED'), first: true });
+      open().append({ ...triggered(1), userProvided: true });
+      expect(open().last({})?.idempotencyKey).toBe('key-1');
+      open().append(accepted(1));
+      expect(open().last({})?.executionId).toBe(uuid(30));
+      expect([...open().runs()].at(-1)).toMatchObject({ executionId: uuid(1), status: 'COMPLETED' });
+    });
+
+    test('where an unresolved trigger is sent again', () => {
+      const open = withTwentyAfter(triggered(1));
+      open().append({ ...triggered(1), attempt: 'attempt-2', first: undefined });
+      expect(open().last({})?.executionId).toBe(uuid(30));
+      expect([...open().runs()].at(-1)).toMatchObject({ executionId: null, idempotencyKey: 'key-1' });
+    });
   });
 
   test('at different addresses may share an id', () => {
     const { open } = createStage();
     const journal = open();
-    journal.append(seen(1, 'FAILED'));
-    journal.append({ ...seen(1, 'RUNNING'), baseUrl: 'http://localhost:1' });
+    journal.append(status(1, 'FAILED'));
+    journal.append({ ...status(1, 'RUNNING'), baseUrl: 'http://localhost:1' });
     expect(open().find(uuid(1), { baseUrl })?.status).toBe('FAILED');
     expect([...open().runs()]).toHaveLength(2);
   });
@@ -132,8 +158,8 @@ describe('a state', () => {
     const { open } = createStage();
     const run = { target: nightly, executionId: uuid(1) };
     for (const status of ['RUNNING', 'RUNNING', 'COMPLETED']) {
-      open().sawState(baseUrl, run, { status, document: {} });
-      open().sawState(baseUrl, run, { status, document: {} });
+      open().recordStatus(baseUrl, run, { status, document: {} });
+      open().recordStatus(baseUrl, run, { status, document: {} });
     }
     expect(open().find(uuid(1), { baseUrl })?.status).toBe('COMPLETED');
     expect([...open().runs()]).toHaveLength(1);
@@ -142,11 +168,11 @@ describe('a state', () => {
   test('that tells less than is known is not recorded', () => {
     const { open, folder } = createStage();
     const run = { target: nightly, executionId: uuid(1) };
-    open().sawState(baseUrl, run, { status: 'COMPLETED', startedAt: 'S', completedAt: 'C', document: {} });
+    open().recordStatus(baseUrl, run, { status: 'COMPLETED', startedAt: 'S', completedAt: 'C', document: {} });
     const before = linesIn(folder);
-    open().sawState(baseUrl, run, { status: 'COMPLETED', completedAt: 'C', document: {} });
+    open().recordStatus(baseUrl, run, { status: 'COMPLETED', completedAt: 'C', document: {} });
     expect(linesIn(folder)).toEqual(before);
-    open().sawState(baseUrl, run, { status: 'COMPLETED', creditsCharged: 2, document: {} });
+    open().recordStatus(baseUrl, run, { status: 'COMPLETED', creditsCharged: 2, document: {} });
     expect(open().find(uuid(1), { baseUrl })).toMatchObject({ startedAt: 'S', completedAt: 'C', creditsCharged: 2 });
   });
 });
@@ -157,52 +183,52 @@ describe('a run that the service does not know', () => {
 
   test('has no state any more once it must be over', () => {
     const { open, clock } = createStage();
-    for (const record of [intent(1), accepted(1), intent(2), accepted(2)]) open().append(record);
+    for (const record of [triggered(1), accepted(1), triggered(2), accepted(2)]) open().append(record);
     clock.nowMs += day + 1;
-    open().missed(baseUrl, run);
-    open().missed(baseUrl, run);
+    open().markNotFound(baseUrl, run);
+    open().markNotFound(baseUrl, run);
     expect([...open().runs()].map(({ status }) => status)).toEqual(['RUNNING', null]);
     expect(open().find(uuid(1), { baseUrl })).toMatchObject({ status: null, idempotencyKey: 'key-1' });
-    expect(open().findKey(request(1))).toEqual({ state: 'accepted', executionId: uuid(1) });
+    expect(open().findKey(key(1))).toEqual({ state: 'accepted', executionId: uuid(1) });
   });
 
   test('is as it was where it may be going, has ended, or was never heard of', () => {
     const { open, clock, folder } = createStage();
     const journal = open();
-    for (const record of [intent(1), accepted(1), seen(2, 'FAILED')]) journal.append(record);
+    for (const record of [triggered(1), accepted(1), status(2, 'FAILED')]) journal.append(record);
     const before = linesIn(folder);
     clock.nowMs += day - 1000;
-    journal.missed(baseUrl, run);
+    journal.markNotFound(baseUrl, run);
     clock.nowMs += day;
-    journal.missed(baseUrl, { ...run, executionId: uuid(2) });
-    journal.missed(baseUrl, { ...run, executionId: uuid(3) });
+    journal.markNotFound(baseUrl, { ...run, executionId: uuid(2) });
+    journal.markNotFound(baseUrl, { ...run, executionId: uuid(3) });
     expect(linesIn(folder)).toEqual(before);
   });
 
-  test('is believed to go on if it is seen again', () => {
+  test('is running if the service knows it again', () => {
     const { open, clock } = createStage();
     const journal = open();
-    journal.append(seen(1, 'RUNNING'));
+    journal.append(status(1, 'RUNNING'));
     clock.nowMs += 2 * day;
-    journal.missed(baseUrl, run);
-    journal.sawState(baseUrl, run, { status: 'RUNNING', document: {} });
+    journal.markNotFound(baseUrl, run);
+    journal.recordStatus(baseUrl, run, { status: 'RUNNING', document: {} });
     expect(open().find(uuid(1), { baseUrl })?.status).toBe('RUNNING');
   });
 });
 
-describe('an open intent', () => {
+describe('an unresolved trigger', () => {
   test('holds what is needed to send it again', () => {
     const { open, clock } = createStage();
-    open().append({ ...intent(1, agent), body: '{"message":"hi"}', given: true });
-    open().append({ type: 'doubtful', ...request(1, agent), reason: 'the connection was reset' });
+    open().append({ ...triggered(1, agent), body: '{"message":"hi"}', userProvided: true });
+    open().append({ type: 'in_doubt', ...key(1, agent), reason: 'the connection was reset' });
     clock.nowMs += 5000;
-    expect(open().openIntents({ baseUrl })).toEqual([
+    expect(open().unresolvedTriggers({ baseUrl })).toEqual([
       {
         account,
         target: agent,
         idempotencyKey: 'key-1',
         body: '{"message":"hi"}',
-        given: true,
+        userProvided: true,
         at: '2026-11-21T03:00:00.000Z',
         ageMs: 5000,
         reason: 'the connection was reset',
@@ -211,55 +237,55 @@ describe('an open intent', () => {
   });
 
   test.each([
-    ['an acceptance', [intent(1), accepted(1)], 0],
-    ['a refusal', [intent(1), refused(1)], 0],
-    ['a refusal, until the key is sent again', [intent(1), refused(1), intent(1)], 1],
-    ['an acceptance, for good', [intent(1), accepted(1), intent(1)], 0],
-    ['the outcome of another automation with the same key: no', [intent(1), accepted(1, weekly)], 1],
+    ['an acceptance', [triggered(1), accepted(1)], 0],
+    ['a refusal', [triggered(1), refused(1)], 0],
+    ['a refusal, until the key is sent again', [triggered(1), refused(1), triggered(1)], 1],
+    ['an acceptance, for good', [triggered(1), accepted(1), triggered(1)], 0],
+    ['the outcome of another automation with the same key: no', [triggered(1), accepted(1, weekly)], 1],
   ])('is closed by %s', (_, records, expected) => {
     const { open } = createStage();
     for (const record of records) open().append(record);
-    expect(open().openIntents({ baseUrl })).toHaveLength(expected);
+    expect(open().unresolvedTriggers({ baseUrl })).toHaveLength(expected);
   });
 
   test('is not closed by the refusal of another process that sent the same key at the same time', () => {
     const { open } = createStage();
     const [one, other] = [open(), open()];
-    one.append({ ...intent(1), attempt: 'one' });
-    other.append({ ...intent(1), attempt: 'other' });
-    one.append({ type: 'doubtful', ...request(1), reason: 'reset' });
+    one.append({ ...triggered(1), attempt: 'one' });
+    other.append({ ...triggered(1), attempt: 'other' });
+    one.append({ type: 'in_doubt', ...key(1), reason: 'reset' });
     other.append({ ...refused(1), attempt: 'other' });
-    expect(open().openIntents({ baseUrl })).toMatchObject([{ idempotencyKey: 'key-1', reason: 'reset' }]);
-    expect(open().findKey(request(1))?.state).toBe('open');
+    expect(open().unresolvedTriggers({ baseUrl })).toMatchObject([{ idempotencyKey: 'key-1', reason: 'reset' }]);
+    expect(open().findKey(key(1))?.state).toBe('open');
     expect([...open().runs()]).toMatchObject([{ executionId: null, idempotencyKey: 'key-1' }]);
     one.append({ ...refused(1), attempt: 'one' });
-    expect(open().openIntents({ baseUrl })).toEqual([]);
+    expect(open().unresolvedTriggers({ baseUrl })).toEqual([]);
     expect([...open().runs()]).toEqual([]);
   });
 
   test('is looked for no further back than asked', () => {
     const { open, clock } = createStage();
     for (let n = 1; n <= 300; n++) {
-      open().append(intent(n, n % 2 ? nightly : weekly));
+      open().append(triggered(n, n % 2 ? nightly : weekly));
       clock.nowMs += 1000;
     }
-    const found = open().openIntents({ baseUrl, target: weekly, maxAgeMs: 10_000 });
+    const found = open().unresolvedTriggers({ baseUrl, target: weekly, maxAgeMs: 10_000 });
     expect(found.map(({ ageMs }) => ageMs)).toEqual([1000, 3000, 5000, 7000, 9000]);
-    expect(open().openIntents({ baseUrl, maxAgeMs: 250_000 })).toHaveLength(250);
+    expect(open().unresolvedTriggers({ baseUrl, maxAgeMs: 250_000 })).toHaveLength(250);
   });
 
   test('that is sent again keeps its age and its place', () => {
     const { open, clock } = createStage();
     const journal = open();
-    journal.append(intent(1));
-    journal.append(intent(2));
+    journal.append(triggered(1));
+    journal.append(triggered(2));
     clock.nowMs += 60_000;
     const other = open();
-    other.openIntents({ baseUrl });
-    other.append(intent(1));
+    other.unresolvedTriggers({ baseUrl });
+    other.append(triggered(1));
     expect(
       open()
-        .openIntents({ baseUrl })
+        .unresolvedTriggers({ baseUrl })
         .map(({ idempotencyKey, ageMs }) => [idempotencyKey, ageMs]),
     ).toEqual([
       ['key-2', 60_000],
@@ -270,45 +296,68 @@ describe('an open intent', () => {
     expect(ids(open().runs())).toEqual([null, uuid(1)]);
   });
 
+  test('that is sent again after a refusal begins anew', () => {
+    const { open, clock } = createStage();
+    for (const record of [triggered(1), triggered(2), refused(1)]) open().append(record);
+    clock.nowMs += 1000;
+    open().append(triggered(1));
+    const expected = [
+      { idempotencyKey: 'key-1', at: '2026-11-21T03:00:01.000Z' },
+      { idempotencyKey: 'key-2', at: '2026-11-21T03:00:00.000Z' },
+    ];
+    expect(open().unresolvedTriggers({ baseUrl })).toMatchObject(expected);
+    expect([...open().runs()]).toMatchObject(expected);
+  });
+
+  test('is as old as its oldest attempt without an outcome', () => {
+    const { open, clock } = createStage();
+    open().append(triggered(1));
+    clock.nowMs += 1000;
+    open().append({ ...triggered(1), attempt: 'attempt-2', first: undefined });
+    open().append(refused(1));
+    expect([...open().runs()]).toMatchObject([{ at: '2026-11-21T03:00:01.000Z' }]);
+    expect(open().unresolvedTriggers({ baseUrl })).toMatchObject([{ at: '2026-11-21T03:00:01.000Z' }]);
+  });
+
   test('of another address is not shown', () => {
     const { open } = createStage();
-    open().append(intent(1));
-    expect(open().openIntents({ baseUrl: 'http://localhost:1' })).toEqual([]);
+    open().append(triggered(1));
+    expect(open().unresolvedTriggers({ baseUrl: 'http://localhost:1' })).toEqual([]);
   });
 });
 
 describe('a key', () => {
   test.each([
     ['is unknown before it is sent', [], undefined],
-    ['is open once it is sent', [intent(1)], 'open'],
-    ['is accepted', [intent(1), accepted(1)], 'accepted'],
-    ['stays accepted', [intent(1), accepted(1), intent(1), refused(1)], 'accepted'],
-    ['is unknown once it is refused', [intent(1), refused(1)], undefined],
-    ['is unknown once it is forgotten', [intent(1), { type: 'forgotten', ...request(1) } as const], undefined],
-    ['is unknown for another automation', [intent(1, weekly), accepted(1, weekly)], undefined],
-    ['is open under whatever API key', [{ ...intent(1), account: '0' }], 'open'],
+    ['is open once it is sent', [triggered(1)], 'open'],
+    ['is accepted', [triggered(1), accepted(1)], 'accepted'],
+    ['stays accepted', [triggered(1), accepted(1), triggered(1), refused(1)], 'accepted'],
+    ['is unknown once it is refused', [triggered(1), refused(1)], undefined],
+    ['is unknown once it is forgotten', [triggered(1), { type: 'forgotten', ...key(1) } as const], undefined],
+    ['is unknown for another automation', [triggered(1, weekly), accepted(1, weekly)], undefined],
+    ['is open under whatever API key', [{ ...triggered(1), account: '0' }], 'open'],
     [
       'is accepted under whatever API key',
       [
-        { ...intent(1), account: '0' },
+        { ...triggered(1), account: '0' },
         { ...accepted(1), account: '0' },
       ],
       'accepted',
     ],
-    ['is unknown at another address', [{ ...intent(1), baseUrl: 'http://localhost:1' }], undefined],
+    ['is unknown at another address', [{ ...triggered(1), baseUrl: 'http://localhost:1' }], undefined],
   ])('%s', (_, records, expected) => {
     const { open } = createStage();
     for (const record of records) open().append(record);
-    expect(open().findKey(request(1))?.state).toBe(expected);
+    expect(open().findKey(key(1))?.state).toBe(expected);
   });
 });
 
 test('durations are those of the last completed runs of the target', () => {
   const { open } = createStage();
   const journal = open();
-  const ended = (n: number, seconds: number, status = 'COMPLETED', target: Target = nightly) =>
+  const ended = (n: number, seconds: number, final = 'COMPLETED', target: Target = nightly) =>
     journal.append({
-      ...seen(n, status, target),
+      ...status(n, final, target),
       startedAt: '2026-11-21T03:00:00Z',
       completedAt: new Date(Date.parse('2026-11-21T03:00:00Z') + seconds * 1000).toISOString(),
     });
@@ -317,7 +366,7 @@ test('durations are those of the last completed runs of the target', () => {
   ended(3, 30, 'FAILED');
   ended(4, 40, 'COMPLETED', weekly);
   ended(5, -50);
-  journal.append(seen(6, 'COMPLETED'));
+  journal.append(status(6, 'COMPLETED'));
   ended(7, 70);
   expect(open().durations({ baseUrl, target: nightly }, 2)).toEqual([70_000, 20_000]);
   expect(open().durations({ baseUrl, target: nightly }, 9)).toEqual([70_000, 20_000, 10_000]);
@@ -325,7 +374,7 @@ test('durations are those of the last completed runs of the target', () => {
 
 test('a process that asks for many runs is answered as one that asks for few', () => {
   const { open } = createStage();
-  for (let number = 1; number <= 40; number++) open().append(seen(number, number % 2 ? 'FAILED' : 'RUNNING'));
+  for (let number = 1; number <= 40; number++) open().append(status(number, number % 2 ? 'FAILED' : 'RUNNING'));
   const journal = open();
   for (let number = 1; number <= 40; number++) {
     expect(journal.find(uuid(number), { baseUrl })?.status).toBe(number % 2 ? 'FAILED' : 'RUNNING');
@@ -338,6 +387,6 @@ test('a process that asks for many runs can be told what others have written sin
   const { open } = createStage();
   const journal = open();
   for (let number = 1; number <= 20; number++) expect(journal.find(uuid(number), { baseUrl })).toBeUndefined();
-  open().append(seen(1, 'RUNNING'));
-  expect(journal.find(uuid(1), { baseUrl, anew: true })?.status).toBe('RUNNING');
+  open().append(status(1, 'RUNNING'));
+  expect(journal.find(uuid(1), { baseUrl, fresh: true })?.status).toBe('RUNNING');
 });

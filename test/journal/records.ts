@@ -10,17 +10,20 @@ export const agent: AgentTarget = { family: 'agent', agentId: '00000000-0000-400
 /** A UUID for a small number. */
 export const uuid = (n: number) => `10000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 
-export const request = (n: number, target: Target = nightly) => ({
-  baseUrl,
-  account,
-  target,
-  idempotencyKey: `key-${n}`,
-});
-export const intent = (n: number, target: Target = nightly) =>
-  ({ type: 'intent', ...request(n, target), body: '{}', given: false }) as const;
+export const key = (n: number, target: Target = nightly) => ({ baseUrl, target, idempotencyKey: `key-${n}` });
+export const triggered = (n: number, target: Target = nightly) =>
+  ({
+    type: 'triggered',
+    ...key(n, target),
+    attempt: 'attempt-1',
+    account,
+    body: '{}',
+    userProvided: false,
+    first: true,
+  }) as const;
 export const accepted = (n: number, target: Target = nightly) =>
-  ({ type: 'accepted', ...request(n, target), executionId: uuid(n), status: 'RUNNING' }) as const;
+  ({ type: 'accepted', ...key(n, target), executionId: uuid(n), status: 'RUNNING' }) as const;
 export const refused = (n: number, target: Target = nightly) =>
-  ({ type: 'refused', ...request(n, target), name: 'already_active' }) as const;
-export const seen = (n: number, status: string, target: Target = nightly) =>
-  ({ type: 'seen', baseUrl, target, executionId: uuid(n), status }) as const;
+  ({ type: 'refused', ...key(n, target), attempt: 'attempt-1', name: 'already_active' }) as const;
+export const status = (n: number, status: string, target: Target = nightly) =>
+  ({ type: 'status', baseUrl, target, executionId: uuid(n), status }) as const;

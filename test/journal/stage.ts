@@ -10,7 +10,7 @@ export interface Stage {
   troubles: string[];
   clock: { nowMs: number };
   /** A journal as another process would open it. */
-  open(segmentBytes?: number): Journal;
+  open(fileBytes?: number): Journal;
 }
 
 /** A state folder of its own, removed after the test. */
@@ -24,8 +24,8 @@ export function createStage(): Stage {
 export function stageIn(folder: string): Stage {
   const troubles: string[] = [];
   const clock = { nowMs: Date.parse('2026-11-21T03:00:00.000Z') };
-  const open = (segmentBytes?: number) =>
-    openJournal({ folder, nowMs: () => clock.nowMs, onTrouble: (message) => troubles.push(message), segmentBytes });
+  const open = (fileBytes?: number) =>
+    openJournal({ folder, nowMs: () => clock.nowMs, onTrouble: (message) => troubles.push(message), fileBytes });
   return { folder, file: join(folder, 'journal.jsonl'), troubles, clock, open };
 }
 

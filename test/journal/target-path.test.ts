@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isTargetPath, pathOf, targetOf } from '../../src/journal/target-path.ts';
+import { isTargetPath, pathOf, targetOf } from '../../src/journal/records.ts';
 import type { Target } from '../../src/runs/run.ts';
 
 const targets: fc.Arbitrary<Target> = fc.oneof(

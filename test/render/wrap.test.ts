@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createTheme, typeset } from '../../src/render/theme.ts';
+import { createTheme, renderMarkup } from '../../src/render/theme.ts';
 import { wrap } from '../../src/render/wrap.ts';
 
 const word = fc.stringMatching(/^[!-~]{1,12}$/);
@@ -28,6 +28,10 @@ test('what is to be typed stays on one line, and in backquotes where there is no
   const [plain, colored] = await Promise.all([false, true].map((colors) => createTheme({ colors, unicode: true })));
   if (!plain || !colored) throw new Error('no theme');
   const sentence = 'settle it with `runctl recover --max-age 2d`, then go on';
-  expect(typeset(sentence, plain, { columns: 24 })).toBe('settle it with\n`runctl recover --max-age 2d`,\nthen go on');
-  expect(typeset(sentence, colored)).toBe('settle it with \u001B[36mrunctl recover --max-age 2d\u001B[39m, then go on');
+  expect(renderMarkup(sentence, plain, { columns: 24 })).toBe(
+    'settle it with\n`runctl recover --max-age 2d`,\nthen go on',
+  );
+  expect(renderMarkup(sentence, colored)).toBe(
+    'settle it with \u001B[36mrunctl recover --max-age 2d\u001B[39m, then go on',
+  );
 });

@@ -7,7 +7,7 @@ import { isFinal } from '../../src/runs/run.ts';
 import { propertyRuns } from '../helpers/property-runs.ts';
 import { fault, target } from '../helpers/scripted-service.ts';
 import type { Weather } from '../helpers/service-model.ts';
-import { account, baseUrl, createWorld, type ServiceOptions, type Use, type World } from './world.ts';
+import { baseUrl, createWorld, type ServiceOptions, type Use, type World } from './world.ts';
 
 const lossy = (['lost', 'unavailable', 'unreadable', 'in_progress'] as const).flatMap((kind): Weather[] =>
   [true, false].map((acts) => ({ ...fault(kind), acts })),
@@ -71,7 +71,7 @@ function checkWorld({ model, journal, keysOf, foreignKeys }: World): void {
   const known = new Set(records.map(({ executionId }) => executionId));
   const open = new Set(
     journal()
-      .openIntents({ baseUrl })
+      .unresolvedTriggers({ baseUrl })
       .map(({ idempotencyKey }) => idempotencyKey),
   );
   for (const { executionId, idempotencyKey } of runs) {
@@ -113,7 +113,7 @@ function checkTold(
   }
   if (problem?.facts.started === 'unknown') {
     const { idempotencyKey = '' } = problem.facts;
-    const known = journal().findKey({ baseUrl, account, target, idempotencyKey });
+    const known = journal().findKey({ baseUrl, target, idempotencyKey });
     const mayHaveClosed = isAlone ? /open|accepted/ : /open|accepted|refused/;
     expect(known?.state ?? 'refused', 'what is unknown can be recovered, or has been meanwhile').toMatch(mayHaveClosed);
     // Somebody's answer was lost, or somebody was killed: else there is nothing to doubt.
@@ -191,7 +191,7 @@ test('whatever the weather and whenever it is killed, one run for a trigger, non
         await world.run(recover);
         checkWorld(world);
       }
-      if (!options.replaysRefusals) expect(world.journal().openIntents({ baseUrl })).toEqual([]);
+      if (!options.replaysRefusals) expect(world.journal().unresolvedTriggers({ baseUrl })).toEqual([]);
     }),
     { numRuns: propertyRuns(120), examples: found },
   );

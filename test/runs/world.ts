@@ -139,7 +139,7 @@ export function createWorld(folder: string, options: ServiceOptions) {
       weather = [];
       const answer = await model.trigger({ target, idempotencyKey, body: '{}' }, context.signal);
       if (answer.kind === 'fault') return {};
-      journal.sawState(baseUrl, { target, executionId: answer.value.executionId ?? '' }, answer.value);
+      journal.recordStatus(baseUrl, { target, executionId: answer.value.executionId ?? '' }, answer.value);
       return {};
     }
     if (use.command === 'watch') {
@@ -161,10 +161,20 @@ export function createWorld(folder: string, options: ServiceOptions) {
   }
 
   async function recover({ journal, service, budget }: Connection, { clock, random, signal }: Context) {
-    for (const { target, idempotencyKey, body, given, ageMs } of journal.openIntents({ baseUrl }).reverse()) {
-      const record = createTriggerRecord(journal, { baseUrl, account, target, idempotencyKey, body, given });
+    for (const { target, idempotencyKey, body, userProvided, ageMs } of journal
+      .unresolvedTriggers({ baseUrl })
+      .reverse()) {
+      const record = createTriggerRecord(journal, {
+        baseUrl,
+        account,
+        target,
+        idempotencyKey,
+        body,
+        userProvided,
+        isRepeat: true,
+      });
       const ports = { service, budget, record, clock, random, signal, giveUpAfterMs: 30_000 };
-      await triggerRun({ target, idempotencyKey, body }, ports, { given, ageMs });
+      await triggerRun({ target, idempotencyKey, body }, ports, { given: userProvided, ageMs });
     }
   }
 

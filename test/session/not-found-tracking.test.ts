@@ -8,7 +8,7 @@ const baseUrl = 'https://a.test';
 
 function stage(scripts: Parameters<typeof scriptedService>[0]) {
   const missed: [string, Run][] = [];
-  const journal = { missed: (...said: [string, Run]) => void missed.push(said) };
+  const journal = { markNotFound: (...said: [string, Run]) => void missed.push(said) };
   return { missed, service: withMissingRuns(scriptedService(scripts), journal, baseUrl) };
 }
 

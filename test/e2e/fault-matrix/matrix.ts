@@ -19,11 +19,11 @@ drip                         12 unknown again  10 no again   10 no again   10 no
 truncation                   12 unknown again  10 no again   10 no again   10 no again
 early 100                    12 unknown again  10 no again   10 no again   10 no again
 408                          12 unknown again  10 no again   10 no again   10 no again
-429                          9 no once         9 no once     9 no once     10 no once
+429                          9 no again        9 no again    9 no again    10 no again
 429, seconds                 9 no once         9 no once     9 no once     10 no once
 429, date                    9 no once         9 no once     9 no once     10 no once
 429, past date               9 no again        9 no again    9 no again    10 no again
-429, garbage                 9 no once         9 no once     9 no once     10 no once
+429, garbage                 9 no again        9 no again    9 no again    10 no again
 429, huge                    9 no once         9 no once     9 no once     10 no once
 500                          12 unknown again  10 no again   10 no again   10 no again
 501                          12 unknown once   11 no once    11 no once    10 no again

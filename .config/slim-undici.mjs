@@ -1,4 +1,4 @@
-// What is left out of the packages we bundle, or loaded only when it is used.
+// What is left out of undici and commander, or loaded only when it is used.
 
 import { dirname } from 'node:path';
 
@@ -26,12 +26,12 @@ const parts = {
 };
 
 /** An esbuild plugin. */
-export const onlyWhatIsUsed = {
-  name: 'only-what-is-used',
+export const slimUndici = {
+  name: 'slim-undici',
   setup({ onResolve, onLoad }) {
     const replace = (filter, importer, path) =>
       onResolve({ filter }, (wanted) => (importer.test(wanted.importer) ? { path, namespace: 'parts' } : undefined));
-    replace(/^undici$/, /\/src\//, 'undici');
+    replace(/^undici$/, /^$/, 'undici');
     replace(/^node:http$/, /\/undici\//, 'undici/http');
     replace(/fetch\/body\.js$/, /\/undici\//, 'undici/body');
     replace(/client-h2\.js$/, /\/undici\//, 'undici/http2');

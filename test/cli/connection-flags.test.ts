@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { placeFlagsOf } from '../../src/cli/place-flags.ts';
+import { parse } from '../../src/cli/parse.ts';
+import { connectionFlags } from '../../src/cli/run.ts';
+import { program } from '../../src/program.ts';
 
 test.each([
   [['status'], ''],
@@ -7,10 +9,11 @@ test.each([
   [['status', '--profile=staging', '--json'], ' --profile staging'],
   [['status', '--base-url', 'https://a.example/x y'], " --base-url 'https://a.example/x y'"],
   [['status', '--profile', "o'b", '--base-url=https://b.example'], " --profile 'o'\\''b' --base-url https://b.example"],
-  [['status', '-p', 'x', '--json'], ' -p x'],
+  [['status', '-p', 'x', '--json'], ' --project x'],
   [['status', '--project=x'], ' --project x'],
+  [['config', '--profile', 'x', 'list'], ' --profile x'],
   [['emulator', '--', 'runctl', '--profile', 'x'], ''],
-  [['status', '--profile'], ''],
-])('of %j a command to type next needs "%s"', (argv, flags) => {
-  expect(placeFlagsOf(argv)).toBe(flags);
+])('the commands that a hint suggests after %j get the flags "%s"', (argv, flags) => {
+  const typed = parse(argv, program, { columns: 80, write() {} });
+  expect(connectionFlags(typed?.options ?? {})).toBe(flags);
 });

@@ -1,0 +1,102 @@
+import { Argument, Command, Option } from 'commander';
+import { usageProblem } from '../problems/problem.ts';
+import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from './define-command.ts';
+import { addExamples, addReadOn, formatItem, helpCommand, helpOption, versionOption } from './help.ts';
+
+/** The command of a command line, with the values that it is to be run with. */
+export interface ParsedCommand {
+  command: CommandDefinition;
+  arguments: Record<string, unknown>;
+  options: Record<string, unknown>;
+}
+
+export interface Output {
+  write(text: string): void;
+  readonly columns: number;
+}
+
+/** The program as commander parses it. A command that was typed goes to `onParsed` and is not run; help goes to `output`. */
+export function toCommander(
+  program: CommandDefinition,
+  output: Output,
+  onParsed: (parsed: ParsedCommand) => void = () => {},
+): Command {
+  const columns = () => output.columns;
+  const root = new Command(program.name)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => output.write(text),
+      // What commander refuses is reported like every other problem.
+      writeErr: () => {},
+      getOutHelpWidth: columns,
+      getOutHasColors: () => false,
+    })
+    .helpOption(helpOption.flags, helpOption.about)
+    .configureHelp({ subcommandTerm: nameAndArguments, formatItem })
+    // `config --profile x set` and `config set --profile x` mean the same.
+    .enablePositionalOptions()
+    .showHelpAfterError(false);
+  addReadOn(root, columns);
+  fill(root, program);
+  return root;
+
+  function fill(target: Command, definition: CommandDefinition): Command {
+    const { about, version, arguments: args = {}, options = {}, commands, run } = definition;
+    target.description(about);
+    if (version) target.version(version, versionOption.flags, versionOption.about);
+    for (const argument of Object.values(args)) target.addArgument(argumentOf(argument));
+    for (const [name, option] of Object.entries(options)) target.addOption(optionOf(name, option));
+    for (const inner of commands ?? []) {
+      const command = fill(new Command(inner.name).copyInheritedSettings(target), inner).helpGroup(inner.heading ?? '');
+      if (inner.name === helpCommand.name) target.addHelpCommand(command);
+      else target.addCommand(command);
+    }
+    if (run) {
+      target.allowExcessArguments(commands !== undefined).action(() => {
+        if (commands) refuseUnknown(target);
+        onParsed(valuesOf(target, definition));
+      });
+    }
+    addExamples(target, definition, columns);
+    return target;
+  }
+}
+
+function argumentOf({ form, about, choices }: ArgumentDefinition): Argument {
+  const argument = new Argument(form, about);
+  return choices ? argument.choices(choices.map(String)) : argument;
+}
+
+/** Each option has the name that the definition gives it, which tells the unit of a duration. */
+function optionOf(name: string, { flags, about, heading, choices, parse }: OptionDefinition): Option {
+  const option = new Option(flags, about);
+  option.attributeName = () => name;
+  if (heading) option.helpGroup(heading);
+  if (choices) option.choices(choices.map(String));
+  if (parse) option.argParser(parse);
+  return option;
+}
+
+/** Where a group can be run itself, commander takes the name of a command that it does not have for an argument. */
+function refuseUnknown(group: Command): void {
+  const [unknown] = group.args;
+  if (unknown === undefined) return;
+  throw usageProblem(`unknown command '${group.name()} ${unknown}'`, `see \`runctl ${group.name()} --help\``);
+}
+
+function valuesOf(typed: Command, command: CommandDefinition): ParsedCommand {
+  const names = Object.keys(command.arguments ?? {});
+  return {
+    command,
+    arguments: Object.fromEntries(names.map((name, index) => [name, typed.processedArgs[index]])),
+    options: typed.optsWithGlobals(),
+  };
+}
+
+function nameAndArguments(command: Command): string {
+  const words = command.registeredArguments.map((argument) => {
+    const name = `${argument.name()}${argument.variadic ? '…' : ''}`;
+    return argument.required ? `<${name}>` : `[${name}]`;
+  });
+  return [command.name(), ...words].join(' ');
+}

@@ -1,0 +1,79 @@
+import { InvalidArgumentError } from 'commander';
+import { errorTypes } from '../problems/next-step.ts';
+import { parseDuration } from '../runs/duration.ts';
+
+// What the values of options may look like. Each throws InvalidArgumentError for any other text.
+
+/** Milliseconds. */
+export function duration(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined) throw new InvalidArgumentError('give a duration like 500ms, 30s, 5m, 1h30m or 2d');
+  return ms;
+}
+
+/** Milliseconds; `0` alone needs no unit. */
+export const durationOrZero = (text: string) => (text === '0' ? 0 : duration(text));
+
+/** Milliseconds, more than 0. */
+export function positiveDuration(text: string): number {
+  const ms = duration(text);
+  if (ms === 0) throw new InvalidArgumentError('it must be more than 0');
+  return ms;
+}
+
+export const whole = (least: number, most: number) => (text: string) => {
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || number < least || number > most) {
+    throw new InvalidArgumentError(`give a whole number from ${least} to ${most}`);
+  }
+  return number;
+};
+
+const largestFactor = 100_000;
+
+/** Requests a second, seconds a second. */
+export function positive(text: string): number {
+  const number = Number(text);
+  if (!/^\d+(\.\d+)?$/.test(text) || number <= 0 || number > largestFactor) {
+    throw new InvalidArgumentError(`give a number greater than 0, at most ${largestFactor}`);
+  }
+  return number;
+}
+
+const byteUnits: Record<string, number> = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
+
+/** Bytes. */
+export function size(text: string): number {
+  const [, number, unit] = /^(\d+)(KiB|MiB|GiB)$/.exec(text) ?? [];
+  const bytes = Number(number) * (byteUnits[unit ?? ''] ?? Number.NaN);
+  // A string cannot hold much more.
+  if (!(bytes > 0 && bytes <= 2 ** 29)) throw new InvalidArgumentError('give a size like 64MiB, at most 512MiB');
+  return bytes;
+}
+
+/** The paths of `--field`, in the order in which they are given. */
+export function fieldPath(text: string, earlier: string[] = []): string[] {
+  if (text.split('.').some((key) => key === '')) throw new InvalidArgumentError('give a path like summary.failedSteps');
+  return [...earlier, text];
+}
+
+export function idempotencyKey(text: string): string {
+  // It travels in a header.
+  if (!/^[\x21-\x7e]{1,255}$/.test(text)) {
+    throw new InvalidArgumentError('give 1 to 255 visible ASCII characters without blanks');
+  }
+  return text;
+}
+
+/** One that the service never gives would never start a run again, and nobody would notice. */
+export function errorTypeNames(text: string): string[] {
+  const list = text.split(',').map((name) => name.trim());
+  const odd = list.find((name) => !errorTypes.includes(name));
+  if (odd !== undefined) throw new InvalidArgumentError(`${JSON.stringify(odd)} is none of ${errorTypes.join(', ')}`);
+  return list;
+}
+
+export function nonEmpty(text: string): string {
+  if (text === '') throw new InvalidArgumentError('it is empty');
+  return text;
+}

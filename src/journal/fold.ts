@@ -1,0 +1,165 @@
+import { isFinal, type Target } from '../runs/run.ts';
+import { type JournalRecord, type RecordOf, runIdOf, targetOf, triggerIdOf } from './records.ts';
+
+/** A run as the journal knows it, or an unresolved trigger: then `executionId` and `status` are null. */
+export interface JournalRun {
+  baseUrl: string;
+  target: Target;
+  executionId: string | null;
+  /** The last one known; the first final one stays. Null too where the service forgot the run before it reported its end. */
+  status: string | null;
+  startedAt: string | null;
+  completedAt: string | null;
+  creditsCharged: number | null;
+  /** Null for a run that this machine did not start. */
+  idempotencyKey: string | null;
+  /** When the trigger was accepted, or sent while it is unresolved; else when the run was first seen. ISO 8601. */
+  at: string;
+}
+
+/** What the attempts to start a run with one idempotency key came to. */
+export interface Trigger {
+  /** Those without an outcome, oldest first. While there is one, the trigger is unresolved. */
+  attempts: RecordOf<'triggered'>[];
+  /** The run that it started: once known, nothing changes that. */
+  executionId?: string;
+  /** Why an attempt is in doubt. */
+  reason?: string;
+  entry: Entry;
+}
+
+/** A place in the list of runs and unresolved triggers. */
+interface Entry {
+  /** Undefined where the trigger was refused or forgotten, or its run has a place of its own. */
+  run?: JournalRun;
+  /** Were its first records folded? Then no older record can change or move it. */
+  isWhole: boolean;
+}
+
+/** What the records say. */
+export interface State {
+  /** By `runIdOf`. */
+  runs: Map<string, JournalRun>;
+  /** By `triggerIdOf`, in the order of their first unresolved attempts. */
+  triggers: Map<string, Trigger>;
+  /** In the order of their first records. */
+  entries: Entry[];
+}
+
+/** The state after these records, the oldest first. */
+export function fold(records: Iterable<JournalRecord>): State {
+  const state: State = { runs: new Map(), triggers: new Map(), entries: [] };
+  for (const record of records) apply(state, record);
+  return state;
+}
+
+/** What one more record means. Where older ones were lost, it is understood as far as it goes. */
+export function apply(state: State, record: JournalRecord): void {
+  if (record.type === 'triggered') trigger(state, record);
+  else if (record.type === 'accepted') accept(state, record);
+  else if (record.type === 'status' || record.type === 'not_found') observe(state, record);
+  else resolve(state, record);
+}
+
+export const isUnresolved = ({ attempts }: Trigger): boolean => attempts.length > 0;
+
+/** Another attempt at an unresolved trigger joins it; one that was refused or forgotten begins anew. */
+function trigger({ triggers, entries }: State, record: RecordOf<'triggered'>): void {
+  const id = triggerIdOf(record);
+  const known = triggers.get(id);
+  if (known?.executionId !== undefined) return;
+  if (known && isUnresolved(known)) {
+    known.attempts.push(record);
+    return;
+  }
+  const entry: Entry = { run: createRun(record, null), isWhole: record.first === true };
+  entries.push(entry);
+  // The order of a `Map` is that in which its keys were added.
+  if (known) triggers.delete(id);
+  triggers.set(id, { attempts: [record], entry });
+}
+
+/** The run takes the place of its trigger, unless it was known before. */
+function accept(state: State, record: RecordOf<'accepted'>): void {
+  const isKnown = state.runs.has(runIdOf(record));
+  const run = learn(state.runs, record);
+  const known = state.triggers.get(triggerIdOf(record)) ?? unrecordedTrigger(state, record);
+  if (known.executionId === undefined) {
+    known.executionId = record.executionId;
+    known.attempts = [];
+    known.entry.run = isKnown ? undefined : run;
+    known.entry.isWhole &&= record.first === true;
+  } else if (!isKnown) {
+    state.entries.push({ run, isWhole: false });
+  }
+}
+
+function unrecordedTrigger({ triggers, entries }: State, record: RecordOf<'accepted'>): Trigger {
+  const entry: Entry = { isWhole: false };
+  const unrecorded: Trigger = { attempts: [], entry };
+  entries.push(entry);
+  triggers.set(triggerIdOf(record), unrecorded);
+  return unrecorded;
+}
+
+/** A refusal ends its own attempt only: another process may have sent the same idempotency key. */
+function resolve({ triggers }: State, record: RecordOf<'refused' | 'forgotten' | 'in_doubt'>): void {
+  const known = triggers.get(triggerIdOf(record));
+  if (!known || !isUnresolved(known)) return;
+  if (record.type === 'in_doubt') known.reason = record.reason;
+  else if (record.type === 'forgotten') known.attempts = [];
+  else known.attempts = known.attempts.filter(({ attempt }) => attempt !== record.attempt);
+  const [oldest] = known.attempts;
+  if (!oldest) known.entry.run = undefined;
+  else if (known.entry.run) known.entry.run.at = oldest.at;
+}
+
+function observe(state: State, record: RecordOf<'status' | 'not_found'>): void {
+  const isKnown = state.runs.has(runIdOf(record));
+  const run = learn(state.runs, record);
+  if (!isKnown) state.entries.push({ run, isWhole: record.first === true });
+}
+
+/** Adds what a record says to the run that it names, by `runIdOf`, and returns that. */
+export function learn(runs: State['runs'], record: RecordOf<'accepted' | 'status' | 'not_found'>): JournalRun {
+  const id = runIdOf(record);
+  const run = runs.get(id) ?? createRun(record, record.executionId);
+  runs.set(id, run);
+  if (record.type === 'not_found') {
+    if (!isFinished(run)) run.status = null;
+    return run;
+  }
+  if (record.type === 'accepted' && run.idempotencyKey === null) {
+    run.idempotencyKey = record.idempotencyKey;
+    run.at = record.at;
+  }
+  return Object.assign(run, reportedOf(run, record));
+}
+
+/** What is known of a run once the service has reported this, too: of a run that it accepts, that it is RUNNING. */
+export function reportedOf(known: JournalRun, report: Report) {
+  return {
+    status: isFinished(known) ? known.status : (report.status ?? 'RUNNING'),
+    startedAt: report.startedAt ?? known.startedAt,
+    completedAt: report.completedAt ?? known.completedAt,
+    creditsCharged: report.creditsCharged ?? known.creditsCharged,
+  };
+}
+
+type Report = Partial<Pick<RecordOf<'status'>, 'status' | 'startedAt' | 'completedAt' | 'creditsCharged'>>;
+
+const isFinished = ({ target, status }: JournalRun) => status !== null && isFinal(target, status);
+
+function createRun(record: JournalRecord, executionId: string | null): JournalRun {
+  return {
+    baseUrl: record.baseUrl,
+    target: targetOf(record.target),
+    executionId,
+    status: null,
+    startedAt: null,
+    completedAt: null,
+    creditsCharged: null,
+    idempotencyKey: record.type === 'triggered' ? record.idempotencyKey : null,
+    at: record.at,
+  };
+}

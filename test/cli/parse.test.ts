@@ -1,0 +1,192 @@
+import { expect, test } from 'vitest';
+import type { CommandDefinition } from '../../src/cli/define-command.ts';
+import { parse } from '../../src/cli/parse.ts';
+import { program } from '../../src/program.ts';
+
+const id = '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11';
+const settings =
+  '--api-key-file key.txt --base-url https://a.example -p x --profile staging --request-timeout 5s --debug';
+const ofSettings = {
+  apiKeyFile: 'key.txt',
+  baseUrl: 'https://a.example',
+  project: 'x',
+  profile: 'staging',
+  requestTimeout: '5s',
+  debug: true,
+};
+const following =
+  '--timeout 1h30m --give-up-after 90s --interval 2s --rate 0.5 --bell --on-final true --max-output 1MiB';
+const ofFollowing = {
+  timeoutMs: 5_400_000,
+  giveUpAfterMs: 90_000,
+  intervalMs: 2000,
+  rate: 0.5,
+  bell: true,
+  onFinal: 'true',
+  maxOutput: 1_048_576,
+};
+
+type Row = [line: string, command: string, args: Record<string, unknown>, options: Record<string, unknown>];
+
+const table: Row[] = [
+  ['trigger a', 'trigger', { automations: ['a'] }, {}],
+  [
+    'trigger a b --watch --if-active wait --rerun-on lease_lost,reaped --max-reruns 3',
+    'trigger',
+    { automations: ['a', 'b'] },
+    { watch: true, ifActive: 'wait', rerunOn: ['lease_lost', 'reaped'], maxReruns: 3 },
+  ],
+  [
+    'trigger a --idempotency-key k --splay 5m -q --json',
+    'trigger',
+    { automations: ['a'] },
+    { idempotencyKey: 'k', splayMs: 300_000, quiet: true, json: true },
+  ],
+  [`trigger a -w ${following}`, 'trigger', { automations: ['a'] }, { watch: true, ...ofFollowing }],
+  [`trigger --events ${settings} -- -a`, 'trigger', { automations: ['-a'] }, { events: true, ...ofSettings }],
+  [
+    'trigger a --timeout 0 --field a --field b.c',
+    'trigger',
+    { automations: ['a'] },
+    { timeoutMs: 0, field: ['a', 'b.c'] },
+  ],
+  ['status', 'status', { run: undefined }, {}],
+  [
+    'status @last --exit-status -a nightly --give-up-after 5s --field status --quiet',
+    'status',
+    { run: '@last' },
+    { exitStatus: true, automation: 'nightly', giveUpAfterMs: 5000, field: ['status'], quiet: true },
+  ],
+  [`status --json ${settings}`, 'status', { run: undefined }, { json: true, ...ofSettings }],
+  [
+    `result ${id} --exit-status --automation nightly --give-up-after 5s --max-output 64KiB`,
+    'result',
+    { run: id },
+    { exitStatus: true, automation: 'nightly', giveUpAfterMs: 5000, maxOutput: 65_536 },
+  ],
+  [`result --json -q ${settings}`, 'result', { run: undefined }, { json: true, quiet: true, ...ofSettings }],
+  ['result --field output', 'result', { run: undefined }, { field: ['output'] }],
+  ['watch', 'watch', { runs: [] }, {}],
+  [
+    `watch - a@last --fail-fast -a x ${following}`,
+    'watch',
+    { runs: ['-', 'a@last'] },
+    { failFast: true, automation: 'x', ...ofFollowing },
+  ],
+  [`watch --all --events ${settings}`, 'watch', { runs: [] }, { all: true, events: true, ...ofSettings }],
+  ['watch --json -q', 'watch', { runs: [] }, { json: true, quiet: true }],
+  ['watch --field status', 'watch', { runs: [] }, { field: ['status'] }],
+  [
+    'list --limit 5 -a nightly --state FAILED --all-addresses --json --quiet',
+    'list',
+    {},
+    { limit: 5, automation: 'nightly', state: 'FAILED', allAddresses: true, json: true, quiet: true },
+  ],
+  [`list --field status ${settings}`, 'list', {}, { field: ['status'], ...ofSettings }],
+  [
+    'recover --dry-run --max-age 2d --forget --give-up-after 1m --json -q',
+    'recover',
+    {},
+    { dryRun: true, maxAgeMs: 172_800_000, forget: true, giveUpAfterMs: 60_000, json: true, quiet: true },
+  ],
+  [`recover --field outcome ${settings}`, 'recover', {}, { field: ['outcome'], ...ofSettings }],
+  ['config', 'config', {}, {}],
+  ['config --profile a', 'config', {}, { profile: 'a' }],
+  ['config get project --profile a --json', 'config get', { key: 'project' }, { profile: 'a', json: true }],
+  ['config --profile a set project x', 'config set', { key: 'project', value: 'x' }, { profile: 'a' }],
+  ['config set apiKey --profile a', 'config set', { key: 'apiKey', value: undefined }, { profile: 'a' }],
+  ['config unset project --profile a', 'config unset', { key: 'project' }, { profile: 'a' }],
+  [`config list --json ${settings}`, 'config list', {}, { json: true, ...ofSettings }],
+  ['config path --json', 'config path', {}, { json: true }],
+  ['completion zsh', 'completion', { shell: 'zsh' }, {}],
+  [
+    'emulator --port 0 --host ::1 --scenario bad-day --speed 60 -q -- ./nightly.sh --quiet',
+    'emulator',
+    { command: ['./nightly.sh', '--quiet'] },
+    { port: 0, host: '::1', scenario: 'bad-day', speed: 60, quiet: true },
+  ],
+  ['demo', 'demo', {}, {}],
+  ['explain', 'explain', { code: undefined }, {}],
+  ['explain 12 --json', 'explain', { code: '12' }, { json: true }],
+  [
+    `agent trigger ${id} -w --title t --message m --idempotency-key k --splay 1s ${following}`,
+    'agent trigger',
+    { agentId: id },
+    { watch: true, title: 't', message: 'm', idempotencyKey: 'k', splayMs: 1000, ...ofFollowing },
+  ],
+  [
+    `agent trigger ${id} --events -q ${settings}`,
+    'agent trigger',
+    { agentId: id },
+    { events: true, quiet: true, ...ofSettings },
+  ],
+  [`agent trigger ${id} --json`, 'agent trigger', { agentId: id }, { json: true }],
+  [`agent trigger ${id} --field status`, 'agent trigger', { agentId: id }, { field: ['status'] }],
+  [
+    `agent status ${id} ${id} --exit-status --give-up-after 1m --json -q ${settings}`,
+    'agent status',
+    { agentId: id, executionId: id },
+    { exitStatus: true, giveUpAfterMs: 60_000, json: true, quiet: true, ...ofSettings },
+  ],
+  [`agent status ${id} ${id} --field status`, 'agent status', { agentId: id, executionId: id }, { field: ['status'] }],
+  [`agent watch ${id} ${id} ${following}`, 'agent watch', { agentId: id, executionId: id }, ofFollowing],
+  [
+    `agent watch ${id} ${id} --events -q ${settings}`,
+    'agent watch',
+    { agentId: id, executionId: id },
+    { events: true, quiet: true, ...ofSettings },
+  ],
+  [`agent watch ${id} ${id} --json`, 'agent watch', { agentId: id, executionId: id }, { json: true }],
+  [`agent watch ${id} ${id} --field status`, 'agent watch', { agentId: id, executionId: id }, { field: ['status'] }],
+];
+
+/** Each command that can be run, by the words that name it. */
+function commandsIn({ commands = [] }: CommandDefinition, words: string[] = []): [string, CommandDefinition][] {
+  return commands.flatMap((command) => {
+    const path = [...words, command.name];
+    const own: [string, CommandDefinition][] = command.run ? [[path.join(' '), command]] : [];
+    return [...own, ...commandsIn(command, path)];
+  });
+}
+
+const commands = new Map(commandsIn(program));
+
+test.each(table)('%s', (line, name, args, options) => {
+  const typed = parse(line.split(' '), program, { columns: 80, write() {} });
+  expect(typed?.command).toBe(commands.get(name));
+  expect(typed?.arguments).toEqual(args);
+  expect(typed?.options).toEqual(options);
+});
+
+test('every option of every command has a row of the table', () => {
+  const given = table.flatMap(([, name, , options]) => Object.keys(options).map((option) => `${name} ${option}`));
+  const defined = [...commands].flatMap(([name, { options = {} }]) =>
+    Object.keys(options).map((option) => `${name} ${option}`),
+  );
+  expect(new Set(given)).toEqual(new Set(defined));
+  expect(new Set(table.map(([, name]) => name))).toEqual(new Set(commands.keys()));
+});
+
+test.each(['--help', 'help', 'help trigger', 'trigger --help', 'config set --help', '--version'])(
+  '%s writes an answer and runs no command',
+  (line) => {
+    let written = '';
+    const write = (text: string) => {
+      written += text;
+    };
+    expect(parse(line.split(' '), program, { columns: 80, write })).toBeUndefined();
+    expect(written).not.toBe('');
+  },
+);
+
+/** Every option that does not take any text, as a command line that gives it an empty one. */
+const refused = [...commands].flatMap(([name, { arguments: args = {}, options = {} }]) => {
+  const words = [...name.split(' '), ...Object.values(args).map(() => id)];
+  return Object.values(options)
+    .filter(({ parse, choices }) => parse ?? choices)
+    .map(({ flags }) => [...words, `${/--[\w-]+/.exec(flags)?.[0]}=`]);
+});
+
+test.each(refused.map((argv) => [argv]))('the refusal of %j names the flag', (argv) => {
+  expect(() => parse(argv, program, { columns: 80, write() {} })).toThrow(`${argv.at(-1)?.replace('=', '')} <`);
+});

@@ -1,0 +1,212 @@
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { fold } from '../../src/journal/fold.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { type JournalRecord, parseRecord } from '../../src/journal/records.ts';
+import { createTriggerRecord } from '../../src/journal/trigger-record.ts';
+import { isFinal } from '../../src/runs/run.ts';
+import type { TriggerRecord } from '../../src/runs/trigger.ts';
+import { fault } from '../helpers/scripted-service.ts';
+import { account, baseUrl, key, nightly, uuid } from './records.ts';
+import { linesIn, stageIn } from './stage.ts';
+
+const writers = 3;
+const keys = 2;
+const outcomes = ['none', 'started', 'refused', 'doubtful', 'forgotten'] as const;
+const statuses = ['RUNNING', 'COMPLETED', 'FAILED', 'NEW'];
+
+type Step =
+  /** An attempt with an idempotency key that the user chose, and what comes of it. */
+  | { step: 'trigger'; writer: number; n: number; outcome: (typeof outcomes)[number] }
+  /** Runs of idempotency keys of our own, each started at once. */
+  | { step: 'start'; writer: number; count: number }
+  | { step: 'status'; writer: number; n: number; status: string }
+  | { step: 'not_found'; writer: number; n: number }
+  | { step: 'clock'; byMs: number }
+  /** Every process is killed, and the last bytes never reached the disk. */
+  | { step: 'crash'; lostBytes: number }
+  | { step: 'scribble'; bytes: Uint8Array };
+
+const writer = fc.nat(writers - 1);
+const n = fc.nat(keys);
+const foreign = ['{"schema":1', '{"schema":2,"type":"status"}\n', '\n\n', '"idempotencyKey":"key-1"'];
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({ step: fc.constant('trigger'), writer, n, outcome: fc.constantFrom(...outcomes) }),
+  },
+  { weight: 3, arbitrary: fc.record({ step: fc.constant('start'), writer, count: fc.nat(9) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ step: fc.constant('status'), writer, n, status: fc.constantFrom(...statuses) }),
+  },
+  fc.record({ step: fc.constant('not_found'), writer, n }),
+  fc.record({ step: fc.constant('clock'), byMs: fc.constantFrom(-10, 1000) }),
+  fc.record({ step: fc.constant('crash'), lostBytes: fc.nat(700) }),
+  fc.record({
+    step: fc.constant('scribble'),
+    bytes: fc.oneof(
+      fc.uint8Array({ maxLength: 50 }),
+      fc.json().map((text) => Buffer.from(text)),
+      fc.constantFrom(...foreign).map((text) => Buffer.from(text)),
+    ),
+  }),
+);
+
+test('whatever several writers, crashes and foreign hands do, every whole line counts and no other harms', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 3000 }), (steps, fileBytes) => {
+      const parent = mkdtempSync(join(tmpdir(), 'journal-'));
+      try {
+        play(steps, join(parent, 'state'), fileBytes);
+      } finally {
+        rmSync(parent, { recursive: true });
+      }
+    }),
+    { numRuns: 150 },
+  );
+}, 120_000);
+
+function play(steps: Step[], folder: string, fileBytes: number): void {
+  const { open, troubles, clock } = stageIn(folder);
+  const reopen = () =>
+    Array.from({ length: writers }, () => ({ journal: open(fileBytes), sent: new Map<number, TriggerRecord>() }));
+  let processes = reopen();
+  let minted = 100;
+
+  for (const one of steps) {
+    clock.nowMs += 1;
+    const file = newestIn(folder);
+    if (one.step === 'clock') clock.nowMs += one.byMs;
+    else if (one.step === 'crash') {
+      if (file) truncateSync(file, Math.max(0, statSync(file).size - one.lostBytes));
+      processes = reopen();
+    } else if (one.step === 'scribble') {
+      if (file) appendFileSync(file, Buffer.concat([Buffer.from('\n'), one.bytes]));
+    } else {
+      const { journal, sent } = processes[one.writer] as (typeof processes)[number];
+      if (one.step === 'start') {
+        for (let count = 0; count < one.count; count++) start(journal, ++minted);
+      } else if (one.step === 'status') {
+        journal.recordStatus(
+          baseUrl,
+          { target: nightly, executionId: uuid(one.n) },
+          { status: one.status, document: {} },
+        );
+      } else if (one.step === 'not_found') {
+        clock.nowMs += 2 * 24 * 3_600_000;
+        journal.markNotFound(baseUrl, { target: nightly, executionId: uuid(one.n) });
+      } else trigger(journal, sent, one.n, one.outcome);
+    }
+  }
+  checkAgainst(recordsIn(folder), open());
+  expect(troubles).toEqual([]);
+}
+
+/** As the commands do: a key that was accepted is not sent again. An attempt may end in a later step. */
+function trigger(
+  journal: Journal,
+  sent: Map<number, TriggerRecord>,
+  number: number,
+  outcome: (typeof outcomes)[number],
+) {
+  const known = journal.findKey(key(number));
+  let record = sent.get(number);
+  if (!record) {
+    if (known?.state === 'accepted') return;
+    const identity = { ...key(number), account, body: '{}', userProvided: true, isRepeat: known !== undefined };
+    record = createTriggerRecord(journal, identity);
+    record.intent();
+    sent.set(number, record);
+  }
+  if (outcome === 'doubtful') record.doubtful(fault('lost').fault);
+  if (outcome === 'started') record.started({ executionId: uuid(number), status: 'RUNNING', document: {} });
+  if (outcome === 'refused') record.refused(fault('no_credits').fault);
+  if (outcome === 'forgotten') journal.append({ type: 'forgotten', ...key(number) });
+  if (outcome !== 'none' && outcome !== 'doubtful') sent.delete(number);
+}
+
+function start(journal: Journal, number: number): void {
+  const record = createTriggerRecord(journal, {
+    ...key(number),
+    account,
+    body: '{}',
+    userProvided: false,
+    isRepeat: false,
+  });
+  record.intent();
+  record.started({ executionId: uuid(number), status: 'RUNNING', document: {} });
+}
+
+/** What must hold of a journal that holds these records, the oldest first. */
+function checkAgainst(records: JournalRecord[], journal: Journal): void {
+  const listed = [...journal.runs()];
+  const isOf = (executionId: string) => (record: JournalRecord) =>
+    'executionId' in record && record.executionId === executionId;
+
+  const ids = new Set(records.flatMap((record) => ('executionId' in record ? [record.executionId] : [])));
+  expect(listed.flatMap(({ executionId }) => executionId ?? []).toSorted(), 'each run once').toEqual(
+    [...ids].toSorted(),
+  );
+  for (const id of ids) {
+    const reports = records.filter(isOf(id)).map((record) => ('status' in record ? (record.status ?? null) : null));
+    const final = reports.find((status) => status !== null && isFinal(nightly, status));
+    const known = journal.find(id, { baseUrl });
+    expect(known?.status, 'the first final status, else the last one').toBe(final ?? reports.at(-1));
+    expect(listed).toContainEqual(known);
+  }
+
+  const allKeys = new Set(records.flatMap((record) => ('idempotencyKey' in record ? [record.idempotencyKey] : [])));
+  const open = [...allKeys, 'never sent'].flatMap((idempotencyKey) => {
+    const own = records.filter((record) => 'idempotencyKey' in record && record.idempotencyKey === idempotencyKey);
+    const since = own.slice(own.findLastIndex(({ type }) => type === 'forgotten') + 1);
+    const refused = since.flatMap((record) => (record.type === 'refused' ? [record.attempt] : []));
+    const [oldest] = since.filter((record) => record.type === 'triggered' && !refused.includes(record.attempt));
+    const state = own.some(({ type }) => type === 'accepted') ? 'accepted' : oldest && 'open';
+    expect(
+      journal.findKey({ ...key(0), idempotencyKey })?.state,
+      'accepted for good, or an attempt without an outcome',
+    ).toBe(state);
+    return state === 'open' ? [{ idempotencyKey, at: oldest?.at }] : [];
+  });
+  const byKey = (a: { idempotencyKey: string | null }, b: typeof a) =>
+    (a.idempotencyKey ?? '') < (b.idempotencyKey ?? '') ? -1 : 1;
+  const timesOf = (found: { idempotencyKey: string | null; at: string }[]) =>
+    found.map(({ idempotencyKey, at }) => ({ idempotencyKey, at }));
+  const unresolved = timesOf(journal.unresolvedTriggers({ baseUrl }));
+  expect(unresolved.toSorted(byKey)).toEqual(open.toSorted(byKey));
+  expect(timesOf(listed.filter(({ executionId }) => executionId === null)), 'in the same order').toEqual(unresolved);
+
+  const positions = listed.map(({ executionId, idempotencyKey }) =>
+    records.flatMap((record, index) =>
+      (executionId !== null && isOf(executionId)(record)) ||
+      ('idempotencyKey' in record && record.idempotencyKey === idempotencyKey)
+        ? [index]
+        : [],
+    ),
+  );
+  for (const [index, newer] of positions.entries()) {
+    for (const older of positions.slice(index + 1))
+      expect(Math.max(...newer), 'what was over before the other began is listed after it').toBeGreaterThan(
+        older[0] ?? 0,
+      );
+  }
+
+  const { entries } = fold(records);
+  expect(listed, 'reading from the end finds what reading everything finds').toEqual(
+    entries.flatMap(({ run }) => run ?? []).reverse(),
+  );
+  expect([...journal.runs({ target: nightly })]).toEqual(listed);
+  expect(journal.last({ baseUrl })).toEqual(listed[0]);
+}
+
+function newestIn(folder: string): string | undefined {
+  const count = existsSync(folder) ? readdirSync(folder).length : 0;
+  return count === 0 ? undefined : join(folder, count === 1 ? 'journal.jsonl' : `journal-${count - 1}.jsonl`);
+}
+
+const recordsIn = (folder: string): JournalRecord[] =>
+  newestIn(folder) ? linesIn(folder).flatMap((line) => parseRecord(line) ?? []) : [];

@@ -1,0 +1,76 @@
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import type { Dispatcher } from 'undici';
+import { expect, onTestFinished, test } from 'vitest';
+import { version } from '../node_modules/undici/package.json';
+import { devDependencies } from '../package.json';
+import { listen } from './helpers/faulty-server.ts';
+import { startProxy } from './helpers/proxies.ts';
+
+const root = join(import.meta.dirname, '..');
+const { slimUndici } = await import(join(root, '.config/slim-undici.mjs'));
+
+const advice = `.config/slim-undici.mjs replaces files of undici and does not fit undici ${version}: change it, or pin another undici`;
+
+async function buildSlimUndici() {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: ['undici'],
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    plugins: [slimUndici],
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+  }).catch((error) => {
+    throw new Error(advice, { cause: error });
+  });
+  const [{ text } = { text: '' }] = outputFiles;
+  const module: { exports: Partial<typeof import('undici')> } = { exports: {} };
+  new Function('exports', 'require', text)(module.exports, createRequire(import.meta.url));
+  return { undici: module.exports, inputs: Object.keys(metafile.inputs) };
+}
+
+function post(dispatcher: Dispatcher, origin: string, body: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart() {},
+      onResponseStart() {},
+      onResponseData(_controller, chunk) {
+        text += chunk;
+      },
+      onResponseEnd: () => resolve(text),
+      onResponseError: (_controller, error) => reject(new Error(advice, { cause: error })),
+    };
+    dispatcher.dispatch({ origin, path: '/', method: 'POST', body }, handler);
+  });
+}
+
+test('undici is pinned to one version, since its files are not its interface', () => {
+  expect(devDependencies.undici).toBe(version);
+});
+
+test('every file of undici that is left out is still where it was', async () => {
+  const { inputs } = await buildSlimUndici();
+  const replaced = inputs.filter((input) => input.startsWith('parts:')).sort();
+  const parts = ['undici', 'undici/body', 'undici/http', 'undici/http2', 'undici/llhttp'];
+  expect(replaced, advice).toEqual(parts.map((part) => `parts:${part}`));
+});
+
+test('what is left of undici sends requests, alone and through a proxy', async () => {
+  const { undici } = await buildSlimUndici();
+  const { Pool, EnvHttpProxyAgent } = undici;
+  if (!Pool || !EnvHttpProxyAgent) throw new Error(advice);
+  const server = createServer((request, response) => request.pipe(response));
+  const host = `127.0.0.1:${await listen(server)}`;
+  const origin = `http://${host}`;
+  const proxy = await startProxy();
+  const dispatchers = [new Pool(origin), new EnvHttpProxyAgent({ httpProxy: proxy.url, proxyTunnel: true })];
+  onTestFinished(() => Promise.all(dispatchers.map((dispatcher) => dispatcher.destroy())).then(() => {}));
+  for (const dispatcher of dispatchers) expect(await post(dispatcher, origin, 'hello'), advice).toBe('hello');
+  expect(proxy.requests.map(({ line }) => line)).toEqual([`CONNECT ${host}`]);
+});

@@ -15,6 +15,6 @@ export default class MissingReporter implements Reporter {
 
   onTestRunEnd(): void {
     const names = [...this.missing].sort().join(', ');
-    if (names) console.log(`${this.skipped} tests were skipped. They need: ${names}.\n`);
+    if (names) console.log(`${this.skipped} tests were skipped. They need: ${names}.`);
   }
 }

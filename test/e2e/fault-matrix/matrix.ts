@@ -67,18 +67,20 @@ const longPatienceMs = 10_000;
 /** Where a limit must not strike, it is what a busy machine takes to load its root certificates. */
 const requestTimeoutMs = (fault: string) => (endless.test(fault) ? 1_500 : 4_000);
 const run = `${projectId}/nightly/${executionId}`;
-const watch = ['watch', run, '--max-output', '1MiB', '--interval', '20ms'];
 const commands = {
   trigger: ['trigger', 'nightly'],
   status: ['status', run],
   result: ['result', run, '--max-output', '1MiB'],
-  watch,
+  watch: ['watch', run, '--max-output', '1MiB', '--interval', '20ms'],
 } as const;
 type Command = keyof typeof commands;
+
+/** A fault of each kind for the built program. */
 const asProcesses: Partial<Record<Command, readonly string[]>> = {
   trigger: ['reset', 'certificate of another host', 'proxy 407'],
   watch: ['502 HTML', 'unknown authority', 'proxy 502'],
 };
+
 const [headings = [], ...rows] = matrix
   .trim()
   .split('\n')
@@ -124,7 +126,7 @@ async function cellOf(command: Command, fault: string, patienceMs: number): Prom
   return `${code} ${JSON.parse(stdout).problem?.started ?? '-'} ${asked}`;
 }
 
-/** In this process; with FAULTS_AS_PROCESSES, and always for a fault of each kind, as a process. */
+/** In this process, or as a process of its own: with FAULTS_AS_PROCESSES under every fault. */
 function runAt(place: BadPlace, fault: string, command: Command, patience: string) {
   const folder = temporaryFolder();
   const isProcess = process.env.FAULTS_AS_PROCESSES || asProcesses[command]?.includes(fault);

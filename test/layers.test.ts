@@ -4,16 +4,22 @@ import { expect, test } from 'vitest';
 
 const src = join(import.meta.dirname, '../src');
 
-/** Each import of a source that is there when the program runs: where it is, and what it names. */
+/** Each import of a source, of types too: where it is, and what it names. */
 const imports = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts'))
   .flatMap((file) => {
     const text = readFileSync(join(src, file), 'utf8');
     const named = [...text.matchAll(/^(?:import|export) .*?from '([^']+)';|import\('([^']+)'\)|^import '([^']+)';/gms)];
-    return named
-      .filter(([statement]) => !/^(import|export) type/.test(statement))
-      .map(([, top, late, bare]) => ({ file, name: top ?? late ?? bare ?? '', isLate: late !== undefined }));
+    return named.map(([statement, top, late, bare]) => ({
+      file,
+      name: top ?? late ?? bare ?? '',
+      isLate: late !== undefined,
+      isOfTypes: /^(import|export) type/.test(statement),
+    }));
   });
+
+/** Those that are there when the program runs. */
+const loadedImports = imports.filter(({ isOfTypes }) => !isOfTypes);
 
 /** The folder of a source, and `.` for those that stand above all folders. */
 const folderOf = (path: string) => (path.includes('/') ? (path.split('/')[0] ?? '') : '.');
@@ -21,7 +27,7 @@ const folderOf = (path: string) => (path.includes('/') ? (path.split('/')[0] ?? 
 const sorted = (pairs: Iterable<string>) => [...new Set(pairs)].sort();
 
 test('a package is imported where one place stands for it', () => {
-  const packages = imports.filter(({ name }) => !name.startsWith('.') && !name.startsWith('node:'));
+  const packages = loadedImports.filter(({ name }) => !name.startsWith('.') && !name.startsWith('node:'));
   expect(
     sorted(packages.filter(({ name }) => name !== 'commander').map(({ file, name }) => `${name} < ${file}`)),
   ).toEqual([
@@ -43,7 +49,7 @@ test('a package is imported where one place stands for it', () => {
 
 /** Who may know whom. `.` is what every folder may use: the context, secrets, JSON as text, folders. */
 const allowed: Record<string, string[]> = {
-  runs: ['problems'],
+  runs: [],
   problems: ['runs'],
   api: ['.', 'problems', 'runs'],
   journal: ['.', 'problems', 'runs'],
@@ -68,7 +74,7 @@ test.each(Object.entries(allowed))('%s imports nothing but its own and %j', (fol
 function loadedWith(file: string, loaded = new Set<string>()): Set<string> {
   if (loaded.has(file) || !file.endsWith('.ts')) return loaded.add(file);
   loaded.add(file);
-  for (const { name, isLate } of imports.filter((each) => each.file === file)) {
+  for (const { name, isLate } of loadedImports.filter((each) => each.file === file)) {
     if (!isLate) loadedWith(name.startsWith('.') ? join(dirname(file), name) : name, loaded);
   }
   return loaded;
@@ -80,3 +86,22 @@ test('no package that takes long to load is loaded before the command that needs
   );
   expect(packages.sort()).toEqual(['commander', 'lossless-json']);
 });
+
+test('no folder reaches itself through others', () => {
+  const reached = new Map(Object.keys(allowed).map((folder) => [folder, new Set<string>()]));
+  for (const { file, name } of imports.filter(({ name }) => name.startsWith('.'))) {
+    const to = folderOf(relative(src, join(src, dirname(file), name)));
+    if (to !== folderOf(file)) reached.get(folderOf(file))?.add(to);
+  }
+  const circles = [...reached.keys()].flatMap((folder) => circlesFrom([folder], reached));
+  expect(circles).toEqual([]);
+});
+
+/** Ways along imports from the first folder of a path back to it. */
+function circlesFrom(path: string[], reached: Map<string, Set<string>>): string[] {
+  const next = [...(reached.get(path.at(-1) ?? '') ?? [])];
+  return next.flatMap((folder) => {
+    if (folder === path[0]) return [[...path, folder].join(' > ')];
+    return path.includes(folder) ? [] : circlesFrom([...path, folder], reached);
+  });
+}

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../runs/json.ts';
-import { isUuid } from '../runs/uuid.ts';
+import { isUuid } from '../runs/run.ts';
 
 /** What an error body says. Its shape is not documented (docs/service.md, Unknowns), so every usual one is read. */
 export interface ErrorBody {

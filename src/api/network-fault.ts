@@ -1,4 +1,4 @@
-import type { Fault } from '../runs/service.ts';
+import type { Fault } from '../runs/fault.ts';
 import { type Cause, causesOf } from './causes.ts';
 import type { ExchangeFailure } from './exchange.ts';
 import { tlsFault } from './tls-fault.ts';
@@ -11,25 +11,24 @@ export interface Attempt {
   timeoutMs: number;
 }
 
-/** What an attempt without a complete answer means. `sent` alone decides whether a trigger may have acted. */
+/** What an attempt without a complete answer means. `sent` alone decides whether the service may have acted on a trigger. */
 export function faultOf(failure: ExchangeFailure, attempt: Attempt): Fault {
   const { host, timeoutMs } = attempt;
-  const acted = failure.sent ? 'unknown' : 'no';
-  if (failure.reason === 'interrupted') return { kind: 'interrupted', transient: false, acted, message: 'interrupted' };
+  if (failure.reason === 'interrupted') {
+    return { kind: failure.sent ? 'interrupted_in_flight' : 'interrupted', message: 'interrupted' };
+  }
   if (failure.reason === 'deadline') {
     const seconds = `${timeoutMs / 1000} s`;
     return failure.sent
-      ? { kind: 'lost', transient: true, acted, message: `${host} did not finish an answer within ${seconds}` }
-      : { kind: 'unreachable', transient: true, acted, message: `no connection to ${host} within ${seconds}` };
+      ? { kind: 'lost', message: `${host} did not finish an answer within ${seconds}` }
+      : { kind: 'unreachable', message: `no connection to ${host} within ${seconds}` };
   }
   const causes = causesOf(failure.error);
   return (
     proxyFault(causes, host) ??
-    tlsFault(causes, host, acted) ??
-    unwritable(causes, acted) ?? {
+    tlsFault(causes, host, failure.sent) ??
+    unsendable(causes) ?? {
       kind: failure.sent ? 'lost' : 'unreachable',
-      transient: true,
-      acted,
       message: networkMessage(causes, failure, attempt),
     }
   );
@@ -40,28 +39,25 @@ function proxyFault(causes: Cause[], host: string): Fault | undefined {
   const form = /^Proxy (?:response|Authentication Required) \((\d+)\)/;
   const status = causes.map(({ message }) => form.exec(message)?.[1]).find(Boolean);
   if (!status) return undefined;
-  // What the proxy refused, it did not pass on.
-  const acted = 'no';
   // tinyproxy says 401 to a wrong password.
   if (status === '407' || status === '401') {
     const hint = 'put the user and password into HTTPS_PROXY as http://user:password@host:port';
     const message = `the proxy wants other credentials (${status})`;
-    return { kind: 'proxy_refused', transient: false, acted, message, hint };
+    return { kind: 'proxy_refused', message, hint };
   }
   if (status === '403') {
     const hint = 'ask whoever runs the proxy, or name the host in NO_PROXY';
     const message = `the proxy does not allow connections to ${host} (403)`;
-    return { kind: 'proxy_refused', transient: false, acted, message, hint };
+    return { kind: 'proxy_refused', message, hint };
   }
-  return { kind: 'unreachable', transient: true, acted, message: `the proxy answered ${status} instead of connecting` };
+  return { kind: 'unreachable', message: `the proxy answered ${status} instead of connecting` };
 }
 
-/** undici refuses to write what HTTP cannot carry; no repeat mends that. */
-function unwritable(causes: Cause[], acted: Fault['acted']): Fault | undefined {
+/** undici refuses to write what HTTP cannot carry. */
+function unsendable(causes: Cause[]): Fault | undefined {
   const cause = causes.find(({ code }) => code === 'UND_ERR_INVALID_ARG');
   if (!cause) return undefined;
-  const message = `the request cannot be sent (${cause.message})`;
-  return { kind: 'rejected', transient: false, acted, message };
+  return { kind: 'unsendable', message: `the request cannot be sent (${cause.message})` };
 }
 
 const networkMessages: Record<string, string> = {

@@ -1,5 +1,6 @@
+import type { Fault, FaultKind } from '../runs/fault.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
-import type { Answer, Fault, FaultKind } from '../runs/service.ts';
+import type { Answer } from '../runs/service.ts';
 import { readJson, readText, UnreadableBody } from './body.ts';
 import { type ErrorBody, readErrorBody } from './error-body.ts';
 import type { HttpResponse } from './exchange.ts';
@@ -29,7 +30,7 @@ async function readGood<T>(raw: HttpResponse, reading: Reading<T>): Promise<Answ
   try {
     const document = await readJson(raw, reading.maxBytes);
     const value = isJsonObject(document) ? reading.read(document) : undefined;
-    if (value !== undefined) return { kind: 'good', value };
+    if (value !== undefined) return { kind: 'ok', value };
     return faultOf('unreadable', `the ${raw.status} answer is not what the interface promises`);
   } catch (error) {
     if (!(error instanceof UnreadableBody)) throw error;
@@ -89,18 +90,10 @@ function kindOfRefusal(status: number, body: ErrorBody, operation: Operation): F
   return body.names('notFound') ? 'not_found' : 'rejected';
 }
 
-const transientKinds = new Set<FaultKind>(['throttled', 'unavailable', 'unreadable', 'in_progress']);
-
-// A trigger that gets one of these answers may still have started a run: a gateway answers for a service that it lost,
-// a 303 points at what was created, and a 409 can mean that the first request is still being processed.
-const doubtfulKinds = new Set<FaultKind>(['unavailable', 'unreadable', 'too_large', 'in_progress']);
-const isDoubtful = (kind: FaultKind, status: number) => doubtfulKinds.has(kind) || status >= 500 || status === 303;
-
 type Facts = Pick<Fault, 'requestId' | 'serviceCode' | 'retryAfterMs' | 'executionId'> & { httpStatus: number };
 
 function fault(facts: Facts, kind: FaultKind, message: string): { kind: 'fault'; fault: Fault } {
-  const acted = isDoubtful(kind, facts.httpStatus) ? 'unknown' : 'no';
-  return { kind: 'fault', fault: { ...facts, kind, transient: transientKinds.has(kind), acted, message } };
+  return { kind: 'fault', fault: { ...facts, kind, message } };
 }
 
 function refusalMessage({ status, headers }: HttpResponse, body: ErrorBody): string {

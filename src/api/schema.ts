@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { JsonObject } from '../runs/json.ts';
+import { isUuid } from '../runs/run.ts';
 import type { Execution, RunResult } from '../runs/service.ts';
-import { isUuid } from '../runs/uuid.ts';
 
 // Only what the program cannot do without is required. A field of the wrong type is treated as missing, since a
 // display must survive it; the document itself is kept whole for `--json`.

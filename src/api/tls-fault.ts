@@ -1,4 +1,4 @@
-import type { Fault } from '../runs/service.ts';
+import type { Fault } from '../runs/fault.ts';
 import type { Cause } from './causes.ts';
 
 const expired = 'the certificate of $ has expired';
@@ -17,27 +17,32 @@ const tlsMessages: Record<string, [message: string, hint?: string]> = {
   CERT_REVOKED: ['the certificate of $ has been revoked'],
 };
 
-/** What TLS says no to: no repeat mends that. */
-export function tlsFault(causes: Cause[], host: string, acted: Fault['acted']): Fault | undefined {
+/** What TLS refused, if it did; `sent` where the service may have read the request. */
+export function tlsFault(causes: Cause[], host: string, sent: boolean): Fault | undefined {
+  const kind = sent ? 'broken_tls' : 'untrusted';
   for (const { code, message, data } of causes) {
     // An alert (RFC 8446 §5.1) in answer to plain http: who sends it has understood nothing of the request.
     if (data.startsWith('\x15\x03')) {
-      return untrusted(`${host} speaks TLS, not plain http`, 'begin the base address with https://', 'no');
+      return {
+        kind: 'untrusted',
+        message: `${host} speaks TLS, not plain http`,
+        hint: 'begin the base address with https://',
+      };
     }
     const known = tlsMessages[code];
-    if (known) return untrusted(known[0].replace('$', host), known[1], acted);
+    if (known) return { kind, message: known[0].replace('$', host), hint: known[1] };
     if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) {
       if (/wrong version number|packet length too long|http request/i.test(message)) {
-        return untrusted(`${host} does not speak https`, 'check the scheme and the port of the base address', acted);
+        return {
+          kind,
+          message: `${host} does not speak https`,
+          hint: 'check the scheme and the port of the base address',
+        };
       }
-      return untrusted(`the TLS handshake with ${host} failed (${sslReason(message)})`, undefined, acted);
+      return { kind, message: `the TLS handshake with ${host} failed (${sslReason(message)})` };
     }
   }
   return undefined;
-}
-
-function untrusted(message: string, hint: string | undefined, acted: Fault['acted']): Fault {
-  return { kind: 'untrusted', transient: false, acted, message, hint };
 }
 
 const sslReason = (message: string) =>

@@ -60,7 +60,7 @@ const followingOptions = under('Following:', {
     'fixed time between two looks (default: by age and history)',
     positiveDuration,
   ),
-  rate: option('--rate <number>', 'most requests a second (default: 10)', positive),
+  rate: option('--rate <number>', `most requests a second (default: ${defaults.rate})`, positive),
   bell: flag('--bell', 'ring the bell of the terminal when all is over'),
   onFinal: option(
     '--on-final <command>',
@@ -75,7 +75,11 @@ export const runOptions = under('Run:', {
 });
 
 export const resultOptions = under('Output:', {
-  maxOutput: option('--max-output <size>', 'largest result that is read (default: 64MiB)', size),
+  maxOutput: option(
+    '--max-output <size>',
+    `largest result that is read (default: ${defaults.maxOutputBytes / 2 ** 20}MiB)`,
+    size,
+  ),
 });
 
 export const outputOptions = under('Output:', {

@@ -13,9 +13,10 @@ import { printSentence } from '../render/output.ts';
 import type { AgentTarget, Run } from '../runs/run.ts';
 import { parseUuidArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
+import { followAll } from '../session/follow-runs.ts';
+import { triggerAll } from '../session/trigger-runs.ts';
 import { showStatus } from './status.ts';
-import { checkWatchFlags, triggerAll } from './trigger.ts';
-import { followAll } from './watch.ts';
+import { checkWatchFlags } from './trigger.ts';
 
 const agentId = argument('<agentId>', 'UUID');
 const executionId = argument('<executionId>', 'UUID');
@@ -36,7 +37,7 @@ const agentTrigger = defineCommand({
     await sayDiscontinued(context);
     const { title, message } = options;
     const body = JSON.stringify({ message, title });
-    return triggerAll([{ target, body }], options, await connect(options, context), context);
+    return triggerAll([{ target, body }], options, await connect(options, context));
   },
 });
 
@@ -48,7 +49,7 @@ const agentStatus = defineCommand({
   async run(args, options, context) {
     const run = agentRun(args);
     await sayDiscontinued(context);
-    return showStatus({ run }, options, await connect(options, context), context);
+    return showStatus({ run }, options, await connect(options, context));
   },
 });
 
@@ -60,7 +61,7 @@ const agentWatch = defineCommand({
   async run(args, options, context) {
     const run = agentRun(args);
     await sayDiscontinued(context);
-    return followAll([{ run }], { ...options, plural: false }, await connect(options, context), context);
+    return followAll([{ run }], { ...options, plural: false }, await connect(options, context));
   },
 });
 

@@ -6,12 +6,11 @@ import type { Context } from '../context.ts';
 import type { JournalRun } from '../journal/journal.ts';
 import { identityOf } from '../render/document.ts';
 import { printDocuments, printSentence, themeOf, wantsData } from '../render/output.ts';
+import { defaults } from '../runs/defaults.ts';
 import { journalOf } from '../session/connect.ts';
 
-const defaultLimit = 20;
-
 const options = {
-  limit: option('--limit <n>', `how many at the most (default: ${defaultLimit})`, whole(1, 1_000_000)),
+  limit: option('--limit <n>', `how many at the most (default: ${defaults.listLimit})`, whole(1, 1_000_000)),
   automation: option('-a, --automation <name>', 'only runs of this automation'),
   state: option('--state <state>', 'only runs last seen in this state'),
   allAddresses: flag('--all-addresses', 'runs of other base addresses too'),
@@ -36,7 +35,7 @@ export const list = defineCommand({
 async function listRuns(options: ListOptions, context: Context): Promise<number> {
   const settings = await resolveSettings(options, context);
   const baseUrl = options.allAddresses ? undefined : requireBaseUrl(settings);
-  const limit = options.limit ?? defaultLimit;
+  const limit = options.limit ?? defaults.listLimit;
   const { automation, state } = options;
   const runs: JournalRun[] = [];
   if (limit > 0) {

@@ -3,17 +3,17 @@ import { asTyped, giveUpOptions, outputOptions, settingOptions } from '../cli/op
 import { duration } from '../cli/values.ts';
 import type { Context } from '../context.ts';
 import type { UnresolvedTrigger } from '../journal/journal.ts';
-import { createTriggerRecord } from '../journal/trigger-record.ts';
 import { exitCodeOf } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
-import { interruptedTriggerProblem, unknownTriggerProblem } from '../problems/trigger-problems.ts';
+import { triggerProblem } from '../problems/trigger-problems.ts';
 import { identityOf } from '../render/document.ts';
 import { printDocuments, printNextStep, printSentence, wantsData } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { nameOf } from '../runs/run.ts';
-import { triggerRun } from '../runs/trigger.ts';
-import { type Connection, connect } from '../session/connect.ts';
+import { connect } from '../session/connect.ts';
+import { sendTrigger } from '../session/send-trigger.ts';
+import type { Session } from '../session/session.ts';
 
 const options = {
   dryRun: flag('--dry-run', 'only list them'),
@@ -52,13 +52,13 @@ interface Recovery {
 
 /** Settles triggers whose outcome is unknown, by asking again with the key of each. */
 async function recoverAll(options: RecoverOptions, context: Context): Promise<number> {
-  const connection = await connect(options, context, { needed: true });
-  const { journal, baseUrl } = connection;
+  const session = await connect(options, context, { needed: true });
+  const { journal, baseUrl } = session;
   const intents = journal.unresolvedTriggers({ baseUrl });
   const recoveries: Recovery[] = [];
   // One after the other, the oldest first: each may wait for the same automation.
   for (const intent of intents.reverse()) {
-    const recovery = await settle(intent, options, connection, context);
+    const recovery = await settle(intent, options, session);
     recoveries.push(recovery);
     if (!wantsData(options)) await tell(recovery, options, context);
   }
@@ -74,14 +74,9 @@ async function recoverAll(options: RecoverOptions, context: Context): Promise<nu
   return exitCodeOf(leftOpen ? 'outcome_unknown' : 'ok');
 }
 
-async function settle(
-  intent: UnresolvedTrigger,
-  options: RecoverOptions,
-  connection: Connection,
-  context: Context,
-): Promise<Recovery> {
-  const { journal, baseUrl, service, budget } = connection;
-  const { clock, random, signal } = context;
+async function settle(intent: UnresolvedTrigger, options: RecoverOptions, session: Session): Promise<Recovery> {
+  const { journal, baseUrl, context } = session;
+  const { signal } = context;
   const { target, idempotencyKey, account, body, ageMs } = intent;
   const about = `the trigger of ${nameOf(target)} at ${intent.at}`;
   if (ageMs > (options.maxAgeMs ?? defaults.keyRetentionMs)) {
@@ -97,7 +92,7 @@ async function settle(
     const words = `${about} ${age}, and is not asked again: the service may have forgotten its key, and would start a second run`;
     return { intent, outcome: 'too_old', words };
   }
-  if (account !== connection.account) {
+  if (account !== session.account) {
     const words = `${about} was sent with another API key: asking with this one would start a second run`;
     return { intent, outcome: 'other_key', words };
   }
@@ -111,35 +106,34 @@ async function settle(
     problem,
     words: `${about} is still open: ${problem.message}`,
   });
-  if (signal.aborted) return stillOpen(interruptedTriggerProblem(signal, target, idempotencyKey));
-  const outcome = await triggerRun(
-    { target, idempotencyKey, body },
-    {
-      service,
-      budget,
-      record: createTriggerRecord(journal, { baseUrl, ...intent, isRepeat: true }),
-      clock,
-      random,
-      signal,
-      giveUpAfterMs: options.giveUpAfterMs ?? defaults.giveUpAfterMs,
-      onRetry(fault, delayMs) {
-        if (!options.quiet) void printSentence(`${fault.message}; asking again in ${formatDuration(delayMs)}`, context);
-      },
-    },
-    { given: intent.userProvided, ageMs, isLeftBehind: true, maxAgeMs: options.maxAgeMs },
-  );
-  if (outcome.end === 'started') {
-    const { executionId } = outcome.execution;
+  const identity = { baseUrl, account, target, idempotencyKey, userProvided: intent.userProvided };
+  const { giveUpAfterMs, maxAgeMs } = options;
+  const result = signal.aborted
+    ? ({ kind: 'interrupted', mayHaveStarted: true } as const)
+    : await sendTrigger(
+        identity,
+        body,
+        {
+          giveUpAfterMs,
+          ageMs,
+          maxAgeMs,
+          isLeftBehind: true,
+          onRetry(fault, delayMs) {
+            if (!options.quiet) {
+              void printSentence(`${fault.message}; asking again in ${formatDuration(delayMs)}`, context);
+            }
+          },
+        },
+        session,
+      );
+  if (result.kind === 'started') {
+    const { executionId } = result.execution;
     return { intent, outcome: 'settled', executionId, words: `${about} started run ${executionId}` };
   }
-  if (outcome.end === 'refused') {
-    return { intent, outcome: 'settled', words: `${about} started no run: ${outcome.fault.message}` };
+  if (result.kind === 'refused') {
+    return { intent, outcome: 'settled', words: `${about} started no run: ${result.fault.message}` };
   }
-  return stillOpen(
-    signal.aborted && outcome.stopped
-      ? interruptedTriggerProblem(signal, target, idempotencyKey)
-      : unknownTriggerProblem(outcome.fault, target, idempotencyKey),
-  );
+  return stillOpen(triggerProblem(result, identity, signal));
 }
 
 async function tell(

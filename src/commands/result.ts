@@ -17,7 +17,7 @@ import { isFinal } from '../runs/run.ts';
 import { parseRunArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
 import { findRun } from '../session/find-run.ts';
-import { lookAt } from '../session/poll-once.ts';
+import { pollOnce } from '../session/poll-once.ts';
 import { exitStatusOf } from './status.ts';
 
 const options = {
@@ -46,8 +46,8 @@ export const result = defineCommand({
 
 async function printResult(runArgument: string, options: ResultOptions, context: Context): Promise<number> {
   const named = parseRunArgument(runArgument);
-  const connection = await connect(options, context, { needed: named.kind === 'last' });
-  const known = findRun(named, options, connection);
+  const session = await connect(options, context, { needed: named.kind === 'last' });
+  const known = findRun(named, options, session);
   const { run } = known;
   if (run.target.family === 'agent') {
     throw usageProblem(
@@ -55,17 +55,19 @@ async function printResult(runArgument: string, options: ResultOptions, context:
       `\`runctl agent status ${run.target.agentId} ${run.executionId}\``,
     );
   }
-  const found = await lookAt('result', known, options, connection, context);
+  const polled = await pollOnce('result', known, options, session);
+  if (polled.kind === 'failed') throw polled.problem;
+  const found = polled.value;
   const isOver = isFinal(run.target, found.status);
-  if (isOver) connection.journal.recordStatus(connection.baseUrl, run, found);
+  if (isOver) session.journal.recordStatus(session.baseUrl, run, found);
   const quiet = options.quiet && (!options.exitStatus || exitStatusOf(run, found.status) === 0);
   if (wantsData(options)) printDocuments([documentOf({ run, result: found })], options, context);
   else if (!quiet) {
     const theme = await themeOf(context.stdout, context);
     // Duration and credits stand in the status alone; a summary without them is better than none.
-    await connection.budget.take(context.signal);
-    const looked = await connection.service.status(run, context.signal);
-    const execution = looked.kind === 'good' ? looked.value : undefined;
+    await session.limiter.take(context.signal);
+    const answer = await session.service.status(run, context.signal);
+    const execution = answer.kind === 'ok' ? answer.value : undefined;
     context.stdout.write(summary({ run, execution, result: found }, theme, linesOf(context.stdout)));
     if (!isOver) {
       await printSentence(`the run is still going: follow it with \`runctl watch ${run.executionId}\``, context);

@@ -1,15 +1,15 @@
 import { defineCommand, type OptionValues } from '../cli/define-command.ts';
 import { exitStatus, giveUpOptions, outputOptions, runArgument, runOptions, settingOptions } from '../cli/options.ts';
-import type { Context } from '../context.ts';
-import { exitCodeOf } from '../problems/exit-codes.ts';
+import { exitCodeOf, exitNameOfStatus } from '../problems/exit-codes.ts';
 import { documentOf } from '../render/document.ts';
 import { linesOf, printDocuments, themeOf, wantsData } from '../render/output.ts';
 import { statusBlock } from '../render/status-block.ts';
-import { endingOf, isFinal, type Run } from '../runs/run.ts';
+import { isFinal, type Run } from '../runs/run.ts';
 import { parseRunArgument } from '../session/arguments.ts';
-import { type Connection, connect } from '../session/connect.ts';
+import { connect } from '../session/connect.ts';
 import { findRun, type KnownRun } from '../session/find-run.ts';
-import { lookAt } from '../session/poll-once.ts';
+import { pollOnce } from '../session/poll-once.ts';
+import type { Session } from '../session/session.ts';
 
 const options = { exitStatus, ...runOptions, ...giveUpOptions, ...outputOptions, ...settingOptions };
 
@@ -27,20 +27,18 @@ export const status = defineCommand({
   ],
   async run({ run = '@last' }, options, context) {
     const named = parseRunArgument(run);
-    const connection = await connect(options, context, { needed: named.kind === 'last' });
-    const known = findRun(named, options, connection);
-    return showStatus(known, options, connection, context);
+    const session = await connect(options, context, { needed: named.kind === 'last' });
+    return showStatus(findRun(named, options, session), options, session);
   },
 });
 
-export async function showStatus(
-  known: KnownRun,
-  options: StatusOptions,
-  connection: Connection,
-  context: Context,
-): Promise<number> {
-  const execution = await lookAt('status', known, options, connection, context);
-  connection.journal.recordStatus(connection.baseUrl, known.run, execution);
+/** Polls a run and prints its status. Throws a `Problem` where that fails. */
+export async function showStatus(known: KnownRun, options: StatusOptions, session: Session): Promise<number> {
+  const { context, journal, baseUrl } = session;
+  const polled = await pollOnce('status', known, options, session);
+  if (polled.kind === 'failed') throw polled.problem;
+  const execution = polled.value;
+  journal.recordStatus(baseUrl, known.run, execution);
   if (wantsData(options)) printDocuments([documentOf({ ...known, execution })], options, context);
   else if (!options.quiet || (options.exitStatus && exitStatusOf(known.run, execution.status) !== 0)) {
     const theme = await themeOf(context.stdout, context);
@@ -49,7 +47,7 @@ export async function showStatus(
   return options.exitStatus ? exitStatusOf(known.run, execution.status) : 0;
 }
 
-/** `--exit-status`: the run's own code, and 124 for a run still going. */
-export function exitStatusOf({ target }: Run, state: string): number {
-  return exitCodeOf(isFinal(target, state) ? endingOf(state) : 'watch_timeout');
+/** `--exit-status`: the run's own code, and 124 for a run that has not finished. */
+export function exitStatusOf({ target }: Run, status: string): number {
+  return exitCodeOf(isFinal(target, status) ? exitNameOfStatus(status) : 'watch_timeout');
 }

@@ -8,7 +8,7 @@ import { type Journal, openJournal } from '../journal/journal.ts';
 import { exitCodes } from '../problems/exit-codes.ts';
 import { errorTypes } from '../problems/next-step.ts';
 import { knownFields } from '../render/document.ts';
-import { lastStateOf, nameOf } from '../runs/run.ts';
+import { lastStatusOf, nameOf, statuses } from '../runs/run.ts';
 import type { Candidate, ValuesOf } from './candidates.ts';
 
 // More would not fit a screen; the journal is not read further back.
@@ -28,7 +28,7 @@ export function liveValues(env: Env): ValuesOf {
         { value: name, about: meaning },
       ]),
     key: () => settingKeys.map((value) => ({ value })),
-    state: () => ['RUNNING', 'COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED'].map((value) => ({ value })),
+    state: () => statuses.map((value) => ({ value })),
     scenario: () => builtInScenarios.map(({ name, about }) => ({ value: name, about })),
     field: () => knownFields.map((value) => ({ value })),
     'rerun-on': () => errorTypes.map((value) => ({ value })),
@@ -56,7 +56,7 @@ function runsIn(journal: Journal, baseUrl: string | undefined): Candidate[] {
   for (const run of journal.runs({ baseUrl })) {
     const { executionId, target, at } = run;
     if (executionId !== null)
-      found.push({ value: executionId, about: `${nameOf(target)} ${lastStateOf(run)} ${at.slice(0, 16)}` });
+      found.push({ value: executionId, about: `${nameOf(target)} ${lastStatusOf(run)} ${at.slice(0, 16)}` });
     if (found.length > mostRuns) break;
   }
   return found;

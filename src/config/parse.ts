@@ -1,5 +1,5 @@
 import { parseDuration } from '../runs/duration.ts';
-import { isUuid } from '../runs/uuid.ts';
+import { isUuid } from '../runs/run.ts';
 
 /**
  * A setting as it is stored, or what is wrong with its text: the end of a sentence that begins with the setting's name.

@@ -1,4 +1,4 @@
-import type { Target } from '../runs/run.ts';
+import { isUuid, type Target } from '../runs/run.ts';
 
 /** One of the five endpoints, with its path parameters decoded. */
 export type Route =
@@ -28,8 +28,6 @@ const endpoints = [
   { kind: 'status', method: 'GET', path: new RegExp(`^${agent}${execution}$`) },
 ] as const;
 
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /** Finds the endpoint of a request. `url` is the request target as sent: percent-encoded, maybe with a query. */
 export function routeOf(method: string, url: string): Route | Misroute {
   const path = url.replace(/\?.*/s, '');
@@ -43,7 +41,7 @@ export function routeOf(method: string, url: string): Route | Misroute {
   for (const [name, encoded] of Object.entries(endpoint.path.exec(path)?.groups ?? {})) {
     const value = decoded(encoded);
     if (value === undefined) return astray(400, 'malformedPath', `${name} is not percent-encoded UTF-8`);
-    if (name.endsWith('Id') && !uuid.test(value)) return astray(400, 'invalidId', `${name} is not a UUID`);
+    if (name.endsWith('Id') && !isUuid(value)) return astray(400, 'invalidId', `${name} is not a UUID`);
     parameters[name] = name.endsWith('Id') ? value.toLowerCase() : value;
   }
   const { projectId = '', automationName = '', agentId, executionId = '' } = parameters;

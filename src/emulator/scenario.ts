@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { parseDuration } from '../runs/duration.ts';
+import { finalStatuses } from '../runs/run.ts';
 
 /** A text such as `500ms`, `20s`, `1h30m`. */
 const duration = v.pipe(
@@ -34,7 +35,7 @@ const plan = {
 const automationPlan = v.strictObject({
   ...plan,
   /** Final state; of a list the first run takes the first, and so on: the last one stays. Default `COMPLETED`. */
-  outcome: v.optional(oneOrMore(v.picklist(['COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED']))),
+  outcome: v.optional(oneOrMore(v.picklist(finalStatuses))),
   /** Default 3 steps, of which 1 failed if the run FAILED. The rest succeeded. */
   steps: v.optional(
     v.pipe(

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { endingOf, isFinal, type Run, type Target } from '../runs/run.ts';
+import { isCompleted, isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { fold, isUnresolved, type JournalRun, learn, reportedOf, type State } from './fold.ts';
 import { type LogOptions, openLog, type RecordFilter } from './log.ts';
@@ -160,9 +160,9 @@ export function openJournal(options: LogOptions): Journal {
     const found: number[] = [];
     for (const { target, status, startedAt, completedAt } of runs(filter)) {
       if (found.length >= limit) break;
-      const isCompleted = status !== null && isFinal(target, status) && endingOf(status) === 'ok';
+      const hasCompleted = status !== null && isFinal(target, status) && isCompleted(status);
       const durationMs = Date.parse(completedAt ?? '') - Date.parse(startedAt ?? '');
-      if (isCompleted && durationMs >= 0) found.push(durationMs);
+      if (hasCompleted && durationMs >= 0) found.push(durationMs);
     }
     return found;
   }

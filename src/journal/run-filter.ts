@@ -1,4 +1,4 @@
-import { lastStateOf, type Target } from '../runs/run.ts';
+import { lastStatusOf, type Target } from '../runs/run.ts';
 import type { JournalRun } from './fold.ts';
 import { type JournalRecord, pathOf, targetOf } from './records.ts';
 
@@ -10,7 +10,7 @@ export interface RunFilter {
   automation?: string;
   /** Of no effect without `automation`. */
   projectId?: string;
-  /** The last known status, in any case: as `lastStateOf` says it. */
+  /** The last known status, in any case: as `lastStatusOf` says it. */
   state?: string;
 }
 
@@ -31,7 +31,7 @@ export function isMatch(record: JournalRecord, filter: RunFilter): boolean {
 }
 
 export function isInState(run: JournalRun, { state }: RunFilter): boolean {
-  return state === undefined || lastStateOf(run).toUpperCase() === state.toUpperCase();
+  return state === undefined || lastStatusOf(run).toUpperCase() === state.toUpperCase();
 }
 
 function targetIn({ target, automation, projectId }: RunFilter): Target | undefined {

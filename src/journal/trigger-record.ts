@@ -1,17 +1,19 @@
-import { exitNameOf } from '../problems/watch-problems.ts';
+import { exitNameOf } from '../problems/fault-facts.ts';
 import { defaults } from '../runs/defaults.ts';
-import type { TriggerRecord } from '../runs/trigger.ts';
+import type { TriggerIdentity, TriggerRecord } from '../runs/trigger.ts';
 import type { Journal } from './journal.ts';
-import type { TriggeredRecord } from './records.ts';
 
-export interface TriggerIdentity extends Omit<TriggeredRecord, 'type' | 'attempt' | 'first'> {
+/** A trigger that is about to be sent. */
+export interface SentTrigger extends TriggerIdentity {
+  /** The exact bytes of the request. */
+  body: string;
   /** Is the trigger in the journal, unresolved, and sent once more? */
   isRepeat: boolean;
 }
 
 /** Keeps one attempt to trigger a run in the journal. */
-export function createTriggerRecord(journal: Journal, identity: TriggerIdentity): TriggerRecord {
-  const { baseUrl, target, idempotencyKey, account, body, userProvided, isRepeat } = identity;
+export function createTriggerRecord(journal: Journal, trigger: SentTrigger): TriggerRecord {
+  const { baseUrl, target, idempotencyKey, account, body, userProvided, isRepeat } = trigger;
   const key = { baseUrl, target, idempotencyKey };
   const attempt = crypto.randomUUID();
   let isWritten = false;
@@ -19,7 +21,7 @@ export function createTriggerRecord(journal: Journal, identity: TriggerIdentity)
 
   return {
     intent: writeTriggered,
-    doubtful(fault) {
+    inDoubt(fault) {
       isInDoubt = true;
       journal.append({ type: 'in_doubt', ...key, reason: fault.message });
     },
@@ -35,7 +37,7 @@ export function createTriggerRecord(journal: Journal, identity: TriggerIdentity)
       if (fault.kind === 'reused_key') journal.append({ type: 'forgotten', ...key });
       return journal.append({ type: 'refused', ...key, name: exitNameOf(fault), attempt });
     },
-    look() {
+    readKey() {
       const known = journal.findKey(key);
       return known?.state === 'open' ? { state: 'open', ageMs: known.trigger.ageMs } : known;
     },

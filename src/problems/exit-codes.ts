@@ -1,3 +1,5 @@
+import { type FinalStatus, finalStatusOf } from '../runs/run.ts';
+
 /** What a process ends with. This table is the only one: `explain`, the README and the man page read it. */
 export interface ExitCode {
   code: number;
@@ -178,10 +180,10 @@ export const signalExits = {
   SIGTERM: 'interrupted_terminated',
 } as const satisfies Record<string, ExitName>;
 
-export const isInterruption = (name: ExitName): boolean => Object.values<ExitName>(signalExits).includes(name);
+export const isInterruptName = (name: ExitName): boolean => Object.values<ExitName>(signalExits).includes(name);
 
 /** The name that users see: the three signals share `interrupted`, and their codes tell them apart. */
-export const publicNameOf = (name: ExitName): string => (isInterruption(name) ? 'interrupted' : name);
+export const publicNameOf = (name: ExitName): string => (isInterruptName(name) ? 'interrupted' : name);
 
 /** As they are shown. */
 export const exitCodes: readonly ExitCode[] = table.map((row) => ({ ...row, name: publicNameOf(row.name) }));
@@ -190,3 +192,16 @@ const codes = Object.fromEntries(table.map(({ name, code }) => [name, code])) as
 
 /** The number of a named exit. */
 export const exitCodeOf = (name: ExitName): number => codes[name];
+
+const endings: Record<FinalStatus, ExitName> = {
+  COMPLETED: 'ok',
+  FAILED: 'run_failed',
+  TIMED_OUT: 'run_timed_out',
+  CANCELLED: 'run_cancelled',
+};
+
+/** How a program that watched a run to this final status ends; one that is not documented is no success. */
+export function exitNameOfStatus(status: string): ExitName {
+  const known = finalStatusOf(status);
+  return known ? endings[known] : 'run_failed';
+}

@@ -1,4 +1,4 @@
-import { type AutomationTarget, endingOf, isFinal, type Run } from '../runs/run.ts';
+import { type AutomationTarget, isCompleted, isFinal, type Run } from '../runs/run.ts';
 import { shellWord } from './quote.ts';
 
 /** What the user can do about each error type of a result (docs/service.md, Error types). */
@@ -20,7 +20,7 @@ export const errorTypes: readonly string[] = Object.keys(meanings);
  */
 export function nextStepOf({ target }: Run, status: string, errorType = '', project?: string): string | undefined {
   // The Agent endpoints are discontinued: nobody is sent back to them.
-  if (target.family === 'agent' || !isFinal(target, status) || endingOf(status) === 'ok') return undefined;
+  if (target.family === 'agent' || !isFinal(target, status) || isCompleted(status)) return undefined;
   const meaning = Object.hasOwn(meanings, errorType) ? meanings[errorType] : 'start it again with';
   return `${meaning} \`runctl trigger ${argumentOf(target, project)} --watch\``;
 }

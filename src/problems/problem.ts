@@ -8,7 +8,7 @@ export interface ProblemFacts {
   name: ExitName;
   /** What happened and what it means for the run: one line, no full stop at its end. */
   message: string;
-  /** The next command to type, or what to mend. */
+  /** The next command to type, or what to fix. */
   hint?: string;
   /** `no` unless said otherwise. */
   started?: Started;
@@ -16,8 +16,6 @@ export interface ProblemFacts {
   serviceCode?: string;
   requestId?: string;
   idempotencyKey?: string;
-  /** The user left a run that goes on. */
-  leavesRun?: true;
   cause?: unknown;
 }
 

@@ -1,4 +1,4 @@
-/** The text as a POSIX shell takes it for one word. */
+/** The text, quoted so that a POSIX shell reads it as one word. */
 export const shellWord = (text: string): string =>
   /^[\w./@%+=:,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 

@@ -1,12 +1,34 @@
 import { formatDuration } from '../runs/duration.ts';
+import type { Fault, FaultKind } from '../runs/fault.ts';
 import { nameOf, type Target } from '../runs/run.ts';
-import type { Fault, FaultKind } from '../runs/service.ts';
+import type { TriggerIdentity, TriggerResult } from '../runs/trigger.ts';
+import { comeBack, exitNameOf, factsOf, interruptNameOf, remedies } from './fault-facts.ts';
 import { Problem } from './problem.ts';
 import { shellWord } from './quote.ts';
-import { comeBack, exitNameOf, factsOf, interruptNameOf, remedies } from './watch-problems.ts';
+
+type Identity = Pick<TriggerIdentity, 'target' | 'idempotencyKey'>;
+
+/** A trigger that has no known run. */
+type FailedTrigger =
+  | Extract<TriggerResult, { kind: 'refused' | 'unknown' }>
+  | { kind: 'interrupted'; mayHaveStarted: boolean };
+
+/** The problem that a trigger ended with. */
+export function triggerProblem(result: FailedTrigger, identity: Identity, signal: AbortSignal): Problem {
+  switch (result.kind) {
+    case 'refused':
+      return refusedTriggerProblem(result.fault, identity);
+    case 'unknown':
+      return unknownTriggerProblem(result.fault, identity);
+    case 'interrupted':
+      return result.mayHaveStarted
+        ? interruptedTriggerProblem(signal, identity)
+        : noRunProblem(signal, identity.idempotencyKey);
+  }
+}
 
 /** A trigger that surely started nothing. */
-export function refusedTriggerProblem(fault: Fault, target: Target, idempotencyKey: string): Problem {
+export function refusedTriggerProblem(fault: Fault, { target, idempotencyKey }: Identity): Problem {
   const { kind } = fault;
   const meanings: Partial<Record<FaultKind, string>> = {
     already_active: `${nameOf(target)} is already running, no run was started`,
@@ -19,8 +41,8 @@ export function refusedTriggerProblem(fault: Fault, target: Target, idempotencyK
     : 'wait for it with `--if-active wait`, or see `--if-active attach|skip`';
   const hints: Partial<Record<FaultKind, string>> = {
     already_active: activeHint,
-    not_found: placeHint,
-    rejected: fault.httpStatus === 404 ? placeHint : undefined,
+    not_found: targetHint,
+    rejected: fault.httpStatus === 404 ? targetHint : undefined,
   };
   return new Problem({
     ...factsOf(fault),
@@ -31,7 +53,7 @@ export function refusedTriggerProblem(fault: Fault, target: Target, idempotencyK
   });
 }
 
-const placeHint = 'check the automation name, and the project and the base address with `runctl config list`';
+const targetHint = 'check the automation name, and the project and the base address with `runctl config list`';
 
 const keyReuseHint = ({ kind, serviceCode = '' }: Fault) =>
   kind === 'reused_key' || /idempoten/i.test(serviceCode)
@@ -43,8 +65,8 @@ const handleOf = (target: Target, executionId: string) =>
   shellWord(target.family === 'agent' ? executionId : `${target.projectId}/${target.automationName}/${executionId}`);
 
 /** A trigger that may have started a run. */
-export function unknownTriggerProblem(fault: Fault, target: Target, idempotencyKey: string): Problem {
-  const settle: Partial<Record<FaultKind, string>> = {
+function unknownTriggerProblem(fault: Fault, { target, idempotencyKey }: Identity): Problem {
+  const remedy: Partial<Record<FaultKind, string>> = {
     already_active: 'settle it with `runctl recover` once that run has ended',
     stale_key: 'see `runctl list`; close it with `runctl recover --forget`, then trigger with a new key',
   };
@@ -57,13 +79,13 @@ export function unknownTriggerProblem(fault: Fault, target: Target, idempotencyK
     name: 'outcome_unknown',
     started: 'unknown',
     message: `${happened} (key ${idempotencyKey})`,
-    hint: settle[fault.kind] ?? 'settle it with `runctl recover`, which cannot start a second run',
+    hint: remedy[fault.kind] ?? 'settle it with `runctl recover`, which cannot start a second run',
     idempotencyKey,
   });
 }
 
 /** The key was sent under another API key, and nobody knows what came of it: the service would not know it under this one. */
-export function otherAccountProblem(target: Target, idempotencyKey: string): Problem {
+export function otherAccountProblem({ target, idempotencyKey }: Identity): Problem {
   return new Problem({
     name: 'outcome_unknown',
     started: 'unknown',
@@ -74,7 +96,7 @@ export function otherAccountProblem(target: Target, idempotencyKey: string): Pro
 }
 
 /** The user ended a trigger before its outcome was known. */
-export function interruptedTriggerProblem(signal: AbortSignal, target: Target, idempotencyKey: string): Problem {
+export function interruptedTriggerProblem(signal: AbortSignal, { target, idempotencyKey }: Identity): Problem {
   return new Problem({
     name: interruptNameOf(signal),
     started: 'unknown',
@@ -86,11 +108,15 @@ export function interruptedTriggerProblem(signal: AbortSignal, target: Target, i
 
 /** The user ended a trigger before anything was sent that could have started a run. */
 export function noRunProblem(signal: AbortSignal, idempotencyKey?: string): Problem {
-  return new Problem({ name: interruptNameOf(signal), message: 'interrupted: no run was started', idempotencyKey });
+  return new Problem({
+    name: interruptNameOf(signal),
+    message: 'interrupted: no run was started',
+    idempotencyKey,
+  });
 }
 
 /** `--timeout` passed while waiting for the active run to end, or will have by the time the service wants another try. */
-export function slotTimeoutProblem(timeoutMs: number, target: Target, idempotencyKey: string, fault?: Fault): Problem {
+export function slotTimeoutProblem(timeoutMs: number, { target, idempotencyKey }: Identity, fault?: Fault): Problem {
   const limit = formatDuration(timeoutMs);
   const wait = fault && comeBack(fault);
   const happened = wait

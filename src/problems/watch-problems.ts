@@ -1,53 +1,36 @@
 import { formatDuration } from '../runs/duration.ts';
-import type { LastKnown } from '../runs/follow-event.ts';
+import type { LastConfirmed } from '../runs/events.ts';
+import { type Fault, type FaultKind, isInterruption } from '../runs/fault.ts';
 import { nameOf, type Run } from '../runs/run.ts';
-import type { Fault, FaultKind } from '../runs/service.ts';
-import { type ExitName, signalExits } from './exit-codes.ts';
+import type { FinishedWatch, UnfinishedWatch, WatchResult } from '../runs/watch-result.ts';
+import { type ExitName, exitNameOfStatus } from './exit-codes.ts';
+import { comeBack, exitNameOf, factsOf, interruptNameOf, remedies } from './fault-facts.ts';
 import { Problem } from './problem.ts';
 
-const exitNames: Record<FaultKind, ExitName> = {
-  unreachable: 'unavailable',
-  untrusted: 'unavailable',
-  proxy_refused: 'unavailable',
-  lost: 'unavailable',
-  unavailable: 'unavailable',
-  throttled: 'rate_limited',
-  unreadable: 'bad_response',
-  too_large: 'bad_response',
-  unauthorized: 'unauthorized',
-  no_credits: 'no_credits',
-  already_active: 'already_active',
-  not_found: 'not_found',
-  redirected: 'bad_response',
-  in_progress: 'bad_response',
-  rejected: 'bad_response',
-  reused_key: 'bad_response',
-  stale_key: 'outcome_unknown',
-  interrupted: 'interrupted',
-};
+/** The problem that a watch ended with; undefined where the run has finished and its result, if any, was read. */
+export function watchProblem(watched: WatchResult, signal: AbortSignal): Problem | undefined {
+  switch (watched.kind) {
+    case 'finished':
+      return watched.resultFault && resultProblem(watched, watched.resultFault, signal);
+    case 'timed_out':
+      return timeoutProblem(watched);
+    case 'gave_up':
+      return giveUpProblem(watched);
+    case 'refused':
+      return pollProblem(watched.fault, 'status', watched.run);
+    case 'interrupted':
+      return interruptedProblem(watched, watched.run);
+  }
+}
 
-/** What a fault is called in the table of exit codes. */
-export const exitNameOf = (fault: Fault): ExitName => exitNames[fault.kind];
+/** How a program that watched this run ends; `problem` is one that came after it. */
+export function exitNameOfWatch(watched: WatchResult, problem: Problem | undefined): ExitName {
+  if (problem) return problem.facts.name;
+  return exitNameOfStatus(watched.execution?.status ?? '');
+}
 
-const keyHint = 'check the key with `runctl config list`, set another with `runctl config set apiKey`';
-const addressHint = 'check the base address with `runctl config list`';
-
-/** What mends a fault, whatever was asked. */
-export const remedies: Partial<Record<FaultKind, string>> = {
-  unauthorized: keyHint,
-  no_credits: 'top up the credits, then trigger again',
-  redirected: addressHint,
-  unreachable: addressHint,
-};
-
-/** When the service wants the next request. */
-export const comeBack = ({ retryAfterMs }: Fault) =>
-  retryAfterMs === undefined ? undefined : `come back in ${formatDuration(retryAfterMs)}, as the service asks`;
-
-export const factsOf = ({ httpStatus, serviceCode, requestId }: Fault) => ({ httpStatus, serviceCode, requestId });
-
-/** A look at a run (status or result) that was refused, or that patience ended on. */
-export function faultProblem(fault: Fault, { operation, run }: { operation: 'status' | 'result'; run: Run }): Problem {
+/** A request for the status or the result of a run that was refused, or whose retries ended. */
+export function pollProblem(fault: Fault, operation: 'status' | 'result', run: Run): Problem {
   const meanings: Partial<Record<FaultKind, string>> = {
     not_found: `there is no run ${run.executionId} under ${nameOf(run.target)}`,
     unauthorized: 'the key was refused; the run itself is not touched',
@@ -65,66 +48,60 @@ export function faultProblem(fault: Fault, { operation, run }: { operation: 'sta
 const notFoundHint = 'check the id, the project and the automation name; `runctl list` shows the runs known here';
 const again = (command: string, { executionId }: Run) => `ask again with \`runctl ${command} ${executionId}\``;
 
-const lastSeen = ({ status, ageMs }: LastKnown) =>
-  status === undefined ? 'its state was never confirmed' : `last seen ${status} ${formatDuration(ageMs ?? 0)} ago`;
+const lastSeen = ({ execution, ageMs = 0 }: LastConfirmed) =>
+  execution ? `last seen ${execution.status} ${formatDuration(ageMs)} ago` : 'its state was never confirmed';
 
 const resume = ({ executionId }: Run) => `follow it again with \`runctl watch ${executionId}\``;
 
-/** A watch that heard nothing good for `giveUpAfterMs`, or that the service wants to wait for longer than is left of it. */
-export function givenUpProblem(fault: Fault, giveUpAfterMs: number, known: LastKnown): Problem {
+/** No valid answer for `giveUpAfterMs`, or the service asks for a longer wait than is left of it. */
+function giveUpProblem(watched: Extract<UnfinishedWatch, { kind: 'gave_up' }>): Problem {
+  const { fault, run } = watched;
   const wait = comeBack(fault);
-  const patience = formatDuration(giveUpAfterMs);
+  const limit = formatDuration(watched.giveUpAfterMs);
   const happened = wait
-    ? `${fault.message}, and the wait it asks for outlasts \`--give-up-after\` (${patience})`
-    : `no good answer for ${patience} (${fault.message})`;
+    ? `${fault.message}, and the wait it asks for outlasts \`--give-up-after\` (${limit})`
+    : `no good answer for ${limit} (${fault.message})`;
   return new Problem({
     ...factsOf(fault),
     name: 'unavailable',
-    message: `${happened}: the run may still be going, ${lastSeen(known)}`,
-    hint: wait ? `${wait}; ${resume(known.run)}` : (fault.hint ?? resume(known.run)),
+    message: `${happened}: the run may still be going, ${lastSeen(watched)}`,
+    hint: wait ? `${wait}; ${resume(run)}` : (fault.hint ?? resume(run)),
   });
 }
 
 /** `--timeout` passed, or will have by the time at which the service wants the next request. */
-export function watchTimeoutProblem(timeoutMs: number, known: LastKnown, fault?: Fault): Problem {
-  const limit = formatDuration(timeoutMs);
+function timeoutProblem(watched: Extract<UnfinishedWatch, { kind: 'timed_out' }>): Problem {
+  const { fault, run } = watched;
+  const limit = formatDuration(watched.timeoutMs);
   const wait = fault && comeBack(fault);
+  const happened = wait ? `${fault.message}, and the limit of ${limit} passes first` : `the limit of ${limit} passed`;
   return new Problem({
     ...(fault && factsOf(fault)),
     name: 'watch_timeout',
-    message: `${wait ? `${fault.message}, and the limit of ${limit} passes first` : `the limit of ${limit} passed`}: the run goes on, ${lastSeen(known)}`,
-    hint: wait ? `${wait}; ${resume(known.run)}` : resume(known.run),
+    message: `${happened}: the run goes on, ${lastSeen(watched)}`,
+    hint: wait ? `${wait}; ${resume(run)}` : resume(run),
   });
 }
 
-/** The run has ended, its result cannot be read. */
-export function resultProblem(fault: Fault, run: Run, status: string): Problem {
+/** The run has finished, and its result cannot be read or was not waited for. */
+function resultProblem({ run, execution }: FinishedWatch, fault: Fault, signal: AbortSignal): Problem {
+  const { status } = execution;
+  if (isInterruption(fault)) {
+    const message = `interrupted: the run ended ${status}, its result was not read`;
+    return new Problem({ name: interruptNameOf(signal), message, hint: again('result', run) });
+  }
+  const tooLarge = `read it whole with \`runctl result ${run.executionId} --max-output 512MiB\``;
   return new Problem({
     ...factsOf(fault),
     name: 'result_unavailable',
     message: `the run ended ${status}, but its result could not be read: ${fault.message}`,
-    hint:
-      fault.kind === 'too_large'
-        ? `read it whole with \`runctl result ${run.executionId} --max-output 512MiB\``
-        : (fault.hint ?? comeBack(fault) ?? again('result', run)),
+    hint: fault.kind === 'too_large' ? tooLarge : (fault.hint ?? comeBack(fault) ?? again('result', run)),
   });
 }
 
-export const interruptNameOf = (signal: AbortSignal): ExitName =>
-  signalExits[signal.reason as keyof typeof signalExits] ?? 'interrupted';
-
-/** The user ended the watch; the run is left alone. */
-export function interruptedProblem(signal: AbortSignal, run?: Run): Problem {
-  const name = interruptNameOf(signal);
+/** The user ended the command; the run, if there is one, is left alone. `interrupt` is the signal or has its reason. */
+export function interruptedProblem(interrupt: { reason: unknown }, run?: Run): Problem {
+  const name = interruptNameOf(interrupt);
   if (!run) return new Problem({ name, message: 'interrupted' });
-  return new Problem({ name, message: 'interrupted: the run goes on', hint: resume(run), leavesRun: true });
-}
-
-/** Was it the user who left a run that goes on? */
-export const leavesRun = ({ facts }: Problem): boolean => facts.leavesRun === true;
-
-/** The user did not wait for the result of a run that has ended. */
-export function interruptedResultProblem(signal: AbortSignal, run: Run, status: string): Problem {
-  const message = `interrupted: the run ended ${status}, its result was not read`;
-  return new Problem({ name: interruptNameOf(signal), message, hint: again('result', run) });
+  return new Problem({ name, message: 'interrupted: the run goes on', hint: resume(run) });
 }

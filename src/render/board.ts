@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Problem } from '../problems/problem.ts';
 import { formatDuration } from '../runs/duration.ts';
-import { endingOf, isKnownState, nameOf, type Run } from '../runs/run.ts';
+import { isCompleted, isKnownStatus, nameOf, type Run } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { themeOf } from './output.ts';
 import type { Reporter, ReporterOptions } from './reporter.ts';
@@ -69,7 +69,7 @@ export async function createBoard(
       else lineOf(run).observe(event);
       if (event.event === 'status' && event.changed) changed.push(id);
       if (event.event === 'status' && run.target.family === 'automation') warnOfUnknown(event.execution.status);
-      if (event.event === 'recovered' && !several) {
+      if (event.event === 'service_back' && !several) {
         live.above(theme.dim(`${dot} the service answers again after ${formatDuration(event.afterMs)}`));
       }
       live.draw();
@@ -116,7 +116,7 @@ export async function createBoard(
 
   function tellEnd({ target, executionId }: Run, { status, startedAt, completedAt }: Execution): void {
     if (ends.has(executionId)) return;
-    ends.set(executionId, endingOf(status) === 'ok' ? 'completed' : 'not completed');
+    ends.set(executionId, isCompleted(status) ? 'completed' : 'not completed');
     if (!several) return;
     const took = tookOf({ startedAt, completedAt });
     const state = `${symbolOfState(target, status, theme)} ${cleanLine(status)}`;
@@ -130,7 +130,7 @@ export async function createBoard(
   }
 
   function warnOfUnknown(status: string): void {
-    if (isKnownState(status) || warnedOf.has(status)) return;
+    if (isKnownStatus(status) || warnedOf.has(status)) return;
     warnedOf.add(status);
     live.above(`${theme.warn(warn)} ${cleanLine(status)} is a state this version does not know: following on`);
   }

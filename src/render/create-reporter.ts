@@ -7,7 +7,7 @@ export async function createReporter(options: ReporterOptions, context: Context)
     const { createEventReporter } = await import('./events.ts');
     return createEventReporter(context, options.runs);
   }
-  if (options.quiet) return silent;
+  if (options.quiet) return silentReporter;
   // A terminal of no columns makes a spinner write megabytes.
   if (context.stderr.isTTY && context.terminal.columns > 0 && context.env.TERM !== 'dumb') {
     const { createBoard } = await import('./board.ts');
@@ -17,4 +17,4 @@ export async function createReporter(options: ReporterOptions, context: Context)
   return createLineReporter(context);
 }
 
-const silent: Reporter = { observe() {}, say() {}, stop() {} };
+export const silentReporter: Reporter = { observe() {}, say() {}, stop() {} };

@@ -1,11 +1,11 @@
 import type { Context } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
 import { signOfLifeMs } from '../runs/defaults.ts';
-import type { FollowEvent } from '../runs/follow-event.ts';
 import type { JsonObject } from '../runs/json.ts';
+import type { Execution } from '../runs/service.ts';
 import { identityOf } from './document.ts';
 import { scrubProblem } from './output.ts';
-import type { Reporter } from './reporter.ts';
+import type { ReportedEvent, Reporter } from './reporter.ts';
 import { cleanJson } from './sanitize.ts';
 
 /**
@@ -15,7 +15,7 @@ import { cleanJson } from './sanitize.ts';
 export function createEventReporter({ clock, stdout, secrets }: Context, runs: number): Reporter {
   let seq = 0;
   let onlyId: string | null = null;
-  let heldEnd: FollowEvent | undefined;
+  let heldEnd: ReportedEvent | undefined;
   const toldAtMs = new Map<string, number>();
 
   const print = (event: string, executionId: string | null, fields: JsonObject) => {
@@ -24,10 +24,10 @@ export function createEventReporter({ clock, stdout, secrets }: Context, runs: n
     const json = stringifyJson(scrubProblem({ schema: 1, seq, at, event, executionId, ...fields }, secrets));
     stdout.write(`${stdout.isTTY ? cleanJson(json) : json}\n`);
   };
-  const tell = (event: FollowEvent) => {
+  const tell = (event: ReportedEvent) => {
     const { message, ...fields } = fieldsOf(event);
     const scrubbed = typeof message === 'string' ? { message: secrets.scrub(message) } : {};
-    print(event.event, event.run.executionId, { ...fields, ...scrubbed });
+    print(publicNames[event.event] ?? event.event, event.run.executionId, { ...fields, ...scrubbed });
   };
 
   return {
@@ -64,7 +64,9 @@ export function createEventReporter({ clock, stdout, secrets }: Context, runs: n
   };
 }
 
-function fieldsOf(event: FollowEvent): JsonObject {
+const publicNames: Record<string, string> = { service_back: 'recovered' };
+
+function fieldsOf(event: ReportedEvent): JsonObject {
   switch (event.event) {
     case 'triggered':
       return { ...identityOf(event.run.target), status: event.execution?.status ?? null, replayed: event.replayed };
@@ -72,27 +74,27 @@ function fieldsOf(event: FollowEvent): JsonObject {
     case 'final':
       return { status: event.execution.status };
     case 'poll_failed': {
-      const { fault, failures, quietMs, retryInMs, status, ageMs } = event;
+      const { fault, failures, silentMs, retryInMs, execution, ageMs } = event;
       return {
         reason: fault.kind,
         message: fault.message,
         httpStatus: fault.httpStatus ?? null,
         failures,
-        quietMs: Math.round(quietMs),
+        quietMs: Math.round(silentMs),
         retryInMs: Math.round(retryInMs),
-        ...confirmed(status, ageMs),
+        ...confirmed(execution, ageMs),
       };
     }
-    case 'recovered':
+    case 'service_back':
       return { afterMs: Math.round(event.afterMs) };
     case 'waiting':
-      return { nextLookMs: Math.round(event.nextLookMs), ...confirmed(event.status, event.ageMs) };
+      return { nextLookMs: Math.round(event.nextPollMs), ...confirmed(event.execution, event.ageMs) };
     case 'problem':
       return { problem: event.problem.toJSON() };
   }
 }
 
-const confirmed = (status: string | undefined, ageMs: number | undefined): JsonObject => ({
-  status: status ?? null,
+const confirmed = (execution: Execution | undefined, ageMs: number | undefined): JsonObject => ({
+  status: execution?.status ?? null,
   confirmedAgeMs: ageMs === undefined ? null : Math.round(ageMs),
 });

@@ -1,14 +1,15 @@
 import type { Problem } from '../problems/problem.ts';
-import type { Ending } from '../runs/follow.ts';
-import { isFinal } from '../runs/run.ts';
+import type { FinishedWatch } from '../runs/watch-result.ts';
 import { clean, cleanLine } from './sanitize.ts';
 import { summary } from './summary.ts';
 import { createTheme } from './theme.ts';
 
-/** What came of one argument of a command, and what it was in words. */
-export interface Told {
+/** What came of one argument of a command. */
+export interface SummaryPart {
+  /** What the argument names. */
   about: string;
-  ending?: Ending;
+  /** Where its run was followed until it had finished. */
+  watched?: FinishedWatch;
   problem?: Problem;
 }
 
@@ -16,13 +17,13 @@ export interface Told {
 const mostCharacters = 64 * 1024;
 
 /** What a job shows of these runs below its steps, as Markdown: what ended and what failed, each as the log tells it. */
-export async function jobSummary(told: readonly Told[]): Promise<string> {
+export async function jobSummary(parts: readonly SummaryPart[]): Promise<string> {
   const theme = await createTheme({ colors: false, unicode: true });
-  const sections = told.map(({ about, ending, problem }) => {
-    const ended = ending?.execution && isFinal(ending.run.target, ending.execution.status);
+  const sections = parts.map(({ about, watched, problem }) => {
     const facts = [
-      ended ? summary(ending, theme, { columns: Number.POSITIVE_INFINITY }) : undefined,
-      problem && (ended ? problem.message : `${theme.symbols.bad} ${about}: ${problem.facts.name}\n${problem.message}`),
+      watched ? summary(watched, theme, { columns: Number.POSITIVE_INFINITY }) : undefined,
+      problem &&
+        (watched ? problem.message : `${theme.symbols.bad} ${about}: ${problem.facts.name}\n${problem.message}`),
       problem?.facts.hint,
     ];
     const text = facts.filter(Boolean).join('\n').trimEnd();

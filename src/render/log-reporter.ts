@@ -1,10 +1,9 @@
 import type { Context } from '../context.ts';
 import { laterSignOfLifeMs, signOfLifeMs } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
-import type { FollowEvent } from '../runs/follow-event.ts';
-import { isFinal, isKnownState, nameOf } from '../runs/run.ts';
+import { isFinal, isKnownStatus, nameOf } from '../runs/run.ts';
 import { themeOf } from './output.ts';
-import type { Reporter } from './reporter.ts';
+import type { ReportedEvent, Reporter } from './reporter.ts';
 import { cleanLine } from './sanitize.ts';
 import { lastConfirmed } from './state.ts';
 import { renderMarkup } from './theme.ts';
@@ -38,27 +37,27 @@ export async function createLineReporter(context: Context): Promise<Reporter> {
 }
 
 /** Repeats what is known already: worth a line only now and then. */
-function isSignOfLife(event: FollowEvent): boolean {
+function isSignOfLife(event: ReportedEvent): boolean {
   return event.event === 'waiting' || (event.event === 'poll_failed' && event.failures > 1);
 }
 
-function lineOf(event: FollowEvent): string | undefined {
+function lineOf(event: ReportedEvent): string | undefined {
   switch (event.event) {
     case 'status': {
       const { run, execution, changed } = event;
       if (!changed || isFinal(run.target, execution.status)) return undefined;
-      const unknown = isKnownState(execution.status) ? '' : ', a state this version does not know: following on';
+      const unknown = isKnownStatus(execution.status) ? '' : ', a state this version does not know: following on';
       return `${execution.status}${unknown} (run ${run.executionId})`;
     }
     case 'poll_failed': {
-      const { failures, quietMs, fault, retryInMs } = event;
-      const quiet = failures > 1 ? ` for ${formatDuration(quietMs)}` : '';
+      const { failures, silentMs, fault, retryInMs } = event;
+      const quiet = failures > 1 ? ` for ${formatDuration(silentMs)}` : '';
       return `no good answer${quiet}: ${fault.message}; ${lastConfirmed(event)}; asking again in ${formatDuration(retryInMs)}`;
     }
-    case 'recovered':
+    case 'service_back':
       return `answers again after ${formatDuration(event.afterMs)}`;
     case 'waiting':
-      return event.status === undefined ? undefined : `still ${event.status}`;
+      return event.execution && `still ${event.execution.status}`;
     case 'final':
       return event.execution.status;
     case 'triggered': // `say` has told it, with its id.

@@ -1,12 +1,15 @@
 import type { Problem } from '../problems/problem.ts';
-import type { FollowEvent } from '../runs/follow-event.ts';
+import type { RunEvent } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
-import type { Target } from '../runs/run.ts';
+import type { Run, Target } from '../runs/run.ts';
 import type { OutputOptions } from './output.ts';
 
-/** Tells what happens while runs are followed. */
+/** What a reporter shows: events of runs, and the problems that watches end with. */
+export type ReportedEvent = RunEvent | { event: 'problem'; run: Run; problem: Problem; isOther?: undefined };
+
+/** Shows what happens while runs are followed. */
 export interface Reporter {
-  observe(event: FollowEvent): void;
+  observe(event: ReportedEvent): void;
   /** Of one of those asked for there is no run to follow: it was refused, is in doubt or, without a problem, skipped. */
   notStarted?(target: Target, problem?: Problem): void;
   /** A sentence for people. */

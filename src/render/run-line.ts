@@ -1,8 +1,8 @@
 import type { Clock } from '../runs/clock.ts';
 import { formatAge } from '../runs/duration.ts';
-import type { FollowEvent } from '../runs/follow-event.ts';
-import { isLongerThanUsual, usualDurationMs } from '../runs/pace.ts';
+import { isLongerThanUsual, usualDurationMs } from '../runs/poll-samples.ts';
 import { nameOf, type Run } from '../runs/run.ts';
+import type { ReportedEvent } from './reporter.ts';
 import { cleanLine } from './sanitize.ts';
 import { lastConfirmed } from './state.ts';
 import type { Theme } from './theme.ts';
@@ -10,14 +10,14 @@ import { cutTo, padTo, widthOf } from './width.ts';
 
 /** One run that is being followed, as a line: its state, its age, and what is happening when nothing answers. */
 export interface RunLine {
-  observe(event: FollowEvent): void;
+  observe(event: ReportedEvent): void;
   /** How wide its name is. */
   readonly nameWidth: number;
   /** Fits into `columns`, as far as a line can; its name takes `nameWidth`, to stand above others. */
   text(columns: number, nameWidth?: number): string;
 }
 
-type Failure = Extract<FollowEvent, { event: 'poll_failed' }> & { atMs: number };
+type Failure = Extract<ReportedEvent, { event: 'poll_failed' }> & { atMs: number };
 
 export function createRunLine(run: Run, durationsMs: readonly number[], clock: Clock, theme: Theme): RunLine {
   const name = cleanLine(nameOf(run.target));
@@ -27,8 +27,8 @@ export function createRunLine(run: Run, durationsMs: readonly number[], clock: C
   let startedAtMs = clock.nowMs();
   let failure: Failure | undefined;
 
-  const trouble = ({ fault, status, ageMs, atMs }: Failure) => {
-    const known = lastConfirmed({ status, ageMs: (ageMs ?? 0) + clock.elapsedMs() - atMs });
+  const trouble = ({ fault, execution, ageMs, atMs }: Failure) => {
+    const known = lastConfirmed({ execution, ageMs: (ageMs ?? 0) + clock.elapsedMs() - atMs });
     return `${warn} ${known}: ${cleanLine(fault.message)}`;
   };
   const usual = (ageMs: number) => {

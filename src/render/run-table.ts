@@ -1,11 +1,21 @@
-import type { JournalRun } from '../journal/journal.ts';
 import { formatAge } from '../runs/duration.ts';
-import { lastStateOf, nameOf } from '../runs/run.ts';
+import { lastStatusOf, nameOf, type Target } from '../runs/run.ts';
 import { tookOf } from './run-duration.ts';
 import { cleanLine } from './sanitize.ts';
 import { colorOfState } from './state.ts';
 import type { Theme } from './theme.ts';
 import { cutTo, padTo, widthOf } from './width.ts';
+
+/** A run, or a trigger that may have started none. Times are ISO 8601. */
+export interface ListedRun {
+  target: Target;
+  executionId: string | null;
+  status: string | null;
+  startedAt: string | null;
+  completedAt: string | null;
+  /** When this machine first recorded it. */
+  at: string;
+}
 
 const gap = '  ';
 const headings = { state: 'LAST SEEN', name: 'AUTOMATION', age: 'STARTED', took: 'TOOK', id: 'RUN' };
@@ -18,7 +28,7 @@ const shortestName = 12;
  * Runs as a table, newest first. Where the terminal is narrow the automation's name gives way, and where that is not
  * enough the id goes on a line of its own: it is never cut, for it is there to be copied.
  */
-export function runTable(runs: readonly JournalRun[], nowMs: number, columns: number, theme: Theme): string {
+export function runTable(runs: readonly ListedRun[], nowMs: number, columns: number, theme: Theme): string {
   const rows = runs.map((run) => ({ look: colorOfState(run.target, run.status ?? '', theme), ...cellsOf(run, nowMs) }));
   const widthOfColumn = (column: Column) => Math.max(...[headings, ...rows].map((cells) => widthOf(cells[column])));
   const widths = { state: widthOfColumn('state'), age: widthOfColumn('age'), took: widthOfColumn('took') };
@@ -42,10 +52,10 @@ export function runTable(runs: readonly JournalRun[], nowMs: number, columns: nu
   return heading + rows.map((row) => lineOf(row, row.look)).join('');
 }
 
-function cellsOf(run: JournalRun, nowMs: number): Record<Column, string> {
+function cellsOf(run: ListedRun, nowMs: number): Record<Column, string> {
   const { target, executionId, startedAt, completedAt, at } = run;
   return {
-    state: cleanLine(lastStateOf(run)),
+    state: cleanLine(lastStatusOf(run)),
     name: cleanLine(nameOf(target)),
     age: ageOf(nowMs - Date.parse(startedAt ?? at), startedAt ?? at),
     took: tookOf({ startedAt: startedAt ?? undefined, completedAt: completedAt ?? undefined }) ?? '',

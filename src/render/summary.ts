@@ -1,4 +1,4 @@
-import { endingOf, nameOf, type Run } from '../runs/run.ts';
+import { isCompleted, nameOf, type Run } from '../runs/run.ts';
 import type { Execution, RunResult } from '../runs/service.ts';
 import { block } from './fields.ts';
 import { tookOf } from './run-duration.ts';
@@ -7,7 +7,8 @@ import { colorOfState, symbolOfState } from './state.ts';
 import type { Theme } from './theme.ts';
 import type { Lines } from './wrap.ts';
 
-export interface Told {
+/** What is shown of a run. */
+export interface RunFacts {
   run: Run;
   execution?: Execution;
   result?: RunResult;
@@ -17,11 +18,11 @@ export interface Told {
  * A run that was followed, for the eye: outcome first, then cause, cost and id, then the output.
  * Without a width, that of a terminal, the output is left as the service sent it.
  */
-export function summary({ run, execution, result }: Told, theme: Theme, { columns }: Lines): string {
+export function summary({ run, execution, result }: RunFacts, theme: Theme, { columns }: Lines): string {
   const status = execution?.status ?? result?.status ?? '';
   const color = colorOfState(run.target, status, theme);
   const took = tookOf({ ...execution, completedAt: execution?.completedAt ?? result?.completedAt });
-  const verb = endingOf(status) === 'ok' ? 'in' : 'after';
+  const verb = isCompleted(status) ? 'in' : 'after';
   const head = `${color(`${symbolOfState(run.target, status, theme)} ${cleanLine(status)}`)} ${theme.strong(cleanLine(nameOf(run.target)))}`;
   const rows = block(
     [

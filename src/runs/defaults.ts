@@ -1,4 +1,4 @@
-/** The defaults of the options, in milliseconds. */
+/** The defaults of the options; times in milliseconds. */
 export const defaults = {
   /** `--give-up-after` of a command that asks or triggers once. */
   giveUpAfterMs: 30_000,
@@ -11,10 +11,18 @@ export const defaults = {
    * keep one for a day or longer (docs/service.md, Assumptions).
    */
   keyRetentionMs: 86_400_000,
-};
+  /** `--rate`: requests a second. */
+  rate: 10,
+  /** `--max-output`: the largest result that is read. */
+  maxOutputBytes: 64 * 1024 * 1024,
+  /** `--limit` of `list`. */
+  listLimit: 20,
+  maxReruns: 1,
+  ifActive: 'fail',
+} as const;
 
-/** Who waits is told so again after this: a log that says nothing for long is taken for dead. */
+/** A wait is reported again after this: a log that is silent for long is taken for dead. */
 export const signOfLifeMs = 60_000;
 
-/** And after this, where it has been told before. */
+/** And after this, where it has been reported before. */
 export const laterSignOfLifeMs = 300_000;

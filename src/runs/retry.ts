@@ -1,18 +1,18 @@
-import { type Budget, queue } from './budget.ts';
-import type { Clock } from './clock.ts';
-import { pause } from './pause.ts';
-import type { Answer, Fault } from './service.ts';
+import { type Clock, pause } from './clock.ts';
+import { type Fault, isInterruption, isRetryable } from './fault.ts';
+import type { RateLimiter } from './rate-limiter.ts';
+import type { Answer } from './service.ts';
 
 const firstBackoffMs = 500;
 const longestBackoffMs = 15_000;
 const shortestBackoffMs = 50;
 
 /**
- * How long to wait after so many failures in a row (from 1), when `leftMs` of patience remain; undefined when it is time
- * to give up. Full jitter over an exponential ceiling (AWS, "Exponential Backoff And Jitter"), cut so that one attempt
- * falls on the end of patience. What `Retry-After` asked for is never cut: better no attempt than an early one.
+ * How long to wait after this many failures in a row (from 1), when retries end in `leftMs`; undefined to give up now.
+ * Full jitter over an exponential ceiling (AWS, "Exponential Backoff And Jitter"), cut so that the last attempt is made
+ * when the time ends. What `Retry-After` asks for is never cut: rather no attempt than an early one.
  */
-export function retryWaitMs(
+export function backoffMs(
   failures: number,
   { retryAfterMs = 0 }: Pick<Fault, 'retryAfterMs'>,
   leftMs: number,
@@ -23,37 +23,91 @@ export function retryWaitMs(
   return Math.min(leftMs, Math.max(shortestBackoffMs, random() * ceilingMs, retryAfterMs));
 }
 
-export interface Patience {
-  /** Every attempt takes its token. */
-  budget: Budget;
+export interface RetryPorts {
+  /** Every attempt waits for it. */
+  limiter: RateLimiter;
   clock: Clock;
   random(): number;
   signal: AbortSignal;
-  /** Time without a good answer after which a passing fault is taken for good. */
+  /** Time without a valid answer after which attempts end. */
   giveUpAfterMs: number;
-  onRetry?(fault: Fault, delayMs: number): void;
 }
 
-/**
- * Repeats an attempt that changes nothing until it is answered or refused for good, or patience ends.
- * A fault that comes back with `transient: true` is one that patience ended on.
- */
-export async function persist<T>(attempt: () => Promise<Answer<T>>, patience: Patience): Promise<Answer<T>> {
-  const { budget, clock, random, signal, giveUpAfterMs } = patience;
-  let startMs = clock.elapsedMs();
-  for (let failures = 1; ; failures++) {
-    // To wait for our own turn is no failure of the service.
-    startMs += await queue(budget, clock, signal);
+/** Counts attempts that fail in a row, and the time without a valid answer. */
+export interface Attempts {
+  readonly failures: number;
+  /** Milliseconds; 0 before the first attempt. */
+  silentMs(): number;
+  /** Waits for the rate limiter. */
+  takeTurn(): Promise<void>;
+  succeeded(): void;
+  /** Returns the time until the next attempt, in milliseconds; undefined to give up. */
+  failed(fault: Fault): number | undefined;
+  /** After a sleep or a stop, the time without a valid answer counts from the next attempt. */
+  woke(): void;
+}
+
+export function createAttempts({ limiter, clock, random, signal, giveUpAfterMs }: RetryPorts): Attempts {
+  let failures = 0;
+  let silentSinceMs: number | undefined;
+  const silentMs = () => (silentSinceMs === undefined ? 0 : clock.elapsedMs() - silentSinceMs);
+  return {
+    get failures() {
+      return failures;
+    },
+    silentMs,
+    async takeTurn() {
+      const queuedAtMs = clock.elapsedMs();
+      await limiter.take(signal);
+      // The service is not silent while we wait for our own turn.
+      const nowMs = clock.elapsedMs();
+      silentSinceMs = silentSinceMs === undefined ? nowMs : silentSinceMs + nowMs - queuedAtMs;
+    },
+    succeeded() {
+      failures = 0;
+      silentSinceMs = undefined;
+    },
+    failed(fault) {
+      failures += 1;
+      return backoffMs(failures, fault, giveUpAfterMs - silentMs(), random);
+    },
+    woke() {
+      silentSinceMs = undefined;
+    },
+  };
+}
+
+export interface RetryOptions extends RetryPorts {
+  /** Which faults are worth another attempt; by their kind, unless said otherwise. */
+  isRetryable?(fault: Fault): boolean;
+  onRetry?(fault: Fault, delayMs: number, attempts: Attempts): void;
+}
+
+/** How attempts came out: `fault` is that of the last one. */
+export type RetryResult<T> =
+  | { kind: 'ok'; value: T }
+  /** Another attempt would not help. */
+  | { kind: 'refused'; fault: Fault }
+  | { kind: 'gave_up'; fault: Fault }
+  | { kind: 'interrupted'; fault: Fault };
+
+/** Makes attempts until one is answered or refused, the signal aborts, or `giveUpAfterMs` have passed. */
+export async function retry<T>(attempt: () => Promise<Answer<T>>, options: RetryOptions): Promise<RetryResult<T>> {
+  const { clock, signal } = options;
+  const isWorthIt = options.isRetryable ?? isRetryable;
+  const attempts = createAttempts(options);
+  await attempts.takeTurn();
+  for (;;) {
     const answer = await attempt();
-    if (answer.kind === 'good' || !answer.fault.transient) return answer;
-    const leftMs = startMs + giveUpAfterMs - clock.elapsedMs();
-    const delayMs = retryWaitMs(failures, answer.fault, leftMs, random);
-    if (delayMs === undefined) return answer;
-    patience.onRetry?.(answer.fault, delayMs);
-    if (await pause(delayMs, clock, signal, answer.fault.retryAfterMs)) startMs = clock.elapsedMs();
-    if (signal.aborted) return { kind: 'fault', fault: interruption };
+    if (answer.kind === 'ok') return answer;
+    const { fault } = answer;
+    if (isInterruption(fault)) return { kind: 'interrupted', fault };
+    if (!isWorthIt(fault)) return { kind: 'refused', fault };
+    const delayMs = attempts.failed(fault);
+    if (delayMs === undefined) return { kind: 'gave_up', fault };
+    options.onRetry?.(fault, delayMs, attempts);
+    if (await pause(delayMs, clock, signal, fault.retryAfterMs)) attempts.woke();
+    await attempts.takeTurn();
+    if (signal.aborted) return { kind: 'interrupted', fault };
   }
 }
-
-/** Our own signal, between two attempts. */
-const interruption: Fault = { kind: 'interrupted', transient: false, acted: 'no', message: 'interrupted' };

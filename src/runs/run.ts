@@ -1,4 +1,3 @@
-import type { ExitName } from '../problems/exit-codes.ts';
 import type { JsonObject } from './json.ts';
 
 /** What is triggered. Agents are discontinued but still answer. */
@@ -24,55 +23,61 @@ export interface Run {
   executionId: string;
 }
 
-const automationEndings: Record<string, ExitName> = {
-  COMPLETED: 'ok',
-  FAILED: 'run_failed',
-  TIMED_OUT: 'run_timed_out',
-  CANCELLED: 'run_cancelled',
-};
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** A UUID of any version: the service does not say which it uses. */
+export function isUuid(text: string): boolean {
+  return uuid.test(text);
+}
+
+/** The final statuses of an Automation's run. */
+export const finalStatuses = ['COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED'] as const;
+export type FinalStatus = (typeof finalStatuses)[number];
+
+/** Every status that the service documents. */
+export const statuses = ['RUNNING', ...finalStatuses] as const;
 
 // The service writes a status in capitals; another spelling of the same word must not make a watch poll for ever.
 const normalise = (status: string) => status.trim().toUpperCase();
 
-export function isKnownState(status: string): boolean {
-  return normalise(status) === 'RUNNING' || normalise(status) in automationEndings;
+const isOneOf = (known: readonly string[], status: string) => known.includes(normalise(status));
+
+export function isKnownStatus(status: string): boolean {
+  return isOneOf(statuses, status);
 }
 
 /** Automations have four final statuses. For Agents each but RUNNING is final (docs/service.md, Final statuses stay). */
 export function isFinal(target: Target, status: string): boolean {
-  return target.family === 'agent'
-    ? normalise(status) !== 'RUNNING'
-    : Object.hasOwn(automationEndings, normalise(status));
+  return target.family === 'agent' ? normalise(status) !== 'RUNNING' : isOneOf(finalStatuses, status);
 }
 
-/** The last state known, in a word; of a run that the service forgot, and of a trigger that may have started none, too. */
-export function lastStateOf({ status, executionId }: { status: string | null; executionId: string | null }): string {
+/** The documented final status that a status is; undefined for any other word. */
+export function finalStatusOf(status: string): FinalStatus | undefined {
+  return finalStatuses.find((known) => known === normalise(status));
+}
+
+/** The one status that is a success. */
+export const isCompleted = (status: string): boolean => finalStatusOf(status) === 'COMPLETED';
+
+/** The last status known, in a word; `gone` where the service forgot the run, `unknown` where a trigger has none. */
+export function lastStatusOf({ status, executionId }: { status: string | null; executionId: string | null }): string {
   return status ?? (executionId === null ? 'unknown' : 'gone');
 }
 
-/** How a program that followed a run to this final state ends. */
-export function endingOf(status: string): ExitName {
-  const state = normalise(status);
-  return (Object.hasOwn(automationEndings, state) && automationEndings[state]) || 'run_failed';
-}
-
-/** The target in words, as a user would name it. */
+/** The target as a user would name it. */
 export function nameOf(target: Target): string {
   return target.family === 'agent' ? `agent ${target.agentId}` : target.automationName;
 }
 
-/**
- * May what the service says of a run be said of `target`? A name is compared by its letters and digits: the service may
- * write it in a way of its own.
- */
+/** Can this document of the service be about `target`? Names are compared by letters and digits, as spellings differ. */
 export function isNamedBy(target: Target, { projectId, automationName, agentId }: JsonObject): boolean {
   if (target.family === 'agent') return isAlike(target.agentId, agentId);
   return isAlike(target.projectId, projectId) && isAlike(target.automationName, automationName);
 }
 
-const isAlike = (ours: string, theirs: unknown) => typeof theirs !== 'string' || bare(theirs) === bare(ours);
+const isAlike = (ours: string, theirs: unknown) => typeof theirs !== 'string' || lettersOf(theirs) === lettersOf(ours);
 
-function bare(name: string): string {
+function lettersOf(name: string): string {
   const folded = name.normalize('NFKC').toLowerCase();
   return folded.replace(/[^\p{L}\p{N}]/gu, '') || folded;
 }

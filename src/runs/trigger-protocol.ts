@@ -1,16 +1,16 @@
-import type { Fault } from './service.ts';
+import { deliveryOf, type Fault, isRetryable } from './fault.ts';
 
 /**
  * The trigger protocol as a table. At every step it answers one question: may a run have been started whose id we do
  * not know? Nothing here does I/O; `trigger.ts` drives it.
  *
  * `ready`     nothing that was sent can have started a run
- * `doubtful`  an attempt was sent whose fate nobody knows
+ * `in_doubt`  an attempt was sent, and nobody knows whether it started a run
  * `started`   the run has an id                     (end)
  * `refused`   surely no run was started             (end)
- * `unknown`   a run may have been started           (end; the intent stays open for `recover`)
+ * `unknown`   a run may have been started           (end; the trigger stays open for `recover`)
  */
-export type TriggerState = 'ready' | 'doubtful' | TriggerEnd;
+export type TriggerState = 'ready' | 'in_doubt' | TriggerEnd;
 export type TriggerEnd = 'started' | 'refused' | 'unknown';
 
 export type TriggerEvent =
@@ -22,24 +22,24 @@ export type TriggerEvent =
   | 'conflict_with_id'
   /** 402, 401, 400 …: a complete refusal. */
   | 'refused'
-  /** The run of another target, which the key had started before: so has every attempt been answered. */
+  /** The run of another target, which the idempotency key had started before: so has every attempt been answered. */
   | 'reused'
   /** 429: refused for now, nothing done. */
   | 'throttled'
-  /** No byte left: DNS, refused, connect time-out. */
+  /** No byte left: name resolution, connection refused, connect timeout. */
   | 'not_sent'
-  /** The same, and no repeat can mend it: a bad certificate. */
+  /** The same, and a retry cannot help: a bad certificate. */
   | 'unsendable'
-  /** Time-out, reset, gateway 5xx, 408, 409, unreadable 2xx: it may have been acted on. */
+  /** Timeout, reset, gateway 5xx, 408, 409, unreadable 2xx: it may have been acted on. */
   | 'lost'
-  /** The same, with a status that no repeat mends: 501, 303. */
+  /** The same, and a retry cannot help: 501, 303. */
   | 'lost_for_good'
-  /** Patience ended, or the user interrupted the wait between two attempts. */
+  /** Retries ended, or the user interrupted the wait between two attempts. */
   | 'stopped'
   /** The user interrupted while the request was on its way. */
   | 'cut';
 
-export const protocol: Record<'ready' | 'doubtful', Record<TriggerEvent, TriggerState>> = {
+export const protocol: Record<'ready' | 'in_doubt', Record<TriggerEvent, TriggerState>> = {
   ready: {
     accepted: 'started',
     conflict: 'refused',
@@ -49,40 +49,56 @@ export const protocol: Record<'ready' | 'doubtful', Record<TriggerEvent, Trigger
     throttled: 'ready',
     not_sent: 'ready',
     unsendable: 'refused',
-    lost: 'doubtful',
+    lost: 'in_doubt',
     lost_for_good: 'unknown',
     stopped: 'refused',
     cut: 'unknown',
   },
-  // Once in doubt, only an id settles it, ours or another's: the refusal may be of the repeat alone. A conflict is most likely our own
-  // run; where the body names it, it is taken as ours.
-  doubtful: {
+  // Once in doubt, only an id resolves it, ours or another's: the refusal may be of the retry alone. A conflict is most
+  // likely our own run; where the body names it, it is taken as ours.
+  in_doubt: {
     accepted: 'started',
     conflict: 'unknown',
     conflict_with_id: 'started',
     refused: 'unknown',
     reused: 'refused',
-    throttled: 'doubtful',
-    not_sent: 'doubtful',
+    throttled: 'in_doubt',
+    not_sent: 'in_doubt',
     unsendable: 'unknown',
-    lost: 'doubtful',
+    lost: 'in_doubt',
     lost_for_good: 'unknown',
     stopped: 'unknown',
     cut: 'unknown',
   },
 };
 
-/** The event that a fault of an attempt is; `namesOurs` where it names a run that can only be ours. */
+/** What a failed attempt means to the protocol; `namesOurs` where the fault names a run that can only be ours. */
 export function eventOf(fault: Fault, namesOurs: boolean): TriggerEvent {
-  if (fault.kind === 'interrupted') return fault.acted === 'unknown' ? 'cut' : 'stopped';
-  if (fault.kind === 'already_active') return namesOurs ? 'conflict_with_id' : 'conflict';
-  if (fault.kind === 'throttled') return 'throttled';
-  if (fault.kind === 'reused_key') return 'reused';
-  if (fault.acted === 'unknown') return fault.transient ? 'lost' : 'lost_for_good';
-  if (fault.kind === 'unreachable') return 'not_sent';
-  return fault.httpStatus === undefined ? 'unsendable' : 'refused';
+  switch (fault.kind) {
+    case 'interrupted':
+      return 'stopped';
+    case 'interrupted_in_flight':
+      return 'cut';
+    case 'already_active':
+      return namesOurs ? 'conflict_with_id' : 'conflict';
+    case 'reused_key':
+      return 'reused';
+  }
+  switch (deliveryOf(fault)) {
+    case 'unknown':
+      return isRetryable(fault) ? 'lost' : 'lost_for_good';
+    case 'not_sent':
+      return isRetryable(fault) ? 'not_sent' : 'unsendable';
+    case 'refused':
+      return isRetryable(fault) ? 'throttled' : 'refused';
+  }
+}
+
+/** The state after an event; an end is never left. */
+export function step(state: TriggerState, event: TriggerEvent): TriggerState {
+  return isEnd(state) ? state : protocol[state][event];
 }
 
 export function isEnd(state: TriggerState): state is TriggerEnd {
-  return state !== 'ready' && state !== 'doubtful';
+  return state !== 'ready' && state !== 'in_doubt';
 }

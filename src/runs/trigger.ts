@@ -1,137 +1,135 @@
-import { type Budget, queue } from './budget.ts';
-import { type Clock, stopwatch } from './clock.ts';
+import { stopwatch } from './clock.ts';
 import { defaults } from './defaults.ts';
 import { formatDuration } from './duration.ts';
-import { pause } from './pause.ts';
-import { retryWaitMs } from './retry.ts';
-import { isNamedBy } from './run.ts';
-import type { Answer, Execution, Fault, Service, TriggerRequest } from './service.ts';
-import { eventOf, isEnd, protocol, type TriggerEvent, type TriggerState } from './trigger-protocol.ts';
+import { deliveryOf, type Fault } from './fault.ts';
+import { type RetryPorts, type RetryResult, retry } from './retry.ts';
+import { isNamedBy, type Target } from './run.ts';
+import type { Answer, Execution, Service } from './service.ts';
+import { eventOf, isEnd, step, type TriggerState } from './trigger-protocol.ts';
+
+/** What tells one trigger from every other. */
+export interface TriggerIdentity {
+  baseUrl: string;
+  /** Fingerprint of the API key: the service scopes idempotency keys by API key. */
+  account: string;
+  target: Target;
+  idempotencyKey: string;
+  /** Did the user choose the idempotency key? One that was minted has been used for nothing else. */
+  userProvided: boolean;
+}
 
 /** What must be on record, and when. The journal writes it; a crash between two calls leaves what `recover` needs. */
 export interface TriggerRecord {
   /** Called before the first byte is sent; on disk when it returns. */
   intent(): void;
-  /** An attempt was sent whose fate is unknown: the intent stays open. */
-  doubtful(fault: Fault): void;
-  started(execution: Execution & { executionId: string }): void;
+  /** An attempt was sent whose outcome is unknown: the trigger stays open. */
+  inDoubt(fault: Fault): void;
+  started(execution: StartedExecution): void;
   /** No attempt of ours can have started a run. False when that could not be written. */
   refused(fault: Fault): boolean;
-  /**
-   * Did another trigger start this run, or may one have? Then a conflict that names the run tells nothing of ours: it
-   * may have ended, or never begun.
-   */
+  /** True if another trigger started this run, or may have: then a conflict that names it proves nothing about ours. */
   mayBeOfAnother(executionId: string): boolean;
-  /** What is on record of the key by now: another process may have sent the same one. */
-  look(): KeyOutcome | undefined;
+  /** What is on record of the idempotency key by now: another process may have sent the same one. */
+  readKey(): RecordedKey | undefined;
 }
 
-/** An attempt to start a run with a key, of whichever process: it has started this one, or nobody knows yet. */
-export type KeyOutcome = { state: 'accepted'; executionId: string } | { state: 'open'; ageMs: number };
+/** An idempotency key on record, of whichever process: it has started this run, or nobody knows yet. */
+export type RecordedKey = { state: 'accepted'; executionId: string } | { state: 'open'; ageMs: number };
 
-/** How long another process that sends the same key is waited for, and how old its attempt may be. */
-const othersMs = { wait: 5_000, between: 200, age: 60_000 };
+export type StartedExecution = Execution & { executionId: string };
 
-/** What is known of a key before it is sent. */
+/** What is known of an idempotency key before it is sent. */
 export interface KeyHistory {
-  /** Did the user choose it? One that was minted has been used for nothing else. */
-  given?: boolean;
-  /** How long ago it was first sent; nobody knows what came of that. Undefined: never. */
+  /** How long ago it was first sent, with an unknown outcome; undefined: never. */
   ageMs?: number;
-  /** Whoever sent it is taken for gone, and not waited for. */
+  /** The process that sent it has surely ended, and is not waited for. */
   isLeftBehind?: boolean;
   /** Not sent again at this age. */
   maxAgeMs?: number;
 }
 
-export interface TriggerPorts {
+export interface TriggerPorts extends RetryPorts {
   service: Pick<Service, 'trigger'>;
-  /** Every attempt takes its token. */
-  budget: Budget;
   record: TriggerRecord;
-  clock: Clock;
-  random(): number;
-  signal: AbortSignal;
-  giveUpAfterMs: number;
   onRetry?(fault: Fault, delayMs: number): void;
 }
 
-export type TriggerOutcome =
-  | { end: 'started'; execution: Execution & { executionId: string } }
-  /** `fault` is the last answer; `stopped` tells that patience or the user ended it, not the answer itself. */
-  | { end: 'refused' | 'unknown'; fault: Fault; stopped: boolean };
+/** How a trigger came out; `fault` is that of the last attempt. */
+export type TriggerResult =
+  | { kind: 'started'; execution: StartedExecution }
+  /** Surely no run was started. */
+  | { kind: 'refused'; fault: Fault }
+  /** A run may have been started. */
+  | { kind: 'unknown'; fault: Fault }
+  | { kind: 'interrupted'; fault: Fault; mayHaveStarted: boolean };
 
-/** Starts one run: the same key and the same bytes for every attempt, until the protocol reaches an end. */
+/** For how long another process that sends the same key is waited for, and how old its attempt may be. */
+const othersMs = { wait: 5_000, between: 200, age: 60_000 };
+
+/** Starts one run: the same idempotency key and the same bytes for every attempt, until the protocol reaches an end. */
 export async function triggerRun(
-  request: TriggerRequest,
+  { target, idempotencyKey, userProvided }: TriggerIdentity,
+  body: string,
   ports: TriggerPorts,
-  key: KeyHistory = {},
-): Promise<TriggerOutcome> {
-  const { service, budget, record, clock, random, signal, giveUpAfterMs } = ports;
-  const { maxAgeMs = defaults.keyRetentionMs } = key;
-  await budget.take(signal);
-  let startMs = clock.elapsedMs();
+  history: KeyHistory = {},
+): Promise<TriggerResult> {
+  const { service, record, clock, signal } = ports;
+  const { ageMs = 0, maxAgeMs = defaults.keyRetentionMs } = history;
   const sinceMs = stopwatch(clock);
-  let state: TriggerState = key.ageMs === undefined ? 'ready' : 'doubtful';
-  /** May an attempt of our own have started a run? Else what is in doubt is another process's. */
+  let state: TriggerState = history.ageMs === undefined ? 'ready' : 'in_doubt';
+  let isFirst = true;
+  /** May an attempt of our own have started a run? Else the attempt in doubt is another process's. */
   let mayHaveActed = false;
-  record.intent();
-  for (let failures = 1; ; failures++) {
-    const isStale = state === 'doubtful' && (key.ageMs ?? 0) + sinceMs() > maxAgeMs;
-    const answer = isStale ? staleKey(maxAgeMs) : await ask();
-    const event = eventOfAnswer(answer);
-    mayHaveActed ||= answer.kind === 'fault' && answer.fault.acted === 'unknown';
-    const before: TriggerState = state;
-    state = step(state, event);
-    if (isEnd(state)) return finish(state, answer, event === 'stopped' || event === 'cut');
-    const { fault } = answer as Extract<Answer<Execution>, { kind: 'fault' }>;
-    if (state === 'doubtful' && before === 'ready') record.doubtful(fault);
 
-    const leftMs = startMs + giveUpAfterMs - clock.elapsedMs();
-    const delayMs = retryWaitMs(failures, fault, leftMs, random);
-    if (delayMs !== undefined) {
-      ports.onRetry?.(fault, delayMs);
-      await pause(delayMs, clock, signal, fault.retryAfterMs);
-      startMs += await queue(budget, clock, signal);
-      if (!signal.aborted) continue;
+  const tried = await retry(attempt, { ...ports, isRetryable: () => !isEnd(state) });
+  if (!isEnd(state)) state = step(state, 'stopped');
+  if (state === 'started') {
+    const execution = executionOf(tried);
+    record.started(execution);
+    return { kind: 'started', execution };
+  }
+  return notStarted(state === 'refused', tried as Exclude<typeof tried, { kind: 'ok' }>);
+
+  async function attempt(): Promise<Answer<Execution>> {
+    if (isFirst) record.intent();
+    isFirst = false;
+    const isStale = state === 'in_doubt' && ageMs + sinceMs() > maxAgeMs;
+    const answer = isStale ? staleKey(maxAgeMs) : await send();
+    if (answer.kind === 'ok') {
+      state = step(state, 'accepted');
+      return answer;
     }
-    state = step(state, 'stopped');
-    if (isEnd(state)) return finish(state, answer, true);
+    const { fault } = answer;
+    mayHaveActed ||= deliveryOf(fault) === 'unknown';
+    const before = state;
+    const namesOurs = fault.executionId !== undefined && !record.mayBeOfAnother(fault.executionId);
+    state = step(state, eventOf(fault, namesOurs));
+    if (before === 'ready' && state === 'in_doubt') record.inDoubt(fault);
+    return answer;
   }
 
-  async function ask(): Promise<Answer<Execution>> {
-    const answer = await service.trigger(request, signal);
-    const isOther = key.given && answer.kind === 'good' && !isNamedBy(request.target, answer.value.document);
+  async function send(): Promise<Answer<Execution>> {
+    const answer = await service.trigger({ target, idempotencyKey, body }, signal);
+    const isOther = userProvided && answer.kind === 'ok' && !isNamedBy(target, answer.value.document);
     return isOther ? reusedKey(answer.value) : answer;
   }
 
-  function eventOfAnswer(answer: Answer<Execution>): TriggerEvent {
-    if (answer.kind === 'good') return 'accepted';
-    const { executionId } = answer.fault;
-    return eventOf(answer.fault, executionId !== undefined && !record.mayBeOfAnother(executionId));
-  }
-
-  async function finish(end: TriggerState, answer: Answer<Execution>, stopped: boolean): Promise<TriggerOutcome> {
-    if (end === 'started') {
-      const execution = executionOf(answer);
-      record.started(execution);
-      return { end, execution };
-    }
-    const { fault } = answer as Extract<Answer<Execution>, { kind: 'fault' }>;
-    const isOurs = end === 'unknown' && mayHaveActed;
-    if (isOurs) record.doubtful(fault);
+  async function notStarted(isRefused: boolean, { kind, fault }: { kind: string; fault: Fault }) {
+    const isOurs = !isRefused && mayHaveActed;
+    if (isOurs) record.inDoubt(fault);
     const isClosed = !isOurs && record.refused(fault);
-    // Our attempts came to nothing; that of another process with the same key may have come to something.
-    const known = isOurs || key.isLeftBehind ? record.look() : await lookAtOthers();
-    if (known?.state === 'accepted') return { end: 'started', execution: activeRun(known.executionId) };
-    const isSettled = known === undefined && (end === 'refused' || isClosed);
-    return { end: isSettled ? 'refused' : 'unknown', fault, stopped };
+    // Our attempts came to nothing; that of another process with the same key may have started a run.
+    const known = isOurs || history.isLeftBehind ? record.readKey() : await readKeyOfOthers();
+    if (known?.state === 'accepted') return { kind: 'started', execution: activeRun(known.executionId) } as const;
+    const mayHaveStarted = known !== undefined || !(isRefused || isClosed);
+    if (kind === 'interrupted') return { kind, fault, mayHaveStarted } as const;
+    return { kind: mayHaveStarted ? 'unknown' : 'refused', fault } as const;
   }
 
-  async function lookAtOthers(): Promise<KeyOutcome | undefined> {
+  async function readKeyOfOthers(): Promise<RecordedKey | undefined> {
     const waitedMs = stopwatch(clock);
     for (;;) {
-      const known = record.look();
+      const known = record.readKey();
       const isWorthIt = known?.state === 'open' && known.ageMs < othersMs.age && waitedMs() < othersMs.wait;
       if (!isWorthIt || signal.aborted) return known;
       await clock.sleep(othersMs.between, signal);
@@ -139,39 +137,25 @@ export async function triggerRun(
   }
 }
 
-function step(state: TriggerState, event: TriggerEvent): TriggerState {
-  return isEnd(state) ? state : protocol[state][event];
+/** The run that was started: that of the answer, or the active one that a conflict names. */
+function executionOf(tried: RetryResult<Execution>): StartedExecution {
+  if (tried.kind !== 'ok') return activeRun(tried.fault.executionId ?? '');
+  const { executionId = '', status, document } = tried.value;
+  return { ...tried.value, executionId, document: { executionId, status, ...document } };
 }
 
-/** The run that an answer tells of: its own, or the active one that a conflict names. */
-function executionOf(answer: Answer<Execution>): Execution & { executionId: string } {
-  if (answer.kind === 'fault') return activeRun(answer.fault.executionId ?? '');
-  const { executionId = '', status, document } = answer.value;
-  return { ...answer.value, executionId, document: { executionId, status, ...document } };
-}
-
-const activeRun = (executionId: string) => ({
+const activeRun = (executionId: string): StartedExecution => ({
   executionId,
   status: 'RUNNING',
   document: { executionId, status: 'RUNNING' },
 });
 
-const staleKey = (maxAgeMs: number): Answer<never> => ({
-  kind: 'fault',
-  fault: {
-    kind: 'stale_key',
-    transient: false,
-    acted: 'no',
-    message: `the key was first sent more than ${formatDuration(maxAgeMs)} ago, and the service may have forgotten it`,
-  },
-});
+function staleKey(maxAgeMs: number): Answer<never> {
+  const message = `the key was first sent more than ${formatDuration(maxAgeMs)} ago, and the service may have forgotten it`;
+  return { kind: 'fault', fault: { kind: 'stale_key', message } };
+}
 
-const reusedKey = ({ executionId, document }: Execution): Answer<never> => ({
-  kind: 'fault',
-  fault: {
-    kind: 'reused_key',
-    transient: false,
-    acted: 'no',
-    message: `the key has started a run of ${document.automationName ?? document.agentId} before (${executionId})`,
-  },
-});
+function reusedKey({ executionId, document }: Execution): Answer<never> {
+  const message = `the key has started a run of ${document.automationName ?? document.agentId} before (${executionId})`;
+  return { kind: 'fault', fault: { kind: 'reused_key', message } };
+}

@@ -1,7 +1,6 @@
 import { usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
-import type { AutomationTarget, Run } from '../runs/run.ts';
-import { isUuid } from '../runs/uuid.ts';
+import { type AutomationTarget, isUuid, type Run } from '../runs/run.ts';
 
 /** A run as the user named it on the command line. */
 export type RunArgument =
@@ -51,10 +50,10 @@ function splitName(text: string): { projectId?: string; automationName: string }
     : { automationName: text };
 }
 
-// What was meant for a project: its digits and dashes, but not as many as a UUID has.
+// Meant as a project: the characters of a UUID, but too many or too few.
 const nearlyProject = /^(?=.*-.*-)[\da-f-]{30,40}\//i;
 
-/** Refuses a name that is more likely a slip: it would start a run. In full it can be given all the same. */
+/** Throws a usage problem for a name that is more likely a mistake, since it would start a run; in full it is accepted. */
 function checkBareName(name: string): void {
   const inFull = `an automation of that name is given as <projectId>/${name}`;
   if (name.endsWith('@last') || isUuid(name)) {
@@ -68,13 +67,17 @@ function checkBareName(name: string): void {
   }
 }
 
-/** Refuses the names that cannot travel in a path: a URL parser drops `.` and `..` even when they are percent-encoded. */
+/**
+ * Refuses names that cannot be sent in a path: a URL parser drops `.` and `..` even when they are percent-encoded.
+ * Throws a usage problem.
+ */
 export function checkAutomationName(name: string, whole = name): void {
   if (name === '') throw usageProblem(`${quote(whole)} names no automation`);
   if (name === '.' || name === '..') throw usageProblem(`the automation name ${quote(name)} cannot be sent in a path`);
   if (!name.isWellFormed()) throw usageProblem('the automation name holds half a character (a lone surrogate)');
 }
 
+/** A UUID in lower case; `what` says in a message what it stands for. Throws a usage problem. */
 export function parseUuidArgument(text: string, what: string): string {
   if (!isUuid(text)) throw usageProblem(`${quote(text)} is not ${what}: a UUID is expected`);
   return text.toLowerCase();

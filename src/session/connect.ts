@@ -9,18 +9,17 @@ import {
   requireRequestTimeoutMs,
   resolveSettings,
   type SettingFlags,
-  type Settings,
 } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
 import { usageProblem } from '../problems/problem.ts';
+import { silentReporter } from '../render/create-reporter.ts';
 import { cleanLine } from '../render/sanitize.ts';
-import { type Budget, createBudget } from '../runs/budget.ts';
-import { longestRecord } from '../runs/pace-record.ts';
-import type { Target } from '../runs/run.ts';
-import type { Service } from '../runs/service.ts';
-import { createTempo, type Tempo } from '../runs/tempo.ts';
-import { withMissingRuns } from './not-found-tracking.ts';
+import { defaults } from '../runs/defaults.ts';
+import { mostSamples } from '../runs/poll-samples.ts';
+import { createRateLimiter } from '../runs/rate-limiter.ts';
+import { withNotFoundTracking } from './not-found-tracking.ts';
+import type { Session } from './session.ts';
 
 export interface ConnectOptions extends SettingFlags {
   /** Requests a second. */
@@ -30,41 +29,20 @@ export interface ConnectOptions extends SettingFlags {
   debug?: boolean;
 }
 
-/** The service and what a command needs beside it: the journal, and the pace that everything in this process shares. */
-export interface Connection {
-  settings: Settings;
-  /** Distinguishes the API key in force from others without holding it. */
-  account: string;
-  baseUrl: string;
-  service: Service;
-  journal: Journal;
-  budget: Budget;
-  tempo: Tempo;
-  /** What a bare automation name means in a hint; undefined where no project is set, or one that is refused. */
-  hintProject?: string;
-  /** How long the last completed runs of a target took, in milliseconds, newest first. */
-  history(target: Target): readonly number[];
-  /** The keys of the triggers that this process has sent, or is about to send. */
-  sentKeys: Set<string>;
-  /** Tells a decision, where `--debug` asks for it. */
-  debug?(line: string): void;
-}
-
-const defaultRate = 10;
-const defaultMaxOutputBytes = 64 * 1024 * 1024;
 const mostConnections = 64;
 
+/** Reads the settings and opens the journal; sends nothing. Throws a usage problem for a missing or invalid setting. */
 export async function connect(
   options: ConnectOptions,
   context: Context,
   journalNeed: JournalNeed = {},
-): Promise<Connection> {
+): Promise<Session> {
   const { clock, env, secrets, stderr } = context;
   const settings = await resolveSettings(options, context);
   const baseUrl = requireBaseUrl(settings);
   const apiKey = requireApiKey(settings);
   const requestTimeoutMs = requireRequestTimeoutMs(settings);
-  const rate = options.rate ?? defaultRate;
+  const rate = options.rate ?? defaults.rate;
   const { origin } = new URL(baseUrl);
   const proxy = proxyFor(origin, env);
   const credentials = proxy && credentialsOf(proxy);
@@ -85,22 +63,24 @@ export async function connect(
     baseUrl,
     apiKey,
     requestTimeoutMs,
-    maxOutputBytes: options.maxOutput ?? defaultMaxOutputBytes,
+    maxOutputBytes: options.maxOutput ?? defaults.maxOutputBytes,
     userAgent: `runctl/${version}`,
     nowMs: clock.nowMs,
     scrub: secrets.scrub,
   });
-  const account = accountOf(apiKey);
   const journal = journalOf(context, journalNeed);
+  const account = accountOf(apiKey);
   return {
+    context,
     settings,
-    account,
     baseUrl,
-    service: withMissingRuns(service, journal, baseUrl),
+    account,
+    reporter: silentReporter,
+    runs: 1,
+    service: withNotFoundTracking(service, journal, baseUrl),
     journal,
     history: historyOf(journal, baseUrl),
-    budget: createBudget(rate, clock),
-    tempo: createTempo(),
+    limiter: createRateLimiter(rate, clock),
     sentKeys: new Set(),
     hintProject: settings.project.value,
     debug,
@@ -132,11 +112,11 @@ export function journalOf({ env, stderr, clock }: Context, { needed }: JournalNe
 }
 
 /** Reads each target's history once, when it is first asked for. */
-function historyOf(journal: Journal, baseUrl: string): Connection['history'] {
+function historyOf(journal: Journal, baseUrl: string): Session['history'] {
   const read = new Map<string, readonly number[]>();
   return (target) => {
     const key = JSON.stringify(target);
-    const known = read.get(key) ?? journal.durations({ baseUrl, target }, longestRecord);
+    const known = read.get(key) ?? journal.durations({ baseUrl, target }, mostSamples);
     read.set(key, known);
     return known;
   };

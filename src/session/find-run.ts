@@ -1,10 +1,10 @@
 import { valueIfGiven } from '../config/setting-table.ts';
-import type { Settings } from '../config/settings.ts';
-import type { Journal, JournalRun } from '../journal/journal.ts';
+import type { JournalRun } from '../journal/journal.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
 import { nameOf, type Run } from '../runs/run.ts';
 import { checkAutomationName, type RunArgument } from './arguments.ts';
+import type { Session } from './session.ts';
 
 /** A run, and when this machine triggered it, if it did. */
 export interface KnownRun {
@@ -17,11 +17,11 @@ export interface RunFlags {
   automation?: string;
 }
 
-/** The run that an argument names. Throws a usage problem when nobody knows it. */
+/** The run that an argument names. Throws a usage problem when the journal does not know it. */
 export function findRun(
   named: RunArgument,
   flags: RunFlags,
-  { baseUrl, settings, journal }: { baseUrl: string; settings: Settings; journal: Journal },
+  { baseUrl, settings, journal }: Pick<Session, 'baseUrl' | 'settings' | 'journal'>,
 ): KnownRun {
   if (named.kind === 'run') return knownRun(journal.find(named.run.executionId, { baseUrl }), named.run);
   if (named.kind === 'id') {
@@ -57,6 +57,7 @@ export function findRun(
   );
 }
 
+/** The run, with the time of its trigger where it is on record. */
 export function knownRun(record: JournalRun | undefined, run: Run): KnownRun {
   return { run, triggeredAtMs: record?.idempotencyKey ? Date.parse(record.at) : undefined };
 }

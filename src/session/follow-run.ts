@@ -1,17 +1,17 @@
-import type { Context } from '../context.ts';
-import { createReporter } from '../render/create-reporter.ts';
+import type { Problem } from '../problems/problem.ts';
+import { watchProblem } from '../problems/watch-problems.ts';
 import type { OutputOptions } from '../render/output.ts';
-import type { Reporter } from '../render/reporter.ts';
-import { awaitEnd, type FollowOptions, type FollowPorts, type StatusEnding } from '../runs/await-end.ts';
 import { defaults } from '../runs/defaults.ts';
-import { type Ending, follow } from '../runs/follow.ts';
-import type { FollowEvent } from '../runs/follow-event.ts';
-import { createPace, jitter, type Pace } from '../runs/pace.ts';
+import type { RunEvent } from '../runs/events.ts';
+import { createPollSchedule, jitter, type PollSchedule } from '../runs/poll-schedule.ts';
+import { pollUntilFinal, type WatchOptions, type WatchPorts } from '../runs/poll-until-final.ts';
 import { isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
-import type { Connection } from './connect.ts';
+import { watch } from '../runs/watch.ts';
+import type { WatchResult } from '../runs/watch-result.ts';
 import type { KnownRun } from './find-run.ts';
 import { runOnFinal } from './on-final.ts';
+import type { Session } from './session.ts';
 
 export interface FollowFlags extends OutputOptions {
   intervalMs?: number;
@@ -21,8 +21,22 @@ export interface FollowFlags extends OutputOptions {
   /** A shell command. */
   onFinal?: string;
   bell?: boolean;
-  /** How many runs were named together; 1. */
-  runs?: number;
+}
+
+/** The reason of the signal that ends the watches of other runs after one did not complete. */
+export const failFastReason = '--fail-fast';
+
+/** How a run was followed: `problem` where the watch ended with one. */
+export interface Followed {
+  watched: WatchResult;
+  problem?: Problem;
+}
+
+export interface FollowOptions {
+  /** Ends the watch, too, as long as the run has not finished. */
+  leave?: AbortSignal;
+  /** This command has started a run, which a problem of the watch does not undo. */
+  hasStarted?: boolean;
 }
 
 /** The limit of `--timeout` in milliseconds, for watching a run or waiting for a free slot; 0 means no limit. */
@@ -30,99 +44,83 @@ export function timeoutMsOf({ timeoutMs = defaults.timeoutMs }: { timeoutMs?: nu
   return timeoutMs === 0 ? Number.POSITIVE_INFINITY : timeoutMs;
 }
 
-/**
- * Follows one run to its end, or until `leave` aborts before that: tells the reporter, journals what it learns, runs
- * `--on-final`.
- */
+/** Follows one run until it has finished: reports events, journals what it learns, runs `--on-final`. */
 export async function followRun(
   { run, triggeredAtMs, known }: KnownRun & { known?: Execution },
   flags: FollowFlags,
-  connection: Connection,
-  { observe }: Pick<Reporter, 'observe'>,
-  context: Context,
-  leave?: AbortSignal,
-): Promise<Ending> {
-  const options = { ...optionsOf(run.target, flags, connection, context), triggeredAtMs, known };
-  const tell = (event: FollowEvent) => {
-    if (event.event === 'status' && event.changed)
-      connection.journal.recordStatus(connection.baseUrl, run, event.execution);
-    observe(event);
+  session: Session,
+  { leave, hasStarted }: FollowOptions = {},
+): Promise<Followed> {
+  const { journal, baseUrl, reporter, context } = session;
+  const observe = (event: RunEvent) => {
+    if (event.event === 'status' && event.changed) journal.recordStatus(baseUrl, run, event.execution);
+    reporter.observe(event);
   };
-  const ending = await follow(run, options, portsOf(run, connection, tell, context), leave);
-  if (flags.onFinal && ending.execution && isFinal(run.target, ending.execution.status)) {
-    await runOnFinal(flags.onFinal, ending, context);
-  }
-  return ending;
+  const options = { ...optionsOf(run.target, flags, session), triggeredAtMs, known };
+  const watched = await watch(run, options, portsOf(run, flags, session, observe), leave);
+  // A run that is left because of another has no problem of its own.
+  if (isLeft(watched)) return { watched };
+  const found = watchProblem(watched, context.signal);
+  const problem = hasStarted ? found?.with({ started: 'yes' }) : found;
+  if (problem) reporter.observe({ event: 'problem', run, problem });
+  if (flags.onFinal && watched.kind === 'finished') await runOnFinal(flags.onFinal, { watched, problem }, context);
+  return { watched, problem };
+}
+
+/** Was the run left by `--fail-fast`? */
+export function isLeft(watched: WatchResult): boolean {
+  return watched.kind === 'interrupted' && watched.reason === failFastReason;
 }
 
 /**
  * Waits until a run that blocks ours is finished: progress is reported, the outcome is not. Only its final status is
  * journalled, because while it is running an unresolved trigger may still turn out to have started it.
  */
-export async function awaitOther(
-  run: Run,
-  flags: FollowFlags,
-  connection: Connection,
-  { observe }: Pick<Reporter, 'observe'>,
-  context: Context,
-): Promise<StatusEnding> {
-  const talk = (event: FollowEvent) => {
+export async function waitForOther(run: Run, flags: FollowFlags, session: Session): Promise<WatchResult> {
+  const { journal, baseUrl, reporter } = session;
+  const observe = (event: RunEvent) => {
     const isEnd = event.event === 'status' && isFinal(run.target, event.execution.status);
-    if (!isEnd && event.event !== 'problem') observe({ ...event, isOther: true });
+    if (!isEnd) reporter.observe({ ...event, isOther: true });
   };
   const known = { executionId: run.executionId, status: 'RUNNING', document: {} };
-  const options = { ...optionsOf(run.target, flags, connection, context), known };
-  const ending = await awaitEnd(run, options, portsOf(run, connection, talk, context));
-  if (!ending.problem && ending.execution) connection.journal.recordStatus(connection.baseUrl, run, ending.execution);
-  return ending;
+  const options = { ...optionsOf(run.target, flags, session), known };
+  const watched = await pollUntilFinal(run, options, portsOf(run, flags, session, observe));
+  if (watched.kind === 'finished') journal.recordStatus(baseUrl, run, watched.execution);
+  return watched;
 }
 
-function optionsOf(target: Target, flags: FollowFlags, connection: Connection, { random }: Context): FollowOptions {
+function optionsOf(target: Target, flags: FollowFlags, session: Session): WatchOptions {
   return {
-    pace: paceOf(target, flags, connection, random),
+    schedule: scheduleOf(target, flags, session),
     isFixed: flags.intervalMs !== undefined,
     timeoutMs: timeoutMsOf(flags),
-    giveUpAfterMs: flags.giveUpAfterMs ?? defaults.watchGiveUpAfterMs,
   };
 }
 
 function portsOf(
   run: Run,
-  { service, budget, tempo, debug }: Connection,
-  tell: Reporter['observe'],
-  { clock, random, signal }: Context,
-): FollowPorts {
+  { giveUpAfterMs = defaults.watchGiveUpAfterMs }: FollowFlags,
+  { service, limiter, debug, context }: Session,
+  observe: (event: RunEvent) => void,
+): WatchPorts {
+  const { clock, random, signal } = context;
   return {
     service,
-    budget,
-    tempo,
+    limiter,
     clock,
     random,
     signal,
+    giveUpAfterMs,
     observe(event) {
-      if (event.event === 'waiting') debug?.(`next look at ${run.executionId} in ${Math.round(event.nextLookMs)} ms`);
+      if (event.event === 'waiting') debug?.(`next poll of ${run.executionId} in ${Math.round(event.nextPollMs)} ms`);
       if (event.event === 'poll_failed') debug?.(`${event.fault.kind}: ${event.fault.message}`);
-      tell(event);
+      observe(event);
     },
   };
 }
 
-function paceOf(
-  target: Target,
-  { intervalMs, runs }: FollowFlags,
-  { history }: Connection,
-  random: () => number,
-): Pace {
+function scheduleOf(target: Target, { intervalMs }: FollowFlags, { history, runs, context }: Session): PollSchedule {
   if (intervalMs !== undefined) return { gapMs: () => intervalMs };
-  const pace = createPace({ durationsMs: history(target), runs });
-  return { gapMs: (ageMs) => jitter(pace.gapMs(ageMs), random) };
-}
-
-/** Who tells of the runs while they are followed. */
-export function reporterFor(
-  { runs = 1, ...flags }: OutputOptions & Pick<FollowFlags, 'bell' | 'runs'>,
-  { history }: Connection,
-  context: Context,
-): Promise<Reporter> {
-  return createReporter({ ...flags, runs, history }, context);
+  const schedule = createPollSchedule({ durationsMs: history(target), runs });
+  return { gapMs: (ageMs) => jitter(schedule.gapMs(ageMs), context.random) };
 }

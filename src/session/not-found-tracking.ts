@@ -2,8 +2,12 @@ import type { Journal } from '../journal/journal.ts';
 import type { Run } from '../runs/run.ts';
 import type { Answer, Service } from '../runs/service.ts';
 
-/** A service whose journal hears of every run that it does not know, whoever asked for it. */
-export function withMissingRuns(service: Service, journal: Pick<Journal, 'markNotFound'>, baseUrl: string): Service {
+/** The service, with every run that it does not know reported to the journal, whoever asked for it. */
+export function withNotFoundTracking(
+  service: Service,
+  journal: Pick<Journal, 'markNotFound'>,
+  baseUrl: string,
+): Service {
   const remember =
     (run: Run) =>
     <T>(answer: Answer<T>): Answer<T> => {

@@ -1,29 +1,31 @@
 import { spawn } from 'node:child_process';
 import type { Context } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
+import { exitCodeOf } from '../problems/exit-codes.ts';
+import { exitNameOfWatch } from '../problems/watch-problems.ts';
 import { documentOf } from '../render/document.ts';
-import type { Ending } from '../runs/follow.ts';
 import { onAbort } from '../runs/on-abort.ts';
 import { nameOf } from '../runs/run.ts';
-import { exitCodeOfEnding } from './report.ts';
+import type { Followed } from './follow-run.ts';
 
 /**
  * `--on-final`: the shell runs `command` with the document on its standard input. What it prints goes to stderr. Its
  * failure is reported and does not change the exit code.
  */
-export async function runOnFinal(command: string, ending: Ending, context: Context): Promise<void> {
+export async function runOnFinal(command: string, followed: Followed, context: Context): Promise<void> {
   const { stderr, signal } = context;
-  const how = isInterrupted(signal) ? 'was not run: interrupted' : await failureOf(command, ending, context);
+  const how = isInterrupted(signal) ? 'was not run: interrupted' : await failureOf(command, followed, context);
   if (how) stderr.write(`runctl: the --on-final command ${how}; the exit code stays that of the run\n`);
 }
 
 /** Runs the command to its end; undefined where all went well. */
 function failureOf(
   command: string,
-  ending: Ending,
+  followed: Followed,
   { env, stderr, signal, clock }: Context,
 ): Promise<string | undefined> {
-  const { run, execution } = ending;
+  const { watched, problem } = followed;
+  const { run, execution } = watched;
   return new Promise((resolve) => {
     const fail = (error: Error) => resolve(`could not be started (${error.message})`);
     const start = () =>
@@ -35,7 +37,7 @@ function failureOf(
           RUNCTL_STATUS: variable(execution?.status),
           RUNCTL_EXECUTION_ID: run.executionId,
           RUNCTL_AUTOMATION: variable(nameOf(run.target)),
-          RUNCTL_EXIT_CODE: String(exitCodeOfEnding(ending)),
+          RUNCTL_EXIT_CODE: String(exitCodeOf(exitNameOfWatch(watched, problem))),
         },
       });
     let child: ReturnType<typeof start>;
@@ -53,7 +55,7 @@ function failureOf(
     });
     // A command that does not read its input closes it early; that is no failure.
     child.stdin?.on('error', () => {});
-    child.stdin?.end(`${stringifyJson(documentOf(ending))}\n`);
+    child.stdin?.end(`${stringifyJson(documentOf({ ...watched, problem }))}\n`);
     const forget = onAbort(signal, () => {
       if (!isInterrupted(signal)) return;
       child.kill();
@@ -70,7 +72,7 @@ function failureOf(
   });
 }
 
-/** Writes what comes in pieces by whole lines: a spinner would draw over half a line, and half a key could not be told. */
+/** Writes whole lines only: a spinner would draw over half a line, and half an API key would not be recognized. */
 function createWholeLines(write: (text: string) => void) {
   let rest = '';
   return {

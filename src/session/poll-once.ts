@@ -1,65 +1,62 @@
-import type { Context } from '../context.ts';
-import { Problem } from '../problems/problem.ts';
-import { faultProblem, interruptedProblem } from '../problems/watch-problems.ts';
+import type { Problem } from '../problems/problem.ts';
+import { interruptedProblem, pollProblem } from '../problems/watch-problems.ts';
 import { printSentence } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
-import { persist } from '../runs/retry.ts';
-import { isTooEarly } from '../runs/ridden-out.ts';
+import { isRetryable, isTooEarly } from '../runs/fault.ts';
+import { retry } from '../runs/retry.ts';
 import type { Run } from '../runs/run.ts';
 import type { Answer, Execution, RunResult } from '../runs/service.ts';
-import type { Connection } from './connect.ts';
 import { type KnownRun, knownRun } from './find-run.ts';
+import type { Session } from './session.ts';
 
-interface Looks {
+interface Answers {
   status: Execution;
   result: RunResult;
 }
 
-/** One status or result, asked for until patience ends. Throws a `Problem`. */
-export async function lookAt<Kind extends keyof Looks>(
-  operation: Kind,
+export interface PollFlags {
+  giveUpAfterMs?: number;
+  quiet?: boolean;
+}
+
+export type Polled<T> = { kind: 'ok'; value: T } | { kind: 'failed'; problem: Problem };
+
+/** Asks for the status or the result of a run, with retries. */
+export async function pollOnce<Operation extends keyof Answers>(
+  operation: Operation,
   { run, triggeredAtMs }: KnownRun,
-  { giveUpAfterMs = defaults.giveUpAfterMs, quiet }: { giveUpAfterMs?: number; quiet?: boolean },
-  { service, budget }: Connection,
-  context: Context,
-): Promise<Looks[Kind]> {
+  { giveUpAfterMs = defaults.giveUpAfterMs, quiet }: PollFlags,
+  { service, limiter, context }: Session,
+): Promise<Polled<Answers[Operation]>> {
   const { clock, random, signal } = context;
-  const look = async (): Promise<Answer<Looks[Kind]>> => {
-    const answer = (await service[operation](run, signal)) as Answer<Looks[Kind]>;
-    if (answer.kind === 'good' || !isTooEarly(answer.fault, { nowMs: clock.nowMs(), triggeredAtMs })) return answer;
-    return { kind: 'fault', fault: { ...answer.fault, transient: true } };
-  };
-  const answer = await persist(look, {
-    budget,
+  const attempt = () => service[operation](run, signal) as Promise<Answer<Answers[Operation]>>;
+  const polled = await retry(attempt, {
+    limiter,
     clock,
     random,
     signal,
     giveUpAfterMs,
-    onRetry: (fault, delayMs) => {
+    isRetryable: (fault) => isRetryable(fault) || isTooEarly(fault, { nowMs: clock.nowMs(), triggeredAtMs }),
+    onRetry(fault, delayMs) {
       if (!quiet) void printSentence(`${fault.message}; asking again in ${formatDuration(delayMs)}`, context);
     },
   });
-  if (answer.kind === 'good') return answer.value;
-  if (answer.fault.kind === 'interrupted') throw interruptedProblem(signal, run);
-  throw faultProblem(answer.fault, { operation, run });
+  if (polled.kind === 'ok') return polled;
+  const problem =
+    polled.kind === 'interrupted' ? interruptedProblem(signal, run) : pollProblem(polled.fault, operation, run);
+  return { kind: 'failed', problem };
 }
 
-/** Asks for the status of a run whose id is known. A failure is returned, not thrown, because the id stays useful. */
-export async function lookUp(
+/** Asks for the status of a run whose id is known, and journals it. The id stays useful where that fails. */
+export async function pollKnownRun(
   run: Run,
-  flags: { giveUpAfterMs?: number; quiet?: boolean },
-  connection: Connection,
-  context: Context,
-): Promise<KnownRun & { execution?: Execution; problem?: Problem }> {
-  const { journal, baseUrl } = connection;
+  flags: PollFlags,
+  session: Session,
+): Promise<KnownRun & { polled: Polled<Execution> }> {
+  const { journal, baseUrl } = session;
   const known = knownRun(journal.find(run.executionId, { baseUrl }), run);
-  try {
-    const execution = await lookAt('status', known, flags, connection, context);
-    journal.recordStatus(baseUrl, run, execution);
-    return { ...known, execution };
-  } catch (problem) {
-    if (problem instanceof Problem) return { ...known, problem };
-    throw problem;
-  }
+  const polled = await pollOnce('status', known, flags, session);
+  if (polled.kind === 'ok') journal.recordStatus(baseUrl, run, polled.value);
+  return { ...known, polled };
 }

@@ -1,61 +1,63 @@
-import type { Context } from '../context.ts';
+import type { Problem } from '../problems/problem.ts';
 import { noRunProblem, slotTimeoutProblem } from '../problems/trigger-problems.ts';
-import type { Reporter } from '../render/reporter.ts';
+import { watchProblem } from '../problems/watch-problems.ts';
+import { pause } from '../runs/clock.ts';
 import { laterSignOfLifeMs } from '../runs/defaults.ts';
-import { createPace, jitter } from '../runs/pace.ts';
-import { pause } from '../runs/pause.ts';
+import type { Fault } from '../runs/fault.ts';
+import { createPollSchedule, jitter } from '../runs/poll-schedule.ts';
 import { nameOf, type Run, type Target } from '../runs/run.ts';
-import type { Fault } from '../runs/service.ts';
-import type { Connection } from './connect.ts';
-import { awaitOther, type FollowFlags, timeoutMsOf } from './follow-run.ts';
+import type { TriggerIdentity } from '../runs/trigger.ts';
+import { type FollowFlags, timeoutMsOf, waitForOther } from './follow-run.ts';
+import type { Session } from './session.ts';
 
 /** The one place that an Automation has for an active run. */
 export interface Slot {
-  /** Waits, after this refusal, until another try is worth it. Throws a `Problem` when `--timeout` or patience ends first. */
-  wait(fault: Fault, active: Run | undefined, idempotencyKey: string): Promise<void>;
+  /** Waits, after this refusal, until it is worth trying again; returns a problem when a limit ends the wait first. */
+  wait(fault: Fault, active: Run | undefined, identity: TriggerIdentity): Promise<Problem | undefined>;
 }
 
 /** Waits for `--if-active wait`. `--timeout` counts from this call, so it includes every wait for a free slot. */
 export function createSlot(
   target: Target,
-  flags: Pick<FollowFlags, 'timeoutMs' | 'giveUpAfterMs' | 'intervalMs' | 'runs'>,
-  connection: Connection,
-  reporter: Pick<Reporter, 'say' | 'observe'>,
-  context: Context,
+  flags: Pick<FollowFlags, 'timeoutMs' | 'giveUpAfterMs' | 'intervalMs'>,
+  session: Session,
 ): Slot {
+  const { limiter, reporter, context } = session;
   const { clock, random, signal } = context;
   const timeoutMs = timeoutMsOf(flags);
   const startMs = clock.elapsedMs();
-  const pace = createPace({ durationsMs: [] });
-  let toldAtMs = Number.NEGATIVE_INFINITY;
-  /** An active run that has ended, or that cannot be looked up: if it is still in the way, only time helps. */
-  let overId: string | undefined;
+  const schedule = createPollSchedule({ durationsMs: [] });
+  let reportedAtMs = Number.NEGATIVE_INFINITY;
+  /** An active run that has finished, or that cannot be polled: if it is still in the way, only time helps. */
+  let passedId: string | undefined;
 
   return {
-    async wait(fault, active, idempotencyKey) {
+    async wait(fault, active, identity) {
       const { retryAfterMs = 0 } = fault;
       const refusedAtMs = clock.elapsedMs();
       const leftMs = startMs + timeoutMs - refusedAtMs;
-      if (leftMs <= 0) throw slotTimeoutProblem(timeoutMs, target, idempotencyKey);
-      if (retryAfterMs > leftMs) throw slotTimeoutProblem(timeoutMs, target, idempotencyKey, fault);
-      if (refusedAtMs - toldAtMs >= laterSignOfLifeMs) {
+      if (leftMs <= 0) return slotTimeoutProblem(timeoutMs, identity);
+      if (retryAfterMs > leftMs) return slotTimeoutProblem(timeoutMs, identity, fault);
+      if (refusedAtMs - reportedAtMs >= laterSignOfLifeMs) {
         reporter.say(`${nameOf(target)} is already running: waiting for it to end`);
-        toldAtMs = refusedAtMs;
+        reportedAtMs = refusedAtMs;
       }
       let waitMs = 0;
-      if (!active || active.executionId === overId) {
-        const gapMs = connection.tempo.stretch(jitter(pace.gapMs(refusedAtMs - startMs), random));
+      if (!active || active.executionId === passedId) {
+        const gapMs = limiter.stretch(jitter(schedule.gapMs(refusedAtMs - startMs), random));
         waitMs = Math.min(gapMs, leftMs);
       } else {
-        const { problem } = await awaitOther(active, { ...flags, timeoutMs: leftMs }, connection, reporter, context);
-        if (problem?.facts.name === 'watch_timeout') throw slotTimeoutProblem(timeoutMs, target, idempotencyKey);
-        if (problem?.facts.name === 'unavailable') {
-          throw problem.with({ message: `${problem.message}; no run was started`, idempotencyKey });
+        const watched = await waitForOther(active, { ...flags, timeoutMs: leftMs }, session);
+        if (watched.kind === 'timed_out') return slotTimeoutProblem(timeoutMs, identity);
+        if (watched.kind === 'gave_up') {
+          const problem = watchProblem(watched, signal);
+          const { idempotencyKey } = identity;
+          return problem?.with({ message: `${problem.message}; no run was started`, idempotencyKey });
         }
-        overId = active.executionId;
+        passedId = active.executionId;
       }
       await pause(Math.max(waitMs, refusedAtMs + retryAfterMs - clock.elapsedMs()), clock, signal, retryAfterMs);
-      if (signal.aborted) throw noRunProblem(signal);
+      return signal.aborted ? noRunProblem(signal) : undefined;
     },
   };
 }

@@ -4,7 +4,7 @@ import type { HttpResponse } from '../../src/api/exchange.ts';
 import { answerOf, type Operation } from '../../src/api/response.ts';
 import { errorReply } from '../../src/emulator/reply.ts';
 import type { ErrorShape } from '../../src/emulator/scenario.ts';
-import type { FaultKind } from '../../src/runs/service.ts';
+import { deliveryOf, type FaultKind, isRetryable } from '../../src/runs/fault.ts';
 import { executionId } from '../helpers/scripted-service.ts';
 
 const operations: Operation[] = ['trigger', 'status', 'result'];
@@ -22,12 +22,12 @@ function answer(operation: Operation, { text = '', ...response }: Sent) {
 
 async function faultOf(operation: Operation, sent: Sent) {
   const answered = await answer(operation, sent);
-  if (answered.kind === 'good') throw new Error('a good answer');
+  if (answered.kind === 'ok') throw new Error('a good answer');
   return answered.fault;
 }
 
 const body = (code: string, message = 'no') => JSON.stringify({ code, message });
-type Row = [status: number, text: string, kind: FaultKind, flags?: 'transient' | 'doubtful' | 'transient doubtful'];
+type Row = [status: number, text: string, kind: FaultKind, flags?: 'retryable' | 'unknown' | 'retryable unknown'];
 
 const ofEvery: Row[] = [
   [400, body('malformedBody'), 'rejected'],
@@ -37,34 +37,34 @@ const ofEvery: Row[] = [
   [402, '', 'no_credits'],
   [405, '', 'rejected'],
   [407, '', 'proxy_refused'],
-  [408, '', 'unavailable', 'transient doubtful'],
+  [408, '', 'unavailable', 'retryable unknown'],
   [415, '', 'rejected'],
   [418, 'teapot', 'rejected'],
-  [425, '', 'unavailable', 'transient doubtful'],
-  [429, '', 'throttled', 'transient'],
-  [429, body('runAlreadyActive'), 'throttled', 'transient'],
-  [500, body('oops'), 'unavailable', 'transient doubtful'],
-  [501, '', 'rejected', 'doubtful'],
-  [502, '<html><title>502 Bad Gateway</title>', 'unavailable', 'transient doubtful'],
-  [503, body('runAlreadyActive'), 'unavailable', 'transient doubtful'],
-  [504, '', 'unavailable', 'transient doubtful'],
-  [505, '', 'rejected', 'doubtful'],
-  [599, '', 'rejected', 'doubtful'],
+  [425, '', 'unavailable', 'retryable unknown'],
+  [429, '', 'throttled', 'retryable'],
+  [429, body('runAlreadyActive'), 'throttled', 'retryable'],
+  [500, body('oops'), 'unavailable', 'retryable unknown'],
+  [501, '', 'rejected', 'unknown'],
+  [502, '<html><title>502 Bad Gateway</title>', 'unavailable', 'retryable unknown'],
+  [503, body('runAlreadyActive'), 'unavailable', 'retryable unknown'],
+  [504, '', 'unavailable', 'retryable unknown'],
+  [505, '', 'rejected', 'unknown'],
+  [599, '', 'rejected', 'unknown'],
   [300, '', 'redirected'],
   [301, '', 'redirected'],
   [302, '', 'redirected'],
-  [303, '', 'redirected', 'doubtful'],
+  [303, '', 'redirected', 'unknown'],
   [304, '', 'redirected'],
   [307, '', 'redirected'],
   [308, '', 'redirected'],
-  [200, '', 'unreadable', 'transient doubtful'],
-  [204, '', 'unreadable', 'transient doubtful'],
-  [200, '<html>', 'unreadable', 'transient doubtful'],
-  [200, '{"ok":true}', 'unreadable', 'transient doubtful'],
-  [200, '[]', 'unreadable', 'transient doubtful'],
-  [200, 'null', 'unreadable', 'transient doubtful'],
-  [200, '"RUNNING"', 'unreadable', 'transient doubtful'],
-  [200, '12345678901234567890', 'unreadable', 'transient doubtful'],
+  [200, '', 'unreadable', 'retryable unknown'],
+  [204, '', 'unreadable', 'retryable unknown'],
+  [200, '<html>', 'unreadable', 'retryable unknown'],
+  [200, '{"ok":true}', 'unreadable', 'retryable unknown'],
+  [200, '[]', 'unreadable', 'retryable unknown'],
+  [200, 'null', 'unreadable', 'retryable unknown'],
+  [200, '"RUNNING"', 'unreadable', 'retryable unknown'],
+  [200, '12345678901234567890', 'unreadable', 'retryable unknown'],
 ];
 
 const ofTrigger: Row[] = [
@@ -77,7 +77,7 @@ const ofTrigger: Row[] = [
   [404, body('notFound'), 'not_found'],
   [404, '<html><title>404 Not Found</title>', 'rejected'],
   [404, body('automationNotFound'), 'rejected'],
-  [409, '', 'in_progress', 'transient doubtful'],
+  [409, '', 'in_progress', 'retryable unknown'],
   [410, body('agentsDiscontinued'), 'rejected'],
 ];
 
@@ -103,17 +103,17 @@ describe('an answer', () => {
     expect(fault).toMatchObject({
       kind,
       httpStatus: status,
-      transient: flags.includes('transient'),
-      acted: flags.includes('doubtful') ? 'unknown' : 'no',
       message: expect.stringContaining(String(status)),
     });
+    expect(isRetryable(fault)).toBe(flags.includes('retryable'));
+    expect(deliveryOf(fault) === 'unknown').toBe(flags.includes('unknown'));
     expect(fault.message).not.toMatch(/[<>\n]|undefined/);
   });
 
   test.each([200, 201, 202, 206])('of %i with what was asked for is good', async (status) => {
     const document = { status: 'RUNNING', more: 1 };
     expect(await answer('trigger', { status, text: JSON.stringify(document) })).toEqual({
-      kind: 'good',
+      kind: 'ok',
       value: document,
     });
   });
@@ -175,11 +175,11 @@ describe('an answer', () => {
     ['a gzip bomb', { body: gzipSync('x'.repeat(100_000)), headers: { 'content-encoding': 'gzip' } }, 'too_large'],
     ['broken gzip', { text: '{"status":"RUNNING"}', headers: { 'content-encoding': 'gzip' } }, 'unreadable'],
   ])('of 201 whose body is %s leaves the trigger in doubt', async (_, sent, kind) => {
-    expect(await faultOf('trigger', { status: 201, ...sent })).toMatchObject({ kind, acted: 'unknown' });
+    expect(await faultOf('trigger', { status: 201, ...sent })).toMatchObject({ kind });
   });
 
   test('that is too large is not asked for again', async () => {
-    expect(await faultOf('result', { truncated: true })).toMatchObject({ kind: 'too_large', transient: false });
+    expect(await faultOf('result', { truncated: true })).toMatchObject({ kind: 'too_large' });
   });
 
   test.each<[string, Sent]>([
@@ -187,7 +187,7 @@ describe('an answer', () => {
     ['an unknown coding', { text: body('x'), headers: { 'content-encoding': 'zstd' } }],
     ['cut', { text: '{"code":"no', truncated: true }],
   ])('that refuses is a refusal though its body is %s', async (_, sent) => {
-    expect(await faultOf('trigger', { status: 401, ...sent })).toMatchObject({ kind: 'unauthorized', acted: 'no' });
+    expect(await faultOf('trigger', { status: 401, ...sent })).toMatchObject({ kind: 'unauthorized' });
   });
 
   test('that refuses at great length is not read to its end', async () => {

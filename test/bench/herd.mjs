@@ -2,7 +2,7 @@
 // Requests a second, in virtual time. `node test/bench/herd.mjs`
 import { createRandom, load } from './pace-world.mjs';
 
-const { createPace, jitter } = await load('pace');
+const { createPollSchedule, jitter } = await load('poll-schedule');
 
 const clients = 100_000;
 const automations = 250;
@@ -32,9 +32,9 @@ function tabulate(pace) {
   };
 }
 
-const withoutHistory = tabulate(createPace({ durationsMs: [] }));
+const withoutHistory = tabulate(createPollSchedule({ durationsMs: [] }));
 const withHistory = mediansS.map((medianS) =>
-  tabulate(createPace({ durationsMs: Array.from({ length: 20 }, () => near(medianS) * 1000) })),
+  tabulate(createPollSchedule({ durationsMs: Array.from({ length: 20 }, () => near(medianS) * 1000) })),
 );
 
 /** Requests in every second of the span, when each client waits up to `splayS` before it starts. */

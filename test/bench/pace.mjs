@@ -3,7 +3,7 @@
 import { optimalLooks } from './pace-optimum.mjs';
 import { createRandom, createRunTimes, exponential, load, logNormal, mixture } from './pace-world.mjs';
 
-const { createPace, jitter } = await load('pace');
+const { createPollSchedule, jitter } = await load('poll-schedule');
 
 /** What a request is worth to a run that is followed alone, and to one of five or more. */
 const prices = [
@@ -48,7 +48,7 @@ const doubling = () => (_, look) => 2 ** look;
 /** The AWS SDK's waiters with their defaults: a random delay from 2 s to a limit that doubles; 120 s once it is reached. */
 const awsWaiter = (random) => (_, look) => (2 * 2 ** look > 120 ? 120 : 2 + random() * (2 * 2 ** look - 2));
 const ours = (historyS, runs) => (random) => {
-  const pace = createPace({ durationsMs: historyS.map((s) => s * 1000), runs });
+  const pace = createPollSchedule({ durationsMs: historyS.map((s) => s * 1000), runs });
   return (ageS) => jitter(pace.gapMs(ageS * 1000), random) / 1000;
 };
 

@@ -11,14 +11,20 @@ import { needs } from '../helpers/needs.ts';
 import { environmentOf } from '../helpers/program.ts';
 
 const root = join(import.meta.dirname, '../..');
+/** Also a home for npm, which needs one that it can write to. */
+const folder = mkdtempSync(join(tmpdir(), 'runctl-package-'));
 
-function npm(args: string[], folder: string): string {
+function npm(args: string[], cwd: string): string {
   // What npm itself was started with is not for the npm in here.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
-  return execFileSync('npm', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], env });
+  return execFileSync('npm', args, {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...env, HOME: folder },
+  });
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'runctl-package-'));
 let packed: { filename: string; files: { path: string }[] };
 
 beforeAll(() => {

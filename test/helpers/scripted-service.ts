@@ -1,4 +1,5 @@
-import type { Answer, Execution, Fault, RunResult, Service, TriggerRequest } from '../../src/runs/service.ts';
+import type { Fault } from '../../src/runs/fault.ts';
+import type { Answer, Execution, RunResult, Service, TriggerRequest } from '../../src/runs/service.ts';
 
 export const executionId = '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11';
 export const projectId = '0b6f2a64-90f5-4ed2-8c8e-5f0a9f3ad001';
@@ -10,17 +11,15 @@ export function running(fields: Partial<Execution> = {}): Answer<Execution> {
 }
 
 export function state(status: string, fields: Partial<Execution> = {}): Answer<Execution> {
-  return { kind: 'good', value: { executionId, status, document: { executionId, status }, ...fields } };
+  return { kind: 'ok', value: { executionId, status, document: { executionId, status }, ...fields } };
 }
 
 export function resultOf(status: string, fields: Partial<RunResult> = {}): Answer<RunResult> {
-  return { kind: 'good', value: { status, output: 'done', document: { status, output: 'done' }, ...fields } };
+  return { kind: 'ok', value: { status, output: 'done', document: { status, output: 'done' }, ...fields } };
 }
 
 export function fault(kind: Fault['kind'], fields: Partial<Fault> = {}): { kind: 'fault'; fault: Fault } {
-  const transient = ['unreachable', 'lost', 'unavailable', 'throttled', 'unreadable', 'in_progress'].includes(kind);
-  const acted = ['lost', 'unavailable', 'unreadable', 'in_progress'].includes(kind) ? 'unknown' : 'no';
-  return { kind: 'fault', fault: { kind, transient, acted, message: kind.replace('_', ' '), ...fields } };
+  return { kind: 'fault', fault: { kind, message: kind.replace('_', ' '), ...fields } };
 }
 
 type Script<T> = readonly Answer<T>[];

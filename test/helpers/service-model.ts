@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Fault } from '../../src/runs/fault.ts';
 import type { Run, Target } from '../../src/runs/run.ts';
-import type { Answer, Execution, Fault, RunResult, Service, TriggerRequest } from '../../src/runs/service.ts';
+import type { Answer, Execution, RunResult, Service, TriggerRequest } from '../../src/runs/service.ts';
 import { fault } from './scripted-service.ts';
 
 /** What happens to one request. Of a fault that `acts` the service did its work, and only the answer is lost. */
-export type Weather =
-  | { kind: 'fair' }
+export type Condition =
+  | { kind: 'normal' }
   | { kind: 'fault'; fault: Fault; acts: boolean }
-  /** Of a look: as things stood before, or not there yet (within 20 s of the trigger), or a state of another version. */
+  /** Of a poll: as things stood before, or not there yet (within 20 s of the trigger), or a status of another version. */
   | { kind: 'stale' | 'missing' | 'odd' };
 
 export interface ModelOptions {
@@ -16,7 +17,7 @@ export interface ModelOptions {
   replaysRefusals: boolean;
   durationMs: number;
   nowMs(): number;
-  weather(operation: 'trigger' | 'status' | 'result'): Weather;
+  nextCondition(operation: 'trigger' | 'status' | 'result'): Condition;
 }
 
 export interface ModelRun extends Run {
@@ -29,9 +30,9 @@ export interface ModelRun extends Run {
 const outcomes = ['COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED'];
 const lateMs = 20_000;
 
-/** The service of the interface in memory, without HTTP: keys, one active run, and the weather on the way to it. */
+/** The service of the interface in memory, without HTTP: idempotency keys, one active run, and what happens to each request. */
 export function createServiceModel(options: ModelOptions): Service & { runs: readonly ModelRun[] } {
-  const { nowMs, weather } = options;
+  const { nowMs, nextCondition } = options;
   const runs: ModelRun[] = [];
   const refusedKeys = new Set<string>();
 
@@ -70,29 +71,29 @@ export function createServiceModel(options: ModelOptions): Service & { runs: rea
       executionId: options.namesActiveRun ? active?.executionId : undefined,
     });
 
-  function look<T>(run: Run, struck: Weather, tell: (found: ModelRun, status: string) => Answer<T>): Answer<T> {
+  function poll<T>(run: Run, condition: Condition, tell: (found: ModelRun, status: string) => Answer<T>): Answer<T> {
     const found = find(run);
-    if (struck.kind === 'fault') return struck;
+    if (condition.kind === 'fault') return condition;
     if (!found) return fault('not_found', { httpStatus: 422 });
-    if (struck.kind === 'missing' && nowMs() < found.startedAtMs + lateMs)
+    if (condition.kind === 'missing' && nowMs() < found.startedAtMs + lateMs)
       return fault('not_found', { httpStatus: 422 });
-    if (struck.kind === 'stale') return tell(found, 'RUNNING');
-    if (struck.kind === 'odd' && stateOf(found) === 'RUNNING') return tell(found, 'PAUSED');
+    if (condition.kind === 'stale') return tell(found, 'RUNNING');
+    if (condition.kind === 'odd' && stateOf(found) === 'RUNNING') return tell(found, 'PAUSED');
     return tell(found, stateOf(found));
   }
 
   return {
     runs,
     async trigger(request) {
-      const struck = weather('trigger');
-      if (struck.kind !== 'fault') return accept(request);
-      if (struck.acts) accept(request);
-      return struck;
+      const condition = nextCondition('trigger');
+      if (condition.kind !== 'fault') return accept(request);
+      if (condition.acts) accept(request);
+      return condition;
     },
-    status: async (run) => look(run, weather('status'), executionOf),
+    status: async (run) => poll(run, nextCondition('status'), executionOf),
     result: async (run) =>
-      look<RunResult>(run, weather('result'), (_, status) => ({
-        kind: 'good',
+      poll<RunResult>(run, nextCondition('result'), (_, status) => ({
+        kind: 'ok',
         value: { status, document: { status } },
       })),
   };
@@ -101,5 +102,5 @@ export function createServiceModel(options: ModelOptions): Service & { runs: rea
 function executionOf(run: ModelRun, status: string): Answer<Execution> {
   const { executionId, startedAtMs } = run;
   const startedAt = new Date(startedAtMs).toISOString();
-  return { kind: 'good', value: { executionId, status, startedAt, document: { executionId, status, startedAt } } };
+  return { kind: 'ok', value: { executionId, status, startedAt, document: { executionId, status, startedAt } } };
 }

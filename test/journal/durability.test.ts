@@ -3,11 +3,11 @@ import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
 import { createTriggerRecord } from '../../src/journal/trigger-record.ts';
-import { createBudget } from '../../src/runs/budget.ts';
+import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import { triggerRun } from '../../src/runs/trigger.ts';
 import { running } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
-import { account, key, nightly, refused } from './records.ts';
+import { account, key, refused } from './records.ts';
 import { createStage } from './stage.ts';
 
 /** A journal that says what it puts on the disk, in order. */
@@ -32,24 +32,18 @@ function openWatched(fileBytes?: number) {
     },
   });
   const send = async (number: number) => {
-    const record = createTriggerRecord(journal, {
-      ...key(number),
-      account,
-      body: '{}',
-      userProvided: false,
-      isRepeat: false,
-    });
+    const identity = { ...key(number), account, userProvided: false };
+    const record = createTriggerRecord(journal, { ...identity, body: '{}', isRepeat: false });
     const clock = createVirtualClock();
     const trigger = async () => {
       happened.push('request');
       return running();
     };
-    const request = { target: nightly, idempotencyKey: `key-${number}`, body: '{}' };
     const { signal } = new AbortController();
-    const budget = createBudget(10, clock);
-    await triggerRun(request, {
+    const limiter = createRateLimiter(10, clock);
+    await triggerRun(identity, '{}', {
       service: { trigger },
-      budget,
+      limiter,
       record,
       clock,
       random: () => 0,

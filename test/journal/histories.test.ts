@@ -122,7 +122,7 @@ function trigger(
     record.intent();
     sent.set(number, record);
   }
-  if (outcome === 'doubtful') record.doubtful(fault('lost').fault);
+  if (outcome === 'doubtful') record.inDoubt(fault('lost').fault);
   if (outcome === 'started') record.started({ executionId: uuid(number), status: 'RUNNING', document: {} });
   if (outcome === 'refused') record.refused(fault('no_credits').fault);
   if (outcome === 'forgotten') journal.append({ type: 'forgotten', ...key(number) });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { Problem } from '../../src/problems/problem.ts';
 import { createEventReporter } from '../../src/render/events.ts';
-import type { FollowEvent } from '../../src/runs/follow-event.ts';
+import type { ReportedEvent } from '../../src/render/reporter.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { executionId, fault, projectId, run } from '../helpers/scripted-service.ts';
 
 const execution = (status: string) => ({ executionId, status, document: { executionId, status } });
-const told = (...events: FollowEvent[]) => {
+const told = (...events: ReportedEvent[]) => {
   const memory = createMemory();
   const { observe } = createEventReporter(memory, 2);
   for (const event of events) observe(event);
@@ -18,12 +18,19 @@ const linesOf = (text: string) =>
     .slice(0, -1)
     .map((line) => JSON.parse(line));
 
-const failing = { run, failures: 2, quietMs: 750.4, retryInMs: 412.7, status: 'RUNNING', ageMs: 9_000.2 };
+const failing = {
+  run,
+  failures: 2,
+  silentMs: 750.4,
+  retryInMs: 412.7,
+  execution: execution('RUNNING'),
+  ageMs: 9_000.2,
+};
 const { fault: gateway } = fault('unavailable', { httpStatus: 502, message: 'the service answered 502' });
 const identity = { projectId, automationName: 'nightly' };
 const problem = new Problem({ name: 'watch_timeout', message: 'the limit of 1m passed', started: 'yes' });
 
-test.each<[string, FollowEvent, object]>([
+test.each<[string, ReportedEvent, object]>([
   [
     'triggered',
     { event: 'triggered', run, execution: execution('RUNNING'), replayed: false },
@@ -41,16 +48,16 @@ test.each<[string, FollowEvent, object]>([
   ],
   [
     'poll_failed',
-    { event: 'poll_failed', fault: fault('lost').fault, run, failures: 1, quietMs: 0, retryInMs: 500 },
+    { event: 'poll_failed', fault: fault('lost').fault, run, failures: 1, silentMs: 0, retryInMs: 500 },
     {
       ...{ reason: 'lost', message: 'lost', httpStatus: null },
       ...{ failures: 1, quietMs: 0, retryInMs: 500, status: null, confirmedAgeMs: null },
     },
   ],
-  ['recovered', { event: 'recovered', run, afterMs: 1_234.5 }, { afterMs: 1_235 }],
+  ['recovered', { event: 'service_back', run, afterMs: 1_234.5 }, { afterMs: 1_235 }],
   [
     'waiting',
-    { event: 'waiting', run, nextLookMs: 999.6, status: 'RUNNING', ageMs: 3 },
+    { event: 'waiting', run, nextPollMs: 999.6, execution: execution('RUNNING'), ageMs: 3 },
     { nextLookMs: 1_000, status: 'RUNNING', confirmedAgeMs: 3 },
   ],
   ['final', { event: 'final', run, execution: execution('FAILED') }, { status: 'FAILED' }],
@@ -69,9 +76,13 @@ test.each([
   expect(linesOf(memory.out())).toMatchObject(lines);
 });
 
-test('lines are numbered, and looks that change nothing are none', () => {
-  const look = { event: 'status', run, execution: execution('RUNNING') } as const;
-  const lines = told({ ...look, changed: true }, { ...look, changed: false }, { event: 'recovered', run, afterMs: 1 });
+test('lines are numbered, and polls that change nothing are none', () => {
+  const poll = { event: 'status', run, execution: execution('RUNNING') } as const;
+  const lines = told(
+    { ...poll, changed: true },
+    { ...poll, changed: false },
+    { event: 'service_back', run, afterMs: 1 },
+  );
   expect(lines.map(({ seq, event }) => `${seq} ${event}`)).toEqual(['1 status', '2 recovered']);
 });
 
@@ -80,8 +91,8 @@ test('a wait is told once a minute, of each run', async () => {
   const { observe } = createEventReporter(memory, 2);
   const other = { ...run, executionId: executionId.replace(/^./, '0') };
   for (let second = 0; second < 150; second += 10) {
-    observe({ event: 'waiting', run, nextLookMs: 10_000 });
-    observe({ event: 'waiting', run: other, nextLookMs: 10_000 });
+    observe({ event: 'waiting', run, nextPollMs: 10_000 });
+    observe({ event: 'waiting', run: other, nextPollMs: 10_000 });
     await memory.clock.sleep(10_000);
   }
   const lines = linesOf(memory.out());
@@ -116,7 +127,7 @@ test('text is harmless on a terminal and unchanged in a pipe', () => {
 
 describe('of a single run the last line', () => {
   const final = { event: 'final', run, execution: execution('COMPLETED') } as const;
-  const lastOf = (isProblem: boolean, ...events: FollowEvent[]) => {
+  const lastOf = (isProblem: boolean, ...events: ReportedEvent[]) => {
     const memory = createMemory();
     const reporter = createEventReporter(memory, 1);
     for (const event of events) reporter.observe(event);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Problem } from '../../src/problems/problem.ts';
 import { errorAnnotation, withoutCommands } from '../../src/render/github-actions.ts';
-import { jobSummary, type Told } from '../../src/render/job-summary.ts';
+import { jobSummary, type SummaryPart } from '../../src/render/job-summary.ts';
 
 test.each([
   ['nightly FAILED', 'it broke', '::error title=nightly FAILED::it broke\n'],
@@ -27,16 +27,17 @@ test.each([
 const executionId = 'fbd1e27d-ba33-4b31-b890-f2b2fbded43b';
 const projectId = '00000000-0000-4000-8000-000000000001';
 
-function failed(about: string, message: string): Told {
+function failed(about: string, message: string): SummaryPart {
   const run = { target: { family: 'automation', projectId, automationName: about }, executionId } as const;
   const document = {};
   return {
     about,
-    ending: {
+    watched: {
+      kind: 'finished',
       run,
       execution: { executionId, status: 'FAILED', document },
       result: { status: 'FAILED', error: { type: 'step_failed', message }, document },
-    } as Told['ending'],
+    },
   };
 }
 

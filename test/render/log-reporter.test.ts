@@ -1,28 +1,28 @@
 import { describe, expect, test } from 'vitest';
 import { Problem } from '../../src/problems/problem.ts';
 import { createLineReporter } from '../../src/render/log-reporter.ts';
+import type { ReportedEvent } from '../../src/render/reporter.ts';
 import { lastConfirmed } from '../../src/render/state.ts';
-import type { FollowEvent } from '../../src/runs/follow-event.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { executionId, fault, run } from '../helpers/scripted-service.ts';
 
 const execution = (status: string) => ({ status, document: {} });
-const known = { run, status: 'RUNNING', ageMs: 15_000 };
-const failed = (failures: number, quietMs: number): FollowEvent => {
+const known = { run, execution: execution('RUNNING'), ageMs: 15_000 };
+const failed = (failures: number, silentMs: number): ReportedEvent => {
   const { fault: gateway } = fault('unavailable', { message: 'the service answered 502' });
-  return { event: 'poll_failed', fault: gateway, failures, quietMs, retryInMs: 2_000, ...known };
+  return { event: 'poll_failed', fault: gateway, failures, silentMs, retryInMs: 2_000, ...known };
 };
-const waiting: FollowEvent = { event: 'waiting', nextLookMs: 5_000, ...known };
+const waiting: ReportedEvent = { event: 'waiting', nextPollMs: 5_000, ...known };
 
 describe('a log', () => {
-  test.each<[FollowEvent, string]>([
+  test.each<[ReportedEvent, string]>([
     [{ event: 'status', run, execution: execution('RUNNING'), changed: true }, `RUNNING (run ${executionId})`],
     [
       { event: 'status', run, execution: execution('PAUSED'), changed: true },
       `PAUSED, a state this version does not know: following on (run ${executionId})`,
     ],
     [failed(1, 0), 'no good answer: the service answered 502; last seen RUNNING 15s ago; asking again in 2s'],
-    [{ event: 'recovered', run, afterMs: 95_000 }, 'answers again after 1m 35s'],
+    [{ event: 'service_back', run, afterMs: 95_000 }, 'answers again after 1m 35s'],
     [{ event: 'final', run, execution: execution('COMPLETED') }, 'COMPLETED'],
   ])('says of %j: %s', async (event, words) => {
     const memory = createMemory();
@@ -31,7 +31,7 @@ describe('a log', () => {
     expect(memory.out()).toBe('');
   });
 
-  test.each<[string, FollowEvent]>([
+  test.each<[string, ReportedEvent]>([
     ['a look that changes nothing', { event: 'status', run, execution: execution('RUNNING'), changed: false }],
     [
       'the look that finds the end, which is told as that',
@@ -50,7 +50,7 @@ describe('a log', () => {
   });
 
   /** The minutes at which a line is written when the same happens every five seconds. */
-  const minutesOf = async (event: FollowEvent, minutes: number) => {
+  const minutesOf = async (event: ReportedEvent, minutes: number) => {
     const memory = createMemory();
     const { observe } = await createLineReporter(memory);
     for (let second = 0; second <= minutes * 60; second += 5) {
@@ -80,7 +80,7 @@ describe('a log', () => {
       event: 'poll_failed',
       fault: fault('lost', { message: hostile }).fault,
       failures: 1,
-      quietMs: 0,
+      silentMs: 0,
       retryInMs: 1,
       ...known,
     });
@@ -92,6 +92,6 @@ describe('a log', () => {
 
 test.each([
   [{}, 'not confirmed yet'],
-  [{ status: 'RUNNING', ageMs: 8 * 3_600_000 }, 'last seen RUNNING 8h ago'],
-  [{ status: 'RUN\u001B[1mNING' }, 'last seen RUNNING 0s ago'],
+  [{ execution: execution('RUNNING'), ageMs: 8 * 3_600_000 }, 'last seen RUNNING 8h ago'],
+  [{ execution: execution('RUN\u001B[1mNING') }, 'last seen RUNNING 0s ago'],
 ])('what was confirmed last: %j is %s', (given, words) => expect(lastConfirmed(given)).toBe(words));

@@ -2,13 +2,13 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { createBoard } from '../../src/render/board.ts';
 import { createEventReporter } from '../../src/render/events.ts';
-import type { FollowEvent } from '../../src/runs/follow-event.ts';
+import type { ReportedEvent } from '../../src/render/reporter.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { run } from '../helpers/scripted-service.ts';
 
 /** A run that has to end before ours can start (`--if-active wait`). */
 const execution = { executionId: run.executionId, status: 'RUNNING', document: {} };
-const inTheWay: FollowEvent = { event: 'status', run, isOther: true, execution, changed: true };
+const inTheWay: ReportedEvent = { event: 'status', run, isOther: true, execution, changed: true };
 
 test('a run that is in the way is an event, but not the run that the last event is about', () => {
   const memory = createMemory();

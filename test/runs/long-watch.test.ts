@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { FollowOptions } from '../../src/runs/await-end.ts';
-import { createBudget } from '../../src/runs/budget.ts';
-import { follow } from '../../src/runs/follow.ts';
-import { createPace, jitter } from '../../src/runs/pace.ts';
-import type { Answer, Fault, FaultKind, Service } from '../../src/runs/service.ts';
-import { createTempo } from '../../src/runs/tempo.ts';
+import { watchProblem } from '../../src/problems/watch-problems.ts';
+import type { Fault, FaultKind } from '../../src/runs/fault.ts';
+import { createPollSchedule, jitter } from '../../src/runs/poll-schedule.ts';
+import type { WatchOptions } from '../../src/runs/poll-until-final.ts';
+import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
+import type { Answer, Service } from '../../src/runs/service.ts';
+import { watch as watchRun } from '../../src/runs/watch.ts';
 import { createRandom } from '../emulator/stage.ts';
 import { fault, resultOf, run, state } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
@@ -12,7 +13,7 @@ import { createVirtualClock } from '../helpers/virtual-clock.ts';
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
-const defaults = { timeoutMs: 3.25 * hour, giveUpAfterMs: 10 * minute };
+const timeoutMs = 3.25 * hour;
 
 interface Outage {
   /** Default both. */
@@ -25,8 +26,8 @@ interface Outage {
   hangMs?: number;
 }
 
-/** Watches a run that ends after `endsAtMs` with the program's own pace, through outages. */
-async function watch(endsAtMs: number, outages: Outage[], options: Partial<FollowOptions> = {}) {
+/** Watches a run that ends after `endsAtMs` with the program's own schedule, through outages. */
+async function watch(endsAtMs: number, outages: Outage[], options: Partial<WatchOptions> = {}) {
   const clock = createVirtualClock();
   const random = createRandom(7);
   const startedAt = new Date(clock.nowMs()).toISOString();
@@ -46,27 +47,37 @@ async function watch(endsAtMs: number, outages: Outage[], options: Partial<Follo
     status: () => answer('status', () => state(isOver() ? 'COMPLETED' : 'RUNNING', { startedAt })),
     result: () => answer('result', () => resultOf('COMPLETED')),
   };
-  const pace = createPace({ durationsMs: [] });
-  const ending = await follow(
+  const schedule = createPollSchedule({ durationsMs: [] });
+  const { signal } = new AbortController();
+  const watched = await watchRun(
     run,
-    { ...defaults, pace: { gapMs: (ageMs) => jitter(pace.gapMs(ageMs), random) }, ...options },
+    { timeoutMs, schedule: { gapMs: (ageMs) => jitter(schedule.gapMs(ageMs), random) }, ...options },
     {
       service,
       clock,
       random,
-      signal: new AbortController().signal,
-      budget: createBudget(10, clock),
-      tempo: createTempo(),
+      signal,
+      limiter: createRateLimiter(10, clock),
+      giveUpAfterMs: 10 * minute,
       observe() {},
     },
   );
-  return { ...ending, requests: sentAtMs.length, sentAtMs, lagMs: clock.elapsedMs() - endsAtMs };
+  const result = watched.kind === 'finished' ? watched.result : undefined;
+  const problem = watchProblem(watched, signal);
+  return {
+    problem,
+    execution: watched.execution,
+    result,
+    requests: sentAtMs.length,
+    sentAtMs,
+    lagMs: clock.elapsedMs() - endsAtMs,
+  };
 }
 
 describe('a watch of three hours', () => {
   const end = 3 * hour;
 
-  test('in fair weather costs some 776 requests and sees the end within a gap', async () => {
+  test('costs some 776 requests when nothing fails, and sees the end within a gap', async () => {
     const { problem, requests, lagMs } = await watch(end, []);
     expect(problem).toBeUndefined();
     expect(requests).toBeGreaterThan(700);
@@ -90,7 +101,7 @@ describe('a watch of three hours', () => {
     expect(lagMs).toBeLessThan(17 * second);
   });
 
-  test('through thirty outages costs less than twice the requests of fair weather', async () => {
+  test('costs less than twice as many requests through thirty outages', async () => {
     const outages = Array.from({ length: 30 }, (_, n): Outage => {
       return { fromMs: n * 6 * minute, forMs: 3 * minute, kind: 'unavailable' };
     });
@@ -107,10 +118,10 @@ describe('a watch of three hours', () => {
     ['answers that never come', { kind: 'lost', hangMs: 30 * second }],
     ['pages of a proxy', { kind: 'unreadable' }],
     ['a hotel that wants a login', { kind: 'untrusted' }],
-  ])('rides out nine minutes of %s, and ends with 10 after eleven', async (_, outage) => {
+  ])('tolerates nine minutes of %s, and ends with 10 after eleven', async (_, outage) => {
     const at = { fromMs: 2 * hour, kind: 'lost' as const, ...outage };
-    const ridden = await watch(end, [{ ...at, forMs: 9 * minute }]);
-    expect(ridden).toMatchObject({ problem: undefined, result: { status: 'COMPLETED' } });
+    const tolerated = await watch(end, [{ ...at, forMs: 9 * minute }]);
+    expect(tolerated).toMatchObject({ problem: undefined, result: { status: 'COMPLETED' } });
     const ended = await watch(end, [{ ...at, forMs: 11 * minute }]);
     expect(ended.problem).toMatchObject({ exitCode: 10 });
     expect(ended.execution?.status).toBe('RUNNING');
@@ -127,13 +138,13 @@ describe('a watch of three hours', () => {
 
   test('whose result is out of reach for nine minutes gets it, and for eleven ends with 13', async () => {
     const at = { on: 'result', fromMs: end, kind: 'unavailable' } as const;
-    const ridden = await watch(end, [{ ...at, forMs: 9 * minute }]);
-    expect(ridden).toMatchObject({ problem: undefined, result: { status: 'COMPLETED' } });
+    const tolerated = await watch(end, [{ ...at, forMs: 9 * minute }]);
+    expect(tolerated).toMatchObject({ problem: undefined, result: { status: 'COMPLETED' } });
     const { problem, execution } = await watch(end, [{ ...at, forMs: 11 * minute }]);
     expect([problem?.exitCode, execution?.status]).toEqual([13, 'COMPLETED']);
   });
 
-  test('past the limit of 3h15m ends with 124 after a last look, however bad the weather', async () => {
+  test('past the limit of 3h15m ends with 124 after a last poll, also in an outage', async () => {
     const fair = await watch(4 * hour, []);
     expect(fair.problem?.exitCode).toBe(124);
     expect(fair.sentAtMs.at(-1)).toBe(3.25 * hour);
@@ -142,10 +153,10 @@ describe('a watch of three hours', () => {
     expect(foul.sentAtMs.at(-1)).toBe(3.25 * hour);
   });
 
-  test('without a limit goes on for a week', async () => {
+  test('lasts a week without a limit', async () => {
     const { problem, requests } = await watch(7 * 24 * hour, [], {
       timeoutMs: Number.POSITIVE_INFINITY,
-      pace: { gapMs: () => 5 * minute },
+      schedule: { gapMs: () => 5 * minute },
     });
     expect(problem).toBeUndefined();
     expect(requests).toBe(7 * 24 * 12 + 2);

@@ -6,10 +6,11 @@ import { afterAll, expect, test } from 'vitest';
 import { isFinal } from '../../src/runs/run.ts';
 import { propertyRuns } from '../helpers/property-runs.ts';
 import { fault, target } from '../helpers/scripted-service.ts';
-import type { Weather } from '../helpers/service-model.ts';
-import { baseUrl, createWorld, type ServiceOptions, type Use, type World } from './world.ts';
+import type { Condition } from '../helpers/service-model.ts';
+import { baseUrl } from '../helpers/session.ts';
+import { createSimulation, type ServiceOptions, type Simulation, type Use } from './simulation.ts';
 
-const lossy = (['lost', 'unavailable', 'unreadable', 'in_progress'] as const).flatMap((kind): Weather[] =>
+const lossy = (['lost', 'unavailable', 'unreadable', 'in_progress'] as const).flatMap((kind): Condition[] =>
   [true, false].map((acts) => ({ ...fault(kind), acts })),
 );
 const unacting = [
@@ -22,18 +23,18 @@ const unacting = [
   fault('no_credits', { httpStatus: 402 }),
   fault('rejected', { httpStatus: 400 }),
   fault('untrusted'),
-].map((struck): Weather => ({ ...struck, acts: false }));
-const lostForGood: Weather = {
-  ...fault('rejected', { httpStatus: 501, acted: 'unknown', transient: false }),
+].map((condition): Condition => ({ ...condition, acts: false }));
+const lostForGood: Condition = {
+  ...fault('rejected', { httpStatus: 501 }),
   acts: true,
 };
-const fair: Weather = { kind: 'fair' };
+const normal: Condition = { kind: 'normal' };
 
-const weathers = fc.oneof(
-  { weight: 3, arbitrary: fc.constant(fair) },
+const anyCondition = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(normal) },
   { weight: 4, arbitrary: fc.constantFrom(...lossy) },
-  { weight: 3, arbitrary: fc.constantFrom<Weather>(...unacting, lostForGood) },
-  { weight: 2, arbitrary: fc.constantFrom<Weather>({ kind: 'stale' }, { kind: 'missing' }, { kind: 'odd' }) },
+  { weight: 3, arbitrary: fc.constantFrom<Condition>(...unacting, lostForGood) },
+  { weight: 2, arbitrary: fc.constantFrom<Condition>({ kind: 'stale' }, { kind: 'missing' }, { kind: 'odd' }) },
 );
 
 const uses: fc.Arbitrary<Use> = fc.record({
@@ -42,7 +43,7 @@ const uses: fc.Arbitrary<Use> = fc.record({
   ifActive: fc.constantFrom('fail', 'skip', 'wait', 'attach'),
   lateMs: fc.constantFrom(0, 100, 1_000),
   watches: fc.boolean(),
-  weather: fc.array(weathers, { maxLength: 8 }),
+  conditions: fc.array(anyCondition, { maxLength: 8 }),
   kill: fc.option(fc.record({ nth: fc.integer({ min: 1, max: 9 }), after: fc.boolean() }), { nil: undefined, freq: 2 }),
   restMs: fc.constantFrom(0, 5_000, 60_000, 300_000),
 });
@@ -65,7 +66,7 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 let worlds = 0;
 
 /** What must hold whatever has happened. */
-function checkWorld({ model, journal, keysOf, foreignKeys }: World): void {
+function checkSimulation({ model, journal, keysOf, foreignKeys }: Simulation): void {
   const { runs } = model;
   const records = [...journal().runs({ baseUrl })];
   const known = new Set(records.map(({ executionId }) => executionId));
@@ -99,12 +100,12 @@ function checkTold(
   use: Use,
   moment: Use[],
   sequence: Use[][],
-  told: Awaited<ReturnType<World['run']>>,
-  { model, keysOf, foreignKeys, journal, clock }: World,
+  told: Awaited<ReturnType<Simulation['run']>>,
+  { model, keysOf, foreignKeys, journal, clock }: Simulation,
 ): void {
   const keys = keysOf.get(use) ?? new Set();
   const its = model.runs.filter((run) => keys.has(run.idempotencyKey));
-  const { started, problem, ending } = told;
+  const { started, problem, followed } = told;
   if (started) expect([...keys], 'a run that was started is of our key').toContain(started.idempotencyKey);
   // Of a given key another process may start one at the same time.
   const isAlone = use.key === undefined || moment.every((other) => other === use || other.key !== use.key);
@@ -117,28 +118,29 @@ function checkTold(
     const mayHaveClosed = isAlone ? /open|accepted/ : /open|accepted|refused/;
     expect(known?.state ?? 'refused', 'what is unknown can be recovered, or has been meanwhile').toMatch(mayHaveClosed);
     // Somebody's answer was lost, or somebody was killed: else there is nothing to doubt.
-    const isClear = ({ weather, kill }: Use) => !kill && weather.every(({ kind }) => kind !== 'fault');
+    const isClear = ({ conditions, kill }: Use) => !kill && conditions.every(({ kind }) => kind !== 'fault');
     expect(sequence.flat().every(isClear), 'there is a reason for doubt').toBe(false);
   }
-  if (!ending) return;
-  const run = model.runs.find(({ executionId }) => executionId === ending.run.executionId);
-  const { status = 'nothing' } = ending.execution ?? {};
+  if (!followed) return;
+  const { watched } = followed;
+  const run = model.runs.find(({ executionId }) => executionId === watched.run.executionId);
+  const { status = 'nothing' } = watched.execution ?? {};
   if (isFinal(target, status)) {
     expect(status, 'a final state is told truly').toBe(run?.outcome);
     expect(clock.nowMs()).toBeGreaterThanOrEqual(run?.endsAtMs ?? Number.NaN);
-    const record = journal().find(ending.run.executionId, { baseUrl });
+    const record = journal().find(watched.run.executionId, { baseUrl });
     expect(record?.status, 'and stays in the journal').toBe(status);
-    expect(ending.problem?.facts.name ?? 'none').toMatch(/^(none|result_unavailable)$/);
-    if (!ending.problem) expect(ending.result?.status).toBe(status);
+    expect(followed.problem?.facts.name ?? 'none').toMatch(/^(none|result_unavailable)$/);
+    if (!followed.problem) expect(watched).toMatchObject({ kind: 'finished', result: { status } });
   } else {
-    expect(ending.problem, 'a watch without an end has a reason').toBeDefined();
+    expect(followed.problem, 'a watch without an end has a reason').toBeDefined();
     const isOurs = run !== undefined && !foreignKeys.has(run.idempotencyKey);
-    if (isOurs) expect(ending.problem?.facts.name).not.toBe('not_found');
+    if (isOurs) expect(followed.problem?.facts.name).not.toBe('not_found');
   }
 }
 
-const plain: Use = { command: 'trigger', ifActive: 'fail', lateMs: 0, watches: false, weather: [], restMs: 0 };
-const waiting: Use = { ...plain, weather: [{ ...fault('throttled', { retryAfterMs: 5_000 }), acts: false }] };
+const plain: Use = { command: 'trigger', ifActive: 'fail', lateMs: 0, watches: false, conditions: [], restMs: 0 };
+const waiting: Use = { ...plain, conditions: [{ ...fault('throttled', { retryAfterMs: 5_000 }), acts: false }] };
 const recover: Use = { ...plain, command: 'recover' };
 const meanwhile: Use = { ...recover, lateMs: 1_000 };
 const unsent = { nth: 1, after: true };
@@ -150,7 +152,7 @@ const found: [ServiceOptions, Use[][]][] = [
   // A conflict that names the run of another trigger.
   [rude, [[{ ...plain, kill: sent, restMs: 5_000 }], [{ ...plain, kill: sent }], [recover]]],
   [rude, [[{ ...plain, kill: sent, restMs: 5_000 }], [plain], [recover]]],
-  [rude, [[{ ...plain, command: 'elsewhere' }], [{ ...plain, weather: [{ ...fault('lost'), acts: false }] }]]],
+  [rude, [[{ ...plain, command: 'elsewhere' }], [{ ...plain, conditions: [{ ...fault('lost'), acts: false }] }]]],
   // Two of one key that are both refused for the run of somebody else.
   [
     { ...slow, namesActiveRun: false },
@@ -168,28 +170,28 @@ const found: [ServiceOptions, Use[][]][] = [
   [slow, [[waiting, { ...meanwhile, kill: sent }]]],
 ];
 
-test('whatever the weather and whenever it is killed, one run for a trigger, none lost, and the truth about each', async () => {
+test('whatever fails and whenever it is killed, each trigger starts one run at most, none is lost, and each is reported truly', async () => {
   const tally: Record<string, number> = {};
   const count = (what: string) => {
     tally[what] = (tally[what] ?? 0) + 1;
   };
   await fc.assert(
     fc.asyncProperty(services, fc.array(moments, { minLength: 1, maxLength: 5 }), async (options, sequence) => {
-      const world = createWorld(join(scratch, String(worlds++)), options);
+      const world = createSimulation(join(scratch, String(worlds++)), options);
       for (const moment of sequence) {
         const told = await Promise.all(moment.map(async (use) => ({ use, ...(await world.run(use)) })));
-        checkWorld(world);
+        checkSimulation(world);
         for (const { use, ...tale } of told) {
           checkTold(use, moment, sequence, tale, world);
-          count(tale.isKilled ? 'killed' : ((tale.problem ?? tale.ending?.problem)?.facts.name ?? 'fine'));
+          count(tale.isKilled ? 'killed' : ((tale.problem ?? tale.followed?.problem)?.facts.name ?? 'fine'));
         }
         await world.clock.sleep(moment[0]?.restMs ?? 0);
       }
-      // In fair weather, once every run has ended, nothing stays unknown.
+      // When nothing fails, and once every run has ended, nothing stays unknown.
       for (let round = 0; round < sequence.flat().length; round++) {
         await world.clock.sleep(options.durationMs);
         await world.run(recover);
-        checkWorld(world);
+        checkSimulation(world);
       }
       if (!options.replaysRefusals) expect(world.journal().unresolvedTriggers({ baseUrl })).toEqual([]);
     }),

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseDuration } from '../../src/runs/duration.ts';
-import { retryWaitMs } from '../../src/runs/retry.ts';
-import { type Given, type Play, plays } from './plays.ts';
+import { backoffMs } from '../../src/runs/retry.ts';
+import { type Given, type Runner, runners } from './runners.ts';
 
-const meant: Record<string, Play> = {
-  ...plays,
-  watch: (script, given) => plays.watch(`RUNNING ${script}`, given),
-  'result of a watch': (script, given) => plays.watch(`COMPLETED ${script}`, given),
+const meant: Record<string, Runner> = {
+  ...runners,
+  watch: (script, given) => runners.watch(`RUNNING ${script}`, given),
+  'result of a watch': (script, given) => runners.watch(`COMPLETED ${script}`, given),
 };
 
 const rowsOf = (table: string) =>
@@ -75,15 +75,15 @@ const cells = rows.flatMap(([answer = '', ...expected]) =>
 
 describe('what an answer means', () => {
   test.each(cells.filter(({ meaning }) => meaning !== ''))('$answer to $request: $meaning', async (cell) => {
-    const play = meant[cell.request] as Play;
+    const runner = meant[cell.request] as Runner;
     const good = 'COMPLETED';
     for (const word of wordsOf(cell.answer)) {
-      const { end, gapsMs } = await play(word, { giveUpAfterMs: 30_000 });
+      const { end, gapsMs } = await runner(word, { giveUpAfterMs: 30_000 });
       expect({ word, end }).toEqual({ word, end: cell.meaning.replace('~', '') });
       const first = cell.request.includes('watch') ? 1 : 0;
       if (cell.meaning.startsWith('~')) {
         expect(gapsMs.length).toBeGreaterThan(first + 2);
-        expect(await play(`${word} ${good}`)).toMatchObject({ end: 'ok' });
+        expect(await runner(`${word} ${good}`)).toMatchObject({ end: 'ok' });
       } else if (end !== 'ok') {
         expect(gapsMs).toHaveLength(first);
       }
@@ -98,7 +98,7 @@ describe('what an answer means', () => {
 });
 
 /**
- * When requests are sent: the seconds between one and the next. The watches look every 10 s. `…` is any number more.
+ * When requests are sent: the seconds between one and the next. The watches poll every 10 s. `…` is any number more.
  * Chance is what every draw comes out as: at 1 a backoff takes its ceiling, at 0 its least.
  */
 const timings = `
@@ -187,7 +187,7 @@ function readGiven(text: string): Given {
 
 describe('when it is asked again', () => {
   test.each(vectors)('$request $given: $answers', async ({ request, given, answers, seconds, end }) => {
-    const outcome = await plays[request as keyof typeof plays](answers, readGiven(given));
+    const outcome = await runners[request as keyof typeof runners](answers, readGiven(given));
     const told = outcome.gapsMs.map((ms) => String(Math.round(ms) / 1000));
     const expected = seconds.split(' ').filter((text) => text !== '');
     if (expected.at(-1) === '…') {
@@ -199,7 +199,7 @@ describe('when it is asked again', () => {
   });
 });
 
-describe('patience', () => {
+describe('retries', () => {
   const chances = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
   const waits = fc.option(fc.integer({ min: 0, max: 3_600_000 }), { nil: undefined });
 
@@ -207,7 +207,7 @@ describe('patience', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5000 }), chances, waits, (failures, chance, retryAfterMs) => {
         const ceilingMs = Math.min(15_000, 500 * 2 ** (failures - 1));
-        const delayMs = retryWaitMs(failures, { retryAfterMs }, Number.POSITIVE_INFINITY, () => chance);
+        const delayMs = backoffMs(failures, { retryAfterMs }, Number.POSITIVE_INFINITY, () => chance);
         expect(delayMs).toBe(Math.max(50, chance * ceilingMs, retryAfterMs ?? 0));
       }),
     );
@@ -216,7 +216,7 @@ describe('patience', () => {
   test('ends where nothing is left, or the service wants more; else the wait ends within it', () => {
     fc.assert(
       fc.property(fc.integer({ min: -1000, max: 600_000 }), chances, waits, (leftMs, chance, retryAfterMs) => {
-        const waitMs = retryWaitMs(9, { retryAfterMs }, leftMs, () => chance);
+        const waitMs = backoffMs(9, { retryAfterMs }, leftMs, () => chance);
         if (leftMs <= 0 || (retryAfterMs ?? 0) > leftMs) expect(waitMs).toBeUndefined();
         else {
           expect(waitMs).toBeLessThanOrEqual(leftMs);
@@ -228,7 +228,7 @@ describe('patience', () => {
 
   test('is counted in time without a good answer, however many attempts fail in it', async () => {
     for (const chance of [0, 0.1, 0.5, 1]) {
-      const { gapsMs } = await plays.watch('RUNNING 502', { chance });
+      const { gapsMs } = await runners.watch('RUNNING 502', { chance });
       expect(gapsMs.slice(1).reduce((sum, ms) => sum + ms, 0)).toBeCloseTo(600_000, 0);
     }
   });

@@ -1,29 +1,29 @@
 import { describe, expect, test } from 'vitest';
 import type { Run } from '../../src/runs/run.ts';
-import { withMissingRuns } from '../../src/session/not-found-tracking.ts';
+import { withNotFoundTracking } from '../../src/session/not-found-tracking.ts';
 import { fault, resultOf, run, running, scriptedService, target } from '../helpers/scripted-service.ts';
 
 const signal = new AbortController().signal;
 const baseUrl = 'https://a.test';
 
-function stage(scripts: Parameters<typeof scriptedService>[0]) {
+function prepare(scripts: Parameters<typeof scriptedService>[0]) {
   const missed: [string, Run][] = [];
   const journal = { markNotFound: (...said: [string, Run]) => void missed.push(said) };
-  return { missed, service: withMissingRuns(scriptedService(scripts), journal, baseUrl) };
+  return { missed, service: withNotFoundTracking(scriptedService(scripts), journal, baseUrl) };
 }
 
 describe('the journal hears', () => {
-  test.each(['status', 'result'] as const)('that a %s is of no run that the service knows', async (look) => {
+  test.each(['status', 'result'] as const)('that a %s is of no run that the service knows', async (operation) => {
     const answer = fault('not_found', { httpStatus: 404 });
-    const { service, missed } = stage({ [look]: [answer] });
-    expect(await service[look](run, signal)).toEqual(answer);
+    const { service, missed } = prepare({ [operation]: [answer] });
+    expect(await service[operation](run, signal)).toEqual(answer);
     expect(missed).toEqual([[baseUrl, run]]);
   });
 
   test('nothing of other answers', async () => {
     const request = { target, idempotencyKey: 'key-1', body: '{}' };
     const answers = { trigger: [fault('not_found')], status: [running()], result: [fault('lost'), resultOf('FAILED')] };
-    const { service, missed } = stage(answers);
+    const { service, missed } = prepare(answers);
     await service.trigger(request, signal);
     await service.status(run, signal);
     for (const _ of answers.result) await service.result(run, signal);

@@ -1,16 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
-import { Problem } from '../../src/problems/problem.ts';
-import { createBudget } from '../../src/runs/budget.ts';
-import type { FollowEvent } from '../../src/runs/follow-event.ts';
-import { createTempo } from '../../src/runs/tempo.ts';
-import type { Connection } from '../../src/session/connect.ts';
+import type { ReportedEvent, Reporter } from '../../src/render/reporter.ts';
+import type { Service } from '../../src/runs/service.ts';
 import { type StartFlags, startRun } from '../../src/session/start-run.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/program.ts';
 import { executionId, fault, run, running, scriptedService, state, target } from '../helpers/scripted-service.ts';
+import { baseUrl, createSession } from '../helpers/session.ts';
 
-const baseUrl = 'https://service.test';
 const second = 1000;
 
 /** A machine on which triggers of one automation are sent, each by a process of its own. */
@@ -27,34 +24,24 @@ function createMachine() {
   ) {
     const service = scriptedService(scripts);
     const triggeredAtMs: number[] = [];
-    const tempo = createTempo();
-    const connection = {
-      account,
-      baseUrl,
-      service: {
-        ...service,
-        trigger: (...args: Parameters<typeof service.trigger>) => {
-          triggeredAtMs.push(clock.elapsedMs());
-          return service.trigger(...args);
-        },
+    const timed: Service = {
+      ...service,
+      trigger(...args) {
+        triggeredAtMs.push(clock.elapsedMs());
+        return service.trigger(...args);
       },
-      journal: journal(),
-      budget: createBudget(10, clock),
-      tempo,
-      sentKeys: new Set(),
-      history: () => [],
-    } as unknown as Connection;
-    const events: FollowEvent[] = [];
+    };
+    const events: ReportedEvent[] = [];
     const said: string[] = [];
-    const reporter = { say: (line: string) => said.push(line), observe: (event: FollowEvent) => events.push(event) };
-    const told = await startRun({ target, body: '{}' }, flags, connection, reporter, context).then(
-      (start) => ({ start }),
-      (problem) => {
-        if (problem instanceof Problem) return { problem };
-        throw problem;
-      },
-    );
-    return { start: undefined, problem: undefined, ...told, calls: service.calls, triggeredAtMs, events, said, tempo };
+    const reporter: Reporter = {
+      say: (line) => said.push(line),
+      observe: (event) => events.push(event),
+      stop() {},
+    };
+    const session = createSession(timed, { context, reporter, account, journal: journal() });
+    const start = await startRun({ target, body: '{}' }, flags, session);
+    const problem = start.kind === 'failed' ? start.problem : undefined;
+    return { start, problem, calls: service.calls, triggeredAtMs, events, said, limiter: session.limiter };
   }
   return { trigger, journal, clock };
 }
@@ -76,7 +63,7 @@ describe('a key that started a run before', () => {
     await trigger({ trigger: [running()] }, flags);
     const triggeredAtMs = clock.nowMs();
     const { start, calls } = await trigger({ status: [fault('not_found'), running()] }, flags);
-    expect(start).toMatchObject({ kind: 'replayed', run, triggeredAtMs, execution: { status: 'RUNNING' } });
+    expect(start).toMatchObject({ kind: 'replayed', run, triggeredAtMs, polled: { value: { status: 'RUNNING' } } });
     expect(calls.trigger).toEqual([]);
   });
 
@@ -118,7 +105,7 @@ describe('--if-active attach', () => {
   test('takes the active run', async () => {
     const { trigger } = createMachine();
     const { start } = await trigger({ trigger: [conflict()], status: [running()] }, attach);
-    expect(start).toMatchObject({ kind: 'attached', run, execution: { status: 'RUNNING' } });
+    expect(start).toMatchObject({ kind: 'attached', run, polled: { value: { status: 'RUNNING' } } });
   });
 
   test('takes no run that has ended for the active one', async () => {
@@ -135,7 +122,7 @@ describe('--if-active attach', () => {
 describe('--if-active wait', () => {
   const wait = { ifActive: 'wait' } as const;
 
-  test('tells how the active run goes, but not as one of ours, and starts one when it has ended', async () => {
+  test('reports the progress of the active run, as that of another, and starts one when it has finished', async () => {
     const { trigger, journal } = createMachine();
     const ours = executionId.replace(/^./, '0');
     const { start, events, said } = await trigger(
@@ -147,7 +134,7 @@ describe('--if-active wait', () => {
     );
     expect(start).toMatchObject({ kind: 'started', run: { executionId: ours } });
     expect(new Set(events.map(({ event }) => event))).toEqual(
-      new Set(['status', 'waiting', 'poll_failed', 'recovered']),
+      new Set(['status', 'waiting', 'poll_failed', 'service_back']),
     );
     expect(events.every(({ isOther }) => isOther)).toBe(true);
     expect(events).not.toContainEqual(
@@ -157,7 +144,7 @@ describe('--if-active wait', () => {
     expect(journal().find(executionId, { baseUrl })?.status).toBe('FAILED');
   });
 
-  test('ends with 10 when nothing good is heard of the active run for --give-up-after', async () => {
+  test('ends with 10 when the active run gets no valid answer for --give-up-after', async () => {
     const { trigger, clock } = createMachine();
     const script = { trigger: [conflict()], status: [fault('unreachable')] };
     const { problem, calls } = await trigger(script, { ...wait, giveUpAfterMs: 60 * second });
@@ -188,7 +175,7 @@ describe('--if-active wait', () => {
       status: [state('COMPLETED')],
     };
     const { start, triggeredAtMs } = await trigger(script, wait);
-    expect(start?.kind).toBe('started');
+    expect(start.kind).toBe('started');
     expect(triggeredAtMs[1]).toBeGreaterThanOrEqual(20 * second);
   });
 
@@ -200,17 +187,17 @@ describe('--if-active wait', () => {
     expect(clock.elapsedMs()).toBe(0);
   });
 
-  test('slows everything down when the service says 429', async () => {
+  test('slows all polls down when the service says 429', async () => {
     const { trigger } = createMachine();
     const script = { trigger: [conflict(), running()], status: [fault('throttled'), state('COMPLETED')] };
-    expect((await trigger(script, wait)).tempo.stretch(1000)).toBeCloseTo(1800, -3);
+    expect((await trigger(script, wait)).limiter.stretch(1000)).toBe(2000);
   });
 
-  test('tries again at a pace of its own where a run that has ended is still in the way', async () => {
+  test('polls by a schedule of its own where a finished run is still in the way', async () => {
     const { trigger, clock } = createMachine();
     const script = { trigger: [...Array(5).fill(conflict()), running()], status: [state('COMPLETED')] };
     const { start, calls } = await trigger(script, wait);
-    expect(start?.kind).toBe('started');
+    expect(start.kind).toBe('started');
     expect(calls.status).toBe(1);
     expect(clock.elapsedMs()).toBeGreaterThanOrEqual(4 * second);
   });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createPace, isLongerThanUsual, jitter, usualDurationMs } from '../../src/runs/pace.ts';
+import { isLongerThanUsual, usualDurationMs } from '../../src/runs/poll-samples.ts';
+import { createPollSchedule, jitter } from '../../src/runs/poll-schedule.ts';
 
 const second = 1000;
 const minute = 60 * second;
@@ -11,12 +12,12 @@ const times = (count: number, durationMs: number) => Array.from({ length: count 
 const around = (middleMs: number, count: number) =>
   Array.from({ length: count }, (_, i) => middleMs * Math.exp(0.35 * Math.sin(i * 2.4)));
 
-/** The ages below `untilMs` at which a run is looked at. */
-function looksMs(durationsMs: readonly number[], untilMs: number, runs = 1): number[] {
-  const pace = createPace({ durationsMs, runs });
-  const looks: number[] = [];
-  for (let ageMs = pace.gapMs(0); ageMs < untilMs; ageMs += pace.gapMs(ageMs)) looks.push(ageMs);
-  return looks;
+/** The ages below `untilMs` at which a run is polled. */
+function pollsMs(durationsMs: readonly number[], untilMs: number, runs = 1): number[] {
+  const schedule = createPollSchedule({ durationsMs, runs });
+  const polls: number[] = [];
+  for (let ageMs = schedule.gapMs(0); ageMs < untilMs; ageMs += schedule.gapMs(ageMs)) polls.push(ageMs);
+  return polls;
 }
 
 const anyDuration = fc.oneof(
@@ -42,12 +43,12 @@ describe('without earlier runs', () => {
     { ageMs: 5 * minute, gapMs: 15 * second },
     { ageMs: 3 * hour, gapMs: 15 * second },
   ])('the gap at an age of $ageMs ms is $gapMs ms', ({ ageMs, gapMs }) => {
-    expect(createPace({ durationsMs: [] }).gapMs(ageMs)).toBe(gapMs);
+    expect(createPollSchedule({ durationsMs: [] }).gapMs(ageMs)).toBe(gapMs);
   });
 
   test('durations that say nothing count as none', () => {
-    const pace = createPace({ durationsMs: [0, -minute, Number.NaN, Number.POSITIVE_INFINITY] });
-    expect(pace.gapMs(minute)).toBe(3 * second);
+    const schedule = createPollSchedule({ durationsMs: [0, -minute, Number.NaN, Number.POSITIVE_INFINITY] });
+    expect(schedule.gapMs(minute)).toBe(3 * second);
   });
 });
 
@@ -55,7 +56,7 @@ describe('with earlier runs', () => {
   test('every gap is from one second to 28 s or one and a half times the age, √5 times that for many, and ten minutes, whatever the record and the age', () => {
     fc.assert(
       fc.property(anyRecord, anyAge, fc.integer({ min: 1, max: 100 }), (durationsMs, ageMs, runs) => {
-        const gapMs = createPace({ durationsMs, runs }).gapMs(ageMs);
+        const gapMs = createPollSchedule({ durationsMs, runs }).gapMs(ageMs);
         expect(gapMs).toBeGreaterThanOrEqual(second);
         const early = Math.sqrt(Math.min(5, runs)) * Math.max(28 * second, 1.5 * ageMs);
         expect(gapMs).toBeLessThanOrEqual(Math.min(early, 10 * minute) * 1.000001);
@@ -63,8 +64,9 @@ describe('with earlier runs', () => {
     );
   });
 
-  test('a first look is put off for three seconds after one run, for half a minute after thirty, for a minute beside others', () => {
-    const firstLookMs = (count: number, runs = 1) => createPace({ durationsMs: times(count, 2 * hour), runs }).gapMs(0);
+  test('a first poll is put off for three seconds after one run, for half a minute after thirty, for a minute beside others', () => {
+    const firstLookMs = (count: number, runs = 1) =>
+      createPollSchedule({ durationsMs: times(count, 2 * hour), runs }).gapMs(0);
     expect(firstLookMs(1)).toBeLessThan(5 * second);
     expect(firstLookMs(30)).toBeGreaterThan(25 * second);
     expect(firstLookMs(30)).toBeLessThan(30 * second);
@@ -72,22 +74,22 @@ describe('with earlier runs', () => {
     expect(firstLookMs(30, 5)).toBeLessThan(65 * second);
   });
 
-  test('a run beside four others is looked at half as often as one alone, and beside nine no less', () => {
-    const requests = (runs: number) => looksMs(around(hour, 20), hour, runs).length;
+  test('a run beside four others is polled half as often as one alone, and beside nine no less', () => {
+    const requests = (runs: number) => pollsMs(around(hour, 20), hour, runs).length;
     expect(requests(5)).toBeGreaterThan(requests(1) / 3);
     expect(requests(5)).toBeLessThan(requests(1) / 2);
     expect(requests(10)).toBe(requests(5));
   });
 
-  test('a run older than any before it is looked at no less often than without a record', () => {
+  test('a run older than any before it is polled no less often than without a record', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: 1, max: 4 * hour, noNaN: true }), { minLength: 1, maxLength: 40 }),
         fc.double({ min: 1.001, max: 100, noNaN: true }),
         (durationsMs, factor) => {
           const ageMs = Math.max(...durationsMs.slice(0, 30)) * factor;
-          const unlearnedMs = createPace({ durationsMs: [] }).gapMs(ageMs);
-          expect(createPace({ durationsMs }).gapMs(ageMs)).toBeLessThanOrEqual(unlearnedMs);
+          const unlearnedMs = createPollSchedule({ durationsMs: [] }).gapMs(ageMs);
+          expect(createPollSchedule({ durationsMs }).gapMs(ageMs)).toBeLessThanOrEqual(unlearnedMs);
         },
       ),
     );
@@ -100,51 +102,55 @@ describe('with earlier runs', () => {
         anyAge,
         fc.integer({ min: 1, max: 10 }),
         (durationsMs, ageMs, runs) => {
-          const endMs = Math.max(0, ageMs) + createPace({ durationsMs, runs }).gapMs(ageMs);
+          const endMs = Math.max(0, ageMs) + createPollSchedule({ durationsMs, runs }).gapMs(ageMs);
           const fromMs = Math.max(0, ageMs, ...durationsMs);
-          expect(endMs).toBeLessThanOrEqual((fromMs + createPace({ durationsMs: [] }).gapMs(fromMs)) * 1.000001);
+          expect(endMs).toBeLessThanOrEqual(
+            (fromMs + createPollSchedule({ durationsMs: [] }).gapMs(fromMs)) * 1.000001,
+          );
         },
       ),
     );
   });
 
-  test('the looks are the same for the same record', () => {
+  test('the polls are the same for the same record', () => {
     const durationsMs = around(6 * minute, 12);
-    expect(looksMs(durationsMs, hour)).toEqual(looksMs([...durationsMs], hour));
+    expect(pollsMs(durationsMs, hour)).toEqual(pollsMs([...durationsMs], hour));
   });
 
-  test('looks are few before the first run ever ended and close around the usual time', () => {
-    const looks = looksMs(around(10 * minute, 20), 15 * minute);
-    const between = (fromMs: number, toMs: number) => looks.filter((at) => at >= fromMs && at < toMs).length;
+  test('polls are few before the first run ever ended and close around the usual time', () => {
+    const polls = pollsMs(around(10 * minute, 20), 15 * minute);
+    const between = (fromMs: number, toMs: number) => polls.filter((at) => at >= fromMs && at < toMs).length;
     expect(between(0, 5 * minute)).toBeLessThanOrEqual(5);
     expect(between(7 * minute, 12 * minute)).toBeGreaterThan(10);
   });
 
   test('a run of the usual time costs a fraction of the requests that it costs without a record', () => {
-    expect(looksMs(around(10 * minute, 20), 10 * minute).length * 3).toBeLessThan(looksMs([], 10 * minute).length);
+    expect(pollsMs(around(10 * minute, 20), 10 * minute).length * 3).toBeLessThan(pollsMs([], 10 * minute).length);
   });
 
   test('between two usual times there is a lull', () => {
-    const pace = createPace({ durationsMs: Array.from({ length: 20 }, (_, i) => (i % 2 ? 30 * second : 30 * minute)) });
-    expect(pace.gapMs(5 * minute)).toBeGreaterThan(2 * minute);
-    expect(pace.gapMs(28 * second)).toBeLessThan(6 * second);
-    expect(pace.gapMs(29 * minute)).toBeLessThan(minute);
+    const schedule = createPollSchedule({
+      durationsMs: Array.from({ length: 20 }, (_, i) => (i % 2 ? 30 * second : 30 * minute)),
+    });
+    expect(schedule.gapMs(5 * minute)).toBeGreaterThan(2 * minute);
+    expect(schedule.gapMs(28 * second)).toBeLessThan(6 * second);
+    expect(schedule.gapMs(29 * minute)).toBeLessThan(minute);
   });
 
-  test('one run much shorter than the twenty before it sharpens the looks about its time at once', () => {
-    const before = createPace({ durationsMs: around(hour, 20) });
-    const after = createPace({ durationsMs: [5 * minute, ...around(hour, 20)] });
+  test('one run much shorter than the twenty before it sharpens the polls about its time at once', () => {
+    const before = createPollSchedule({ durationsMs: around(hour, 20) });
+    const after = createPollSchedule({ durationsMs: [5 * minute, ...around(hour, 20)] });
     expect(after.gapMs(4.5 * minute) * 3).toBeLessThan(before.gapMs(4.5 * minute));
   });
 
   test('after three runs of a new kind the old ones are forgotten', () => {
     const three = [50 * second, minute, 55 * second];
-    const seconds = (looks: number[]) => looks.map((ms) => Math.round(ms / second));
-    expect(seconds(looksMs([...three, ...around(hour, 20)], 2 * minute))).toEqual(seconds(looksMs(three, 2 * minute)));
+    const seconds = (polls: number[]) => polls.map((ms) => Math.round(ms / second));
+    expect(seconds(pollsMs([...three, ...around(hour, 20)], 2 * minute))).toEqual(seconds(pollsMs(three, 2 * minute)));
   });
 
   test('a run that is unlike all others is not taken for a change', () => {
-    const gapMs = (durationsMs: number[]) => createPace({ durationsMs }).gapMs(50 * minute);
+    const gapMs = (durationsMs: number[]) => createPollSchedule({ durationsMs }).gapMs(50 * minute);
     const [newer, older] = [around(hour, 10), around(hour, 10)];
     const ratio = gapMs([...newer, 5 * minute, ...older]) / gapMs([...newer, ...older]);
     expect(ratio).toBeGreaterThan(0.9);
@@ -152,7 +158,7 @@ describe('with earlier runs', () => {
   });
 
   test('two kinds that come by turns are both remembered', () => {
-    const gapMs = createPace({
+    const gapMs = createPollSchedule({
       durationsMs: [...times(3, minute), hour, minute, hour, ...times(2, minute), hour],
     }).gapMs;
     expect(gapMs(50 * minute)).toBeLessThan(5 * minute);
@@ -161,41 +167,41 @@ describe('with earlier runs', () => {
 
   test('old runs are forgotten', () => {
     const changed = [...around(minute, 30), ...around(hour, 100)];
-    expect(looksMs(changed, hour)).toEqual(looksMs(around(minute, 30), hour));
+    expect(pollsMs(changed, hour)).toEqual(pollsMs(around(minute, 30), hour));
   });
 
   test('a short run says more the newer it is', () => {
     const hours = around(hour, 19);
-    const newest = createPace({ durationsMs: [5 * minute, ...hours] });
-    const oldest = createPace({ durationsMs: [...hours, 5 * minute] });
+    const newest = createPollSchedule({ durationsMs: [5 * minute, ...hours] });
+    const oldest = createPollSchedule({ durationsMs: [...hours, 5 * minute] });
     expect(newest.gapMs(4.5 * minute) * 1.3).toBeLessThan(oldest.gapMs(4.5 * minute));
   });
 
   test('few samples are trusted less than many of the same kind', () => {
     for (const ageMs of [20 * minute, 45 * minute]) {
-      const gapsMs = [1, 3, 20].map((count) => createPace({ durationsMs: times(count, hour) }).gapMs(ageMs));
+      const gapsMs = [1, 3, 20].map((count) => createPollSchedule({ durationsMs: times(count, hour) }).gapMs(ageMs));
       expect(gapsMs).toEqual(gapsMs.toSorted((a, b) => a - b));
     }
   });
 
   test('two runs that took the same time prove little', () => {
-    const gapMs = (count: number) => createPace({ durationsMs: times(count, hour) }).gapMs(45 * minute);
+    const gapMs = (count: number) => createPollSchedule({ durationsMs: times(count, hour) }).gapMs(45 * minute);
     expect(gapMs(2) * 3).toBeLessThan(gapMs(20));
   });
 
   test('a surprise is looked for even where every run took the same time', () => {
-    expect(looksMs(times(20, hour), 40 * minute).length).toBeGreaterThan(4);
+    expect(pollsMs(times(20, hour), 40 * minute).length).toBeGreaterThan(4);
   });
 
   test('durations that say nothing change nothing', () => {
     const durationsMs = around(10 * minute, 9);
     const soiled = [Number.NaN, 0, ...durationsMs, -minute, Number.POSITIVE_INFINITY];
-    expect(looksMs(soiled, 20 * minute)).toEqual(looksMs(durationsMs, 20 * minute));
+    expect(pollsMs(soiled, 20 * minute)).toEqual(pollsMs(durationsMs, 20 * minute));
   });
 
   test('an age below zero, from clocks that differ, counts as zero', () => {
-    const pace = createPace({ durationsMs: times(5, 5 * second) });
-    expect(pace.gapMs(-minute)).toBe(pace.gapMs(0));
+    const schedule = createPollSchedule({ durationsMs: times(5, 5 * second) });
+    expect(schedule.gapMs(-minute)).toBe(schedule.gapMs(0));
   });
 });
 

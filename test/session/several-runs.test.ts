@@ -1,15 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { triggerAll } from '../../src/commands/trigger.ts';
-import { followAll } from '../../src/commands/watch.ts';
-import { openJournal } from '../../src/journal/journal.ts';
-import { createBudget } from '../../src/runs/budget.ts';
 import type { Clock } from '../../src/runs/clock.ts';
 import { nameOf, type Run } from '../../src/runs/run.ts';
 import type { Service } from '../../src/runs/service.ts';
-import { createTempo } from '../../src/runs/tempo.ts';
-import type { Connection } from '../../src/session/connect.ts';
+import { followAll } from '../../src/session/follow-runs.ts';
+import { triggerAll } from '../../src/session/trigger-runs.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { fault, projectId, resultOf, state } from '../helpers/scripted-service.ts';
+import { createSession } from '../helpers/session.ts';
 
 const minute = 60_000;
 const durationMs = 10 * minute;
@@ -44,14 +41,14 @@ const problemsIn = (text: string): ProblemEvent[] =>
 function createStage(changes: (elapsedMs: () => number, sleep: Clock['sleep']) => Partial<Service> = () => ({})) {
   const context = createMemory();
   const { clock } = context;
-  const looks = { count: 0 };
+  const polls = { count: 0 };
   const service: Service = {
     async trigger({ target }) {
       const executionId = idOf(Number(nameOf(target).slice(8)));
       return state('RUNNING', { executionId, document: { executionId, status: 'RUNNING' } });
     },
     async status({ executionId }) {
-      looks.count++;
+      polls.count++;
       return state(clock.elapsedMs() < durationMs ? 'RUNNING' : 'COMPLETED', {
         executionId,
         document: { executionId },
@@ -60,19 +57,10 @@ function createStage(changes: (elapsedMs: () => number, sleep: Clock['sleep']) =
     result: async ({ executionId }) => resultOf('COMPLETED', { document: { executionId } }),
     ...changes(clock.elapsedMs, clock.sleep),
   };
-  const connection = {
-    account: 'account',
-    baseUrl: 'https://service.test',
-    service,
-    journal: openJournal({ folder: undefined, nowMs: clock.nowMs, onTrouble() {} }),
-    budget: createBudget(10, clock),
-    tempo: createTempo(),
-    sentKeys: new Set(),
-    history: () => record,
-  } as unknown as Connection;
+  const session = createSession(service, { context, history: () => record });
   const numbers = (count: number) => Array.from({ length: count }, (_, number) => number);
   const stage = {
-    looks,
+    polls,
     err: context.err,
     out: context.out,
     watch: (count: number, flags = {}) => stage.follow(numbers(count).map(runOf), flags),
@@ -80,29 +68,27 @@ function createStage(changes: (elapsedMs: () => number, sleep: Clock['sleep']) =
       followAll(
         runs.map((run) => ({ run })),
         { plural: runs.length > 1, ...flags },
-        connection,
-        context,
+        session,
       ),
     trigger: (count: number, flags = {}) =>
       triggerAll(
         numbers(count).map((number) => ({ target: targetOf(number), body: '{}' })),
         { watch: true, ...flags },
-        connection,
-        context,
+        session,
       ),
   };
   return stage;
 }
 
 test.each(['watch', 'trigger'] as const)(
-  'the more runs a %s follows, up to five, the fewer looks it spends on each',
+  'the more runs a %s follows, up to five, the fewer polls it spends on each',
   async (how) => {
-    const looksAtEach = async (count: number) => {
+    const pollsAtEach = async (count: number) => {
       const stage = createStage();
       expect(await stage[how](count, { quiet: true })).toBe(0);
-      return stage.looks.count / count;
+      return stage.polls.count / count;
     };
-    const [one = 0, two = 0, five = 0, ten = 0] = await Promise.all([1, 2, 5, 10].map(looksAtEach));
+    const [one = 0, two = 0, five = 0, ten = 0] = await Promise.all([1, 2, 5, 10].map(pollsAtEach));
     expect(two).toBeLessThan(one);
     expect(five).toBeLessThan(two);
     expect(five).toBeGreaterThan(one / 3);
@@ -155,7 +141,7 @@ describe('a run that is named twice', () => {
     await once.watch(2);
     const twice = createStage();
     expect(await twice.follow([1, 0, 1].map(runOf), { json: true })).toBe(0);
-    expect(twice.looks.count).toBe(once.looks.count);
+    expect(twice.polls.count).toBe(once.polls.count);
     const documents: { executionId: string }[] = JSON.parse(twice.out());
     expect(documents.map(({ executionId }) => executionId)).toEqual([idOf(1), idOf(0), idOf(1)]);
   });

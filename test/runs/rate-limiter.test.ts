@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createBudget } from '../../src/runs/budget.ts';
+import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import { propertyRuns } from '../helpers/property-runs.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 
@@ -9,11 +9,11 @@ const { signal } = new AbortController();
 /** When each of `requests` that are due at these times may be sent. */
 async function sentMs(perSecond: number, dueMs: readonly number[]): Promise<number[]> {
   const clock = createVirtualClock();
-  const budget = createBudget(perSecond, clock);
+  const limiter = createRateLimiter(perSecond, clock);
   return Promise.all(
     dueMs.map(async (ms) => {
       await clock.sleep(ms);
-      await budget.take(signal);
+      await limiter.take(signal);
       return clock.elapsedMs();
     }),
   );
@@ -21,7 +21,7 @@ async function sentMs(perSecond: number, dueMs: readonly number[]): Promise<numb
 
 const atOnce = (count: number) => Array.from({ length: count }, () => 0);
 
-describe('a budget', () => {
+describe('a rate limiter', () => {
   test('of ten a second lets ten go at once, then one each tenth of a second', async () => {
     expect(await sentMs(10, atOnce(13))).toEqual([...atOnce(10), 100, 200, 300]);
   });
@@ -54,5 +54,14 @@ describe('a budget', () => {
       }),
       { numRuns: propertyRuns(30) },
     );
+  });
+
+  test('doubles the time between polls at each 429, to eight times at most, and takes it back by a tenth a poll', () => {
+    const limiter = createRateLimiter(10, createVirtualClock());
+    expect(limiter.stretch(1000)).toBe(1000);
+    for (let n = 0; n < 5; n++) limiter.slowDown();
+    expect([1, 2, 3].map(() => Math.round(limiter.stretch(1000)))).toEqual([8000, 7200, 6480]);
+    for (let n = 0; n < 30; n++) limiter.stretch(1000);
+    expect(limiter.stretch(1000)).toBe(1000);
   });
 });

@@ -1,0 +1,52 @@
+import { formatDuration } from '../runs/duration.ts';
+import type { Fault, FaultKind } from '../runs/fault.ts';
+import { type ExitName, signalExits } from './exit-codes.ts';
+
+const exitNames: Record<FaultKind, ExitName> = {
+  unreachable: 'unavailable',
+  untrusted: 'unavailable',
+  broken_tls: 'unavailable',
+  proxy_refused: 'unavailable',
+  unsendable: 'bad_response',
+  lost: 'unavailable',
+  unavailable: 'unavailable',
+  throttled: 'rate_limited',
+  unreadable: 'bad_response',
+  too_large: 'bad_response',
+  unauthorized: 'unauthorized',
+  no_credits: 'no_credits',
+  already_active: 'already_active',
+  not_found: 'not_found',
+  redirected: 'bad_response',
+  in_progress: 'bad_response',
+  rejected: 'bad_response',
+  reused_key: 'bad_response',
+  stale_key: 'outcome_unknown',
+  interrupted: 'interrupted',
+  interrupted_in_flight: 'interrupted',
+};
+
+/** The name of a fault in the table of exit codes. */
+export const exitNameOf = (fault: Fault): ExitName => exitNames[fault.kind];
+
+/** The name of an end by a signal: the reason of the abort is the name of the signal. */
+export const interruptNameOf = ({ reason }: { reason: unknown }): ExitName =>
+  signalExits[reason as keyof typeof signalExits] ?? 'interrupted';
+
+const keyHint = 'check the key with `runctl config list`, set another with `runctl config set apiKey`';
+const addressHint = 'check the base address with `runctl config list`';
+
+/** What to do about a fault, whatever was asked. */
+export const remedies: Partial<Record<FaultKind, string>> = {
+  unauthorized: keyHint,
+  no_credits: 'top up the credits, then trigger again',
+  redirected: addressHint,
+  unreachable: addressHint,
+};
+
+/** When the service wants the next request. */
+export const comeBack = ({ retryAfterMs }: Fault) =>
+  retryAfterMs === undefined ? undefined : `come back in ${formatDuration(retryAfterMs)}, as the service asks`;
+
+/** The facts of a problem that come from the HTTP answer behind it. */
+export const factsOf = ({ httpStatus, serviceCode, requestId }: Fault) => ({ httpStatus, serviceCode, requestId });

@@ -1,0 +1,103 @@
+/** What became of a request: it never left this machine, it was refused, or nobody knows whether it was acted on. */
+export type Delivery = 'not_sent' | 'refused' | 'unknown';
+
+interface Rule {
+  /** It may pass by itself. */
+  isRetryable: boolean;
+  delivery: Delivery;
+  /** It says more about the way to the service (a hotel's login page, say) than about the run. */
+  isOfNetwork?: true;
+}
+
+/** Every way in which a request fails, and what follows from it. */
+const rules = {
+  /** No connection: name resolution, refused, connect timeout, proxy. */
+  unreachable: { isRetryable: true, delivery: 'not_sent' },
+  /** The TLS handshake failed: a retry does not change a certificate. */
+  untrusted: { isRetryable: false, delivery: 'not_sent', isOfNetwork: true },
+  /** TLS failed after the request may have been read. */
+  broken_tls: { isRetryable: false, delivery: 'unknown', isOfNetwork: true },
+  /** The proxy wants credentials (407), or does not allow the connection. */
+  proxy_refused: { isRetryable: false, delivery: 'not_sent', isOfNetwork: true },
+  /** HTTP cannot carry the request. */
+  unsendable: { isRetryable: false, delivery: 'not_sent' },
+  /** The connection broke or fell silent after the request may have been read. */
+  lost: { isRetryable: true, delivery: 'unknown' },
+  /** 408, 425, 500, 502, 503, 504: a complete answer, perhaps of a gateway, that says: not now. */
+  unavailable: { isRetryable: true, delivery: 'unknown' },
+  /** 429. */
+  throttled: { isRetryable: true, delivery: 'refused' },
+  /** A 2xx whose body is not a document of the expected shape, or a result that is not final yet. */
+  unreadable: { isRetryable: true, delivery: 'unknown' },
+  /** A body larger than the limit. */
+  too_large: { isRetryable: false, delivery: 'unknown', isOfNetwork: true },
+  /** 401, 403. */
+  unauthorized: { isRetryable: false, delivery: 'refused' },
+  /** 402. */
+  no_credits: { isRetryable: false, delivery: 'refused' },
+  /** 422 `runAlreadyActive`. */
+  already_active: { isRetryable: false, delivery: 'refused' },
+  not_found: { isRetryable: false, delivery: 'refused' },
+  redirected: { isRetryable: false, delivery: 'refused', isOfNetwork: true },
+  /** 409: a request with this idempotency key is still being worked on (IETF idempotency-key draft). */
+  in_progress: { isRetryable: true, delivery: 'unknown' },
+  /** Any other complete refusal. */
+  rejected: { isRetryable: false, delivery: 'refused' },
+  /** Answered with the run of another target, which the same idempotency key had started. */
+  reused_key: { isRetryable: false, delivery: 'refused' },
+  /** Not sent: the service may have forgotten the idempotency key, and would start a second run. */
+  stale_key: { isRetryable: false, delivery: 'not_sent' },
+  /** Our own signal ended the attempt before anything was sent. */
+  interrupted: { isRetryable: false, delivery: 'not_sent' },
+  /** Our own signal ended the attempt while the request was on its way. */
+  interrupted_in_flight: { isRetryable: false, delivery: 'unknown' },
+} as const satisfies Record<string, Rule>;
+
+export type FaultKind = keyof typeof rules;
+
+/** Why a request failed. What it means follows from `kind` and `httpStatus` alone. */
+export interface Fault {
+  kind: FaultKind;
+  /** What happened, in one clause that fits after "because" or a colon. */
+  message: string;
+  hint?: string;
+  httpStatus?: number;
+  serviceCode?: string;
+  requestId?: string;
+  /** From `Retry-After`; never shortened. */
+  retryAfterMs?: number;
+  /** An execution that the refusal names (422 `runAlreadyActive`). */
+  executionId?: string;
+}
+
+export const isRetryable = ({ kind }: Fault): boolean => rules[kind].isRetryable;
+
+export const isInterruption = ({ kind }: Fault): boolean => kind === 'interrupted' || kind === 'interrupted_in_flight';
+
+/** Whether the service acted on the request; only of interest for a trigger. */
+export function deliveryOf({ kind, httpStatus = 0 }: Fault): Delivery {
+  // A 303 points at what was made; a gateway answers 5xx for a service that it lost.
+  return httpStatus === 303 || httpStatus >= 500 ? 'unknown' : rules[kind].delivery;
+}
+
+const readAfterWriteMs = 30_000;
+
+/** Times of the wall clock, in milliseconds. */
+export interface Since {
+  nowMs: number;
+  /** When this machine triggered the run, if it did. */
+  triggeredAtMs: number | undefined;
+}
+
+/** Is this a not-found so soon after the trigger that the service may not find its own new run yet? */
+export function isTooEarly(fault: Fault, { nowMs, triggeredAtMs }: Since): boolean {
+  return fault.kind === 'not_found' && triggeredAtMs !== undefined && nowMs - triggeredAtMs < readAfterWriteMs;
+}
+
+/** Should the watch keep polling after this failure? If so, only `--give-up-after` or `--timeout` ends it. */
+export function isToleratedWhileWatching(fault: Fault, known: Since & { isSeen: boolean }): boolean {
+  // Every 5xx, not only those that are retried at once: a CDN has codes of its own (520 to 530), and they can last.
+  if (isRetryable(fault) || (fault.httpStatus ?? 0) >= 500 || isTooEarly(fault, known)) return true;
+  const { isOfNetwork }: Rule = rules[fault.kind];
+  return known.isSeen && isOfNetwork === true;
+}

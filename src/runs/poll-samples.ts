@@ -1,0 +1,71 @@
+import { chanceOfOutlier, densityAtShare, kernelOf, logRange, type Sample, shareBefore } from './poll-kernel.ts';
+
+/** Only the newest thirty runs are used. */
+export const mostSamples = 30;
+/** After about this many runs the run times of an automation change for good. */
+const runsUntilChange = 100;
+/** The spread of the durations of similar runs: the standard deviation of their logarithm. */
+const usualSpread = 0.25;
+const leastWeight = 0.05;
+
+const runsForUsual = 10;
+const fewestForUsual = 3;
+
+/** Weighs durations (newest first, in milliseconds). Those from before a change of the automation are left out. */
+export function weigh(durationsMs: readonly number[]): Sample[] {
+  const usable = newest(durationsMs, mostSamples);
+  const lengths = runsSinceChange(usable.map(Math.log).reverse());
+  let weight = 1;
+  const samples = usable.map((durationMs, index) => {
+    const sample = { durationMs, weight };
+    weight -= lengths[index] as number;
+    return sample;
+  });
+  return samples.filter((sample) => sample.weight >= leastWeight);
+}
+
+/**
+ * Bayesian online change detection (Adams and MacKay, 2007): at [n - 1] stands the probability that the last n runs are
+ * of the present kind and the run before them is not. Each run is judged by how well the runs before it predicted it. So
+ * a change shows after one or two runs, and every run counts as long as nothing changes.
+ */
+function runsSinceChange(logs: readonly number[]): number[] {
+  let chances: number[] = [];
+  logs.forEach((log, now) => {
+    let density = 0;
+    const longer = chances.map((chance, index) => {
+      const length = index + 1;
+      const kernel = kernelOf(logs[now - length] as number, usualSpread);
+      density += densityAtShare(kernel, shareBefore(kernel, log));
+      const outlier = chanceOfOutlier(length);
+      const predicted = outlier / logRange + ((1 - outlier) * density) / length;
+      return chance * (1 - 1 / runsUntilChange) * predicted;
+    });
+    const all = [1 / runsUntilChange / logRange, ...longer];
+    const sum = all.reduce((total, chance) => total + chance, 0);
+    chances = all.map((chance) => chance / sum);
+  });
+  return chances;
+}
+
+/** The newest `count` durations that are positive and finite. */
+function newest(durationsMs: readonly number[], count: number): number[] {
+  return durationsMs.filter((ms) => ms > 0 && Number.isFinite(ms)).slice(0, count);
+}
+
+/** The usual duration: the median of the newest ten (milliseconds, newest first); undefined for fewer than three. */
+export function usualDurationMs(durationsMs: readonly number[]): number | undefined {
+  return quantileMs(durationsMs, 0.5);
+}
+
+/** Has a run of this age taken longer than nine in ten of them, and clearly longer than the median? */
+export function isLongerThanUsual(ageMs: number, durationsMs: readonly number[]): boolean {
+  const usualMs = quantileMs(durationsMs, 0.5);
+  const slowMs = quantileMs(durationsMs, 0.9);
+  return usualMs !== undefined && slowMs !== undefined && ageMs > Math.max(1.2 * usualMs, slowMs);
+}
+
+function quantileMs(durationsMs: readonly number[], share: number): number | undefined {
+  const sorted = newest(durationsMs, runsForUsual).sort((a, b) => a - b);
+  return sorted.length < fewestForUsual ? undefined : sorted[Math.ceil(share * sorted.length) - 1];
+}

@@ -1,0 +1,79 @@
+import { type ExitName, isInterruptName } from '../problems/exit-codes.ts';
+import type { Problem } from '../problems/problem.ts';
+import { exitNameOfWatch } from '../problems/watch-problems.ts';
+import { documentOf, identityOf } from '../render/document.ts';
+import type { JsonObject } from '../runs/json.ts';
+import type { Target } from '../runs/run.ts';
+import type { FinishedWatch } from '../runs/watch-result.ts';
+import { type Followed, isLeft } from './follow-run.ts';
+import type { StartResult } from './start-run.ts';
+
+/** What a command did with one of its arguments: it triggered a run, or followed one to the end of its watch. */
+export type ArgumentResult = StartResult | FollowedArgument;
+
+export interface FollowedArgument extends Followed {
+  kind: 'followed';
+  /** The run was there before the command. */
+  found?: 'replayed' | 'attached';
+}
+
+export function targetOf(result: ArgumentResult): Target {
+  if (result.kind === 'followed') return result.watched.run.target;
+  return 'run' in result ? result.run.target : result.target;
+}
+
+export function problemOf(result: ArgumentResult): Problem | undefined {
+  switch (result.kind) {
+    case 'started':
+    case 'skipped':
+      return undefined;
+    case 'replayed':
+    case 'attached':
+      return result.polled.kind === 'failed' ? result.polled.problem : undefined;
+    case 'followed':
+    case 'failed':
+      return result.problem;
+  }
+}
+
+/** The watch, where the run was followed until it had finished. */
+export function finishedWatchOf(result: ArgumentResult): FinishedWatch | undefined {
+  return result.kind === 'followed' && result.watched.kind === 'finished' ? result.watched : undefined;
+}
+
+/** How a command with this argument alone would end. A run that `--fail-fast` left is not judged. */
+export function exitNameOfResult(result: ArgumentResult): ExitName {
+  const problem = problemOf(result);
+  if (problem) return problem.facts.name;
+  if (result.kind !== 'followed' || isLeft(result.watched)) return 'ok';
+  return exitNameOfWatch(result.watched, undefined);
+}
+
+/** Did the user leave the run, which is still running? */
+export function isInterruptedWatch(result: ArgumentResult): boolean {
+  return result.kind === 'followed' && result.watched.kind === 'interrupted' && !isLeft(result.watched);
+}
+
+/** Does only this one of several end this way? An interruption and the time limit end all of them together. */
+export function isLonelyProblem({ facts }: Problem): boolean {
+  return !isInterruptName(facts.name) && facts.name !== 'watch_timeout';
+}
+
+export function documentOfResult(result: ArgumentResult): JsonObject {
+  const problem = problemOf(result);
+  switch (result.kind) {
+    case 'failed':
+      return { ...identityOf(result.target), ...documentOf({ problem }) };
+    case 'skipped':
+      return { executionId: result.activeId ?? null, ...identityOf(result.target), skipped: true };
+    case 'started':
+      return documentOf(result);
+    case 'replayed':
+    case 'attached': {
+      const execution = result.polled.kind === 'ok' ? result.polled.value : undefined;
+      return { ...documentOf({ run: result.run, execution, problem }), [result.kind]: true };
+    }
+    case 'followed':
+      return { ...documentOf({ ...result.watched, problem }), ...(result.found && { [result.found]: true }) };
+  }
+}

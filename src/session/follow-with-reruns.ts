@@ -1,0 +1,59 @@
+import { defaults } from '../runs/defaults.ts';
+import { nameOf } from '../runs/run.ts';
+import type { FollowedArgument } from './argument-result.ts';
+import { type FollowFlags, followRun } from './follow-run.ts';
+import type { Session } from './session.ts';
+import { type StartFlags, type StartRequest, type StartResult, startRun } from './start-run.ts';
+
+export interface RerunFlags extends StartFlags, FollowFlags {
+  /** Error types after which a watched run is started again. */
+  rerunOn?: string[];
+  maxReruns?: number;
+}
+
+/** A trigger that has a run. */
+export type RunStart = Exclude<StartResult, { kind: 'skipped' | 'failed' }>;
+
+/** Follows a run; one that ended with an error type of `--rerun-on` is started again, with a new idempotency key. */
+export async function followWithReruns(
+  request: StartRequest,
+  first: RunStart,
+  options: RerunFlags,
+  session: Session,
+): Promise<FollowedArgument> {
+  const { reporter } = session;
+  const { idempotencyKey, maxReruns = defaults.maxReruns } = options;
+  const found = first.kind === 'started' ? undefined : first.kind;
+  let start: RunStart = first;
+  let hasStarted = false;
+  for (let reruns = 1; ; reruns++) {
+    const { run, triggeredAtMs, kind } = start;
+    hasStarted ||= kind === 'started';
+    const execution = executionOf(start);
+    reporter.observe({ event: 'triggered', run, execution, replayed: kind === 'replayed' });
+    const known = kind === 'started' ? execution : undefined;
+    const followed = await followRun({ run, triggeredAtMs, known }, options, session, { hasStarted });
+    const result = { kind: 'followed', ...followed, found } as const;
+    const { watched, problem } = followed;
+    const errorType = watched.kind === 'finished' ? watched.result?.error?.type : undefined;
+    const again = !problem && errorType !== undefined && options.rerunOn?.includes(errorType);
+    if (!again || reruns > maxReruns) return result;
+    // A user's idempotency key gets the number of the rerun, so that the whole command can be repeated safely.
+    const flags = { ...options, idempotencyKey: idempotencyKey && `${idempotencyKey}.${reruns}` };
+    const next = await startRun(request, flags, session);
+    if (next.kind === 'skipped') return result;
+    if (next.kind === 'failed') {
+      // A rerun that fails does not undo that an earlier run was started.
+      const truth = hasStarted ? next.problem.with({ started: 'yes' }) : next.problem;
+      reporter.observe({ event: 'problem', run, problem: truth });
+      return { ...result, problem: truth };
+    }
+    start = next;
+    reporter.say(`${nameOf(run.target)} ended with ${errorType}: started again as ${start.run.executionId}`);
+  }
+}
+
+function executionOf(start: RunStart) {
+  if (start.kind === 'started') return start.execution;
+  return start.polled.kind === 'ok' ? start.polled.value : undefined;
+}

@@ -1,0 +1,54 @@
+import { createTriggerRecord } from '../journal/trigger-record.ts';
+import { defaults } from '../runs/defaults.ts';
+import type { Fault } from '../runs/fault.ts';
+import { nameOf, type Target } from '../runs/run.ts';
+import type { Service } from '../runs/service.ts';
+import { type KeyHistory, type TriggerIdentity, type TriggerResult, triggerRun } from '../runs/trigger.ts';
+import type { Session } from './session.ts';
+
+export interface SendOptions extends KeyHistory {
+  giveUpAfterMs?: number;
+  onRetry(fault: Fault, delayMs: number): void;
+}
+
+/** Sends one trigger, with retries, until an end of the protocol; the journal has it before the service. */
+export function sendTrigger(
+  identity: TriggerIdentity,
+  body: string,
+  { giveUpAfterMs = defaults.giveUpAfterMs, onRetry, ...history }: SendOptions,
+  { service, journal, limiter, context }: Session,
+): Promise<TriggerResult> {
+  const { clock, random, signal } = context;
+  const isRepeat = history.ageMs !== undefined;
+  const record = createTriggerRecord(journal, { ...identity, body, isRepeat });
+  const ports = { service, record, limiter, clock, random, signal, giveUpAfterMs, onRetry };
+  return triggerRun(identity, body, ports, history);
+}
+
+/** The session; with its next trigger, it reports earlier triggers of the target whose outcome is unknown. */
+export function withOpenTriggerWarning(target: Target, session: Session): Session {
+  const { service } = session;
+  let isFirst = true;
+  const trigger: Service['trigger'] = (request, signal) => {
+    const answer = service.trigger(request, signal);
+    // Read while the service works, so that it costs nothing.
+    if (isFirst) warnOfOpenTriggers(target, session);
+    isFirst = false;
+    return answer;
+  };
+  return { ...session, service: { ...service, trigger } };
+}
+
+const justSentMs = 5_000;
+
+function warnOfOpenTriggers(target: Target, session: Session): void {
+  const { journal, baseUrl, sentKeys, reporter } = session;
+  // No further back than `recover` goes.
+  const open = journal
+    .unresolvedTriggers({ baseUrl, target, maxAgeMs: defaults.keyRetentionMs })
+    // Another process may be just sending it.
+    .filter(({ reason, ageMs }) => reason !== undefined || ageMs > justSentMs);
+  if (open.every(({ idempotencyKey }) => sentKeys.has(idempotencyKey))) return;
+  const earlier = `an earlier trigger of ${nameOf(target)} may or may not have started a run`;
+  reporter.say(`${earlier}: settle it with \`runctl recover\``);
+}

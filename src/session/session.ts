@@ -1,0 +1,49 @@
+import type { Settings } from '../config/settings.ts';
+import { type Context, endedBy } from '../context.ts';
+import type { Journal } from '../journal/journal.ts';
+import { createReporter } from '../render/create-reporter.ts';
+import type { OutputOptions } from '../render/output.ts';
+import type { Reporter } from '../render/reporter.ts';
+import type { RateLimiter } from '../runs/rate-limiter.ts';
+import type { Target } from '../runs/run.ts';
+import type { Service } from '../runs/service.ts';
+
+/** What travels together while a command that asks the service for something runs. */
+export interface Session {
+  /** Streams, clocks, chance and the signal that ends the command. */
+  context: Context;
+  settings: Settings;
+  baseUrl: string;
+  /** Distinguishes the API key in force from others without holding it. */
+  account: string;
+  service: Service;
+  journal: Journal;
+  /** Shared by every request of this process. */
+  limiter: RateLimiter;
+  reporter: Reporter;
+  /** How many runs are triggered or watched together. */
+  runs: number;
+  /** The project that a bare automation name means in a hint; undefined where none is set, or one that is refused. */
+  hintProject?: string;
+  /** How long the last completed runs of a target took, in milliseconds, newest first. */
+  history(target: Target): readonly number[];
+  /** The idempotency keys of the triggers that this process has sent, or is about to send. */
+  sentKeys: Set<string>;
+  /** Writes a line, where `--debug` asks for it. */
+  debug?(line: string): void;
+}
+
+/** The session with a reporter for this many runs. */
+export async function withReporter(
+  session: Session,
+  flags: OutputOptions & { bell?: boolean },
+  runs: number,
+): Promise<Session> {
+  const { context, history } = session;
+  return { ...session, runs, reporter: await createReporter({ ...flags, runs, history }, context) };
+}
+
+/** The session, which this signal ends, too. */
+export function sessionEndedBy(session: Session, signal: AbortSignal): Session {
+  return { ...session, context: endedBy(session.context, signal) };
+}

@@ -1,0 +1,41 @@
+import { openJournal } from '../../src/journal/journal.ts';
+import { silentReporter } from '../../src/render/create-reporter.ts';
+import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
+import type { Service } from '../../src/runs/service.ts';
+import type { Session } from '../../src/session/session.ts';
+import { createMemory } from './memory-context.ts';
+
+export const baseUrl = 'https://service.test';
+export const account = 'account';
+
+const settings = {
+  apiKey: {},
+  baseUrl: {},
+  project: {},
+  requestTimeout: {},
+  profile: {},
+  configFolder: {},
+  stateFolder: {},
+};
+
+/** A session with this service, in memory, in virtual time, and without a journal; `parts` replaces what a test needs. */
+export function createSession(
+  service: Service,
+  { context = createMemory(), ...parts }: Partial<Session> = {},
+): Session {
+  const { clock } = context;
+  return {
+    context,
+    settings,
+    baseUrl,
+    account,
+    service,
+    journal: openJournal({ folder: undefined, nowMs: clock.nowMs, onTrouble() {} }),
+    limiter: createRateLimiter(10, clock),
+    reporter: silentReporter,
+    runs: 1,
+    history: () => [],
+    sentKeys: new Set(),
+    ...parts,
+  };
+}

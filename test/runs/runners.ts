@@ -1,0 +1,92 @@
+import { exitNameOf } from '../../src/problems/fault-facts.ts';
+import { exitNameOfWatch, watchProblem } from '../../src/problems/watch-problems.ts';
+import type { WatchOptions } from '../../src/runs/poll-until-final.ts';
+import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
+import { type KeyHistory, triggerRun } from '../../src/runs/trigger.ts';
+import { watch } from '../../src/runs/watch.ts';
+import { pollOnce } from '../../src/session/poll-once.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+import { run, target } from '../helpers/scripted-service.ts';
+import { account, baseUrl, createSession } from '../helpers/session.ts';
+import { createVirtualClock } from '../helpers/virtual-clock.ts';
+import { scriptedWire } from '../helpers/wire.ts';
+
+export interface Given {
+  /** What every chance comes out as, 0 to 1. */
+  chance?: number;
+  giveUpAfterMs?: number;
+  timeoutMs?: number;
+  intervalMs?: number;
+  /** The watch follows a trigger of our own that has just been answered. */
+  own?: boolean;
+}
+
+interface Outcome {
+  /** The name in the table of exit codes. */
+  end: string;
+  /** Between one request and the next. */
+  gapsMs: number[];
+}
+
+export type Runner = (script: string, given?: Given) => Promise<Outcome>;
+
+const signal = new AbortController().signal;
+
+function prepare(script: string, { chance = 0.5 }: Given) {
+  const clock = createVirtualClock();
+  const wire = scriptedWire(script, clock);
+  const ports = { clock, signal, random: () => chance, service: wire.service, limiter: createRateLimiter(1000, clock) };
+  const ended = (end: string): Outcome => ({
+    end,
+    gapsMs: wire.sentAtMs.slice(1).map((atMs, index) => atMs - (wire.sentAtMs[index] ?? 0)),
+  });
+  return { ...ports, ended };
+}
+
+const trigger =
+  (history: KeyHistory): Runner =>
+  async (script, given = {}) => {
+    const { ended, ...ports } = prepare(script, given);
+    const earlier = history.ageMs === undefined ? undefined : ({ state: 'open', ageMs: history.ageMs } as const);
+    const record = {
+      intent() {},
+      inDoubt() {},
+      started() {},
+      refused: () => true,
+      mayBeOfAnother: () => false,
+      readKey: () => earlier,
+    };
+    const { giveUpAfterMs = 30_000 } = given;
+    const identity = { baseUrl, account, target, idempotencyKey: 'key-1', userProvided: false };
+    const result = await triggerRun(identity, '{}', { ...ports, record, giveUpAfterMs }, history);
+    if (result.kind === 'started') return ended('ok');
+    return ended(result.kind === 'unknown' ? 'outcome_unknown' : exitNameOf(result.fault));
+  };
+
+const poll =
+  (operation: 'status' | 'result'): Runner =>
+  async (script, given = {}) => {
+    const { ended, service, limiter, clock, random } = prepare(script, given);
+    const context = { ...createMemory(), clock, random };
+    const flags = { giveUpAfterMs: given.giveUpAfterMs, quiet: true };
+    const polled = await pollOnce(operation, { run }, flags, createSession(service, { context, limiter }));
+    return ended(polled.kind === 'ok' ? 'ok' : polled.problem.facts.name);
+  };
+
+const watchRun: Runner = async (script, given = {}) => {
+  const { ended, ...ports } = prepare(script, given);
+  const { intervalMs = 10_000, timeoutMs = Number.POSITIVE_INFINITY, giveUpAfterMs = 600_000 } = given;
+  const options: WatchOptions = { schedule: { gapMs: () => intervalMs }, timeoutMs };
+  if (given.own) options.triggeredAtMs = ports.clock.nowMs();
+  const watched = await watch(run, options, { ...ports, giveUpAfterMs, observe() {} });
+  return ended(exitNameOfWatch(watched, watchProblem(watched, signal)));
+};
+
+/** The requests that are retried, each by its own rules, against a script of answers (`wire.ts`). */
+export const runners = {
+  trigger: trigger({}),
+  'trigger in doubt': trigger({ ageMs: 60_000 }),
+  status: poll('status'),
+  result: poll('result'),
+  watch: watchRun,
+};

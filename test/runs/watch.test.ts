@@ -1,0 +1,224 @@
+import { describe, expect, test } from 'vitest';
+import type { RunEvent } from '../../src/runs/events.ts';
+import type { WatchOptions, WatchPorts } from '../../src/runs/poll-until-final.ts';
+import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
+import type { Run } from '../../src/runs/run.ts';
+import type { Service } from '../../src/runs/service.ts';
+import { watch as watchRun } from '../../src/runs/watch.ts';
+import { executionId, fault, resultOf, run, running, scriptedService, state } from '../helpers/scripted-service.ts';
+import { createVirtualClock, type VirtualClock } from '../helpers/virtual-clock.ts';
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+
+interface Setting {
+  followed?: Run;
+  clock?: VirtualClock;
+  signal?: AbortSignal;
+  chance?: number;
+  /** Requests a second. */
+  rate?: number;
+}
+
+async function watch(
+  service: Service,
+  { giveUpAfterMs = 10 * minute, ...options }: Partial<WatchOptions & Pick<WatchPorts, 'giveUpAfterMs'>> = {},
+  {
+    followed = run,
+    clock = createVirtualClock(),
+    signal = new AbortController().signal,
+    chance = 0.5,
+    rate = 10,
+  }: Setting = {},
+) {
+  const events: RunEvent[] = [];
+  const watched = await watchRun(
+    followed,
+    { schedule: { gapMs: () => 10 * second }, timeoutMs: 3.25 * hour, ...options },
+    {
+      service,
+      clock,
+      random: () => chance,
+      signal,
+      limiter: createRateLimiter(rate, clock),
+      giveUpAfterMs,
+      observe: (event) => events.push(event),
+    },
+  );
+  const names = events.map(({ event }) => event).filter((event) => event !== 'waiting');
+  return { watched, events, names, elapsedMs: clock.elapsedMs() };
+}
+
+describe('a watch', () => {
+  test('reports every minute that it waits, however rarely it polls', async () => {
+    const service = scriptedService({ status: [running(), state('COMPLETED')], result: [resultOf('COMPLETED')] });
+    const { events } = await watch(service, { schedule: { gapMs: () => 2.5 * minute } });
+    const waits = events.flatMap((event) => (event.event === 'waiting' ? [event.nextPollMs] : []));
+    expect(waits).toEqual([2.5 * minute, 1.5 * minute, 0.5 * minute]);
+    expect(service.calls.status).toBe(2);
+  });
+
+  test.each(['COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED'])(
+    'ends when the run is %s, with its result',
+    async (status) => {
+      const service = scriptedService({ status: [running(), state(status)], result: [resultOf(status)] });
+      const { watched, names } = await watch(service);
+      expect(watched).toMatchObject({ kind: 'finished', run, execution: { status }, result: { output: 'done' } });
+      expect(names).toEqual(['status', 'status', 'final']);
+    },
+  );
+
+  test('does not count the wait for the rate limiter as silence of the service', async () => {
+    const blips = [fault('unavailable'), fault('lost')];
+    const service = scriptedService({
+      status: [running(), ...blips, state('COMPLETED')],
+      result: [fault('unavailable'), resultOf('COMPLETED')],
+    });
+    const { watched } = await watch(service, { giveUpAfterMs: 10 * second }, { rate: 1 / 60 });
+    expect(watched).toMatchObject({ kind: 'finished', result: { output: 'done' } });
+  });
+
+  test('reports an outage and its end', async () => {
+    const status = [running(), fault('lost'), fault('unavailable'), running(), state('COMPLETED')];
+    const { events, names } = await watch(scriptedService({ status, result: [resultOf('COMPLETED')] }));
+    expect(names).toEqual(['status', 'poll_failed', 'poll_failed', 'service_back', 'status', 'status', 'final']);
+    expect(events.filter(({ event }) => event === 'poll_failed')).toMatchObject([
+      { failures: 1, silentMs: 0, retryInMs: 250, execution: { status: 'RUNNING' }, ageMs: 10_000 },
+      { failures: 2, silentMs: 250, retryInMs: 500, execution: { status: 'RUNNING' }, ageMs: 10_250 },
+    ]);
+    expect(events.find(({ event }) => event === 'service_back')).toMatchObject({ afterMs: 750 });
+  });
+
+  test('gives up after ten minutes without a valid answer, and keeps what was confirmed last', async () => {
+    const { watched } = await watch(scriptedService({ status: [running(), fault('unavailable')] }));
+    expect(watched).toMatchObject({
+      kind: 'gave_up',
+      giveUpAfterMs: 10 * minute,
+      fault: { kind: 'unavailable' },
+      execution: { status: 'RUNNING' },
+      ageMs: 10 * minute + 10 * second,
+    });
+  });
+
+  test('gives up at once when the service asks for a longer wait', async () => {
+    const service = scriptedService({ status: [running(), fault('throttled', { retryAfterMs: hour })] });
+    const { watched, elapsedMs } = await watch(service);
+    expect([watched.kind, elapsedMs]).toEqual(['gave_up', 10 * second]);
+  });
+
+  test('times out at once, with the fault, when the service asks for a wait beyond the timeout', async () => {
+    const service = scriptedService({ status: [running(), fault('throttled', { retryAfterMs: minute })] });
+    const { watched, elapsedMs } = await watch(service, { timeoutMs: minute });
+    expect(watched).toMatchObject({ kind: 'timed_out', timeoutMs: minute, fault: { retryAfterMs: minute } });
+    expect(elapsedMs).toBe(10 * second);
+  });
+
+  test('counts the sleep of a laptop in the age of what was confirmed last', async () => {
+    const clock = createVirtualClock();
+    const service: Service = {
+      ...scriptedService({}),
+      status: async () => {
+        if (clock.elapsedMs() > 0) return fault('unreachable');
+        setImmediate(() => clock.suspend(8 * hour));
+        return running();
+      },
+    };
+    const { watched } = await watch(service, { giveUpAfterMs: minute }, { clock });
+    expect(watched).toMatchObject({ kind: 'gave_up' });
+    expect('ageMs' in watched && watched.ageMs).toBeGreaterThan(8 * hour + minute);
+  });
+
+  test('asks for the result alone when the run had finished as its trigger was answered', async () => {
+    const service = scriptedService({ status: [running()], result: [resultOf('FAILED')] });
+    const known = { executionId, status: 'FAILED', document: {} };
+    const { watched } = await watch(service, { known });
+    expect(watched).toMatchObject({ kind: 'finished', execution: { status: 'FAILED' }, result: { status: 'FAILED' } });
+    expect(service.calls.status).toBe(0);
+  });
+
+  test('of an agent run ends at any status but RUNNING, and fetches no result', async () => {
+    const followed = { target: { family: 'agent', agentId: executionId } as const, executionId };
+    const service = scriptedService({ status: [running(), state('STOPPED')] });
+    const { watched } = await watch(service, {}, { followed });
+    expect(watched).toEqual({
+      kind: 'finished',
+      run: followed,
+      execution: expect.objectContaining({ status: 'STOPPED' }),
+    });
+  });
+
+  test('keeps the final status of a run whose result cannot be read', async () => {
+    const service = scriptedService({ status: [state('FAILED')], result: [fault('unauthorized')] });
+    const { watched } = await watch(service);
+    const resultFault = { kind: 'unauthorized' };
+    expect(watched).toMatchObject({ kind: 'finished', execution: { status: 'FAILED' }, resultFault });
+  });
+});
+
+describe('the first poll after a trigger of our own', () => {
+  const firstPollMs = async (chance: number, isFixed?: boolean) => {
+    const service = scriptedService({ status: [state('COMPLETED')], result: [resultOf('COMPLETED')] });
+    const known = { executionId, status: 'RUNNING', document: {} };
+    return (await watch(service, { known, isFixed }, { chance })).elapsedMs;
+  };
+
+  test.each([
+    [0, 10 * second],
+    [0.5, 7.5 * second],
+    [0.999, 5.005 * second],
+  ])('comes by chance (%f) earlier than the schedule has it, never later', async (chance, expectedMs) => {
+    expect(await firstPollMs(chance)).toBeCloseTo(expectedMs, 0);
+  });
+
+  test.each([0, 0.5, 0.999])('comes when `--interval` says, whatever chance says (%f)', async (chance) => {
+    expect(await firstPollMs(chance, true)).toBe(10 * second);
+  });
+});
+
+describe('an interrupt', () => {
+  /** Aborts as the request with this number, of either kind, is answered. */
+  const interrupting = (service: ReturnType<typeof scriptedService>, nth: number) => {
+    const abort = new AbortController();
+    const strike = () => {
+      if (service.calls.status + service.calls.result === nth) abort.abort('SIGTERM');
+    };
+    const struck: Service = {
+      ...service,
+      async status(...args) {
+        const answer = await service.status(...args);
+        strike();
+        return answer;
+      },
+      async result(...args) {
+        const answer = await service.result(...args);
+        strike();
+        return answer;
+      },
+    };
+    return { service: struck, signal: abort.signal };
+  };
+
+  test('ends the watch at once and leaves the run alone', async () => {
+    const { service, signal } = interrupting(scriptedService({ status: [running()] }), 3);
+    const { watched, elapsedMs } = await watch(service, {}, { signal });
+    expect(watched).toMatchObject({ kind: 'interrupted', reason: 'SIGTERM', execution: { status: 'RUNNING' } });
+    expect(elapsedMs).toBe(20 * second);
+  });
+
+  test('ends the watch at once in the middle of an outage', async () => {
+    const { service, signal } = interrupting(scriptedService({ status: [running(), fault('lost')] }), 3);
+    expect((await watch(service, {}, { signal })).watched.kind).toBe('interrupted');
+  });
+
+  test.each([
+    ['with the final status', 2],
+    ['while the result is late', 3],
+  ])('that comes %s leaves a finished run without its result', async (_, nth) => {
+    const late = scriptedService({ status: [running(), state('COMPLETED')], result: [resultOf('RUNNING')] });
+    const { service, signal } = interrupting(late, nth);
+    const { watched } = await watch(service, {}, { signal });
+    const resultFault = { kind: 'interrupted' };
+    expect(watched).toMatchObject({ kind: 'finished', execution: { status: 'COMPLETED' }, resultFault });
+  });
+});

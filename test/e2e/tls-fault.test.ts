@@ -176,7 +176,7 @@ describe('through a proxy to https', () => {
     };
     const report = await exchange({ ...order, lingerMs: 2_000 });
     expect(report).toMatchObject({ sent: false, fault: { kind: 'unreachable' } });
-    expect(report.tookMs).toBeLessThan(atOnceMs);
+    expect(report.tookMs).toBeLessThan(ampleLimitMs);
     expect(proxy.requests).toHaveLength(1);
     expect(requests).toEqual([]);
   });

@@ -301,7 +301,7 @@ describe('a reader that', () => {
       started: (child) => child.stdout?.destroy(),
     });
     expect(ended.stderr).toBe('');
-    expect(ended.tookMs).toBeLessThan(atOnceAfter((await runProcess(['--version'])).tookMs));
+    expect(ended.tookMs).toBeLessThan(atOnceAfter((await runProcess(['status', id], { env })).tookMs));
     expect(statesOf(emulator)).toEqual(['RUNNING']);
   });
 

@@ -90,7 +90,7 @@ export function createRateLimiter(perSecond: number, clock: Clock): RateLimiter 
       const nowMs = clock.elapsedMs();
       const dueMs = (sentMs.length < most ? nowMs : (sentMs[0] ?? nowMs) + windowMs) - nowMs;
       const holdMs = heldUntilMs - nowMs;
-      for (const { poll, end } of [...queue]) if (poll && Math.max(0, holdMs) > poll.leftMs()) end(false);
+      for (const { poll, end } of [...queue]) if (poll && Math.max(0, holdMs) >= poll.leftMs()) end(false);
       const next = dueMs > 0 ? undefined : likeliest(holdMs > 0);
       if (next) {
         sentMs.push(nowMs);
@@ -98,7 +98,8 @@ export function createRateLimiter(perSecond: number, clock: Clock): RateLimiter 
         next.end(true);
       } else if (queue.size > 0) {
         alarm = new AbortController();
-        const woke = await pause(Math.min(queueSliceMs, dueMs > 0 ? dueMs : holdMs), clock, alarm.signal);
+        const leftMs = Math.min(queueSliceMs, ...[...queue].map(({ poll }) => poll?.leftMs() ?? queueSliceMs));
+        const woke = await pause(Math.min(leftMs, dueMs > 0 ? dueMs : holdMs), clock, alarm.signal);
         if (woke) for (const waiting of queue) waiting.woke = true;
       }
     }

@@ -18,6 +18,8 @@ export interface FollowFlags extends OutputOptions {
   giveUpAfterMs?: number;
   /** A shell command. */
   onFinal?: string;
+  /** Requests a second. */
+  rate?: number;
   bell?: boolean;
 }
 
@@ -37,6 +39,13 @@ export interface FollowOptions {
   hasStarted?: boolean;
   /** The command is `trigger`, which has the run, whether it started it or not. */
   isTriggered?: boolean;
+}
+
+/** Reports that there are more runs than can be polled in a minute, if so. */
+export function reportManyRuns(runs: number, { rate = defaults.rate }: FollowFlags, { reporter }: Session): void {
+  if (runs <= rate * 60) return;
+  const many = `${runs} runs are more than \`--rate ${rate}\` can poll in a minute`;
+  reporter.say(`${many}: those that are likeliest to have finished are polled first`);
 }
 
 /** Follows one run until it has finished: reports events, journals what it learns, runs `--on-final`. */

@@ -1,7 +1,7 @@
 import { endedBy } from '../context.ts';
 import type { FollowedArgument } from './argument-result.ts';
 import type { KnownRun } from './find-run.ts';
-import { type FollowFlags, failFastReason, followRun } from './follow-run.ts';
+import { type FollowFlags, failFastReason, followRun, reportManyRuns } from './follow-run.ts';
 import { createEarlyReport, exitCodeOfResult, reportResults } from './report.ts';
 import { type Session, sessionEndedBy, withReporter } from './session.ts';
 
@@ -18,6 +18,7 @@ export async function followAll(runs: KnownRun[], flags: FollowAllFlags, base: S
   const session = await withReporter(base, flags, distinct.size);
   const { context, reporter } = session;
   try {
+    reportManyRuns(distinct.size, flags, session);
     const enough = new AbortController();
     const watching = sessionEndedBy(session, context.stdout.closed);
     const { signal: leave } = endedBy(watching.context, enough.signal);

@@ -6,6 +6,7 @@ import { nameOf } from '../runs/run.ts';
 import { createWatchGroup, timeoutMsOf } from '../runs/watch-group.ts';
 import type { ArgumentResult } from './argument-result.ts';
 import { argumentOf } from './find-run.ts';
+import { reportManyRuns } from './follow-run.ts';
 import { followWithReruns, type RerunFlags } from './follow-with-reruns.ts';
 import { createEarlyReport, reportResults } from './report.ts';
 import { type Session, sessionEndedBy, withReporter } from './session.ts';
@@ -29,6 +30,7 @@ export async function triggerAll(requests: StartRequest[], options: TriggerFlags
     const inOrder = createInOrder();
     const watching = sessionEndedBy(session, context.stdout.closed);
     const reportEarly = createEarlyReport(session, options.watch ? requests.length : 0);
+    if (options.watch) reportManyRuns(requests.length, options, session);
     const results = await Promise.all(
       requests.map(async (request, index): Promise<ArgumentResult> => {
         const start = await startRun(request, options, session);

@@ -50,7 +50,8 @@ const bodies: Record<string, string> = {
  * The service behind a wire that answers from a script of words, the last one for ever: `RUNNING` (or any state in
  * capitals) is a good answer, `502` a status, `502-html` the same with a body, `429;7` with `Retry-After: 7`
  * (`429;date30` with a date 30 s ahead), `reset` and its like a failure without an answer. `asleep8h` and `stopped8h`
- * are no answers: the machine sleeps, or the process is stopped, a moment after the answer before.
+ * are no answers: the machine sleeps, or the process is stopped, a moment after the answer before. `stalled8h` is no
+ * answer because the process was stopped while the request was in flight.
  */
 export function scriptedWire(script: string, clock: VirtualClock): Wire {
   const words = script.split(/\s+/).filter((word) => word !== '');
@@ -85,7 +86,9 @@ export function scriptedWire(script: string, clock: VirtualClock): Wire {
 }
 
 function exchangeOf(word: string, clock: VirtualClock): Exchange {
-  const failure = failures[word];
+  const [, stalled] = /^stalled(.+)$/.exec(word) ?? [];
+  if (stalled) clock.stop(parseDuration(stalled) ?? 0);
+  const failure = failures[stalled ? 'silence' : word];
   if (failure) return { kind: 'failure', failure };
   if (/^[A-Z_]+$/.test(word)) {
     return responseOf(200, JSON.stringify({ executionId, status: word, output: 'done' }));

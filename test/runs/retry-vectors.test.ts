@@ -199,6 +199,12 @@ watch   | giveUpAfter 1s, chance 1 | RUNNING 502 stopped8h 502                  
 watch   | chance 1                 | RUNNING 503;300 asleep1m RUNNING COMPLETED    | 10 300 10 0                       | ok
 watch   | chance 1                 | RUNNING 503;300 asleep8h RUNNING COMPLETED    | 10 300 10 0                       | ok
 watch   |                          | RUNNING 502 asleep8h 502 COMPLETED            | 10 0.25 0.5 0                     | ok
+watch   | chance 1                 | RUNNING stalled8h COMPLETED COMPLETED         | 10 28800.5 0                      | ok
+watch   | giveUpAfter 5s, chance 1 | RUNNING stalled8h 502                         | 10 28800.5 1 2 4 8 14.5           | unavailable
+watch   | timeout 1h, interval 20s | RUNNING stalled8h RUNNING                     | 20 28800.25 20 9.75               | watch_timeout
+watch   | chance 1                 | RUNNING 401 401 401 401 stopped1m 401         | 10 0.5 1 2 60 8 15 15             | unauthorized
+watch   | chance 1                 | COMPLETED stalled8h COMPLETED                 | 0 28800.5                         | ok
+status  | chance 1                 | stalled8h COMPLETED                           | 28800.5                           | ok
 trigger |                          | 429;30 asleep20s COMPLETED                    | 30                                | ok
 status  | chance 1                 | 429;20 stopped8h 502 COMPLETED                | 28800 1                           | ok`;
 

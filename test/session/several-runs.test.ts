@@ -164,6 +164,15 @@ describe('a run that is named twice', () => {
   });
 });
 
+test('more runs than the rate can poll in a minute are reported once', async () => {
+  const { follow, err } = createStage();
+  const many = Array.from({ length: 61 }, (_, number) => runOf(number));
+  await follow(many.slice(1), { rate: 1 });
+  expect(err()).not.toContain('likeliest');
+  await follow(many, { rate: 1 });
+  expect(err().split('61 runs are more than')).toHaveLength(2);
+});
+
 test('a rerun that is refused is a problem of the run that it was to follow', async () => {
   let triggers = 0;
   const { trigger, out } = createStage(() => ({

@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest';
+import { createPollSchedule } from '../../src/runs/poll-schedule.ts';
+import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
+import type { Answer, Execution, Service } from '../../src/runs/service.ts';
+import { watch } from '../../src/runs/watch.ts';
+import { createWatchGroup } from '../../src/runs/watch-group.ts';
+import { fault, resultOf, state, target } from '../helpers/scripted-service.ts';
+import { createVirtualClock } from '../helpers/virtual-clock.ts';
+
+const second = 1000;
+const minute = 60 * second;
+
+interface Together {
+  runs: number;
+  perSecond?: number;
+  timeoutMs?: number;
+  /** Milliseconds, by earlier runs; none where there is no record. */
+  durationsMs?: number[];
+  /** What the service answers to a poll of this run (from 0), RUNNING unless given; `limitMs` is the poll's own limit. */
+  answer?(index: number, atMs: number, limitMs: number): Promise<Answer<Execution>> | Answer<Execution> | undefined;
+  /** How long ago this run was started. */
+  ageMs?(index: number): number;
+}
+
+const idOf = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
+
+/** Watches runs side by side as one command does. */
+async function watchTogether({ runs, perSecond = 10, timeoutMs = 10 * second, ...options }: Together) {
+  const clock = createVirtualClock();
+  const polls: { index: number; atMs: number }[] = [];
+  const { signal } = new AbortController();
+  const service: Service = {
+    trigger: () => expect.unreachable(),
+    async status({ executionId }, _, limitMs = 0) {
+      const index = Number(executionId.slice(-12));
+      const atMs = clock.elapsedMs();
+      polls.push({ index, atMs });
+      const startedAt = new Date(clock.nowMs() - atMs - (options.ageMs?.(index) ?? 0)).toISOString();
+      const given = await options.answer?.(index, atMs, limitMs);
+      return given ?? state('RUNNING', { executionId, startedAt });
+    },
+    async result() {
+      polls.push({ index: -1, atMs: clock.elapsedMs() });
+      return resultOf('COMPLETED');
+    },
+  };
+  const ports = {
+    service,
+    clock,
+    signal,
+    limiter: createRateLimiter(perSecond, clock),
+    group: createWatchGroup(timeoutMs, clock),
+    giveUpAfterMs: 10 * minute,
+    requestTimeoutMs: 30 * second,
+    random: () => 0.5,
+    observe() {},
+  };
+  const schedule = createPollSchedule({ durationsMs: options.durationsMs ?? [], runs });
+  const watched = await Promise.all(
+    Array.from({ length: runs }, (_, index) => watch({ target, executionId: idOf(index) }, { schedule }, ports)),
+  );
+  const clocked = (fromMs: number, toMs: number) => polls.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
+  return { watched, polls, clocked, endMs: clock.elapsedMs() };
+}
+
+describe('runs that are watched together', () => {
+  test('send no more requests in any second than the rate, from the first to the last', async () => {
+    const { polls, clocked } = await watchTogether({ runs: 30, perSecond: 5, timeoutMs: 20 * second });
+    for (const { atMs } of polls) expect(clocked(atMs, atMs + second).length).toBeLessThanOrEqual(5);
+  });
+
+  test('are polled once more when the timeout has passed, for 5 s, and keep their last confirmed status after', async () => {
+    const { watched, clocked, endMs } = await watchTogether({ runs: 200, perSecond: 4 });
+    expect(endMs).toBe(15 * second);
+    expect(clocked(10 * second, 16 * second)).toHaveLength(5 * 4);
+    expect(new Set(watched.map(({ kind }) => kind))).toEqual(new Set(['timed_out']));
+    expect(watched[0]).toMatchObject({ execution: { status: 'RUNNING' } });
+  });
+
+  test('end as soon as every one has had its last poll', async () => {
+    const { polls, endMs } = await watchTogether({ runs: 3 });
+    expect(endMs).toBe(10 * second);
+    expect(polls.filter(({ atMs }) => atMs === 10 * second)).toHaveLength(3);
+  });
+
+  test('are polled in the order of how likely they are to have finished', async () => {
+    const likely = [5, 17, 23];
+    const { clocked } = await watchTogether({
+      runs: 60,
+      perSecond: 1,
+      timeoutMs: 2 * minute,
+      durationsMs: Array.from({ length: 20 }, () => 10 * minute),
+      ageMs: (index) => (likely.includes(index) ? 9 * minute : minute),
+    });
+    const last = clocked(2 * minute, 3 * minute).map(({ index }) => index);
+    // The first goes at once, before it is known who else is due.
+    expect(last.slice(1, 4).toSorted((a, b) => a - b)).toEqual(likely);
+  });
+
+  test('all wait when one is told to by a 429 or a 503', async () => {
+    for (const [kind, httpStatus] of [
+      ['throttled', 429],
+      ['unavailable', 503],
+    ] as const) {
+      const { clocked } = await watchTogether({
+        runs: 10,
+        timeoutMs: minute,
+        answer: (index, atMs) =>
+          index === 9 && atMs === 0 ? fault(kind, { httpStatus, retryAfterMs: 20 * second }) : undefined,
+      });
+      expect(clocked(1, 20 * second)).toEqual([]);
+      expect(clocked(20 * second, 21 * second)).toHaveLength(10);
+    }
+  });
+
+  test('do not wait for the Retry-After of another answer', async () => {
+    const { clocked } = await watchTogether({
+      runs: 2,
+      timeoutMs: minute,
+      answer: (index) => (index === 0 ? fault('unavailable', { httpStatus: 502, retryAfterMs: minute }) : undefined),
+    });
+    expect(clocked(1, 20 * second).length).toBeGreaterThan(5);
+  });
+
+  test('tolerate a refusal of one as soon as another had a valid answer', async () => {
+    const refused = fault('unauthorized', { httpStatus: 401 });
+    const { watched } = await watchTogether({
+      runs: 2,
+      timeoutMs: minute,
+      answer: (index, atMs) => (index === 1 && atMs < 20 * second ? refused : undefined),
+    });
+    expect(watched.map(({ kind }) => kind)).toEqual(['timed_out', 'timed_out']);
+  });
+});
+
+describe('a service that hangs', () => {
+  const silence = fault('lost');
+
+  test('does not hold a watch beyond its timeout and the time for the last poll', async () => {
+    const limitsMs: number[] = [];
+    const clockless = { runs: 1, timeoutMs: 3 * second };
+    const hang = async (_: number, __: number, limitMs: number) => {
+      limitsMs.push(limitMs);
+      return silence;
+    };
+    await watchTogether({ ...clockless, answer: hang });
+    expect(limitsMs[0]).toBe(3 * second);
+    expect(Math.max(...limitsMs)).toBeLessThanOrEqual(5 * second);
+    expect(limitsMs.at(-1)).toBe(5 * second);
+  });
+});

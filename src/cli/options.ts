@@ -18,7 +18,7 @@ import {
 
 export const runArgument = argument(
   '[run]',
-  'execution id, <projectId>/<name>/<id>, @last or <name>@last (default: @last)',
+  'execution id or the beginning of one, an automation (its last run), <projectId>/<name>/<id> or @last (default: @last)',
 );
 
 /** A duration as it is typed. */

@@ -14,9 +14,10 @@ import { documentOf } from '../render/document.ts';
 import { linesOf, printDocuments, printSentence, themeOf, wantsData } from '../render/output.ts';
 import { summary } from '../render/summary.ts';
 import { graverStatus, isFinal } from '../runs/run.ts';
-import { parseRunArgument } from '../session/arguments.ts';
+import { isFromJournal, parseRunArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
-import { argumentOf, findRun } from '../session/find-run.ts';
+import { findRun } from '../session/find-run.ts';
+import { argumentOf } from '../session/known-run.ts';
 import { pollOnce } from '../session/poll-once.ts';
 import { exitStatusOf } from './status.ts';
 
@@ -38,7 +39,7 @@ export const result = defineCommand({
   options,
   examples: [
     ['runctl result', 'of the last run'],
-    ['runctl result nightly@last --field output > report.txt', 'the output, byte for byte'],
+    ['runctl result nightly --field output > report.txt', 'the output, byte for byte'],
     ['runctl result --json', 'all that the service said'],
   ],
   run: ({ run = '@last' }, options, context) => printResult(run, options, context),
@@ -46,8 +47,8 @@ export const result = defineCommand({
 
 async function printResult(runArgument: string, options: ResultOptions, context: Context): Promise<number> {
   const named = parseRunArgument(runArgument);
-  const session = await connect(options, context, { needed: named.kind === 'last' });
-  const known = findRun(named, options, session);
+  const session = await connect(options, context, { needed: isFromJournal(named) });
+  const known = await findRun(named, options, session);
   const { run } = known;
   if (run.target.family === 'agent') {
     throw usageProblem(

@@ -5,9 +5,10 @@ import { documentOf } from '../render/document.ts';
 import { linesOf, printDocuments, themeOf, wantsData } from '../render/output.ts';
 import { statusBlock } from '../render/status-block.ts';
 import { isFinal, type Run } from '../runs/run.ts';
-import { parseRunArgument } from '../session/arguments.ts';
+import { isFromJournal, parseRunArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
-import { findRun, type KnownRun } from '../session/find-run.ts';
+import { findRun } from '../session/find-run.ts';
+import type { KnownRun } from '../session/known-run.ts';
 import { pollOnce } from '../session/poll-once.ts';
 import type { Session } from '../session/session.ts';
 
@@ -22,13 +23,13 @@ export const status = defineCommand({
   options,
   examples: [
     ['runctl status', 'of the last run'],
-    ['runctl status nightly@last --field status', 'the bare state, for a script'],
+    ['runctl status nightly --field status', 'the bare status, for a script'],
     ['runctl status --exit-status', 'ends with the code of the run, 16 while it is unfinished'],
   ],
   async run({ run = '@last' }, options, context) {
     const named = parseRunArgument(run);
-    const session = await connect(options, context, { needed: named.kind === 'last' });
-    return showStatus(findRun(named, options, session), options, session);
+    const session = await connect(options, context, { needed: isFromJournal(named) });
+    return showStatus(await findRun(named, options, session), options, session);
   },
 });
 

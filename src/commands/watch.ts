@@ -6,10 +6,11 @@ import { usageProblem } from '../problems/problem.ts';
 import { createReporter } from '../render/create-reporter.ts';
 import { printSentence } from '../render/output.ts';
 import { isFinal } from '../runs/run.ts';
-import { parseRunArgument } from '../session/arguments.ts';
+import { isFromJournal, parseRunArgument, type RunArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
-import { findRun, type KnownRun, knownRun } from '../session/find-run.ts';
+import { findRun } from '../session/find-run.ts';
 import { followAll } from '../session/follow-runs.ts';
+import { type KnownRun, knownRun } from '../session/known-run.ts';
 import type { Session } from '../session/session.ts';
 
 const options = {
@@ -30,7 +31,7 @@ export const watch = defineCommand({
   options,
   examples: [
     ['runctl watch', 'the last run'],
-    ['runctl watch nightly@last weekly@last', 'two of them on one board'],
+    ['runctl watch nightly weekly', 'two of them on one board'],
     ['runctl watch --all', 'every run that has not ended'],
     ['runctl watch --timeout 10m --quiet', 'silent unless something is wrong; 124 after ten minutes'],
     ['runctl watch --on-final \'notify-send runctl "$RUNCTL_STATUS"\'', 'a command of your own when it has ended'],
@@ -46,9 +47,9 @@ async function watchRuns(runArguments: string[], options: WatchOptions, context:
   const texts = fromStdin ? await withStdin(runArguments, context) : runArguments;
   if (fromStdin && texts.length === 0) throw usageProblem('standard input named no run');
   const named = (texts.length > 0 ? texts : ['@last']).map(parseRunArgument);
-  const needed = options.all || named.some(({ kind }) => kind === 'last');
+  const needed = options.all || named.some(isFromJournal);
   const session = await connect(options, context, { needed });
-  const runs = options.all ? unfinishedRuns(session) : named.map((argument) => findRun(argument, options, session));
+  const runs = options.all ? unfinishedRuns(session) : await findRuns(named, options, session);
   if (runs.length === 0) {
     if (!options.quiet) await printSentence('every run this machine knows has ended', context);
     if (options.json) context.stdout.write('[]\n');
@@ -57,6 +58,12 @@ async function watchRuns(runArguments: string[], options: WatchOptions, context:
   }
   const plural = runs.length > 1 || fromStdin || options.all === true;
   return followAll(runs, { ...options, plural }, session);
+}
+
+async function findRuns(named: RunArgument[], options: WatchOptions, session: Session): Promise<KnownRun[]> {
+  const runs: KnownRun[] = [];
+  for (const argument of named) runs.push(await findRun(argument, options, session));
+  return runs;
 }
 
 function unfinishedRuns({ journal, baseUrl }: Session): KnownRun[] {

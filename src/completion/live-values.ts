@@ -51,7 +51,7 @@ function runsIn(journal: Journal, baseUrl: string | undefined): Candidate[] {
   const names = automationsIn(journal, baseUrl).map(({ value }) => value);
   const found: Candidate[] = [
     { value: '@last', about: 'the last run' },
-    ...names.map((name) => ({ value: `${name}@last`, about: `the last run of ${name}` })),
+    ...names.map((name) => ({ value: name, about: `the last run of ${name}` })),
   ];
   for (const run of journal.runs({ baseUrl })) {
     const { executionId, target, at } = run;

@@ -6,27 +6,34 @@ import { type AutomationTarget, isUuid, type Run } from '../runs/run.ts';
 export type RunArgument =
   | { kind: 'id'; executionId: string }
   | { kind: 'run'; run: Run }
-  /** The last run, of any automation or of the one named. */
-  | { kind: 'last'; automationName?: string; projectId?: string };
+  | { kind: 'last' }
+  /** The name of an automation, which means its last run; else the beginning of an id. Only the journal can tell. */
+  | { kind: 'word'; text: string; projectId?: string; automationName: string };
 
-/** `<executionId>`, `<projectId>/<automationName>/<executionId>`, `@last` or `<automation>@last`. Throws a usage problem. */
+/**
+ * `<executionId>`, the beginning of one, an automation, `@last` or `<projectId>/<automationName>/<executionId>`.
+ * Throws a usage problem.
+ */
 export function parseRunArgument(text: string): RunArgument {
+  if (text === '') throw usageProblem('an empty argument names no run');
   if (text === '@last') return { kind: 'last' };
   if (isUuid(text)) return { kind: 'id', executionId: text.toLowerCase() };
-  if (text.endsWith('@last')) return { kind: 'last', ...parseAutomationName(text.slice(0, -'@last'.length)) };
   const cut = text.lastIndexOf('/');
   const executionId = text.slice(cut + 1);
-  const { projectId, automationName } = isUuid(executionId) ? splitName(text.slice(0, Math.max(0, cut))) : {};
-  if (projectId === undefined || automationName === undefined) {
+  const { projectId, automationName } = parseAutomationName(isUuid(executionId) ? text.slice(0, cut) : text);
+  if (!isUuid(executionId)) return { kind: 'word', text, projectId, automationName };
+  if (projectId === undefined) {
     throw usageProblem(
       `${quote(text)} does not name a run`,
-      'give an execution id, <projectId>/<automationName>/<executionId>, @last or <automation>@last',
+      'in full it is <projectId>/<automationName>/<executionId>',
     );
   }
-  checkAutomationName(automationName, text);
   const target: AutomationTarget = { family: 'automation', projectId, automationName };
   return { kind: 'run', run: { target, executionId: executionId.toLowerCase() } };
 }
+
+/** Can only the journal tell which run is meant? */
+export const isFromJournal = ({ kind }: RunArgument): boolean => kind === 'last' || kind === 'word';
 
 /** `<automationName>` with the project given beside it, or `<projectId>/<automationName>`. Throws a usage problem. */
 export function parseAutomationArgument(text: string, project: () => string): AutomationTarget {
@@ -56,7 +63,7 @@ const nearlyProject = /^(?=.*-.*-)[\da-f-]{30,40}\//i;
 /** Throws a usage problem for a name that is more likely a mistake, since it would start a run; in full it is accepted. */
 function checkBareName(name: string): void {
   const inFull = `an automation of that name is given as <projectId>/${name}`;
-  if (name.endsWith('@last') || isUuid(name)) {
+  if (name === '@last' || isUuid(name)) {
     throw usageProblem(
       `${quote(name)} names a run, not an automation`,
       `follow it with \`runctl watch ${shellWord(name)}\`; ${inFull}`,

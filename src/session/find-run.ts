@@ -1,89 +1,135 @@
 import { valueIfGiven } from '../config/setting-table.ts';
-import type { JournalRun } from '../journal/journal.ts';
+import type { Journal, JournalRun } from '../journal/journal.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
-import type { Clock } from '../runs/clock.ts';
-import { nameOf, type Run } from '../runs/run.ts';
+import { printSentence } from '../render/output.ts';
+import { nameOf, type Target } from '../runs/run.ts';
 import { checkAutomationName, type RunArgument } from './arguments.ts';
+import { type KnownRun, knownRun } from './known-run.ts';
 import type { Session } from './session.ts';
 
-/** A run, and when this machine triggered it, if it did. */
-export interface KnownRun {
-  run: Run;
-  triggeredAtMs?: number;
-  /** Milliseconds since this process triggered it, on the clock that cannot be set. */
-  sinceTriggerMs?(): number;
-}
-
-/**
- * The run in a command to type next, such that it works where that is read: with its id alone where the journal holds it,
- * unless a CI runner prints it, whose machine nobody comes back to.
- */
-export function argumentOf(
-  { target, executionId }: Run,
-  { journal, baseUrl, context }: Pick<Session, 'journal' | 'baseUrl' | 'context'>,
-): string {
-  const { CI, GITHUB_ACTIONS } = context.env;
-  const isHere = !CI && !GITHUB_ACTIONS && journal.find(executionId, { baseUrl }) !== undefined;
-  if (isHere || target.family === 'agent') return executionId;
-  return shellWord(`${target.projectId}/${target.automationName}/${executionId}`);
-}
-
-/** The time since the trigger of a run in milliseconds, where that is known: another process's by the wall clock. */
-export function sinceTriggerOf(
-  { sinceTriggerMs, triggeredAtMs }: Omit<KnownRun, 'run'>,
-  clock: Clock,
-): KnownRun['sinceTriggerMs'] {
-  if (sinceTriggerMs || triggeredAtMs === undefined) return sinceTriggerMs;
-  return () => clock.nowMs() - triggeredAtMs;
-}
-
 export interface RunFlags {
-  /** `--automation`: names the automation of a bare id that the journal does not know. */
+  /** `--automation`: names the automation of an id that the journal does not hold, or of the last run. */
   automation?: string;
 }
 
-/** The run that an argument names. Throws a usage problem when the journal does not know it. */
-export function findRun(
-  named: RunArgument,
-  flags: RunFlags,
-  { baseUrl, settings, journal }: Pick<Session, 'baseUrl' | 'settings' | 'journal'>,
-): KnownRun {
-  if (named.kind === 'run') return knownRun(journal.find(named.run.executionId, { baseUrl }), named.run);
-  if (named.kind === 'id') {
-    const { executionId } = named;
-    const project = flags.automation === undefined ? undefined : valueIfGiven(settings.project);
-    if (flags.automation !== undefined && project !== undefined) {
-      checkAutomationName(flags.automation);
-      const target = { family: 'automation', projectId: project, automationName: flags.automation } as const;
-      return knownRun(journal.find(executionId, { baseUrl }), { target, executionId });
+type Here = Pick<Session, 'baseUrl' | 'settings' | 'journal' | 'context'>;
+
+/**
+ * The run that an argument names. Says so, also where quiet is wanted, if a later trigger has no known run yet.
+ * @throws Problem (usage) where the argument names no run, more than one, or one of another base URL.
+ */
+export async function findRun(named: RunArgument, flags: RunFlags, here: Here): Promise<KnownRun> {
+  switch (named.kind) {
+    case 'run':
+      return findById(named.run.executionId, here, named.run.target);
+    case 'id':
+      return findById(named.executionId, here, undefined, targetOf(flags, here));
+    case 'last': {
+      const { automation } = flags;
+      const found = await findLast({ automation, projectId: automation && projectOf(here) }, here);
+      if (found) return found;
+      throw notFound('this machine has not started or watched a run at this base URL yet');
     }
-    const found = journal.find(executionId, { baseUrl });
-    if (found) return knownRun(found, { target: found.target, executionId });
+    case 'word': {
+      const { automationName, projectId = projectOf(here) } = named;
+      const found = await findLast({ automation: automationName, projectId }, here);
+      if (found) return found;
+      const byPrefix = findByPrefix(named.text, here);
+      if (byPrefix) return byPrefix;
+      throw notFound(`the journal of this machine has no run that ${quote(named.text)} names at this base URL`);
+    }
+  }
+}
+
+const notFound = (message: string) =>
+  usageProblem(message, 'name the run in full as <projectId>/<automationName>/<executionId>, or see `runctl list`');
+
+const projectOf = ({ settings }: Here) => valueIfGiven(settings.project);
+
+/** The automation that `--automation` and the project name, if they are given. */
+function targetOf({ automation }: RunFlags, here: Here): Target | undefined {
+  const projectId = projectOf(here);
+  if (automation === undefined || projectId === undefined) return undefined;
+  checkAutomationName(automation);
+  return { family: 'automation', projectId, automationName: automation };
+}
+
+function findById(executionId: string, { journal, baseUrl }: Here, target?: Target, fallback?: Target): KnownRun {
+  const found = journal.find(executionId, { baseUrl });
+  const other = found ? undefined : runsElsewhere(journal, baseUrl).get(executionId);
+  if (other) {
     throw usageProblem(
-      `the journal of this machine does not know run ${executionId}`,
-      'name it in full as <projectId>/<automationName>/<executionId>, or add --project and --automation',
+      `run ${executionId} is one of ${other.baseUrl}, and the base URL in force is ${baseUrl}`,
+      `add \`--base-url ${shellWord(other.baseUrl)}\`, or the profile that has it`,
     );
   }
-  const automation = named.automationName ?? flags.automation;
-  const projectId = automation === undefined ? undefined : (named.projectId ?? valueIfGiven(settings.project));
-  const last = journal.last({ baseUrl, automation, projectId });
-  if (last?.executionId) return knownRun(last, { target: last.target, executionId: last.executionId });
-  if (last) {
-    throw usageProblem(
-      `nobody knows yet whether the last trigger of ${nameOf(last.target)} started a run`,
-      'settle it with `runctl recover`',
-    );
-  }
+  const known = target ?? found?.target ?? fallback;
+  if (known) return knownRun(found, { target: known, executionId });
   throw usageProblem(
-    automation === undefined
-      ? 'this machine has not started or seen a run at this address yet'
-      : `this machine knows no run of ${quote(automation)} in this project at this address`,
-    'name the run in full as <projectId>/<automationName>/<executionId>, or start one with `runctl trigger`',
+    `the journal of this machine does not know run ${executionId}`,
+    'name it in full as <projectId>/<automationName>/<executionId>, or add --project and --automation',
   );
 }
 
-/** The run, with the time of its trigger where it is on record. */
-export function knownRun(record: JournalRun | undefined, run: Run): KnownRun {
-  return { run, triggeredAtMs: record?.idempotencyKey ? Date.parse(record.at) : undefined };
+const elsewhere = new WeakMap<Journal, Map<string, JournalRun>>();
+
+/** The runs of other base URLs, by id. Read once: thousands of runs may be named. */
+function runsElsewhere(journal: Journal, baseUrl: string): Map<string, JournalRun> {
+  const known = elsewhere.get(journal);
+  if (known) return known;
+  const found = new Map<string, JournalRun>();
+  for (const run of journal.runs()) {
+    if (run.executionId !== null && run.baseUrl !== baseUrl) found.set(run.executionId, run);
+  }
+  elsewhere.set(journal, found);
+  return found;
+}
+
+interface Name {
+  automation?: string;
+  projectId?: string;
+}
+
+/** The last run of an automation, or of any; undefined where the journal has neither a run nor a trigger of it. */
+async function findLast({ automation, projectId }: Name, here: Here): Promise<KnownRun | undefined> {
+  const { journal, baseUrl, context } = here;
+  let unresolved: JournalRun | undefined;
+  let last: JournalRun | undefined;
+  for (const run of journal.runs({ baseUrl, automation, projectId })) {
+    if (run.executionId === null) unresolved ??= last ? undefined : run;
+    else if (!last) last = run;
+    else if (automation !== undefined && projectId === undefined) checkSameProject(last, run);
+    if (last && (automation === undefined || projectId !== undefined)) break;
+  }
+  if (last?.executionId) {
+    if (unresolved) await printSentence(`runctl: ${lostTrigger(unresolved)}; this is the run before it`, context);
+    return knownRun(last, { target: last.target, executionId: last.executionId });
+  }
+  if (unresolved) throw usageProblem(lostTrigger(unresolved), 'resolve it with `runctl recover`');
+  return undefined;
+}
+
+const lostTrigger = ({ target }: JournalRun) =>
+  `it is not known whether the last trigger of ${nameOf(target)} started a run`;
+
+function checkSameProject({ target: one }: JournalRun, { target: other }: JournalRun): void {
+  if (one.family === 'agent' || other.family === 'agent' || one.projectId === other.projectId) return;
+  const projects = [one, other].map(({ projectId, automationName }) => `${projectId}/${automationName}`);
+  throw usageProblem(`${quote(one.automationName)} is in two projects: ${projects.join(' and ')}`, 'add --project');
+}
+
+const prefix = /^[\da-f-]{4,35}$/i;
+
+function findByPrefix(text: string, { journal, baseUrl }: Here): KnownRun | undefined {
+  if (!prefix.test(text)) return undefined;
+  let found: KnownRun | undefined;
+  for (const record of journal.runs({ baseUrl })) {
+    const { executionId, target } = record;
+    if (!executionId?.startsWith(text.toLowerCase())) continue;
+    const ids = found && `${found.run.executionId} and ${executionId}`;
+    if (ids) throw usageProblem(`two runs begin with ${quote(text)}: ${ids}`, 'give more of the id');
+    found = knownRun(record, { target, executionId });
+  }
+  return found;
 }

@@ -9,7 +9,7 @@ import { isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { watch } from '../runs/watch.ts';
 import type { WatchResult } from '../runs/watch-result.ts';
-import { argumentOf, type KnownRun, sinceTriggerOf } from './find-run.ts';
+import { argumentOf, type KnownRun, sinceTriggerOf } from './known-run.ts';
 import { runOnFinal } from './on-final.ts';
 import type { Session } from './session.ts';
 

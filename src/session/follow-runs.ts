@@ -1,7 +1,7 @@
 import { endedBy } from '../context.ts';
 import type { FollowedArgument } from './argument-result.ts';
-import type { KnownRun } from './find-run.ts';
 import { type FollowFlags, failFastReason, followRun, reportManyRuns } from './follow-run.ts';
+import type { KnownRun } from './known-run.ts';
 import { createEarlyReport, exitCodeOfResult, reportResults } from './report.ts';
 import { type Session, sessionEndedBy, withReporter } from './session.ts';
 

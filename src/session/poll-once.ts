@@ -7,7 +7,7 @@ import { type Fault, isMissingPath, isRetryable, isTooEarly } from '../runs/faul
 import { retry } from '../runs/retry.ts';
 import type { Run } from '../runs/run.ts';
 import type { Answer, Execution, RunResult } from '../runs/service.ts';
-import { argumentOf, type KnownRun, knownRun, sinceTriggerOf } from './find-run.ts';
+import { argumentOf, type KnownRun, knownRun, sinceTriggerOf } from './known-run.ts';
 import type { Session } from './session.ts';
 
 interface Answers {

@@ -6,7 +6,7 @@ import type { Fault } from '../runs/fault.ts';
 import { isFinal, nameOf, type Target } from '../runs/run.ts';
 import type { Execution, TriggerRequest } from '../runs/service.ts';
 import type { StartedExecution, TriggerIdentity } from '../runs/trigger.ts';
-import type { KnownRun } from './find-run.ts';
+import type { KnownRun } from './known-run.ts';
 import { type Polled, pollKnownRun } from './poll-once.ts';
 import { type SendOptions, sendTrigger, withOpenTriggerWarning } from './send-trigger.ts';
 import type { Session } from './session.ts';

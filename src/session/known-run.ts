@@ -1,0 +1,41 @@
+import type { JournalRun } from '../journal/journal.ts';
+import { shellWord } from '../problems/quote.ts';
+import type { Clock } from '../runs/clock.ts';
+import type { Run } from '../runs/run.ts';
+import type { Session } from './session.ts';
+
+/** A run, and when this machine triggered it, if it did. */
+export interface KnownRun {
+  run: Run;
+  triggeredAtMs?: number;
+  /** Milliseconds since this process triggered it, on the clock that cannot be set. */
+  sinceTriggerMs?(): number;
+}
+
+/**
+ * The run in a command to type next, such that it works where that is read: with its id alone where the journal holds it,
+ * unless a CI runner prints it, whose machine nobody comes back to.
+ */
+export function argumentOf(
+  { target, executionId }: Run,
+  { journal, baseUrl, context }: Pick<Session, 'journal' | 'baseUrl' | 'context'>,
+): string {
+  const { CI, GITHUB_ACTIONS } = context.env;
+  const isHere = !CI && !GITHUB_ACTIONS && journal.find(executionId, { baseUrl }) !== undefined;
+  if (isHere || target.family === 'agent') return executionId;
+  return shellWord(`${target.projectId}/${target.automationName}/${executionId}`);
+}
+
+/** The time since the trigger of a run in milliseconds, where that is known: another process's by the wall clock. */
+export function sinceTriggerOf(
+  { sinceTriggerMs, triggeredAtMs }: Omit<KnownRun, 'run'>,
+  clock: Clock,
+): KnownRun['sinceTriggerMs'] {
+  if (sinceTriggerMs || triggeredAtMs === undefined) return sinceTriggerMs;
+  return () => clock.nowMs() - triggeredAtMs;
+}
+
+/** The run, with the time of its trigger where it is on record. */
+export function knownRun(record: JournalRun | undefined, run: Run): KnownRun {
+  return { run, triggeredAtMs: record?.idempotencyKey ? Date.parse(record.at) : undefined };
+}

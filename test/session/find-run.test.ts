@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest';
+import { openJournal } from '../../src/journal/journal.ts';
+import { Problem } from '../../src/problems/problem.ts';
+import { nameOf } from '../../src/runs/run.ts';
+import { parseRunArgument } from '../../src/session/arguments.ts';
+import { findRun } from '../../src/session/find-run.ts';
+import { argumentOf, sinceTriggerOf } from '../../src/session/known-run.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+import { scriptedService } from '../helpers/scripted-service.ts';
+import { account, baseUrl, createSession } from '../helpers/session.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+const project = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;
+const elsewhere = 'https://elsewhere.test';
+
+/** A machine whose journal holds these, the oldest first: `<name> <id>`, or a name alone for an unresolved trigger. */
+function createMachine(
+  known: string[],
+  { env = {}, inForce = '' }: { env?: Record<string, string>; inForce?: string } = {},
+) {
+  const context = createMemory(env);
+  const { clock } = context;
+  const journal = openJournal({
+    folder: temporaryFolder(),
+    nowMs: clock.nowMs,
+    onTrouble: (what) => expect.unreachable(what),
+  });
+  for (const [index, text] of known.entries()) {
+    const [name = '', executionId, place] = text.split(' ');
+    const [automationName = '', number = '1'] = name.split('@');
+    const target = { family: 'automation', projectId: project(Number(number)), automationName } as const;
+    const key = { baseUrl: place ?? baseUrl, target, idempotencyKey: `key-${index}` };
+    const attempt = { account, attempt: `attempt-${index}`, body: '{}', userProvided: false };
+    journal.append({ type: 'triggered', ...key, ...attempt, first: true });
+    if (executionId) journal.append({ type: 'accepted', ...key, executionId, status: 'RUNNING' });
+  }
+  const session = createSession(scriptedService({}), { context, journal });
+  if (inForce) session.settings = { ...session.settings, project: { value: inForce, source: 'flag' } };
+  const find = async (text: string, automation?: string) => {
+    try {
+      const { run } = await findRun(parseRunArgument(text), { automation }, session);
+      return `${nameOf(run.target)} ${run.executionId}`;
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      return `${error.exitCode} ${error.message}`;
+    }
+  };
+  return { find, session, err: context.err };
+}
+
+const a = 'aaaa0000-0000-4000-8000-000000000000';
+const b = 'aaaa1111-0000-4000-8000-000000000000';
+const c = 'cccc0000-0000-4000-8000-000000000000';
+
+describe('a run argument', () => {
+  test.each([
+    ['an id', a, `nightly ${a}`],
+    ['an id in capitals', a.toUpperCase(), `nightly ${a}`],
+    ['an automation, meaning its last run', 'nightly', `nightly ${b}`],
+    ['an automation with its project', `${project(1)}/nightly`, `nightly ${b}`],
+    ['the beginning of an id', 'aaaa1', `nightly ${b}`],
+    ['four characters of an id', 'cccc', `weekly ${c}`],
+    ['the beginning of an id in capitals', 'AAAA0', `nightly ${a}`],
+    ['the last run', '@last', `beef ${c.replaceAll('c', 'b')}`],
+    ['the name of an automation before the beginning of an id', 'beef', `beef ${c.replaceAll('c', 'b')}`],
+    ['a run in full', `${project(7)}/other/${project(9)}`, `other ${project(9)}`],
+  ])('may be %s', async (_, text, found) => {
+    const machine = createMachine([
+      `nightly ${a}`,
+      `nightly ${b}`,
+      `weekly ${c}`,
+      'beef beef0000-0000-4000-8000-000000000000',
+      `beef ${c.replaceAll('c', 'b')}`,
+    ]);
+    expect(await machine.find(text)).toBe(found);
+    expect(machine.err()).toBe('');
+  });
+
+  test.each([
+    ['is empty', '', '2 an empty argument names no run'],
+    [
+      'is nothing that the journal holds',
+      'monthly',
+      '2 the journal of this machine has no run that "monthly" names at this base URL',
+    ],
+    ['is the beginning of two ids', 'aaaa', `2 two runs begin with "aaaa": ${a} and ${b}`],
+    [
+      'is less than four characters of an id',
+      'ccc',
+      '2 the journal of this machine has no run that "ccc" names at this base URL',
+    ],
+    [
+      'is an id that the journal does not hold',
+      project(9),
+      `2 the journal of this machine does not know run ${project(9)}`,
+    ],
+    ['lacks its project', `nightly/${a}`, `2 "nightly/${a}" does not name a run`],
+    ['cannot be sent in a path', '..', '2 the automation name ".." cannot be sent in a path'],
+  ])('that %s is refused', async (_, text, message) => {
+    const machine = createMachine([`nightly ${b}`, `nightly ${a}`, `weekly ${c}`]);
+    expect(await machine.find(text)).toBe(message);
+  });
+
+  test('that names an automation of two projects is refused unless the project is given', async () => {
+    const known = [`nightly@1 ${a}`, `nightly@2 ${b}`, `nightly@1 ${c}`];
+    expect(await createMachine(known).find('nightly')).toBe(
+      `2 "nightly" is in two projects: ${project(1)}/nightly and ${project(2)}/nightly`,
+    );
+    expect(await createMachine(known, { inForce: project(2) }).find('nightly')).toBe(`nightly ${b}`);
+    expect(await createMachine(known).find(`${project(2)}/nightly`)).toBe(`nightly ${b}`);
+  });
+
+  test.each([a, `${project(1)}/nightly/${a}`, 'nightly', 'aaaa', '@last'])(
+    'that names a run of another base URL is refused: %s',
+    async (text) => {
+      const found = await createMachine([`nightly ${a} ${elsewhere}`]).find(text);
+      expect(found).toMatch(/^2 /);
+      if (text.endsWith(a))
+        expect(found).toBe(`2 run ${a} is one of ${elsewhere}, and the base URL in force is ${baseUrl}`);
+    },
+  );
+
+  test('may be the id of a run that the journal does not hold, with its automation and project', async () => {
+    const machine = createMachine([`nightly ${a}`], { inForce: project(1) });
+    expect(await machine.find(c, 'weekly')).toBe(`weekly ${c}`);
+    expect(await machine.find(a, 'weekly')).toBe(`nightly ${a}`);
+    expect(await machine.find('@last', 'nightly')).toBe(`nightly ${a}`);
+  });
+});
+
+describe('a later trigger whose outcome is unknown', () => {
+  test.each(['nightly', '@last'])('is reported with the run before it: %s', async (text) => {
+    const machine = createMachine([`nightly ${a}`, 'nightly']);
+    expect(await machine.find(text)).toBe(`nightly ${a}`);
+    expect(machine.err()).toBe(
+      'runctl: it is not known whether the last trigger of nightly started a run; this is the run before it\n',
+    );
+  });
+
+  test('is all there is to say where no run is known', async () => {
+    const machine = createMachine(['nightly']);
+    expect(await machine.find('nightly')).toBe('2 it is not known whether the last trigger of nightly started a run');
+  });
+
+  test('is not mentioned where a run came after it, or where it is another automation', async () => {
+    const machine = createMachine(['nightly', `nightly ${a}`, 'weekly']);
+    expect(await machine.find('nightly')).toBe(`nightly ${a}`);
+    expect(machine.err()).toBe('');
+  });
+});
+
+describe('a run in a command to type next', () => {
+  const target = { family: 'automation', projectId: project(1), automationName: 'night shift' } as const;
+  const inFull = (id: string) => `'${project(1)}/night shift/${id}'`;
+
+  test.each<[string, Record<string, string>, string, string]>([
+    ['by its id where the journal holds it', {}, a, a],
+    ['in full where the journal does not hold it', {}, c, inFull(c)],
+    ['in full in CI', { CI: 'true' }, a, inFull(a)],
+    ['in full in GitHub Actions', { GITHUB_ACTIONS: 'true' }, a, inFull(a)],
+    ['by its id where CI is empty', { CI: '' }, a, a],
+  ])('is named %s', (_, env, executionId, argument) => {
+    const { session } = createMachine([`nightly ${a}`], { env });
+    expect(argumentOf({ target, executionId }, session)).toBe(argument);
+  });
+});
+
+test('the time since a trigger is measured by a stopwatch in the process that sent it, else by the journal', () => {
+  const { clock } = createMemory();
+  const own = () => 5;
+  const triggeredAtMs = clock.nowMs() - 1000;
+  expect(sinceTriggerOf({ sinceTriggerMs: own, triggeredAtMs }, clock)?.()).toBe(5);
+  expect(sinceTriggerOf({ triggeredAtMs }, clock)?.()).toBe(1000);
+  expect(sinceTriggerOf({}, clock)).toBeUndefined();
+});

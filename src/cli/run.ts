@@ -5,6 +5,7 @@ import { type Context, variantOf } from '../context.ts';
 import { Problem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import { printDocuments, printNextStep, printProblem } from '../render/output.ts';
+import { loadColors } from '../render/theme.ts';
 import type { CommandDefinition } from './define-command.ts';
 import { parse } from './parse.ts';
 
@@ -15,7 +16,9 @@ export async function runCli(words: readonly string[], program: CommandDefinitio
   let own = context;
   try {
     const parsed = parse(argv, program, context.stdout);
-    if (!parsed) return argv.length === 0 ? await welcome(context) : 0;
+    if (!parsed && argv.length > 0) return 0;
+    await loadColors(context.stdout, context.stderr);
+    if (!parsed) return await welcome(context);
     own = variantOf(context, { connectionFlags: connectionFlags(parsed.options) });
     return (await parsed.command.run?.(parsed.arguments, parsed.options, own)) ?? 0;
   } catch (error) {
@@ -27,7 +30,7 @@ export async function runCli(words: readonly string[], program: CommandDefinitio
 async function welcome(context: Context): Promise<number> {
   const { baseUrl } = await resolveSettings({}, context);
   if (valueIfGiven(baseUrl) === undefined) {
-    await printNextStep('it is not set up yet: `runctl config` asks for the address, the key and the project', context);
+    printNextStep('it is not set up yet: `runctl config` asks for the address, the key and the project', context);
   }
   return 0;
 }
@@ -35,6 +38,7 @@ async function welcome(context: Context): Promise<number> {
 /** The one place where an error becomes words, data and an exit code. Anything but a `Problem` is a fault of our own. */
 export async function failWith(error: unknown, argv: readonly string[], context: Context): Promise<number> {
   const problem = error instanceof Problem ? error : ownFault(error);
+  await loadColors(context.stdout, context.stderr);
   // The command line may be what is wrong, so it is asked for the one flag that matters here.
   const words = argsBeforeDashDash(argv);
   const document = { problem: problem.toJSON() };
@@ -42,7 +46,7 @@ export async function failWith(error: unknown, argv: readonly string[], context:
     const { createEventReporter } = await import('../render/events.ts');
     createEventReporter(context, 1).last?.(document, true);
   } else if (words.includes('--json')) printDocuments([document], { json: true }, context);
-  await printProblem(problem, context);
+  printProblem(problem, context);
   return problem.exitCode;
 }
 

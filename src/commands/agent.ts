@@ -34,7 +34,7 @@ const agentTrigger = defineCommand({
   async run({ agentId }, options, context) {
     const target = agentTarget(agentId);
     checkWatchFlags(options);
-    await sayDiscontinued(context);
+    sayDiscontinued(context);
     const { title, message } = options;
     const body = JSON.stringify({ message, title });
     return triggerAll([{ target, body }], options, await connect(options, context));
@@ -48,7 +48,7 @@ const agentStatus = defineCommand({
   options: { exitStatus, ...giveUpOptions, ...outputOptions, ...settingOptions },
   async run(args, options, context) {
     const run = agentRun(args);
-    await sayDiscontinued(context);
+    sayDiscontinued(context);
     return showStatus({ run }, options, await connect(options, context));
   },
 });
@@ -60,7 +60,7 @@ const agentWatch = defineCommand({
   options: followOptions,
   async run(args, options, context) {
     const run = agentRun(args);
-    await sayDiscontinued(context);
+    sayDiscontinued(context);
     return followAll([{ run }], { ...options, plural: false }, await connect(options, context));
   },
 });
@@ -80,6 +80,6 @@ function agentTarget(agentId: string): AgentTarget {
 }
 
 /** Printed at every use, with `--quiet` too: scripts that still use Agents no longer start anything. */
-function sayDiscontinued(context: Context): Promise<void> {
-  return printSentence('Agents are discontinued: `runctl trigger <automation>` replaces them', context);
+function sayDiscontinued(context: Context): void {
+  printSentence('Agents are discontinued: `runctl trigger <automation>` replaces them', context);
 }

@@ -112,7 +112,7 @@ export async function configList(options: ConfigOptions, context: Context): Prom
     printDocuments([document], options, context);
     return 0;
   }
-  const theme = await themeOf(stdout, context);
+  const theme = themeOf(stdout, context);
   stdout.write(
     block(
       settings.map(([name, setting]) => [name, lineOf(setting, theme)]),
@@ -176,7 +176,7 @@ export async function warnOfOverrides(
   for (const key of stored) {
     const { source } = settings[key];
     if (source?.startsWith('RUNCTL_')) {
-      await printSentence(`but ${source} in the environment goes before the stored ${key}`, context);
+      printSentence(`but ${source} in the environment goes before the stored ${key}`, context);
     }
   }
 }

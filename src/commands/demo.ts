@@ -21,7 +21,7 @@ export const demo = defineCommand({
 
 async function play(folder: string, context: Context): Promise<number> {
   const { stderr, clock, random } = context;
-  const theme = await themeOf(stderr, context);
+  const theme = themeOf(stderr, context);
   const scenario = builtInScenarios.find(({ name }) => name === 'demo')?.scenario ?? {};
   const { startEmulator } = await import('../emulator/server.ts');
   const emulator = await startEmulator({ scenario, random, nowMs: clock.nowMs });
@@ -40,7 +40,7 @@ async function play(folder: string, context: Context): Promise<number> {
       `\n${theme.dim(wrap(`# ${about}`.split(' '), linesOf(stderr)))}\n${theme.dim('$')} ${theme.strong(`runctl ${command}`)}\n`,
     );
   try {
-    await printSentence(
+    printSentence(
       `The service is played by the built-in emulator at ${emulator.url}: no account, nothing is kept.`,
       context,
     );

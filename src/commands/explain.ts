@@ -23,7 +23,7 @@ export const explain = defineCommand({
       stdout.write(`${JSON.stringify(code === undefined ? exitCodes : rows.length === 1 ? rows[0] : rows)}\n`);
       return 0;
     }
-    const theme = await themeOf(stdout, context);
+    const theme = themeOf(stdout, context);
     const lines = linesOf(stdout);
     stdout.write(
       code === undefined ? exitCodeTable(theme, lines) : rows.map((row) => exitCodeBlock(row, theme, lines)).join('\n'),

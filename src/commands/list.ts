@@ -53,11 +53,11 @@ async function listRuns(options: ListOptions, context: Context): Promise<number>
     printDocuments(runs.map(documentOfRecord), { ...options, plural: true }, context);
   } else if (runs.length > 0) {
     const { runTable } = await import('../render/run-table.ts');
-    const theme = await themeOf(context.stdout, context);
+    const theme = themeOf(context.stdout, context);
     context.stdout.write(runTable(runs, context.clock.nowMs(), context.stdout.columns, theme));
   } else if (!options.quiet) {
     const filters = [automation && `of ${automation}`, state && `in the state ${state}`].filter(Boolean);
-    await printSentence(
+    printSentence(
       filters.length > 0
         ? `no run known here ${filters.join(' ')}; \`runctl list\` shows all`
         : 'no runs known here yet; start one with `runctl trigger <automation>`',

@@ -63,14 +63,14 @@ async function printResult(runArgument: string, options: ResultOptions, context:
   const quiet = options.quiet && (!options.exitStatus || exitStatusOf(run, found.status) === 0);
   if (wantsData(options)) printDocuments([documentOf({ run, result: found })], options, context);
   else if (!quiet) {
-    const theme = await themeOf(context.stdout, context);
+    const theme = themeOf(context.stdout, context);
     // Duration and credits stand in the status alone; a summary without them is better than none.
     await session.limiter.take(context.signal);
     const answer = await session.service.status(run, context.signal);
     const execution = answer.kind === 'ok' ? answer.value : undefined;
     context.stdout.write(summary({ run, execution, result: found }, theme, linesOf(context.stdout)));
     if (!isOver) {
-      await printSentence(`the run is still going: follow it with \`runctl watch ${run.executionId}\``, context);
+      printSentence(`the run is still going: follow it with \`runctl watch ${run.executionId}\``, context);
     }
   }
   return options.exitStatus ? exitStatusOf(run, found.status) : 0;

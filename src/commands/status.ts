@@ -41,7 +41,7 @@ export async function showStatus(known: KnownRun, options: StatusOptions, sessio
   journal.recordStatus(baseUrl, known.run, execution);
   if (wantsData(options)) printDocuments([documentOf({ ...known, execution })], options, context);
   else if (!options.quiet || (options.exitStatus && exitStatusOf(known.run, execution.status) !== 0)) {
-    const theme = await themeOf(context.stdout, context);
+    const theme = themeOf(context.stdout, context);
     context.stdout.write(statusBlock(known.run, execution, context.clock.nowMs(), theme, linesOf(context.stdout)));
   }
   return options.exitStatus ? exitStatusOf(known.run, execution.status) : 0;

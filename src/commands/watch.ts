@@ -50,7 +50,7 @@ async function watchRuns(runArguments: string[], options: WatchOptions, context:
   const session = await connect(options, context, { needed });
   const runs = options.all ? unfinishedRuns(session) : named.map((argument) => findRun(argument, options, session));
   if (runs.length === 0) {
-    if (!options.quiet) await printSentence('every run this machine knows has ended', context);
+    if (!options.quiet) printSentence('every run this machine knows has ended', context);
     if (options.json) context.stdout.write('[]\n');
     if (options.events) (await createReporter({ ...options, runs: 2, history: () => [] }, context)).last?.([], false);
     return 0;

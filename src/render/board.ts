@@ -28,13 +28,10 @@ function endWithoutRun(problem: Problem | undefined): End {
  * Followed runs on a terminal. One run is one line; of several each has its line while it goes and a last one above
  * when it has ended, and past a screenful only the counts and the latest changes are shown.
  */
-export async function createBoard(
-  { runs, bell = false, history }: ReporterOptions,
-  context: Context,
-): Promise<Reporter> {
+export function createBoard({ runs, bell = false, history }: ReporterOptions, context: Context): Reporter {
   const { clock, stderr, terminal } = context;
   const several = runs > 1;
-  const theme = await themeOf(stderr, context);
+  const theme = themeOf(stderr, context);
   const { dot, warn, ellipsis } = theme.symbols;
   const going = new Map<string, RunLine>();
   const changed: string[] = [];

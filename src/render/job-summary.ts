@@ -17,8 +17,8 @@ export interface SummaryPart {
 const mostCharacters = 64 * 1024;
 
 /** What a job shows of these runs below its steps, as Markdown: what ended and what failed, each as the log tells it. */
-export async function jobSummary(parts: readonly SummaryPart[]): Promise<string> {
-  const theme = await createTheme({ colors: false, unicode: true });
+export function jobSummary(parts: readonly SummaryPart[]): string {
+  const theme = createTheme({ colors: false, unicode: true });
   const sections = parts.map(({ about, watched, problem }) => {
     const facts = [
       watched ? summary(watched, theme, { columns: Number.POSITIVE_INFINITY }) : undefined,

@@ -9,9 +9,9 @@ import { lastConfirmed } from './state.ts';
 import { renderMarkup } from './theme.ts';
 
 /** For logs: a timestamped line a change on stderr, and a sparse sign of life that keeps a CI job from being taken for dead. */
-export async function createLineReporter(context: Context): Promise<Reporter> {
+export function createLineReporter(context: Context): Reporter {
   const { clock, stderr } = context;
-  const theme = await themeOf(stderr, context);
+  const theme = themeOf(stderr, context);
   const startMs = clock.elapsedMs();
   /** By run: when a line was last written, and how many signs of life were. */
   const told = new Map<string, { atMs: number; signs: number }>();

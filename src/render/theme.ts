@@ -1,3 +1,4 @@
+import type { ChalkInstance } from 'chalk';
 import type { Context } from '../context.ts';
 import { cleanLine } from './sanitize.ts';
 import { type Lines, wrap } from './wrap.ts';
@@ -20,18 +21,27 @@ const plain = (text: string) => text;
 const symbols = { good: '✔', bad: '✖', warn: '⚠', running: '●', arrow: '→', dot: '·', ellipsis: '…' };
 const asciiSymbols = { good: 'v', bad: 'x', warn: '!', running: '*', arrow: '->', dot: '-', ellipsis: '...' };
 
-export interface Look extends Pick<Context, 'unicode' | 'connectionFlags'> {
+export interface ThemeOptions extends Pick<Context, 'unicode' | 'connectionFlags'> {
   colors: boolean;
 }
 
 // Those that ask a service for something; a choice among flags, or a command with a place to fill in, is none to copy.
 const connects = /^runctl (?:watch|status|result|recover|trigger|list)\b(?!.*--help)/;
 
+let chalk: ChalkInstance | undefined;
+
+/** Loads what colours text, where one of these streams has colours: themes that were created before have none. */
+export async function loadColors(...streams: { colors: boolean }[]): Promise<void> {
+  if (chalk || !streams.some(({ colors }) => colors)) return;
+  const { Chalk } = await import('chalk');
+  chalk = new Chalk({ level: 1 });
+}
+
 /** The sixteen colours of the terminal's own palette, which its user has made readable on dark or light. */
-export async function createTheme({ colors, unicode, connectionFlags = '' }: Look): Promise<Theme> {
+export function createTheme({ colors, unicode, connectionFlags = '' }: ThemeOptions): Theme {
   const withFlags = (command: string) => (connects.test(command) ? `${command}${connectionFlags}` : command);
   const shown = unicode ? symbols : asciiSymbols;
-  if (!colors)
+  if (!colors || !chalk)
     return {
       good: plain,
       bad: plain,
@@ -42,16 +52,15 @@ export async function createTheme({ colors, unicode, connectionFlags = '' }: Loo
       command: (text) => `\`${withFlags(text)}\``,
       symbols: shown,
     };
-  const { Chalk } = await import('chalk');
-  const chalk = new Chalk({ level: 1 });
+  const { cyan } = chalk;
   return {
     good: chalk.green,
     bad: chalk.red,
     warn: chalk.yellow,
-    busy: chalk.cyan,
+    busy: cyan,
     dim: chalk.dim,
     strong: chalk.bold,
-    command: (text) => chalk.cyan(withFlags(text)),
+    command: (text) => cyan(withFlags(text)),
     symbols: shown,
   };
 }

@@ -39,7 +39,7 @@ export async function pollOnce<Operation extends keyof Answers>(
     giveUpAfterMs,
     isRetryable: (fault) => isRetryable(fault) || isTooEarly(fault, { nowMs: clock.nowMs(), triggeredAtMs }),
     onRetry(fault, delayMs) {
-      if (!quiet) void printSentence(`${fault.message}; asking again in ${formatDuration(delayMs)}`, context);
+      if (!quiet) printSentence(`${fault.message}; asking again in ${formatDuration(delayMs)}`, context);
     },
   });
   if (polled.kind === 'ok') return polled;

@@ -24,7 +24,7 @@ export async function reportToGithub(
     stderr.write(errorAnnotation(`${about} ${status}`, why || `the run ended ${status}`));
   }
   const file = env.GITHUB_STEP_SUMMARY;
-  const summary = secrets.scrub(await jobSummary(parts));
+  const summary = secrets.scrub(jobSummary(parts));
   if (!file || summary === '') return;
   await appendFile(file, summary).catch((error: Error) =>
     stderr.write(`runctl: the job summary could not be written: ${error.message}\n`),

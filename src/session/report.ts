@@ -63,9 +63,9 @@ export async function reportResults(
   const isProblem = results.some((result) => problemOf(result) !== undefined);
   if (options.events) reporter.last?.(options.plural ? documents : document, isProblem);
   else if (wantsData(options)) printDocuments(documents, options, context);
-  else await printSummaries(distinct, options, context);
-  await printProblems(distinct, options, context);
-  if (!wantsData(options)) await printWhatIsNext(distinct, options, session);
+  else printSummaries(distinct, options, context);
+  printProblems(distinct, options, context);
+  if (!wantsData(options)) printWhatIsNext(distinct, options, session);
   if (isGithubActions(context)) {
     const { reportToGithub } = await import('./report-to-github.ts');
     await reportToGithub(distinct, context);
@@ -73,7 +73,7 @@ export async function reportResults(
   return results.map(exitCodeOfResult).find((code) => code !== 0) ?? 0;
 }
 
-async function printProblems(results: ArgumentResult[], { plural }: ReportOptions, context: Context): Promise<void> {
+function printProblems(results: ArgumentResult[], { plural }: ReportOptions, context: Context): void {
   const interrupted = results.filter(isInterruptedWatch);
   // One press of Ctrl-C is reported once; not at all where nobody reads any more, as whoever closed stdout knows it.
   const [first] = interrupted;
@@ -82,18 +82,18 @@ async function printProblems(results: ArgumentResult[], { plural }: ReportOption
   const problem = first && problemOf(first);
   if (problem && isMass && !isUnread) {
     const hint = `follow them ${againWithAll}`;
-    await printProblem(problem.with({ message: `interrupted: ${interrupted.length} runs go on`, hint }), context);
+    printProblem(problem.with({ message: `interrupted: ${interrupted.length} runs go on`, hint }), context);
   }
   for (const result of results) {
     const own = problemOf(result);
     const isReported = isInterruptedWatch(result) && (isMass || isUnread);
-    if (own && !isReported) await printProblem(own, context, plural ? aboutOf(result) : undefined);
+    if (own && !isReported) printProblem(own, context, plural ? aboutOf(result) : undefined);
   }
 }
 
-async function printSummaries(results: ArgumentResult[], { quiet }: ReportOptions, context: Context): Promise<void> {
+function printSummaries(results: ArgumentResult[], { quiet }: ReportOptions, context: Context): void {
   const { stdout, stderr } = context;
-  const theme = await themeOf(stdout, context);
+  const theme = themeOf(stdout, context);
   // On a terminal the progress of many runs stands before and after them.
   const apart = results.length > 1 && !quiet && stdout.isTTY && stderr.isTTY ? '\n' : '';
   const summaries = results.flatMap((result) => {
@@ -114,25 +114,21 @@ function verdictOf(results: ArgumentResult[]): string {
 }
 
 /** For one run, what to do about how it ended; for many, how many completed. */
-async function printWhatIsNext(
-  results: ArgumentResult[],
-  { quiet }: ReportOptions,
-  { context, hintProject }: Session,
-): Promise<void> {
+function printWhatIsNext(results: ArgumentResult[], { quiet }: ReportOptions, { context, hintProject }: Session): void {
   const [first] = results;
   if (results.length > 1) {
-    if (!quiet && results.some(finishedWatchOf)) await printSentence(verdictOf(results), context);
+    if (!quiet && results.some(finishedWatchOf)) printSentence(verdictOf(results), context);
     const left = results.filter((result) => result.kind === 'followed' && isLeft(result.watched)).length;
     if (left > 0) {
       const go = left === 1 ? '1 run goes on: follow it' : `${left} runs go on: follow them`;
-      await printNextStep(`${go} ${againWithAll}`, context);
+      printNextStep(`${go} ${againWithAll}`, context);
     }
     return;
   }
   const watched = first && finishedWatchOf(first);
   if (!watched || problemOf(first)) return;
   const next = nextStepOf(watched.run, watched.execution.status, watched.result?.error?.type, hintProject);
-  if (next) await printNextStep(next, context);
+  if (next) printNextStep(next, context);
 }
 
 const aboutOf = (result: ArgumentResult): string => nameOf(targetOf(result));

@@ -24,9 +24,9 @@ describe('a log', () => {
     [failed(1, 0), 'no good answer: the service answered 502; last seen RUNNING 15s ago; asking again in 2s'],
     [{ event: 'service_back', run, afterMs: 95_000 }, 'answers again after 1m 35s'],
     [{ event: 'final', run, execution: execution('COMPLETED') }, 'COMPLETED'],
-  ])('says of %j: %s', async (event, words) => {
+  ])('says of %j: %s', (event, words) => {
     const memory = createMemory();
-    (await createLineReporter(memory)).observe(event);
+    createLineReporter(memory).observe(event);
     expect(memory.err()).toBe(`2026-01-02T03:04:05Z nightly ${words}\n`);
     expect(memory.out()).toBe('');
   });
@@ -43,16 +43,16 @@ describe('a log', () => {
       { event: 'problem', run, problem: new Problem({ name: 'usage', message: 'x' }) },
     ],
     ['a wait just begun', waiting],
-  ])('says nothing of %s', async (_, event) => {
+  ])('says nothing of %s', (_, event) => {
     const memory = createMemory();
-    (await createLineReporter(memory)).observe(event);
+    createLineReporter(memory).observe(event);
     expect(memory.err()).toBe('');
   });
 
   /** The minutes at which a line is written when the same happens every five seconds. */
   const minutesOf = async (event: ReportedEvent, minutes: number) => {
     const memory = createMemory();
-    const { observe } = await createLineReporter(memory);
+    const { observe } = createLineReporter(memory);
     for (let second = 0; second <= minutes * 60; second += 5) {
       observe(event);
       await memory.clock.sleep(5_000);
@@ -70,9 +70,9 @@ describe('a log', () => {
     expect(await minutesOf(failed(7, 60_000), 22)).toEqual([1, 6, 11, 16, 21]);
   });
 
-  test('holds neither a line break, an escape nor a control character of the service', async () => {
+  test('holds neither a line break, an escape nor a control character of the service', () => {
     const memory = createMemory();
-    const { observe, say } = await createLineReporter(memory);
+    const { observe, say } = createLineReporter(memory);
     const hostile = 'a\r\nb\u001B[2Jc\u202Ed\u0007';
     const named = { ...run, target: { ...run.target, automationName: hostile } };
     observe({ event: 'status', run: named, execution: execution(hostile), changed: true });

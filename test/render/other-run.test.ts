@@ -25,7 +25,7 @@ test('a run that is in the way is an event, but not the run that the last event 
 test.each([
   [1, true],
   [2, false],
-])('a run that is in the way of %i is on the board: %s', async (runs, isShown) => {
+])('a run that is in the way of %i is on the board: %s', (runs, isShown) => {
   const terminal = Object.assign(new PassThrough(), {
     isTTY: true,
     columns: 80,
@@ -33,7 +33,7 @@ test.each([
     clearLine() {},
     moveCursor() {},
   }) as unknown as NodeJS.WriteStream;
-  const board = await createBoard({ runs, history: () => [] }, { ...createMemory(), terminal });
+  const board = createBoard({ runs, history: () => [] }, { ...createMemory(), terminal });
   board.observe(inTheWay);
   board.stop();
   expect(String(terminal.read?.() ?? '').includes('RUNNING')).toBe(isShown);

@@ -1,4 +1,5 @@
-import { defineCommand } from '../cli/define-command.ts';
+import { type CommandDefinition, defineCommand } from '../cli/define-command.ts';
+import { runCli } from '../cli/run.ts';
 import { type Context, variantOf } from '../context.ts';
 import { builtInScenarios } from '../emulator/scenarios.ts';
 import { linesOf, printSentence, themeOf } from '../render/output.ts';
@@ -8,6 +9,9 @@ import { result } from './result.ts';
 import { trigger } from './trigger.ts';
 
 const automation = 'nightly-report';
+
+/** As much of the program as the demo types. */
+const demonstrated: CommandDefinition = { name: 'runctl', about: '', commands: [trigger, result, list] };
 
 /** Touches no settings and no journal of the user. */
 export const demo = defineCommand({
@@ -35,22 +39,23 @@ async function play(folder: string, context: Context): Promise<number> {
     TERM: context.env.TERM,
   };
   const rehearsal = variantOf(context, { env });
-  const type = (about: string, command: string) =>
-    stderr.write(
-      `\n${theme.dim(wrap(`# ${about}`.split(' '), linesOf(stderr)))}\n${theme.dim('$')} ${theme.strong(`runctl ${command}`)}\n`,
-    );
+  const type = (about: string, command: string) => {
+    const comment = theme.dim(wrap(`# ${about}`.split(' '), linesOf(stderr)));
+    stderr.write(`\n${comment}\n${theme.dim('$')} ${theme.strong(`runctl ${command}`)}\n`);
+    return runCli(command.split(' '), demonstrated, rehearsal);
+  };
   try {
     printSentence(
       `The service is played by the built-in emulator at ${emulator.url}: no account, nothing is kept.`,
       context,
     );
-    type('start a run and follow it to its end; the service stumbles once on the way', `trigger ${automation} --watch`);
-    const code = await trigger.run({ automations: [automation] }, { watch: true }, rehearsal);
+    const code = await type(
+      'start a run and follow it to its end; the service stumbles once on the way',
+      `trigger ${automation} --watch`,
+    );
     if (context.signal.aborted) return code;
-    type('data for scripts: any field of the result', 'result --field summary.succeededSteps --field output');
-    await result.run({ run: '@last' }, { field: ['summary.succeededSteps', 'output'] }, rehearsal);
-    type('what this machine has started', 'list');
-    await list.run({}, {}, rehearsal);
+    await type('data for scripts: any field of the result', 'result --field summary.succeededSteps --field output');
+    await type('what this machine has started', 'list');
     stderr.write(
       `\n${theme.dim('Rehearse your own scripts against it:')} ${theme.command('runctl emulator --help')}\n`,
     );

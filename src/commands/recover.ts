@@ -110,22 +110,7 @@ async function settle(intent: UnresolvedTrigger, options: RecoverOptions, sessio
   const { giveUpAfterMs, maxAgeMs } = options;
   const result = signal.aborted
     ? ({ kind: 'interrupted', mayHaveStarted: true } as const)
-    : await sendTrigger(
-        identity,
-        body,
-        {
-          giveUpAfterMs,
-          ageMs,
-          maxAgeMs,
-          isLeftBehind: true,
-          onRetry(fault, delayMs) {
-            if (!options.quiet) {
-              printSentence(`${fault.message}; asking again in ${formatDuration(delayMs)}`, context);
-            }
-          },
-        },
-        session,
-      );
+    : await sendTrigger(identity, body, { giveUpAfterMs, ageMs, maxAgeMs, isLeftBehind: true }, session);
   if (result.kind === 'started') {
     const { executionId } = result.execution;
     return { intent, outcome: 'settled', executionId, words: `${about} started run ${executionId}` };

@@ -8,7 +8,7 @@ import { type ArgumentResult, finishedWatchOf, problemOf, targetOf } from './arg
 /** In a step of GitHub Actions: an annotation for each run that did not complete, and a part of the job's summary. */
 export async function reportToGithub(
   results: readonly ArgumentResult[],
-  { env, stderr, secrets }: Context,
+  { env, stderr, secrets, reporter }: Context,
 ): Promise<void> {
   const parts = results.map((result) => ({
     about: nameOf(targetOf(result)),
@@ -27,6 +27,10 @@ export async function reportToGithub(
   const summary = secrets.scrub(jobSummary(parts));
   if (!file || summary === '') return;
   await appendFile(file, summary).catch((error: Error) =>
-    stderr.write(`runctl: the job summary could not be written: ${error.message}\n`),
+    reporter.observe({
+      event: 'warning',
+      name: 'job_summary_failed',
+      message: `the job summary could not be written: ${error.message}`,
+    }),
   );
 }

@@ -4,6 +4,7 @@ import type { Env, Sink } from '../../src/context.ts';
 import { systemClock } from '../../src/process.ts';
 import { program } from '../../src/program.ts';
 import { hasColors, hasUnicode } from '../../src/render/terminal.ts';
+import { silentReporter } from '../../src/runs/events.ts';
 import { createSecrets } from '../../src/secrets.ts';
 
 export interface ProgramOptions {
@@ -40,6 +41,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
     clock: systemClock,
     random: Math.random,
     secrets,
+    reporter: silentReporter,
     signal,
     unicode: hasUnicode(env),
   });

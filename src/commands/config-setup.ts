@@ -89,7 +89,7 @@ async function check(options: { profile?: string }, context: Context): Promise<n
       httpStatus: fault.httpStatus,
     });
   }
-  stderr.write(`${theme.good(theme.symbols.good)} ${new URL(baseUrl).host} answers and takes this key\n`);
+  stderr.write(`${theme.ok(theme.symbols.ok)} ${new URL(baseUrl).host} answers and takes this key\n`);
   const unchecked = project ? 'that the project exists, and holds' : 'that there is';
   printSentence(`Not checked, for no request can ask it: ${unchecked} the automation you want.`, context);
   const automation = project ? '<automation>' : '<projectId>/<automation>';

@@ -19,8 +19,8 @@ import { changeConfig, requireConfigFile, storeInProfile, withProfile } from '..
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
-import { block } from '../render/fields.ts';
-import { linesOf, printDocuments, printSentence, themeOf } from '../render/output.ts';
+import { fields } from '../render/fields.ts';
+import { printDocuments, printSentence, themeOf, wrapOptionsOf } from '../render/output.ts';
 import { cleanLine } from '../render/sanitize.ts';
 import type { Theme } from '../render/theme.ts';
 
@@ -114,10 +114,10 @@ export async function configList(options: ConfigOptions, context: Context): Prom
   }
   const theme = themeOf(stdout, context);
   stdout.write(
-    block(
+    fields(
       settings.map(([name, setting]) => [name, lineOf(setting, theme)]),
       theme,
-      linesOf(stdout),
+      wrapOptionsOf(stdout),
     ),
   );
   return 0;

@@ -2,7 +2,7 @@ import { type CommandDefinition, defineCommand } from '../cli/define-command.ts'
 import { runCli } from '../cli/run.ts';
 import { type Context, variantOf } from '../context.ts';
 import { builtInScenarios } from '../emulator/scenarios.ts';
-import { linesOf, printSentence, themeOf } from '../render/output.ts';
+import { printSentence, themeOf, wrapOptionsOf } from '../render/output.ts';
 import { wrap } from '../render/wrap.ts';
 import { list } from './list.ts';
 import { result } from './result.ts';
@@ -40,7 +40,7 @@ async function play(folder: string, context: Context): Promise<number> {
   };
   const rehearsal = variantOf(context, { env });
   const type = (about: string, command: string) => {
-    const comment = theme.dim(wrap(`# ${about}`.split(' '), linesOf(stderr)));
+    const comment = theme.dim(wrap(`# ${about}`.split(' '), wrapOptionsOf(stderr)));
     stderr.write(`\n${comment}\n${theme.dim('$')} ${theme.strong(`runctl ${command}`)}\n`);
     return runCli(command.split(' '), demonstrated, rehearsal);
   };

@@ -3,7 +3,7 @@ import { exitStatus, giveUpOptions, outputOptions, runArgument, runOptions, sett
 import { type ExitName, exitNameOfStatus } from '../problems/exit-codes.ts';
 import type { CommandResult } from '../render/command-result.ts';
 import { documentOf } from '../render/document.ts';
-import { statusBlock } from '../render/status-block.ts';
+import { statusFields } from '../render/fields.ts';
 import { isFinal, type Run } from '../runs/run.ts';
 import { parseRunArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
@@ -44,7 +44,7 @@ export async function showStatus(known: KnownRun, options: StatusOptions, sessio
     exitNames: [exitName],
     documents: [documentOf({ ...known, execution })],
     text: (theme, lines) =>
-      options.quiet && exitName === 'ok' ? '' : statusBlock(known.run, execution, context.clock.nowMs(), theme, lines),
+      options.quiet && exitName === 'ok' ? '' : statusFields(known.run, execution, context.clock.nowMs(), theme, lines),
   };
 }
 

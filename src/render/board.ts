@@ -3,14 +3,13 @@ import { formatDuration } from '../runs/duration.ts';
 import type { How, Reporter, RunEvent } from '../runs/events.ts';
 import { isCompleted, nameOf, type Run } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
-import { linesOf, themeOf } from './output.ts';
-import type { FollowOptions } from './reporter.ts';
-import { tookOf } from './run-duration.ts';
+import { themeOf, wrapOptionsOf } from './output.ts';
+import type { BoardOptions } from './reporter.ts';
 import { createRunLine, type RunLine } from './run-line.ts';
 import { cleanLine } from './sanitize.ts';
 import { createSentences } from './sentences.ts';
 import { createSpinner } from './spinner.ts';
-import { colorOfState, symbolOfState } from './state.ts';
+import { colorOfStatus, durationOf, symbolOfStatus } from './status.ts';
 import { renderMarkup, type Theme } from './theme.ts';
 import { wrap } from './wrap.ts';
 
@@ -30,7 +29,7 @@ const withoutRun: Partial<Record<How, Outcome>> = {
  * Followed runs on a terminal. One run is one line; of several each has its line while it is running and a last one above
  * when it has finished, and past a screenful only the counts and the latest changes are shown.
  */
-export function createBoard({ runs, history }: FollowOptions, context: Context): Reporter {
+export function createBoard({ runs, history }: BoardOptions, context: Context): Reporter {
   const { clock, stderr, terminal } = context;
   const several = runs > 1;
   const theme = themeOf(stderr, context);
@@ -60,7 +59,7 @@ export function createBoard({ runs, history }: FollowOptions, context: Context):
   return {
     observe(event) {
       const sentence = sentenceOf(event);
-      if (sentence) spinner.above(renderMarkup(sentence, theme, linesOf(stderr)));
+      if (sentence) spinner.above(renderMarkup(sentence, theme, wrapOptionsOf(stderr)));
       if (several && event.isOther) return;
       if (event.event === 'triggered') return observeTrigger(event);
       if (!('run' in event) || !event.run || event.event === 'warning' || event.event === 'rerun') return;
@@ -101,10 +100,10 @@ export function createBoard({ runs, history }: FollowOptions, context: Context):
     if (outcomes.has(executionId)) return;
     outcomes.set(executionId, isCompleted(status) ? 'completed' : 'not completed');
     if (!several) return;
-    const took = tookOf({ startedAt, completedAt });
-    const head = `${symbolOfState(target, status, theme)} ${cleanLine(status)}`;
+    const took = durationOf({ startedAt, completedAt });
+    const head = `${symbolOfStatus(target, status, theme)} ${cleanLine(status)}`;
     const words = [
-      colorOfState(target, status, theme)(head),
+      colorOfStatus(target, status, theme)(head),
       cleanLine(nameOf(target)),
       ...(took ? [theme.dim(took)] : []),
       theme.dim(executionId),
@@ -115,7 +114,7 @@ export function createBoard({ runs, history }: FollowOptions, context: Context):
 
 function countsLine(running: number, outcomes: readonly Outcome[], theme: Theme, columns: number): string {
   const styles = {
-    completed: theme.good,
+    completed: theme.ok,
     'not completed': theme.bad,
     'given up on': theme.warn,
     'in doubt': theme.warn,

@@ -3,7 +3,6 @@ import type { ExitName } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
 import type { JsonObject } from '../runs/json.ts';
 import {
-  linesOf,
   type OutputOptions,
   printDocuments,
   printNextStep,
@@ -11,9 +10,10 @@ import {
   printSentence,
   themeOf,
   wantsData,
+  wrapOptionsOf,
 } from './output.ts';
 import type { Theme } from './theme.ts';
-import type { Lines } from './wrap.ts';
+import type { WrapOptions } from './wrap.ts';
 
 /** What a command answers with, in the order in which it is printed. */
 export interface CommandResult {
@@ -24,7 +24,7 @@ export interface CommandResult {
   /** Several were asked for, or could have been: the documents are an array. */
   plural?: boolean;
   /** For people, on stdout. */
-  text?(theme: Theme, lines: Lines): string;
+  text?(theme: Theme, lines: WrapOptions): string;
   /** On stderr, whatever is asked for; `about` names the one of several that failed. */
   problems?: readonly { problem: Problem; about?: string }[];
   /** For people, on stderr. */
@@ -39,7 +39,7 @@ export function printResult(result: CommandResult, output: OutputOptions, contex
   const { stdout } = context;
   const isForPeople = !wantsData(output);
   if (!isForPeople && !output.events) printDocuments(documents, { ...output, plural }, context);
-  if (isForPeople && text) stdout.write(text(themeOf(stdout, context), linesOf(stdout)));
+  if (isForPeople && text) stdout.write(text(themeOf(stdout, context), wrapOptionsOf(stdout)));
   for (const { problem, about } of problems) printProblem(problem, context, about);
   if (isForPeople && note) printSentence(note, context);
   if (isForPeople && next) printNextStep(next, context);

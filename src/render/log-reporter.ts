@@ -3,10 +3,10 @@ import { laterSignOfLifeMs, signOfLifeMs } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { aboutOf, type Reporter, type RunEvent } from '../runs/events.ts';
 import { isFinal, nameOf } from '../runs/run.ts';
-import { linesOf, themeOf } from './output.ts';
+import { themeOf, wrapOptionsOf } from './output.ts';
 import { cleanLine } from './sanitize.ts';
 import { createSentences, isShownQuietly } from './sentences.ts';
-import { lastConfirmed } from './state.ts';
+import { lastConfirmed } from './status.ts';
 import { renderMarkup } from './theme.ts';
 
 export interface LogOptions {
@@ -16,7 +16,7 @@ export interface LogOptions {
   bell?: boolean;
 }
 
-/** Lines on stderr: sentences, a line a change of a run, and sparse signs of life that keep a CI job from being taken for dead. */
+/** WrapOptions on stderr: sentences, a line a change of a run, and sparse signs of life that keep a CI job from being taken for dead. */
 export function createLogReporter(context: Context, { quiet, events, bell }: LogOptions = {}): Reporter {
   const { clock, stderr, terminal } = context;
   const startMs = clock.elapsedMs();
@@ -29,7 +29,7 @@ export function createLogReporter(context: Context, { quiet, events, bell }: Log
       if ((quiet || events) && !isShownQuietly(event)) return;
       if (event.event === 'done' && bell && stderr.isTTY && !event.signal) terminal.write('\u0007');
       const sentence = sentenceOf(event);
-      if (sentence) stderr.write(`${renderMarkup(sentence, themeOf(stderr, context), linesOf(stderr))}\n`);
+      if (sentence) stderr.write(`${renderMarkup(sentence, themeOf(stderr, context), wrapOptionsOf(stderr))}\n`);
       else writeChange(event);
     },
     stop() {},

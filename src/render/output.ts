@@ -8,7 +8,7 @@ import { fieldOf, knownFields, valueAt } from './document.ts';
 import { errorAnnotation, isGithubActions } from './github-actions.ts';
 import { clean, cleanJson, cleanLine } from './sanitize.ts';
 import { createTheme, renderMarkup, type Theme } from './theme.ts';
-import type { Lines } from './wrap.ts';
+import type { WrapOptions } from './wrap.ts';
 
 /** The output format that the flags ask for. */
 export interface OutputOptions {
@@ -65,7 +65,7 @@ export function printProblem(problem: Problem, context: Context, about?: string)
   const theme = themeOf(stderr, context);
   const { message, hint } = problem.facts;
   const who = about === undefined ? 'runctl:' : `runctl: ${cleanLine(about)}:`;
-  const lines = { ...linesOf(stderr), indent: 2, taken: who.length + 1 };
+  const lines = { ...wrapOptionsOf(stderr), indent: 2, taken: who.length + 1 };
   stderr.write(`${theme.bad(who)} ${renderMarkup(message, theme, lines)}\n`);
   if (hint) printNextStep(hint, context);
   if (isGithubActions(context))
@@ -76,19 +76,19 @@ export function printProblem(problem: Problem, context: Context, about?: string)
 export function printNextStep(hint: string, context: Context): void {
   const { stderr } = context;
   const theme = themeOf(stderr, context);
-  stderr.write(`  ${theme.symbols.arrow} ${renderMarkup(hint, theme, { ...linesOf(stderr), indent: 4 })}\n`);
+  stderr.write(`  ${theme.symbols.arrow} ${renderMarkup(hint, theme, { ...wrapOptionsOf(stderr), indent: 4 })}\n`);
 }
 
 /** A sentence for people, on stderr. */
 export function printSentence(sentence: string, context: Context): void {
   const { stderr } = context;
-  stderr.write(`${renderMarkup(sentence, themeOf(stderr, context), linesOf(stderr))}\n`);
+  stderr.write(`${renderMarkup(sentence, themeOf(stderr, context), wrapOptionsOf(stderr))}\n`);
 }
 
-/** Lines are broken for people; a log keeps a sentence on one. */
-export const linesOf = ({ isTTY, columns }: Sink): Lines => (isTTY ? { columns } : {});
+/** WrapOptions are broken for people; a log keeps a sentence on one. */
+export const wrapOptionsOf = ({ isTTY, columns }: Sink): WrapOptions => (isTTY ? { columns } : {});
 
-/** How things look on one stream. */
+/** The theme of one stream. */
 export function themeOf({ colors }: Sink, { unicode, connectionFlags }: Context): Theme {
   return createTheme({ colors, unicode, connectionFlags });
 }

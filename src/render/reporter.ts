@@ -24,7 +24,7 @@ export function createReporter(options: ReporterOptions, context: Context): Repo
   };
 }
 
-export interface FollowOptions {
+export interface BoardOptions {
   /** How many runs are followed together. */
   runs: number;
   /** How long the last completed runs of a target took, in milliseconds, newest first. */
@@ -34,7 +34,7 @@ export interface FollowOptions {
 /** The reporter while runs are followed: on a terminal a board of them, else that of the command. */
 export async function createFollowReporter(
   { quiet, events }: OutputOptions,
-  follow: FollowOptions,
+  follow: BoardOptions,
   context: Context,
 ): Promise<Reporter> {
   const { stderr, terminal, env, reporter } = context;

@@ -13,8 +13,8 @@ export interface Spinner {
 const redrawMs = 1_000;
 
 export function createSpinner(text: () => string, { terminal, stderr, unicode }: Context): Spinner {
-  // `discardStdin` would swallow Ctrl-C on a pseudo-terminal; `isEnabled` because ora looks at CI variables too.
-  // It looks at no NO_COLOR.
+  // `discardStdin` would swallow Ctrl-C on a pseudo-terminal; `isEnabled` because ora respects CI variables too, and `color`
+  // because it does not respect NO_COLOR.
   const spinner = ora({
     stream: terminal,
     discardStdin: false,

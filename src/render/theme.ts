@@ -1,25 +1,25 @@
 import type { ChalkInstance } from 'chalk';
-import type { Context } from '../context.ts';
+import type { Context, Env } from '../context.ts';
 import { cleanLine } from './sanitize.ts';
-import { type Lines, wrap } from './wrap.ts';
+import { type WrapOptions, wrap } from './wrap.ts';
 
-/** How things look on one stream: colours where it has them, and symbols that mean the same without. */
+/** The styles of one stream: colours where it has them, and symbols that mean the same without. */
 export interface Theme {
-  good(text: string): string;
+  ok(text: string): string;
   bad(text: string): string;
   warn(text: string): string;
-  /** What is going on and needs nobody. */
+  /** What is under way and needs nobody. */
   busy(text: string): string;
   dim(text: string): string;
   strong(text: string): string;
   /** Something to type; in backquotes where there are no colours. */
   command(text: string): string;
-  symbols: { good: string; bad: string; warn: string; running: string; arrow: string; dot: string; ellipsis: string };
+  symbols: { ok: string; bad: string; warn: string; running: string; arrow: string; dot: string; ellipsis: string };
 }
 
 const plain = (text: string) => text;
-const symbols = { good: '✔', bad: '✖', warn: '⚠', running: '●', arrow: '→', dot: '·', ellipsis: '…' };
-const asciiSymbols = { good: 'v', bad: 'x', warn: '!', running: '*', arrow: '->', dot: '-', ellipsis: '...' };
+const symbols = { ok: '✔', bad: '✖', warn: '⚠', running: '●', arrow: '→', dot: '·', ellipsis: '…' };
+const asciiSymbols = { ok: 'v', bad: 'x', warn: '!', running: '*', arrow: '->', dot: '-', ellipsis: '...' };
 
 export interface ThemeOptions extends Pick<Context, 'unicode' | 'connectionFlags'> {
   colors: boolean;
@@ -43,7 +43,7 @@ export function createTheme({ colors, unicode, connectionFlags = '' }: ThemeOpti
   const shown = unicode ? symbols : asciiSymbols;
   if (!colors || !chalk)
     return {
-      good: plain,
+      ok: plain,
       bad: plain,
       warn: plain,
       busy: plain,
@@ -54,7 +54,7 @@ export function createTheme({ colors, unicode, connectionFlags = '' }: ThemeOpti
     };
   const { cyan } = chalk;
   return {
-    good: chalk.green,
+    ok: chalk.green,
     bad: chalk.red,
     warn: chalk.yellow,
     busy: cyan,
@@ -66,10 +66,24 @@ export function createTheme({ colors, unicode, connectionFlags = '' }: ThemeOpti
 }
 
 /** A sentence of ours with what is `to be typed` in it set off: that is never broken, so that it can be copied. */
-export function renderMarkup(sentence: string, theme: Theme, lines: Lines = {}): string {
+export function renderMarkup(sentence: string, theme: Theme, lines: WrapOptions = {}): string {
   const words = cleanLine(sentence).match(/[^\s`]*`[^`]+`[^\s`]*|\S+/g) ?? [];
   return wrap(
     words.map((word) => word.replace(/`([^`]+)`/, (_, typed) => theme.command(typed))),
     lines,
   );
+}
+
+/** May this stream be coloured? FORCE_COLOR, then NO_COLOR, then what the stream is: the order Node itself follows. */
+export function hasColors(stream: { isTTY?: boolean }, env: Env): boolean {
+  if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
+  if (env.NO_COLOR) return false;
+  return stream.isTTY === true && env.TERM !== 'dumb';
+}
+
+/** Can more than ASCII be shown? By the locale, as libc reads it; the Linux console and `dumb` cannot. */
+export function hasUnicode(env: Env): boolean {
+  if (env.TERM === 'linux' || env.TERM === 'dumb') return false;
+  const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
+  return /utf-?8/i.test(locale) || Boolean(env.WT_SESSION || env.TERM_PROGRAM);
 }

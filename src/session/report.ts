@@ -2,11 +2,11 @@ import type { Context } from '../context.ts';
 import { exitCodeOf } from '../problems/exit-codes.ts';
 import { nextStepOf } from '../problems/next-step.ts';
 import type { CommandResult } from '../render/command-result.ts';
-import { isGithubActions, withoutCommands } from '../render/github-actions.ts';
+import { isGithubActions, reportToGithub, withoutCommands } from '../render/github-actions.ts';
 import type { OutputOptions } from '../render/output.ts';
 import { summary } from '../render/summary.ts';
 import type { Theme } from '../render/theme.ts';
-import type { Lines } from '../render/wrap.ts';
+import type { WrapOptions } from '../render/wrap.ts';
 import { nameOf } from '../runs/run.ts';
 import {
   type ArgumentResult,
@@ -50,8 +50,12 @@ export async function reportResults(
   // A run that was named twice has a document in both places, and is reported once.
   const distinct = [...new Set(results)];
   if (isGithubActions(context)) {
-    const { reportToGithub } = await import('./report-to-github.ts');
-    await reportToGithub(distinct, context);
+    const parts = distinct.map((result) => ({
+      about: nameOf(targetOf(result)),
+      watched: finishedWatchOf(result),
+      problem: problemOf(result),
+    }));
+    await reportToGithub(parts, context);
   }
   return {
     exitNames: results.map(exitNameOfResult),
@@ -83,13 +87,13 @@ function problemsOf(results: ArgumentResult[], plural: boolean, { stdout }: Cont
   ];
 }
 
-interface Look {
+interface SummaryStyle {
   quiet?: boolean;
   theme: Theme;
-  lines: Lines;
+  lines: WrapOptions;
 }
 
-function summaries(results: ArgumentResult[], { quiet, theme, lines }: Look, context: Context): string {
+function summaries(results: ArgumentResult[], { quiet, theme, lines }: SummaryStyle, context: Context): string {
   const { stdout, stderr } = context;
   // On a terminal the progress of many runs stands before and after them.
   const apart = results.length > 1 && !quiet && stdout.isTTY && stderr.isTTY ? '\n' : '';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { Problem } from '../../src/problems/problem.ts';
-import { errorAnnotation, withoutCommands } from '../../src/render/github-actions.ts';
-import { jobSummary, type SummaryPart } from '../../src/render/job-summary.ts';
+import { errorAnnotation, jobSummary, type SummaryPart, withoutCommands } from '../../src/render/github-actions.ts';
 
 test.each([
   ['nightly FAILED', 'it broke', '::error title=nightly FAILED::it broke\n'],

@@ -29,6 +29,8 @@ export interface ConnectOptions extends SettingFlags {
 }
 
 const mostConnections = 64;
+// A shorter wait for a turn is the ordinary spacing of requests.
+const shortestReportedWaitMs = 1_000;
 
 /** Reads the settings and opens the journal; sends nothing. Throws a usage problem for a missing or invalid setting. */
 export async function connect(
@@ -79,7 +81,9 @@ export async function connect(
     service: withNotFoundTracking(service, journal, baseUrl),
     journal,
     history: historyOf(journal, baseUrl),
-    limiter: createRateLimiter(rate, clock),
+    limiter: createRateLimiter(rate, clock, (nextMs) => {
+      if (nextMs >= shortestReportedWaitMs) context.reporter.observe({ event: 'waiting', for: 'rate', nextMs });
+    }),
     sentKeys: new Set(),
     hintProject: settings.project.value,
     debug,

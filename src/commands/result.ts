@@ -10,8 +10,9 @@ import {
 } from '../cli/options.ts';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
+import type { CommandResult } from '../render/command-result.ts';
 import { documentOf } from '../render/document.ts';
-import { linesOf, printDocuments, printSentence, themeOf, wantsData } from '../render/output.ts';
+import { wantsData } from '../render/output.ts';
 import { summary } from '../render/summary.ts';
 import { graverStatus, isFinal } from '../runs/run.ts';
 import { isFromJournal, parseRunArgument } from '../session/arguments.ts';
@@ -19,7 +20,7 @@ import { connect } from '../session/connect.ts';
 import { findRun } from '../session/find-run.ts';
 import { argumentOf } from '../session/known-run.ts';
 import { pollOnce } from '../session/poll-once.ts';
-import { exitStatusOf } from './status.ts';
+import { exitNameOfRun } from './status.ts';
 
 const options = {
   exitStatus,
@@ -45,7 +46,7 @@ export const result = defineCommand({
   run: ({ run = '@last' }, options, context) => printResult(run, options, context),
 });
 
-async function printResult(runArgument: string, options: ResultOptions, context: Context): Promise<number> {
+async function printResult(runArgument: string, options: ResultOptions, context: Context): Promise<CommandResult> {
   const named = parseRunArgument(runArgument);
   const session = await connect(options, context, { needed: isFromJournal(named) });
   const known = await findRun(named, options, session);
@@ -59,26 +60,23 @@ async function printResult(runArgument: string, options: ResultOptions, context:
   const polled = await pollOnce('result', known, options, session);
   if (polled.kind === 'failed') throw polled.problem;
   const found = polled.value;
-  const isOver = isFinal(run.target, found.status);
-  if (isOver) session.journal.recordStatus(session.baseUrl, run, found);
-  const quiet = options.quiet && (!options.exitStatus || exitStatusOf(run, found.status) === 0);
-  if (wantsData(options)) printDocuments([documentOf({ run, result: found })], options, context);
-  let { status } = found;
-  if (!quiet && !wantsData(options)) {
-    const theme = await themeOf(context.stdout, context);
-    // Duration and credits stand in the status alone; a summary without them is better than none.
-    await session.limiter.take(context.signal);
-    const answer = await session.service.status(run, context.signal);
-    const execution = answer.kind === 'ok' ? answer.value : undefined;
-    if (isOver && execution) status = graverStatus(status, execution.status);
-    const shown = execution && { ...execution, status };
-    context.stdout.write(summary({ run, execution: shown, result: found }, theme, linesOf(context.stdout)));
-    if (!isOver) {
-      await printSentence(
-        `the run is still running: follow it with \`runctl watch ${argumentOf(run, session)}\``,
-        context,
-      );
-    }
-  }
-  return options.exitStatus ? exitStatusOf(run, status) : 0;
+  const isFinished = isFinal(run.target, found.status);
+  if (isFinished) session.journal.recordStatus(session.baseUrl, run, found);
+  const exitNameOf = (status: string) => (options.exitStatus ? exitNameOfRun(run, status) : 'ok');
+  const documents = [documentOf({ run, result: found })];
+  const exitName = exitNameOf(found.status);
+  if (wantsData(options) || (options.quiet && exitName === 'ok')) return { exitNames: [exitName], documents };
+  // Duration and credits stand in the status alone; a summary without them is better than none.
+  await session.limiter.take(context.signal);
+  const polledStatus = await session.service.status(run, context.signal);
+  const execution = polledStatus.kind === 'ok' ? polledStatus.value : undefined;
+  const status = isFinished && execution ? graverStatus(found.status, execution.status) : found.status;
+  const shown = { run, execution: execution && { ...execution, status }, result: found };
+  const follow = `follow it with \`runctl watch ${argumentOf(run, session)}\``;
+  return {
+    exitNames: [exitNameOf(status)],
+    documents,
+    text: (theme, lines) => summary(shown, theme, lines),
+    note: isFinished ? undefined : `the run is still running: ${follow}`,
+  };
 }

@@ -1,5 +1,5 @@
 import { formatDuration } from '../runs/duration.ts';
-import type { LastConfirmed } from '../runs/events.ts';
+import type { LastConfirmed, WarningName } from '../runs/events.ts';
 import { type Fault, type FaultKind, isInterruption, isMissingPath } from '../runs/fault.ts';
 import { isCompleted, nameOf, type Run } from '../runs/run.ts';
 import type { FinishedWatch, UnfinishedWatch, WatchResult } from '../runs/watch-result.ts';
@@ -28,15 +28,21 @@ export function watchProblem(watched: WatchResult, signal: AbortSignal, argument
 
 const idOf = ({ run }: WatchResult) => run.executionId;
 
+export interface Warning {
+  name: WarningName;
+  message: string;
+}
+
 /** What is odd about a run that has finished, where that is no problem: its exit code tells how it ended. */
-export function watchWarning({ run, execution, resultFault, disagreement }: FinishedWatch): string | undefined {
-  const name = nameOf(run.target);
+export function watchWarning({ execution, resultFault, disagreement }: FinishedWatch): Warning | undefined {
   if (disagreement) {
     const { status, result } = disagreement;
-    return `${name}: the service says ${status} in the status of the run and ${result} in its result; ${execution.status} counts`;
+    const message = `the service says ${status} in the status of the run and ${result} in its result: ${execution.status} counts`;
+    return { name: 'conflicting_status', message };
   }
   if (!resultFault || isInterruption(resultFault) || isCompleted(execution.status)) return undefined;
-  return `${name}: the run ended ${execution.status}, but its result could not be read: ${resultFault.message}`;
+  const message = `the run ended ${execution.status}, but its result could not be read: ${resultFault.message}`;
+  return { name: 'result_unavailable', message };
 }
 
 /** `trigger --watch` has this run, but could not follow it; an end by the user or by the timeout stays what it is. */

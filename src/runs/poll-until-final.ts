@@ -30,7 +30,7 @@ export async function pollUntilFinal(run: Run, options: WatchOptions, ports: Wat
   let execution = options.known;
   let confirmedAgeMs = execution && stopwatch(clock);
   const lastConfirmed = () => ({ run, execution, ageMs: confirmedAgeMs?.() });
-  const poller = createPoller({ run, chance, sinceTriggerMs, lastConfirmed }, ports);
+  const poller = createPoller({ run, operation: 'status', chance, sinceTriggerMs, lastConfirmed }, ports);
 
   // A run that we just started needs no immediate poll. The first gap is shortened at random, never lengthened, so that
   // runs started together are not polled together.

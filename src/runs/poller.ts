@@ -25,8 +25,8 @@ export interface PollerPorts {
 
 export interface PollerOptions {
   run: Run;
-  /** Past the timeout there is no last poll: the time for the last polls is the limit. */
-  isLate?: boolean;
+  /** What is polled. A result may still be read in the time for the last polls. */
+  operation: 'status' | 'result';
   /** The chance that the run has finished by now. */
   chance(): number;
   /** Milliseconds since this machine triggered the run, if it did: the service may not find it for some seconds. */
@@ -48,9 +48,10 @@ export interface Poller {
 
 /** Polls one run within the limits of its command, and tolerates what may pass. */
 export function createPoller(options: PollerOptions, ports: PollerPorts): Poller {
-  const { run, isLate = false, chance, lastConfirmed, isDefinite = () => false } = options;
+  const { run, operation, chance, lastConfirmed, isDefinite = () => false } = options;
   const { limiter, clock, signal, group, giveUpAfterMs, requestTimeoutMs, observe } = ports;
   const tolerance = createTolerance({ ...ports, sinceTriggerMs: options.sinceTriggerMs });
+  const isLate = operation === 'result';
   const leftMs = isLate ? group.leftForLastPollMs : group.leftMs;
   return { poll, wait: (ms) => wait(ms, 0) };
 
@@ -90,7 +91,15 @@ export function createPoller(options: PollerOptions, ports: PollerPorts): Poller
       if (fault.httpStatus === 429 || fault.httpStatus === 503) limiter.hold(leastMs);
       const { failures } = tolerance;
       const silentMs = tolerance.silentMs();
-      observe({ event: 'poll_failed', fault, failures, silentMs, retryInMs: delayMs, ...lastConfirmed() });
+      observe({
+        event: 'attempt_failed',
+        operation,
+        fault,
+        failures,
+        silentMs,
+        retryInMs: delayMs,
+        ...lastConfirmed(),
+      });
       await wait(delayMs, leastMs);
       if (leastMs > 0 && leftMs() <= 0) return timedOut(fault);
     }
@@ -107,11 +116,11 @@ export function createPoller(options: PollerOptions, ports: PollerPorts): Poller
   }
 
   function waitUntil(atMs: number, leastMs: number): Promise<void> | undefined {
-    const nextPollMs = atMs - clock.elapsedMs();
-    if (nextPollMs <= 0 || signal.aborted) return undefined;
-    observe({ event: 'waiting', nextPollMs, ...lastConfirmed() });
-    const isWhole = nextPollMs <= signOfLifeMs || leastMs > 0;
-    return pause(isWhole ? nextPollMs : signOfLifeMs, clock, signal, leastMs).then((woke) => {
+    const nextMs = atMs - clock.elapsedMs();
+    if (nextMs <= 0 || signal.aborted) return undefined;
+    observe({ event: 'waiting', for: 'poll', nextMs, ...lastConfirmed() });
+    const isWhole = nextMs <= signOfLifeMs || leastMs > 0;
+    return pause(isWhole ? nextMs : signOfLifeMs, clock, signal, leastMs).then((woke) => {
       if (woke) group.woke();
       return woke ? undefined : waitUntil(atMs, leastMs);
     });

@@ -39,8 +39,15 @@ const recoveryPerPoll = 0.9;
 /** How long a turn may be waited for unnoticed after its time was over. */
 const queueSliceMs = 1000;
 
-/** Lets at most `perSecond` requests go in any second, or one in `1 / perSecond` seconds where that is less than one. */
-export function createRateLimiter(perSecond: number, clock: Clock): RateLimiter {
+/**
+ * Lets at most `perSecond` requests go in any second, or one in `1 / perSecond` seconds where that is less than one.
+ * `onWait` is called for each request that has to wait for its turn, with the least that it has to wait.
+ */
+export function createRateLimiter(
+  perSecond: number,
+  clock: Clock,
+  onWait: (waitMs: number) => void = () => {},
+): RateLimiter {
   const most = Math.max(1, Math.floor(perSecond));
   const windowMs = Math.max(1000, 1000 / perSecond);
   /** When the last `most` requests went, oldest first. */
@@ -66,9 +73,10 @@ export function createRateLimiter(perSecond: number, clock: Clock): RateLimiter 
         };
         const stopListening = onAbort(signal, () => waiting.end(false));
         queue.add(waiting);
-        if (signal.aborted) waiting.end(false);
-        else if (!isServing) void serve();
+        if (signal.aborted) return waiting.end(false);
+        if (!isServing) void serve();
         else if (!poll) alarm.abort();
+        if (queue.has(waiting)) onWait(leastWaitMs());
       });
     },
     hold(ms) {
@@ -83,6 +91,12 @@ export function createRateLimiter(perSecond: number, clock: Clock): RateLimiter 
       return stretched;
     },
   };
+
+  function leastWaitMs(): number {
+    const [oldestMs = 0] = sentMs;
+    const turnMs = sentMs.length < most ? 0 : oldestMs + windowMs - clock.elapsedMs();
+    return Math.max(turnMs + Math.floor((queue.size - 1) / most) * windowMs, heldUntilMs - clock.elapsedMs());
+  }
 
   async function serve(): Promise<void> {
     isServing = true;

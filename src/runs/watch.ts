@@ -33,7 +33,7 @@ async function fetchResult(
   const poller = createPoller(
     {
       run,
-      isLate: true,
+      operation: 'result',
       chance: () => 1,
       sinceTriggerMs,
       lastConfirmed: () => ({ run, execution, ageMs: confirmedAgeMs() }),

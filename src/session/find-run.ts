@@ -2,7 +2,6 @@ import { valueIfGiven } from '../config/setting-table.ts';
 import type { Journal, JournalRun } from '../journal/journal.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
-import { printSentence } from '../render/output.ts';
 import { nameOf, type Target } from '../runs/run.ts';
 import { checkAutomationName, type RunArgument } from './arguments.ts';
 import { type KnownRun, knownRun } from './known-run.ts';
@@ -103,7 +102,10 @@ async function findLast({ automation, projectId }: Name, here: Here): Promise<Kn
     if (last && (automation === undefined || projectId !== undefined)) break;
   }
   if (last?.executionId) {
-    if (unresolved) await printSentence(`runctl: ${lostTrigger(unresolved)}; this is the run before it`, context);
+    if (unresolved) {
+      const message = `${lostTrigger(unresolved)}; this is the run before it`;
+      context.reporter.observe({ event: 'warning', name: 'unresolved_trigger', message, target: unresolved.target });
+    }
     return knownRun(last, { target: last.target, executionId: last.executionId });
   }
   if (unresolved) throw usageProblem(lostTrigger(unresolved), 'resolve it with `runctl recover`');

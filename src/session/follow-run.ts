@@ -1,11 +1,11 @@
 import type { Problem } from '../problems/problem.ts';
 import { watchFailedProblem, watchProblem, watchWarning } from '../problems/watch-problems.ts';
-import { type OutputOptions, printSentence } from '../render/output.ts';
+import type { OutputOptions } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
-import type { RunEvent } from '../runs/events.ts';
+import type { Reporter, RunEvent } from '../runs/events.ts';
 import { createPollSchedule, jitter, type PollSchedule } from '../runs/poll-schedule.ts';
 import { pollUntilFinal, type WatchOptions, type WatchPorts } from '../runs/poll-until-final.ts';
-import { isFinal, type Run, type Target } from '../runs/run.ts';
+import { isFinal, isKnownStatus, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { watch } from '../runs/watch.ts';
 import type { WatchResult } from '../runs/watch-result.ts';
@@ -45,7 +45,8 @@ export interface FollowOptions {
 export function reportManyRuns(runs: number, { rate = defaults.rate }: FollowFlags, { reporter }: Session): void {
   if (runs <= rate * 60) return;
   const many = `${runs} runs are more than \`--rate ${rate}\` can poll in a minute`;
-  reporter.say(`${many}: those that are likeliest to have finished are polled first`);
+  const message = `${many}: those that are likeliest to have finished are polled first`;
+  reporter.observe({ event: 'warning', name: 'low_rate', message });
 }
 
 /** Follows one run until it has finished: reports events, journals what it learns, runs `--on-final`. */
@@ -59,6 +60,7 @@ export async function followRun(
   const observe = (event: RunEvent) => {
     if (event.event === 'status' && event.changed) journal.recordStatus(baseUrl, run, event.execution);
     reporter.observe(event);
+    if (event.event === 'status' && event.changed) warnOfUnknownStatus(run, event.execution.status, reporter);
   };
   const sinceTriggerMs = sinceTriggerOf(rest, context.clock);
   // The answer to the trigger shows that the settings are right.
@@ -71,11 +73,15 @@ export async function followRun(
   const truth = hasStarted ? found?.with({ started: 'yes' }) : found;
   const problem = truth && isTriggered ? watchFailedProblem(truth) : truth;
   const warning = watched.kind === 'finished' ? watchWarning(watched) : undefined;
-  if (warning && flags.quiet) await printSentence(`runctl: ${warning}`, context);
-  else if (warning) reporter.say(`runctl: ${warning}`);
-  if (problem) reporter.observe({ event: 'problem', run, problem });
+  if (warning) reporter.observe({ event: 'warning', ...warning, run });
   if (flags.onFinal && watched.kind === 'finished') await runOnFinal(flags.onFinal, { watched, problem }, context);
   return { watched, problem };
+}
+
+function warnOfUnknownStatus(run: Run, status: string, reporter: Reporter): void {
+  if (run.target.family === 'agent' || isKnownStatus(status)) return;
+  const message = `${status} is a state this version does not know: following on`;
+  reporter.observe({ event: 'warning', name: 'unknown_status', message, run });
 }
 
 /** Was the run left by `--fail-fast`? */
@@ -91,7 +97,11 @@ export async function waitForOther(run: Run, flags: FollowFlags, session: Sessio
   const { journal, baseUrl, reporter } = session;
   const observe = (event: RunEvent) => {
     const isEnd = event.event === 'status' && isFinal(run.target, event.execution.status);
-    if (!isEnd) reporter.observe({ ...event, isOther: true });
+    if (isEnd) return;
+    reporter.observe({
+      ...(event.event === 'waiting' && event.run ? { ...event, for: 'slot' } : event),
+      isOther: true,
+    });
   };
   const known = { executionId: run.executionId, status: 'RUNNING', document: {} };
   const options = { ...optionsOf(run.target, flags, session), known };
@@ -124,8 +134,8 @@ function portsOf(
     giveUpAfterMs,
     requestTimeoutMs,
     observe(event) {
-      if (event.event === 'waiting') debug?.(`next poll of ${run.executionId} in ${Math.round(event.nextPollMs)} ms`);
-      if (event.event === 'poll_failed') debug?.(`${event.fault.kind}: ${event.fault.message}`);
+      if (event.event === 'waiting') debug?.(`next poll of ${run.executionId} in ${Math.round(event.nextMs)} ms`);
+      if (event.event === 'attempt_failed') debug?.(`${event.fault.kind}: ${event.fault.message}`);
       observe(event);
     },
   };

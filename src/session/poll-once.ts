@@ -1,8 +1,6 @@
 import type { Problem } from '../problems/problem.ts';
 import { interruptedProblem, pollProblem } from '../problems/watch-problems.ts';
-import { printSentence } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
-import { formatDuration } from '../runs/duration.ts';
 import { type Fault, isMissingPath, isRetryable, isTooEarly } from '../runs/fault.ts';
 import { retry } from '../runs/retry.ts';
 import type { Run } from '../runs/run.ts';
@@ -17,7 +15,6 @@ interface Answers {
 
 export interface PollFlags {
   giveUpAfterMs?: number;
-  quiet?: boolean;
 }
 
 export type Polled<T> = { kind: 'ok'; value: T } | { kind: 'failed'; problem: Problem };
@@ -26,10 +23,10 @@ export type Polled<T> = { kind: 'ok'; value: T } | { kind: 'failed'; problem: Pr
 export async function pollOnce<Operation extends keyof Answers>(
   operation: Operation,
   { run, ...known }: KnownRun,
-  { giveUpAfterMs = defaults.giveUpAfterMs, quiet }: PollFlags,
+  { giveUpAfterMs = defaults.giveUpAfterMs }: PollFlags,
   session: Session,
 ): Promise<Polled<Answers[Operation]>> {
-  const { service, limiter, requestTimeoutMs, context } = session;
+  const { service, limiter, requestTimeoutMs, reporter, context } = session;
   const { clock, random, signal } = context;
   const sinceTriggerMs = sinceTriggerOf(known, clock);
   let missingPaths = 0;
@@ -44,8 +41,8 @@ export async function pollOnce<Operation extends keyof Answers>(
     giveUpAfterMs,
     requestTimeoutMs,
     isRetryable: (fault) => isTooEarly(fault, sinceTriggerMs?.()) || isRetryable(fault) || mayPass(fault),
-    onRetry(fault, delayMs) {
-      if (!quiet) void printSentence(`${fault.message}; asking again in ${formatDuration(delayMs)}`, context);
+    onRetry(fault, retryInMs, { failures, silentMs }) {
+      reporter.observe({ event: 'attempt_failed', operation, run, fault, failures, silentMs: silentMs(), retryInMs });
     },
   });
   if (polled.kind === 'ok') return polled;

@@ -1,10 +1,9 @@
 import type { Problem } from '../problems/problem.ts';
 import { noRunProblem, slotTimeoutProblem } from '../problems/trigger-problems.ts';
 import { pause } from '../runs/clock.ts';
-import { laterSignOfLifeMs } from '../runs/defaults.ts';
 import type { Fault } from '../runs/fault.ts';
 import { createPollSchedule, jitter } from '../runs/poll-schedule.ts';
-import { nameOf, type Run, type Target } from '../runs/run.ts';
+import type { Run, Target } from '../runs/run.ts';
 import type { TriggerIdentity } from '../runs/trigger.ts';
 import { type FollowFlags, waitForOther } from './follow-run.ts';
 import type { Session } from './session.ts';
@@ -29,7 +28,6 @@ export function createSlot(
   const { timeoutMs } = watches;
   const startMs = clock.elapsedMs();
   const schedule = createPollSchedule({ durationsMs: [] });
-  let reportedAtMs = Number.NEGATIVE_INFINITY;
   /** An active run that has finished, or that cannot be polled: if it is still in the way, only time helps. */
   let passedId: string | undefined;
 
@@ -40,14 +38,11 @@ export function createSlot(
       const leftMs = watches.leftMs();
       if (leftMs < leastForTriggerMs) return slotTimeoutProblem(timeoutMs, identity);
       if (retryAfterMs > leftMs) return slotTimeoutProblem(timeoutMs, identity, fault);
-      if (refusedAtMs - reportedAtMs >= laterSignOfLifeMs) {
-        reporter.say(`${nameOf(target)} is already running: waiting for it to end`);
-        reportedAtMs = refusedAtMs;
-      }
       let waitMs = 0;
       if (!active || active.executionId === passedId) {
         const gapMs = limiter.stretch(jitter(schedule.gapMs(refusedAtMs - startMs), random));
         waitMs = Math.min(gapMs, leftMs);
+        reporter.observe({ event: 'waiting', for: 'slot', target, nextMs: waitMs });
       } else {
         const watched = await waitForOther(active, flags, session);
         if (watched.kind === 'timed_out') return slotTimeoutProblem(timeoutMs, identity);

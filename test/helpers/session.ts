@@ -1,5 +1,4 @@
 import { openJournal } from '../../src/journal/journal.ts';
-import { silentReporter } from '../../src/render/create-reporter.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Service } from '../../src/runs/service.ts';
 import { createWatchGroup } from '../../src/runs/watch-group.ts';
@@ -35,7 +34,7 @@ export function createSession(
     limiter: createRateLimiter(10, clock),
     watches: createWatchGroup(Number.POSITIVE_INFINITY, clock),
     requestTimeoutMs: 30_000,
-    reporter: silentReporter,
+    reporter: context.reporter,
     runs: 1,
     history: () => [],
     sentKeys: new Set(),

@@ -128,16 +128,18 @@ describe('a run that has finished', () => {
     const watched = { ...finished(status), resultFault: unavailable };
     expect(watchProblem(watched, signal)).toBeUndefined();
     expect(exitNameOfWatch(watched, undefined)).toBe(name);
-    expect(watchWarning(watched)).toBe(
-      `nightly: the run ended ${status}, but its result could not be read: the service answered 503`,
-    );
+    expect(watchWarning(watched)).toEqual({
+      name: 'result_unavailable',
+      message: `the run ended ${status}, but its result could not be read: the service answered 503`,
+    });
   });
 
   test('is warned of where status and result disagree', () => {
     const disagreement = { status: 'COMPLETED', result: 'FAILED' };
-    expect(watchWarning({ ...finished('FAILED'), disagreement })).toBe(
-      'nightly: the service says COMPLETED in the status of the run and FAILED in its result; FAILED counts',
-    );
+    expect(watchWarning({ ...finished('FAILED'), disagreement })).toEqual({
+      name: 'conflicting_status',
+      message: 'the service says COMPLETED in the status of the run and FAILED in its result: FAILED counts',
+    });
   });
 
   test('whose result is too large has the command that reads it', () => {

@@ -15,7 +15,7 @@ refused: no such automation                      11    no       no              
 refused: too many requests                       9     no       yes             0
 refused: a wrong request                         11    no       no              0
 refused: an active run                           5     no       yes             0
-refused: an active run that does not end         124   no       yes             0
+refused: an active run that does not end         5     no       yes             0
 refused: an active run that nobody names         5     no       yes             0
 refused: a discontinued agent                    11    no       no              0
 in doubt: an answer lost for good                12    unknown  no              1
@@ -27,9 +27,9 @@ in doubt: an answer lost after a wait            12    unknown  no              
 in doubt: an agent whose answer is lost          12    unknown  no              1
 in doubt: Ctrl-C while the answer is awaited     130   unknown  no              1
 in doubt: recover, and the answer is lost again  12    unknown  no              0
-started: the key is refused later                7     yes      no              1
-started: the run is never found                  10    yes      no              1
-started: the service falls silent                10    yes      no              1
+started: the key is refused later                14    yes      no              1
+started: the run is never found                  14    yes      no              1
+started: the service falls silent                14    yes      no              1
 started: the result cannot be read               13    yes      no              1
 started: the limit passes                        124   yes      no              1
 started: Ctrl-C                                  130   yes      no              1

@@ -32,6 +32,14 @@ describe('a rate limiter', () => {
     expect(await sentMs(2.5, atOnce(5))).toEqual([0, 0, 1000, 1000, 2000]);
   });
 
+  test('reports how long each request waits for its turn', async () => {
+    const clock = createVirtualClock();
+    const waits: number[] = [];
+    const limiter = createRateLimiter(0.5, clock, (waitMs) => waits.push(waitMs));
+    await Promise.all(atOnce(3).map(() => limiter.take(signal)));
+    expect(waits).toEqual([2000, 4000]);
+  });
+
   test('of a request in two seconds lets the first go at once', async () => {
     expect(await sentMs(0.5, atOnce(3))).toEqual([0, 2000, 4000]);
   });

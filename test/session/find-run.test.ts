@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
 import { Problem } from '../../src/problems/problem.ts';
+import type { Reporter } from '../../src/runs/events.ts';
 import { nameOf } from '../../src/runs/run.ts';
 import { parseRunArgument } from '../../src/session/arguments.ts';
 import { findRun } from '../../src/session/find-run.ts';
@@ -18,7 +19,12 @@ function createMachine(
   known: string[],
   { env = {}, inForce = '' }: { env?: Record<string, string>; inForce?: string } = {},
 ) {
-  const context = createMemory(env);
+  const warnings: string[] = [];
+  const reporter: Reporter = {
+    observe: (event) => event.event === 'warning' && warnings.push(event.message),
+    stop() {},
+  };
+  const context = { ...createMemory(env), reporter };
   const { clock } = context;
   const journal = openJournal({
     folder: temporaryFolder(),
@@ -45,7 +51,7 @@ function createMachine(
       return `${error.exitCode} ${error.message}`;
     }
   };
-  return { find, session, err: context.err };
+  return { find, session, warnings };
 }
 
 const a = 'aaaa0000-0000-4000-8000-000000000000';
@@ -73,7 +79,7 @@ describe('a run argument', () => {
       `beef ${c.replaceAll('c', 'b')}`,
     ]);
     expect(await machine.find(text)).toBe(found);
-    expect(machine.err()).toBe('');
+    expect(machine.warnings).toEqual([]);
   });
 
   test.each([
@@ -132,9 +138,9 @@ describe('a later trigger whose outcome is unknown', () => {
   test.each(['nightly', '@last'])('is reported with the run before it: %s', async (text) => {
     const machine = createMachine([`nightly ${a}`, 'nightly']);
     expect(await machine.find(text)).toBe(`nightly ${a}`);
-    expect(machine.err()).toBe(
-      'runctl: it is not known whether the last trigger of nightly started a run; this is the run before it\n',
-    );
+    expect(machine.warnings).toEqual([
+      'it is not known whether the last trigger of nightly started a run; this is the run before it',
+    ]);
   });
 
   test('is all there is to say where no run is known', async () => {
@@ -145,7 +151,7 @@ describe('a later trigger whose outcome is unknown', () => {
   test('is not mentioned where a run came after it, or where it is another automation', async () => {
     const machine = createMachine(['nightly', `nightly ${a}`, 'weekly']);
     expect(await machine.find('nightly')).toBe(`nightly ${a}`);
-    expect(machine.err()).toBe('');
+    expect(machine.warnings).toEqual([]);
   });
 });
 

@@ -140,6 +140,27 @@ describe('one trigger', () => {
     expect(clock.elapsedMs()).toBe(20_000);
   });
 
+  test('counts only the time without an answer against its patience, not the wait for its own turn', async () => {
+    const clock = createVirtualClock();
+    const limiter = createRateLimiter(1 / 60, clock);
+    const { result, sent } = await triggered([lost, lost, running()], { clock, limiter, giveUpAfterMs: 10_000 });
+    expect([result.kind, sent.length]).toEqual(['started', 3]);
+    expect(clock.elapsedMs()).toBe(120_000);
+  });
+
+  test('is reported as refused, not as interrupted, when the refusal arrives as the user presses Ctrl-C', async () => {
+    const interrupt = new AbortController();
+    const service = {
+      async trigger() {
+        interrupt.abort('SIGINT');
+        return fault('no_credits', { httpStatus: 402 });
+      },
+    };
+    const { result, records } = await triggered([], { service, signal: interrupt.signal });
+    expect(result).toMatchObject({ kind: 'refused', fault: { kind: 'no_credits' } });
+    expect(records).toEqual(['intent', 'refused']);
+  });
+
   test.each([
     ['interrupted', false],
     ['interrupted_in_flight', true],
@@ -218,8 +239,9 @@ describe('a key that the user chose', () => {
   });
 
   test('was used before, whatever became of earlier attempts', async () => {
-    const { result } = await triggered([lost, other({ automationName: 'weekly' })], {}, given);
+    const { result, records } = await triggered([lost, other({ automationName: 'weekly' })], {}, given);
     expect(result).toMatchObject({ kind: 'refused', fault: { message: expect.stringContaining('weekly') } });
+    expect(records).toEqual(['intent', 'in doubt', 'refused']);
   });
 
   test('is needed for that: a minted key is new', async () => {

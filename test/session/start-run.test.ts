@@ -77,6 +77,14 @@ describe('a key that started a run before', () => {
   });
 });
 
+test('a key that proves used for another automation after a lost answer leaves no trigger open', async () => {
+  const { trigger, journal } = createMachine();
+  const weekly = running({ document: { executionId, status: 'RUNNING', automationName: 'weekly' } });
+  const { problem } = await trigger({ trigger: [fault('lost'), weekly] }, { idempotencyKey: 'nightly-1' });
+  expect(problem?.facts).toMatchObject({ name: 'bad_response', started: 'no' });
+  expect(journal().unresolvedTriggers({ baseUrl })).toEqual([]);
+});
+
 test('a key whose fate is unknown under another API key is not sent', async () => {
   const { trigger } = createMachine();
   const flags = { idempotencyKey: 'nightly-1' };

@@ -3,9 +3,10 @@ import type { Context, Sink } from '../../src/context.ts';
 import { createSecrets } from '../../src/secrets.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
-/** A world in memory: what is written is kept, and standard input is what the test says. */
+/** A context in memory: what is written is kept, and standard input is what the test says. */
 export interface Memory extends Context {
   stdin: PassThrough & { isTTY?: boolean; setRawMode?(raw: boolean): unknown };
+  terminal: PassThrough;
   out(): string;
   err(): string;
   interrupt(reason: string): void;
@@ -21,7 +22,7 @@ export function createMemory(env: Record<string, string | undefined> = {}, input
     stdin,
     stdout,
     stderr,
-    terminal: process.stderr,
+    terminal: new PassThrough(),
     env,
     clock: createVirtualClock(),
     random: () => 0.5,

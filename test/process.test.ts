@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { runProcess, systemClock } from '../src/process.ts';
-import { temporaryFolder } from './helpers/program.ts';
+import { temporaryFolder } from './helpers/temporary-folder.ts';
 
 const events = ['SIGHUP', 'SIGINT', 'SIGTERM', 'uncaughtException'] as const;
 const emitters = [process, process.stdout, process.stderr] as const;

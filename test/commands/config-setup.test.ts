@@ -6,7 +6,7 @@ import type { Scenario } from '../../src/emulator/scenario.ts';
 import { Problem } from '../../src/problems/problem.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { createMemory } from '../helpers/memory-context.ts';
-import { temporaryFolder } from '../helpers/program.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const project = '123e4567-e89b-42d3-a456-426614174000';
 const apiKey = 'test-key-4f1b7c9d2e';

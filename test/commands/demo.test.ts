@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { demo } from '../../src/commands/demo.ts';
 import { createMemory } from '../helpers/memory-context.ts';
-import { temporaryFolder } from '../helpers/program.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 test('the demo follows a run to its end, shows its fields and its line in the list, and keeps nothing', async () => {
   const folder = temporaryFolder();

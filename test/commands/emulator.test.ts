@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { emulator } from '../../src/commands/emulator.ts';
 import { createMemory, type Memory } from '../helpers/memory-context.ts';
-import { temporaryFolder } from '../helpers/program.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const path = { PATH: process.env.PATH };
 

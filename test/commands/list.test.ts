@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { list } from '../../src/commands/list.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { createMemory } from '../helpers/memory-context.ts';
-import { temporaryFolder } from '../helpers/program.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { accepted, baseUrl, nightly, status, triggered, uuid, weekly } from '../journal/records.ts';
 
 const otherUrl = 'https://other.example.com';

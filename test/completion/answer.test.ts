@@ -5,7 +5,7 @@ import { answerCompletion } from '../../src/completion/answer.ts';
 import { outlineOf } from '../../src/completion/outline.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { program } from '../../src/program.ts';
-import { temporaryFolder } from '../helpers/program.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { accepted, agent, baseUrl, status, triggered, uuid, weekly } from '../journal/records.ts';
 
 const outline = outlineOf(program);

@@ -77,6 +77,22 @@ describe('a key that started a run before', () => {
   });
 });
 
+test('a refusal that arrives as the user presses Ctrl-C ends with its own exit code', async () => {
+  const context = createMemory();
+  const service = {
+    ...scriptedService({}),
+    async trigger() {
+      context.interrupt('SIGINT');
+      return fault('no_credits', { httpStatus: 402 });
+    },
+  };
+  const start = await startRun({ target, body: '{}' }, {}, createSession(service, { context }));
+  expect(start).toMatchObject({
+    kind: 'failed',
+    problem: { exitCode: 8, facts: { name: 'no_credits', started: 'no' } },
+  });
+});
+
 test('a key that proves used for another automation after a lost answer leaves no trigger open', async () => {
   const { trigger, journal } = createMachine();
   const weekly = running({ document: { executionId, status: 'RUNNING', automationName: 'weekly' } });

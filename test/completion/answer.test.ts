@@ -10,8 +10,8 @@ import { accepted, agent, baseUrl, status, triggered, uuid, weekly } from '../jo
 
 const outline = outlineOf(program);
 
-/** A machine whose journal knows runs of two automations, an agent and another service, and whose config two profiles. */
-function createMachine(settings: Record<string, string> = { RUNCTL_BASE_URL: baseUrl }) {
+/** Completes words on a machine whose journal knows runs of two automations, an agent and another service, and whose config two profiles. */
+function createCompleter(settings: Record<string, string> = { RUNCTL_BASE_URL: baseUrl }) {
   const folder = temporaryFolder();
   const nowMs = () => Date.parse('2026-11-21T03:00:00.000Z');
   const { append } = openJournal({ folder, nowMs, onTrouble: (what) => expect.unreachable(what) });
@@ -47,7 +47,7 @@ describe('what this machine alone knows completes', () => {
     ['a field', ['result', '--field', 'summary.succ'], ['summary.succeededSteps']],
     ['an error type', ['trigger', 'a', '--watch', '--rerun-on', 'rea'], ['reaped']],
   ])('%s', (_, words, values) => {
-    const answer = createMachine()('fish', ...words);
+    const answer = createCompleter()('fish', ...words);
     expect(
       answer
         .trimEnd()
@@ -57,17 +57,17 @@ describe('what this machine alone knows completes', () => {
   });
 
   test('a run, with what was last known of it', () => {
-    expect(createMachine()('fish', 'status', uuid(1))).toBe(`${uuid(1)}\tnightly FAILED 2026-11-21T03:00\n`);
+    expect(createCompleter()('fish', 'status', uuid(1))).toBe(`${uuid(1)}\tnightly FAILED 2026-11-21T03:00\n`);
   });
 
   test('the runs of every service where no address is set', () => {
-    expect(createMachine({})('fish', 'status', uuid(4))).toContain(uuid(4));
-    expect(createMachine()('fish', 'status', uuid(4))).toBe('');
+    expect(createCompleter({})('fish', 'status', uuid(4))).toContain(uuid(4));
+    expect(createCompleter()('fish', 'status', uuid(4))).toBe('');
   });
 });
 
 test('the names of files are left to the shell', () => {
-  expect(createMachine()('zsh', 'status', '--api-key-file', '')).toBe(':files\n');
+  expect(createCompleter()('zsh', 'status', '--api-key-file', '')).toBe(':files\n');
 });
 
 test.each([
@@ -75,7 +75,7 @@ test.each([
   ['powershell', 'runctl trigger weekly/r', 'weekly/report\t\n'],
   ['bash', 'runctl trigger "weekly/r', 'weekly/report\n'],
 ])('%s gives the whole line up to the cursor: %s', (shell, line, answer) => {
-  expect(createMachine()(shell, line)).toBe(answer);
+  expect(createCompleter()(shell, line)).toBe(answer);
 });
 
 test('a machine without a journal and a config file has the words of the program alone', () => {

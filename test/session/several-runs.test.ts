@@ -191,7 +191,7 @@ test('the events of a trigger say that a run was started, as its document does',
   expect(problems.map(({ started }) => started)).toEqual(['yes', 'yes', 'yes', 'yes']);
 });
 
-test('what was skipped is no run that did not complete', async () => {
+test('skipped automations are not counted as incomplete', async () => {
   const { trigger, err } = createStage(() => ({
     trigger: async ({ target }) =>
       nameOf(target) === 'nightly 0' ? fault('already_active') : state('RUNNING', { executionId: idOf(1) }),

@@ -61,8 +61,8 @@ describe('a service that gives the key back in every spelling and every place', 
 
   test.each(commands)('is not quoted by `%s`', async (...args) => {
     const leaks = await mapConcurrently(answers, async ([name, fault]) => {
-      const { env: place } = await startFaultyService(() => fault);
-      const env = environment(place);
+      const { env: settings } = await startFaultyService(() => fault);
+      const env = environment(settings);
       const ended = await runProgram(args, { env, clock: createLeapingClock() });
       expect(ended.code).not.toBe(0);
       const text = written(ended, env);

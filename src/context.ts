@@ -22,7 +22,7 @@ export interface Context {
   /** Scrubbed of every secret. */
   stderr: Sink;
   /** The stream behind `stderr`, for a spinner that moves the cursor. */
-  terminal: NodeJS.WritableStream & { readonly columns?: number; readonly rows?: number };
+  terminal: NodeJS.WritableStream & { readonly columns: number; readonly rows: number };
   env: Env;
   clock: Clock;
   random(): number;

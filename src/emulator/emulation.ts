@@ -19,7 +19,7 @@ export interface Delivery {
   fault?: Fault['do'];
 }
 
-/** The service behind the faults of its scenario: what the server does with each request, as data. */
+/** The service behind the weather of its scenario: what the server does with each request, as data. */
 export function createEmulation(
   service: EmulatedService,
   { faults = [], errorShape = 'flat' }: Scenario,

@@ -9,7 +9,7 @@ export async function createReporter(options: ReporterOptions, context: Context)
   }
   if (options.quiet) return silentReporter;
   // A terminal of no columns makes a spinner write megabytes.
-  if (context.stderr.isTTY && (context.terminal.columns ?? 0) > 0 && context.env.TERM !== 'dumb') {
+  if (context.stderr.isTTY && context.terminal.columns > 0 && context.env.TERM !== 'dumb') {
     const { createBoard } = await import('./board.ts');
     return createBoard(options, context);
   }

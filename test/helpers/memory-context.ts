@@ -6,7 +6,7 @@ import { createVirtualClock } from './virtual-clock.ts';
 /** A context in memory: what is written is kept, and standard input is what the test says. */
 export interface Memory extends Context {
   stdin: PassThrough & { isTTY?: boolean; setRawMode?(raw: boolean): unknown };
-  terminal: PassThrough;
+  terminal: PassThrough & Context['terminal'];
   out(): string;
   err(): string;
   interrupt(reason: string): void;
@@ -22,7 +22,7 @@ export function createMemory(env: Record<string, string | undefined> = {}, input
     stdin,
     stdout,
     stderr,
-    terminal: new PassThrough(),
+    terminal: Object.assign(new PassThrough(), { columns: 80, rows: 24 }),
     env,
     clock: createVirtualClock(),
     random: () => 0.5,

@@ -4,7 +4,7 @@ import type { ErrorShape } from '../../src/emulator/scenario.ts';
 import { propertyRuns } from '../helpers/property-runs.ts';
 import { createRandom } from '../helpers/random.ts';
 import { faultsOfReply, faultsOfRequest } from './conformity.ts';
-import { createHarness } from './harness.ts';
+import { createEmulatorHarness } from './harness.ts';
 
 const secondMs = 1000;
 const names = ['nightly', 'a/b c', 'Übersicht 🚀'];
@@ -12,7 +12,7 @@ const shapes: ErrorShape[] = ['flat', 'string', 'nested', 'list', 'problem', 'da
 const outcomes = ['COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED'] as const;
 
 describe('the OpenAPI document', () => {
-  const { trigger, status, result, pass, deliver, automationUrl } = createHarness();
+  const { trigger, status, result, pass, deliver, automationUrl } = createEmulatorHarness();
   const { request } = deliver('POST', automationUrl('nightly', 'trigger'), { body: '{}' });
   const id = trigger('daily').json().executionId;
   const statusRequest = deliver('GET', automationUrl('daily', `executions/${id}`)).request;
@@ -90,7 +90,7 @@ const scenario = fc.record(
 test('in every situation the answers conform, no key starts two runs and no automation has two', () => {
   fc.assert(
     fc.property(scenario, fc.array(step, { maxLength: 40 }), fc.nat(), (scenario, steps, seed) => {
-      const harness = createHarness(scenario, { random: createRandom(seed) });
+      const harness = createEmulatorHarness(scenario, { random: createRandom(seed) });
       const idOf = new Map<string, string>();
       for (const step of steps) {
         if (step.kind === 'pass') harness.pass(step.ms);
@@ -125,7 +125,7 @@ test('in every situation the answers conform, no key starts two runs and no auto
 });
 
 test('a request to the harness conforms', () => {
-  const { deliver, automationUrl } = createHarness();
+  const { deliver, automationUrl } = createEmulatorHarness();
   for (const name of names) {
     const { request } = deliver('POST', automationUrl(name, 'trigger'), { body: '{}' });
     expect(faultsOfRequest(request)).toEqual([]);

@@ -3,7 +3,7 @@ import { parseScenario } from '../../src/emulator/parse-scenario.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { builtInScenarios, findBuiltInScenario } from '../../src/emulator/scenarios.ts';
 import { Problem } from '../../src/problems/problem.ts';
-import { createHarness } from './harness.ts';
+import { createEmulatorHarness } from './harness.ts';
 
 function mistakeIn(text: string): string {
   try {
@@ -126,7 +126,7 @@ describe('the built-in scenarios', () => {
 
   test('every-ending shows every final state and every type of error', () => {
     const { scenario } = builtInScenarios.find(({ name }) => name === 'every-ending') ?? {};
-    const harness = createHarness(scenario);
+    const harness = createEmulatorHarness(scenario);
     const endings = Object.keys(scenario?.automations ?? {}).map((name) => {
       const { executionId } = harness.trigger(name).json();
       harness.pass(5000);
@@ -146,7 +146,7 @@ describe('the built-in scenarios', () => {
   });
 
   test('bad-day has its bad hours, completes all the same, and takes the last credits', () => {
-    const harness = createHarness(findBuiltInScenario('bad-day'));
+    const harness = createEmulatorHarness(findBuiltInScenario('bad-day'));
     const key = 'nightly-2026-11-21';
     expect(() => harness.trigger('nightly', { key })).toThrow('no answer: loseAnswer');
     const { executionId } = harness.trigger('nightly', { key }).json();

@@ -16,6 +16,8 @@ export interface Slot {
 
 /** A trigger that is sent later could not be answered in time. */
 const leastForTriggerMs = 1_000;
+/** Each is a request to start a run. */
+const leastBetweenTriggersMs = 5_000;
 
 /** Waits for `--if-active wait`, within what is left of `--timeout`. */
 export function createSlot(
@@ -40,7 +42,8 @@ export function createSlot(
       if (retryAfterMs > leftMs) return slotTimeoutProblem(timeoutMs, identity, fault);
       let waitMs = 0;
       if (!active || active.executionId === passedId) {
-        const gapMs = limiter.stretch(jitter(schedule.gapMs(refusedAtMs - startMs), random));
+        const learnedMs = jitter(schedule.gapMs(refusedAtMs - startMs), random);
+        const gapMs = limiter.stretch(Math.max(leastBetweenTriggersMs, flags.intervalMs ?? learnedMs));
         waitMs = Math.min(gapMs, leftMs);
         reporter.observe({ event: 'waiting', for: 'slot', target, nextMs: waitMs });
       } else {
@@ -48,7 +51,8 @@ export function createSlot(
         if (watched.kind === 'timed_out') return slotTimeoutProblem(timeoutMs, identity);
         passedId = active.executionId;
       }
-      await pause(Math.max(waitMs, refusedAtMs + retryAfterMs - clock.elapsedMs()), clock, signal, retryAfterMs);
+      const restMs = Math.max(waitMs, refusedAtMs + retryAfterMs - clock.elapsedMs());
+      if (await pause(restMs, clock, signal, retryAfterMs)) watches.woke();
       if (signal.aborted) return noRunProblem(signal);
       return watches.leftMs() < leastForTriggerMs ? slotTimeoutProblem(timeoutMs, identity) : undefined;
     },

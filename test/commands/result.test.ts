@@ -26,11 +26,11 @@ test.each(['status', 'result'])(
 );
 
 test.each(['status', 'result'])(
-  '%s of a run that goes on ends with 0, or with 124 where the code is asked for',
+  '%s of a run that is unfinished ends with 0, or with 16 where the code is asked for',
   async (command) => {
     const { id, run } = await withRun({ hasEnded: false });
     expect(await run(command, id)).toMatchObject({ code: 0, stdout: expect.stringContaining('RUNNING') });
-    expect((await run(command, id, '--exit-status')).code).toBe(124);
+    expect((await run(command, id, '--exit-status')).code).toBe(16);
   },
 );
 

@@ -37,7 +37,7 @@ describe('what this machine alone knows completes', () => {
   test.each<[string, string[], string[]]>([
     ['an automation, as it is named in the journal', ['trigger', ''], ['nightly', 'weekly/report']],
     ['the value of --automation', ['list', '-a', 'wee'], ['weekly/report']],
-    ['a run by its automation', ['status', 'night'], ['nightly@last']],
+    ['a run by its automation', ['status', 'night'], ['nightly']],
     ['a run by its id', ['status', uuid(1)], [uuid(1)]],
     ['a profile of the config file', ['status', '--profile', ''], ['prod', 'staging']],
     ['an exit code by its name', ['explain', 'outcome_u'], ['outcome_unknown']],

@@ -1,7 +1,9 @@
 import { expect } from 'vitest';
 import { type Journal, openJournal } from '../../src/journal/journal.ts';
 import type { Problem } from '../../src/problems/problem.ts';
+import { defaults } from '../../src/runs/defaults.ts';
 import type { Service } from '../../src/runs/service.ts';
+import { createWatchGroup } from '../../src/runs/watch-group.ts';
 import { type Followed, followRun } from '../../src/session/follow-run.ts';
 import { knownRun } from '../../src/session/known-run.ts';
 import { sendTrigger } from '../../src/session/send-trigger.ts';
@@ -134,6 +136,7 @@ export function createSimulation(folder: string, options: ServiceOptions) {
       return { followed: await followRun(known, {}, session) };
     }
     const flags = { idempotencyKey: use.key, ifActive: use.ifActive, timeoutMs: 180_000 };
+    session.watches = createWatchGroup(flags.timeoutMs, clock);
     const start = await startRun({ target, body: '{}' }, flags, session);
     if (start.kind === 'failed') return { problem: start.problem };
     if (start.kind === 'skipped') return {};
@@ -142,6 +145,7 @@ export function createSimulation(folder: string, options: ServiceOptions) {
     expect(started, 'an id that was told is that of a run').toBeDefined();
     if (start.kind !== 'started') return {};
     if (!use.watches) return { started };
+    session.watches = createWatchGroup(defaults.timeoutMs, clock);
     const ours = { run: start.run, known: start.execution, triggeredAtMs: clock.nowMs() };
     return { started, followed: await followRun(ours, {}, session) };
   }

@@ -1,3 +1,4 @@
+import { stringifyJson } from '../json-text.ts';
 import type { ErrorShape } from './scenario.ts';
 
 /** An answer before it is on the wire. Header names are in lower case. */
@@ -19,6 +20,7 @@ export interface Refusal {
 
 /** What the service says no with. The interface names `notFound` and `runAlreadyActive`; the other codes are our own. */
 export const refusals = {
+  notLoopback: { status: 421, code: 'misdirectedRequest', message: 'The Host must be a name of this machine' },
   missingKey: { status: 401, code: 'missingApiKey', message: 'The header x-api-key is missing' },
   wrongKey: { status: 401, code: 'invalidApiKey', message: 'The API key is not valid' },
   notFound: { status: 422, code: 'notFound', message: 'There is no such execution' },
@@ -42,7 +44,7 @@ export const refusals = {
 } satisfies Record<string, Refusal>;
 
 export function jsonReply(status: number, document: unknown): Reply {
-  return reply(status, 'application/json; charset=utf-8', JSON.stringify(document));
+  return reply(status, 'application/json; charset=utf-8', stringifyJson(document));
 }
 
 export function htmlReply(status: number, sentence: string): Reply {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createFaultPlan } from '../../src/emulator/faults.ts';
-import type { Fault, FaultCondition } from '../../src/emulator/scenario.ts';
+import { createFaultSelector } from '../../src/emulator/faults.ts';
+import type { FaultCondition, InjectedFault } from '../../src/emulator/scenario.ts';
 import { createRandom } from '../helpers/random.ts';
 import { createStage } from './stage.ts';
 
@@ -17,25 +17,25 @@ describe('a fault strikes', () => {
     ['every second from the fifth on', { every: 2, from: 5 }, '.....x.x'],
     ['never', { chance: 0 }, '........'],
   ])('%s', (_, condition, expected) => {
-    const strike = createFaultPlan([{ ...condition, do: 'reset' }], createRandom(1));
-    const struck = Array.from({ length: 8 }, () => (strike({ kind: 'status' }) ? 'x' : '.'));
+    const select = createFaultSelector([{ ...condition, do: 'reset' }], createRandom(1));
+    const struck = Array.from({ length: 8 }, () => (select({ kind: 'status' }) ? 'x' : '.'));
     expect(struck.join('')).toBe(expected);
   });
 
   test('about as often as its chance says', () => {
-    const strike = createFaultPlan([{ chance: 0.3, do: 'reset' }], createRandom(7));
-    const struck = Array.from({ length: 1000 }, () => strike({ kind: 'status' })).filter(Boolean);
+    const select = createFaultSelector([{ chance: 0.3, do: 'reset' }], createRandom(7));
+    const struck = Array.from({ length: 1000 }, () => select({ kind: 'status' })).filter(Boolean);
     expect(struck.length).toBeGreaterThan(250);
     expect(struck.length).toBeLessThan(350);
   });
 
   test('requests of its kind and automation alone, and counts no others', () => {
-    const strike = createFaultPlan([{ on: 'result', automation: 'a', nth: 2, do: 'reset' }], Math.random);
-    expect(strike({ kind: 'result', automationName: 'a' })).toBeUndefined();
-    expect(strike({ kind: 'status', automationName: 'a' })).toBeUndefined();
-    expect(strike({ kind: 'result', automationName: 'b' })).toBeUndefined();
-    expect(strike({ kind: 'result' })).toBeUndefined();
-    expect(strike({ kind: 'result', automationName: 'a' })).toBeDefined();
+    const select = createFaultSelector([{ on: 'result', automation: 'a', nth: 2, do: 'reset' }], Math.random);
+    expect(select({ kind: 'result', automationName: 'a' })).toBeUndefined();
+    expect(select({ kind: 'status', automationName: 'a' })).toBeUndefined();
+    expect(select({ kind: 'result', automationName: 'b' })).toBeUndefined();
+    expect(select({ kind: 'result' })).toBeUndefined();
+    expect(select({ kind: 'result', automationName: 'a' })).toBeDefined();
   });
 
   test.each<[FaultCondition['during'], number[], number[]]>([
@@ -43,26 +43,26 @@ describe('a fault strikes', () => {
     [{ after: '1h' }, [60, 600], [59]],
     [{ for: '1h' }, [0, 59], [60]],
   ])('while the run is of the age %j', (during, inside, outside) => {
-    const strike = createFaultPlan([{ during, do: 'reset' }], Math.random);
-    for (const minutes of inside) expect(strike({ kind: 'status', ageMs: minutes * minuteMs })).toBeDefined();
-    for (const minutes of outside) expect(strike({ kind: 'status', ageMs: minutes * minuteMs })).toBeUndefined();
-    expect(strike({ kind: 'trigger' })).toBeUndefined();
+    const select = createFaultSelector([{ during, do: 'reset' }], Math.random);
+    for (const minutes of inside) expect(select({ kind: 'status', ageMs: minutes * minuteMs })).toBeDefined();
+    for (const minutes of outside) expect(select({ kind: 'status', ageMs: minutes * minuteMs })).toBeUndefined();
+    expect(select({ kind: 'trigger' })).toBeUndefined();
   });
 
   test('before the next in the list, which counts the request all the same', () => {
-    const strike = createFaultPlan(
+    const select = createFaultSelector(
       [
         { nth: 1, do: 'reset' },
         { nth: 2, do: 'close' },
       ],
       Math.random,
     );
-    expect([1, 2, 3].map(() => strike({ kind: 'status' })?.do)).toEqual(['reset', 'close', undefined]);
+    expect([1, 2, 3].map(() => select({ kind: 'status' })?.do)).toEqual(['reset', 'close', undefined]);
   });
 });
 
 describe('the service', () => {
-  test.each<[Fault, number]>([
+  test.each<[InjectedFault, number]>([
     [{ do: 'status', status: 502 }, 0],
     [{ do: 'status', status: 502, acts: true }, 1],
     [{ do: 'html' }, 0],
@@ -103,7 +103,7 @@ describe('the service', () => {
 });
 
 describe('a planned answer', () => {
-  test.each<[Fault, number, string, RegExp]>([
+  test.each<[InjectedFault, number, string, RegExp]>([
     [{ do: 'status', status: 503 }, 503, 'application/json; charset=utf-8', /^\{"code":"plannedFault"/],
     [{ do: 'status', status: 418, body: { any: [1] } }, 418, 'application/json; charset=utf-8', /^\{"any":\[1\]\}$/],
     [{ do: 'status', status: 502, body: 'bad' }, 502, 'text/plain; charset=utf-8', /^bad$/],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { parseScenario } from '../../src/emulator/parse-scenario.ts';
+import { builtInScenarios, findBuiltInScenario } from '../../src/emulator/built-in-scenarios.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
-import { builtInScenarios, findBuiltInScenario } from '../../src/emulator/scenarios.ts';
+import { parseScenario } from '../../src/emulator/scenario.ts';
 import { Problem } from '../../src/problems/problem.ts';
 import { createStage } from './stage.ts';
 
@@ -73,7 +73,7 @@ describe('parseScenario', () => {
   });
 
   test.each([
-    ['', 'my.json is not JSON: Unexpected end of JSON input'],
+    ['', 'my.json cannot be read as JSON'],
     ['[]', 'my.json: a scenario is a JSON object'],
     ['{"fault":[]}', 'my.json: fault is not a field of a scenario'],
     ['{"automations":{"*":{"durationMs":5}}}', 'my.json: automations["*"].durationMs is not a field of a scenario'],

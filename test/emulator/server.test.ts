@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { request } from 'undici';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Fault, Scenario } from '../../src/emulator/scenario.ts';
+import type { InjectedFault, Scenario } from '../../src/emulator/scenario.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts';
 import { Problem } from '../../src/problems/problem.ts';
 import { ampleLimitMs, shortLimitMs } from '../helpers/real-time.ts';
@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 
 async function start(scenario: Scenario = {}, options: Partial<EmulatorOptions> = {}): Promise<Emulator> {
-  const emulator = await startEmulator({ scenario, ...options });
+  const emulator = await startEmulator({ scenario, keepsRequests: true, ...options });
   running.push(emulator);
   return emulator;
 }
@@ -55,7 +55,7 @@ describe('over HTTP', () => {
 
   test('a request is told in a line that holds no key', async () => {
     const lines: string[] = [];
-    const faults: Fault[] = [{ nth: 1, do: 'status', status: 502 }];
+    const faults: InjectedFault[] = [{ nth: 1, do: 'status', status: 502 }];
     const emulator = await start({ faults }, { onRequest: (line) => lines.push(line), apiKey: 'secret' });
     await (await trigger(emulator)).body.dump();
     await (await trigger(emulator)).body.dump();
@@ -90,10 +90,10 @@ describe('over HTTP', () => {
 
 describe('a fault on the wire', () => {
   /** For what would hang; whatever ends by itself has time enough. */
-  const limit = ({ do: what }: Fault) =>
+  const limit = ({ do: what }: InjectedFault) =>
     AbortSignal.timeout(/hang|drip|delay/.test(what) ? shortLimitMs : ampleLimitMs);
 
-  test.each<[Fault, RegExp]>([
+  test.each<[InjectedFault, RegExp]>([
     [{ do: 'reset' }, /ECONNRESET/],
     [{ do: 'loseAnswer' }, /ECONNRESET/],
     [{ do: 'close' }, /other side closed/],
@@ -104,7 +104,7 @@ describe('a fault on the wire', () => {
     await expect(trigger(emulator, 'nightly', limit(fault))).rejects.toThrow(message);
   });
 
-  test.each<[Fault, RegExp]>([
+  test.each<[InjectedFault, RegExp]>([
     [{ do: 'truncate' }, /body length does not match|other side closed/],
     [{ do: 'hangBody' }, /aborted due to timeout/],
     [{ do: 'drip', gap: '1s' }, /aborted due to timeout/],
@@ -119,7 +119,7 @@ describe('a fault on the wire', () => {
     expect(emulator.runs()).toHaveLength(1);
   });
 
-  test.each<Fault>([
+  test.each<InjectedFault>([
     { do: 'drip', gap: '0s' },
     { do: 'delay', delay: '30ms' },
   ])('%j only takes time', async (fault) => {

@@ -1,4 +1,5 @@
-import type { OptionOutline, Outline, ValueOutline } from './outline.ts';
+import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from '../cli/define-command.ts';
+import { helpOption, versionOption } from '../cli/help.ts';
 
 export interface Candidate {
   /** The whole word. */
@@ -6,77 +7,101 @@ export interface Candidate {
   about?: string;
 }
 
+/** Where a value is typed: the name of its argument or option, without dashes and brackets, and what it may be. */
+export interface Place {
+  name: string;
+  choices?: readonly string[];
+}
+
 /** The values that fit a place; `files` where the shell knows better. */
-export type ValuesOf = (place: ValueOutline) => Iterable<Candidate> | 'files';
+export type ValuesOf = (place: Place) => Iterable<Candidate> | 'files';
 
 /** What may stand for the last of the words, which may be empty; the words follow the name of the program. */
-export function candidatesFor(words: readonly string[], outline: Outline, valuesOf: ValuesOf): Candidate[] | 'files' {
-  const earlier = words.slice(0, -1);
+export function candidatesFor(
+  words: readonly string[],
+  program: CommandDefinition,
+  valuesOf: ValuesOf,
+): Candidate[] | 'files' {
   const current = words.at(-1) ?? '';
-  const { command, place, wantsValue, isPastOptions } = findPlace(earlier, outline);
-  const isOption = current.startsWith('-') && !wantsValue && !isPastOptions;
+  const { command, argument, option, isPastOptions } = readWords(words.slice(0, -1), program);
+  const isOption = current.startsWith('-') && !option && !isPastOptions;
   const [, flag = '', typed = ''] = (isOption && /^(--[^=]+)=(.*)$/s.exec(current)) || [];
   if (flag) {
-    const option = findOption(command, flag);
-    const values = option?.value ? valuesOf(option.value) : [];
+    const values = valuesFor(placeOfOption(findOption(command, flag)));
     if (values === 'files') return 'files';
     return startingWith(typed, values).map(({ value, about }) => ({ value: `${flag}=${value}`, about }));
   }
   if (isOption) return startingWith(current, flagsOf(command, current));
-  if (!wantsValue && command.commands.length > 0) {
-    return startingWith(
-      current,
-      command.commands.map(({ name, about }) => ({ value: name, about })),
-    );
-  }
-  const values = place ? valuesOf(place) : [];
+  if (!option && command.commands) return startingWith(current, command.commands.map(asCandidate));
+  const values = valuesFor(placeOfOption(option) ?? placeOfArgument(argument));
   return values === 'files' ? 'files' : startingWith(current, values);
+
+  function valuesFor(place: Place | undefined) {
+    return place ? valuesOf(place) : [];
+  }
 }
 
-interface Place {
-  command: Outline;
-  place: ValueOutline | undefined;
-  /** Is it the value of an option that was typed just before? */
-  wantsValue: boolean;
+interface Reading {
+  command: CommandDefinition;
+  /** The argument that is next. */
+  argument: ArgumentDefinition | undefined;
+  /** The option before it, if that wants a value. */
+  option: OptionDefinition | undefined;
   /** Is there a `--` before it? */
   isPastOptions: boolean;
 }
 
-function findPlace(words: readonly string[], outline: Outline): Place {
-  let command = outline;
+function readWords(words: readonly string[], program: CommandDefinition): Reading {
+  let command = program;
   let given = 0;
-  let option: OptionOutline | undefined;
+  let option: OptionDefinition | undefined;
   let isPastOptions = false;
   for (const word of words) {
+    const inner = command.commands?.find(({ name }) => name === word);
     if (option) option = undefined;
     else if (isPastOptions) given++;
     else if (word === '--') isPastOptions = true;
-    else if (word.startsWith('-') && word !== '-') option = valueless(word) ? undefined : findOption(command, word);
-    else {
-      const inner = command.commands.find(({ name }) => name === word);
-      if (inner) command = inner;
-      else given++;
-    }
-    if (!option?.value) option = undefined;
+    else if (word.startsWith('-') && word !== '-') option = findOption(command, word);
+    else if (inner) command = inner;
+    else given++;
+    if (!placeOfOption(option)) option = undefined;
   }
-  const last = command.arguments.at(-1);
-  const argument = command.arguments[given] ?? (last?.isVariadic ? last : undefined);
-  return { command, place: option?.value ?? argument, wantsValue: option !== undefined, isPastOptions };
+  const args = Object.values(command.arguments ?? {});
+  const last = args.at(-1);
+  const argument = args[given] ?? (last?.form.includes('...') ? last : undefined);
+  return { command, argument, option, isPastOptions };
 }
 
-const valueless = (word: string) => word.includes('=');
+const asCandidate = ({ name, about }: CommandDefinition): Candidate => ({ value: name, about });
 
-const findOption = ({ options }: Outline, flag: string) => options.find(({ flags }) => flags.includes(flag));
+const optionsOf = ({ options = {}, version }: CommandDefinition) => [
+  ...Object.values(options),
+  ...(version ? [versionOption] : []),
+  helpOption,
+];
+
+/** `-w` and `--watch` of `-w, --watch <form>`. */
+const namesOf = ({ flags }: OptionDefinition): string[] => flags.match(/(?<!\S)--?[\w-]+/g) ?? [];
+
+const findOption = (command: CommandDefinition, flag: string) =>
+  optionsOf(command).find((option) => namesOf(option).includes(flag));
+
+function placeOfOption(option: OptionDefinition | undefined): Place | undefined {
+  if (!option?.flags.includes('<')) return undefined;
+  return { name: namesOf(option).at(-1)?.replace(/^--/, '') ?? '', choices: option.choices?.map(String) };
+}
+
+const placeOfArgument = (argument: ArgumentDefinition | undefined): Place | undefined =>
+  argument && { name: argument.form.replace(/\W/g, ''), choices: argument.choices?.map(String) };
 
 /** The long flags; the short ones only where nothing but a dash is typed. */
-function flagsOf({ options }: Outline, typed: string): Candidate[] {
-  return options.flatMap(({ flags, about }) =>
-    flags
+function flagsOf(command: CommandDefinition, typed: string): Candidate[] {
+  return optionsOf(command).flatMap((option) =>
+    namesOf(option)
       .filter((flag) => flag.startsWith('--') || (typed.length === 2 && flag === typed))
-      .map((flag) => ({ value: flag, about })),
+      .map((flag) => ({ value: flag, about: option.about })),
   );
 }
 
-function startingWith(typed: string, values: Iterable<Candidate>): Candidate[] {
-  return [...values].filter(({ value }) => value.startsWith(typed));
-}
+const startingWith = (typed: string, values: Iterable<Candidate>) =>
+  [...values].filter(({ value }) => value.startsWith(typed));

@@ -22,7 +22,7 @@ export async function readRequest(incoming: IncomingMessage): Promise<ServiceReq
     for await (const chunk of incoming) {
       chunks.push(chunk);
       bytes += chunk.length;
-      // Leaving the loop ends the connection. Any page in a browser on this machine may send to it.
+      // Any page in a browser on this machine may send to it.
       if (bytes > mostBodyBytes) return undefined;
     }
   } catch {

@@ -210,7 +210,7 @@ export function checkScenario(value: unknown, source: string): Scenario {
 /** What is wrong, naming the path of the field, such as `faults[0].nth` or `automations["a b"].duration`. */
 function mistakeOf(issue: v.BaseIssue<unknown>): string {
   const keys = (issue.path ?? []).map(({ key }) =>
-    /^[a-z]\w*$/i.test(String(key)) ? `.${key}` : `[${JSON.stringify(key)}]`,
+    /^[a-z_]\w*$/i.test(String(key)) ? `.${key}` : `[${JSON.stringify(key)}]`,
   );
   const path = keys.join('').replace(/^\./, '');
   if (issue.expected === 'never') return `${path} is not a field of a scenario`;

@@ -81,7 +81,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
 
   const server = createServer(async (incoming, response) => {
     const request = await readRequest(incoming);
-    if (!request) return;
+    if (!request) return void response.destroy();
     const now = { realMs: nowMs(), emulatedMs: emulatedMs() };
     const planned = isForLoopback(incoming) ? respond(request, now) : misdirected;
     const { fault, reply } = planned;

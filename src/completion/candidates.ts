@@ -7,7 +7,7 @@ export interface Candidate {
   about?: string;
 }
 
-/** Where a value is typed: the name of its argument or option, without dashes and brackets, and what it may be. */
+/** Where a value is typed: the name of its argument or option, without dashes and brackets, and its only values. */
 export interface Place {
   name: string;
   choices?: readonly string[];
@@ -23,56 +23,41 @@ export function candidatesFor(
   valuesOf: ValuesOf,
 ): Candidate[] | 'files' {
   const current = words.at(-1) ?? '';
-  const { command, argument, option, isPastOptions } = readWords(words.slice(0, -1), program);
-  const isOption = current.startsWith('-') && !option && !isPastOptions;
-  const [, flag = '', typed = ''] = (isOption && /^(--[^=]+)=(.*)$/s.exec(current)) || [];
+  const { command, place, wantsValue, isPastOptions } = findPlace(words.slice(0, -1), program);
+  const isOption = current.startsWith('-') && !wantsValue && !isPastOptions;
+  const [, flag, typed = ''] = (isOption && /^(--[^=]+)=(.*)$/s.exec(current)) || [];
   if (flag) {
-    const values = valuesFor(placeOfOption(findOption(command, flag)));
-    if (values === 'files') return 'files';
-    return startingWith(typed, values).map(({ value, about }) => ({ value: `${flag}=${value}`, about }));
+    const ofFlag = placeOfOption(findOption(command, flag));
+    return startingWith(typed, ofFlag ? valuesOf(ofFlag) : [], `${flag}=`);
   }
   if (isOption) return startingWith(current, flagsOf(command, current));
-  if (!option && command.commands) return startingWith(current, command.commands.map(asCandidate));
-  const values = valuesFor(placeOfOption(option) ?? placeOfArgument(argument));
-  return values === 'files' ? 'files' : startingWith(current, values);
-
-  function valuesFor(place: Place | undefined) {
-    return place ? valuesOf(place) : [];
+  if (!wantsValue && command.commands) {
+    const names = command.commands.map(({ name, about }) => ({ value: name, about }));
+    return startingWith(current, names);
   }
+  return startingWith(current, place ? valuesOf(place) : []);
 }
 
-interface Reading {
-  command: CommandDefinition;
-  /** The argument that is next. */
-  argument: ArgumentDefinition | undefined;
-  /** The option before it, if that wants a value. */
-  option: OptionDefinition | undefined;
-  /** Is there a `--` before it? */
-  isPastOptions: boolean;
-}
-
-function readWords(words: readonly string[], program: CommandDefinition): Reading {
+function findPlace(words: readonly string[], program: CommandDefinition) {
   let command = program;
   let given = 0;
-  let option: OptionDefinition | undefined;
+  let ofOption: Place | undefined;
   let isPastOptions = false;
   for (const word of words) {
     const inner = command.commands?.find(({ name }) => name === word);
-    if (option) option = undefined;
+    if (ofOption) ofOption = undefined;
     else if (isPastOptions) given++;
     else if (word === '--') isPastOptions = true;
-    else if (word.startsWith('-') && word !== '-') option = findOption(command, word);
+    else if (word.startsWith('-') && word !== '-') ofOption = placeOfOption(findOption(command, word));
     else if (inner) command = inner;
     else given++;
-    if (!placeOfOption(option)) option = undefined;
   }
   const args = Object.values(command.arguments ?? {});
   const last = args.at(-1);
   const argument = args[given] ?? (last?.form.includes('...') ? last : undefined);
-  return { command, argument, option, isPastOptions };
+  const place = ofOption ?? (argument && placeOfArgument(argument));
+  return { command, place, wantsValue: ofOption !== undefined, isPastOptions };
 }
-
-const asCandidate = ({ name, about }: CommandDefinition): Candidate => ({ value: name, about });
 
 const optionsOf = ({ options = {}, version }: CommandDefinition) => [
   ...Object.values(options),
@@ -91,8 +76,10 @@ function placeOfOption(option: OptionDefinition | undefined): Place | undefined 
   return { name: namesOf(option).at(-1)?.replace(/^--/, '') ?? '', choices: option.choices?.map(String) };
 }
 
-const placeOfArgument = (argument: ArgumentDefinition | undefined): Place | undefined =>
-  argument && { name: argument.form.replace(/\W/g, ''), choices: argument.choices?.map(String) };
+const placeOfArgument = ({ form, choices }: ArgumentDefinition): Place => ({
+  name: form.replace(/\W/g, ''),
+  choices: choices?.map(String),
+});
 
 /** The long flags; the short ones only where nothing but a dash is typed. */
 function flagsOf(command: CommandDefinition, typed: string): Candidate[] {
@@ -103,5 +90,8 @@ function flagsOf(command: CommandDefinition, typed: string): Candidate[] {
   );
 }
 
-const startingWith = (typed: string, values: Iterable<Candidate>) =>
-  [...values].filter(({ value }) => value.startsWith(typed));
+function startingWith(typed: string, values: Iterable<Candidate> | 'files', before = ''): Candidate[] | 'files' {
+  if (values === 'files') return 'files';
+  const fitting = [...values].filter(({ value }) => value.startsWith(typed));
+  return fitting.map(({ value, about }) => ({ value: before + value, about }));
+}

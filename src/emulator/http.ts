@@ -35,37 +35,41 @@ const longestTimerMs = 2 ** 31 - 1;
 
 /** Sends a response, or breaks it on its way. */
 export function sendResponse(response: ServerResponse, planned: EmulatedResponse, date: Date): void {
-  const { wire, reply, delayMs = 0 } = planned;
+  const { wire, reply, delayMs = 0, gapMs = 0 } = planned;
   if (wire === 'reset') response.socket?.resetAndDestroy();
   else if (wire === 'close') response.socket?.destroy();
-  else if (!reply || response.destroyed) return;
-  else if (delayMs === 0) send(response, reply, planned, date);
-  else {
-    const timer = setTimeout(() => send(response, reply, planned, date), Math.min(delayMs, longestTimerMs));
-    response.once('close', () => clearTimeout(timer));
+  else if (wire !== 'hang' && reply && !response.destroyed) {
+    const send = () => bodySenders[wire](response, sendHead(response, reply, date), gapMs);
+    if (delayMs === 0) send();
+    else {
+      const timer = setTimeout(send, Math.min(delayMs, longestTimerMs));
+      response.once('close', () => clearTimeout(timer));
+    }
   }
 }
 
-function send(response: ServerResponse, reply: Reply, { wire, gapMs = 0 }: EmulatedResponse, date: Date): void {
-  const { status, headers, body } = reply;
+/** Returns the bytes of the body that it announces. */
+function sendHead(response: ServerResponse, { status, headers, body }: Reply, date: Date): Buffer {
   // RFC 9110 §8.6: these carry neither a body nor its length, whatever the scenario says.
   const hasBody = status !== 204 && status !== 304;
   const bytes = Buffer.from(hasBody ? body : '');
   const length = hasBody && { 'content-length': bytes.length };
   response.writeHead(status, { ...headers, ...length, date: date.toUTCString() });
-  if (wire === 'whole') response.end(bytes);
-  else if (wire === 'drip') drip(response, bytes, gapMs);
-  else response.write(bytes.subarray(0, bytes.length / 2), () => wire === 'truncate' && response.socket?.end());
+  return bytes;
 }
 
-function drip(response: ServerResponse, bytes: Buffer, gapMs: number): void {
-  let sent = 0;
-  const timer = setInterval(
-    () => {
-      if (sent < bytes.length) response.write(bytes.subarray(sent, ++sent));
-      else response.end();
-    },
-    Math.min(gapMs, longestTimerMs),
-  );
-  response.once('close', () => clearInterval(timer));
-}
+type BodyWire = Exclude<EmulatedResponse['wire'], 'reset' | 'close' | 'hang'>;
+
+const bodySenders: Record<BodyWire, (response: ServerResponse, bytes: Buffer, gapMs: number) => void> = {
+  whole: (response, bytes) => response.end(bytes),
+  hangBody: (response, bytes) => response.write(firstHalf(bytes)),
+  truncate: (response, bytes) => response.write(firstHalf(bytes), () => response.socket?.end()),
+  drip(response, bytes, gapMs) {
+    let sent = 0;
+    const sendNext = () => (sent < bytes.length ? response.write(bytes.subarray(sent, ++sent)) : response.end());
+    const timer = setInterval(sendNext, Math.min(gapMs, longestTimerMs));
+    response.once('close', () => clearInterval(timer));
+  },
+};
+
+const firstHalf = (bytes: Buffer) => bytes.subarray(0, bytes.length / 2);

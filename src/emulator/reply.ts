@@ -43,8 +43,8 @@ export const refusals = {
   },
 } satisfies Record<string, Refusal>;
 
-export function jsonReply(status: number, document: unknown): Reply {
-  return reply(status, 'application/json; charset=utf-8', stringifyJson(document));
+export function jsonReply(status: number, document: unknown, type = 'application/json; charset=utf-8'): Reply {
+  return reply(status, type, stringifyJson(document));
 }
 
 export function htmlReply(status: number, sentence: string): Reply {
@@ -65,12 +65,10 @@ const errorForms: Record<ErrorShape, (refusal: Refusal) => Reply> = {
   list: ({ status, code, message, executionId }) =>
     jsonReply(status, { errors: [{ code, detail: message, executionId }] }),
   // RFC 9457
-  problem: ({ status, code, message, executionId }) =>
-    reply(
-      status,
-      'application/problem+json',
-      JSON.stringify({ type: 'about:blank', title: code, status, detail: message, code, executionId }),
-    ),
+  problem: ({ status, code, message, executionId }) => {
+    const document = { type: 'about:blank', title: code, status, detail: message, code, executionId };
+    return jsonReply(status, document, 'application/problem+json');
+  },
   data: (refusal) => jsonReply(refusal.status, { data: facts(refusal) }),
   text: (refusal) => reply(refusal.status, 'text/plain; charset=utf-8', sentence(refusal)),
   html: (refusal) => htmlReply(refusal.status, sentence(refusal)),

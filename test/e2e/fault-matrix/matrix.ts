@@ -1,6 +1,7 @@
 // Every fault against every command of the program. A cell holds the exit code, `problem.started`, and how often the far
 // end was asked: once, again, or – where nothing could count.
 import { expect, test } from 'vitest';
+import { parseDuration } from '../../../src/runs/duration.ts';
 import type { FaultyService } from '../../helpers/faulty-server.ts';
 import { mapConcurrently } from '../../helpers/map-concurrently.ts';
 import { networkFaults } from '../../helpers/network-faults.ts';
@@ -22,29 +23,29 @@ drip                         12 unknown again  10 no again   10 no again   10 no
 truncation                   12 unknown again  10 no again   10 no again   10 no again
 early 100                    12 unknown again  10 no again   10 no again   10 no again
 408                          12 unknown again  10 no again   10 no again   10 no again
-429                          9 no again        9 no again    9 no again    10 no again
-429, seconds                 9 no once         9 no once     9 no once     10 no once
-429, date                    9 no once         9 no once     9 no once     10 no once
-429, past date               9 no again        9 no again    9 no again    10 no again
-429, garbage                 9 no again        9 no again    9 no again    10 no again
-429, huge                    9 no once         9 no once     9 no once     10 no once
+429                          9 no again        9 no again    9 no again    9 no again
+429, seconds                 9 no once         9 no once     9 no once     124 no once
+429, date                    9 no once         9 no once     9 no once     124 no once
+429, past date               9 no again        9 no again    9 no again    9 no again
+429, garbage                 9 no again        9 no again    9 no again    9 no again
+429, huge                    9 no once         9 no once     9 no once     124 no once
 500                          12 unknown again  10 no again   10 no again   10 no again
 501                          12 unknown once   11 no once    11 no once    10 no again
 502 HTML                     12 unknown again  10 no again   10 no again   10 no again
 503                          12 unknown again  10 no again   10 no again   10 no again
-503, seconds                 12 unknown once   10 no once    10 no once    10 no once
+503, seconds                 12 unknown once   10 no once    10 no once    124 no once
 504                          12 unknown again  10 no again   10 no again   10 no again
-200 HTML                     12 unknown again  11 no again   11 no again   10 no again
-no body                      12 unknown again  11 no again   11 no again   10 no again
-wrong JSON                   12 unknown again  11 no again   11 no again   10 no again
-wrong types                  12 unknown again  11 no again   11 no again   10 no again
-another run                  0 - once          11 no again   11 no again   10 no again
-huge body                    12 unknown once   11 no once    11 no once    11 no once
-gzip bomb                    12 unknown once   11 no once    11 no once    11 no once
-broken gzip                  12 unknown again  11 no again   11 no again   10 no again
+200 HTML                     12 unknown again  10 no again   10 no again   10 no again
+no body                      12 unknown again  10 no again   10 no again   10 no again
+wrong JSON                   12 unknown again  10 no again   10 no again   10 no again
+wrong types                  12 unknown again  10 no again   10 no again   10 no again
+another run                  0 - once          10 no again   10 no again   10 no again
+huge body                    12 unknown once   10 no once    10 no once    10 no again
+gzip bomb                    12 unknown once   10 no once    10 no once    10 no again
+broken gzip                  12 unknown again  10 no again   10 no again   10 no again
 TLS alert                    10 no once        10 no once    10 no once    10 no once
-redirect                     11 no once        11 no once    11 no once    11 no once
-see other                    12 unknown once   11 no once    11 no once    11 no once
+redirect                     11 no once        11 no once    11 no once    10 no again
+see other                    12 unknown once   11 no once    11 no once    10 no again
 refused                      10 no –           10 no –       10 no –       10 no –
 unresolvable                 10 no –           10 no –       10 no –       10 no –
 TLS stall                    10 no again       10 no again   10 no again   10 no again
@@ -141,6 +142,9 @@ function runAt(service: FaultyService, fault: string, command: Command, patience
     NODE_EXTRA_CA_CERTS: trustedAuthority().file,
     ...service.env,
   };
-  const limits = ['--request-timeout', `${requestTimeoutMs(fault)}ms`, '--give-up-after', patience];
+  const requestMs = requestTimeoutMs(fault);
+  const limits = ['--request-timeout', `${requestMs}ms`, '--give-up-after', patience];
+  // A watch waits for as long as the service asks.
+  if (command === 'watch') limits.push('--timeout', `${(parseDuration(patience) ?? 0) + requestMs}ms`);
   return (isProcess ? runProcess : runProgram)([...commands[command], ...limits, '--json'], { env });
 }

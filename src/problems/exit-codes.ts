@@ -58,7 +58,7 @@ const table = [
   {
     code: 5,
     name: 'already_active',
-    meaning: 'the automation is already running',
+    meaning: 'the automation is already running; with `--if-active wait`: still, when `--timeout` passed',
     started: 'no',
     repeat: 'later',
     advice: 'An Automation has one active run at most. `--if-active wait`, `skip` or `attach` says what to do instead.',
@@ -90,7 +90,7 @@ const table = [
   {
     code: 9,
     name: 'rate_limited',
-    meaning: 'still refused with 429 when patience ended',
+    meaning: '429 until the retries ended',
     started: 'no',
     repeat: 'later',
     advice: 'Come back when the message says, or wait longer with `--give-up-after`.',
@@ -98,7 +98,7 @@ const table = [
   {
     code: 10,
     name: 'unavailable',
-    meaning: 'the service could not be reached, or kept failing',
+    meaning: 'no valid answer until the retries ended, or at once where a retry cannot help (certificate, proxy)',
     started: 'no / still running',
     repeat: 'yes',
     advice:
@@ -156,7 +156,7 @@ const table = [
   {
     code: 124,
     name: 'watch_timeout',
-    meaning: '`--timeout` passed; the run goes on',
+    meaning: '`--timeout` passed; the run was left alone',
     started: 'yes',
     repeat: '`runctl watch`',
     advice: 'The run was left alone. `runctl watch` follows it again.',
@@ -164,7 +164,7 @@ const table = [
   {
     code: 129,
     name: 'interrupted_hangup',
-    meaning: 'interrupted by SIGHUP; the run goes on',
+    meaning: 'interrupted by SIGHUP; the run was left alone',
     started: 'yes',
     repeat: '`runctl watch`',
     advice: 'The run was left alone. `runctl watch` follows it again; after a cut trigger, `runctl recover`.',
@@ -172,7 +172,7 @@ const table = [
   {
     code: 130,
     name: 'interrupted',
-    meaning: 'interrupted by Ctrl-C; the run goes on',
+    meaning: 'interrupted by Ctrl-C; the run was left alone',
     started: 'yes',
     repeat: '`runctl watch`',
     advice: 'The run was left alone. `runctl watch` follows it again; after a cut trigger, `runctl recover`.',
@@ -180,7 +180,7 @@ const table = [
   {
     code: 143,
     name: 'interrupted_terminated',
-    meaning: 'interrupted by SIGTERM; the run goes on',
+    meaning: 'interrupted by SIGTERM; the run was left alone',
     started: 'yes',
     repeat: '`runctl watch`',
     advice: 'The run was left alone. `runctl watch` follows it again; after a cut trigger, `runctl recover`.',

@@ -103,7 +103,7 @@ describe.each(signals)('%s', (signal) => {
     expect(ended).toMatchObject({ code: codes[signal] });
     expect(ended.lastedMs).toBeLessThan(ended.atOnceMs);
     expect(ended.stderr).toContain(`runctl watch ${id}`);
-    expect(ended.stderr).toContain('the run goes on');
+    expect(ended.stderr).toContain('the run was left alone');
     expect(JSON.parse(ended.stdout)).toMatchObject({
       executionId: id,
       status: 'RUNNING',

@@ -122,7 +122,7 @@ describe('without HOME and XDG folders', () => {
     });
   });
 
-  test.each([['list'], ['recover'], ['watch', '--all'], ['status'], ['result'], ['watch', 'nightly@last']])(
+  test.each([['list'], ['recover'], ['watch', '--all'], ['status'], ['result'], ['watch', 'nightly']])(
     '%s %s is refused in one line',
     async (...argv) => {
       const { stderr, code } = await runProgram(argv.filter(Boolean), { env: (await homeless()).env });

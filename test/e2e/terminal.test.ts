@@ -59,13 +59,13 @@ describe('a watch on a terminal', () => {
     expect(written.lastIndexOf(`${esc}[?25h`)).toBeGreaterThan(written.lastIndexOf(`${esc}[?25l`));
   });
 
-  test('ends at once with Ctrl-C, says that the run goes on, and gives the cursor back', async () => {
+  test('ends at once with Ctrl-C, says that the run was left alone, and gives the cursor back', async () => {
     const screen = await onScreen(watching, going);
     await screen.sees(/RUNNING/);
     screen.type(ctrlC);
     const { code, text } = await atTheEnd(screen);
     expect(code).toBe(130);
-    expect(text).toContain('interrupted: the run goes on');
+    expect(text).toContain('interrupted: the run was left alone');
     expect(text).toContain(`runctl watch ${screen.emulator.runs()[0]?.executionId}`);
     const written = screen.written();
     expect(written.lastIndexOf(`${esc}[?25h`)).toBeGreaterThan(written.lastIndexOf(`${esc}[?25l`));
@@ -76,8 +76,8 @@ describe('a watch on a terminal', () => {
     const screen = await onScreen([...watching, '--give-up-after', '2s'], { ...going, faults });
     expect(await screen.sees(/last seen RUNNING \d(\.\d)?s ago/)).toContain('502');
     const { code, text } = await atTheEnd(screen);
-    expect(code).toBe(10);
-    expect(text).toContain('the run may still be going, last seen RUNNING');
+    expect(code).toBe(14);
+    expect(text).toContain('the run may still be running, last confirmed RUNNING');
   });
 
   test('shows how long the automation usually takes', async () => {

@@ -2,6 +2,7 @@ import type { Answer, Execution, RunResult, Service } from '../runs/service.ts';
 import { resultPath, statusPath, triggerPath } from './endpoints.ts';
 import type { HttpRequest, Transport } from './exchange.ts';
 import { faultOf } from './network-fault.ts';
+import type { ProxySettings } from './proxy.ts';
 import { answerOf, type Reading } from './response.ts';
 import { readExecution, readResult } from './schema.ts';
 
@@ -9,6 +10,8 @@ export interface HttpServiceOptions {
   transport: Transport;
   /** Without a trailing slash and without `/v0`. */
   baseUrl: string;
+  /** The proxy that the transport goes through. */
+  proxy?: ProxySettings;
   apiKey: string;
   requestTimeoutMs: number;
   /** The largest result body that is read, in bytes. */
@@ -50,7 +53,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
       signal,
     );
     if (exchange.kind === 'response') return answerOf(exchange.response, { ...reading, nowMs: nowMs(), scrub });
-    const attempt = { host, isPlain: protocol === 'http:', timeoutMs: requestTimeoutMs };
+    const attempt = { host, isPlain: protocol === 'http:', proxy: options.proxy, timeoutMs: requestTimeoutMs };
     return { kind: 'fault', fault: faultOf(exchange.failure, attempt) };
   }
 

@@ -1,9 +1,10 @@
 import { versions } from 'node:process';
 import { setFlagsFromString } from 'node:v8';
-import { Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
+import { Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { onAbort } from '../runs/on-abort.ts';
 import type { Exchange, ExchangeFailure, HttpRequest, Transport } from './exchange.ts';
-import { credentialsOf, type ProxySettings } from './proxy.ts';
+import type { ProxySettings } from './proxy.ts';
+import { ProxyFailure } from './proxy-fault.ts';
 
 export interface TransportOptions {
   origin: string;
@@ -28,20 +29,21 @@ export function createTransport({ origin, proxy, connections, connectTimeoutMs }
   const open = (limit: number): Dispatcher => {
     const options = { ...noDeadlines, connections: limit, connect };
     if (!proxy) return new Pool(origin, options);
-    const credentials = credentialsOf(proxy);
-    return new EnvHttpProxyAgent({
+    return new ProxyAgent({
       ...options,
+      uri: proxy.origin,
       // undici sends no credentials for a user without a password.
-      token: credentials && `Basic ${Buffer.from(credentials).toString('base64')}`,
-      httpProxy: proxy.url,
-      httpsProxy: proxy.url,
-      noProxy: proxy.noProxy,
-      // A plain request is forwarded, as curl does: many proxies allow CONNECT to port 443 only.
-      proxyTunnel: origin.startsWith('https:'),
+      token: proxy.credentials && `Basic ${Buffer.from(proxy.credentials).toString('base64')}`,
       proxyTls: connect,
       requestTls: connect,
-      // A proxy that hangs on CONNECT would hold its connection for five minutes, whatever our signal says.
-      clientFactory: (url, clientOptions) => new Client(url, { ...clientOptions, headersTimeout: connectTimeoutMs }),
+      clientFactory: (url, clientOptions) => {
+        // A proxy that hangs on CONNECT would hold its connection for five minutes, whatever our signal says.
+        const client = new Client(url, { ...clientOptions, headersTimeout: connectTimeoutMs });
+        const openTunnel = client.connect.bind(client);
+        const connect = (wanted: Dispatcher.ConnectOptions) =>
+          openTunnel(wanted).catch((error) => Promise.reject(new ProxyFailure(error)));
+        return Object.assign(client, { connect });
+      },
     });
   };
 

@@ -40,7 +40,7 @@ const program = `
     const host = new URL(options.origin).host;
     const report = response
       ? { status: response.status, body: response.body.toString(), tookMs }
-      : { sent: failure.sent, fault: faultOf(failure, { host, timeoutMs }), tookMs };
+      : { sent: failure.sent, fault: faultOf(failure, { host, timeoutMs, proxy: options.proxy }), tookMs };
     console.log(JSON.stringify(report));
     if (lingerMs > 0) setTimeout(() => transport.destroy(), lingerMs);
     else transport.destroy();

@@ -13,6 +13,8 @@ export default defineConfig({
     isolate: false,
     // More than there are cores, since many tests wait for a clock or for another process.
     maxWorkers: 4,
+    // Sources that did not change are not translated again, which is a sixth of the work.
+    experimental: { fsModuleCache: true },
     sequence: { sequencer: ProjectByProject },
     reporters: ['default', './test/helpers/missing-reporter.ts'],
     setupFiles: 'test/helpers/property-runs.ts',

@@ -8,7 +8,9 @@ import { exitCodes } from '../src/problems/exit-codes.ts';
 
 const path = join(import.meta.dirname, '../README.md');
 
-/** What stands between `<!-- name -->` and `<!-- /name -->`: written by `UPDATE_README=1 npx vitest run test/readme.test.ts`. */
+const update = 'UPDATE_README=1 npx vitest run test/readme.test.ts';
+
+/** What stands between `<!-- name -->` and `<!-- /name -->`, written by the command above. */
 const sections: Record<string, () => string> = {
   settings: () =>
     table(
@@ -75,7 +77,7 @@ test.each(Object.keys(sections))('the table of %s in the README is the one of th
   const between = new RegExp(`(<!-- ${name} -->\n)([\\s\\S]*?)(<!-- /${name} -->)`);
   const wanted = `${sections[name]?.()}\n`;
   if (process.env.UPDATE_README) writeFileSync(path, readme.replace(between, `$1${wanted.replaceAll('$', '$$$$')}$3`));
-  else expect(between.exec(readme)?.[2]).toBe(wanted);
+  else expect(between.exec(readme)?.[2], `renew the README by: ${update}`).toBe(wanted);
 });
 
 test('every script of the package is told of', () => {

@@ -4,8 +4,8 @@ import { spawn } from '@lydell/node-pty';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
 import { needs } from '../helpers/needs.ts';
-import { temporaryFolder } from '../helpers/program.ts';
 import { entry } from '../helpers/run-process.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** How each is started without anybody's own settings, and taught. */
 const shells = [

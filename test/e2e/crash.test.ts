@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../helpers/program.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { torture } from '../helpers/torture.ts';
 
 // `npm run torture` does the same hundreds of times.

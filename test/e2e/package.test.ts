@@ -7,8 +7,8 @@ import { publint } from 'publint';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { version } from '../../package.json';
 import { startEmulator } from '../../src/emulator/server.ts';
+import { environmentIn } from '../helpers/environment-in.ts';
 import { needs } from '../helpers/needs.ts';
-import { environmentOf } from '../helpers/program.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** Also a home for npm, which needs one that it can write to. */
@@ -55,7 +55,7 @@ test('it installs without a network and without another package, and works', asy
   const program = join(modules, '.bin/runctl');
   const emulator = await startEmulator({ scenario: {} });
   onTestFinished(() => emulator.close());
-  const env = { ...environmentOf(emulator, folder), PATH: process.env.PATH };
+  const env = { ...environmentIn(folder, emulator), PATH: process.env.PATH };
   // Not the synchronous one: the emulator is in this process, and must go on answering.
   const run = async (...args: string[]) => (await promisify(execFile)(program, args, { env })).stdout;
   expect(await run('--version')).toBe(`${version}\n`);

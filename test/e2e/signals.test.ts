@@ -6,11 +6,11 @@ import type { Scenario } from '../../src/emulator/scenario.ts';
 import type { Emulator } from '../../src/emulator/server.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { hasNamespaces, isInstalled, needs } from '../helpers/needs.ts';
-import { temporaryFolder } from '../helpers/program.ts';
 import { atOnceAfter } from '../helpers/real-time.ts';
 import { entry, runCommand, runProcess } from '../helpers/run-process.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 type Signal = keyof typeof codes;

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { withEmulator } from '../helpers/emulator.ts';
 import { hasNamespaces, needs } from '../helpers/needs.ts';
-import { temporaryFolder } from '../helpers/program.ts';
 import { entry, type ProcessOptions, runCommand, runProcess } from '../helpers/run-process.ts';
 import { runProgram } from '../helpers/run-program.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** Where the state folder is to be, and what the shell does before the program. */
 interface Place {

@@ -1,9 +1,9 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
-import { gzipSync } from 'node:zlib';
 import { type CertificateOptions, createAuthority, createCertificate, daysFromNow } from './certificates.ts';
 import { freePort, listen, startFaultyServer, wireAnswer } from './faulty-server.ts';
+import { gzipBomb } from './gzip-bomb.ts';
 import { type ProxyOptions, startProxy } from './proxies.ts';
 import { executionId } from './scripted-service.ts';
 import { trustedAuthority } from './trusted-authority.ts';
@@ -20,7 +20,7 @@ export interface BadPlace {
 const halfAnswer = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"status"';
 const inAnHour = () => new Date(Date.now() + 3_600_000).toUTCString();
 const mebibyte = 2 ** 20;
-const bomb = gzipSync(Buffer.alloc(64 * mebibyte, ' '));
+const bomb = gzipBomb(64);
 
 /** Faults of a service that can be reached. */
 export const misdeeds: Record<string, Misdeed> = {

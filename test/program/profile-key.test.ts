@@ -2,22 +2,22 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { withEmulator } from '../helpers/emulator.ts';
-import { environmentOf, temporaryFolder } from '../helpers/program.ts';
+import { environmentIn } from '../helpers/environment-in.ts';
 import { runProgram } from '../helpers/run-program.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** Two services, and the environment of somebody whose profile belongs to the first. */
 async function startTwo() {
   const own = (await withEmulator({})).emulator;
   const other = (await withEmulator({})).emulator;
   const folder = temporaryFolder();
-  const env = environmentOf(own, folder);
-  const stored = { apiKey: own.apiKey, baseUrl: own.url };
+  const env = environmentIn(folder, own);
   mkdirSync(join(folder, 'config'));
   const store = (profile: object) =>
     writeFileSync(join(folder, 'config/config.json'), JSON.stringify({ profiles: { default: profile } }), {
       mode: 0o600,
     });
-  store(stored);
+  store({ apiKey: own.apiKey, baseUrl: own.url });
   return { own, other, store, env: { ...env, RUNCTL_API_KEY: '', RUNCTL_BASE_URL: '' } };
 }
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { withEmulator } from '../helpers/emulator.ts';
-import { environmentOf } from '../helpers/program.ts';
 import { startProxy } from '../helpers/proxies.ts';
 import { runProgram } from '../helpers/run-program.ts';
 
@@ -9,11 +8,17 @@ const variables = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'AL
 test.each(['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]'])(
   'a service at %s is reached without the proxy that every variable names',
   async (host) => {
-    const { emulator } = await withEmulator({ automations: { '*': { duration: '1ms' } } });
+    const emulated = await withEmulator({ automations: { '*': { duration: '1ms' } } });
+    const { emulator } = emulated;
     const proxy = await startProxy();
     const proxies = Object.fromEntries(variables.map((name) => [name, proxy.url]));
     const baseUrl = emulator.url.replace('127.0.0.1', host);
-    const env = { ...environmentOf(emulator), ...proxies, NO_PROXY: 'other.test', RUNCTL_BASE_URL: baseUrl };
+    const env = {
+      ...emulated.env,
+      ...proxies,
+      NO_PROXY: 'other.test',
+      RUNCTL_BASE_URL: baseUrl,
+    };
     const { code, stderr } = await runProgram(['trigger', 'nightly', '--watch', '--interval', '20ms'], { env });
     expect({ code, stderr }).toMatchObject({ code: 0 });
     expect(emulator.requests.length).toBeGreaterThan(2);
@@ -22,9 +27,9 @@ test.each(['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]'])(
 );
 
 test('a proxy that is not http is refused before anything is sent, and its variable is named', async () => {
-  const { emulator } = await withEmulator({});
+  const emulated = await withEmulator({});
   const env = {
-    ...environmentOf(emulator),
+    ...emulated.env,
     RUNCTL_BASE_URL: 'https://service.test',
     https_proxy: 'socks5://localhost',
   };
@@ -34,9 +39,13 @@ test('a proxy that is not http is refused before anything is sent, and its varia
 });
 
 test('what fails at the proxy names it and its variable', async () => {
-  const { emulator } = await withEmulator({});
+  const emulated = await withEmulator({});
   const proxy = await startProxy({ refuse: 403 });
-  const env = { ...environmentOf(emulator), RUNCTL_BASE_URL: 'https://service.test', HTTPS_PROXY: proxy.url };
+  const env = {
+    ...emulated.env,
+    RUNCTL_BASE_URL: 'https://service.test',
+    HTTPS_PROXY: proxy.url,
+  };
   const { code, stderr } = await runProgram(['trigger', 'nightly'], { env });
   expect(code).toBe(10);
   expect(stderr).toContain(`${new URL(proxy.url).host} (HTTPS_PROXY) does not allow connections to service.test (403)`);

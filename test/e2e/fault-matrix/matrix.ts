@@ -2,11 +2,11 @@
 // end was asked: once, again, or – where nothing could count.
 import { expect, test } from 'vitest';
 import { type BadPlace, badWays, inModeration, misdeeds, startBadService } from '../../helpers/faults.ts';
-import { temporaryFolder } from '../../helpers/program.ts';
 import { atOnceMs } from '../../helpers/real-time.ts';
 import { runProcess } from '../../helpers/run-process.ts';
 import { runProgram } from '../../helpers/run-program.ts';
 import { executionId, projectId } from '../../helpers/scripted-service.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 import { trustedAuthority } from '../../helpers/trusted-authority.ts';
 
 const matrix = `

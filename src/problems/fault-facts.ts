@@ -42,6 +42,7 @@ const addressHint = 'check the base address with `runctl config list`';
 export const remedies: Partial<Record<FaultKind, string>> = {
   unauthorized: keyHint,
   no_credits: 'top up the credits, then trigger again',
+  path_not_found: addressHint,
   redirected: addressHint,
   unreachable: addressHint,
 };

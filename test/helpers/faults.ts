@@ -1,11 +1,12 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import { statusPath } from '../../src/api/endpoints.ts';
 import { type CertificateOptions, createAuthority, createCertificate, daysFromNow } from './certificates.ts';
 import { freePort, listen, startFaultyServer, wireAnswer } from './faulty-server.ts';
 import { gzipBomb } from './gzip-bomb.ts';
 import { type ProxyOptions, startProxy } from './proxies.ts';
-import { executionId } from './scripted-service.ts';
+import { executionId, run } from './scripted-service.ts';
 import { trustedAuthority } from './trusted-authority.ts';
 
 /** What a server does with a request that it has read. */
@@ -62,6 +63,7 @@ export const misdeeds: Record<string, Misdeed> = {
   // RFC 8446 §6: level fatal, protocol_version.
   'TLS alert': (socket) => socket.end(Buffer.from([0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x46])),
   redirect: answer(302, '', 'location: https://elsewhere.invalid/login'),
+  'redirect to a run': answer(302, '', `location: ${statusPath(run)}`),
   'see other': answer(303, '', 'location: /v0/elsewhere'),
 };
 

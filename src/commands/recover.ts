@@ -60,12 +60,12 @@ async function recoverAll(options: RecoverOptions, context: Context): Promise<nu
   for (const intent of intents.reverse()) {
     const recovery = await settle(intent, options, session);
     recoveries.push(recovery);
-    if (!wantsData(options)) await tell(recovery, options, context);
+    if (!wantsData(options)) tell(recovery, options, context);
   }
   if (wantsData(options)) {
     printDocuments(recoveries.map(documentOfRecovery), { ...options, plural: true }, context);
   } else if (intents.length === 0 && !options.quiet) {
-    await printSentence('nothing to recover: the outcome of every trigger is known', context);
+    printSentence('nothing to recover: the outcome of every trigger is known', context);
   }
   const open = recoveries.find(({ outcome }) => outcome === 'open');
   if (open?.problem) return open.problem.exitCode;
@@ -110,22 +110,7 @@ async function settle(intent: UnresolvedTrigger, options: RecoverOptions, sessio
   const { giveUpAfterMs, maxAgeMs } = options;
   const result = signal.aborted
     ? ({ kind: 'interrupted', mayHaveStarted: true } as const)
-    : await sendTrigger(
-        identity,
-        body,
-        {
-          giveUpAfterMs,
-          ageMs,
-          maxAgeMs,
-          isLeftBehind: true,
-          onRetry(fault, delayMs) {
-            if (!options.quiet) {
-              void printSentence(`${fault.message}; asking again in ${formatDuration(delayMs)}`, context);
-            }
-          },
-        },
-        session,
-      );
+    : await sendTrigger(identity, body, { giveUpAfterMs, ageMs, maxAgeMs, isLeftBehind: true }, session);
   if (result.kind === 'started') {
     const { executionId } = result.execution;
     return { intent, outcome: 'settled', executionId, words: `${about} started run ${executionId}` };
@@ -136,18 +121,18 @@ async function settle(intent: UnresolvedTrigger, options: RecoverOptions, sessio
   return stillOpen(triggerProblem(result, identity, signal));
 }
 
-async function tell(
+function tell(
   { intent, outcome, executionId, problem, words }: Recovery,
   options: RecoverOptions,
   context: Context,
-): Promise<void> {
+): void {
   if (executionId !== undefined) context.stdout.write(`${executionId}\n`);
-  if (!options.quiet || outcome !== 'settled') await printSentence(words, context);
+  if (!options.quiet || outcome !== 'settled') printSentence(words, context);
   if (outcome === 'too_old') {
     const orRaise = Number.isFinite(intent.ageMs) ? ', or raise `--max-age`' : '';
-    await printNextStep(`close it with \`runctl recover --forget\`${orRaise}`, context);
+    printNextStep(`close it with \`runctl recover --forget\`${orRaise}`, context);
   }
-  if (problem?.facts.hint) await printNextStep(problem.facts.hint, context);
+  if (problem?.facts.hint) printNextStep(problem.facts.hint, context);
 }
 
 function documentOfRecovery({ intent, outcome, executionId, problem }: Recovery) {

@@ -2,7 +2,7 @@ import { stopwatch } from './clock.ts';
 import { defaults } from './defaults.ts';
 import { formatDuration } from './duration.ts';
 import { deliveryOf, type Fault } from './fault.ts';
-import { type RetryPorts, type RetryResult, retry } from './retry.ts';
+import { type RetryOptions, type RetryPorts, type RetryResult, retry } from './retry.ts';
 import { isNamedBy, type Target } from './run.ts';
 import type { Answer, Execution, Service } from './service.ts';
 import { eventOf, isEnd, step, type TriggerState } from './trigger-protocol.ts';
@@ -51,7 +51,7 @@ export interface KeyHistory {
 export interface TriggerPorts extends RetryPorts {
   service: Pick<Service, 'trigger'>;
   record: TriggerRecord;
-  onRetry?(fault: Fault, delayMs: number): void;
+  onRetry?: RetryOptions['onRetry'];
 }
 
 /** How a trigger came out; `fault` is that of the last attempt. */

@@ -1,6 +1,5 @@
 import { defaults } from '../runs/defaults.ts';
-import { nameOf } from '../runs/run.ts';
-import type { FollowedArgument } from './argument-result.ts';
+import { type FollowedArgument, triggeredEvent } from './argument-result.ts';
 import { type FollowFlags, followRun } from './follow-run.ts';
 import type { Session } from './session.ts';
 import { type StartFlags, type StartRequest, type StartResult, startRun } from './start-run.ts';
@@ -29,9 +28,7 @@ export async function followWithReruns(
   for (let reruns = 1; ; reruns++) {
     const { run, triggeredAtMs, kind } = start;
     hasStarted ||= kind === 'started';
-    const execution = executionOf(start);
-    reporter.observe({ event: 'triggered', run, execution, replayed: kind === 'replayed' });
-    const known = kind === 'started' ? execution : undefined;
+    const known = kind === 'started' ? start.execution : undefined;
     const followed = await followRun({ run, triggeredAtMs, known }, options, session, { hasStarted });
     const result = { kind: 'followed', ...followed, found } as const;
     const { watched, problem } = followed;
@@ -40,20 +37,15 @@ export async function followWithReruns(
     if (!again || reruns > maxReruns) return result;
     // A user's idempotency key gets the number of the rerun, so that the whole command can be repeated safely.
     const flags = { ...options, idempotencyKey: idempotencyKey && `${idempotencyKey}.${reruns}` };
+    reporter.observe({ event: 'rerun', run, errorType });
     const next = await startRun(request, flags, session);
+    reporter.observe(triggeredEvent(next, true));
     if (next.kind === 'skipped') return result;
     if (next.kind === 'failed') {
       // A rerun that fails does not undo that an earlier run was started.
       const truth = hasStarted ? next.problem.with({ started: 'yes' }) : next.problem;
-      reporter.observe({ event: 'problem', run, problem: truth });
       return { ...result, problem: truth };
     }
     start = next;
-    reporter.say(`${nameOf(run.target)} ended with ${errorType}: started again as ${start.run.executionId}`);
   }
-}
-
-function executionOf(start: RunStart) {
-  if (start.kind === 'started') return start.execution;
-  return start.polled.kind === 'ok' ? start.polled.value : undefined;
 }

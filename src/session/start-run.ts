@@ -1,14 +1,13 @@
 import type { Problem } from '../problems/problem.ts';
 import { otherAccountProblem, refusedTriggerProblem, triggerProblem } from '../problems/trigger-problems.ts';
 import { defaults } from '../runs/defaults.ts';
-import { formatDuration } from '../runs/duration.ts';
 import type { Fault } from '../runs/fault.ts';
-import { isFinal, nameOf, type Target } from '../runs/run.ts';
+import { isFinal, type Target } from '../runs/run.ts';
 import type { Execution, TriggerRequest } from '../runs/service.ts';
 import type { StartedExecution, TriggerIdentity } from '../runs/trigger.ts';
 import type { KnownRun } from './find-run.ts';
 import { type Polled, pollKnownRun } from './poll-once.ts';
-import { type SendOptions, sendTrigger, withOpenTriggerWarning } from './send-trigger.ts';
+import { sendTrigger, withOpenTriggerWarning } from './send-trigger.ts';
 import type { Session } from './session.ts';
 import { createSlot } from './wait-for-slot.ts';
 
@@ -94,13 +93,7 @@ async function triggerOnce(
   if (open && open.account !== identity.account) {
     return { kind: 'failed', target, problem: otherAccountProblem(identity) };
   }
-  const who = session.runs > 1 ? `${nameOf(target)}: ` : '';
-  const options: SendOptions = {
-    giveUpAfterMs: flags.giveUpAfterMs,
-    ageMs: open?.ageMs,
-    onRetry: ({ message }, delayMs) =>
-      session.reporter.say(`${who}${message}; trying again with the same key in ${formatDuration(delayMs)}`),
-  };
+  const options = { giveUpAfterMs: flags.giveUpAfterMs, ageMs: open?.ageMs };
   session.sentKeys.add(idempotencyKey);
   // An idempotency key that was sent before goes with the bytes that it was sent with.
   const bytes = open?.body ?? body;

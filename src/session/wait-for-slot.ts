@@ -2,10 +2,9 @@ import type { Problem } from '../problems/problem.ts';
 import { noRunProblem, slotTimeoutProblem } from '../problems/trigger-problems.ts';
 import { watchProblem } from '../problems/watch-problems.ts';
 import { pause } from '../runs/clock.ts';
-import { laterSignOfLifeMs } from '../runs/defaults.ts';
 import type { Fault } from '../runs/fault.ts';
 import { createPollSchedule, jitter } from '../runs/poll-schedule.ts';
-import { nameOf, type Run, type Target } from '../runs/run.ts';
+import type { Run, Target } from '../runs/run.ts';
 import type { TriggerIdentity } from '../runs/trigger.ts';
 import { type FollowFlags, timeoutMsOf, waitForOther } from './follow-run.ts';
 import type { Session } from './session.ts';
@@ -27,7 +26,6 @@ export function createSlot(
   const timeoutMs = timeoutMsOf(flags);
   const startMs = clock.elapsedMs();
   const schedule = createPollSchedule({ durationsMs: [] });
-  let reportedAtMs = Number.NEGATIVE_INFINITY;
   /** An active run that has finished, or that cannot be polled: if it is still in the way, only time helps. */
   let passedId: string | undefined;
 
@@ -38,14 +36,11 @@ export function createSlot(
       const leftMs = startMs + timeoutMs - refusedAtMs;
       if (leftMs <= 0) return slotTimeoutProblem(timeoutMs, identity);
       if (retryAfterMs > leftMs) return slotTimeoutProblem(timeoutMs, identity, fault);
-      if (refusedAtMs - reportedAtMs >= laterSignOfLifeMs) {
-        reporter.say(`${nameOf(target)} is already running: waiting for it to end`);
-        reportedAtMs = refusedAtMs;
-      }
       let waitMs = 0;
       if (!active || active.executionId === passedId) {
         const gapMs = limiter.stretch(jitter(schedule.gapMs(refusedAtMs - startMs), random));
         waitMs = Math.min(gapMs, leftMs);
+        reporter.observe({ event: 'waiting', for: 'slot', target, nextMs: waitMs });
       } else {
         const watched = await waitForOther(active, { ...flags, timeoutMs: leftMs }, session);
         if (watched.kind === 'timed_out') return slotTimeoutProblem(timeoutMs, identity);

@@ -152,7 +152,7 @@ export function createSimulation(folder: string, options: ServiceOptions) {
       .unresolvedTriggers({ baseUrl })
       .reverse()) {
       const identity = { baseUrl, account, target, idempotencyKey, userProvided };
-      await sendTrigger(identity, body, { ageMs, onRetry() {} }, session);
+      await sendTrigger(identity, body, { ageMs }, session);
     }
   }
 

@@ -79,6 +79,6 @@ function networkMessage(causes: Cause[], { sent, status }: ExchangeFailure, { ho
   if (status !== undefined) return `${words} in the middle of a ${status} answer`;
   if (!sent) return words;
   // Some TLS servers say no more than that to plain http.
-  const doubt = isPlain && known ? ' (if it speaks TLS, begin the base address with https://)' : '';
+  const doubt = isPlain && known ? ' (if it speaks TLS, begin the base URL with https://)' : '';
   return `${words} before it answered${doubt}`;
 }

@@ -125,7 +125,7 @@ describe('a setting', () => {
 
   test.each([
     [requireApiKey, 'API key', ['--api-key-file <path>', 'RUNCTL_API_KEY', 'config set apiKey`']],
-    [requireBaseUrl, 'base address', ['--base-url <url>', 'RUNCTL_BASE_URL', 'config set baseUrl <url>`']],
+    [requireBaseUrl, 'base URL', ['--base-url <url>', 'RUNCTL_BASE_URL', 'config set baseUrl <url>`']],
     [requireProject, 'project', ['--project <uuid>', 'RUNCTL_PROJECT', 'config set project <uuid>`']],
   ])('that is missing is refused with the three ways to give it (%#)', async (require, name, ways) => {
     const settings = await resolve({ flags: {}, env: {}, profile: {} });
@@ -137,15 +137,15 @@ describe('a setting', () => {
     }
   });
 
-  test.each(['99ms', '11m', '30', '30 s', '', 'x'])('of %j is no per-request limit', async (requestTimeout) => {
+  test.each(['99ms', '11m', '30', '30 s', '', 'x'])('of %j is no request timeout', async (requestTimeout) => {
     const settings = await resolve({ flags: { requestTimeout }, env: {}, profile: {} });
-    expect(() => requireRequestTimeoutMs(settings)).toThrow('the per-request limit (flag --request-timeout) is not');
+    expect(() => requireRequestTimeoutMs(settings)).toThrow('the request timeout (flag --request-timeout) is not');
   });
 
   test.each([
     ['100ms', 100],
     ['10m', 600_000],
-  ])('of %s is a per-request limit', async (requestTimeout, ms) => {
+  ])('of %s is a request timeout', async (requestTimeout, ms) => {
     const settings = await resolve({ flags: { requestTimeout }, env: {}, profile: {} });
     expect(requireRequestTimeoutMs(settings)).toBe(ms);
   });

@@ -59,7 +59,7 @@ describe('over TLS', () => {
       'for another host',
       () => createCertificate({ issuer: authority, hosts: ['other.test'] }),
       /is for another host$/,
-      /base address/,
+      /base URL/,
     ],
     ['self-signed', () => createCertificate(), /is self-signed$/, /NODE_EXTRA_CA_CERTS/],
     [

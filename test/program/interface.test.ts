@@ -28,7 +28,7 @@ describe('what the service does', () => {
     expect(code).toBe(0);
   });
 
-  test.each(['', '/', '/v0', '/v0/'])('the base address may end in "%s"', async (ending) => {
+  test.each(['', '/', '/v0', '/v0/'])('the base URL may end in "%s"', async (ending) => {
     const { env } = await withEmulator({});
     const { code } = await runProgram(['trigger', 'nightly'], {
       env: { ...env, RUNCTL_BASE_URL: `${env.RUNCTL_BASE_URL}${ending}` },
@@ -307,7 +307,7 @@ describe('limits', () => {
   });
 });
 
-test('every request begins with /v0, after the prefix of the base address', async () => {
+test('every request begins with /v0, after the prefix of the base URL', async () => {
   const { env, emulator } = await withEmulator({});
   await runProgram(['trigger', 'nightly'], { env: { ...env, RUNCTL_BASE_URL: `${emulator.url}/tenant` } });
   await runProgram(['trigger', 'nightly'], { env });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createFaultPlan } from '../../src/emulator/faults.ts';
 import type { Fault, FaultCondition } from '../../src/emulator/scenario.ts';
 import { createRandom } from '../helpers/random.ts';
-import { createStage } from './stage.ts';
+import { createEmulatorHarness } from './harness.ts';
 
 const minuteMs = 60_000;
 
@@ -78,21 +78,21 @@ describe('the service', () => {
     [{ do: 'delay', delay: '1s' }, 1],
     [{ do: 'revokeKey' }, 0],
   ])('struck by %j has started %d runs', (fault, count) => {
-    const stage = createStage({ faults: [{ nth: 1, ...fault }] });
-    stage.deliver('POST', stage.automationUrl('nightly', 'trigger'), { body: '{}', key: 'k' });
-    expect(stage.service.runs()).toHaveLength(count);
+    const harness = createEmulatorHarness({ faults: [{ nth: 1, ...fault }] });
+    harness.deliver('POST', harness.automationUrl('nightly', 'trigger'), { body: '{}', key: 'k' });
+    expect(harness.service.runs()).toHaveLength(count);
   });
 
   test('keeps the run of a lost answer under its key', () => {
-    const stage = createStage({ faults: [{ nth: 1, do: 'loseAnswer' }] });
-    const lost = stage.deliver('POST', stage.automationUrl('nightly', 'trigger'), { body: '{}', key: 'k' });
+    const harness = createEmulatorHarness({ faults: [{ nth: 1, do: 'loseAnswer' }] });
+    const lost = harness.deliver('POST', harness.automationUrl('nightly', 'trigger'), { body: '{}', key: 'k' });
     expect([lost.wire, lost.reply]).toEqual(['reset', undefined]);
-    const again = stage.trigger('nightly', { key: 'k' });
-    expect(again.json().executionId).toBe(stage.service.runs()[0]?.executionId);
+    const again = harness.trigger('nightly', { key: 'k' });
+    expect(again.json().executionId).toBe(harness.service.runs()[0]?.executionId);
   });
 
   test('refuses a revoked key from that request on', () => {
-    const { trigger, status } = createStage({
+    const { trigger, status } = createEmulatorHarness({
       apiKeys: ['key-2'],
       faults: [{ on: 'status', nth: 2, do: 'revokeKey' }],
     });
@@ -112,7 +112,7 @@ describe('a planned answer', () => {
     [{ do: 'html', status: 504 }, 504, 'text/html; charset=utf-8', /^<!doctype html>/],
     [{ do: 'wrongJson' }, 201, 'application/json; charset=utf-8', /^\{"ok":true\}$/],
   ])('of %j', (fault, status, contentType, body) => {
-    const reply = createStage({ faults: [fault] }).trigger();
+    const reply = createEmulatorHarness({ faults: [fault] }).trigger();
     expect(reply).toMatchObject({ status, headers: { 'content-type': contentType } });
     expect(reply.body).toMatch(body);
   });

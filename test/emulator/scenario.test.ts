@@ -3,7 +3,7 @@ import { parseScenario } from '../../src/emulator/parse-scenario.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { builtInScenarios, findBuiltInScenario } from '../../src/emulator/scenarios.ts';
 import { Problem } from '../../src/problems/problem.ts';
-import { createStage } from './stage.ts';
+import { createEmulatorHarness } from './harness.ts';
 
 function mistakeIn(text: string): string {
   try {
@@ -126,11 +126,11 @@ describe('the built-in scenarios', () => {
 
   test('every-ending shows every final state and every type of error', () => {
     const { scenario } = builtInScenarios.find(({ name }) => name === 'every-ending') ?? {};
-    const stage = createStage(scenario);
+    const harness = createEmulatorHarness(scenario);
     const endings = Object.keys(scenario?.automations ?? {}).map((name) => {
-      const { executionId } = stage.trigger(name).json();
-      stage.pass(5000);
-      const { status, error } = stage.result(executionId, name).json();
+      const { executionId } = harness.trigger(name).json();
+      harness.pass(5000);
+      const { status, error } = harness.result(executionId, name).json();
       return error ? `${status} ${error.type}` : status;
     });
     expect(endings.toSorted()).toEqual([
@@ -146,19 +146,22 @@ describe('the built-in scenarios', () => {
   });
 
   test('bad-day has its bad hours, completes all the same, and takes the last credits', () => {
-    const stage = createStage(findBuiltInScenario('bad-day'));
+    const harness = createEmulatorHarness(findBuiltInScenario('bad-day'));
     const key = 'nightly-2026-11-21';
-    expect(() => stage.trigger('nightly', { key })).toThrow('no answer: loseAnswer');
-    const { executionId } = stage.trigger('nightly', { key }).json();
+    expect(() => harness.trigger('nightly', { key })).toThrow('no answer: loseAnswer');
+    const { executionId } = harness.trigger('nightly', { key }).json();
     const seen = new Set<string>();
     for (let minutes = 0; minutes < 170; minutes += 1) {
-      const { reply, wire, fault } = stage.deliver('GET', stage.automationUrl('nightly', `executions/${executionId}`));
+      const { reply, wire, fault } = harness.deliver(
+        'GET',
+        harness.automationUrl('nightly', `executions/${executionId}`),
+      );
       seen.add(`${fault ?? 'good'} ${reply?.status ?? wire}`);
-      stage.pass(60_000);
+      harness.pass(60_000);
     }
     expect([...seen]).toEqual(['good 200', 'status 429', 'status 502', 'reset reset', 'html 200']);
-    expect(stage.status(executionId).json().status).toBe('COMPLETED');
-    expect(stage.trigger().status).toBe(402);
+    expect(harness.status(executionId).json().status).toBe('COMPLETED');
+    expect(harness.trigger().status).toBe(402);
   });
 
   test.each(['bad-day', 'bad-day.json'])('%s names the built-in one', (name) => {

@@ -53,7 +53,7 @@ describe('over HTTP', () => {
     expect(emulator.runs()).toMatchObject([{ idempotencyKey: 'k', status: 'COMPLETED' }]);
   });
 
-  test('a request is told in a line that holds no key', async () => {
+  test('a request is reported in a line that holds no key', async () => {
     const lines: string[] = [];
     const faults: Fault[] = [{ nth: 1, do: 'status', status: 502 }];
     const emulator = await start({ faults }, { onRequest: (line) => lines.push(line), apiKey: 'secret' });

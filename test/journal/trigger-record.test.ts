@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { NewRecord } from '../../src/journal/records.ts';
 import { createTriggerRecord } from '../../src/journal/trigger-record.ts';
 import { accepted, account, agent, baseUrl, key, nightly, status, triggered, uuid } from './records.ts';
-import { createStage } from './stage.ts';
+import { createStateFolder } from './state-folder.ts';
 
 const ours = { ...key(1), account, body: '{}', userProvided: false, isRepeat: false };
 
@@ -15,13 +15,13 @@ test.each<[string, NewRecord[], boolean]>([
   ['may be of another trigger of the automation whose outcome is unknown', [triggered(2)], true],
   ['cannot be of a trigger of something else', [triggered(2, agent)], false],
 ])('a run that a conflict names and %s', (_, records, expected) => {
-  const { open } = createStage();
+  const { open } = createStateFolder();
   for (const record of records) open().append(record);
   expect(createTriggerRecord(open(), ours).mayBeOfAnother(uuid(1))).toBe(expected);
 });
 
-test('a run that another process saw is of another, also for a process that has asked for many runs', () => {
-  const { open } = createStage();
+test('a run that another process has recorded is not ours, even for a process that read the journal before', () => {
+  const { open } = createStateFolder();
   const journal = open();
   for (let number = 1; number <= 20; number++) journal.find(uuid(number), { baseUrl });
   open().recordStatus(baseUrl, { target: nightly, executionId: uuid(1) }, { status: 'RUNNING', document: {} });
@@ -32,7 +32,7 @@ describe('a run that was accepted', () => {
   const execution = { executionId: uuid(1), status: 'RUNNING', document: {} };
 
   test('stays finished where another process saw it finish before the answer came', () => {
-    const { open } = createStage();
+    const { open } = createStateFolder();
     const record = createTriggerRecord(open(), { ...ours, userProvided: true });
     record.intent();
     open().recordStatus(baseUrl, { target: nightly, executionId: uuid(1) }, { status: 'COMPLETED', document: {} });
@@ -41,7 +41,7 @@ describe('a run that was accepted', () => {
   });
 
   test('is listed once although its trigger could not be written before', () => {
-    const { open, folder, file } = createStage();
+    const { open, folder, file } = createStateFolder();
     mkdirSync(file, { recursive: true });
     const record = createTriggerRecord(open(), ours);
     record.intent();

@@ -43,7 +43,7 @@ a look: watch of an unknown run                  6     no       no              
 a look: result, and the service fails            10    no       yes             0
 `;
 
-interface Stage {
+interface Case {
   argv: string[];
   scenario?: Scenario;
   /** Typed before it. */
@@ -67,7 +67,7 @@ const loss: Fault = { on: 'trigger', do: 'loseAnswer' };
 const unpaid: Fault = { on: 'trigger', do: 'status', status: 402 };
 const conflict = { code: 'runAlreadyActive', executionId: id };
 
-const stages: Record<string, Stage> = {
+const cases: Record<string, Case> = {
   'refused: nothing listens': { argv: [...trigger, '--base-url', 'http://127.0.0.1:1'] },
   'refused: a wrong argument': { argv: ['trigger', '..'] },
   'refused: no credits': { argv: trigger, scenario: { credits: 0 } },
@@ -146,7 +146,7 @@ const [, ...rows] = table.trim().split('\n');
 test.each(rows.map((row) => row.split(/ {2,}/)))(
   '%s: code %s, started %s, safe to repeat %s',
   async (failure = '', ...expected) => {
-    const { argv, scenario = {}, earlier, elsewhere, interruptAfter } = stages[failure] as Stage;
+    const { argv, scenario = {}, earlier, elsewhere, interruptAfter } = cases[failure] as Case;
     const { emulator, env, clock } = await withEmulator(scenario);
     const state = elsewhere ? `${env.RUNCTL_STATE_DIR}-elsewhere` : env.RUNCTL_STATE_DIR;
     if (earlier) await runProgram(earlier, { env: { ...env, RUNCTL_STATE_DIR: state }, clock });

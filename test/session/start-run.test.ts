@@ -11,7 +11,7 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 const second = 1000;
 
 /** A machine on which triggers of one automation are sent, each by a process of its own. */
-function createMachine() {
+function createTriggerHarness() {
   const folder = temporaryFolder();
   const context = createMemory();
   const { clock } = context;
@@ -45,7 +45,7 @@ const conflict = (fields: Parameters<typeof fault>[1] = {}) =>
   fault('already_active', { httpStatus: 422, executionId, ...fields });
 
 test('a run that this machine has only seen is not taken for the one that a lost answer may have started', async () => {
-  const { trigger, journal } = createMachine();
+  const { trigger, journal } = createTriggerHarness();
   journal().recordStatus(baseUrl, run, { status: 'RUNNING', document: {} });
   const { problem } = await trigger({ trigger: [fault('lost'), conflict()] });
   expect(problem?.facts).toMatchObject({ name: 'outcome_unknown', started: 'unknown' });
@@ -53,7 +53,7 @@ test('a run that this machine has only seen is not taken for the one that a lost
 
 describe('a key that started a run before', () => {
   test('is answered with that run, also while the service does not know it yet', async () => {
-    const { trigger, clock } = createMachine();
+    const { trigger, clock } = createTriggerHarness();
     const flags = { idempotencyKey: 'nightly-1' };
     await trigger({ trigger: [running()] }, flags);
     const triggeredAtMs = clock.nowMs();
@@ -63,7 +63,7 @@ describe('a key that started a run before', () => {
   });
 
   test('starts no second one under a new API key', async () => {
-    const { trigger } = createMachine();
+    const { trigger } = createTriggerHarness();
     const flags = { idempotencyKey: 'nightly-1' };
     await trigger({ trigger: [running()] }, flags);
     const { start, calls } = await trigger({ status: [running()] }, flags, 'another account');
@@ -72,8 +72,32 @@ describe('a key that started a run before', () => {
   });
 });
 
+test('a refusal that arrives as the user presses Ctrl-C ends with its own exit code', async () => {
+  const context = createMemory();
+  const service = {
+    ...scriptedService({}),
+    async trigger() {
+      context.interrupt('SIGINT');
+      return fault('no_credits', { httpStatus: 402 });
+    },
+  };
+  const start = await startRun({ target, body: '{}' }, {}, createSession(service, { context }));
+  expect(start).toMatchObject({
+    kind: 'failed',
+    problem: { exitCode: 8, facts: { name: 'no_credits', started: 'no' } },
+  });
+});
+
+test('a key that proves used for another automation after a lost answer leaves no trigger open', async () => {
+  const { trigger, journal } = createTriggerHarness();
+  const weekly = running({ document: { executionId, status: 'RUNNING', automationName: 'weekly' } });
+  const { problem } = await trigger({ trigger: [fault('lost'), weekly] }, { idempotencyKey: 'nightly-1' });
+  expect(problem?.facts).toMatchObject({ name: 'bad_response', started: 'no' });
+  expect(journal().unresolvedTriggers({ baseUrl })).toEqual([]);
+});
+
 test('a key whose fate is unknown under another API key is not sent', async () => {
-  const { trigger } = createMachine();
+  const { trigger } = createTriggerHarness();
   const flags = { idempotencyKey: 'nightly-1' };
   await trigger({ trigger: [fault('lost')] }, flags);
   const { problem, calls } = await trigger({}, flags, 'another account');
@@ -82,14 +106,14 @@ test('a key whose fate is unknown under another API key is not sent', async () =
 });
 
 test('a refusal for an active run names it in full, as far as this machine knows it', async () => {
-  const { trigger } = createMachine();
+  const { trigger } = createTriggerHarness();
   await trigger({ trigger: [running()] });
   const { problem } = await trigger({ trigger: [conflict({ executionId: undefined })] });
   expect(problem?.facts.hint).toContain(`runctl watch ${target.projectId}/nightly/${executionId}`);
 });
 
 test('a trigger of what is not there says what to check', async () => {
-  const { trigger } = createMachine();
+  const { trigger } = createTriggerHarness();
   const { problem } = await trigger({ trigger: [fault('not_found', { httpStatus: 404 })] });
   expect(problem?.facts).toMatchObject({ name: 'not_found', hint: expect.stringContaining('runctl config list') });
 });
@@ -98,13 +122,13 @@ describe('--if-active attach', () => {
   const attach = { ifActive: 'attach' } as const;
 
   test('takes the active run', async () => {
-    const { trigger } = createMachine();
+    const { trigger } = createTriggerHarness();
     const { start } = await trigger({ trigger: [conflict()], status: [running()] }, attach);
     expect(start).toMatchObject({ kind: 'attached', run, polled: { value: { status: 'RUNNING' } } });
   });
 
   test('takes no run that has ended for the active one', async () => {
-    const { trigger } = createMachine();
+    const { trigger } = createTriggerHarness();
     const { problem } = await trigger({ trigger: [conflict()], status: [state('COMPLETED')] }, attach);
     expect(problem?.facts).toMatchObject({
       name: 'already_active',
@@ -118,7 +142,7 @@ describe('--if-active wait', () => {
   const wait = { ifActive: 'wait' } as const;
 
   test('reports the progress of the active run, as that of another, and starts one when it has finished', async () => {
-    const { trigger, journal } = createMachine();
+    const { trigger, journal } = createTriggerHarness();
     const ours = executionId.replace(/^./, '0');
     const { start, events } = await trigger(
       {
@@ -141,7 +165,7 @@ describe('--if-active wait', () => {
   });
 
   test('ends with 10 when the active run gets no valid answer for --give-up-after', async () => {
-    const { trigger, clock } = createMachine();
+    const { trigger, clock } = createTriggerHarness();
     const script = { trigger: [conflict()], status: [fault('unreachable')] };
     const { problem, calls } = await trigger(script, { ...wait, giveUpAfterMs: 60 * second });
     expect(problem).toMatchObject({ exitCode: 10, message: expect.stringMatching(/^no good answer.*; no run was/) });
@@ -150,14 +174,14 @@ describe('--if-active wait', () => {
   });
 
   test('ends with 10 when the active run is not known and the trigger is not answered for --give-up-after', async () => {
-    const { trigger } = createMachine();
+    const { trigger } = createTriggerHarness();
     const script = { trigger: [conflict({ executionId: undefined }), fault('unreachable')] };
     const { problem } = await trigger(script, { ...wait, giveUpAfterMs: 60 * second });
     expect(problem).toMatchObject({ exitCode: 10, message: expect.stringContaining('no run was started') });
   });
 
   test('sends nothing again once an answer to a try was lost', async () => {
-    const { trigger } = createMachine();
+    const { trigger } = createTriggerHarness();
     const script = { trigger: [conflict(), fault('lost'), conflict()], status: [state('COMPLETED')] };
     const { problem, calls } = await trigger(script, wait);
     expect(problem?.facts).toMatchObject({ name: 'outcome_unknown', started: 'unknown' });
@@ -165,7 +189,7 @@ describe('--if-active wait', () => {
   });
 
   test.each([executionId, undefined])('comes no earlier than the refusal asks (active run: %s)', async (activeId) => {
-    const { trigger } = createMachine();
+    const { trigger } = createTriggerHarness();
     const script = {
       trigger: [conflict({ executionId: activeId, retryAfterMs: 20 * second }), running()],
       status: [state('COMPLETED')],
@@ -176,7 +200,7 @@ describe('--if-active wait', () => {
   });
 
   test('ends at once when the refusal asks for longer than --timeout', async () => {
-    const { trigger, clock } = createMachine();
+    const { trigger, clock } = createTriggerHarness();
     const script = { trigger: [conflict({ retryAfterMs: 120 * second })] };
     const { problem } = await trigger(script, { ...wait, timeoutMs: 60 * second });
     expect(problem).toMatchObject({ exitCode: 124, facts: { hint: expect.stringContaining('come back in 2m') } });
@@ -184,13 +208,13 @@ describe('--if-active wait', () => {
   });
 
   test('slows all polls down when the service says 429', async () => {
-    const { trigger } = createMachine();
+    const { trigger } = createTriggerHarness();
     const script = { trigger: [conflict(), running()], status: [fault('throttled'), state('COMPLETED')] };
     expect((await trigger(script, wait)).limiter.stretch(1000)).toBe(2000);
   });
 
   test('polls by a schedule of its own where a finished run is still in the way', async () => {
-    const { trigger, clock } = createMachine();
+    const { trigger, clock } = createTriggerHarness();
     const script = { trigger: [...Array(5).fill(conflict()), running()], status: [state('COMPLETED')] };
     const { start, calls } = await trigger(script, wait);
     expect(start.kind).toBe('started');
@@ -199,7 +223,7 @@ describe('--if-active wait', () => {
   });
 
   test('reports each wait for a run that nobody can name', async () => {
-    const { trigger } = createMachine();
+    const { trigger } = createTriggerHarness();
     const script = { trigger: [conflict({ executionId: undefined })] };
     const { events, calls, problem } = await trigger(script, { ...wait, timeoutMs: 660 * second });
     expect(events).toHaveLength(calls.trigger.length - 1);

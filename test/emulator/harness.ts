@@ -17,7 +17,7 @@ interface Sending {
 }
 
 /** The emulator without a server, on a clock that stands still. Every answer is held against the OpenAPI document. */
-export function createStage(scenario: Scenario = {}, { random = createRandom(1) } = {}) {
+export function createEmulatorHarness(scenario: Scenario = {}, { random = createRandom(1) } = {}) {
   let now = Date.UTC(2026, 10, 21, 9);
   const clock = { nowMs: () => now, emulatedMs: () => now, random };
   const service = createEmulatedService({ scenario, apiKey: 'key-1', ...clock });

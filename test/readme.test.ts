@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scripts } from '../package.json';
 import { type Setting, settingTable } from '../src/config/setting-table.ts';
-import { builtInScenarios } from '../src/emulator/scenarios.ts';
+import { builtInScenarios } from '../src/emulator/built-in-scenarios.ts';
 import { exitCodes } from '../src/problems/exit-codes.ts';
 
 const path = join(import.meta.dirname, '../README.md');

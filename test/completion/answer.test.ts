@@ -2,13 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { answerCompletion } from '../../src/completion/answer.ts';
-import { outlineOf } from '../../src/completion/outline.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { program } from '../../src/program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { accepted, agent, baseUrl, status, triggered, uuid, weekly } from '../journal/records.ts';
-
-const outline = outlineOf(program);
 
 /** Completes words on a machine whose journal knows runs of two automations, an agent and another service, and whose config two profiles. */
 function createCompleter(settings: Record<string, string> = { RUNCTL_BASE_URL: baseUrl }) {
@@ -30,7 +27,7 @@ function createCompleter(settings: Record<string, string> = { RUNCTL_BASE_URL: b
   const profiles = { prod: { baseUrl: 'https://prod.example' }, staging: {} };
   writeFileSync(join(folder, 'config.json'), JSON.stringify({ profiles }), { mode: 0o600 });
   const env = { RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder, ...settings };
-  return (...words: string[]) => answerCompletion(words, outline, env);
+  return (...words: string[]) => answerCompletion(words, program, env);
 }
 
 describe('what this machine alone knows completes', () => {
@@ -81,8 +78,8 @@ test.each([
 test('a machine without a journal and a config file has the words of the program alone', () => {
   const folder = join(temporaryFolder(), 'nothing');
   const env = { RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder };
-  expect(answerCompletion(['fish', 'trigger', ''], outline, env)).toBe('');
-  expect(answerCompletion(['fish', 'status', ''], outline, env)).toBe('@last\tthe last run\n');
+  expect(answerCompletion(['fish', 'trigger', ''], program, env)).toBe('');
+  expect(answerCompletion(['fish', 'status', ''], program, env)).toBe('@last\tthe last run\n');
 });
 
 test('a journal and a config file that cannot be read are no error at a prompt', () => {
@@ -90,6 +87,6 @@ test('a journal and a config file that cannot be read are no error at a prompt',
   const file = join(folder, 'config.json');
   writeFileSync(file, 'not JSON', { mode: 0o600 });
   const env = { RUNCTL_STATE_DIR: file, RUNCTL_CONFIG_DIR: folder };
-  expect(answerCompletion(['fish', 'status', '--profile', ''], outline, env)).toBe('');
-  expect(answerCompletion(['fish', 'trigger', ''], outline, env)).toBe('');
+  expect(answerCompletion(['fish', 'status', '--profile', ''], program, env)).toBe('');
+  expect(answerCompletion(['fish', 'trigger', ''], program, env)).toBe('');
 });

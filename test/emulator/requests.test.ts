@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { routeOf } from '../../src/emulator/route.ts';
+import { routeOf } from '../../src/emulator/request.ts';
 import type { ErrorShape } from '../../src/emulator/scenario.ts';
 import { propertyRuns } from '../helpers/property-runs.ts';
 import { faultsOfRequest } from './conformity.ts';
@@ -67,7 +67,7 @@ test('the document and the route agree on every request', () => {
     fc.property(fc.constantFrom('GET', 'POST', 'PUT'), url, (method, url) => {
       const headers = { 'x-api-key': 'k', 'content-type': 'application/json' };
       const isKnown = faultsOfRequest({ method, url, headers, body: '{}' }).length === 0;
-      expect(routeOf(method, url).kind !== 'astray').toBe(isKnown);
+      expect(routeOf({ method, url }).kind !== 'none').toBe(isKnown);
     }),
     { numRuns: propertyRuns(500) },
   );
@@ -79,7 +79,7 @@ test('any name arrives as it was sent', () => {
     fc.property(name, (automationName) => {
       const url = `/v0/automation/${project}/${encodeURIComponent(automationName)}/trigger?trace=1`;
       const target = { family: 'automation', projectId: project, automationName };
-      expect(routeOf('POST', url)).toMatchObject({ kind: 'trigger', target });
+      expect(routeOf({ method: 'POST', url })).toMatchObject({ kind: 'trigger', target });
     }),
   );
 });

@@ -1,9 +1,14 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parseScenario } from '../../src/emulator/parse-scenario.ts';
+import { builtInScenarios, findBuiltInScenario } from '../../src/emulator/built-in-scenarios.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
-import { builtInScenarios, findBuiltInScenario } from '../../src/emulator/scenarios.ts';
+import { parseScenario, readScenario } from '../../src/emulator/scenario.ts';
 import { Problem } from '../../src/problems/problem.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { createEmulatorHarness } from './harness.ts';
+import { objectNames } from './object-names.ts';
 
 function mistakeIn(text: string): string {
   try {
@@ -72,9 +77,15 @@ describe('parseScenario', () => {
     expect(parseScenario(JSON.stringify(scenario), 'my.json')).toEqual(scenario);
   });
 
-  test.each([
-    ['', 'my.json is not JSON: Unexpected end of JSON input'],
+  test.each<[string, string]>([
+    ['', 'my.json cannot be read as JSON'],
+    ['sk-live-0123', 'my.json cannot be read as JSON'],
+    ['{\u0000}', 'my.json cannot be read as JSON at position 1'],
+    ['{"credits":1,}', 'my.json cannot be read as JSON at position 13'],
     ['[]', 'my.json: a scenario is a JSON object'],
+    ...objectNames.map((name): [string, string] => [`{"${name}":1}`, `my.json: ${name} is not a field of a scenario`]),
+    ['{"automations":[]}', 'my.json: automations must be an object, not Array'],
+    ['{"automations":{"constructor":5}}', 'my.json: automations.constructor must be Object, not 5'],
     ['{"fault":[]}', 'my.json: fault is not a field of a scenario'],
     ['{"automations":{"*":{"durationMs":5}}}', 'my.json: automations["*"].durationMs is not a field of a scenario'],
     [
@@ -111,6 +122,33 @@ describe('parseScenario', () => {
     '{"automations":{"a":{"outcome":[]}}}',
   ])('names the field in %s', (text) => {
     expect(mistakeIn(text)).toMatch(/^my\.json: (?:faults\[0\]\.do|automations\.a\.outcome) must be .*, not ./);
+  });
+});
+
+describe('readScenario refuses', () => {
+  function writeZeros(path: string, bytes: number): void {
+    writeFileSync(path, '');
+    truncateSync(path, bytes);
+  }
+  const deep = (open: string, close: string) => open.repeat(100_000) + close.repeat(100_000);
+
+  test.each<[string, (path: string) => void, RegExp]>([
+    ['a file that is not there', () => {}, /cannot be read: ENOENT/],
+    ['a FIFO that nobody writes into', (path) => execFileSync('mkfifo', [path]), /is not a file/],
+    ['a link to a device that never ends', (path) => symlinkSync('/dev/zero', path), /is not a file/],
+    ['a folder', (path) => mkdirSync(path), /is not a file/],
+    ['100 MB', (path) => writeZeros(path, 100_000_000), /is larger than 1024 KiB/],
+    ['NULs', (path) => writeZeros(path, 1000), /cannot be read as JSON/],
+    ['lists in lists', (path) => writeFileSync(path, deep('[', ']')), /cannot be read as JSON/],
+    [
+      'a body of a fault that nests deep',
+      (path) => writeFileSync(path, `{"faults":[{"do":"status","status":502,"body":${deep('[', ']')}}]}`),
+      /cannot be read as JSON/,
+    ],
+  ])('%s', async (_, make, message) => {
+    const path = join(temporaryFolder(), 'my.json');
+    make(path);
+    await expect(readScenario(path)).rejects.toMatchObject({ exitCode: 2, message: expect.stringMatching(message) });
   });
 });
 
@@ -168,7 +206,7 @@ describe('the built-in scenarios', () => {
     expect(findBuiltInScenario(name)).toBe(builtInScenarios.find((builtIn) => builtIn.name === 'bad-day')?.scenario);
   });
 
-  test.each(['./bad-day.json', 'bad-day.json.json', 'bad day', ''])('%j names none of them', (name) => {
+  test.each(['./bad-day.json', 'bad-day.json.json', 'bad day', '', ...objectNames])('%j names none of them', (name) => {
     expect(findBuiltInScenario(name)).toBeUndefined();
   });
 });

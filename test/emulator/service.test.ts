@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
+import { parseScenario } from '../../src/emulator/scenario.ts';
 import { agent, createEmulatorHarness, project } from './harness.ts';
+import { objectNames } from './object-names.ts';
 
 const hourMs = 3_600_000;
 const unknown = '33333333-3333-4333-8333-333333333333';
@@ -355,6 +357,17 @@ describe('automation names', () => {
     expect(trigger('nightly').status).toBe(201);
     expect(trigger('constructor').json().code).toBe('automationNotFound');
     expect(trigger('daily').status).toBe(404);
+  });
+
+  test.each(objectNames)('may be %s', (name) => {
+    const text = `{"automations":{"${name}":{"duration":"1h","extra":{"${name}":"kept"}}}}`;
+    const { trigger, status, pass } = createEmulatorHarness(parseScenario(text, 'my.json'));
+    const created = trigger(name);
+    expect(created.status).toBe(201);
+    expect(Object.entries(created.json())).toContainEqual([name, 'kept']);
+    pass(60_000);
+    expect(status(created.json().executionId, name).json().status).toBe('RUNNING');
+    expect(trigger('valueOf').status).toBe(404);
   });
 
   test('beside a "*" have their own plans', () => {

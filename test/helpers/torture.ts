@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
-import { parseScenario } from '../../src/emulator/parse-scenario.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
+import { parseScenario } from '../../src/emulator/scenario.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
 import { environmentIn } from './environment-in.ts';
 import { createRandom } from './random.ts';

@@ -1,6 +1,6 @@
 // What a failure says of the run (`started`, `safeToRepeat`) beside what the service really started.
 import { expect, test, vi } from 'vitest';
-import type { Fault, Scenario } from '../../src/emulator/scenario.ts';
+import type { InjectedFault, Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { runProgram } from '../helpers/run-program.ts';
 
@@ -62,9 +62,9 @@ const rerun = [...watch, '--rerun-on', 'reaped', '--max-reruns', '2'];
 const active = { earlier: ['trigger', 'nightly'], elsewhere: true };
 const short = (plan = {}): Scenario => ({ automations: { '*': { duration: '50ms', ...plan } } });
 const failing = short({ outcome: 'FAILED', error: { type: 'reaped', message: '' } });
-const faulty = (...faults: Fault[]): Scenario => ({ faults });
-const loss: Fault = { on: 'trigger', do: 'loseAnswer' };
-const unpaid: Fault = { on: 'trigger', do: 'status', status: 402 };
+const faulty = (...faults: InjectedFault[]): Scenario => ({ faults });
+const loss: InjectedFault = { on: 'trigger', do: 'loseAnswer' };
+const unpaid: InjectedFault = { on: 'trigger', do: 'status', status: 402 };
 const conflict = { code: 'runAlreadyActive', executionId: id };
 
 const cases: Record<string, Case> = {

@@ -26,7 +26,7 @@ export interface Machine {
 
 export async function createBareMachine(scenario: Scenario): Promise<Machine> {
   let leapMs = 0;
-  const emulator = await startEmulator({ scenario, nowMs: () => Date.now() + leapMs });
+  const emulator = await startEmulator({ scenario, nowMs: () => Date.now() + leapMs, keepsRequests: true });
   const root = mkdtempSync(join(tmpdir(), 'runctl-recipe-'));
   const at = (name: string) => join(root, name);
   for (const name of ['bin', 'work']) mkdirSync(at(name));

@@ -1,6 +1,6 @@
 import { formatDuration } from '../runs/duration.ts';
 import type { LastConfirmed, WarningName } from '../runs/events.ts';
-import { type Fault, type FaultKind, isInterruption, isMissingPath } from '../runs/fault.ts';
+import { type Fault, type FaultKind, isInterruption } from '../runs/fault.ts';
 import { isCompleted, nameOf, type Run } from '../runs/run.ts';
 import type { FinishedWatch, UnfinishedWatch, WatchResult } from '../runs/watch-result.ts';
 import { type ExitName, exitNameOfStatus, isInterruptName } from './exit-codes.ts';
@@ -69,7 +69,7 @@ export interface FailedPoll {
 export function pollProblem(fault: Fault, { operation, run, argument }: FailedPoll): Problem {
   const name = pollNameOf(fault);
   const meanings: Partial<Record<ExitName, string>> = {
-    not_found: `there is no run ${run.executionId} under ${nameOf(run.target)}`,
+    not_found: `there is no run ${run.executionId} under ${nameOf(run.target)}${fault.kind === 'path_not_found' ? ', or the base URL is wrong' : ''}`,
     unauthorized: 'the API key was refused; the run itself is not touched',
   };
   const meaning = meanings[name] ?? `the ${operation} could not be read; the run itself is not touched`;
@@ -84,7 +84,6 @@ export function pollProblem(fault: Fault, { operation, run, argument }: FailedPo
 
 /** What cannot be understood is no answer of the service. */
 function pollNameOf(fault: Fault): ExitName {
-  if (isMissingPath(fault)) return 'not_found';
   return fault.kind === 'unreadable' || fault.kind === 'too_large' ? 'unavailable' : exitNameOf(fault);
 }
 

@@ -23,11 +23,11 @@ const rules = {
   unsendable: { isRetryable: false, delivery: 'not_sent' },
   /** The connection broke or fell silent after the request may have been read. */
   lost: { isRetryable: true, delivery: 'unknown' },
-  /** 408, 425, 500, 502, 503, 504: a complete answer, perhaps of a gateway, that says: not now. */
+  /** 408, 425, 500, 502 to 504, 520 to 527: a complete answer, perhaps of a gateway, that says: not now. */
   unavailable: { isRetryable: true, delivery: 'unknown' },
   /** 429. */
   throttled: { isRetryable: true, delivery: 'refused' },
-  /** A 2xx whose body is not a document of the expected shape, or a result that is not final yet. */
+  /** A page where JSON was expected, a document of another shape, or a result that is not final yet. */
   unreadable: { isRetryable: true, delivery: 'unknown' },
   /** A body larger than the limit. */
   too_large: { isRetryable: false, delivery: 'unknown' },
@@ -37,7 +37,12 @@ const rules = {
   no_credits: { isRetryable: false, delivery: 'refused' },
   /** 422 `runAlreadyActive`. */
   already_active: { isRetryable: false, delivery: 'refused' },
+  /** The service says that there is no such run or Automation. */
   not_found: { isRetryable: false, delivery: 'refused' },
+  /** 404 or 410 to a poll: perhaps of a router, while a deployment goes on. */
+  path_not_found: { isRetryable: false, delivery: 'refused' },
+  /** A redirect to a run of the target, which the trigger may have started. */
+  redirected_to_run: { isRetryable: false, delivery: 'unknown' },
   redirected: { isRetryable: false, delivery: 'refused' },
   /** 409: a request with this idempotency key is still being worked on (IETF idempotency-key draft). */
   in_progress: { isRetryable: true, delivery: 'unknown' },
@@ -76,19 +81,14 @@ export const isInterruption = ({ kind }: Fault): boolean => kind === 'interrupte
 
 /** Whether the service acted on the request; only of interest for a trigger. */
 export function deliveryOf({ kind, httpStatus = 0 }: Fault): Delivery {
-  // A 303 points at what was made; a gateway answers 5xx for a service that it lost.
-  return httpStatus === 303 || httpStatus >= 500 ? 'unknown' : rules[kind].delivery;
+  // A gateway answers 5xx for a service that it lost.
+  return httpStatus >= 500 ? 'unknown' : rules[kind].delivery;
 }
 
 const readAfterWriteMs = 30_000;
 
 /** The service refuses the API key, or says that there is no such run. */
-export function isRefusal(fault: Fault): boolean {
-  return fault.kind === 'unauthorized' || (fault.kind === 'not_found' && !isMissingPath(fault));
-}
-
-/** 404 or 410: nothing is there, says the service or a router on the way to it. The service's own not-found is a 422. */
-export const isMissingPath = ({ httpStatus }: Fault): boolean => httpStatus === 404 || httpStatus === 410;
+export const isRefusal = ({ kind }: Fault): boolean => kind === 'unauthorized' || kind === 'not_found';
 
 /** A certificate or a proxy is in the way, which a retry does not change where it was never otherwise. */
 export function isOfConnection({ kind }: Fault): boolean {
@@ -97,7 +97,7 @@ export function isOfConnection({ kind }: Fault): boolean {
 }
 
 /** Is this a not-found so soon after the trigger, in milliseconds, that the service may not find its own new run yet? */
-export function isTooEarly(fault: Fault, sinceTriggerMs: number | undefined): boolean {
-  const isNotFound = fault.kind === 'not_found' || isMissingPath(fault);
+export function isTooEarly({ kind }: Fault, sinceTriggerMs: number | undefined): boolean {
+  const isNotFound = kind === 'not_found' || kind === 'path_not_found';
   return isNotFound && sinceTriggerMs !== undefined && Math.abs(sinceTriggerMs) < readAfterWriteMs;
 }

@@ -40,7 +40,7 @@ export async function pollUntilFinal(run: Run, options: WatchOptions, ports: Wat
   // A final status never changes back, whatever a later answer says (docs/service.md, Assumptions).
   while (!execution || !isFinal(run.target, execution.status)) {
     await poller.wait(delayMs);
-    const polled = await poller.poll((timeoutMs) => service.status(run, signal, timeoutMs));
+    const polled = await poller.poll((timeoutMs) => service.status(run, signal, { timeoutMs }));
     if (polled.kind !== 'ok') return { ...polled, ...lastConfirmed() };
     const changed = polled.value.status !== execution?.status;
     execution = polled.value;

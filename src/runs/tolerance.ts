@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import { type Fault, isMissingPath, isOfConnection, isRefusal, isTooEarly } from './fault.ts';
+import { type Fault, isOfConnection, isRefusal, isTooEarly } from './fault.ts';
 import { backoffMs } from './retry.ts';
 import { afterWakeMs, type WatchGroup } from './watch-group.ts';
 
@@ -83,7 +83,7 @@ export function createTolerance(options: ToleranceOptions): Tolerance {
     if (isTooEarly(fault, sinceTriggerMs?.())) return false;
     if (isRefusal(fault)) return !group.isAnswered || hasLasted();
     if (group.isAnswered) return false;
-    if (isMissingPath(fault)) missingPaths += 1;
+    if (fault.kind === 'path_not_found') missingPaths += 1;
     return missingPaths > 1 || isOfConnection(fault);
   }
 

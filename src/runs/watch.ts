@@ -42,7 +42,7 @@ async function fetchResult(
     ports,
   );
   const polled = await poller.poll(async (timeoutMs): Promise<Answer<RunResult>> => {
-    const answer = await service.result(run, signal, timeoutMs);
+    const answer = await service.result(run, signal, { timeoutMs });
     if (answer.kind === 'fault' || isFinal(run.target, answer.value.status)) return answer;
     return { kind: 'fault', fault: { kind: 'unreadable', message: `the result still says ${answer.value.status}` } };
   });

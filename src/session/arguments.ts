@@ -17,7 +17,7 @@ export type RunArgument =
 export function parseRunArgument(text: string): RunArgument {
   if (text === '') throw usageProblem('an empty argument names no run');
   if (text === '@last') return { kind: 'last' };
-  if (isUuid(text)) return { kind: 'id', executionId: text.toLowerCase() };
+  if (isUuid(text)) return { kind: 'id', executionId: text };
   const cut = text.lastIndexOf('/');
   const executionId = text.slice(cut + 1);
   const { projectId, automationName } = parseAutomationName(isUuid(executionId) ? text.slice(0, cut) : text);
@@ -29,7 +29,7 @@ export function parseRunArgument(text: string): RunArgument {
     );
   }
   const target: AutomationTarget = { family: 'automation', projectId, automationName };
-  return { kind: 'run', run: { target, executionId: executionId.toLowerCase() } };
+  return { kind: 'run', run: { target, executionId } };
 }
 
 /** Can only the journal tell which run is meant? */

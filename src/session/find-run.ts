@@ -55,8 +55,8 @@ function targetOf({ automation }: RunFlags, here: Here): Target | undefined {
 }
 
 function findById(executionId: string, { journal, baseUrl }: Here, target?: Target, fallback?: Target): KnownRun {
-  const found = journal.find(executionId, { baseUrl });
-  const other = found ? undefined : runsElsewhere(journal, baseUrl).get(executionId);
+  const found = findInAnyCase(executionId, journal, baseUrl);
+  const other = found ? undefined : runsElsewhere(journal, baseUrl).get(executionId.toLowerCase());
   if (other) {
     throw usageProblem(
       `run ${executionId} is one of ${other.baseUrl}, and the base URL in force is ${baseUrl}`,
@@ -64,11 +64,20 @@ function findById(executionId: string, { journal, baseUrl }: Here, target?: Targ
     );
   }
   const known = target ?? found?.target ?? fallback;
-  if (known) return knownRun(found, { target: known, executionId });
+  if (known) return knownRun(found, { target: known, executionId: found?.executionId ?? executionId });
   throw usageProblem(
     `the journal of this machine does not know run ${executionId}`,
     'name it in full as <projectId>/<automationName>/<executionId>, or add --project and --automation',
   );
+}
+
+/** With the id as the service wrote it: it may mind the case. */
+function findInAnyCase(executionId: string, journal: Journal, baseUrl: string): JournalRun | undefined {
+  for (const spelling of new Set([executionId, executionId.toLowerCase(), executionId.toUpperCase()])) {
+    const found = journal.find(spelling, { baseUrl });
+    if (found) return found;
+  }
+  return undefined;
 }
 
 const elsewhere = new WeakMap<Journal, Map<string, JournalRun>>();
@@ -79,7 +88,7 @@ function runsElsewhere(journal: Journal, baseUrl: string): Map<string, JournalRu
   if (known) return known;
   const found = new Map<string, JournalRun>();
   for (const run of journal.runs()) {
-    if (run.executionId !== null && run.baseUrl !== baseUrl) found.set(run.executionId, run);
+    if (run.executionId !== null && run.baseUrl !== baseUrl) found.set(run.executionId.toLowerCase(), run);
   }
   elsewhere.set(journal, found);
   return found;
@@ -128,7 +137,7 @@ function findByPrefix(text: string, { journal, baseUrl }: Here): KnownRun | unde
   let found: KnownRun | undefined;
   for (const record of journal.runs({ baseUrl })) {
     const { executionId, target } = record;
-    if (!executionId?.startsWith(text.toLowerCase())) continue;
+    if (!executionId?.toLowerCase().startsWith(text.toLowerCase())) continue;
     const ids = found && `${found.run.executionId} and ${executionId}`;
     if (ids) throw usageProblem(`two runs begin with ${quote(text)}: ${ids}`, 'give more of the id');
     found = knownRun(record, { target, executionId });

@@ -16,7 +16,7 @@ export function withNotFoundTracking(
     };
   return {
     trigger: service.trigger,
-    status: (run, ...rest) => service.status(run, ...rest).then(remember(run)),
-    result: (run, ...rest) => service.result(run, ...rest).then(remember(run)),
+    status: (run, signal, limits) => service.status(run, signal, limits).then(remember(run)),
+    result: (run, signal, limits) => service.result(run, signal, limits).then(remember(run)),
   };
 }

@@ -1,7 +1,7 @@
 import type { Problem } from '../problems/problem.ts';
 import { interruptedProblem, pollProblem } from '../problems/watch-problems.ts';
 import { defaults } from '../runs/defaults.ts';
-import { type Fault, isMissingPath, isRetryable, isTooEarly } from '../runs/fault.ts';
+import { type Fault, isRetryable, isTooEarly } from '../runs/fault.ts';
 import { retry } from '../runs/retry.ts';
 import type { Run } from '../runs/run.ts';
 import type { Answer, Execution, RunResult } from '../runs/service.ts';
@@ -31,7 +31,7 @@ export async function pollOnce<Operation extends keyof Answers>(
   const sinceTriggerMs = sinceTriggerOf(known, clock);
   let missingPaths = 0;
   /** A page may stand in for the service for a moment: only the second one counts. */
-  const mayPass = (fault: Fault) => isMissingPath(fault) && ++missingPaths < 2;
+  const mayPass = ({ kind }: Fault) => kind === 'path_not_found' && ++missingPaths < 2;
   const attempt = () => service[operation](run, signal) as Promise<Answer<Answers[Operation]>>;
   const polled = await retry(attempt, {
     limiter,

@@ -77,7 +77,7 @@ describe('a watch on a terminal', () => {
     expect(await screen.sees(/last seen RUNNING \d(\.\d)?s ago/)).toContain('502');
     const { code, text } = await atTheEnd(screen);
     expect(code).toBe(14);
-    expect(text).toContain('the run may still be running, last confirmed RUNNING');
+    expect(text.replace(/\s+/g, ' ')).toContain('the run may still be running, last confirmed RUNNING');
   });
 
   test('shows how long the automation usually takes', async () => {

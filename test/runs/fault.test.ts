@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { deliveryOf, type FaultKind, isMissingPath, isRefusal, isRetryable, isTooEarly } from '../../src/runs/fault.ts';
+import { deliveryOf, type FaultKind, isRefusal, isRetryable, isTooEarly } from '../../src/runs/fault.ts';
 import { fault } from '../helpers/scripted-service.ts';
 
 describe('what follows from a fault', () => {
@@ -18,7 +18,9 @@ describe('what follows from a fault', () => {
     ['already_active', 422, 'refused', false],
     ['in_progress', 409, 'unknown', true],
     ['redirected', 302, 'refused', false],
-    ['redirected', 303, 'unknown', false],
+    ['redirected', 303, 'refused', false],
+    ['redirected_to_run', 302, 'unknown', false],
+    ['path_not_found', 404, 'refused', false],
     ['rejected', 400, 'refused', false],
     ['rejected', 501, 'unknown', false],
     ['interrupted', undefined, 'not_sent', false],
@@ -35,15 +37,13 @@ describe('what follows from a fault', () => {
 describe('a not-found', () => {
   const refusal = (kind: FaultKind, httpStatus: number) => fault(kind, { httpStatus }).fault;
 
-  test.each<[FaultKind, number, string]>([
-    ['not_found', 422, 'a refusal'],
-    ['not_found', 404, 'a missing path'],
-    ['rejected', 410, 'a missing path'],
-    ['unauthorized', 403, 'a refusal'],
-    ['rejected', 400, 'neither'],
-  ])('%s with HTTP status %i is %s', (kind, httpStatus, meaning) => {
-    const given = refusal(kind, httpStatus);
-    expect([isRefusal(given), isMissingPath(given)]).toEqual([meaning === 'a refusal', meaning === 'a missing path']);
+  test.each<[FaultKind, boolean]>([
+    ['not_found', true],
+    ['unauthorized', true],
+    ['path_not_found', false],
+    ['rejected', false],
+  ])('of kind %s: that it is a refusal is %s', (kind, isRefused) => {
+    expect(isRefusal(refusal(kind, 422))).toBe(isRefused);
   });
 
   test('comes too early for 30 s after the trigger, also where the clock was set back', () => {
@@ -56,7 +56,7 @@ describe('a not-found', () => {
       true,
       false,
     ]);
-    expect(isTooEarly(refusal('rejected', 404), 0)).toBe(true);
+    expect(isTooEarly(refusal('path_not_found', 404), 0)).toBe(true);
     expect(isTooEarly(refusal('unauthorized', 401), 0)).toBe(false);
   });
 });

@@ -23,35 +23,41 @@ const rowsOf = (table: string) =>
  */
 const meanings = `
 answer                    | trigger          | trigger in doubt | status        | watch         | result of a watch
-200-html 200-empty        | ~outcome_unknown | ~outcome_unknown | ~unavailable | ~unavailable  | ~result_unavailable
-200-list 204-empty        | ~outcome_unknown | ~outcome_unknown | ~unavailable | ~unavailable  | ~result_unavailable
-200-other 200-typed       | ~outcome_unknown | ~outcome_unknown | ~unavailable | ~unavailable  | ~result_unavailable
-205-299                   | ~outcome_unknown | ~outcome_unknown | ~unavailable | ~unavailable  | ~result_unavailable
+200-html 200-empty        | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
+200-list 204-empty        | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
+200-other 200-typed       | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
+205-299                   | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
 201-no-id                 | ~outcome_unknown | ~outcome_unknown | ok            |               |
-201-no-status             | ok               | ok               | ~unavailable | ~unavailable  | ~result_unavailable
-200-another               | ok               | ok               | ~unavailable | ~unavailable  | ~result_unavailable
-200-huge                  | outcome_unknown  | outcome_unknown  | unavailable | ~unavailable  | result_unavailable
-300-302 304-399           | bad_response     | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
-303                       | outcome_unknown  | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
-400                       | bad_response     | outcome_unknown  | bad_response  | ~unavailable | ~result_unavailable 
-401 403                   | unauthorized     | outcome_unknown  | unauthorized  | ~unauthorized | ~result_unavailable 
-402                       | no_credits       | outcome_unknown  | no_credits    | ~unavailable | ~result_unavailable 
- 404 410                   | bad_response     | outcome_unknown  | +not_found    | ~unavailable  | ~result_unavailable
-422                       | bad_response     | outcome_unknown  | not_found     | ~not_found    | ~result_unavailable
-404-missing               | not_found        | outcome_unknown  | +not_found    | ~unavailable  | ~result_unavailable
+201-no-status             | ok               | ok               | ~unavailable  | ~unavailable  | ~result_unavailable
+201-run 202-run           | ok               | ok               | ~unavailable  | ~unavailable  | ~result_unavailable
+200-another               | ok               | ok               | ~unavailable  | ~unavailable  | ~result_unavailable
+200-huge                  | outcome_unknown  | outcome_unknown  | unavailable   | ~unavailable  | result_unavailable
+300-399                   | bad_response     | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
+301-run 302-run 303-run   | outcome_unknown  | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
+307-run 308-run 399-run   | outcome_unknown  | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
+400                       | bad_response     | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
+401 403                   | unauthorized     | outcome_unknown  | unauthorized  | ~unauthorized | ~result_unavailable
+402                       | no_credits       | outcome_unknown  | no_credits    | ~unavailable  | ~result_unavailable
+404 404-html 404-missing  | not_found        | outcome_unknown  | +not_found    | ~unavailable  | ~result_unavailable
+410 410-html              | bad_response     | outcome_unknown  | +not_found    | ~unavailable  | ~result_unavailable
+410-missing               | not_found        | outcome_unknown  | +not_found    | ~unavailable  | ~result_unavailable
 422-missing               | not_found        | outcome_unknown  | not_found     | ~not_found    | ~result_unavailable
-405-406                   | bad_response     | outcome_unknown  | bad_response  | ~unavailable | ~result_unavailable 
+422-other 422-list        | bad_response     | outcome_unknown  | not_found     | ~not_found    | ~result_unavailable
+422 422-html              | bad_response     | outcome_unknown  | ~unavailable  | ~unavailable  | ~result_unavailable
+422-code                  | bad_response     | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
+405-406                   | bad_response     | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
 407                       | unavailable      | outcome_unknown  | unavailable   | ~unavailable  | ~result_unavailable
 408 425                   | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
-409                       | ~outcome_unknown | ~outcome_unknown | bad_response  | ~unavailable | ~result_unavailable 
-411-421 423-424 426-428   | bad_response     | outcome_unknown  | bad_response  | ~unavailable | ~result_unavailable 
+409                       | ~outcome_unknown | ~outcome_unknown | bad_response  | ~unavailable  | ~result_unavailable
+411-421 423-424 426-428   | bad_response     | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
 422-active 409-active     | already_active   | outcome_unknown  |               |               |
 422-active-id             | already_active   | ok               |               |               |
 429 429-active            | ~rate_limited    | ~outcome_unknown | ~rate_limited | ~rate_limited | ~result_unavailable
-430-499                   | bad_response     | outcome_unknown  | bad_response  | ~unavailable | ~result_unavailable 
+430-499                   | bad_response     | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
 500 502-504 502-html      | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
 503-active                | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
-501 505-599               | outcome_unknown  | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
+520-527                   | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
+501 505-519 528-599       | outcome_unknown  | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
 unresolvable refused      | ~unavailable     | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
 unreachable proxy-502     | ~unavailable     | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
 connect-timeout           | ~unavailable     | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
@@ -156,6 +162,8 @@ watch   | timeout 25s              | RUNNING 429;16 COMPLETED                   
 watch   | timeout 1m, chance 1     | RUNNING COMPLETED 502 502 COMPLETED           | 10 0 0.5 1                        | ok
 watch   | chance 1                 | COMPLETED RUNNING RUNNING COMPLETED           | 0 0.5 1                           | ok
 watch   | chance 1                 | FAILED 404                                    | 0 0.5 1 2 4 8 15 15 …             | run_failed
+watch   | chance 1                 | RUNNING 404-html 404 410 COMPLETED COMPLETED  | 10 0.5 1 2 0                      | ok
+watch   | giveUpAfter 2s, chance 1 | RUNNING 404-html                              | 10 0.5 1 0.5                      | unavailable
 watch   | chance 1                 | COMPLETED 404 404 COMPLETED                   | 0 0.5 1                           | ok
 watch   | timeout 10s, chance 1    | RUNNING COMPLETED 502                         | 10 0 0.5 1 2                      | result_unavailable
 watch   | timeout 10s, chance 1    | RUNNING FAILED 502                            | 10 0 0.5 1 2                      | run_failed
@@ -165,19 +173,19 @@ watch   |                          | COMPLETED FAILED                           
 watch   |                          | CANCELLED TIMED_OUT                           | 0                                 | run_timed_out
 watch   |                          | FAILED COMPLETED                              | 0                                 | run_failed
 watch   | own, chance 1            | 404 404 404 RUNNING COMPLETED COMPLETED       | 0.5 1 2 10 0                      | ok
-watch   | own, chance 1            | 422                                           | 0.5 1 2 4 8 15 15 15              | not_found
+watch   | own, chance 1            | 422-missing                                   | 0.5 1 2 4 8 15 15 15              | not_found
 watch   | own, chance 1            | 404                                           | 0.5 1 2 4 8 15 15 …               | unavailable
-watch   | journal, chance 1        | 422                                           | 0.5 1 2 4 8 15                    | not_found
+watch   | journal, chance 1        | 422-missing                                   | 0.5 1 2 4 8 15                    | not_found
 watch   | journal, chance 1        | 404                                           | 0.5 1 2 4 8 15 15                 | not_found
-watch   | journal, chance 1        | 422 404 410 RUNNING COMPLETED COMPLETED       | 0.5 1 2 10 0                      | ok
+watch   | journal, chance 1        | 422-missing 404 410 RUNNING COMPLETED COMPLETED       | 0.5 1 2 10 0                      | ok
 watch   | own, chance 1            | COMPLETED 404 404 COMPLETED                   | 0 0.5 1                           | ok
-watch   | own, chance 1            | RUNNING RUNNING RUNNING RUNNING 422           | 10 10 10 10 0.5 1 2 4 8 15        | not_found
+watch   | own, chance 1            | RUNNING RUNNING RUNNING RUNNING 422-missing   | 10 10 10 10 0.5 1 2 4 8 15        | not_found
 watch   | chance 1                 | 404                                           | 0.5                               | not_found
 watch   | chance 1                 | 404 502 410                                   | 0.5 1                             | not_found
 watch   | chance 1                 | 404 RUNNING 410 404 COMPLETED COMPLETED       | 0.5 10 0.5 1 0                    | ok
-watch   |                          | 422                                           |                                   | not_found
+watch   |                          | 422-missing                                   |                                   | not_found
 watch   | chance 1                 | RUNNING 401                                   | 10 0.5 1 2 4 8 15                 | unauthorized
-watch   | chance 1                 | RUNNING 401 502 403 422 502 502 401           | 10 0.5 1 2 4 8 15                 | unauthorized
+watch   | chance 1                 | RUNNING 401 502 403 422-missing 502 502 401           | 10 0.5 1 2 4 8 15                 | unauthorized
 watch   | chance 1                 | RUNNING 401 401 401 401 401 401 RUNNING 401 COMPLETED COMPLETED | 10 0.5 1 2 4 8 15 10 0.5 0 | ok
 watch   | chance 0                 | RUNNING 401;40 401                            | 10 40                             | unauthorized
 watch   |                          | 401                                           |                                   | unauthorized

@@ -7,7 +7,7 @@ import { parseRunArgument } from '../../src/session/arguments.ts';
 import { findRun } from '../../src/session/find-run.ts';
 import { argumentOf, sinceTriggerOf } from '../../src/session/known-run.ts';
 import { createMemory } from '../helpers/memory-context.ts';
-import { scriptedService } from '../helpers/scripted-service.ts';
+import { executionId, projectId, running, scriptedService, target } from '../helpers/scripted-service.ts';
 import { account, baseUrl, createSession } from '../helpers/session.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -178,4 +178,26 @@ test('the time since a trigger is measured by a stopwatch in the process that se
   expect(sinceTriggerOf({ sinceTriggerMs: own, triggeredAtMs }, clock)?.()).toBe(5);
   expect(sinceTriggerOf({ triggeredAtMs }, clock)?.()).toBe(1000);
   expect(sinceTriggerOf({}, clock)).toBeUndefined();
+});
+
+test.each([executionId, executionId.toUpperCase()])(
+  'a run is found in either case of its id, and keeps the one that the service wrote: %s',
+  async (written) => {
+    const folder = temporaryFolder();
+    const journal = openJournal({ folder, nowMs: Date.now, onTrouble() {} });
+    const { value } = running({ executionId: written }) as Extract<ReturnType<typeof running>, { kind: 'ok' }>;
+    journal.recordStatus(baseUrl, { target, executionId: written }, value);
+    const session = createSession(scriptedService({}), { journal });
+    for (const typed of [executionId, executionId.toUpperCase()]) {
+      for (const argument of [typed, `${projectId}/nightly/${typed}`]) {
+        expect((await findRun(parseRunArgument(argument), {}, session)).run.executionId).toBe(written);
+      }
+    }
+  },
+);
+
+test('the id of a run that is not on record is sent as it was typed', async () => {
+  const capitals = executionId.toUpperCase();
+  const named = parseRunArgument(`${projectId}/nightly/${capitals}`);
+  expect((await findRun(named, {}, createSession(scriptedService({})))).run.executionId).toBe(capitals);
 });

@@ -121,8 +121,8 @@ test('a refusal for an active run names it in full, as far as this machine knows
 
 test('a trigger of what is not there says what to check', async () => {
   const { trigger } = createTriggerHarness();
-  const { problem } = await trigger({ trigger: [fault('rejected', { httpStatus: 404 })] });
-  expect(problem?.facts).toMatchObject({ name: 'bad_response', hint: expect.stringContaining('runctl config list') });
+  const { problem } = await trigger({ trigger: [fault('not_found', { httpStatus: 404 })] });
+  expect(problem?.facts).toMatchObject({ name: 'not_found', hint: expect.stringContaining('runctl config list') });
 });
 
 describe('--if-active attach', () => {

@@ -45,7 +45,8 @@ gzip bomb                    12 unknown once   10 no once    10 no once    10 no
 broken gzip                  12 unknown again  10 no again   10 no again   10 no again
 TLS alert                    10 no once        10 no once    10 no once    10 no once
 redirect                     11 no once        11 no once    11 no once    10 no again
-see other                    12 unknown once   11 no once    11 no once    10 no again
+redirect to a run            12 unknown once   11 no once    11 no once    10 no again
+see other                    11 no once        11 no once    11 no once    10 no again
 refused                      10 no –           10 no –       10 no –       10 no –
 unresolvable                 10 no –           10 no –       10 no –       10 no –
 TLS stall                    10 no again       10 no again   10 no again   10 no again

@@ -68,8 +68,9 @@ export interface FailedPoll {
 /** A request for the status or the result of a run that was refused, or whose retries ended. */
 export function pollProblem(fault: Fault, { operation, run, argument }: FailedPoll): Problem {
   const name = pollNameOf(fault);
+  const orElse = fault.kind === 'path_not_found' ? ', or the base URL is wrong' : '';
   const meanings: Partial<Record<ExitName, string>> = {
-    not_found: `there is no run ${run.executionId} under ${nameOf(run.target)}${fault.kind === 'path_not_found' ? ', or the base URL is wrong' : ''}`,
+    not_found: `there is no run ${run.executionId} under ${nameOf(run.target)}${orElse}`,
     unauthorized: 'the API key was refused; the run itself is not touched',
   };
   const meaning = meanings[name] ?? `the ${operation} could not be read; the run itself is not touched`;

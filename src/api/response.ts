@@ -30,7 +30,7 @@ async function readGood<T>(raw: HttpResponse, reading: Reading<T>): Promise<Answ
   try {
     const document = await readJson(raw, reading.maxBytes);
     const value = isJsonObject(document) ? reading.read(document) : undefined;
-    if (value !== undefined) return { kind: 'ok', value };
+    if (value !== undefined) return { kind: 'ok', value, serviceNowMs: serviceTimeMs(raw) };
     return faultOf('unreadable', `the ${raw.status} answer is not what the interface promises`);
   } catch (error) {
     if (!(error instanceof UnreadableBody)) throw error;
@@ -66,6 +66,12 @@ async function readErrorOf<T>(response: HttpResponse, { scrub }: Reading<T>): Pr
     // The status alone tells what to do; a body that cannot be read takes nothing from it.
     return readErrorBody('');
   }
+}
+
+/** The `Date` of the answer; undefined where it has none that can be read. */
+function serviceTimeMs({ headers: { date = '' } }: HttpResponse): number | undefined {
+  const ms = Date.parse(date);
+  return Number.isNaN(ms) ? undefined : ms;
 }
 
 /** Only responses that are reported as failures are scrubbed: doing it at every successful poll would cost CPU. */

@@ -37,7 +37,11 @@ const agentTrigger = defineCommand({
     await sayDiscontinued(context);
     const { title, message } = options;
     const body = JSON.stringify({ message, title });
-    return triggerAll([{ target, body }], options, await connect(options, context));
+    return triggerAll(
+      [{ target, body, idempotencyKey: options.idempotencyKey }],
+      options,
+      await connect(options, context),
+    );
   },
 });
 

@@ -26,6 +26,8 @@ export interface Journal {
   find(executionId: string, filter: { baseUrl: string; fresh?: boolean }): JournalRun | undefined;
   /** Newest first; reads no further back than `maxAgeMs`. */
   unresolvedTriggers(filter: TriggerFilter): UnresolvedTrigger[];
+  /** Has a trigger of the target that was first sent after this time, ISO 8601, a known run? */
+  hasLaterRun(filter: { baseUrl: string; target: Target }, at: string): boolean;
   /** What came of an idempotency key, whatever API key it was sent with, so that rotating that starts no second run. */
   findKey(key: TriggerKey): KeyState | undefined;
   /** How long the last completed runs of a target took, in milliseconds, newest first. */
@@ -55,7 +57,7 @@ export function openJournal(options: LogOptions): Journal {
   let memory = new Map<string, JournalRun>();
   let searches = 0;
 
-  return { append, recordStatus, markNotFound, runs, last, find, unresolvedTriggers, findKey, durations };
+  return { append, recordStatus, markNotFound, runs, last, find, unresolvedTriggers, hasLaterRun, findKey, durations };
 
   function append(record: NewRecord): boolean {
     const stored = log.append(record);
@@ -144,6 +146,11 @@ export function openJournal(options: LogOptions): Journal {
       .map((trigger) => unresolvedOf(trigger, options.nowMs()))
       .filter(({ ageMs }) => ageMs <= maxAgeMs)
       .reverse();
+  }
+
+  function hasLaterRun(filter: { baseUrl: string; target: Target }, at: string): boolean {
+    const records = [...read(filter, { since: at })].reverse();
+    return [...fold(records).triggers.values()].some((other) => other.executionId !== undefined && other.at > at);
   }
 
   function findKey({ baseUrl, target, idempotencyKey }: TriggerKey): KeyState | undefined {

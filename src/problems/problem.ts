@@ -6,6 +6,8 @@ export type Started = 'yes' | 'no' | 'unknown';
 
 export interface ProblemFacts {
   name: ExitName;
+  /** Says more exactly what it is; stands in a document in place of the name. */
+  exactName?: 'idempotency_key_expired' | 'other_api_key';
   /** What happened and what it means for the run: one line, no full stop at its end. */
   message: string;
   /** The next command to type, or what to fix. */
@@ -54,11 +56,11 @@ export class Problem extends Error {
 
   /** The `problem` of a JSON document. */
   toJSON(): JsonObject {
-    const { name, message, hint, started, httpStatus, serviceCode, requestId, idempotencyKey } = this.facts;
+    const { name, exactName, message, hint, started, httpStatus, serviceCode, requestId, idempotencyKey } = this.facts;
     const exitCode = this.exitCode;
     return {
       code: exitCode,
-      name: publicNameOf(name),
+      name: exactName ?? publicNameOf(name),
       exitCode,
       message,
       hint: hint ?? null,

@@ -18,7 +18,8 @@ export interface TriggerRequest {
   body: string;
 }
 
-export type Answer<T> = { kind: 'ok'; value: T } | { kind: 'fault'; fault: Fault };
+/** `serviceNowMs` is the service's clock when it answered: the `Date` of the answer, in milliseconds since 1970. */
+export type Answer<T> = { kind: 'ok'; value: T; serviceNowMs?: number } | { kind: 'fault'; fault: Fault };
 
 /** A run as the service shows it (docs/service.md, Execution object). Missing and malformed fields are left out. */
 export interface Execution {

@@ -12,6 +12,7 @@ import {
 } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
+import { createProcesses } from '../journal/processes.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { silentReporter } from '../render/create-reporter.ts';
 import { cleanLine } from '../render/sanitize.ts';
@@ -79,6 +80,7 @@ export async function connect(
     runs: 1,
     service: withNotFoundTracking(service, journal, baseUrl),
     journal,
+    processes: createProcesses(),
     history: historyOf(journal, baseUrl),
     limiter: createRateLimiter(rate, clock),
     sentKeys: new Set(),

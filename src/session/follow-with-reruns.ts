@@ -28,18 +28,20 @@ export async function followWithReruns(
   let hasStarted = false;
   for (let reruns = 1; ; reruns++) {
     const { run, triggeredAtMs, kind } = start;
-    hasStarted ||= kind === 'started';
+    hasStarted ||= kind === 'started' && start.started === 'yes';
     const execution = executionOf(start);
     reporter.observe({ event: 'triggered', run, execution, replayed: kind === 'replayed' });
     const known = kind === 'started' ? execution : undefined;
-    const followed = await followRun({ run, triggeredAtMs, known }, options, session, { hasStarted });
+    // `--give-up-after` is the trigger's: the watch keeps its own.
+    const followFlags = { ...options, giveUpAfterMs: undefined };
+    const followed = await followRun({ run, triggeredAtMs, known }, followFlags, session, { hasStarted });
     const result = { kind: 'followed', ...followed, found } as const;
     const { watched, problem } = followed;
     const errorType = watched.kind === 'finished' ? watched.result?.error?.type : undefined;
     const again = !problem && errorType !== undefined && options.rerunOn?.includes(errorType);
-    if (!again || reruns > maxReruns) return result;
-    // A user's idempotency key gets the number of the rerun, so that the whole command can be repeated safely.
-    const flags = { ...options, idempotencyKey: idempotencyKey && `${idempotencyKey}.${reruns}` };
+    if (!again || reruns > maxReruns || !isSurelyOurs(start)) return result;
+    // A given idempotency key gets the number of the rerun, so that the whole command can be repeated safely.
+    const flags = { ...options, idempotencyKey: idempotencyKey && `${idempotencyKey}/${reruns}` };
     const next = await startRun(request, flags, session);
     if (next.kind === 'skipped') return result;
     if (next.kind === 'failed') {
@@ -51,6 +53,11 @@ export async function followWithReruns(
     start = next;
     reporter.say(`${nameOf(run.target)} ended with ${errorType}: started again as ${start.run.executionId}`);
   }
+}
+
+/** Did an idempotency key of ours start the run? One that was only attached to, or found by its time, is left alone. */
+function isSurelyOurs(start: RunStart): boolean {
+  return start.kind === 'replayed' || (start.kind === 'started' && !start.isByTime);
 }
 
 function executionOf(start: RunStart) {

@@ -1,12 +1,14 @@
 import type { Settings } from '../config/settings.ts';
 import { type Context, endedBy } from '../context.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { Processes } from '../journal/processes.ts';
 import { createReporter } from '../render/create-reporter.ts';
 import type { OutputOptions } from '../render/output.ts';
 import type { Reporter } from '../render/reporter.ts';
 import type { RateLimiter } from '../runs/rate-limiter.ts';
 import type { Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
+import type { Turns } from '../runs/turns.ts';
 
 /** What travels together while a command that asks the service for something runs. */
 export interface Session {
@@ -18,6 +20,7 @@ export interface Session {
   account: string;
   service: Service;
   journal: Journal;
+  processes: Processes;
   /** Shared by every request of this process. */
   limiter: RateLimiter;
   reporter: Reporter;
@@ -27,6 +30,8 @@ export interface Session {
   hintProject?: string;
   /** How long the last completed runs of a target took, in milliseconds, newest first. */
   history(target: Target): readonly number[];
+  /** Limits how many triggers are in flight; without it nothing does. */
+  inTurn?: Turns;
   /** The idempotency keys of the triggers that this process has sent, or is about to send. */
   sentKeys: Set<string>;
   /** Writes a line, where `--debug` asks for it. */

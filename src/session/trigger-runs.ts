@@ -3,20 +3,30 @@ import { wantsData } from '../render/output.ts';
 import { pause } from '../runs/clock.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { nameOf } from '../runs/run.ts';
+import { createTurns } from '../runs/turns.ts';
 import type { ArgumentResult } from './argument-result.ts';
 import { followWithReruns, type RerunFlags } from './follow-with-reruns.ts';
 import { createEarlyReport, reportResults } from './report.ts';
 import { type Session, sessionEndedBy, withReporter } from './session.ts';
 import { type StartRequest, type StartResult, startRun } from './start-run.ts';
 
+/** More at once would only wait for each other. */
+const mostInFlight = 64;
+
 export interface TriggerFlags extends RerunFlags {
   watch?: boolean;
   splayMs?: number;
 }
 
+/** A trigger: what is sent, and the idempotency key where one was given. */
+export interface TriggerArgument extends StartRequest {
+  idempotencyKey?: string;
+}
+
 /** Starts each request side by side, and reports them in the order of the arguments. */
-export async function triggerAll(requests: StartRequest[], options: TriggerFlags, base: Session): Promise<number> {
-  const session = await withReporter(base, options, requests.length);
+export async function triggerAll(requests: TriggerArgument[], options: TriggerFlags, base: Session): Promise<number> {
+  const inTurn = createTurns(mostInFlight);
+  const session = { ...(await withReporter(base, options, requests.length)), inTurn };
   const { context, reporter } = session;
   try {
     await splay(options.splayMs, session);
@@ -27,14 +37,15 @@ export async function triggerAll(requests: StartRequest[], options: TriggerFlags
     const reportEarly = createEarlyReport(session, options.watch ? requests.length : 0);
     const results = await Promise.all(
       requests.map(async (request, index): Promise<ArgumentResult> => {
-        const start = await startRun(request, options, session);
+        const flags = { ...options, idempotencyKey: request.idempotencyKey };
+        const start = await startRun(request, flags, session);
         const report = () => reportStart(start, idsAreData, session);
         if (idsAreData) inOrder(index, report);
         else report();
         if (start.kind === 'skipped') reporter.notStarted?.(request.target);
         if (start.kind === 'failed') reporter.notStarted?.(request.target, start.problem);
         const isFollowed = options.watch && start.kind !== 'skipped' && start.kind !== 'failed';
-        const result = isFollowed ? await followWithReruns(request, start, options, watching) : start;
+        const result = isFollowed ? await followWithReruns(request, start, flags, watching) : start;
         reportEarly(result);
         return result;
       }),
@@ -63,9 +74,12 @@ function reportStart(start: StartResult, idsAreData: boolean, { reporter, contex
     return;
   }
   const { executionId, target } = start.run;
+  const wasRecovered = start.kind === 'started' && start.how === 'recovered';
   const sentences = {
-    started: `started a run of ${nameOf(target)}`,
-    replayed: `this key has started a run of ${nameOf(target)} before: no new run was started`,
+    started: wasRecovered
+      ? `an earlier attempt, whose answer was lost, had started a run of ${nameOf(target)}`
+      : `started a run of ${nameOf(target)}`,
+    replayed: `this idempotency key has started a run of ${nameOf(target)} before: no new run was started`,
     attached: `${nameOf(target)} is already running: this is the active run`,
   };
   const sentence = sentences[start.kind];

@@ -1,6 +1,5 @@
 import type { Problem } from '../problems/problem.ts';
 import { noRunProblem, slotTimeoutProblem } from '../problems/trigger-problems.ts';
-import { watchProblem } from '../problems/watch-problems.ts';
 import { pause } from '../runs/clock.ts';
 import { laterSignOfLifeMs } from '../runs/defaults.ts';
 import type { Fault } from '../runs/fault.ts';
@@ -10,10 +9,15 @@ import type { TriggerIdentity } from '../runs/trigger.ts';
 import { type FollowFlags, timeoutMsOf, waitForOther } from './follow-run.ts';
 import type { Session } from './session.ts';
 
+/** Triggers are not sent more often than this while nobody knows which run is active. */
+const leastGapMs = 5_000;
+
 /** The one place that an Automation has for an active run. */
 export interface Slot {
   /** Waits, after this refusal, until it is worth trying again; returns a problem when a limit ends the wait first. */
   wait(fault: Fault, active: Run | undefined, identity: TriggerIdentity): Promise<Problem | undefined>;
+  /** Has this run been seen to finish here? */
+  hasFinished(executionId: string | undefined): boolean;
 }
 
 /** Waits for `--if-active wait`. `--timeout` counts from this call, so it includes every wait for a free slot. */
@@ -30,31 +34,29 @@ export function createSlot(
   let reportedAtMs = Number.NEGATIVE_INFINITY;
   /** An active run that has finished, or that cannot be polled: if it is still in the way, only time helps. */
   let passedId: string | undefined;
+  let finishedId: string | undefined;
 
   return {
+    hasFinished: (executionId) => executionId !== undefined && executionId === finishedId,
     async wait(fault, active, identity) {
       const { retryAfterMs = 0 } = fault;
       const refusedAtMs = clock.elapsedMs();
       const leftMs = startMs + timeoutMs - refusedAtMs;
-      if (leftMs <= 0) return slotTimeoutProblem(timeoutMs, identity);
-      if (retryAfterMs > leftMs) return slotTimeoutProblem(timeoutMs, identity, fault);
-      if (refusedAtMs - reportedAtMs >= laterSignOfLifeMs) {
+      if (leftMs <= 0 || retryAfterMs > leftMs) return slotTimeoutProblem(timeoutMs, identity, fault);
+      if (fault.kind === 'already_active' && refusedAtMs - reportedAtMs >= laterSignOfLifeMs) {
         reporter.say(`${nameOf(target)} is already running: waiting for it to end`);
         reportedAtMs = refusedAtMs;
       }
       let waitMs = 0;
       if (!active || active.executionId === passedId) {
-        const gapMs = limiter.stretch(jitter(schedule.gapMs(refusedAtMs - startMs), random));
-        waitMs = Math.min(gapMs, leftMs);
+        const gapMs = flags.intervalMs ?? jitter(schedule.gapMs(refusedAtMs - startMs), random);
+        waitMs = Math.min(limiter.stretch(Math.max(leastGapMs, gapMs)), leftMs);
       } else {
-        const watched = await waitForOther(active, { ...flags, timeoutMs: leftMs }, session);
-        if (watched.kind === 'timed_out') return slotTimeoutProblem(timeoutMs, identity);
-        if (watched.kind === 'gave_up') {
-          const problem = watchProblem(watched, signal);
-          const { idempotencyKey } = identity;
-          return problem?.with({ message: `${problem.message}; no run was started`, idempotencyKey });
-        }
+        const watched = await waitForOther(active, { ...flags, giveUpAfterMs: undefined, timeoutMs: leftMs }, session);
+        if (watched.kind === 'timed_out') return slotTimeoutProblem(timeoutMs, identity, fault);
+        // Where it cannot be polled, the answer to the next trigger decides.
         passedId = active.executionId;
+        if (watched.kind === 'finished') finishedId = passedId;
       }
       await pause(Math.max(waitMs, refusedAtMs + retryAfterMs - clock.elapsedMs()), clock, signal, retryAfterMs);
       return signal.aborted ? noRunProblem(signal) : undefined;

@@ -231,6 +231,8 @@ describe('an unresolved trigger', () => {
         userProvided: true,
         at: '2026-11-21T03:00:00.000Z',
         ageMs: 5000,
+        lastSentAt: '2026-11-21T03:00:00.000Z',
+        senders: [],
         reason: 'the connection was reset',
       },
     ]);

@@ -4,13 +4,13 @@ import type { Problem } from '../../src/problems/problem.ts';
 import type { Service } from '../../src/runs/service.ts';
 import { knownRun } from '../../src/session/find-run.ts';
 import { type Followed, followRun } from '../../src/session/follow-run.ts';
-import { sendTrigger } from '../../src/session/send-trigger.ts';
+import { recoverTriggers } from '../../src/session/recover-triggers.ts';
 import type { Session } from '../../src/session/session.ts';
 import { type IfActive, startRun } from '../../src/session/start-run.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { target } from '../helpers/scripted-service.ts';
 import { type Condition, createServiceModel, type ModelOptions, type ModelRun } from '../helpers/service-model.ts';
-import { account, baseUrl, createSession } from '../helpers/session.ts';
+import { baseUrl, createSession } from '../helpers/session.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 
 /** One use of the program: a process of its own, that is perhaps killed. */
@@ -147,13 +147,8 @@ export function createSimulation(folder: string, options: ServiceOptions) {
   }
 
   async function recover(session: Session) {
-    const { journal } = session;
-    for (const { target, idempotencyKey, body, userProvided, ageMs } of journal
-      .unresolvedTriggers({ baseUrl })
-      .reverse()) {
-      const identity = { baseUrl, account, target, idempotencyKey, userProvided };
-      await sendTrigger(identity, body, { ageMs, onRetry() {} }, session);
-    }
+    const recoveries = [];
+    for await (const recovery of recoverTriggers({ onRetry() {} }, session)) recoveries.push(recovery);
   }
 
   const journal = () => openJournal({ folder, nowMs: clock.nowMs, onTrouble() {} });

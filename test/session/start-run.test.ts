@@ -7,14 +7,15 @@ import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/program.ts';
 import { executionId, fault, run, running, scriptedService, state, target } from '../helpers/scripted-service.ts';
 import { baseUrl, createSession } from '../helpers/session.ts';
+import { createVirtualClock } from '../helpers/virtual-clock.ts';
 
 const second = 1000;
 
 /** A machine on which triggers of one automation are sent, each by a process of its own. */
 function createMachine() {
   const folder = temporaryFolder();
-  const context = createMemory();
-  const { clock } = context;
+  const clock = createVirtualClock();
+  const context = { ...createMemory(), clock };
   const journal = () => openJournal({ folder, nowMs: clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
 
   async function trigger(
@@ -49,11 +50,14 @@ function createMachine() {
 const conflict = (fields: Parameters<typeof fault>[1] = {}) =>
   fault('already_active', { httpStatus: 422, executionId, ...fields });
 
-test('a run that this machine has only seen is not taken for the one that a lost answer may have started', async () => {
-  const { trigger, journal } = createMachine();
-  journal().recordStatus(baseUrl, run, { status: 'RUNNING', document: {} });
-  const { problem } = await trigger({ trigger: [fault('lost'), conflict()] });
-  expect(problem?.facts).toMatchObject({ name: 'outcome_unknown', started: 'unknown' });
+test('a run that began before the one that a lost answer may have started is a plain conflict', async () => {
+  const { trigger, journal, clock } = createMachine();
+  const createdAt = new Date(clock.nowMs() - 3_600_000).toISOString();
+  const value = { executionId, status: 'RUNNING', createdAt, document: {} };
+  const status = { kind: 'ok', value, serviceNowMs: clock.nowMs() } as const;
+  const { problem } = await trigger({ trigger: [fault('lost'), conflict()], status: [status] });
+  expect(problem?.facts).toMatchObject({ name: 'already_active', started: 'no' });
+  expect(journal().unresolvedTriggers({ baseUrl })).toEqual([]);
 });
 
 describe('a key that started a run before', () => {
@@ -82,7 +86,7 @@ test('a key whose fate is unknown under another API key is not sent', async () =
   const flags = { idempotencyKey: 'nightly-1' };
   await trigger({ trigger: [fault('lost')] }, flags);
   const { problem, calls } = await trigger({}, flags, 'another account');
-  expect(problem?.facts).toMatchObject({ name: 'outcome_unknown', started: 'unknown' });
+  expect(problem?.toJSON()).toMatchObject({ name: 'other_api_key', exitCode: 12, started: 'unknown' });
   expect(calls.trigger).toEqual([]);
 });
 
@@ -97,6 +101,16 @@ test('a trigger of what is not there says what to check', async () => {
   const { trigger } = createMachine();
   const { problem } = await trigger({ trigger: [fault('rejected', { httpStatus: 404 })] });
   expect(problem?.facts).toMatchObject({ name: 'bad_response', hint: expect.stringContaining('runctl config list') });
+});
+
+test('a key of unknown outcome that is older than a day is not sent', async () => {
+  const { trigger, clock } = createMachine();
+  const flags = { idempotencyKey: 'nightly-1' };
+  await trigger({ trigger: [fault('lost')] }, flags);
+  clock.suspend(25 * 3_600_000);
+  const { problem, calls } = await trigger({}, flags);
+  expect(problem?.toJSON()).toMatchObject({ name: 'idempotency_key_expired', exitCode: 12, started: 'unknown' });
+  expect(calls.trigger).toEqual([]);
 });
 
 describe('--if-active attach', () => {
@@ -144,20 +158,36 @@ describe('--if-active wait', () => {
     expect(journal().find(executionId, { baseUrl })?.status).toBe('FAILED');
   });
 
-  test('ends with 10 when the active run gets no valid answer for --give-up-after', async () => {
+  test.each([
+    ['gets no valid answer', fault('unreachable'), 700],
+    ['is not to be seen', fault('unauthorized'), 1],
+  ] as const)('triggers again when the active run %s: the answer to that decides', async (_, answer, leastSeconds) => {
     const { trigger, clock } = createMachine();
-    const script = { trigger: [conflict()], status: [fault('unreachable')] };
-    const { problem, calls } = await trigger(script, { ...wait, giveUpAfterMs: 60 * second });
-    expect(problem).toMatchObject({ exitCode: 10, message: expect.stringMatching(/^no good answer.*; no run was/) });
-    expect(calls.trigger).toHaveLength(1);
-    expect(clock.elapsedMs()).toBeLessThan(75 * second);
+    const { start, calls } = await trigger({ trigger: [conflict(), running()], status: [answer] }, wait);
+    expect([start.kind, calls.trigger.length]).toEqual(['started', 2]);
+    expect(clock.elapsedMs()).toBeLessThan(leastSeconds * second);
   });
 
-  test('ends with 10 when the active run is not known and the trigger is not answered for --give-up-after', async () => {
+  test.each([
+    ['429', fault('throttled', { httpStatus: 429 }), 9],
+    ['no connection', fault('unreachable'), 10],
+  ])('is not ended by %s, until --timeout', async (_, answer, exitCode) => {
+    const { trigger, clock } = createMachine();
+    const unnamed = conflict({ executionId: undefined });
+    const outage = Array(60).fill(answer);
+    expect((await trigger({ trigger: [unnamed, ...outage, running()] }, wait)).start.kind).toBe('started');
+    expect(clock.elapsedMs()).toBeGreaterThan(180 * second);
+    const flags = { ...wait, timeoutMs: 600 * second };
+    const { problem } = await createMachine().trigger({ trigger: [unnamed, answer] }, flags);
+    expect(problem).toMatchObject({ exitCode, facts: { started: 'no' } });
+  });
+
+  test('ends at once when a given key is refused for a run that has finished: the key is used up', async () => {
     const { trigger } = createMachine();
-    const script = { trigger: [conflict({ executionId: undefined }), fault('unreachable')] };
-    const { problem } = await trigger(script, { ...wait, giveUpAfterMs: 60 * second });
-    expect(problem).toMatchObject({ exitCode: 10, message: expect.stringContaining('no run was started') });
+    const script = { trigger: [conflict()], status: [state('COMPLETED')] };
+    const { problem, calls } = await trigger(script, { ...wait, idempotencyKey: 'k' });
+    expect(problem).toMatchObject({ exitCode: 5, message: expect.stringContaining('used up') });
+    expect(calls.trigger).toHaveLength(2);
   });
 
   test('sends nothing again once an answer to a try was lost', async () => {
@@ -183,7 +213,7 @@ describe('--if-active wait', () => {
     const { trigger, clock } = createMachine();
     const script = { trigger: [conflict({ retryAfterMs: 120 * second })] };
     const { problem } = await trigger(script, { ...wait, timeoutMs: 60 * second });
-    expect(problem).toMatchObject({ exitCode: 124, facts: { hint: expect.stringContaining('come back in 2m') } });
+    expect(problem).toMatchObject({ exitCode: 5, facts: { hint: expect.stringContaining('come back in 2m') } });
     expect(clock.elapsedMs()).toBe(0);
   });
 
@@ -207,6 +237,6 @@ describe('--if-active wait', () => {
     const script = { trigger: [conflict({ executionId: undefined })] };
     const { said, problem } = await trigger(script, { ...wait, timeoutMs: 660 * second });
     expect(said).toHaveLength(3);
-    expect(problem?.exitCode).toBe(124);
+    expect(problem?.exitCode).toBe(5);
   });
 });

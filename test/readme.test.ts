@@ -8,7 +8,9 @@ import { exitCodes } from '../src/problems/exit-codes.ts';
 
 const path = join(import.meta.dirname, '../README.md');
 
-/** What stands between `<!-- name -->` and `<!-- /name -->`: written by `UPDATE_README=1 npx vitest run test/readme.test.ts`. */
+const update = 'UPDATE_README=1 npx vitest run test/readme.test.ts';
+
+/** What stands between `<!-- name -->` and `<!-- /name -->`, written by the command above. */
 const sections: Record<string, () => string> = {
   settings: () =>
     table(
@@ -75,7 +77,7 @@ test.each(Object.keys(sections))('the table of %s in the README is the one of th
   const between = new RegExp(`(<!-- ${name} -->\n)([\\s\\S]*?)(<!-- /${name} -->)`);
   const wanted = `${sections[name]?.()}\n`;
   if (process.env.UPDATE_README) writeFileSync(path, readme.replace(between, `$1${wanted.replaceAll('$', '$$$$')}$3`));
-  else expect(between.exec(readme)?.[2]).toBe(wanted);
+  else expect(between.exec(readme)?.[2], `renew the README by: ${update}`).toBe(wanted);
 });
 
 test('every script of the package is told of', () => {
@@ -90,9 +92,9 @@ test('every link of the page leads somewhere', () => {
   expect(links.filter((anchor) => !anchors.includes(anchor ?? ''))).toEqual([]);
 });
 
-test('the source map names every folder', () => {
-  const readme = readFileSync(path, 'utf8');
+test('the architecture page names every folder of the sources', () => {
   const root = join(import.meta.dirname, '..');
+  const architecture = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
   const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  expect(folders.map(({ name }) => name).filter((name) => !readme.includes(`| \`src/${name}/\` |`))).toEqual([]);
+  expect(folders.map(({ name }) => name).filter((name) => !architecture.includes(`| \`src/${name}/\` `))).toEqual([]);
 });

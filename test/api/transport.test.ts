@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ExchangeFailure, HttpRequest, HttpResponse } from '../../src/api/exchange.ts';
 import { faultOf } from '../../src/api/network-fault.ts';
 import { createTransport, type TransportOptions } from '../../src/api/transport.ts';
@@ -10,7 +10,7 @@ import {
   startStalledServer,
   wireAnswer,
 } from '../helpers/faulty-server.ts';
-import { ampleLimitMs, atOnceMs, shortLimitMs } from '../helpers/real-time.ts';
+import { ampleLimitMs, shortLimitMs } from '../helpers/real-time.ts';
 
 function openTransport(origin: string, options: Partial<TransportOptions> = {}) {
   const transport = createTransport({ origin, connections: 2, connectTimeoutMs: ampleLimitMs, ...options });
@@ -34,11 +34,19 @@ async function answered(origin: string, changes?: Partial<HttpRequest>): Promise
   return exchange.response;
 }
 
+/** What "at once" is on this machine now: a second, and ten times what an exchange takes that is answered. */
+async function measureAtOnce(): Promise<number> {
+  const { origin } = await startFaultyServer((socket) => socket.write(wireAnswer('{}')));
+  const { tookMs } = await openTransport(origin).send();
+  return 1_000 + 10 * tookMs;
+}
+
 async function failed(origin: string, changes?: Partial<HttpRequest>, signal?: AbortSignal) {
+  const atOnceMs = await measureAtOnce();
   const { exchange, tookMs } = await openTransport(origin).send(changes, signal);
   if (exchange.kind === 'response') throw new Error(`answered ${exchange.response.status}`);
-  expect(tookMs).toBeLessThan(atOnceMs);
   const { failure } = exchange;
+  expect(tookMs).toBeLessThan(atOnceMs + (failure.reason === 'deadline' ? shortLimitMs : 0));
   return {
     failure,
     fault: faultOf(failure, { host: new URL(origin).host, timeoutMs: changes?.timeoutMs ?? ampleLimitMs }),
@@ -52,7 +60,7 @@ describe('an exchange', () => {
     ['reset', (socket) => socket.resetAndDestroy(), 'network', undefined, /reset the connection before it answered/],
     ['closed', (socket) => socket.destroy(), 'network', undefined, /closed the connection before it answered/],
     ['half closed', (socket) => socket.end(), 'network', undefined, /closed the connection before it answered/],
-    ['met with silence', () => {}, 'deadline', undefined, /did not finish an answer within 1\.5 s/],
+    ['met with silence', () => {}, 'deadline', undefined, /did not finish an answer within 0\.3 s/],
     ['met with half a head', (socket) => socket.write('HTTP/1.1 200 OK\r\nx'), 'deadline', undefined, /did not finish/],
     [
       'met with early hints without end',
@@ -234,6 +242,7 @@ describe('an interrupt', () => {
 
 describe.skipIf(process.platform !== 'linux')('a service that accepts no connection', () => {
   test('is given up in time, and never sent what nobody waits for any more', async () => {
+    const atOnceMs = await measureAtOnce();
     const server = await startStalledServer();
     const origin = `http://127.0.0.1:${server.port}`;
     const interrupt = new AbortController();
@@ -248,15 +257,17 @@ describe.skipIf(process.platform !== 'linux')('a service that accepts no connect
     ]);
     for (const { exchange, tookMs } of attempts) {
       expect(exchange).toMatchObject({ kind: 'failure', failure: { sent: false } });
-      expect(tookMs).toBeLessThan(atOnceMs);
+      expect(tookMs).toBeLessThan(timeoutMs + atOnceMs);
     }
     const reasons = attempts.map(({ exchange }) => exchange.kind === 'failure' && exchange.failure.reason);
     expect(reasons).toEqual(['deadline', 'interrupted', 'deadline', 'interrupted']);
 
     server.resume();
     // The kernel sends its SYN again after a second: only then would an attempt come through. A last GET proves it.
-    const { exchange } = await shared.send({ method: 'GET', path: '/last', timeoutMs: 4_000 });
-    expect(exchange).toMatchObject({ failure: { sent: true, reason: 'deadline' } });
+    const { exchange } = await shared.send({ method: 'GET', path: '/last' });
+    expect(exchange).toMatchObject({ kind: 'response' });
+    // Whatever else was to come, comes with it.
+    await new Promise((resolve) => setTimeout(resolve, 100));
     expect(server.received()).toMatch(/^GET \/last /);
     expect(server.received()).not.toContain('/v0/x');
   });
@@ -299,17 +310,21 @@ describe('connections', () => {
   test('are no more than allowed, and a waiting poll that is over is not sent', async () => {
     const server = await startFaultyServer(() => {});
     const { send } = openTransport(server.origin);
-    const polls = await Promise.all([
-      ...['/1', '/2'].map((path) => send({ method: 'GET', path, timeoutMs: 2 * shortLimitMs })),
-      // Over before the first two make room.
-      ...['/3', '/4'].map((path) => send({ method: 'GET', path, timeoutMs: shortLimitMs })),
-    ]);
-    expect(server.received).toHaveLength(2);
-    const sent = polls.map(({ exchange }) => exchange.kind === 'failure' && exchange.failure.sent);
+    const stop = new AbortController();
+    const first = ['/1', '/2'].map((path) => send({ method: 'GET', path }, stop.signal));
+    await vi.waitUntil(() => server.received.filter((text) => text !== '').length === 2, { timeout: ampleLimitMs });
+    // Over before the first two make room.
+    const late = await Promise.all(['/3', '/4'].map((path) => send({ method: 'GET', path, timeoutMs: shortLimitMs })));
+    stop.abort();
+    const sent = [...(await Promise.all(first)), ...late].map(
+      ({ exchange }) => exchange.kind === 'failure' && exchange.failure.sent,
+    );
     expect(sent).toEqual([true, true, false, false]);
+    expect(server.received).toHaveLength(2);
   });
 
   test('end with the transport, and whoever waits on one is told', async () => {
+    const atOnceMs = await measureAtOnce();
     const { origin } = await startFaultyServer(() => transport.destroy());
     const { transport, send } = openTransport(origin);
     const { exchange, tookMs } = await send({ method: 'GET' });

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { CommandDefinition, Example } from '../../src/cli/define-command.ts';
 import { parse } from '../../src/cli/parse.ts';
 import { program } from '../../src/program.ts';
-import { temporaryFolder } from '../helpers/program.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const examplesOf = ({ examples = [], commands = [] }: CommandDefinition): Example[] => [
   ...examples,

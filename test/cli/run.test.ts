@@ -7,7 +7,7 @@ import { runCli } from '../../src/cli/run.ts';
 import { exitCodes } from '../../src/problems/exit-codes.ts';
 import { program } from '../../src/program.ts';
 import { createMemory } from '../helpers/memory-context.ts';
-import { temporaryFolder } from '../helpers/program.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const projectId = '0b6f2a64-90f5-4ed2-8c8e-5f0a9f3ad001';
 const executionId = '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11';

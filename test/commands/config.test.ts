@@ -12,8 +12,8 @@ import {
 } from '../../src/commands/config.ts';
 import type { Problem } from '../../src/problems/problem.ts';
 import { createMemory } from '../helpers/memory-context.ts';
-import { temporaryFolder } from '../helpers/program.ts';
 import { propertyRuns } from '../helpers/property-runs.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const project = '123e4567-e89b-42d3-a456-426614174000';
 

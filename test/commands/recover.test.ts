@@ -4,8 +4,8 @@ import { recover } from '../../src/commands/recover.ts';
 import { accountOf } from '../../src/config/api-key.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { createMemory } from '../helpers/memory-context.ts';
-import { temporaryFolder } from '../helpers/program.ts';
 import { target } from '../helpers/scripted-service.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 test('an interrupt before a trigger is asked about leaves it open as it was, and the exit code says so', async () => {
   const folder = temporaryFolder();

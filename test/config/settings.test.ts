@@ -13,7 +13,7 @@ import {
 } from '../../src/config/settings.ts';
 import type { Context } from '../../src/context.ts';
 import { createMemory } from '../helpers/memory-context.ts';
-import { temporaryFolder } from '../helpers/program.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const uuid = (digit: string) => `${digit.repeat(8)}-0000-4000-8000-000000000000`;
 

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { changeConfigFile } from '../../src/config/write-config.ts';
-import { temporaryFolder } from '../helpers/program.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 const contentOf = (path: string) => JSON.parse(readFileSync(path, 'utf8'));

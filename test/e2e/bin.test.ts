@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../helpers/program.ts';
 import { entry } from '../helpers/run-process.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** The program as a Node of another version would run it. */
 function runOn(version: string, ...argv: string[]) {

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../helpers/program.ts';
 import { runProcess } from '../helpers/run-process.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 test('code that Node compiles is kept in no folder of the user and in no temporary one', async () => {
   const home = temporaryFolder();

@@ -1,13 +1,11 @@
-import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { spawn } from '@lydell/node-pty';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
-import { temporaryFolder } from '../helpers/program.ts';
+import { needs } from '../helpers/needs.ts';
 import { entry } from '../helpers/run-process.ts';
-
-const isInstalled = (shell: string) => spawnSync(shell, ['--version']).error === undefined;
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** How each is started without anybody's own settings, and taught. */
 const shells = [
@@ -77,7 +75,9 @@ esac
 }
 
 for (const shell of shells) {
-  describe.skipIf(!isInstalled(shell.shell))(`completion in ${shell.shell}`, () => {
+  describe(`completion in ${shell.shell}`, () => {
+    beforeEach((context) => needs(context, shell.shell));
+
     test.each([
       ['runctl stat', ['status']],
       ['runctl trigger --if-ac', ['trigger', '--if-active']],

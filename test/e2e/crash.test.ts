@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../helpers/program.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { torture } from '../helpers/torture.ts';
 
 // `npm run torture` does the same hundreds of times.
 test('killed at any moment, a trigger starts one run at most, and `recover` finds every one', async () => {
-  const size = { triggers: 24, seed: 20_261_121, side: 3 };
+  const size = { triggers: 12, seed: 20_261_121, side: 3 };
   const [keyFirst, activeFirst] = await Promise.all([
     torture({ ...size, order: 'keyFirst', folder: temporaryFolder() }),
     torture({ ...size, order: 'activeFirst', folder: temporaryFolder() }),
@@ -14,7 +14,7 @@ test('killed at any moment, a trigger starts one run at most, and `recover` find
   expect(activeFirst).toMatchObject(kept);
   expect(activeFirst.openIntents).toBeGreaterThan(0);
   for (const { killed, runsStarted } of [keyFirst, activeFirst]) {
-    expect(killed).toBeGreaterThan(10);
-    expect(runsStarted).toBeGreaterThan(8);
+    expect(killed).toBeGreaterThan(5);
+    expect(runsStarted).toBeGreaterThan(4);
   }
-});
+}, 120_000);

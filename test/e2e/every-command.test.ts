@@ -21,7 +21,6 @@ test.each<[argv: string[], code: number, stdout: RegExp]>([
   [['config', 'list'], 0, /RUNCTL_BASE_URL/],
   [['explain', '12'], 0, /outcome_unknown/],
   [['completion', 'bash'], 0, /complete -/],
-  [['demo'], 0, /./],
   [['emulator', '--quiet', '--', 'true'], 0, /^$/],
   [['nonsense'], 2, /^$/],
 ])('the built program does `runctl %j`', async (argv, code, stdout) => {

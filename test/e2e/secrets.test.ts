@@ -2,12 +2,16 @@ import { expect, test } from 'vitest';
 import { badWays, inModeration } from '../helpers/faults.ts';
 import { environment, leaked, patience, written } from '../helpers/leaks.ts';
 import { runProcess } from '../helpers/run-process.ts';
+import { runProgram } from '../helpers/run-program.ts';
+import { trustedAuthority } from '../helpers/trusted-authority.ts';
 
-// As processes: the environment of a process says which certificates it trusts.
+const asProcesses = ['unknown authority', 'proxy 407'];
+
 test('under every fault on the way to the service nothing is leaked, with --debug', async () => {
   const leaks = await inModeration(Object.entries(badWays), async ([name, way]) => {
-    const env = environment((await way()).env);
-    const ended = await runProcess(['trigger', 'nightly', '--debug', ...patience], { env });
+    const env = environment({ ...(await way()).env, NODE_EXTRA_CA_CERTS: trustedAuthority().file });
+    const run = asProcesses.includes(name) ? runProcess : runProgram;
+    const ended = await run(['trigger', 'nightly', '--debug', ...patience], { env });
     expect(ended.stderr).toContain('debug: #1 POST');
     return [name, leaked(written(ended, env))];
   });

@@ -1,16 +1,19 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { withEmulator } from '../helpers/emulator.ts';
-import { temporaryFolder } from '../helpers/program.ts';
-import { type ProcessOptions, runProcess } from '../helpers/run-process.ts';
+import { hasNamespaces, needs } from '../helpers/needs.ts';
+import { entry, type ProcessOptions, runCommand, runProcess } from '../helpers/run-process.ts';
 import { runProgram } from '../helpers/run-program.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** Where the state folder is to be, and what the shell does before the program. */
 interface Place {
   state: string;
   shell?: string;
+  /** A file system that the program finds there: options of a tmpfs, and what is done with it first. */
+  mount?: { options: string; fill?: boolean };
 }
 
 const inFolder = (prepare: (state: string) => string | undefined) => (): Place => {
@@ -24,21 +27,7 @@ const withJournal = (make: (file: string) => string | undefined) =>
     return make(join(state, 'journal.jsonl'));
   });
 
-const withMount = (options: string, fill = '') =>
-  inFolder((state) => {
-    mkdirSync(state);
-    execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', state]);
-    onTestFinished(() => void execFileSync('umount', [state]));
-    if (fill) spawnSync('dd', ['if=/dev/zero', `of=${join(state, 'fill')}`, 'bs=512']);
-    return undefined;
-  });
-
-const canMount = (() => {
-  const folder = '/tmp';
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
-  const probe = spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', folder]);
-  return probe.status === 0;
-})();
+const withMount = (mount: Place['mount']) => (): Place => ({ state: temporaryFolder(), mount });
 
 const places: [string, () => Place][] = [
   ['is a file', inFolder((state) => void writeFileSync(state, ''))],
@@ -54,12 +43,8 @@ const places: [string, () => Place][] = [
       return 'ulimit -f 1';
     }),
   ],
-  ...(canMount
-    ? ([
-        ['is mounted read-only', withMount('ro')],
-        ['is on a small disk that is full', withMount('size=64k', 'full')],
-      ] satisfies [string, () => Place][])
-    : []),
+  ['is mounted read-only', withMount({ options: 'ro' })],
+  ['is on a small disk that is full', withMount({ options: 'size=64k', fill: true })],
 ];
 
 function fileIn(folder: string): string {
@@ -68,27 +53,31 @@ function fileIn(folder: string): string {
   return file;
 }
 
-/** As a process where the shell sets a limit first, which would bind this process too. */
-const run = (argv: readonly string[], options: ProcessOptions) =>
-  options.shell ? runProcess(argv, options) : runProgram(argv, options);
+/** As a process where a limit is set or something mounted first, which would bind this process too. */
+function run(argv: readonly string[], { state, shell, mount }: Place, env: ProcessOptions['env']) {
+  if (shell) return runProcess(argv, { env, shell });
+  if (!mount) return runProgram(argv, { env });
+  const fill = mount.fill ? `dd if=/dev/zero of=${state}/fill bs=512 2> /dev/null; ` : '';
+  const script = `mount -t tmpfs -o ${mount.options} tmpfs ${state} && { ${fill}exec "$@"; }`;
+  const inNamespace = ['unshare', '-rm', 'bash', '-c', script, 'bash', process.execPath, entry];
+  return runCommand([...inNamespace, ...argv], { env: { PATH: process.env.PATH, ...env } });
+}
 
 const oneLine = /^runctl: the journal in .* cannot be (written|read) \(.+\); going on without it.*$/gm;
 
 describe.each(places)('where the state folder %s', (_, prepare) => {
-  test('a trigger starts its run, and one line says what is lost', async () => {
+  test('a trigger starts its run, and one line says what is lost', async (context) => {
     const { emulator, env } = await withEmulator({ automations: { '*': { duration: '1ms' } } });
-    const { state, shell } = prepare();
-    const broken = { ...env, RUNCTL_STATE_DIR: state };
-    const started = await run(['trigger', 'nightly', '--watch', '--interval', '10ms', '--json'], {
-      env: broken,
-      shell,
-    });
+    const place = prepare();
+    if (place.mount) needs(context, 'unshare', hasNamespaces);
+    const broken = { ...env, RUNCTL_STATE_DIR: place.state };
+    const started = await run(['trigger', 'nightly', '--watch', '--interval', '10ms', '--json'], place, broken);
     const [first] = emulator.runs();
     expect(JSON.parse(started.stdout)).toMatchObject({ executionId: first?.executionId, status: 'COMPLETED' });
     expect(started.stderr.match(oneLine)).toHaveLength(1);
     expect(started.code).toBe(0);
     const named = `${emulator.projectId}/nightly/${first?.executionId}`;
-    const looked = await run(['status', named, '--field', 'status'], { env: broken, shell });
+    const looked = await run(['status', named, '--field', 'status'], place, broken);
     expect(looked).toMatchObject({ code: 0, stdout: 'COMPLETED\n' });
     expect(emulator.runs()).toHaveLength(1);
   });

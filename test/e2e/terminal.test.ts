@@ -1,48 +1,31 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
+import { atTheEnd, onScreen } from '../helpers/on-screen.ts';
 import { runProgram } from '../helpers/run-program.ts';
-import { openScreen, type Screen, type ScreenOptions } from '../helpers/screen.ts';
+import { openScreen } from '../helpers/screen.ts';
 
 const esc = '\u001B';
 const ctrlC = '\u0003';
 const bell = '\u0007';
-const quick: Scenario = { automations: { '*': { duration: '700ms' } } };
 /** Goes on until the test ends it. */
 const going: Scenario = { automations: { '*': { duration: '1h' } } };
 const failing: Scenario = {
   automations: {
     '*': {
-      duration: '300ms',
+      duration: '1ms',
       outcome: 'FAILED',
       error: { type: 'step_failed', message: `Step "Post": ${esc}[2J${esc}]0;owned${bell}the ledger answered 403` },
     },
   },
 };
-const watching = ['trigger', 'nightly', '--watch', '--interval', '100ms'];
-
-async function onScreen(
-  argv: string[],
-  scenario: Scenario,
-  { env = {}, ...size }: Partial<ScreenOptions> = {},
-): Promise<Screen & Awaited<ReturnType<typeof withEmulator>>> {
-  const stage = await withEmulator(scenario);
-  const screen = openScreen(argv, { ...size, env: { ...stage.env, ...env } });
-  onTestFinished(screen.kill);
-  return { ...stage, ...screen };
-}
-
-/** What is on the screen in the end, and the exit code. */
-async function atTheEnd(screen: Screen): Promise<{ code: number; lines: string[]; text: string }> {
-  const code = await screen.exit;
-  const lines = await screen.lines();
-  return { code, lines, text: lines.join('\n') };
-}
+const watching = ['trigger', 'nightly', '--watch', '--interval', '50ms'];
 
 describe('a watch on a terminal', () => {
   test.each([20, 40, 80, 200, 300])('of %i columns keeps to one line while the run goes', async (columns) => {
     const screen = await onScreen(['trigger', 'a-name-of-some-length', '--watch'], going, { columns });
-    await screen.sees(/RUNNING [1-9]s/);
+    await screen.sees(/RUNNING/);
+    await vi.waitUntil(() => screen.written().split('RUNNING').length > 4);
     const lines = await screen.lines();
     screen.endRuns();
     expect(lines.filter((line) => line.includes('RUNNING'))).toEqual([lines.at(-1)]);
@@ -67,7 +50,9 @@ describe('a watch on a terminal', () => {
   });
 
   test('hides the cursor, and shows it again', async () => {
-    const screen = await onScreen(watching, quick);
+    const screen = await onScreen(watching, going);
+    await screen.sees(/RUNNING/);
+    screen.endRuns();
     await screen.exit;
     const written = screen.written();
     expect(written).toContain(`${esc}[?25l`);
@@ -88,73 +73,32 @@ describe('a watch on a terminal', () => {
 
   test('tells the last confirmed state and its age while nothing answers', async () => {
     const faults: Scenario['faults'] = [{ on: 'status', from: 3, do: 'status', status: 502 }];
-    const screen = await onScreen([...watching, '--give-up-after', '4s'], { ...going, faults });
-    expect(await screen.sees(/last seen RUNNING [1-9](\.\d)?s ago/)).toContain('502');
+    const screen = await onScreen([...watching, '--give-up-after', '2s'], { ...going, faults });
+    expect(await screen.sees(/last seen RUNNING \d(\.\d)?s ago/)).toContain('502');
     const { code, text } = await atTheEnd(screen);
     expect(code).toBe(10);
     expect(text).toContain('the run may still be going, last seen RUNNING');
   });
 
-  test('shows how long the automation usually takes, and when it takes longer', async () => {
-    const scenario: Scenario = { automations: { '*': { duration: '1s' } } };
-    const { env } = await withEmulator(scenario);
-    for (let run = 1; run <= 3; run++) await openScreen([...watching, '-q'], { env }).exit;
+  test('shows how long the automation usually takes', async () => {
+    const { env, endRuns } = await withEmulator(going);
+    for (let run = 1; run <= 3; run++) {
+      await runProgram(['trigger', 'nightly', '-q'], { env });
+      endRuns();
+      await runProgram(['watch', '-q'], { env });
+    }
     const screen = openScreen(watching, { env });
-    await screen.sees(/RUNNING.* · usually 1s/);
+    await screen.sees(/RUNNING.* · usually 1h/);
+    endRuns();
     expect(await screen.exit).toBe(0);
   });
 
   test('of a dumb terminal is told in plain lines', async () => {
-    const screen = await onScreen(watching, quick, { env: { TERM: 'dumb' } });
+    const screen = await onScreen(watching, { automations: { '*': { duration: '1ms' } } }, { env: { TERM: 'dumb' } });
     const { code, text } = await atTheEnd(screen);
     expect(code).toBe(0);
     expect(screen.written()).not.toContain(esc);
     expect(text).toMatch(/^\d{4}-\d\d-\d\dT\S+Z nightly COMPLETED$/m);
-  });
-});
-
-describe('a board of several runs', () => {
-  test('has a line for each that goes, and keeps a line of each that has ended', async () => {
-    const scenario: Scenario = { automations: { '*': { duration: '1h' }, quick: { duration: '4s' } } };
-    const screen = await onScreen(['trigger', 'quick', 'slow', '--watch', '--interval', '100ms'], scenario);
-    await screen.sees(/2 going · 0 completed/);
-    await screen.sees(/1 going · 1 completed/);
-    const lines = await screen.lines();
-    expect(lines.filter((line) => /✔ COMPLETED quick/.test(line))).toHaveLength(1);
-    expect(lines.at(-1)).toMatch(/^ {2}slow RUNNING \d+s/);
-    screen.endRuns();
-    const { code, text } = await atTheEnd(screen);
-    expect(code).toBe(0);
-    expect(text).not.toContain('going');
-    // The summaries stand apart from the talk.
-    expect(text).toMatch(/✔ COMPLETED slow 1h \S+\n\n✔ COMPLETED quick in /);
-    expect(text).toMatch(/\n\n2 of 2 runs completed/);
-  });
-
-  test('counts those that were not started, and says why at once', async () => {
-    const faults: Scenario['faults'] = [{ on: 'trigger', automation: 'lost', do: 'reset' }];
-    const screen = await onScreen(['trigger', 'busy', '-q'], { ...going, faults });
-    await screen.exit;
-    const argv = ['trigger', 'busy', 'lost', 'free', '--watch', '--interval', '100ms', '--give-up-after', '1s'];
-    const board = openScreen(argv, { ...screen, columns: 100 });
-    await board.sees(/1 going · 0 completed · 1 in doubt · 1 not started/);
-    expect((await board.lines()).join(' ')).toContain('busy is already running, no run was started');
-    screen.endRuns();
-    expect(await board.exit).toBe(5);
-  });
-
-  test('past a screenful shows the counts and the latest changes', async () => {
-    const names = Array.from({ length: 12 }, (_, index) => `automation-${index}`);
-    const screen = await onScreen(['trigger', ...names, '--watch', '--rate', '100'], going, { rows: 10 });
-    await screen.sees(/12 going/);
-    await screen.sees(/automation-\d+ RUNNING/);
-    const lines = await screen.lines();
-    expect(lines.filter((line) => line.includes('RUNNING')).length).toBeLessThanOrEqual(5);
-    screen.endRuns();
-    const { code, text } = await atTheEnd(screen);
-    expect(code).toBe(0);
-    expect(text).not.toContain('RUNNING');
-    expect(text).toContain('12 of 12 runs completed');
   });
 });
 
@@ -201,56 +145,4 @@ test('--bell rings once, at the end', async () => {
   screen.endRuns();
   await screen.exit;
   expect(screen.written().split(bell)).toHaveLength(2);
-});
-
-describe('runctl config alone', () => {
-  const answer = async (screen: Screen, question: RegExp, text: string) => {
-    await screen.sees(question);
-    screen.type(`${text}\r`);
-  };
-  const unset = { RUNCTL_API_KEY: '', RUNCTL_BASE_URL: '', RUNCTL_PROJECT: '' };
-
-  test('asks for address, key and project, and checks them', async () => {
-    const screen = await onScreen(['config'], quick, { env: unset });
-    const { url, apiKey, projectId } = screen.emulator;
-    await answer(screen, /base address/, url);
-    await answer(screen, /API key/, apiKey);
-    await answer(screen, /project/, projectId);
-    const { code, text } = await atTheEnd(screen);
-    expect(code).toBe(0);
-    expect(text).toContain('answers and takes this key');
-    expect(text).toContain('Not checked');
-    expect(screen.written()).not.toContain(apiKey);
-    const env = { ...screen.env, ...unset };
-    const status = openScreen(['trigger', 'nightly'], { env });
-    expect(await status.exit).toBe(0);
-  });
-
-  test('asks again for what cannot be, and stores nothing after Ctrl-C', async () => {
-    const screen = await onScreen(['config'], quick, { env: unset });
-    await answer(screen, /base address/, 'http://example.com');
-    await screen.sees(/must begin with https/);
-    await answer(screen, /base address/, screen.emulator.url);
-    await screen.sees(/API key/);
-    screen.type(ctrlC);
-    expect(await screen.exit).toBe(130);
-    const list = openScreen(['config', 'get', 'baseUrl'], { env: { ...screen.env, ...unset } });
-    expect(await list.exit).toBe(2);
-  });
-
-  test('says when the key is refused, and keeps the answers to be mended', async () => {
-    const screen = await onScreen(['config'], quick, { env: unset });
-    await answer(screen, /base address/, screen.emulator.url);
-    await answer(screen, /API key/, 'another-key-0000');
-    await answer(screen, /project/, '');
-    const { code, text } = await atTheEnd(screen);
-    expect(code).toBe(7);
-    expect(text.replaceAll(/\s+/g, ' ')).toContain('the settings are stored, but they do not work yet');
-    const again = openScreen(['config'], { env: { ...screen.env, ...unset } });
-    await again.sees(/base address .*\[http/);
-    await answer(again, /base address/, '');
-    await answer(again, /API key .*\[\*{4}0000\]/, screen.emulator.apiKey);
-    await answer(again, /project/, '');
-    expect(await again.exit).toBe(0);
-  });
 });

@@ -3,12 +3,14 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:https';
 import { describe, expect, test } from 'vitest';
 import { type Certificate, createAuthority, createCertificate, daysFromNow } from '../helpers/certificates.ts';
-import { type ExchangeOrder, exchangeInProcess } from '../helpers/exchange-process.ts';
+import { exchange } from '../helpers/exchange.ts';
+import { exchangeInProcess } from '../helpers/exchange-process.ts';
 import { listen, startFaultyServer } from '../helpers/faulty-server.ts';
 import { startProxy } from '../helpers/proxies.ts';
-import { ampleLimitMs, atOnceMs, shortLimitMs } from '../helpers/real-time.ts';
+import { ampleLimitMs, shortLimitMs } from '../helpers/real-time.ts';
+import { trustedAuthority } from '../helpers/trusted-authority.ts';
 
-const authority = createAuthority('authority of a test');
+const authority = trustedAuthority();
 const stranger = createAuthority('authority of nobody');
 const good = () => createCertificate({ issuer: authority });
 
@@ -23,12 +25,20 @@ async function startService(certificate: Certificate) {
   return { port, origin: `https://127.0.0.1:${port}`, requests };
 }
 
-const exchange = (order: ExchangeOrder) => exchangeInProcess(order, authority.cert);
+/** Where nothing but the limit can end an exchange. */
+const onlyLimitMs = 300;
 
 describe('over TLS', () => {
   test('a certificate of a trusted authority is enough', async () => {
     const { origin, requests } = await startService(good());
     expect(await exchange({ origin })).toMatchObject({ status: 201, body: '{"ok":true}' });
+    expect(requests).toEqual(['POST /v0/x']);
+  });
+
+  test('a process trusts the authority that its environment names, and without it no other than the usual', async () => {
+    const { origin, requests } = await startService(good());
+    expect(await exchangeInProcess({ origin }, authority.file)).toMatchObject({ status: 201 });
+    expect(await exchangeInProcess({ origin })).toMatchObject({ sent: false, fault: { kind: 'untrusted' } });
     expect(requests).toEqual(['POST /v0/x']);
   });
 
@@ -90,7 +100,7 @@ describe('over TLS', () => {
   });
 
   test.each([
-    ['never answers the handshake', () => {}, 'unreachable', /no connection to .* within 1\.5 s/],
+    ['never answers the handshake', () => {}, 'unreachable', /no connection to .* within 0\.3 s/],
     [
       'closes in the handshake',
       (socket: { destroy(): void }) => socket.destroy(),
@@ -99,10 +109,10 @@ describe('over TLS', () => {
     ],
   ] as const)('a server that %s was sent nothing', async (_, act, kind, message) => {
     const { port, received } = await startFaultyServer(act, { atOnce: true });
-    const report = await exchange({ origin: `https://127.0.0.1:${port}`, timeoutMs: shortLimitMs });
+    const report = await exchange({ origin: `https://127.0.0.1:${port}`, timeoutMs: onlyLimitMs });
     expect(report).toMatchObject({ sent: false, fault: { kind } });
     expect(report.fault?.message).toMatch(message);
-    expect(report.tookMs).toBeLessThan(atOnceMs);
+    expect(report.tookMs).toBeLessThan(ampleLimitMs);
     expect(received.join('')).not.toContain('POST');
   });
 });
@@ -142,32 +152,31 @@ describe('through a proxy to https', () => {
     ],
     ['forbids it', { refuse: 403 }, 'proxy_refused', /the proxy does not allow connections to .*\(403\)/],
     ['cannot reach the service', { refuse: 502 }, 'unreachable', /the proxy answered 502 instead of connecting/],
-    ['hangs', { hang: true }, 'unreachable', /no connection to .* within 1\.5 s|said nothing/],
+    ['hangs', { hang: true }, 'unreachable', /no connection to .* within 0\.3 s|said nothing/],
   ] as const)('a proxy that %s was given nothing of the request', async (_, options, kind, message) => {
     const { origin, requests } = await startService(good());
     const { url } = await startProxy(options);
-    const timeoutMs = 'hang' in options ? shortLimitMs : undefined;
+    const timeoutMs = 'hang' in options ? onlyLimitMs : undefined;
     const report = await exchange({ origin, proxy: { url, noProxy: '' }, timeoutMs });
     expect(report).toMatchObject({ sent: false, fault: { kind } });
     expect(report.fault?.message).toMatch(message);
-    expect(report.tookMs).toBeLessThan(atOnceMs);
-    expect(report.lastedMs).toBeLessThan(atOnceMs);
+    expect(report.tookMs).toBeLessThan(ampleLimitMs);
     expect(requests).toEqual([]);
   });
 
   test.each(['GET', 'POST'] as const)('a proxy that connects too late opens the way for no %s', async (method) => {
     const { origin, requests } = await startService(good());
-    const proxy = await startProxy({ lateMs: 2_500 });
+    const proxy = await startProxy({ lateMs: 800 });
     const order = {
       origin,
       method,
       proxy: { url: proxy.url, noProxy: '' },
-      timeoutMs: shortLimitMs,
+      timeoutMs: onlyLimitMs,
       connectTimeoutMs: ampleLimitMs,
     };
-    const report = await exchange({ ...order, lingerMs: 2_000 });
+    const report = await exchange({ ...order, lingerMs: 1_500 });
     expect(report).toMatchObject({ sent: false, fault: { kind: 'unreachable' } });
-    expect(report.tookMs).toBeLessThan(atOnceMs);
+    expect(report.tookMs).toBeLessThan(ampleLimitMs);
     expect(proxy.requests).toHaveLength(1);
     expect(requests).toEqual([]);
   });
@@ -225,18 +234,26 @@ describe('after destroy', () => {
   test.each(['GET', 'POST'] as const)('nothing of a %s that was answered keeps the process', async (method) => {
     const server = createHttpServer({ keepAliveTimeout: 60_000 }, (_request, response) => void response.end('{}'));
     const origin = `http://127.0.0.1:${await listen(server)}`;
-    const report = await exchange({ origin, method });
+    const report = await exchangeInProcess({ origin, method });
     expect(report).toMatchObject({ status: 200 });
-    expect(report.lastedMs).toBeLessThan(atOnceMs);
+    expect(report.lastedMs).toBeLessThan(report.atOnceMs);
   });
 
   test.each(['GET', 'POST'] as const)('nothing of a %s that was given up keeps the process', async (method) => {
     const server = createHttpServer(() => {});
     const origin = `http://127.0.0.1:${await listen(server)}`;
     const closed = once(server, 'connection').then(([socket]) => once(socket, 'close'));
-    const report = await exchange({ origin, method, timeoutMs: shortLimitMs });
+    const report = await exchangeInProcess({ origin, method, timeoutMs: shortLimitMs });
     expect(report).toMatchObject({ sent: true, fault: { kind: 'lost' } });
-    expect(report.lastedMs).toBeLessThan(atOnceMs);
+    expect(report.lastedMs).toBeLessThan(report.atOnceMs);
     await closed;
+  });
+
+  test('nothing of a proxy that hangs keeps the process', async () => {
+    const { origin } = await startService(good());
+    const { url } = await startProxy({ hang: true });
+    const report = await exchangeInProcess({ origin, proxy: { url, noProxy: '' }, timeoutMs: onlyLimitMs });
+    expect(report).toMatchObject({ sent: false, fault: { kind: 'unreachable' } });
+    expect(report.lastedMs).toBeLessThan(report.atOnceMs);
   });
 });

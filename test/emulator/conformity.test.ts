@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ErrorShape } from '../../src/emulator/scenario.ts';
 import { propertyRuns } from '../helpers/property-runs.ts';
+import { createRandom } from '../helpers/random.ts';
 import { faultsOfReply, faultsOfRequest } from './conformity.ts';
-import { createRandom, createStage } from './stage.ts';
+import { createStage } from './stage.ts';
 
 const secondMs = 1000;
 const names = ['nightly', 'a/b c', 'Übersicht 🚀'];

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createFaultPlan } from '../../src/emulator/faults.ts';
 import type { Fault, FaultCondition } from '../../src/emulator/scenario.ts';
-import { createRandom, createStage } from './stage.ts';
+import { createRandom } from '../helpers/random.ts';
+import { createStage } from './stage.ts';
 
 const minuteMs = 60_000;
 

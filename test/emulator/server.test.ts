@@ -1,9 +1,10 @@
 import { createServer } from 'node:net';
 import { request } from 'undici';
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Fault, Scenario } from '../../src/emulator/scenario.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts';
 import { Problem } from '../../src/problems/problem.ts';
+import { ampleLimitMs, shortLimitMs } from '../helpers/real-time.ts';
 import { faultsOfReply, faultsOfRequest } from './conformity.ts';
 
 const running: Emulator[] = [];
@@ -76,13 +77,21 @@ describe('over HTTP', () => {
 
   test('a caller who leaves does no harm', async () => {
     const emulator = await start({ faults: [{ to: 3, do: 'delay', delay: '20ms' }] });
-    for (const _ of [1, 2, 3]) await expect(trigger(emulator, 'a', AbortSignal.timeout(5))).rejects.toThrow();
+    for (const number of [1, 2, 3]) {
+      const caller = new AbortController();
+      const answer = trigger(emulator, 'a', caller.signal).catch(({ name }: Error) => name);
+      await vi.waitUntil(() => emulator.requests.length === number, { interval: 1, timeout: 10_000 });
+      caller.abort();
+      expect(await answer).toBe('AbortError');
+    }
     expect((await trigger(emulator)).statusCode).toBe(422);
   });
 });
 
 describe('a fault on the wire', () => {
-  const slow = () => AbortSignal.timeout(150);
+  /** For what would hang; whatever ends by itself has time enough. */
+  const limit = ({ do: what }: Fault) =>
+    AbortSignal.timeout(/hang|drip|delay/.test(what) ? shortLimitMs : ampleLimitMs);
 
   test.each<[Fault, RegExp]>([
     [{ do: 'reset' }, /ECONNRESET/],
@@ -92,7 +101,7 @@ describe('a fault on the wire', () => {
     [{ do: 'delay', delay: '60d' }, /aborted due to timeout/],
   ])('%j leaves the caller without an answer', async (fault, message) => {
     const emulator = await start({ faults: [fault] });
-    await expect(trigger(emulator, 'nightly', slow())).rejects.toThrow(message);
+    await expect(trigger(emulator, 'nightly', limit(fault))).rejects.toThrow(message);
   });
 
   test.each<[Fault, RegExp]>([
@@ -102,7 +111,7 @@ describe('a fault on the wire', () => {
   ])('%j leaves the caller with the head of an answer', async (fault, message) => {
     const emulator = await start({ faults: [fault] });
     // A drip shows no head before its first byte.
-    const whole = trigger(emulator, 'nightly', slow()).then(async ({ statusCode, body }) => {
+    const whole = trigger(emulator, 'nightly', limit(fault)).then(async ({ statusCode, body }) => {
       expect(statusCode).toBe(201);
       return body.text();
     });

@@ -3,6 +3,7 @@ import { createEmulation } from '../../src/emulator/emulation.ts';
 import type { ServiceRequest } from '../../src/emulator/request.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { createEmulatedService } from '../../src/emulator/service.ts';
+import { createRandom } from '../helpers/random.ts';
 import { faultsOfReply } from './conformity.ts';
 
 export const project = '11111111-1111-4111-8111-111111111111';
@@ -56,16 +57,5 @@ export function createStage(scenario: Scenario = {}, { random = createRandom(1) 
     result: (id: string, name = 'nightly') => send('GET', automationUrl(name, `executions/${id}/result`)),
     triggerAgent: (body = '{}', sending?: Sending) => send('POST', `/v0/agent/${agent}/trigger`, { body, ...sending }),
     agentStatus: (id: string, agentId = agent) => send('GET', `/v0/agent/${agentId}/executions/${id}`),
-  };
-}
-
-/** Mulberry32: randomness that is the same in every test run. */
-export function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }

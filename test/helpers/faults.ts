@@ -1,14 +1,12 @@
-import { writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
-import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { type CertificateOptions, createAuthority, createCertificate, daysFromNow } from './certificates.ts';
 import { freePort, listen, startFaultyServer, wireAnswer } from './faulty-server.ts';
-import { temporaryFolder } from './program.ts';
+import { gzipBomb } from './gzip-bomb.ts';
 import { type ProxyOptions, startProxy } from './proxies.ts';
 import { executionId } from './scripted-service.ts';
+import { trustedAuthority } from './trusted-authority.ts';
 
 /** What a server does with a request that it has read. */
 export type Misdeed = (socket: Socket) => void;
@@ -22,7 +20,7 @@ export interface BadPlace {
 const halfAnswer = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"status"';
 const inAnHour = () => new Date(Date.now() + 3_600_000).toUTCString();
 const mebibyte = 2 ** 20;
-const bomb = gzipSync(Buffer.alloc(64 * mebibyte, ' '));
+const bomb = gzipBomb(64);
 
 /** Faults of a service that can be reached. */
 export const misdeeds: Record<string, Misdeed> = {
@@ -72,7 +70,6 @@ export function answer(status: number, body = '', header = 'x-nothing: more'): M
   return (socket) => socket.end(wireAnswer(body, `HTTP/1.1 ${status} Some Reason\r\n${header}`));
 }
 
-export const authority = createAuthority('authority of the tests');
 const stranger = createAuthority('authority of nobody');
 
 /** Faults on the way to the service. */
@@ -83,9 +80,9 @@ export const badWays: Record<string, () => Promise<BadPlace>> = {
     const { port, received } = await startFaultyServer(() => {}, { atOnce: true });
     return { env: at(`https://127.0.0.1:${port}`), requests: () => received.length };
   },
-  'expired certificate': () => tls({ issuer: authority, from: daysFromNow(-9), to: daysFromNow(-1) }),
-  'certificate not yet valid': () => tls({ issuer: authority, from: daysFromNow(2) }),
-  'certificate of another host': () => tls({ issuer: authority, hosts: ['other.test'] }),
+  'expired certificate': () => tls({ issuer: trustedAuthority(), from: daysFromNow(-9), to: daysFromNow(-1) }),
+  'certificate not yet valid': () => tls({ issuer: trustedAuthority(), from: daysFromNow(2) }),
+  'certificate of another host': () => tls({ issuer: trustedAuthority(), hosts: ['other.test'] }),
   'self-signed certificate': () => tls({}),
   'unknown authority': () => tls({ issuer: stranger }),
   'https to an http port': async () => {
@@ -94,7 +91,7 @@ export const badWays: Record<string, () => Promise<BadPlace>> = {
     return { env: at(`https://127.0.0.1:${await listen(server)}`), requests: connections };
   },
   'http to an https port': async () => {
-    const { env, requests } = await tls({ issuer: authority });
+    const { env, requests } = await tls({ issuer: trustedAuthority() });
     return { env: { ...env, ...at(env.RUNCTL_BASE_URL?.replace('https:', 'http:') ?? '') }, requests };
   },
   'proxy hang': () => proxied({ hang: true }),
@@ -102,7 +99,7 @@ export const badWays: Record<string, () => Promise<BadPlace>> = {
   'proxy 403': () => proxied({ refuse: 403 }),
   'proxy 502': () => proxied({ refuse: 502 }),
   'proxy refused': async () => {
-    const { env } = await tls({ issuer: authority });
+    const { env } = await tls({ issuer: trustedAuthority() });
     return { env: { ...env, HTTPS_PROXY: `http://127.0.0.1:${await freePort()}` }, requests: () => undefined };
   },
 };
@@ -120,13 +117,11 @@ async function tls(options: CertificateOptions): Promise<BadPlace> {
   server.on('tlsClientError', () => {});
   const connections = countConnections(server);
   const port = await listen(server);
-  const file = join(temporaryFolder(), 'authority.pem');
-  writeFileSync(file, authority.cert);
-  return { env: { ...at(`https://127.0.0.1:${port}`), NODE_EXTRA_CA_CERTS: file }, requests: connections };
+  return { env: at(`https://127.0.0.1:${port}`), requests: connections };
 }
 
 async function proxied(options: ProxyOptions): Promise<BadPlace> {
-  const [{ env }, proxy] = await Promise.all([tls({ issuer: authority }), startProxy(options)]);
+  const [{ env }, proxy] = await Promise.all([tls({ issuer: trustedAuthority() }), startProxy(options)]);
   const url = proxy.url.replace('//', '//user:proxy-password-2@');
   return { env: { ...env, HTTPS_PROXY: url }, requests: () => proxy.requests.length };
 }

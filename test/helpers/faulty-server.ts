@@ -74,7 +74,10 @@ export interface StalledServer {
 const stalled = `
   const server = require('node:net').createServer((socket) => {
     socket.on('error', () => {});
-    socket.on('data', (chunk) => process.stdout.write(chunk));
+    socket.on('data', (chunk) => {
+      process.stdout.write(chunk);
+      socket.write('HTTP/1.1 204 No Content\\r\\n\\r\\n');
+    });
   });
   server.listen(0, '127.0.0.1', 1, () => process.stdout.write(server.address().port + '\\n'));
 `;

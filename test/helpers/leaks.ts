@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { codings } from './codings.ts';
-import { temporaryFolder } from './program.ts';
 import { projectId } from './scripted-service.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** Something to escape for everybody, and a character that headers carry as Latin-1. */
 export const key = 'sk-"1\\/+=%&<A>~é 9xyz';

@@ -4,6 +4,7 @@ import type { Env, Sink } from '../../src/context.ts';
 import { systemClock } from '../../src/process.ts';
 import { program } from '../../src/program.ts';
 import { hasColors, hasUnicode } from '../../src/render/terminal.ts';
+import type { Clock } from '../../src/runs/clock.ts';
 import { createSecrets } from '../../src/secrets.ts';
 
 export interface ProgramOptions {
@@ -13,6 +14,8 @@ export interface ProgramOptions {
   input?: string;
   /** Interrupts the program, as a process is by a signal: the reason is the signal's name. */
   signal?: AbortSignal;
+  /** Default: the clock of the machine. */
+  clock?: Clock;
 }
 
 export interface Ended {
@@ -22,9 +25,9 @@ export interface Ended {
   tookMs: number;
 }
 
-/** Runs the program in this process, to its end: the real clock and the real HTTP, the streams in memory. */
+/** Runs the program in this process, to its end: the real HTTP, the streams in memory. */
 export async function runProgram(argv: readonly string[], options: ProgramOptions = {}): Promise<Ended> {
-  const { env = {}, input = '', signal = new AbortController().signal } = options;
+  const { env = {}, input = '', signal = new AbortController().signal, clock = systemClock } = options;
   const startMs = performance.now();
   const secrets = createSecrets();
   const stdin = new PassThrough();
@@ -37,7 +40,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
     stderr,
     terminal: process.stderr,
     env,
-    clock: systemClock,
+    clock,
     random: Math.random,
     secrets,
     signal,

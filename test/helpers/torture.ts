@@ -2,8 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { parseScenario } from '../../src/emulator/parse-scenario.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
-import { createRandom } from '../emulator/stage.ts';
 import { environmentIn } from './environment-in.ts';
+import { createRandom } from './random.ts';
 import { type ProcessEnded, runProcess } from './run-process.ts';
 
 type Order = NonNullable<Scenario['order']>;

@@ -2,16 +2,19 @@ import { appendFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { fold } from '../../src/journal/fold.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { type JournalRecord, parseRecord } from '../../src/journal/records.ts';
 import { createTriggerRecord } from '../../src/journal/trigger-record.ts';
 import { isFinal } from '../../src/runs/run.ts';
 import type { TriggerRecord } from '../../src/runs/trigger-record.ts';
+import { propertyRuns, propertyTimeoutMs } from '../helpers/property-runs.ts';
 import { fault } from '../helpers/scripted-service.ts';
 import { account, baseUrl, key, nightly, uuid } from './records.ts';
 import { linesIn, stageIn } from './stage.ts';
+
+vi.setConfig({ testTimeout: propertyTimeoutMs });
 
 const writers = 3;
 const keys = 2;
@@ -66,7 +69,7 @@ test('whatever several writers, crashes and foreign hands do, every whole line c
         rmSync(parent, { recursive: true });
       }
     }),
-    { numRuns: 150 },
+    { numRuns: propertyRuns(150) },
   );
 }, 120_000);
 

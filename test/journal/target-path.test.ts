@@ -2,20 +2,21 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isTargetPath, pathOf, targetOf } from '../../src/journal/records.ts';
 import type { Target } from '../../src/runs/run.ts';
+import { anyCharacter } from '../helpers/any-character.ts';
 
 const targets: fc.Arbitrary<Target> = fc.oneof(
   fc.record({ family: fc.constant('agent' as const), agentId: fc.uuid() }),
   fc.record({
     family: fc.constant('automation' as const),
     projectId: fc.uuid(),
-    automationName: fc.string({ unit: 'binary', minLength: 1 }),
+    automationName: fc.string({ unit: anyCharacter, minLength: 1 }),
   }),
 );
 
 test('a target survives the way to its path and back', () => {
   fc.assert(
     fc.property(targets, (target) => {
-      expect(isTargetPath(pathOf(target))).toBe(true);
+      expect(isTargetPath(pathOf(target)), `${pathOf(target)} is a path`).toBe(true);
       expect(targetOf(pathOf(target))).toEqual(target);
     }),
   );

@@ -22,8 +22,8 @@ describe('an answer to a trigger that is', () => {
   test.each(lossyAnswers)(
     '%s: a service that looks up the key first answers the repeat with the one run',
     async (_, fault) => {
-      const { env, emulator } = await withEmulator({ faults: [fault] });
-      const { code, stdout } = await runProgram(['trigger', 'nightly'], { env });
+      const { env, clock, emulator } = await withEmulator({ faults: [fault] });
+      const { code, stdout } = await runProgram(['trigger', 'nightly'], { env, clock });
       expect(code).toBe(0);
       expect(emulator.runs().map(({ executionId }) => executionId)).toEqual([stdout.trim()]);
       expect(
@@ -35,8 +35,8 @@ describe('an answer to a trigger that is', () => {
   test.each(lossyAnswers)(
     '%s: a service that looks for an active run first leaves it open until `recover`',
     async (_, fault) => {
-      const { env, emulator, endRuns } = await withEmulator({ order: 'activeFirst', faults: [fault] });
-      const { code, stdout, stderr } = await runProgram(['trigger', 'nightly', '--json'], { env });
+      const { env, clock, emulator, endRuns } = await withEmulator({ order: 'activeFirst', faults: [fault] });
+      const { code, stdout, stderr } = await runProgram(['trigger', 'nightly', '--json'], { env, clock });
       expect(code).toBe(12);
       expect(JSON.parse(stdout).problem).toMatchObject({
         name: 'outcome_unknown',
@@ -46,100 +46,108 @@ describe('an answer to a trigger that is', () => {
       expect(JSON.parse(stdout).problem.idempotencyKey).toMatch(/^[0-9a-f-]{36}$/);
       expect(stderr).toContain('runctl recover');
       endRuns();
-      const recovered = await runProgram(['recover'], { env });
+      const recovered = await runProgram(['recover'], { env, clock });
       expect(recovered.stdout.trim()).toBe(emulator.runs()[0]?.executionId);
       expect(recovered.code).toBe(0);
       expect(emulator.runs()).toHaveLength(1);
-      expect((await runProgram(['recover'], { env })).stderr).toContain('nothing to recover');
+      expect((await runProgram(['recover'], { env, clock })).stderr).toContain('nothing to recover');
     },
   );
 });
 
 test('a conflict after a lost answer that names a run of that time is our own', async () => {
-  const { env, emulator } = await withEmulator({
+  const { env, clock, emulator } = await withEmulator({
     order: 'activeFirst',
     namesActiveRun: true,
     faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
   });
-  const { code, stdout } = await runProgram(['trigger', 'nightly'], { env });
+  const { code, stdout } = await runProgram(['trigger', 'nightly'], { env, clock });
   expect(stdout.trim()).toBe(emulator.runs()[0]?.executionId);
   expect(code).toBe(0);
 });
 
 test('a trigger beside an open intent says so, with the command to settle it', async () => {
-  const { env, endRuns } = await withEmulator({
+  const { env, clock, endRuns } = await withEmulator({
     order: 'activeFirst',
     faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
   });
-  expect((await runProgram(['trigger', 'nightly'], { env })).code).toBe(12);
+  expect((await runProgram(['trigger', 'nightly'], { env, clock })).code).toBe(12);
   endRuns();
-  const { stderr, code } = await runProgram(['trigger', 'nightly'], { env });
+  const { stderr, code } = await runProgram(['trigger', 'nightly'], { env, clock });
   expect(code).toBe(0);
   expect(stderr).toContain('an earlier trigger of nightly may or may not have started a run');
   expect(stderr).toContain('runctl recover');
 });
 
 test('a repeated key follows its run, though the service does not know it yet', async () => {
-  const { env, emulator } = await withEmulator({ automations: { '*': { duration: '1s', statusLate: '900ms' } } });
+  const { env, clock, emulator } = await withEmulator({ automations: { '*': { duration: '60s', statusLate: '20s' } } });
   const argv = ['trigger', 'nightly', '--idempotency-key', 'n'];
-  expect((await runProgram(argv, { env })).code).toBe(0);
-  const { code, stdout } = await runProgram([...argv, '--watch', '--json', '--give-up-after', '10s', ...fast], { env });
+  expect((await runProgram(argv, { env, clock })).code).toBe(0);
+  const { code, stdout } = await runProgram([...argv, '--watch', '--json', '--give-up-after', '1m'], {
+    env,
+    clock,
+  });
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ status: 'COMPLETED', replayed: true });
   expect(emulator.runs()).toHaveLength(1);
 });
 
 test('a repeated key starts no second run under a new API key', async () => {
-  const { env, emulator } = await withEmulator({ apiKeys: ['another-key-123456'] });
+  const { env, clock, emulator } = await withEmulator({ apiKeys: ['another-key-123456'] });
   const argv = ['trigger', 'nightly', '--idempotency-key', 'n'];
-  const first = await runProgram(argv, { env });
-  const { code, stdout } = await runProgram(argv, { env: { ...env, RUNCTL_API_KEY: 'another-key-123456' } });
+  const first = await runProgram(argv, { env, clock });
+  const { code, stdout } = await runProgram(argv, { env: { ...env, RUNCTL_API_KEY: 'another-key-123456' }, clock });
   expect([code, stdout]).toEqual([0, first.stdout]);
   expect(emulator.runs()).toHaveLength(1);
 });
 
 test('a final state that `result` learned is known to `list` and `watch --all`', async () => {
-  const { env, endRuns } = await withEmulator({});
-  await runProgram(['trigger', 'nightly'], { env });
+  const { env, clock, endRuns } = await withEmulator({});
+  await runProgram(['trigger', 'nightly'], { env, clock });
   endRuns();
-  for (const flags of [['--json'], []]) expect((await runProgram(['result', ...flags], { env })).code).toBe(0);
-  expect(JSON.parse((await runProgram(['list', '--json'], { env })).stdout)).toMatchObject([{ status: 'COMPLETED' }]);
-  expect((await runProgram(['watch', '--all'], { env })).stderr).toContain('every run this machine knows has ended');
+  for (const flags of [['--json'], []]) expect((await runProgram(['result', ...flags], { env, clock })).code).toBe(0);
+  expect(JSON.parse((await runProgram(['list', '--json'], { env, clock })).stdout)).toMatchObject([
+    { status: 'COMPLETED' },
+  ]);
+  expect((await runProgram(['watch', '--all'], { env, clock })).stderr).toContain(
+    'every run this machine knows has ended',
+  );
 });
 
 test('a run that the service forgot is told once, and is out of the way then', async () => {
-  const { env } = await withEmulator({});
-  const { stdout } = await runProgram(['trigger', 'nightly'], { env });
+  const { env, clock } = await withEmulator({});
+  const { stdout } = await runProgram(['trigger', 'nightly'], { env, clock });
   const file = join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl');
-  const weekAgo = new Date(Date.now() - 7 * 24 * 3_600_000).toISOString();
+  const weekAgo = new Date(clock.nowMs() - 7 * 24 * 3_600_000).toISOString();
   const journal = readFileSync(file, 'utf8').replaceAll(/"at":"[^"]+"/g, `"at":"${weekAgo}"`);
   writeFileSync(file, journal.replaceAll(stdout.trim(), '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11'));
-  expect((await runProgram(['list'], { env })).stdout).toContain('RUNNING');
-  expect((await runProgram(['watch', '--all'], { env })).code).toBe(6);
-  expect((await runProgram(['list', '--state', 'gone'], { env })).stdout).toMatch(/^gone +nightly/m);
-  expect(await runProgram(['watch', '--all'], { env })).toMatchObject({ code: 0, stdout: '' });
-  expect((await runProgram(['trigger', 'nightly', '--if-active', 'attach'], { env })).code).toBe(5);
+  expect((await runProgram(['list'], { env, clock })).stdout).toContain('RUNNING');
+  expect((await runProgram(['watch', '--all'], { env, clock })).code).toBe(6);
+  expect((await runProgram(['list', '--state', 'gone'], { env, clock })).stdout).toMatch(/^gone +nightly/m);
+  expect(await runProgram(['watch', '--all'], { env, clock })).toMatchObject({ code: 0, stdout: '' });
+  expect((await runProgram(['trigger', 'nightly', '--if-active', 'attach'], { env, clock })).code).toBe(5);
 });
 
 describe('--if-active', () => {
   const busy = async (scenario: Scenario = {}) => {
-    const { env, emulator } = await withEmulator({ automations: { '*': { duration: '1h' } }, ...scenario });
+    const { env, clock, emulator } = await withEmulator({ automations: { '*': { duration: '1h' } }, ...scenario });
     const other = { ...env, RUNCTL_STATE_DIR: `${env.RUNCTL_STATE_DIR}-other` };
-    const { stdout } = await runProgram(['trigger', 'nightly'], { env: other });
-    return { env, other, emulator, active: stdout.trim() };
+    const { stdout } = await runProgram(['trigger', 'nightly'], { env: other, clock });
+    return { env, clock, other, emulator, active: stdout.trim() };
   };
 
   test('fail (the default) ends with 5', async () => {
-    const { env } = await busy();
-    const { code, stderr } = await runProgram(['trigger', 'nightly'], { env });
+    const { env, clock } = await busy();
+    const { code, stderr } = await runProgram(['trigger', 'nightly'], { env, clock });
     expect(code).toBe(5);
     expect(stderr).toContain('no run was started');
   });
 
   test('skip ends with 0, says so, and follows nothing', async () => {
-    const { env, emulator } = await busy();
+    const { env, clock, emulator } = await busy();
     const { code, stdout, stderr } = await runProgram(['trigger', 'nightly', '--if-active', 'skip', '--watch'], {
       env,
+      clock,
     });
     expect(code).toBe(0);
     expect(stdout).toBe('');
@@ -150,8 +158,8 @@ describe('--if-active', () => {
   test.each([true, false])(
     'wait starts one run when the slot is free (active run named: %s), with a new key for each try',
     async (namesActiveRun) => {
-      const { env, emulator } = await busy({ namesActiveRun, automations: { '*': { duration: '900ms' } } });
-      const { code, stdout } = await runProgram(['trigger', 'nightly', '--if-active', 'wait', '-q'], { env });
+      const { env, clock, emulator } = await busy({ namesActiveRun, automations: { '*': { duration: '5s' } } });
+      const { code, stdout } = await runProgram(['trigger', 'nightly', '--if-active', 'wait', '-q'], { env, clock });
       expect(code).toBe(0);
       expect(emulator.runs().map(({ executionId }) => executionId)[1]).toBe(stdout.trim());
       const keys = emulator.requests.flatMap(({ method, headers }) =>
@@ -165,7 +173,7 @@ describe('--if-active', () => {
     ['at once', 0],
     ['the second while the first is sent', 1],
   ])('two with one key, %s, are both refused, and leave nothing to recover', async (_, sentBefore) => {
-    const { env, emulator } = await busy({ faults: [{ on: 'trigger', do: 'delay', delay: '2s', nth: 2 }] });
+    const { env, emulator } = await busy({ faults: [{ on: 'trigger', do: 'delay', delay: '300ms', nth: 2 }] });
     const argv = ['trigger', 'nightly', '--if-active', 'skip', '--idempotency-key', 'k'];
     const before = emulator.requests.length;
     const first = runProgram(argv, { env });
@@ -176,26 +184,27 @@ describe('--if-active', () => {
   });
 
   test('wait is bounded by --timeout', async () => {
-    const { env } = await busy();
+    const { env, clock } = await busy();
     const { code, stderr } = await runProgram(['trigger', 'nightly', '--if-active', 'wait', '--timeout', '300ms'], {
       env,
+      clock,
     });
     expect(code).toBe(5);
     expect(stderr).toContain('no run was started');
   });
 
   test('attach takes the run that the answer names', async () => {
-    const { env, active } = await busy({ namesActiveRun: true });
-    const { code, stdout } = await runProgram(['trigger', 'nightly', '--if-active', 'attach'], { env });
+    const { env, clock, active } = await busy({ namesActiveRun: true });
+    const { code, stdout } = await runProgram(['trigger', 'nightly', '--if-active', 'attach'], { env, clock });
     expect(stdout.trim()).toBe(active);
     expect(code).toBe(0);
   });
 
   test('attach takes the run that the journal knows, and refuses where nobody knows it', async () => {
-    const { env, other, active } = await busy();
-    const known = await runProgram(['trigger', 'nightly', '--if-active', 'attach', '--json'], { env: other });
+    const { env, clock, other, active } = await busy();
+    const known = await runProgram(['trigger', 'nightly', '--if-active', 'attach', '--json'], { env: other, clock });
     expect(JSON.parse(known.stdout)).toMatchObject({ executionId: active, attached: true });
-    expect((await runProgram(['trigger', 'nightly', '--if-active', 'attach'], { env })).code).toBe(5);
+    expect((await runProgram(['trigger', 'nightly', '--if-active', 'attach'], { env, clock })).code).toBe(5);
   });
 });
 
@@ -211,16 +220,16 @@ describe('--rerun-on', () => {
   };
 
   test('starts a run again after its error types, with a new key, as often as --max-reruns says', async () => {
-    const { env, emulator } = await withEmulator(failing);
+    const { env, clock, emulator } = await withEmulator(failing);
     const flags = ['--rerun-on', 'reaped,lease_lost', '--max-reruns', '2'];
-    const { code } = await runProgram(['trigger', 'nightly', '--watch', ...flags, ...fast], { env });
+    const { code } = await runProgram(['trigger', 'nightly', '--watch', ...flags, ...fast], { env, clock });
     expect(code).toBe(0);
     expect(emulator.runs()).toHaveLength(3);
     expect(new Set(posts(emulator).map((request) => JSON.stringify(request))).size).toBe(3);
   });
 
   test('under a given key adds /1, /2, so that the whole command may be repeated', async () => {
-    const { env, emulator } = await withEmulator(failing);
+    const { env, clock, emulator } = await withEmulator(failing);
     const argv = [
       'trigger',
       'nightly',
@@ -233,8 +242,8 @@ describe('--rerun-on', () => {
       'n',
       ...fast,
     ];
-    expect((await runProgram(argv, { env })).code).toBe(0);
-    expect((await runProgram(argv, { env })).code).toBe(0);
+    expect((await runProgram(argv, { env, clock })).code).toBe(0);
+    expect((await runProgram(argv, { env, clock })).code).toBe(0);
     expect(emulator.runs()).toHaveLength(3);
     expect(
       emulator.requests.flatMap(({ method, headers }) => (method === 'POST' ? [headers['idempotency-key']] : [])),
@@ -242,8 +251,11 @@ describe('--rerun-on', () => {
   });
 
   test('leaves other errors alone', async () => {
-    const { env, emulator } = await withEmulator(failing);
-    const { code } = await runProgram(['trigger', 'nightly', '--watch', '--rerun-on', 'step_failed', ...fast], { env });
+    const { env, clock, emulator } = await withEmulator(failing);
+    const { code } = await runProgram(['trigger', 'nightly', '--watch', '--rerun-on', 'step_failed', ...fast], {
+      env,
+      clock,
+    });
     expect(code).toBe(1);
     expect(emulator.runs()).toHaveLength(1);
   });
@@ -262,26 +274,26 @@ describe('recover', () => {
   };
 
   test('--dry-run lists and sends nothing', async () => {
-    const { env, emulator, sent } = await withOpenIntent();
-    const { stderr, code } = await runProgram(['recover', '--dry-run'], { env });
+    const { env, clock, emulator, sent } = await withOpenIntent();
+    const { stderr, code } = await runProgram(['recover', '--dry-run'], { env, clock });
     expect(stderr).toContain('the trigger of nightly');
     expect(code).toBe(0);
     expect(posts(emulator)).toHaveLength(sent);
   });
 
   test('--max-age keeps an old intent from being sent, and --forget closes it', async () => {
-    const { env, emulator, sent } = await withOpenIntent();
-    const old = await runProgram(['recover', '--max-age', '1ms'], { env });
+    const { env, clock, emulator, sent } = await withOpenIntent();
+    const old = await runProgram(['recover', '--max-age', '1ms'], { env, clock });
     expect(old.stderr).toContain('is not sent again');
     expect(old.code).toBe(12);
-    expect((await runProgram(['recover', '--max-age', '1ms', '--forget'], { env })).code).toBe(0);
-    expect((await runProgram(['recover'], { env })).stderr).toContain('nothing to recover');
+    expect((await runProgram(['recover', '--max-age', '1ms', '--forget'], { env, clock })).code).toBe(0);
+    expect((await runProgram(['recover'], { env, clock })).stderr).toContain('nothing to recover');
     expect(posts(emulator)).toHaveLength(sent);
   });
 
   test('says why it waits, unless it is to be quiet', async () => {
     for (const flags of [[], ['-q']]) {
-      const { env, emulator } = await withEmulator({
+      const { env, clock, emulator } = await withEmulator({
         faults: [
           { on: 'trigger', nth: 1, do: 'hang', acts: true },
           { on: 'trigger', nth: 2, do: 'status', status: 503 },
@@ -294,7 +306,7 @@ describe('recover', () => {
           })
         ).code,
       ).toBe(12);
-      const { code, stdout, stderr } = await runProgram(['recover', ...flags], { env });
+      const { code, stdout, stderr } = await runProgram(['recover', ...flags], { env, clock });
       expect(code).toBe(0);
       expect(stdout.trim()).toBe(emulator.runs()[0]?.executionId);
       if (flags.length > 0) expect(stderr).toBe('');
@@ -303,8 +315,11 @@ describe('recover', () => {
   });
 
   test('with another API key sends nothing: it would start a second run', async () => {
-    const { env, emulator, sent } = await withOpenIntent();
-    const { stderr, code } = await runProgram(['recover'], { env: { ...env, RUNCTL_API_KEY: 'another-key-123456' } });
+    const { env, clock, emulator, sent } = await withOpenIntent();
+    const { stderr, code } = await runProgram(['recover'], {
+      env: { ...env, RUNCTL_API_KEY: 'another-key-123456' },
+      clock,
+    });
     expect(stderr).toContain('another API key');
     expect(code).toBe(12);
     expect(posts(emulator)).toHaveLength(sent);
@@ -312,11 +327,11 @@ describe('recover', () => {
 });
 
 test('several automations are started side by side: ids in order, the code of the first that was not', async () => {
-  const { env, emulator } = await withEmulator({
+  const { env, clock, emulator } = await withEmulator({
     automations: { '*': {}, 'is slow': {} },
     faults: [{ on: 'trigger', automation: 'b', do: 'status', status: 402 }],
   });
-  const { code, stdout, stderr } = await runProgram(['trigger', 'a', 'b', 'c'], { env });
+  const { code, stdout, stderr } = await runProgram(['trigger', 'a', 'b', 'c'], { env, clock });
   const idOf = (name: string) =>
     emulator.runs().find(({ target }) => 'automationName' in target && target.automationName === name)?.executionId;
   expect(stdout.trim().split('\n')).toEqual([idOf('a'), idOf('c')]);
@@ -331,16 +346,18 @@ test.each([
 ] as const)(
   '%s while the answer is awaited ends at once with %i, says that nobody knows, and recover settles it',
   async (signal, exitCode) => {
-    const { env, emulator } = await withEmulator({ faults: [{ on: 'trigger', nth: 1, do: 'hang', acts: true }] });
+    const { env, clock, emulator } = await withEmulator({
+      faults: [{ on: 'trigger', nth: 1, do: 'hang', acts: true }],
+    });
     const interrupt = new AbortController();
-    const running = runProgram(['trigger', 'nightly', '--json'], { env, signal: interrupt.signal });
+    const running = runProgram(['trigger', 'nightly', '--json'], { env, clock, signal: interrupt.signal });
     await vi.waitUntil(() => posts(emulator).length > 0, { timeout: 10_000, interval: 5 });
     interrupt.abort(signal);
     const { code, stdout, stderr } = await running;
     expect(code).toBe(exitCode);
     expect(stderr).toContain('may or may not have been started');
     expect(JSON.parse(stdout).problem).toMatchObject({ started: 'unknown', safeToRepeat: false });
-    expect((await runProgram(['recover'], { env })).stdout.trim()).toBe(emulator.runs()[0]?.executionId);
+    expect((await runProgram(['recover'], { env, clock })).stdout.trim()).toBe(emulator.runs()[0]?.executionId);
     expect(emulator.runs()).toHaveLength(1);
   },
 );

@@ -6,9 +6,10 @@ import { codings } from '../helpers/codings.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { answer, inModeration, type Misdeed, misdeeds, startBadService } from '../helpers/faults.ts';
 import { environment, key, leaked, patience, written } from '../helpers/leaks.ts';
-import { temporaryFolder } from '../helpers/program.ts';
+import { createLeapingClock } from '../helpers/leaping-clock.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const run = `${projectId}/nightly/${executionId}`;
 
@@ -16,7 +17,10 @@ test('under every fault of a service nothing is leaked, with --debug', async () 
   const leaks = await inModeration(Object.entries(misdeeds), async ([name, misdeed]) => {
     const place = await startBadService(() => misdeed);
     const env = environment(place.env);
-    const ended = await runProgram(['trigger', 'nightly', '--debug', ...patience], { env });
+    const ended = await runProgram(['trigger', 'nightly', '--debug', ...patience], {
+      env,
+      clock: createLeapingClock(),
+    });
     expect(ended.stderr).toContain('debug: #1 POST');
     return [name, leaked(written(ended, env))];
   });
@@ -58,7 +62,7 @@ describe('a service that gives the key back in every spelling and every place', 
     const leaks = await inModeration(answers, async ([name, misdeed]) => {
       const { env: place } = await startBadService(() => misdeed);
       const env = environment(place);
-      const ended = await runProgram(args, { env });
+      const ended = await runProgram(args, { env, clock: createLeapingClock() });
       expect(ended.code).not.toBe(0);
       const text = written(ended, env);
       // Of a key that is cut not even a part is left.

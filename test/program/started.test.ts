@@ -93,7 +93,7 @@ const stages: Record<string, Stage> = {
   },
   'in doubt: an answer lost after a wait': {
     argv: [...trigger, '--if-active', 'wait'],
-    scenario: { ...short({ duration: '3s' }), namesActiveRun: true, ...faulty({ ...loss, from: 3 }) },
+    scenario: { ...short({ duration: '1m' }), namesActiveRun: true, ...faulty({ ...loss, from: 3 }) },
     ...active,
   },
   'in doubt: an agent whose answer is lost': {
@@ -143,18 +143,19 @@ test.each(rows.map((row) => row.split(/ {2,}/)))(
   '%s: code %s, started %s, safe to repeat %s',
   async (failure = '', ...expected) => {
     const { argv, scenario = {}, earlier, elsewhere, interruptAfter } = stages[failure] as Stage;
-    const { emulator, env } = await withEmulator(scenario);
+    const { emulator, env, clock } = await withEmulator(scenario);
     const state = elsewhere ? `${env.RUNCTL_STATE_DIR}-elsewhere` : env.RUNCTL_STATE_DIR;
-    if (earlier) await runProgram(earlier, { env: { ...env, RUNCTL_STATE_DIR: state } });
+    if (earlier) await runProgram(earlier, { env: { ...env, RUNCTL_STATE_DIR: state }, clock });
     const before = emulator.runs().length;
     const interrupt = new AbortController();
-    const running = runProgram([...argv, '--json'], { env, signal: interrupt.signal });
+    const running = runProgram([...argv, '--json'], { env, clock, signal: interrupt.signal });
     if (interruptAfter) {
       await vi.waitUntil(() => emulator.requests.length >= interruptAfter, { timeout: 10_000, interval: 5 });
       interrupt.abort('SIGINT');
     }
     const { code, stdout } = await running;
     const [{ problem }] = [JSON.parse(stdout)].flat();
+    expect(problem, stdout).toBeDefined();
     expect(problem.exitCode).toBe(code);
     const really = emulator.runs().length - before;
     expect([code, problem.started, problem.safeToRepeat ? 'yes' : 'no', really].map(String)).toEqual(expected);

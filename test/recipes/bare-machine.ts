@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,11 +19,14 @@ export interface Machine {
   settings: Record<string, string>;
   /** Runs a command with `env` and what is given beside it. */
   run(argv: readonly string[], options?: ProcessOptions): Promise<ProcessEnded>;
+  /** Lets the most pass on the emulator's clock that a run may take. */
+  endRuns(): void;
   dispose(): Promise<void>;
 }
 
 export async function createMachine(scenario: Scenario): Promise<Machine> {
-  const emulator = await startEmulator({ scenario });
+  let leapMs = 0;
+  const emulator = await startEmulator({ scenario, nowMs: () => Date.now() + leapMs });
   const root = mkdtempSync(join(tmpdir(), 'runctl-recipe-'));
   const at = (name: string) => join(root, name);
   for (const name of ['bin', 'work']) mkdirSync(at(name));
@@ -47,6 +49,9 @@ export async function createMachine(scenario: Scenario): Promise<Machine> {
       RUNCTL_PROJECT: emulator.projectId,
     },
     run: (argv, options = {}) => runCommand(argv, { cwd: at('work'), ...options, env: { ...env, ...options.env } }),
+    endRuns() {
+      leapMs += 3 * 3_600_000;
+    },
     async dispose() {
       await emulator.close();
       rmSync(root, { recursive: true, force: true });
@@ -54,11 +59,11 @@ export async function createMachine(scenario: Scenario): Promise<Machine> {
   };
 }
 
+const quick: Scenario = { automations: { '*': { duration: '1ms' } } };
+
 /** A machine that lives as long as the test. */
-export async function withMachine(scenario: Scenario = { automations: { '*': { duration: '1s' } } }): Promise<Machine> {
+export async function withMachine(scenario: Scenario = quick): Promise<Machine> {
   const machine = await createMachine(scenario);
   onTestFinished(machine.dispose);
   return machine;
 }
-
-export const isInstalled = (tool: string) => spawnSync('which', [tool]).status === 0;

@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/problems/exit-codes.ts';
-import { isInstalled, type Machine, withMachine } from './bare-machine.ts';
+import { isInstalled, needs } from '../helpers/needs.ts';
+import { type Machine, withMachine } from './bare-machine.ts';
 import { blockOf } from './blocks.ts';
 
 const crontab = blockOf('cron', 'crontab');
@@ -29,7 +30,8 @@ function asCron(machine: Machine, command: string) {
 // Debian's cron checks with -n; others mean something else by it.
 const checksSyntax = isInstalled('crontab') && spawnSync('crontab', ['-h']).stderr.includes('dry run');
 
-test.skipIf(!checksSyntax)('the crontab is one that cron takes', async () => {
+test('the crontab is one that cron takes', async (context) => {
+  needs(context, 'cron', checksSyntax);
   const { folder, run } = await withMachine();
   writeFileSync(join(folder, 'crontab'), crontab);
   const { code, stderr } = await run(['crontab', '-n', 'crontab'], { env: { PATH: process.env.PATH ?? '' } });
@@ -42,7 +44,7 @@ test.each(readCrontab().commands)('cron mails nothing where all goes well: %s', 
 });
 
 test('cron mails where a run fails', async () => {
-  const machine = await withMachine({ automations: { nightly: { duration: '1s', outcome: 'FAILED' } } });
+  const machine = await withMachine({ automations: { nightly: { duration: '1ms', outcome: 'FAILED' } } });
   const { code, stdout } = await asCron(machine, readCrontab().commands[0] ?? '');
   expect(code).toBe(exitCodeOf('run_failed'));
   expect(stdout).toContain('FAILED nightly');

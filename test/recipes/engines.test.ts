@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { exitCodes } from '../../src/problems/exit-codes.ts';
-import { isInstalled, type Machine, withMachine } from './bare-machine.ts';
+import { needs } from '../helpers/needs.ts';
+import { type Machine, withMachine } from './bare-machine.ts';
 import { blockOf } from './blocks.ts';
 import { finalCodes } from './final-codes.ts';
 
@@ -91,7 +92,9 @@ describe('the CronJob of Kubernetes', () => {
   });
 });
 
-describe.skipIf(!isInstalled('python3'))('the task of Airflow', () => {
+describe('the task of Airflow', () => {
+  beforeEach((context) => needs(context, 'python3'));
+
   interface Task {
     bash_command: string;
     env: Record<string, string>;

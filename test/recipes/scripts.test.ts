@@ -22,12 +22,21 @@ const ended = new Map<Block, ProcessEnded>();
 const written = new Map<Block, string[]>();
 const runsStarted = new Map<Block, number>();
 
+/** How long the runs of a script take, where it is about one that goes on. `1h` is ended by the emulator's clock. */
+const durations: Record<string, string> = {
+  'Skip when one is running': '1h',
+  'Leave and come back': '1h',
+  'Wait in slices': '2s',
+};
+
 async function runScript(block: Block): Promise<void> {
-  const machine = await createMachine({ automations: { '*': { duration: '3s' }, weekly: { duration: '9s' } } });
-  ended.set(
-    block,
-    await machine.run(['bash', '--norc', '-c', block.text], { env: machine.settings, input: 'a-key\n' }),
-  );
+  const machine = await createMachine({ automations: { '*': { duration: durations[block.heading] ?? '1ms' } } });
+  const script = machine.run(['bash', '--norc', '-c', block.text], {
+    env: machine.settings,
+    input: 'a-key\n',
+    told: (stdout) => stdout.includes('the run goes on') && machine.endRuns(),
+  });
+  ended.set(block, await script);
   runsStarted.set(block, machine.emulator.runs().length);
   const files = readdirSync(machine.folder);
   written.set(block, files.filter((name) => statSync(join(machine.folder, name)).size > 0).toSorted());

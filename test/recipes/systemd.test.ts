@@ -3,7 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/problems/exit-codes.ts';
-import { isInstalled, withMachine } from './bare-machine.ts';
+import { needs } from '../helpers/needs.ts';
+import { withMachine } from './bare-machine.ts';
 import { blockOf } from './blocks.ts';
 import { finalCodes } from './final-codes.ts';
 
@@ -13,7 +14,8 @@ const valuesOf = (unit: string, name: string) =>
   [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 const codesOf = (name: string) => valuesOf(service, name).flatMap((value) => value.split(' ').map(Number));
 
-test.skipIf(!isInstalled('systemd-analyze'))('the units are ones that systemd takes', async () => {
+test('the units are ones that systemd takes', async (context) => {
+  needs(context, 'systemd-analyze');
   const { folder } = await withMachine();
   writeFileSync(join(folder, 'runctl-nightly.service'), service);
   writeFileSync(join(folder, 'runctl-nightly.timer'), timer);
@@ -30,7 +32,7 @@ test('the service is restarted only where that can help', () => {
 });
 
 test('the service leaves its run alone when it is stopped, and finds it again when it is started', async () => {
-  const machine = await withMachine({ automations: { nightly: { duration: '4s' } } });
+  const machine = await withMachine({ automations: { nightly: { duration: '1h' } } });
   const { emulator, folder, run } = machine;
   mkdirSync(join(folder, 'credentials'));
   writeFileSync(join(folder, 'credentials/api-key'), emulator.apiKey);
@@ -58,6 +60,7 @@ test('the service leaves its run alone when it is stopped, and finds it again wh
   expect(stopped.code, stopped.stderr).toBe(exitCodeOf('interrupted_terminated'));
   expect(emulator.runs().map(({ status }) => status)).toEqual(['RUNNING']);
 
+  machine.endRuns();
   expect(await start()).toMatchObject({ code: 0, stderr: '' });
   expect(emulator.runs().map(({ status }) => status)).toEqual(['COMPLETED']);
 });

@@ -55,7 +55,7 @@ describe('parseDuration', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('1', '9', '.', 'd', 'h', 'm', 's', ' ', '-', 'e') }), (text) => {
         const ms = parseDuration(text) ?? 0;
-        expect(Number.isSafeInteger(ms) && ms >= 0).toBe(true);
+        expect(Number.isSafeInteger(ms) && ms >= 0, `${ms} is a count of milliseconds`).toBe(true);
       }),
     );
   });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { watchProblem } from '../../src/problems/watch-problems.ts';
 import type { Fault, FaultKind } from '../../src/runs/fault.ts';
 import { createPollSchedule, jitter } from '../../src/runs/poll-schedule.ts';
@@ -6,9 +6,12 @@ import type { WatchOptions } from '../../src/runs/poll-until-final.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Answer, Service } from '../../src/runs/service.ts';
 import { watch as watchRun } from '../../src/runs/watch.ts';
-import { createRandom } from '../emulator/stage.ts';
+import { propertyTimeoutMs } from '../helpers/property-runs.ts';
+import { createRandom } from '../helpers/random.ts';
 import { fault, resultOf, run, state } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
+
+vi.setConfig({ testTimeout: propertyTimeoutMs });
 
 const second = 1000;
 const minute = 60 * second;

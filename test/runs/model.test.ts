@@ -2,13 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { isFinal } from '../../src/runs/run.ts';
-import { propertyRuns } from '../helpers/property-runs.ts';
+import { propertyRuns, propertyTimeoutMs } from '../helpers/property-runs.ts';
 import { fault, target } from '../helpers/scripted-service.ts';
 import type { Condition } from '../helpers/service-model.ts';
 import { baseUrl } from '../helpers/session.ts';
 import { createSimulation, type ServiceOptions, type Simulation, type Use } from './simulation.ts';
+
+vi.setConfig({ testTimeout: propertyTimeoutMs });
 
 const lossy = (['lost', 'unavailable', 'unreadable', 'in_progress'] as const).flatMap((kind): Condition[] =>
   [true, false].map((acts) => ({ ...fault(kind), acts })),

@@ -62,10 +62,13 @@ RUNNING                   | ok               | ok               | ok            
 COMPLETED                 | ok               | ok               | ok            | ok            | ok
 PAUSED                    | ok               | ok               | ok            |               | ~result_unavailable`;
 
-const wordsOf = (cell: string) =>
+/** The words of a cell, every status of a range or only so many of each. */
+const wordsOf = (cell: string, ofRange = Number.POSITIVE_INFINITY) =>
   cell.split(' ').flatMap((word) => {
     const [, from, to] = /^(\d{3})-(\d{3})$/.exec(word) ?? [];
-    return from ? Array.from({ length: Number(to) - Number(from) + 1 }, (_, n) => String(Number(from) + n)) : [word];
+    return from
+      ? Array.from({ length: Math.min(ofRange, Number(to) - Number(from) + 1) }, (_, n) => String(Number(from) + n))
+      : [word];
   });
 
 const [header = [], ...rows] = rowsOf(meanings);
@@ -77,7 +80,7 @@ describe('what an answer means', () => {
   test.each(cells.filter(({ meaning }) => meaning !== ''))('$answer to $request: $meaning', async (cell) => {
     const runner = meant[cell.request] as Runner;
     const good = 'COMPLETED';
-    for (const word of wordsOf(cell.answer)) {
+    for (const word of wordsOf(cell.answer, process.env.CI ? undefined : 1)) {
       const { end, gapsMs } = await runner(word, { giveUpAfterMs: 30_000 });
       expect({ word, end }).toEqual({ word, end: cell.meaning.replace('~', '') });
       const first = cell.request.includes('watch') ? 1 : 0;
@@ -228,8 +231,8 @@ describe('retries', () => {
 
   test('is counted in time without a good answer, however many attempts fail in it', async () => {
     for (const chance of [0, 0.1, 0.5, 1]) {
-      const { gapsMs } = await runners.watch('RUNNING 502', { chance });
-      expect(gapsMs.slice(1).reduce((sum, ms) => sum + ms, 0)).toBeCloseTo(600_000, 0);
+      const { gapsMs } = await runners.watch('RUNNING 502', { chance, giveUpAfterMs: 60_000 });
+      expect(gapsMs.slice(1).reduce((sum, ms) => sum + ms, 0)).toBeCloseTo(60_000, 0);
     }
   });
 });

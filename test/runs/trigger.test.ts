@@ -431,8 +431,8 @@ describe('the protocol', () => {
           inDoubt = !clear.has(event) && (inDoubt || lossy.has(event));
           state = protocol[state][event];
         }
-        expect(inDoubt && state === 'refused').toBe(false);
-        expect(!inDoubt && (state === 'in_doubt' || state === 'unknown')).toBe(false);
+        expect(inDoubt && state === 'refused', 'refused although an answer was lost').toBe(false);
+        expect(!inDoubt && (state === 'in_doubt' || state === 'unknown'), 'in doubt without a lost answer').toBe(false);
       }),
     );
   });

@@ -4,9 +4,9 @@ import type { ReportedEvent, Reporter } from '../../src/render/reporter.ts';
 import type { Service } from '../../src/runs/service.ts';
 import { type StartFlags, startRun } from '../../src/session/start-run.ts';
 import { createMemory } from '../helpers/memory-context.ts';
-import { temporaryFolder } from '../helpers/program.ts';
 import { executionId, fault, run, running, scriptedService, state, target } from '../helpers/scripted-service.ts';
 import { baseUrl, createSession } from '../helpers/session.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 
 const second = 1000;

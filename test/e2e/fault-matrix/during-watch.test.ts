@@ -31,9 +31,8 @@ test('a watch is ended by no fault that passes, whether it strikes the state or 
 
 test('a watch that cannot read the result ends with 13 and the state, whatever the fault', async () => {
   const ends = await inModeration(Object.entries(misdeeds), async ([fault, misdeed]) => {
-    let asked = 0;
-    const place = await startBadService(() => (asked++ === 0 ? state('COMPLETED') : misdeed));
-    const { code, document } = await watchAt(place, fault, '300ms');
+    const place = await startBadService((head) => (head.includes('/result ') ? misdeed : state('COMPLETED')));
+    const { code, document } = await watchAt(place, fault, '1s');
     return [fault, { code, status: document.status, name: document.problem.name }];
   });
   const end = { code: 13, status: 'COMPLETED', name: 'result_unavailable' };

@@ -2,11 +2,12 @@
 // end was asked: once, again, or – where nothing could count.
 import { expect, test } from 'vitest';
 import { type BadPlace, badWays, inModeration, misdeeds, startBadService } from '../../helpers/faults.ts';
-import { temporaryFolder } from '../../helpers/program.ts';
 import { atOnceMs } from '../../helpers/real-time.ts';
 import { runProcess } from '../../helpers/run-process.ts';
 import { runProgram } from '../../helpers/run-program.ts';
 import { executionId, projectId } from '../../helpers/scripted-service.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import { trustedAuthority } from '../../helpers/trusted-authority.ts';
 
 const matrix = `
 fault                        trigger           status        result        watch
@@ -58,37 +59,50 @@ proxy 502                    10 no again       10 no again   10 no again   10 no
 proxy refused                10 no –           10 no –       10 no –       10 no –
 `;
 
-/** The second is for a machine so busy that the first was over before a second attempt. */
-const patiencesMs = [1_000, 5_000];
-/** What never ends is cut soon; everything else gets the time that a busy machine takes to load its root certificates. */
-const requestTimeoutMs = (fault: string) => (/hang|drip|stall|unresolvable/.test(fault) ? 300 : 4_000);
+/** Faults that only a limit ends: one that a busy machine reaches the service in, and then time for a second attempt. */
+const endless = /hang|drip|stall|unresolvable/;
+const patienceMs = (fault: string) => (endless.test(fault) ? 2_500 : 1_000);
+/** For a machine so busy that the first was over before a second attempt. */
+const longPatienceMs = 10_000;
+/** Where a limit must not strike, it is what a busy machine takes to load its root certificates. */
+const requestTimeoutMs = (fault: string) => (endless.test(fault) ? 1_500 : 4_000);
 const run = `${projectId}/nightly/${executionId}`;
-const watch = ['watch', run, '--max-output', '1MiB', '--interval', '20ms'];
 const commands = {
   trigger: ['trigger', 'nightly'],
   status: ['status', run],
   result: ['result', run, '--max-output', '1MiB'],
-  watch,
+  watch: ['watch', run, '--max-output', '1MiB', '--interval', '20ms'],
 } as const;
+type Command = keyof typeof commands;
+
+/** A fault of each kind for the built program. */
+const asProcesses: Partial<Record<Command, readonly string[]>> = {
+  trigger: ['reset', 'certificate of another host', 'proxy 407'],
+  watch: ['502 HTML', 'unknown authority', 'proxy 502'],
+};
+
 const [headings = [], ...rows] = matrix
   .trim()
   .split('\n')
   .map((line) => line.split(/ {2,}/));
 
 /** The cells of a command by the name of the fault. */
-export function cellsOf(command: keyof typeof commands): Record<string, string> {
+export function cellsOf(command: Command): Record<string, string> {
   const column = headings.indexOf(command);
   return Object.fromEntries(rows.map((row) => [row[0], row[column]]));
 }
 
 /** Tests that a command does under every fault what its column says. */
-export function testColumn(command: keyof typeof commands): void {
+export function testColumn(command: Command): void {
   test(`under every fault, in time, ${command} ends with the code of the matrix and says whether a run was started`, async () => {
     const expected = cellsOf(command);
+    // The first run loads the program, which must not count against a short limit.
+    await cellOf(command, 'redirect', longPatienceMs);
     const cells = await inModeration(Object.entries(expected), async ([fault, expectedCell]) => {
-      let cell = '';
-      for (const ms of patiencesMs) if (cell !== expectedCell) cell = await cellOf(commands[command], fault, ms);
-      return [fault, cell];
+      const cell = await cellOf(command, fault, patienceMs(fault));
+      // Nothing else is asked for twice: neither the code nor whether a run was started depends on the patience.
+      const wasTooShort = cell !== expectedCell && cell.replace(/once$/, 'again') === expectedCell;
+      return [fault, wasTooShort ? await cellOf(command, fault, longPatienceMs) : cell];
     });
     expect(Object.fromEntries(cells)).toEqual(expected);
   }, 120_000);
@@ -96,15 +110,15 @@ export function testColumn(command: keyof typeof commands): void {
 
 /** A watch at a place with a fault, with so much patience. */
 export async function watchAt(place: BadPlace, fault: string, patience: string) {
-  const { code, stdout } = await runAt(place, fault, watch, patience);
+  const { code, stdout } = await runAt(place, fault, 'watch', patience);
   return { code, document: JSON.parse(stdout) };
 }
 
-async function cellOf(args: readonly string[], fault: string, patienceMs: number): Promise<string> {
+async function cellOf(command: Command, fault: string, patienceMs: number): Promise<string> {
   const misdeed = misdeeds[fault];
   const place = await (misdeed ? startBadService(() => misdeed) : badWays[fault]?.());
   if (!place) throw new Error(`no fault ${fault}`);
-  const { code, stdout, stderr, tookMs } = await runAt(place, fault, args, `${patienceMs}ms`);
+  const { code, stdout, stderr, tookMs } = await runAt(place, fault, command, `${patienceMs}ms`);
   if (tookMs > patienceMs + requestTimeoutMs(fault) + atOnceMs) return `took ${Math.round(tookMs)} ms`;
   if (code !== 0 && !/^runctl: \S.*\n( {2}\S.*\n)?$/m.test(stderr)) return `says nothing: ${stderr}`;
   const count = place.requests();
@@ -112,17 +126,18 @@ async function cellOf(args: readonly string[], fault: string, patienceMs: number
   return `${code} ${JSON.parse(stdout).problem?.started ?? '-'} ${asked}`;
 }
 
-/** In this process unless the fault needs certificates that only the environment of a process can name. */
-function runAt(place: BadPlace, fault: string, args: readonly string[], patience: string) {
+/** In this process, or as a process of its own: with FAULTS_AS_PROCESSES under every fault. */
+function runAt(place: BadPlace, fault: string, command: Command, patience: string) {
   const folder = temporaryFolder();
+  const isProcess = process.env.FAULTS_AS_PROCESSES || asProcesses[command]?.includes(fault);
   const env = {
     RUNCTL_API_KEY: 'key-of-the-matrix',
     RUNCTL_PROJECT: projectId,
     RUNCTL_CONFIG_DIR: `${folder}/config`,
     RUNCTL_STATE_DIR: `${folder}/state`,
+    NODE_EXTRA_CA_CERTS: trustedAuthority().file,
     ...place.env,
   };
-  const run = process.env.FAULTS_AS_PROCESSES || place.env.NODE_EXTRA_CA_CERTS ? runProcess : runProgram;
   const limits = ['--request-timeout', `${requestTimeoutMs(fault)}ms`, '--give-up-after', patience];
-  return run([...args, ...limits, '--json'], { env });
+  return (isProcess ? runProcess : runProgram)([...commands[command], ...limits, '--json'], { env });
 }

@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import type { Scenario } from '../../src/emulator/scenario.ts';
+import { atTheEnd, onScreen } from '../helpers/on-screen.ts';
+import { openScreen } from '../helpers/screen.ts';
+
+/** Goes on until the test ends it. */
+const going: Scenario = { automations: { '*': { duration: '1h' } } };
+
+describe('a board of several runs', () => {
+  test('has a line for each that goes, and keeps a line of each that has ended', async () => {
+    const scenario: Scenario = { automations: { '*': { duration: '5h' }, quick: { duration: '1h' } }, runLimit: '9h' };
+    const screen = await onScreen(['trigger', 'quick', 'slow', '--watch', '--interval', '50ms'], scenario);
+    await screen.sees(/2 going · 0 completed/);
+    screen.endRuns();
+    await screen.sees(/1 going · 1 completed/);
+    const lines = await screen.lines();
+    expect(lines.filter((line) => /✔ COMPLETED quick/.test(line))).toHaveLength(1);
+    expect(lines.at(-1)).toMatch(/^ {2}slow RUNNING \d+s/);
+    screen.endRuns();
+    const { code, text } = await atTheEnd(screen);
+    expect(code).toBe(0);
+    expect(text).not.toContain('going');
+    // The summaries stand apart from the talk.
+    expect(text).toMatch(/✔ COMPLETED slow 5h \S+\n\n✔ COMPLETED quick in /);
+    expect(text).toMatch(/\n\n2 of 2 runs completed/);
+  });
+
+  test('counts those that were not started, and says why at once', async () => {
+    const faults: Scenario['faults'] = [{ on: 'trigger', automation: 'lost', do: 'reset' }];
+    const screen = await onScreen(['trigger', 'busy', '-q'], { ...going, faults });
+    await screen.exit;
+    const argv = ['trigger', 'busy', 'lost', 'free', '--watch', '--interval', '100ms', '--give-up-after', '500ms'];
+    const board = openScreen(argv, { ...screen, columns: 100 });
+    await board.sees(/1 going · 0 completed · 1 in doubt · 1 not started/);
+    expect((await board.lines()).join(' ')).toContain('busy is already running, no run was started');
+    screen.endRuns();
+    expect(await board.exit).toBe(5);
+  });
+
+  test('past a screenful shows the counts and the latest changes', async () => {
+    const names = Array.from({ length: 12 }, (_, index) => `automation-${index}`);
+    const screen = await onScreen(['trigger', ...names, '--watch', '--rate', '100'], going, { rows: 10 });
+    await screen.sees(/12 going/);
+    await screen.sees(/automation-\d+ RUNNING/);
+    const lines = await screen.lines();
+    expect(lines.filter((line) => line.includes('RUNNING')).length).toBeLessThanOrEqual(5);
+    screen.endRuns();
+    const { code, text } = await atTheEnd(screen);
+    expect(code).toBe(0);
+    expect(text).not.toContain('RUNNING');
+    expect(text).toContain('12 of 12 runs completed');
+  });
+});

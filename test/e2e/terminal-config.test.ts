@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import { atTheEnd, onScreen } from '../helpers/on-screen.ts';
+import { openScreen, type Screen } from '../helpers/screen.ts';
+
+const ctrlC = '\u0003';
+
+describe('runctl config alone', () => {
+  const answer = async (screen: Screen, question: RegExp, text: string) => {
+    await screen.sees(question);
+    screen.type(`${text}\r`);
+  };
+  const unset = { RUNCTL_API_KEY: '', RUNCTL_BASE_URL: '', RUNCTL_PROJECT: '' };
+
+  test('asks for address, key and project, and checks them', async () => {
+    const screen = await onScreen(['config'], {}, { env: unset });
+    const { url, apiKey, projectId } = screen.emulator;
+    await answer(screen, /base address/, url);
+    await answer(screen, /API key/, apiKey);
+    await answer(screen, /project/, projectId);
+    const { code, text } = await atTheEnd(screen);
+    expect(code).toBe(0);
+    expect(text).toContain('answers and takes this key');
+    expect(text).toContain('Not checked');
+    expect(screen.written()).not.toContain(apiKey);
+    const env = { ...screen.env, ...unset };
+    const status = openScreen(['trigger', 'nightly'], { env });
+    expect(await status.exit).toBe(0);
+  });
+
+  test('asks again for what cannot be, and stores nothing after Ctrl-C', async () => {
+    const screen = await onScreen(['config'], {}, { env: unset });
+    await answer(screen, /base address/, 'http://example.com');
+    await screen.sees(/must begin with https/);
+    await answer(screen, /base address/, screen.emulator.url);
+    await screen.sees(/API key/);
+    screen.type(ctrlC);
+    expect(await screen.exit).toBe(130);
+    const list = openScreen(['config', 'get', 'baseUrl'], { env: { ...screen.env, ...unset } });
+    expect(await list.exit).toBe(2);
+  });
+
+  test('says when the key is refused, and keeps the answers to be mended', async () => {
+    const screen = await onScreen(['config'], {}, { env: unset });
+    await answer(screen, /base address/, screen.emulator.url);
+    await answer(screen, /API key/, 'another-key-0000');
+    await answer(screen, /project/, '');
+    const { code, text } = await atTheEnd(screen);
+    expect(code).toBe(7);
+    expect(text.replaceAll(/\s+/g, ' ')).toContain('the settings are stored, but they do not work yet');
+    const again = openScreen(['config'], { env: { ...screen.env, ...unset } });
+    await again.sees(/base address .*\[http/);
+    await answer(again, /base address/, '');
+    await answer(again, /API key .*\[\*{4}0000\]/, screen.emulator.apiKey);
+    await answer(again, /project/, '');
+    expect(await again.exit).toBe(0);
+  });
+});

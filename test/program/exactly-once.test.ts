@@ -46,11 +46,11 @@ describe('an answer to a trigger that is', () => {
       expect(JSON.parse(stdout).problem.idempotencyKey).toMatch(/^[0-9a-f-]{36}$/);
       expect(stderr).toContain('runctl recover');
       endRuns();
-      const recovered = await runProgram(['recover'], { env, clock });
+      const recovered = await runProgram(['recover', '--max-age', '4h'], { env, clock });
       expect(recovered.stdout.trim()).toBe(emulator.runs()[0]?.executionId);
       expect(recovered.code).toBe(0);
       expect(emulator.runs()).toHaveLength(1);
-      expect((await runProgram(['recover'], { env, clock })).stderr).toContain('nothing to recover');
+      expect((await runProgram(['recover', '--max-age', '4h'], { env, clock })).stderr).toContain('nothing to recover');
     },
   );
 });
@@ -316,7 +316,7 @@ describe('recover', () => {
 
   test('with another API key sends nothing: it would start a second run', async () => {
     const { env, clock, emulator, sent } = await withOpenIntent();
-    const { stderr, code } = await runProgram(['recover'], {
+    const { stderr, code } = await runProgram(['recover', '--max-age', '4h'], {
       env: { ...env, RUNCTL_API_KEY: 'another-key-123456' },
       clock,
     });

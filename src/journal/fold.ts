@@ -13,6 +13,8 @@ export interface JournalRun {
   creditsCharged: number | null;
   /** Null for a run that this machine did not start. */
   idempotencyKey: string | null;
+  /** Fingerprint of the API key that it was started with. */
+  account?: string;
   /** When the trigger was accepted, or sent while it is unresolved; else when the run was first seen. ISO 8601. */
   at: string;
 }
@@ -143,6 +145,7 @@ export function learn(runs: State['runs'], record: RecordOf<'accepted' | 'status
   if (record.type === 'accepted' && run.idempotencyKey === null) {
     run.idempotencyKey = record.idempotencyKey;
     run.at = record.at;
+    if (record.account !== undefined) run.account = record.account;
   }
   return Object.assign(run, reportedOf(run, record));
 }

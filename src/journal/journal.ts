@@ -16,8 +16,8 @@ export interface Journal {
   append(record: NewRecord): boolean;
   /** Records a status that the service reported, unless it says nothing new. */
   recordStatus(baseUrl: string, run: Run, execution: Execution): void;
-  /** Records that the service does not know a run, unless that may still be running. */
-  markNotFound(baseUrl: string, run: Run): void;
+  /** Records that the service does not know a run for this API key, unless that may still be running. */
+  markNotFound(baseUrl: string, run: Run, account: string): void;
   /** Newest first; reads no further back than the caller asks. Unresolved triggers are among them. */
   runs(filter?: RunFilter): Generator<JournalRun>;
   /** The first of `runs`: perhaps an unresolved trigger, with no `executionId`. */
@@ -49,6 +49,8 @@ const manySearches = 16;
 const fewRecords = 16;
 const manyRecords = 4096;
 /** The service ends a run after three hours. Counted by this machine's clock: the service's may say anything. */
+const runLimitMs = 3.25 * 3_600_000;
+/** The same for one that another API key may have started, which perhaps still knows it. */
 const surelyFinishedMs = 24 * 3_600_000;
 
 export function openJournal(options: LogOptions): Journal {
@@ -73,9 +75,10 @@ export function openJournal(options: LogOptions): Journal {
     append({ type: 'status', baseUrl, target, executionId, ...report, first: known ? undefined : true });
   }
 
-  function markNotFound(baseUrl: string, { target, executionId }: Run): void {
+  function markNotFound(baseUrl: string, { target, executionId }: Run, account: string): void {
     const known = find(executionId, { baseUrl });
-    const isFinished = known && options.nowMs() - Date.parse(known.at) > surelyFinishedMs;
+    const finishedMs = known?.account === account ? runLimitMs : surelyFinishedMs;
+    const isFinished = known && options.nowMs() - Date.parse(known.at) > finishedMs;
     if (isFinished && known.status !== null && !isFinal(target, known.status))
       append({ type: 'not_found', baseUrl, target, executionId });
   }

@@ -18,7 +18,7 @@ interface RunKey {
 export type NewRecord = (
   | TriggeredRecord
   /** The trigger started this run. */
-  | ({ type: 'accepted'; status?: string; startedAt?: string } & TriggerKey & RunKey)
+  | ({ type: 'accepted'; status?: string; startedAt?: string; account?: string } & TriggerKey & RunKey)
   /** This attempt surely started no run. Another process may have sent the same idempotency key at the same time. */
   | ({ type: 'refused'; attempt: string; name: ExitName } & TriggerKey)
   /** The answer to an attempt was lost: the trigger stays unresolved. */
@@ -104,7 +104,7 @@ const required: Record<JournalRecord['type'], string[]> = {
   status: ['executionId', 'status'],
   not_found: ['executionId'],
 };
-const optional = ['status', 'startedAt', 'completedAt', 'process', 'sentAt'];
+const optional = ['status', 'startedAt', 'completedAt', 'account', 'process', 'sentAt'];
 
 /**
  * The record that a line holds. A torn or foreign line, one of another schema or with a field of the wrong type, is

@@ -34,7 +34,7 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
       if (!isWritten) writeTriggered();
       // No one else can know the run of an idempotency key that we made and whose answer came at once.
       const isNew = !(userProvided || isInDoubt) || journal.find(executionId, { baseUrl, fresh: true }) === undefined;
-      journal.append({ type: 'accepted', ...key, executionId, startedAt, status, first: isNew || undefined });
+      journal.append({ type: 'accepted', ...key, account, executionId, startedAt, status, first: isNew || undefined });
     },
     refused(fault) {
       // Whatever was sent with a key that something else had used was answered with that.

@@ -78,7 +78,7 @@ export async function connect(
     account,
     reporter: silentReporter,
     runs: 1,
-    service: withNotFoundTracking(service, journal, baseUrl),
+    service: withNotFoundTracking(service, journal, baseUrl, account),
     journal,
     processes: createProcesses(),
     history: historyOf(journal, baseUrl),

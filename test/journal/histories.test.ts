@@ -101,7 +101,7 @@ function play(steps: Step[], folder: string, fileBytes: number): void {
         );
       } else if (one.step === 'not_found') {
         clock.nowMs += 2 * 24 * 3_600_000;
-        journal.markNotFound(baseUrl, { target: nightly, executionId: uuid(one.n) });
+        journal.markNotFound(baseUrl, { target: nightly, executionId: uuid(one.n) }, account);
       } else trigger(journal, sent, one.n, one.outcome);
     }
   }

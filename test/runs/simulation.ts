@@ -143,6 +143,8 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
         throw new Killed();
       }
       const isWritten = journal.append(record);
+      // For all that the next process can know, it was sent then.
+      if (record.type === 'triggered') sent.push({ ...record, apiKey, atMs: clock.nowMs(), isInDoubt: true });
       if (!isTime(true)) return isWritten;
       die();
       throw new Killed();

@@ -1,4 +1,5 @@
 import type { Clock } from './runs/clock.ts';
+import type { Reporter } from './runs/events.ts';
 import type { Secrets } from './secrets.ts';
 
 /** The environment variables. */
@@ -27,6 +28,8 @@ export interface Context {
   clock: Clock;
   random(): number;
   secrets: Secrets;
+  /** Sees everything that happens while the command runs. */
+  reporter: Reporter;
   /** Aborts on the first SIGINT, SIGTERM or SIGHUP; the reason is the signal's name. */
   signal: AbortSignal;
   /** The flags of this command line that a command to type next needs too, to mean the same service: ` --profile staging`. */

@@ -1,9 +1,10 @@
-import { failWith, runCli } from './cli/run.ts';
+import { runCli } from './cli/run.ts';
 import type { Context, Sink } from './context.ts';
 import { exitCodeOf, signalExits } from './problems/exit-codes.ts';
 import { program } from './program.ts';
-import { hasColors, hasUnicode } from './render/terminal.ts';
+import { hasColors, hasUnicode } from './render/theme.ts';
 import type { Clock } from './runs/clock.ts';
+import { silentReporter } from './runs/events.ts';
 import { onAbort } from './runs/on-abort.ts';
 import { createSecrets } from './secrets.ts';
 
@@ -42,15 +43,18 @@ export async function runProcess(): Promise<void> {
     clock: systemClock,
     random: Math.random,
     secrets,
+    // A command line has a reporter of its own.
+    reporter: silentReporter,
     signal: interrupt.signal,
     unicode: hasUnicode(process.env),
   };
   // Node would end with 1, which says that a run failed.
-  process.on('uncaughtException', (error) => {
-    failWith(error, argv, context).then(end, () => end(bugCode));
-  });
-
-  const code = argv[0] === '__complete' ? await complete(argv.slice(1), context) : await runCli(argv, program, context);
+  const crash = new Promise<never>((_, reject) => process.on('uncaughtException', reject));
+  crash.catch(() => {});
+  const code =
+    argv[0] === '__complete'
+      ? await Promise.race([complete(argv.slice(1), context), crash]).catch(() => bugCode)
+      : await runCli(argv, program, context, [crash]);
   isOver = true;
   // Whatever still hangs (a connection being made, a timer) must not hold the process after its last word.
   process.stdout.write('', (error?: NodeJS.ErrnoException | null) => {

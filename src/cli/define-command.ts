@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import type { CommandResult } from '../render/command-result.ts';
 
 /** An argument of a command; `Value` is what the command gets. */
 export interface ArgumentDefinition<Value = unknown> {
@@ -47,8 +48,8 @@ export interface CommandDefinition<A = Arguments, O = Options> {
   version?: string;
   /** What its help says between the options and the examples. */
   moreHelp?(columns: number): string;
-  /** Returns the exit code. Throws a Problem, or anything else for a fault of our own. */
-  run?(args: ArgumentValues<A>, options: OptionValues<O>, context: Context): Promise<number>;
+  /** A command that prints all itself returns its exit code. Throws a Problem, or anything else for a fault of our own. */
+  run?(args: ArgumentValues<A>, options: OptionValues<O>, context: Context): Promise<CommandResult | number>;
 }
 
 type Runnable<A, O> = CommandDefinition<A, O> & Required<Pick<CommandDefinition<A, O>, 'run'>>;

@@ -2,48 +2,73 @@ import { version } from '../../package.json';
 import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveSettings } from '../config/settings.ts';
 import { type Context, variantOf } from '../context.ts';
+import { exitCodeOfAll, signalOfExitCode } from '../problems/exit-codes.ts';
 import { Problem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
-import { printDocuments, printNextStep, printProblem } from '../render/output.ts';
+import { type CommandResult, printResult } from '../render/command-result.ts';
+import type { OutputOptions } from '../render/output.ts';
+import { createReporter, type ReporterOptions } from '../render/reporter.ts';
+import { loadColors } from '../render/theme.ts';
+import type { JsonObject } from '../runs/json.ts';
 import type { CommandDefinition } from './define-command.ts';
 import { parse } from './parse.ts';
 
-/** Runs one command line of `program` and returns the exit code. Never rejects: every way out of a command ends here. */
-export async function runCli(words: readonly string[], program: CommandDefinition, context: Context): Promise<number> {
+/**
+ * Runs one command line of `program` and returns the exit code. Never rejects: every way out of a command ends here.
+ * `crash` rejects with what nobody caught.
+ */
+export async function runCli(
+  words: readonly string[],
+  program: CommandDefinition,
+  context: Context,
+  crash: readonly Promise<never>[] = [],
+): Promise<number> {
   // What follows a first `--` is a command like any other.
   const argv = words[0] === '--' ? words.slice(1) : words;
-  let own = context;
+  // The command line may be what is wrong, so it is searched for the flags that matter then.
+  const typed = argsBeforeDashDash(argv);
+  const typedOutput = { json: typed.includes('--json'), events: typed.includes('--events') };
+  let own = variantOf(context, { reporter: createReporter(typedOutput, context) });
   try {
     const parsed = parse(argv, program, context.stdout);
-    if (!parsed) return argv.length === 0 ? await welcome(context) : 0;
+    if (!parsed && argv.length > 0) return 0;
+    await loadColors(context.stdout, context.stderr);
+    if (!parsed) return end(await welcome(context), {}, own);
+    const output: ReporterOptions = parsed.options;
     own = variantOf(context, { connectionFlags: connectionFlags(parsed.options) });
-    return (await parsed.command.run?.(parsed.arguments, parsed.options, own)) ?? 0;
+    own = variantOf(own, { reporter: createReporter(output, own) });
+    const running = parsed.command.run?.(parsed.arguments, parsed.options, own) ?? 0;
+    return end(await Promise.race([running, ...crash]), output, own);
   } catch (error) {
-    return failWith(error, argv, own);
+    await loadColors(context.stdout, context.stderr);
+    return fail(error, typedOutput, own);
   }
+}
+
+/**
+ * Prints what a command answers with, or nothing where it has printed all itself and gives its exit code alone.
+ * `document` is that of a failure that belongs to no run.
+ */
+function end(result: CommandResult | number, output: OutputOptions, context: Context, document?: JsonObject): number {
+  const exitCode = typeof result === 'number' ? result : exitCodeOfAll(result.exitNames ?? []);
+  if (typeof result !== 'number') printResult(result, output, context);
+  context.reporter.observe({ event: 'done', exitCode, signal: signalOfExitCode(exitCode), document });
+  return exitCode;
+}
+
+/** Ends a command that threw. Anything but a `Problem` is a fault of our own. */
+function fail(error: unknown, output: OutputOptions, context: Context): number {
+  const problem = error instanceof Problem ? error : ownFault(error);
+  const document = { problem: problem.toJSON() };
+  const result = { exitNames: [problem.facts.name], documents: [document], problems: [{ problem }] };
+  return end(result, output, context, document);
 }
 
 /** `runctl` alone: after the help, where to begin. */
-async function welcome(context: Context): Promise<number> {
+async function welcome(context: Context): Promise<CommandResult> {
   const { baseUrl } = await resolveSettings({}, context);
-  if (valueIfGiven(baseUrl) === undefined) {
-    await printNextStep('it is not set up yet: `runctl config` asks for the address, the key and the project', context);
-  }
-  return 0;
-}
-
-/** The one place where an error becomes words, data and an exit code. Anything but a `Problem` is a fault of our own. */
-export async function failWith(error: unknown, argv: readonly string[], context: Context): Promise<number> {
-  const problem = error instanceof Problem ? error : ownFault(error);
-  // The command line may be what is wrong, so it is asked for the one flag that matters here.
-  const words = argsBeforeDashDash(argv);
-  const document = { problem: problem.toJSON() };
-  if (words.includes('--events')) {
-    const { createEventReporter } = await import('../render/events.ts');
-    createEventReporter(context, 1).last?.(document, true);
-  } else if (words.includes('--json')) printDocuments([document], { json: true }, context);
-  await printProblem(problem, context);
-  return problem.exitCode;
+  if (valueIfGiven(baseUrl) !== undefined) return {};
+  return { next: 'it is not set up yet: `runctl config` asks for the address, the key and the project' };
 }
 
 function ownFault(error: unknown): Problem {

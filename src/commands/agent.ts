@@ -9,7 +9,6 @@ import {
   startOptions,
 } from '../cli/options.ts';
 import type { Context } from '../context.ts';
-import { printSentence } from '../render/output.ts';
 import type { AgentTarget, Run } from '../runs/run.ts';
 import { parseUuidArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
@@ -34,7 +33,7 @@ const agentTrigger = defineCommand({
   async run({ agentId }, options, context) {
     const target = agentTarget(agentId);
     checkWatchFlags(options);
-    await sayDiscontinued(context);
+    warnOfEnd(context);
     const { title, message } = options;
     const body = JSON.stringify({ message, title });
     return triggerAll(
@@ -52,7 +51,7 @@ const agentStatus = defineCommand({
   options: { exitStatus, ...giveUpOptions, ...outputOptions, ...settingOptions },
   async run(args, options, context) {
     const run = agentRun(args);
-    await sayDiscontinued(context);
+    warnOfEnd(context);
     return showStatus({ run }, options, await connect(options, context));
   },
 });
@@ -64,7 +63,7 @@ const agentWatch = defineCommand({
   options: followOptions,
   async run(args, options, context) {
     const run = agentRun(args);
-    await sayDiscontinued(context);
+    warnOfEnd(context);
     return followAll([{ run }], { ...options, plural: false }, await connect(options, context));
   },
 });
@@ -83,7 +82,8 @@ function agentTarget(agentId: string): AgentTarget {
   return { family: 'agent', agentId: parseUuidArgument(agentId, 'an agent id') };
 }
 
-/** Printed at every use, with `--quiet` too: scripts that still use Agents no longer start anything. */
-function sayDiscontinued(context: Context): Promise<void> {
-  return printSentence('Agents are discontinued: `runctl trigger <automation>` replaces them', context);
+/** At every use: scripts that still use Agents no longer start anything. */
+function warnOfEnd({ reporter }: Context): void {
+  const message = 'Agents are discontinued: `runctl trigger <automation>` replaces them';
+  reporter.observe({ event: 'warning', name: 'agents_discontinued', message });
 }

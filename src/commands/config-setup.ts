@@ -35,7 +35,7 @@ export async function configGuide(options: { profile?: string }, context: Contex
   checkProfileName(profile);
   const stored = storedProfile(profile.name, file.config) ?? {};
 
-  await printSentence(
+  printSentence(
     `Three questions; the answers go to ${path}, which only you can read. Enter keeps what stands in brackets, Ctrl-C leaves everything as it is.`,
     context,
   );
@@ -43,7 +43,7 @@ export async function configGuide(options: { profile?: string }, context: Contex
   for (const question of questions) answers[question.key] = await ask(question, stored[question.key], context);
   await storeInProfile(path, profile, answers);
   stderr.write('\n');
-  await printSentence(`stored for profile "${profile.name}"`, context);
+  printSentence(`stored for profile "${profile.name}"`, context);
   await warnOfOverrides(
     questions.map(({ key }) => key),
     options,
@@ -53,7 +53,7 @@ export async function configGuide(options: { profile?: string }, context: Contex
 }
 
 async function ask({ key, asks, isNeeded }: Question, stored: string | undefined, context: Context) {
-  const theme = await themeOf(context.stderr, context);
+  const theme = themeOf(context.stderr, context);
   const { isSecret } = settingTable[key];
   const shown = stored && (isSecret ? mask(stored) : stored);
   const question = `${theme.strong(asks)}${shown ? theme.dim(` [${shown}]`) : ''}: `;
@@ -64,14 +64,14 @@ async function ask({ key, asks, isNeeded }: Question, stored: string | undefined
     if (text === '') continue;
     const { value, problem } = isSecret ? acceptApiKey(text, 'as typed', context) : parseSetting(key, text, 'as typed');
     if (!problem) return value;
-    await printNextStep([problem.message, problem.facts.hint].filter(Boolean).join('; '), context);
+    printNextStep([problem.message, problem.facts.hint].filter(Boolean).join('; '), context);
   }
 }
 
 /** Asks for a run that cannot exist: that it is not found says that the service is there and takes the key. */
 async function check(options: { profile?: string }, context: Context): Promise<number> {
   const { stderr } = context;
-  const theme = await themeOf(stderr, context);
+  const theme = themeOf(stderr, context);
   const { service, settings, baseUrl } = await connect(options, context);
   const project = valueIfGiven(settings.project);
   const projectId = project ?? crypto.randomUUID();
@@ -89,10 +89,10 @@ async function check(options: { profile?: string }, context: Context): Promise<n
       httpStatus: fault.httpStatus,
     });
   }
-  stderr.write(`${theme.good(theme.symbols.good)} ${new URL(baseUrl).host} answers and takes this key\n`);
+  stderr.write(`${theme.ok(theme.symbols.ok)} ${new URL(baseUrl).host} answers and takes this key\n`);
   const unchecked = project ? 'that the project exists, and holds' : 'that there is';
-  await printSentence(`Not checked, for no request can ask it: ${unchecked} the automation you want.`, context);
+  printSentence(`Not checked, for no request can ask it: ${unchecked} the automation you want.`, context);
   const automation = project ? '<automation>' : '<projectId>/<automation>';
-  await printNextStep(`start a run: \`runctl trigger ${automation} --watch\``, context);
+  printNextStep(`start a run: \`runctl trigger ${automation} --watch\``, context);
   return 0;
 }

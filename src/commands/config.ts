@@ -19,8 +19,8 @@ import { changeConfig, requireConfigFile, storeInProfile, withProfile } from '..
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
-import { block } from '../render/fields.ts';
-import { linesOf, printDocuments, printSentence, themeOf } from '../render/output.ts';
+import { fields } from '../render/fields.ts';
+import { printDocuments, printSentence, themeOf, wrapOptionsOf } from '../render/output.ts';
 import { cleanLine } from '../render/sanitize.ts';
 import type { Theme } from '../render/theme.ts';
 
@@ -112,12 +112,12 @@ export async function configList(options: ConfigOptions, context: Context): Prom
     printDocuments([document], options, context);
     return 0;
   }
-  const theme = await themeOf(stdout, context);
+  const theme = themeOf(stdout, context);
   stdout.write(
-    block(
+    fields(
       settings.map(([name, setting]) => [name, lineOf(setting, theme)]),
       theme,
-      linesOf(stdout),
+      wrapOptionsOf(stdout),
     ),
   );
   return 0;
@@ -176,7 +176,7 @@ export async function warnOfOverrides(
   for (const key of stored) {
     const { source } = settings[key];
     if (source?.startsWith('RUNCTL_')) {
-      await printSentence(`but ${source} in the environment goes before the stored ${key}`, context);
+      printSentence(`but ${source} in the environment goes before the stored ${key}`, context);
     }
   }
 }

@@ -1,13 +1,17 @@
-import { defineCommand } from '../cli/define-command.ts';
+import { type CommandDefinition, defineCommand } from '../cli/define-command.ts';
+import { runCli } from '../cli/run.ts';
 import { type Context, variantOf } from '../context.ts';
 import { builtInScenarios } from '../emulator/scenarios.ts';
-import { linesOf, printSentence, themeOf } from '../render/output.ts';
+import { printSentence, themeOf, wrapOptionsOf } from '../render/output.ts';
 import { wrap } from '../render/wrap.ts';
 import { list } from './list.ts';
 import { result } from './result.ts';
 import { trigger } from './trigger.ts';
 
 const automation = 'nightly-report';
+
+/** As much of the program as the demo types. */
+const demonstrated: CommandDefinition = { name: 'runctl', about: '', commands: [trigger, result, list] };
 
 /** Touches no settings and no journal of the user. */
 export const demo = defineCommand({
@@ -21,7 +25,7 @@ export const demo = defineCommand({
 
 async function play(folder: string, context: Context): Promise<number> {
   const { stderr, clock, random } = context;
-  const theme = await themeOf(stderr, context);
+  const theme = themeOf(stderr, context);
   const scenario = builtInScenarios.find(({ name }) => name === 'demo')?.scenario ?? {};
   const { startEmulator } = await import('../emulator/server.ts');
   const emulator = await startEmulator({ scenario, random, nowMs: clock.nowMs });
@@ -35,22 +39,23 @@ async function play(folder: string, context: Context): Promise<number> {
     TERM: context.env.TERM,
   };
   const rehearsal = variantOf(context, { env });
-  const type = (about: string, command: string) =>
-    stderr.write(
-      `\n${theme.dim(wrap(`# ${about}`.split(' '), linesOf(stderr)))}\n${theme.dim('$')} ${theme.strong(`runctl ${command}`)}\n`,
-    );
+  const type = (about: string, command: string) => {
+    const comment = theme.dim(wrap(`# ${about}`.split(' '), wrapOptionsOf(stderr)));
+    stderr.write(`\n${comment}\n${theme.dim('$')} ${theme.strong(`runctl ${command}`)}\n`);
+    return runCli(command.split(' '), demonstrated, rehearsal);
+  };
   try {
-    await printSentence(
+    printSentence(
       `The service is played by the built-in emulator at ${emulator.url}: no account, nothing is kept.`,
       context,
     );
-    type('start a run and follow it to its end; the service stumbles once on the way', `trigger ${automation} --watch`);
-    const code = await trigger.run({ automations: [automation] }, { watch: true }, rehearsal);
+    const code = await type(
+      'start a run and follow it to its end; the service stumbles once on the way',
+      `trigger ${automation} --watch`,
+    );
     if (context.signal.aborted) return code;
-    type('data for scripts: any field of the result', 'result --field summary.succeededSteps --field output');
-    await result.run({ run: '@last' }, { field: ['summary.succeededSteps', 'output'] }, rehearsal);
-    type('what this machine has started', 'list');
-    await list.run({}, {}, rehearsal);
+    await type('data for scripts: any field of the result', 'result --field summary.succeededSteps --field output');
+    await type('what this machine has started', 'list');
     stderr.write(
       `\n${theme.dim('Rehearse your own scripts against it:')} ${theme.command('runctl emulator --help')}\n`,
     );

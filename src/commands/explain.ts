@@ -2,7 +2,7 @@ import { argument, defineCommand, flag } from '../cli/define-command.ts';
 import { exitCodes } from '../problems/exit-codes.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { exitCodeBlock, exitCodeTable } from '../render/exit-code-table.ts';
-import { linesOf, themeOf } from '../render/output.ts';
+import { themeOf, wrapOptionsOf } from '../render/output.ts';
 
 export const explain = defineCommand({
   name: 'explain',
@@ -23,8 +23,8 @@ export const explain = defineCommand({
       stdout.write(`${JSON.stringify(code === undefined ? exitCodes : rows.length === 1 ? rows[0] : rows)}\n`);
       return 0;
     }
-    const theme = await themeOf(stdout, context);
-    const lines = linesOf(stdout);
+    const theme = themeOf(stdout, context);
+    const lines = wrapOptionsOf(stdout);
     stdout.write(
       code === undefined ? exitCodeTable(theme, lines) : rows.map((row) => exitCodeBlock(row, theme, lines)).join('\n'),
     );

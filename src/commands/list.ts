@@ -4,8 +4,8 @@ import { whole } from '../cli/values.ts';
 import { requireBaseUrl, resolveSettings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import type { JournalRun } from '../journal/journal.ts';
+import type { CommandResult } from '../render/command-result.ts';
 import { identityOf } from '../render/document.ts';
-import { printDocuments, printSentence, themeOf, wantsData } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import { journalOf } from '../session/connect.ts';
 
@@ -32,7 +32,7 @@ export const list = defineCommand({
   run: (_, options, context) => listRuns(options, context),
 });
 
-async function listRuns(options: ListOptions, context: Context): Promise<number> {
+async function listRuns(options: ListOptions, context: Context): Promise<CommandResult> {
   const settings = await resolveSettings(options, context);
   const baseUrl = options.allAddresses ? undefined : requireBaseUrl(settings);
   const limit = options.limit ?? defaults.listLimit;
@@ -49,22 +49,18 @@ async function listRuns(options: ListOptions, context: Context): Promise<number>
       if (runs.length >= limit) break;
     }
   }
-  if (wantsData(options)) {
-    printDocuments(runs.map(documentOfRecord), { ...options, plural: true }, context);
-  } else if (runs.length > 0) {
+  const documents = runs.map(documentOfRecord);
+  if (runs.length > 0) {
     const { runTable } = await import('../render/run-table.ts');
-    const theme = await themeOf(context.stdout, context);
-    context.stdout.write(runTable(runs, context.clock.nowMs(), context.stdout.columns, theme));
-  } else if (!options.quiet) {
-    const filters = [automation && `of ${automation}`, state && `in the state ${state}`].filter(Boolean);
-    await printSentence(
-      filters.length > 0
-        ? `no run known here ${filters.join(' ')}; \`runctl list\` shows all`
-        : 'no runs known here yet; start one with `runctl trigger <automation>`',
-      context,
-    );
+    const { clock, stdout } = context;
+    return { documents, plural: true, text: (theme) => runTable(runs, clock.nowMs(), stdout.columns, theme) };
   }
-  return 0;
+  const filters = [automation && `of ${automation}`, state && `in the state ${state}`].filter(Boolean);
+  const note =
+    filters.length > 0
+      ? `no run known here ${filters.join(' ')}; \`runctl list\` shows all`
+      : 'no runs known here yet; start one with `runctl trigger <automation>`';
+  return { documents, plural: true, note: options.quiet ? undefined : note };
 }
 
 function documentOfRecord({ target, ...run }: JournalRun) {

@@ -6,7 +6,6 @@ import { exitCodeOf, isInterruptName } from '../problems/exit-codes.ts';
 import { identityOf } from '../render/document.ts';
 import { printDocuments, printNextStep, printSentence, wantsData } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
-import { formatDuration } from '../runs/duration.ts';
 import { nameOf } from '../runs/run.ts';
 import { connect } from '../session/connect.ts';
 import { type Recovery, recoverTriggers } from '../session/recover-triggers.ts';
@@ -41,20 +40,14 @@ export const recover = defineCommand({
 async function recoverAll(options: RecoverOptions, context: Context): Promise<number> {
   const session = await connect(options, context, { needed: true });
   const recoveries: Recovery[] = [];
-  const flags = {
-    ...options,
-    onRetry({ message }: { message: string }, delayMs: number) {
-      if (!options.quiet) void printSentence(`${message}; trying again in ${formatDuration(delayMs)}`, context);
-    },
-  };
-  for await (const recovery of recoverTriggers(flags, session)) {
+  for await (const recovery of recoverTriggers(options, session)) {
     recoveries.push(recovery);
-    if (!wantsData(options)) await report(recovery, options, context);
+    if (!wantsData(options)) report(recovery, options, context);
   }
   if (wantsData(options)) {
     printDocuments(recoveries.map(documentOfRecovery), { ...options, plural: true }, context);
   } else if (recoveries.length === 0 && !options.quiet) {
-    await printSentence('nothing to recover: the outcome of every trigger is known', context);
+    printSentence('nothing to recover: the outcome of every trigger is known', context);
   }
   const problems = recoveries.flatMap((recovery) => problemOf(recovery) ?? []);
   const interruption = problems.find(({ facts }) => isInterruptName(facts.name));
@@ -65,13 +58,13 @@ async function recoverAll(options: RecoverOptions, context: Context): Promise<nu
 
 const problemOf = (recovery: Recovery) => ('problem' in recovery ? recovery.problem : undefined);
 
-async function report(recovery: Recovery, { quiet }: RecoverOptions, context: Context): Promise<void> {
+function report(recovery: Recovery, { quiet }: RecoverOptions, context: Context): void {
   const { kind } = recovery;
   if (kind === 'found') context.stdout.write(`${recovery.start.execution.executionId}\n`);
   const isNews = problemOf(recovery) !== undefined || kind === 'left' || kind === 'unresolved';
-  if (isNews || !quiet) await printSentence(sentenceOf(recovery), context);
+  if (isNews || !quiet) printSentence(sentenceOf(recovery), context);
   const hint = problemOf(recovery)?.facts.hint;
-  if (hint) await printNextStep(hint, context);
+  if (hint) printNextStep(hint, context);
 }
 
 function sentenceOf(recovery: Recovery): string {

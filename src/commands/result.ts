@@ -10,15 +10,16 @@ import {
 } from '../cli/options.ts';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
+import type { CommandResult } from '../render/command-result.ts';
 import { documentOf } from '../render/document.ts';
-import { linesOf, printDocuments, printSentence, themeOf, wantsData } from '../render/output.ts';
+import { wantsData } from '../render/output.ts';
 import { summary } from '../render/summary.ts';
 import { isFinal } from '../runs/run.ts';
 import { parseRunArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
 import { findRun } from '../session/find-run.ts';
 import { pollOnce } from '../session/poll-once.ts';
-import { exitStatusOf } from './status.ts';
+import { exitNameOfRun } from './status.ts';
 
 const options = {
   exitStatus,
@@ -44,7 +45,7 @@ export const result = defineCommand({
   run: ({ run = '@last' }, options, context) => printResult(run, options, context),
 });
 
-async function printResult(runArgument: string, options: ResultOptions, context: Context): Promise<number> {
+async function printResult(runArgument: string, options: ResultOptions, context: Context): Promise<CommandResult> {
   const named = parseRunArgument(runArgument);
   const session = await connect(options, context, { needed: named.kind === 'last' });
   const known = findRun(named, options, session);
@@ -58,20 +59,18 @@ async function printResult(runArgument: string, options: ResultOptions, context:
   const polled = await pollOnce('result', known, options, session);
   if (polled.kind === 'failed') throw polled.problem;
   const found = polled.value;
-  const isOver = isFinal(run.target, found.status);
-  if (isOver) session.journal.recordStatus(session.baseUrl, run, found);
-  const quiet = options.quiet && (!options.exitStatus || exitStatusOf(run, found.status) === 0);
-  if (wantsData(options)) printDocuments([documentOf({ run, result: found })], options, context);
-  else if (!quiet) {
-    const theme = await themeOf(context.stdout, context);
-    // Duration and credits stand in the status alone; a summary without them is better than none.
-    await session.limiter.take(context.signal);
-    const answer = await session.service.status(run, context.signal);
-    const execution = answer.kind === 'ok' ? answer.value : undefined;
-    context.stdout.write(summary({ run, execution, result: found }, theme, linesOf(context.stdout)));
-    if (!isOver) {
-      await printSentence(`the run is still going: follow it with \`runctl watch ${run.executionId}\``, context);
-    }
-  }
-  return options.exitStatus ? exitStatusOf(run, found.status) : 0;
+  const isFinished = isFinal(run.target, found.status);
+  if (isFinished) session.journal.recordStatus(session.baseUrl, run, found);
+  const exitName = options.exitStatus ? exitNameOfRun(run, found.status) : 'ok';
+  const answer = { exitNames: [exitName], documents: [documentOf({ run, result: found })] };
+  if (wantsData(options) || (options.quiet && exitName === 'ok')) return answer;
+  // Duration and credits stand in the status alone; a summary without them is better than none.
+  await session.limiter.take(context.signal);
+  const polledStatus = await session.service.status(run, context.signal);
+  const execution = polledStatus.kind === 'ok' ? polledStatus.value : undefined;
+  return {
+    ...answer,
+    text: (theme, lines) => summary({ run, execution, result: found }, theme, lines),
+    note: isFinished ? undefined : `the run is still going: follow it with \`runctl watch ${run.executionId}\``,
+  };
 }

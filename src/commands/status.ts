@@ -1,9 +1,9 @@
 import { defineCommand, type OptionValues } from '../cli/define-command.ts';
 import { exitStatus, giveUpOptions, outputOptions, runArgument, runOptions, settingOptions } from '../cli/options.ts';
-import { exitCodeOf, exitNameOfStatus } from '../problems/exit-codes.ts';
+import { type ExitName, exitNameOfStatus } from '../problems/exit-codes.ts';
+import type { CommandResult } from '../render/command-result.ts';
 import { documentOf } from '../render/document.ts';
-import { linesOf, printDocuments, themeOf, wantsData } from '../render/output.ts';
-import { statusBlock } from '../render/status-block.ts';
+import { statusFields } from '../render/fields.ts';
 import { isFinal, type Run } from '../runs/run.ts';
 import { parseRunArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
@@ -33,21 +33,22 @@ export const status = defineCommand({
 });
 
 /** Polls a run and prints its status. Throws a `Problem` where that fails. */
-export async function showStatus(known: KnownRun, options: StatusOptions, session: Session): Promise<number> {
+export async function showStatus(known: KnownRun, options: StatusOptions, session: Session): Promise<CommandResult> {
   const { context, journal, baseUrl } = session;
   const polled = await pollOnce('status', known, options, session);
   if (polled.kind === 'failed') throw polled.problem;
   const execution = polled.value;
   journal.recordStatus(baseUrl, known.run, execution);
-  if (wantsData(options)) printDocuments([documentOf({ ...known, execution })], options, context);
-  else if (!options.quiet || (options.exitStatus && exitStatusOf(known.run, execution.status) !== 0)) {
-    const theme = await themeOf(context.stdout, context);
-    context.stdout.write(statusBlock(known.run, execution, context.clock.nowMs(), theme, linesOf(context.stdout)));
-  }
-  return options.exitStatus ? exitStatusOf(known.run, execution.status) : 0;
+  const exitName = options.exitStatus ? exitNameOfRun(known.run, execution.status) : 'ok';
+  return {
+    exitNames: [exitName],
+    documents: [documentOf({ ...known, execution })],
+    text: (theme, lines) =>
+      options.quiet && exitName === 'ok' ? '' : statusFields(known.run, execution, context.clock.nowMs(), theme, lines),
+  };
 }
 
 /** `--exit-status`: the run's own code, and 124 for a run that has not finished. */
-export function exitStatusOf({ target }: Run, status: string): number {
-  return exitCodeOf(isFinal(target, status) ? exitNameOfStatus(status) : 'watch_timeout');
+export function exitNameOfRun({ target }: Run, status: string): ExitName {
+  return isFinal(target, status) ? exitNameOfStatus(status) : 'watch_timeout';
 }

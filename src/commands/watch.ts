@@ -3,8 +3,7 @@ import { followOptions, runOptions } from '../cli/options.ts';
 import { readText } from '../config/read-text.ts';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
-import { createReporter } from '../render/create-reporter.ts';
-import { printSentence } from '../render/output.ts';
+import type { CommandResult } from '../render/command-result.ts';
 import { isFinal } from '../runs/run.ts';
 import { parseRunArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
@@ -38,7 +37,7 @@ export const watch = defineCommand({
   run: ({ runs }, options, context) => watchRuns(runs, options, context),
 });
 
-async function watchRuns(runArguments: string[], options: WatchOptions, context: Context): Promise<number> {
+async function watchRuns(runArguments: string[], options: WatchOptions, context: Context): Promise<CommandResult> {
   if (options.all && runArguments.length > 0) throw usageProblem('--all takes no run arguments');
   const fromStdin = runArguments.includes('-');
   if (fromStdin && options.apiKeyFile === '-')
@@ -50,10 +49,7 @@ async function watchRuns(runArguments: string[], options: WatchOptions, context:
   const session = await connect(options, context, { needed });
   const runs = options.all ? unfinishedRuns(session) : named.map((argument) => findRun(argument, options, session));
   if (runs.length === 0) {
-    if (!options.quiet) await printSentence('every run this machine knows has ended', context);
-    if (options.json) context.stdout.write('[]\n');
-    if (options.events) (await createReporter({ ...options, runs: 2, history: () => [] }, context)).last?.([], false);
-    return 0;
+    return { documents: [], plural: true, note: options.quiet ? undefined : 'every run this machine knows has ended' };
   }
   const plural = runs.length > 1 || fromStdin || options.all === true;
   return followAll(runs, { ...options, plural }, session);

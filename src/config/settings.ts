@@ -29,15 +29,18 @@ export interface SettingFlags {
 export type Settings = Readonly<Record<SettingName, Resolved>>;
 
 /**
- * Finds every setting: flag, then environment, then profile, then default. Warns on stderr of a config file with an API
+ * Finds every setting: flag, then environment, then profile, then default. Warns of a config file with an API
  * key that others can read. Throws a usage problem for a config file that cannot be read and for a profile that is not in
  * it, and the interrupted problem when the user interrupts the reading of the API key.
  */
 export async function resolveSettings(flags: SettingFlags, context: Context): Promise<Settings> {
-  const { env, stderr } = context;
+  const { env, reporter } = context;
   const profile = readProfileInForce(flags.profile, env);
   const { exposedPath, stored, storedSource } = profile;
-  if (exposedPath) stderr.write(`runctl: others can read the API key in ${exposedPath}: chmod 600 ${exposedPath}\n`);
+  if (exposedPath) {
+    const message = `others can read the API key in ${exposedPath}: chmod 600 ${exposedPath}`;
+    reporter.observe({ event: 'warning', name: 'exposed_api_key', message });
+  }
   const apiKey = await resolveApiKey(flags.apiKeyFile, { apiKey: stored.apiKey, source: storedSource }, context);
   return { apiKey, ...resolveOthers(flags, env, profile) };
 }

@@ -190,6 +190,17 @@ export const exitCodes: readonly ExitCode[] = table.map((row) => ({ ...row, name
 
 const codes = Object.fromEntries(table.map(({ name, code }) => [name, code])) as Record<ExitName, number>;
 
+/** The signal that a process with this exit code was ended by. */
+export function signalOfExitCode(exitCode: number): string | undefined {
+  return Object.entries(signalExits).find(([, name]) => codes[name] === exitCode)?.[0];
+}
+
+/** The exit code of several ends: a signal wins, then a trigger whose outcome is unknown, then the first that is not ok. */
+export function exitCodeOfAll(names: readonly ExitName[]): number {
+  const gravest = names.find(isInterruptName) ?? names.find((name) => name === 'outcome_unknown');
+  return exitCodeOf(gravest ?? names.find((name) => name !== 'ok') ?? 'ok');
+}
+
 /** The number of a named exit. */
 export const exitCodeOf = (name: ExitName): number => codes[name];
 

@@ -1,58 +1,56 @@
 import type { Context } from '../context.ts';
-import type { Problem } from '../problems/problem.ts';
 import { formatDuration } from '../runs/duration.ts';
-import { isCompleted, isKnownStatus, nameOf, type Run } from '../runs/run.ts';
+import type { How, Reporter, RunEvent } from '../runs/events.ts';
+import { isCompleted, nameOf, type Run } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
-import { themeOf } from './output.ts';
-import type { Reporter, ReporterOptions } from './reporter.ts';
-import { tookOf } from './run-duration.ts';
+import { themeOf, wrapOptionsOf } from './output.ts';
+import type { BoardOptions } from './reporter.ts';
 import { createRunLine, type RunLine } from './run-line.ts';
 import { cleanLine } from './sanitize.ts';
-import { createLiveText } from './spinner.ts';
-import { colorOfState, symbolOfState } from './state.ts';
-import { renderMarkup } from './theme.ts';
+import { createSentences } from './sentences.ts';
+import { createSpinner } from './spinner.ts';
+import { colorOfStatus, durationOf, symbolOfStatus } from './status.ts';
+import { renderMarkup, type Theme } from './theme.ts';
 import { wrap } from './wrap.ts';
 
 // Lines that the prompt, the counts and the spinner want for themselves.
 const reservedRows = 5;
 const latestChanges = 5;
 
-type End = 'completed' | 'not completed' | 'given up on' | 'in doubt' | 'not started' | 'skipped';
+type Outcome = 'completed' | 'not completed' | 'given up on' | 'in doubt' | 'not started' | 'skipped';
 
-function endWithoutRun(problem: Problem | undefined): End {
-  if (!problem) return 'skipped';
-  return problem.facts.started === 'unknown' ? 'in doubt' : 'not started';
-}
+const withoutRun: Partial<Record<How, Outcome>> = {
+  unknown: 'in doubt',
+  not_started: 'not started',
+  skipped: 'skipped',
+};
 
 /**
- * Followed runs on a terminal. One run is one line; of several each has its line while it goes and a last one above
- * when it has ended, and past a screenful only the counts and the latest changes are shown.
+ * Followed runs on a terminal. One run is one line; of several each has its line while it is running and a last one above
+ * when it has finished, and past a screenful only the counts and the latest changes are shown.
  */
-export async function createBoard(
-  { runs, bell = false, history }: ReporterOptions,
-  context: Context,
-): Promise<Reporter> {
+export function createBoard({ runs, history }: BoardOptions, context: Context): Reporter {
   const { clock, stderr, terminal } = context;
   const several = runs > 1;
-  const theme = await themeOf(stderr, context);
-  const { dot, warn, ellipsis } = theme.symbols;
-  const going = new Map<string, RunLine>();
+  const theme = themeOf(stderr, context);
+  const { dot, ellipsis } = theme.symbols;
+  const sentenceOf = createSentences(clock);
+  const running = new Map<string, RunLine>();
   const changed: string[] = [];
-  const warnedOf = new Set<string>();
   /** How each run came off the board, by id: a rerun has one of its own. */
-  const ends = new Map<string, End>();
+  const outcomes = new Map<string, Outcome>();
 
-  const live = createLiveText(() => {
+  const spinner = createSpinner(() => {
     // The spinner stands before the first line, an indent before the others; the last column makes some terminals wrap.
     const columns = Math.max(1, stderr.columns - 3);
-    if (!several) return [...going.values()].map((line) => line.text(columns)).join('');
-    const fits = going.size <= Math.max(1, (terminal.rows || 24) - reservedRows);
-    const ids = fits ? [...going.keys()] : changed.slice(-latestChanges);
-    const lines = ids.flatMap((id) => going.get(id) ?? []);
+    if (!several) return [...running.values()].map((line) => line.text(columns)).join('');
+    const fits = running.size <= Math.max(1, (terminal.rows || 24) - reservedRows);
+    const ids = fits ? [...running.keys()] : changed.slice(-latestChanges);
+    const lines = ids.flatMap((id) => running.get(id) ?? []);
     const nameWidth = Math.max(0, ...lines.map((line) => line.nameWidth));
-    const more = going.size - lines.length;
+    const more = running.size - lines.length;
     return [
-      counts(columns),
+      countsLine(running.size, [...outcomes.values()], theme, columns),
       ...lines.map((line) => line.text(columns, nameWidth)),
       ...(more > 0 ? [theme.dim(`${ellipsis} and ${more} more`)] : []),
     ].join('\n  ');
@@ -60,78 +58,74 @@ export async function createBoard(
 
   return {
     observe(event) {
-      const { run } = event;
+      const sentence = sentenceOf(event);
+      if (sentence) spinner.above(renderMarkup(sentence, theme, wrapOptionsOf(stderr)));
       if (several && event.isOther) return;
+      if (event.event === 'triggered') return observeTrigger(event);
+      if (!('run' in event) || !event.run || event.event === 'warning' || event.event === 'rerun') return;
+      const { run } = event;
       const id = run.executionId;
-      if (event.event === 'final') tellEnd(run, event.execution);
-      if (event.event === 'problem' && !ends.has(id)) ends.set(id, 'given up on');
-      if (ends.has(id) && several) going.delete(id);
+      if (event.event === 'final') showFinal(run, event.execution);
+      if (event.event === 'run_done' && event.failure && !outcomes.has(id)) outcomes.set(id, 'given up on');
+      if (outcomes.has(id) && several) running.delete(id);
       else lineOf(run).observe(event);
       if (event.event === 'status' && event.changed) changed.push(id);
-      if (event.event === 'status' && run.target.family === 'automation') warnOfUnknown(event.execution.status);
       if (event.event === 'service_back' && !several) {
-        live.above(theme.dim(`${dot} the service answers again after ${formatDuration(event.afterMs)}`));
+        spinner.above(theme.dim(`${dot} the service answers again after ${formatDuration(event.afterMs)}`));
       }
-      live.draw();
+      spinner.draw();
     },
-    notStarted(target, problem) {
-      if (!several) return;
-      // It has no id.
-      ends.set(`${ends.size} ${nameOf(target)}`, endWithoutRun(problem));
-      live.draw();
-    },
-    say: (line) => live.above(renderMarkup(line, theme, { columns: stderr.columns })),
-    over() {
-      if (bell) terminal.write('\u0007');
-    },
-    stop: live.stop,
+    stop: spinner.stop,
   };
 
+  function observeTrigger({ how, target, run, isWatched }: Extract<RunEvent, { event: 'triggered' }>): void {
+    if (!isWatched) return;
+    const outcome = withoutRun[how];
+    // It has no id.
+    if (several && outcome && target) outcomes.set(`${outcomes.size} ${nameOf(target)}`, outcome);
+    if (run) lineOf(run);
+    if (run || several) spinner.draw();
+  }
+
   function lineOf(run: Run): RunLine {
-    const known = going.get(run.executionId);
+    const known = running.get(run.executionId);
     if (known) return known;
-    if (!several) going.clear();
+    if (!several) running.clear();
     const line = createRunLine(run, history(run.target), clock, theme);
-    going.set(run.executionId, line);
+    running.set(run.executionId, line);
     return line;
   }
 
-  function counts(columns: number): string {
-    const count = (end: End) => [...ends.values()].filter((value) => value === end).length;
-    const looks = [
-      ['completed', theme.good],
-      ['not completed', theme.bad],
-      ['given up on', theme.warn],
-      ['in doubt', theme.warn],
-      ['not started', theme.warn],
-      ['skipped', theme.dim],
-    ] as const;
-    const parts = looks.flatMap(([end, look]) =>
-      count(end) > 0 || end === 'completed' ? look(`${count(end)} ${end}`) : [],
-    );
-    const counts = [`${going.size} going`, ...parts];
-    const words = counts.map((part, index) => (index < parts.length ? `${part} ${theme.dim(dot)}` : part));
-    return wrap(words, { columns, indent: 2, taken: 0 });
-  }
-
-  function tellEnd({ target, executionId }: Run, { status, startedAt, completedAt }: Execution): void {
-    if (ends.has(executionId)) return;
-    ends.set(executionId, isCompleted(status) ? 'completed' : 'not completed');
+  function showFinal({ target, executionId }: Run, { status, startedAt, completedAt }: Execution): void {
+    if (outcomes.has(executionId)) return;
+    outcomes.set(executionId, isCompleted(status) ? 'completed' : 'not completed');
     if (!several) return;
-    const took = tookOf({ startedAt, completedAt });
-    const state = `${symbolOfState(target, status, theme)} ${cleanLine(status)}`;
+    const took = durationOf({ startedAt, completedAt });
+    const head = `${symbolOfStatus(target, status, theme)} ${cleanLine(status)}`;
     const words = [
-      colorOfState(target, status, theme)(state),
+      colorOfStatus(target, status, theme)(head),
       cleanLine(nameOf(target)),
       ...(took ? [theme.dim(took)] : []),
       theme.dim(executionId),
     ];
-    live.above(wrap(words, { columns: stderr.columns, indent: 2, taken: 0 }));
+    spinner.above(wrap(words, { columns: stderr.columns, indent: 2, taken: 0 }));
   }
+}
 
-  function warnOfUnknown(status: string): void {
-    if (isKnownStatus(status) || warnedOf.has(status)) return;
-    warnedOf.add(status);
-    live.above(`${theme.warn(warn)} ${cleanLine(status)} is a state this version does not know: following on`);
-  }
+function countsLine(running: number, outcomes: readonly Outcome[], theme: Theme, columns: number): string {
+  const styles = {
+    completed: theme.ok,
+    'not completed': theme.bad,
+    'given up on': theme.warn,
+    'in doubt': theme.warn,
+    'not started': theme.warn,
+    skipped: theme.dim,
+  };
+  const parts = Object.entries(styles).flatMap(([outcome, style]) => {
+    const count = outcomes.filter((each) => each === outcome).length;
+    return count > 0 || outcome === 'completed' ? style(`${count} ${outcome}`) : [];
+  });
+  const counts = [`${running} going`, ...parts];
+  const words = counts.map((part, index) => (index < parts.length ? `${part} ${theme.dim(theme.symbols.dot)}` : part));
+  return wrap(words, { columns, indent: 2, taken: 0 });
 }

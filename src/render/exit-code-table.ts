@@ -1,16 +1,16 @@
 import { type ExitCode, exitCodes } from '../problems/exit-codes.ts';
-import { block } from './fields.ts';
+import { fields } from './fields.ts';
 import { renderMarkup, type Theme } from './theme.ts';
-import type { Lines } from './wrap.ts';
+import type { WrapOptions } from './wrap.ts';
 
 /** One exit code and what to do about it. */
 export function exitCodeBlock(
   { code, name, meaning, started, repeat, advice }: ExitCode,
   theme: Theme,
-  { columns }: Lines,
+  { columns }: WrapOptions,
 ): string {
   const head = `${code} ${name}`;
-  const rows = block(
+  const rows = fields(
     [
       ['was a run started by this command?', renderMarkup(started, theme)],
       ['safe to repeat?', renderMarkup(repeat, theme)],
@@ -22,7 +22,7 @@ export function exitCodeBlock(
 }
 
 /** All of them, a line each. */
-export function exitCodeTable(theme: Theme, { columns }: Lines): string {
+export function exitCodeTable(theme: Theme, { columns }: WrapOptions): string {
   const width = Math.max(...exitCodes.map(({ name }) => name.length));
   const lines = { columns, indent: 3 + 2 + width + 2 };
   return exitCodes

@@ -1,5 +1,10 @@
+import { formatDuration } from '../runs/duration.ts';
+import { isFinal, type Run } from '../runs/run.ts';
+import type { Execution } from '../runs/service.ts';
+import { clean, cleanLine } from './sanitize.ts';
+import { colorOfStatus, durationOf } from './status.ts';
 import type { Theme } from './theme.ts';
-import { type Lines, widestWord, wrap } from './wrap.ts';
+import { type WrapOptions, widestWord, wrap } from './wrap.ts';
 
 export type Row = readonly [label: string, value: string | undefined];
 
@@ -8,7 +13,7 @@ export type Row = readonly [label: string, value: string | undefined];
  * its column goes on beneath itself, or beneath its label where not even its words fit. Ends with a newline unless it
  * is empty.
  */
-export function block(rows: readonly Row[], theme: Theme, { columns, indent = 0 }: Lines = {}): string {
+export function fields(rows: readonly Row[], theme: Theme, { columns, indent = 0 }: WrapOptions = {}): string {
   const shown = rows.flatMap(([label, value]) => (value ? [[label, value.split(' ')] as const] : []));
   const width = Math.max(0, ...shown.map(([label]) => label.length));
   const margin = ' '.repeat(indent);
@@ -20,4 +25,35 @@ export function block(rows: readonly Row[], theme: Theme, { columns, indent = 0 
       return `${margin}${theme.dim(label)}\n${margin}  ${wrap(words, { columns, indent: indent + 2 })}\n`;
     })
     .join('');
+}
+
+/** The status of a run. */
+export function statusFields(run: Run, execution: Execution, nowMs: number, theme: Theme, lines: WrapOptions): string {
+  const { target } = run;
+  const agent = target.family === 'agent';
+  const ended = isFinal(target, execution.status);
+  return fields(
+    [
+      ['state', colorOfStatus(target, execution.status, theme)(cleanLine(execution.status))],
+      ['automation', agent ? undefined : clean(target.automationName)],
+      ['project', agent ? undefined : target.projectId],
+      ['agent', agent ? target.agentId : undefined],
+      ['run', run.executionId],
+      ['title', execution.title && cleanLine(execution.title)],
+      ['message', execution.message && cleanLine(execution.message)],
+      ['started', when(execution.startedAt, nowMs)],
+      ['ended', ended ? when(execution.completedAt, nowMs) : undefined],
+      ['duration', durationOf(ended ? execution : { ...execution, completedAt: new Date(nowMs).toISOString() })],
+      ['credits', execution.creditsCharged === undefined ? undefined : String(execution.creditsCharged)],
+    ],
+    theme,
+    lines,
+  );
+}
+
+function when(timestamp: string | undefined, nowMs: number): string | undefined {
+  if (timestamp === undefined) return undefined;
+  const atMs = Date.parse(timestamp);
+  const utc = `${new Date(atMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+  return atMs <= nowMs ? `${utc} (${formatDuration(nowMs - atMs)} ago)` : utc;
 }

@@ -1,67 +1,82 @@
 import type { Context } from '../context.ts';
 import { laterSignOfLifeMs, signOfLifeMs } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
-import { isFinal, isKnownStatus, nameOf } from '../runs/run.ts';
-import { themeOf } from './output.ts';
-import type { ReportedEvent, Reporter } from './reporter.ts';
+import { aboutOf, type Reporter, type RunEvent } from '../runs/events.ts';
+import { isFinal, nameOf } from '../runs/run.ts';
+import { themeOf, wrapOptionsOf } from './output.ts';
 import { cleanLine } from './sanitize.ts';
-import { lastConfirmed } from './state.ts';
+import { createSentences, isShownQuietly } from './sentences.ts';
+import { lastConfirmed } from './status.ts';
 import { renderMarkup } from './theme.ts';
 
-/** For logs: a timestamped line a change on stderr, and a sparse sign of life that keeps a CI job from being taken for dead. */
-export async function createLineReporter(context: Context): Promise<Reporter> {
-  const { clock, stderr } = context;
-  const theme = await themeOf(stderr, context);
+export interface LogOptions {
+  /** Only warnings that somebody has to act upon. Events take the place of a log, too. */
+  quiet?: boolean;
+  events?: boolean;
+  bell?: boolean;
+}
+
+/** WrapOptions on stderr: sentences, a line a change of a run, and sparse signs of life that keep a CI job from being taken for dead. */
+export function createLogReporter(context: Context, { quiet, events, bell }: LogOptions = {}): Reporter {
+  const { clock, stderr, terminal } = context;
   const startMs = clock.elapsedMs();
+  const sentenceOf = createSentences(clock);
   /** By run: when a line was last written, and how many signs of life were. */
-  const told = new Map<string, { atMs: number; signs: number }>();
+  const reported = new Map<string, { atMs: number; signs: number }>();
 
   return {
     observe(event) {
-      const { executionId } = event.run;
-      const text = lineOf(event);
-      const last = told.get(executionId);
-      const nowMs = clock.elapsedMs();
-      if (text === undefined) return;
-      if (isSignOfLife(event)) {
-        const gapMs = last && last.signs > 0 ? laterSignOfLifeMs : signOfLifeMs;
-        if (nowMs - (last?.atMs ?? startMs) < gapMs) return;
-      }
-      told.set(executionId, { atMs: nowMs, signs: isSignOfLife(event) ? (last?.signs ?? 0) + 1 : 0 });
-      const at = new Date(clock.nowMs()).toISOString().replace(/\.\d+Z$/, 'Z');
-      stderr.write(`${at} ${cleanLine(nameOf(event.run.target))} ${cleanLine(text)}\n`);
+      if ((quiet || events) && !isShownQuietly(event)) return;
+      if (event.event === 'done' && bell && stderr.isTTY && !event.signal) terminal.write('\u0007');
+      const sentence = sentenceOf(event);
+      if (sentence) stderr.write(`${renderMarkup(sentence, themeOf(stderr, context), wrapOptionsOf(stderr))}\n`);
+      else writeChange(event);
     },
-    say: (line) => stderr.write(`${renderMarkup(line, theme)}\n`),
     stop() {},
   };
+
+  function writeChange(event: RunEvent): void {
+    const { target, executionId = '' } = aboutOf(event) ?? {};
+    const text = changeOf(event);
+    if (!target || text === undefined) return;
+    const last = reported.get(executionId);
+    const nowMs = clock.elapsedMs();
+    if (isSignOfLife(event)) {
+      const gapMs = last && last.signs > 0 ? laterSignOfLifeMs : signOfLifeMs;
+      if (nowMs - (last?.atMs ?? startMs) < gapMs) return;
+    }
+    reported.set(executionId, { atMs: nowMs, signs: isSignOfLife(event) ? (last?.signs ?? 0) + 1 : 0 });
+    const at = new Date(clock.nowMs()).toISOString().replace(/\.\d+Z$/, 'Z');
+    stderr.write(`${at} ${cleanLine(nameOf(target))} ${cleanLine(text)}\n`);
+  }
 }
 
 /** Repeats what is known already: worth a line only now and then. */
-function isSignOfLife(event: ReportedEvent): boolean {
-  return event.event === 'waiting' || (event.event === 'poll_failed' && event.failures > 1);
+function isSignOfLife(event: RunEvent): boolean {
+  return event.event === 'waiting' || (event.event === 'attempt_failed' && event.failures > 1);
 }
 
-function lineOf(event: ReportedEvent): string | undefined {
+/** What an event says of a run that is followed. */
+function changeOf(event: RunEvent): string | undefined {
   switch (event.event) {
     case 'status': {
       const { run, execution, changed } = event;
       if (!changed || isFinal(run.target, execution.status)) return undefined;
-      const unknown = isKnownStatus(execution.status) ? '' : ', a state this version does not know: following on';
-      return `${execution.status}${unknown} (run ${run.executionId})`;
+      return `${execution.status} (run ${run.executionId})`;
     }
-    case 'poll_failed': {
+    case 'attempt_failed': {
+      if (event.operation === 'trigger') return undefined;
       const { failures, silentMs, fault, retryInMs } = event;
-      const quiet = failures > 1 ? ` for ${formatDuration(silentMs)}` : '';
-      return `no good answer${quiet}: ${fault.message}; ${lastConfirmed(event)}; asking again in ${formatDuration(retryInMs)}`;
+      const silence = failures > 1 ? ` for ${formatDuration(silentMs)}` : '';
+      return `no good answer${silence}: ${fault.message}; ${lastConfirmed(event)}; asking again in ${formatDuration(retryInMs)}`;
     }
     case 'service_back':
       return `answers again after ${formatDuration(event.afterMs)}`;
     case 'waiting':
-      return event.execution && `still ${event.execution.status}`;
+      return event.run && event.execution && `still ${event.execution.status}`;
     case 'final':
       return event.execution.status;
-    case 'triggered': // `say` has told it, with its id.
-    case 'problem':
+    default:
       return undefined;
   }
 }

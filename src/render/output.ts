@@ -8,7 +8,7 @@ import { fieldOf, knownFields, valueAt } from './document.ts';
 import { errorAnnotation, isGithubActions } from './github-actions.ts';
 import { clean, cleanJson, cleanLine } from './sanitize.ts';
 import { createTheme, renderMarkup, type Theme } from './theme.ts';
-import type { Lines } from './wrap.ts';
+import type { WrapOptions } from './wrap.ts';
 
 /** The output format that the flags ask for. */
 export interface OutputOptions {
@@ -60,35 +60,35 @@ export function scrubProblem(document: JsonObject, secrets: Secrets): JsonObject
 }
 
 /** A failure of the tool on stderr: what happened, and beneath it what to type next. */
-export async function printProblem(problem: Problem, context: Context, about?: string): Promise<void> {
+export function printProblem(problem: Problem, context: Context, about?: string): void {
   const { stderr } = context;
-  const theme = await themeOf(stderr, context);
+  const theme = themeOf(stderr, context);
   const { message, hint } = problem.facts;
   const who = about === undefined ? 'runctl:' : `runctl: ${cleanLine(about)}:`;
-  const lines = { ...linesOf(stderr), indent: 2, taken: who.length + 1 };
+  const lines = { ...wrapOptionsOf(stderr), indent: 2, taken: who.length + 1 };
   stderr.write(`${theme.bad(who)} ${renderMarkup(message, theme, lines)}\n`);
-  if (hint) await printNextStep(hint, context);
+  if (hint) printNextStep(hint, context);
   if (isGithubActions(context))
     stderr.write(errorAnnotation(about ?? 'runctl', hint ? `${message}\n${hint}` : message));
 }
 
 /** What to type next, on stderr. */
-export async function printNextStep(hint: string, context: Context): Promise<void> {
+export function printNextStep(hint: string, context: Context): void {
   const { stderr } = context;
-  const theme = await themeOf(stderr, context);
-  stderr.write(`  ${theme.symbols.arrow} ${renderMarkup(hint, theme, { ...linesOf(stderr), indent: 4 })}\n`);
+  const theme = themeOf(stderr, context);
+  stderr.write(`  ${theme.symbols.arrow} ${renderMarkup(hint, theme, { ...wrapOptionsOf(stderr), indent: 4 })}\n`);
 }
 
 /** A sentence for people, on stderr. */
-export async function printSentence(sentence: string, context: Context): Promise<void> {
+export function printSentence(sentence: string, context: Context): void {
   const { stderr } = context;
-  stderr.write(`${renderMarkup(sentence, await themeOf(stderr, context), linesOf(stderr))}\n`);
+  stderr.write(`${renderMarkup(sentence, themeOf(stderr, context), wrapOptionsOf(stderr))}\n`);
 }
 
-/** Lines are broken for people; a log keeps a sentence on one. */
-export const linesOf = ({ isTTY, columns }: Sink): Lines => (isTTY ? { columns } : {});
+/** WrapOptions are broken for people; a log keeps a sentence on one. */
+export const wrapOptionsOf = ({ isTTY, columns }: Sink): WrapOptions => (isTTY ? { columns } : {});
 
-/** How things look on one stream. */
-export function themeOf({ colors }: Sink, { unicode, connectionFlags }: Context): Promise<Theme> {
+/** The theme of one stream. */
+export function themeOf({ colors }: Sink, { unicode, connectionFlags }: Context): Theme {
   return createTheme({ colors, unicode, connectionFlags });
 }

@@ -1,32 +1,46 @@
-import type { Problem } from '../problems/problem.ts';
-import type { RunEvent } from '../runs/events.ts';
-import type { JsonObject } from '../runs/json.ts';
-import type { Run, Target } from '../runs/run.ts';
+import type { Context } from '../context.ts';
+import type { Reporter } from '../runs/events.ts';
+import type { Target } from '../runs/run.ts';
+import { createEventReporter } from './event-reporter.ts';
+import { createLogReporter } from './log-reporter.ts';
 import type { OutputOptions } from './output.ts';
 
-/** What a reporter shows: events of runs, and the problems that watches end with. */
-export type ReportedEvent = RunEvent | { event: 'problem'; run: Run; problem: Problem; isOther?: undefined };
-
-/** Shows what happens while runs are followed. */
-export interface Reporter {
-  observe(event: ReportedEvent): void;
-  /** Of one of those asked for there is no run to follow: it was refused, is in doubt or, without a problem, skipped. */
-  notStarted?(target: Target, problem?: Problem): void;
-  /** A sentence for people. */
-  say(line: string): void;
-  /** The document of `--json` in the last event; only where events are wanted. */
-  last?(document: JsonObject | JsonObject[], isProblem: boolean): void;
-  /** All is over: rings the bell where that is wanted. */
-  over?(): void;
-  /** Leaves the terminal as it was found. */
-  stop(): void;
+export interface ReporterOptions extends OutputOptions {
+  /** Ring when all is done. */
+  bell?: boolean;
 }
 
-export interface ReporterOptions extends OutputOptions {
-  /** How many runs are to be followed. */
+/** The reporter of a command: lines on stderr, of warnings alone where quiet or events are wanted. */
+export function createReporter(options: ReporterOptions, context: Context): Reporter {
+  const log = createLogReporter(context, options);
+  if (!options.events) return log;
+  const events = createEventReporter(context);
+  return {
+    observe(event) {
+      events.observe(event);
+      log.observe(event);
+    },
+    stop() {},
+  };
+}
+
+export interface BoardOptions {
+  /** How many runs are followed together. */
   runs: number;
-  /** Ring when all is over. */
-  bell?: boolean;
   /** How long the last completed runs of a target took, in milliseconds, newest first. */
   history(target: Target): readonly number[];
+}
+
+/** The reporter while runs are followed: on a terminal a board of them, else that of the command. */
+export async function createFollowReporter(
+  { quiet, events }: OutputOptions,
+  follow: BoardOptions,
+  context: Context,
+): Promise<Reporter> {
+  const { stderr, terminal, env, reporter } = context;
+  // A terminal of no columns makes a spinner write megabytes.
+  const hasBoard = stderr.isTTY && terminal.columns > 0 && env.TERM !== 'dumb';
+  if (quiet || events || !hasBoard) return reporter;
+  const { createBoard } = await import('./board.ts');
+  return createBoard(follow, context);
 }

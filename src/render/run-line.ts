@@ -1,29 +1,29 @@
 import type { Clock } from '../runs/clock.ts';
 import { formatAge } from '../runs/duration.ts';
+import type { RunEvent } from '../runs/events.ts';
 import { isLongerThanUsual, usualDurationMs } from '../runs/poll-samples.ts';
 import { nameOf, type Run } from '../runs/run.ts';
-import type { ReportedEvent } from './reporter.ts';
 import { cleanLine } from './sanitize.ts';
-import { lastConfirmed } from './state.ts';
+import { lastConfirmed } from './status.ts';
 import type { Theme } from './theme.ts';
 import { cutTo, padTo, widthOf } from './width.ts';
 
-/** One run that is being followed, as a line: its state, its age, and what is happening when nothing answers. */
+/** One run that is being followed, as a line: its status, its age, and what is happening when nothing answers. */
 export interface RunLine {
-  observe(event: ReportedEvent): void;
+  observe(event: RunEvent): void;
   /** How wide its name is. */
   readonly nameWidth: number;
   /** Fits into `columns`, as far as a line can; its name takes `nameWidth`, to stand above others. */
   text(columns: number, nameWidth?: number): string;
 }
 
-type Failure = Extract<ReportedEvent, { event: 'poll_failed' }> & { atMs: number };
+type Failure = Extract<RunEvent, { event: 'attempt_failed'; run: Run }> & { atMs: number };
 
 export function createRunLine(run: Run, durationsMs: readonly number[], clock: Clock, theme: Theme): RunLine {
   const name = cleanLine(nameOf(run.target));
   const { dot, warn } = theme.symbols;
   const usualMs = usualDurationMs(durationsMs);
-  let state = 'asking';
+  let status = 'asking';
   let startedAtMs = clock.nowMs();
   let failure: Failure | undefined;
 
@@ -38,18 +38,18 @@ export function createRunLine(run: Run, durationsMs: readonly number[], clock: C
 
   return {
     observe(event) {
-      if (event.event === 'poll_failed') failure = { ...event, atMs: clock.elapsedMs() };
+      if (event.event === 'attempt_failed' && event.run) failure = { ...event, atMs: clock.elapsedMs() };
       if (event.event !== 'status') return;
       failure = undefined;
-      state = cleanLine(event.execution.status);
-      const toldMs = Date.parse(event.execution.startedAt ?? '');
+      status = cleanLine(event.execution.status);
+      const startMs = Date.parse(event.execution.startedAt ?? '');
       // A service whose clock is ahead of ours would make the run younger than nothing.
-      if (toldMs <= clock.nowMs()) startedAtMs = toldMs;
+      if (startMs <= clock.nowMs()) startedAtMs = startMs;
     },
     nameWidth: widthOf(name),
     text(columns, nameWidth = 0) {
       const ageMs = clock.nowMs() - startedAtMs;
-      const after = ` ${state} ${formatAge(ageMs)}`;
+      const after = ` ${status} ${formatAge(ageMs)}`;
       const room = Math.max(shortestName, columns - widthOf(after));
       const shownName = padTo(cutTo(name, room, theme), Math.min(nameWidth, room));
       const head = `${theme.strong(shownName)}${theme.busy(after)}`;

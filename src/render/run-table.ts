@@ -1,8 +1,7 @@
 import { formatAge } from '../runs/duration.ts';
 import { lastStatusOf, nameOf, type Target } from '../runs/run.ts';
-import { tookOf } from './run-duration.ts';
 import { cleanLine } from './sanitize.ts';
-import { colorOfState } from './state.ts';
+import { colorOfStatus, durationOf } from './status.ts';
 import type { Theme } from './theme.ts';
 import { cutTo, padTo, widthOf } from './width.ts';
 
@@ -18,7 +17,7 @@ export interface ListedRun {
 }
 
 const gap = '  ';
-const headings = { state: 'LAST SEEN', name: 'AUTOMATION', age: 'STARTED', took: 'TOOK', id: 'RUN' };
+const headings = { status: 'LAST SEEN', name: 'AUTOMATION', age: 'STARTED', took: 'TOOK', id: 'RUN' };
 type Column = keyof typeof headings;
 
 // A name that is cut shorter than this says little.
@@ -29,19 +28,22 @@ const shortestName = 12;
  * enough the id goes on a line of its own: it is never cut, for it is there to be copied.
  */
 export function runTable(runs: readonly ListedRun[], nowMs: number, columns: number, theme: Theme): string {
-  const rows = runs.map((run) => ({ look: colorOfState(run.target, run.status ?? '', theme), ...cellsOf(run, nowMs) }));
+  const rows = runs.map((run) => ({
+    style: colorOfStatus(run.target, run.status ?? '', theme),
+    ...cellsOf(run, nowMs),
+  }));
   const widthOfColumn = (column: Column) => Math.max(...[headings, ...rows].map((cells) => widthOf(cells[column])));
-  const widths = { state: widthOfColumn('state'), age: widthOfColumn('age'), took: widthOfColumn('took') };
-  const fixed = widths.state + widths.age + widths.took + 3 * gap.length;
+  const widths = { status: widthOfColumn('status'), age: widthOfColumn('age'), took: widthOfColumn('took') };
+  const fixed = widths.status + widths.age + widths.took + 3 * gap.length;
   const idWidth = gap.length + widthOfColumn('id');
   const nameWidth = widthOfColumn('name');
   const isNarrow = columns - fixed - idWidth < Math.min(nameWidth, shortestName);
   const room = columns - fixed - (isNarrow ? 0 : idWidth);
   const name = Math.min(nameWidth, Math.max(room, shortestName));
 
-  const lineOf = (cells: Record<Column, string>, look: (text: string) => string) => {
+  const lineOf = (cells: Record<Column, string>, style: (text: string) => string) => {
     const line = [
-      look(padTo(cells.state, widths.state)),
+      style(padTo(cells.status, widths.status)),
       padTo(cutTo(cells.name, name, theme), name),
       padTo(cells.age, widths.age),
       padTo(cells.took, widths.took),
@@ -49,23 +51,23 @@ export function runTable(runs: readonly ListedRun[], nowMs: number, columns: num
     return `${isNarrow ? `${line.trimEnd()}\n` : line}${gap}${theme.dim(cells.id)}\n`;
   };
   const heading = isNarrow ? '' : theme.dim(lineOf(headings, String));
-  return heading + rows.map((row) => lineOf(row, row.look)).join('');
+  return heading + rows.map((row) => lineOf(row, row.style)).join('');
 }
 
 function cellsOf(run: ListedRun, nowMs: number): Record<Column, string> {
   const { target, executionId, startedAt, completedAt, at } = run;
   return {
-    state: cleanLine(lastStatusOf(run)),
+    status: cleanLine(lastStatusOf(run)),
     name: cleanLine(nameOf(target)),
     age: ageOf(nowMs - Date.parse(startedAt ?? at), startedAt ?? at),
-    took: tookOf({ startedAt: startedAt ?? undefined, completedAt: completedAt ?? undefined }) ?? '',
+    took: durationOf({ startedAt: startedAt ?? undefined, completedAt: completedAt ?? undefined }) ?? '',
     id: executionId === null ? 'settle it with runctl recover' : cleanLine(executionId),
   };
 }
 
 const longAgoMs = 2 * 86_400_000;
 
-/** What was lately is told by its age, what was long ago by its date. */
+/** The age of what is recent, the date of what is not. */
 function ageOf(ageMs: number, timestamp: string): string {
   return ageMs < longAgoMs ? `${formatAge(ageMs)} ago` : cleanLine(timestamp.slice(0, 16).replace('T', ' '));
 }

@@ -2,7 +2,7 @@ import ora from 'ora';
 import type { Context } from '../context.ts';
 
 /** Text at the bottom of a terminal that is drawn anew as time passes, with a spinner in front of it. */
-export interface LiveText {
+export interface Spinner {
   /** Draws now; the first call shows it. */
   draw(): void;
   /** Writes a line above it, to stay. */
@@ -12,9 +12,9 @@ export interface LiveText {
 
 const redrawMs = 1_000;
 
-export function createLiveText(text: () => string, { terminal, stderr, unicode }: Context): LiveText {
-  // `discardStdin` would swallow Ctrl-C on a pseudo-terminal; `isEnabled` because ora looks at CI variables too.
-  // It looks at no NO_COLOR.
+export function createSpinner(text: () => string, { terminal, stderr, unicode }: Context): Spinner {
+  // `discardStdin` would swallow Ctrl-C on a pseudo-terminal; `isEnabled` because ora respects CI variables too, and `color`
+  // because it does not respect NO_COLOR.
   const spinner = ora({
     stream: terminal,
     discardStdin: false,

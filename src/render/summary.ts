@@ -1,11 +1,10 @@
 import { isCompleted, nameOf, type Run } from '../runs/run.ts';
 import type { Execution, RunResult } from '../runs/service.ts';
-import { block } from './fields.ts';
-import { tookOf } from './run-duration.ts';
+import { fields } from './fields.ts';
 import { clean, cleanLine } from './sanitize.ts';
-import { colorOfState, symbolOfState } from './state.ts';
+import { colorOfStatus, durationOf, symbolOfStatus } from './status.ts';
 import type { Theme } from './theme.ts';
-import type { Lines } from './wrap.ts';
+import type { WrapOptions } from './wrap.ts';
 
 /** What is shown of a run. */
 export interface RunFacts {
@@ -18,13 +17,13 @@ export interface RunFacts {
  * A run that was followed, for the eye: outcome first, then cause, cost and id, then the output.
  * Without a width, that of a terminal, the output is left as the service sent it.
  */
-export function summary({ run, execution, result }: RunFacts, theme: Theme, { columns }: Lines): string {
+export function summary({ run, execution, result }: RunFacts, theme: Theme, { columns }: WrapOptions): string {
   const status = execution?.status ?? result?.status ?? '';
-  const color = colorOfState(run.target, status, theme);
-  const took = tookOf({ ...execution, completedAt: execution?.completedAt ?? result?.completedAt });
+  const color = colorOfStatus(run.target, status, theme);
+  const took = durationOf({ ...execution, completedAt: execution?.completedAt ?? result?.completedAt });
   const verb = isCompleted(status) ? 'in' : 'after';
-  const head = `${color(`${symbolOfState(run.target, status, theme)} ${cleanLine(status)}`)} ${theme.strong(cleanLine(nameOf(run.target)))}`;
-  const rows = block(
+  const head = `${color(`${symbolOfStatus(run.target, status, theme)} ${cleanLine(status)}`)} ${theme.strong(cleanLine(nameOf(run.target)))}`;
+  const rows = fields(
     [
       ['error', result?.error && theme.bad(errorLine(result.error))],
       ['steps', stepsLine(result?.summary, theme)],
@@ -52,11 +51,11 @@ function stepsLine(steps: RunResult['summary'], theme: Theme): string | undefine
     [failedSteps, 'failed', failedSteps ? theme.bad : String],
     [skippedSteps, 'skipped', String],
   ] as const;
-  const told = counts
+  const counted = counts
     .filter(([count]) => count !== undefined)
-    .map(([count, word, look]) => look(`${count} ${word}`))
+    .map(([count, word, style]) => style(`${count} ${word}`))
     .join(', ');
-  return stepCount === undefined ? told : `${told}${told ? ' ' : ''}of ${stepCount}`;
+  return stepCount === undefined ? counted : `${counted}${counted ? ' ' : ''}of ${stepCount}`;
 }
 
 function outputOf(result: RunResult | undefined, raw: boolean): string {

@@ -1,39 +1,49 @@
-import type { Context } from '../context.ts';
+import type { ChalkInstance } from 'chalk';
+import type { Context, Env } from '../context.ts';
 import { cleanLine } from './sanitize.ts';
-import { type Lines, wrap } from './wrap.ts';
+import { type WrapOptions, wrap } from './wrap.ts';
 
-/** How things look on one stream: colours where it has them, and symbols that mean the same without. */
+/** The styles of one stream: colours where it has them, and symbols that mean the same without. */
 export interface Theme {
-  good(text: string): string;
+  ok(text: string): string;
   bad(text: string): string;
   warn(text: string): string;
-  /** What is going on and needs nobody. */
+  /** What is under way and needs nobody. */
   busy(text: string): string;
   dim(text: string): string;
   strong(text: string): string;
   /** Something to type; in backquotes where there are no colours. */
   command(text: string): string;
-  symbols: { good: string; bad: string; warn: string; running: string; arrow: string; dot: string; ellipsis: string };
+  symbols: { ok: string; bad: string; warn: string; running: string; arrow: string; dot: string; ellipsis: string };
 }
 
 const plain = (text: string) => text;
-const symbols = { good: '✔', bad: '✖', warn: '⚠', running: '●', arrow: '→', dot: '·', ellipsis: '…' };
-const asciiSymbols = { good: 'v', bad: 'x', warn: '!', running: '*', arrow: '->', dot: '-', ellipsis: '...' };
+const symbols = { ok: '✔', bad: '✖', warn: '⚠', running: '●', arrow: '→', dot: '·', ellipsis: '…' };
+const asciiSymbols = { ok: 'v', bad: 'x', warn: '!', running: '*', arrow: '->', dot: '-', ellipsis: '...' };
 
-export interface Look extends Pick<Context, 'unicode' | 'connectionFlags'> {
+export interface ThemeOptions extends Pick<Context, 'unicode' | 'connectionFlags'> {
   colors: boolean;
 }
 
 // Those that ask a service for something; a choice among flags, or a command with a place to fill in, is none to copy.
 const connects = /^runctl (?:watch|status|result|recover|trigger|list)\b(?!.*--help)/;
 
+let chalk: ChalkInstance | undefined;
+
+/** Loads what colours text, where one of these streams has colours: themes that were created before have none. */
+export async function loadColors(...streams: { colors: boolean }[]): Promise<void> {
+  if (chalk || !streams.some(({ colors }) => colors)) return;
+  const { Chalk } = await import('chalk');
+  chalk = new Chalk({ level: 1 });
+}
+
 /** The sixteen colours of the terminal's own palette, which its user has made readable on dark or light. */
-export async function createTheme({ colors, unicode, connectionFlags = '' }: Look): Promise<Theme> {
+export function createTheme({ colors, unicode, connectionFlags = '' }: ThemeOptions): Theme {
   const withFlags = (command: string) => (connects.test(command) ? `${command}${connectionFlags}` : command);
   const shown = unicode ? symbols : asciiSymbols;
-  if (!colors)
+  if (!colors || !chalk)
     return {
-      good: plain,
+      ok: plain,
       bad: plain,
       warn: plain,
       busy: plain,
@@ -42,25 +52,38 @@ export async function createTheme({ colors, unicode, connectionFlags = '' }: Loo
       command: (text) => `\`${withFlags(text)}\``,
       symbols: shown,
     };
-  const { Chalk } = await import('chalk');
-  const chalk = new Chalk({ level: 1 });
+  const { cyan } = chalk;
   return {
-    good: chalk.green,
+    ok: chalk.green,
     bad: chalk.red,
     warn: chalk.yellow,
-    busy: chalk.cyan,
+    busy: cyan,
     dim: chalk.dim,
     strong: chalk.bold,
-    command: (text) => chalk.cyan(withFlags(text)),
+    command: (text) => cyan(withFlags(text)),
     symbols: shown,
   };
 }
 
 /** A sentence of ours with what is `to be typed` in it set off: that is never broken, so that it can be copied. */
-export function renderMarkup(sentence: string, theme: Theme, lines: Lines = {}): string {
+export function renderMarkup(sentence: string, theme: Theme, lines: WrapOptions = {}): string {
   const words = cleanLine(sentence).match(/[^\s`]*`[^`]+`[^\s`]*|\S+/g) ?? [];
   return wrap(
     words.map((word) => word.replace(/`([^`]+)`/, (_, typed) => theme.command(typed))),
     lines,
   );
+}
+
+/** May this stream be coloured? FORCE_COLOR, then NO_COLOR, then what the stream is: the order Node itself follows. */
+export function hasColors(stream: { isTTY?: boolean }, env: Env): boolean {
+  if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
+  if (env.NO_COLOR) return false;
+  return stream.isTTY === true && env.TERM !== 'dumb';
+}
+
+/** Can more than ASCII be shown? By the locale, as libc reads it; the Linux console and `dumb` cannot. */
+export function hasUnicode(env: Env): boolean {
+  if (env.TERM === 'linux' || env.TERM === 'dumb') return false;
+  const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
+  return /utf-?8/i.test(locale) || Boolean(env.WT_SESSION || env.TERM_PROGRAM);
 }

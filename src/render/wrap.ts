@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 
 /** Where text may be broken into lines. */
-export interface Lines {
+export interface WrapOptions {
   /** The width of the terminal; unbroken where there is none. */
   columns?: number;
   /** What the lines after the first begin with, in blanks. */
@@ -15,7 +15,7 @@ const widthOfWord = (word: string) => stripVTControlCharacters(word).length;
 export const widestWord = (words: readonly string[]): number => Math.max(0, ...words.map(widthOfWord));
 
 /** Words on lines. Ideographs are taken for one column, not two: the terminal then breaks a line itself. */
-export function wrap(words: readonly string[], { columns, indent = 0, taken = indent }: Lines): string {
+export function wrap(words: readonly string[], { columns, indent = 0, taken = indent }: WrapOptions): string {
   let text = '';
   let column = taken;
   for (const word of words) {

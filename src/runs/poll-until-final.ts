@@ -80,7 +80,8 @@ export async function pollUntilFinal(run: Run, options: WatchOptions, ports: Wat
       if (retryInMs === undefined) return { kind: 'gave_up', giveUpAfterMs, fault, ...lastConfirmed() };
       const { failures } = attempts;
       observe({
-        event: 'poll_failed',
+        event: 'attempt_failed',
+        operation: 'status',
         fault,
         failures,
         silentMs: attempts.silentMs(),
@@ -101,7 +102,7 @@ export async function pollUntilFinal(run: Run, options: WatchOptions, ports: Wat
   function waitUntil(atMs: number): Promise<boolean> | boolean {
     const leftMs = atMs - clock.elapsedMs();
     if (leftMs <= 0 || signal.aborted) return false;
-    observe({ event: 'waiting', nextPollMs: leftMs, ...lastConfirmed() });
+    observe({ event: 'waiting', for: 'poll', nextMs: leftMs, ...lastConfirmed() });
     if (leftMs <= signOfLifeMs || leastMs > 0) return pause(leftMs, clock, signal, leastMs);
     return pause(signOfLifeMs, clock, signal).then((woke) => woke || waitUntil(atMs));
   }

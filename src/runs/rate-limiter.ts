@@ -17,9 +17,13 @@ const recoveryPerPoll = 0.9;
 
 /**
  * A token bucket, kept as one time: when the next request is due. What was not used in the last second may be sent at
- * once; in the first second ten requests.
+ * once; in the first second ten requests. `onWait` is called for each request that has to wait for its turn.
  */
-export function createRateLimiter(perSecond: number, clock: Clock): RateLimiter {
+export function createRateLimiter(
+  perSecond: number,
+  clock: Clock,
+  onWait: (waitMs: number) => void = () => {},
+): RateLimiter {
   const gapMs = 1000 / perSecond;
   const unusedMs = Math.max(0, 1000 - gapMs);
   let dueMs = clock.elapsedMs() - Math.min(unusedMs, (firstAtOnce - 1) * gapMs);
@@ -29,7 +33,9 @@ export function createRateLimiter(perSecond: number, clock: Clock): RateLimiter 
       const nowMs = clock.elapsedMs();
       const sendMs = Math.max(dueMs, nowMs - unusedMs);
       dueMs = sendMs + gapMs;
-      if (sendMs > nowMs) await clock.sleep(sendMs - nowMs, signal);
+      if (sendMs <= nowMs) return;
+      onWait(sendMs - nowMs);
+      await clock.sleep(sendMs - nowMs, signal);
     },
     slowDown() {
       slowness = Math.min(slowest, slowness * 2);

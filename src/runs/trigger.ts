@@ -3,7 +3,7 @@ import { defaults } from './defaults.ts';
 import { deliveryOf, type Fault } from './fault.ts';
 import { type HowStarted, howStarted } from './how-started.ts';
 import { type DatedExecution, dated, fetchNamedRun } from './named-run.ts';
-import { type RetryPorts, retry } from './retry.ts';
+import { type RetryOptions, type RetryPorts, retry } from './retry.ts';
 import { isNamedBy, type Target } from './run.ts';
 import type { Answer, Execution, Service } from './service.ts';
 import { eventOf, isEnd, step, type TriggerState } from './trigger-protocol.ts';
@@ -42,7 +42,7 @@ export interface TriggerPorts extends RetryPorts {
   record: TriggerRecord;
   /** Each attempt waits for it. */
   inTurn?: Turns;
-  onRetry?(fault: Fault, delayMs: number): void;
+  onRetry?: RetryOptions['onRetry'];
 }
 
 /** How a trigger came out; `fault` is that of the last attempt. */

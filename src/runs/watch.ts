@@ -52,7 +52,8 @@ function fetchResult(
       isToleratedWhileWatching(fault, { isSeen: true, nowMs: clock.nowMs(), triggeredAtMs }),
     onRetry(fault, retryInMs, { failures, silentMs }) {
       observe({
-        event: 'poll_failed',
+        event: 'attempt_failed',
+        operation: 'result',
         run,
         fault,
         failures,

@@ -2,8 +2,10 @@ import { type ExitName, isInterruptName } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
 import { exitNameOfWatch } from '../problems/watch-problems.ts';
 import { documentOf, identityOf } from '../render/document.ts';
+import type { About, RunEvent } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
 import type { Target } from '../runs/run.ts';
+import type { Execution } from '../runs/service.ts';
 import type { FinishedWatch } from '../runs/watch-result.ts';
 import { type Followed, isLeft } from './follow-run.ts';
 import type { StartResult } from './start-run.ts';
@@ -18,8 +20,8 @@ export interface FollowedArgument extends Followed {
 }
 
 export function targetOf(result: ArgumentResult): Target {
-  if (result.kind === 'followed') return result.watched.run.target;
-  return 'run' in result ? result.run.target : result.target;
+  const { run, target } = aboutOfResult(result);
+  return target ?? run.target;
 }
 
 export function problemOf(result: ArgumentResult): Problem | undefined {
@@ -54,9 +56,38 @@ export function isInterruptedWatch(result: ArgumentResult): boolean {
   return result.kind === 'followed' && result.watched.kind === 'interrupted' && !isLeft(result.watched);
 }
 
-/** Does only this one of several end this way? An interruption and the time limit end all of them together. */
-export function isLonelyProblem({ facts }: Problem): boolean {
-  return !isInterruptName(facts.name) && facts.name !== 'watch_timeout';
+/** Does it end all of several together, as an interruption and the timeout do? */
+export function endsAll({ facts }: Problem): boolean {
+  return isInterruptName(facts.name) || facts.name === 'watch_timeout';
+}
+
+/** The run of a result, or the automation without one. */
+export function aboutOfResult(result: ArgumentResult): About {
+  if (result.kind === 'followed') return { run: result.watched.run };
+  return 'run' in result ? { run: result.run } : { target: result.target };
+}
+
+/** The event that says what came of a trigger. */
+export function triggeredEvent(start: StartResult, isWatched: boolean): RunEvent {
+  const event = 'triggered';
+  switch (start.kind) {
+    case 'skipped':
+      return { event, how: 'skipped', target: start.target, isWatched };
+    case 'failed': {
+      const how = start.problem.facts.started === 'unknown' ? 'unknown' : 'not_started';
+      return { event, how, target: start.target, isWatched };
+    }
+    case 'started':
+      return { event, how: start.how, run: start.run, execution: start.execution, isWatched };
+    default:
+      return { event, how: start.kind, run: start.run, execution: executionOf(start), isWatched };
+  }
+}
+
+/** What is known of the run of a trigger. */
+export function executionOf(start: Exclude<StartResult, { kind: 'skipped' | 'failed' }>): Execution | undefined {
+  if (start.kind === 'started') return start.execution;
+  return start.polled.kind === 'ok' ? start.polled.value : undefined;
 }
 
 export function documentOfResult(result: ArgumentResult): JsonObject {

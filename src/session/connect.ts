@@ -14,7 +14,6 @@ import type { Context } from '../context.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
 import { createProcesses } from '../journal/processes.ts';
 import { usageProblem } from '../problems/problem.ts';
-import { silentReporter } from '../render/create-reporter.ts';
 import { cleanLine } from '../render/sanitize.ts';
 import { defaults } from '../runs/defaults.ts';
 import { mostSamples } from '../runs/poll-samples.ts';
@@ -31,6 +30,8 @@ export interface ConnectOptions extends SettingFlags {
 }
 
 const mostConnections = 64;
+// A shorter wait for a turn is the ordinary spacing of requests.
+const shortestReportedWaitMs = 1_000;
 
 /** Reads the settings and opens the journal; sends nothing. Throws a usage problem for a missing or invalid setting. */
 export async function connect(
@@ -76,13 +77,15 @@ export async function connect(
     settings,
     baseUrl,
     account,
-    reporter: silentReporter,
+    reporter: context.reporter,
     runs: 1,
     service: withNotFoundTracking(service, journal, baseUrl, account),
     journal,
     processes: createProcesses(),
     history: historyOf(journal, baseUrl),
-    limiter: createRateLimiter(rate, clock),
+    limiter: createRateLimiter(rate, clock, (nextMs) => {
+      if (nextMs >= shortestReportedWaitMs) context.reporter.observe({ event: 'waiting', for: 'rate', nextMs });
+    }),
     sentKeys: new Set(),
     hintProject: settings.project.value,
     debug,
@@ -98,7 +101,7 @@ export interface JournalNeed {
  * The journal of this machine. A failure of it is reported once and stops no command that can work without it.
  * @throws Problem (usage) where it is `needed`, and there is none or it cannot be read.
  */
-export function journalOf({ env, stderr, clock }: Context, { needed }: JournalNeed = {}): Journal {
+export function journalOf({ env, reporter, clock }: Context, { needed }: JournalNeed = {}): Journal {
   const folder = resolveStateFolder(env);
   if (needed && folder === undefined)
     throw usageProblem('there is no folder for the journal', 'set HOME or RUNCTL_STATE_DIR');
@@ -108,7 +111,8 @@ export function journalOf({ env, stderr, clock }: Context, { needed }: JournalNe
     onTrouble(what, doing) {
       if (needed && doing === 'reading')
         throw usageProblem(what, 'mend it, or name another folder with RUNCTL_STATE_DIR');
-      stderr.write(`runctl: ${what}; going on without it: \`runctl recover\` and bare run ids cannot know this run\n`);
+      const message = `${what}; going on without it: \`runctl recover\` and bare run ids cannot know this run`;
+      reporter.observe({ event: 'warning', name: 'journal_unavailable', message });
     },
   });
 }

@@ -2,10 +2,10 @@ import type { Problem } from '../problems/problem.ts';
 import { watchProblem } from '../problems/watch-problems.ts';
 import type { OutputOptions } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
-import type { RunEvent } from '../runs/events.ts';
+import type { Reporter, RunEvent } from '../runs/events.ts';
 import { createPollSchedule, jitter, type PollSchedule } from '../runs/poll-schedule.ts';
 import { pollUntilFinal, type WatchOptions, type WatchPorts } from '../runs/poll-until-final.ts';
-import { isFinal, type Run, type Target } from '../runs/run.ts';
+import { isFinal, isKnownStatus, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { watch } from '../runs/watch.ts';
 import type { WatchResult } from '../runs/watch-result.ts';
@@ -55,6 +55,7 @@ export async function followRun(
   const observe = (event: RunEvent) => {
     if (event.event === 'status' && event.changed) journal.recordStatus(baseUrl, run, event.execution);
     reporter.observe(event);
+    if (event.event === 'status' && event.changed) warnOfUnknownStatus(run, event.execution.status, reporter);
   };
   const options = { ...optionsOf(run.target, flags, session), triggeredAtMs, known };
   const watched = await watch(run, options, portsOf(run, flags, session, observe), leave);
@@ -62,9 +63,14 @@ export async function followRun(
   if (isLeft(watched)) return { watched };
   const found = watchProblem(watched, context.signal);
   const problem = hasStarted ? found?.with({ started: 'yes' }) : found;
-  if (problem) reporter.observe({ event: 'problem', run, problem });
   if (flags.onFinal && watched.kind === 'finished') await runOnFinal(flags.onFinal, { watched, problem }, context);
   return { watched, problem };
+}
+
+function warnOfUnknownStatus(run: Run, status: string, reporter: Reporter): void {
+  if (run.target.family === 'agent' || isKnownStatus(status)) return;
+  const message = `${status} is a state this version does not know: following on`;
+  reporter.observe({ event: 'warning', name: 'unknown_status', message, run });
 }
 
 /** Was the run left by `--fail-fast`? */
@@ -80,7 +86,11 @@ export async function waitForOther(run: Run, flags: FollowFlags, session: Sessio
   const { journal, baseUrl, reporter } = session;
   const observe = (event: RunEvent) => {
     const isEnd = event.event === 'status' && isFinal(run.target, event.execution.status);
-    if (!isEnd) reporter.observe({ ...event, isOther: true });
+    if (isEnd) return;
+    reporter.observe({
+      ...(event.event === 'waiting' && event.run ? { ...event, for: 'slot' } : event),
+      isOther: true,
+    });
   };
   const known = { executionId: run.executionId, status: 'RUNNING', document: {} };
   const options = { ...optionsOf(run.target, flags, session), known };
@@ -112,8 +122,8 @@ function portsOf(
     signal,
     giveUpAfterMs,
     observe(event) {
-      if (event.event === 'waiting') debug?.(`next poll of ${run.executionId} in ${Math.round(event.nextPollMs)} ms`);
-      if (event.event === 'poll_failed') debug?.(`${event.fault.kind}: ${event.fault.message}`);
+      if (event.event === 'waiting') debug?.(`next poll of ${run.executionId} in ${Math.round(event.nextMs)} ms`);
+      if (event.event === 'attempt_failed') debug?.(`${event.fault.kind}: ${event.fault.message}`);
       observe(event);
     },
   };

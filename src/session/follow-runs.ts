@@ -1,8 +1,9 @@
 import { endedBy } from '../context.ts';
+import type { CommandResult } from '../render/command-result.ts';
 import type { FollowedArgument } from './argument-result.ts';
 import type { KnownRun } from './find-run.ts';
 import { type FollowFlags, failFastReason, followRun } from './follow-run.ts';
-import { createEarlyReport, exitCodeOfResult, reportResults } from './report.ts';
+import { createDoneReport, isOk, reportResults } from './report.ts';
 import { type Session, sessionEndedBy, withReporter } from './session.ts';
 
 export interface FollowAllFlags extends FollowFlags {
@@ -12,7 +13,7 @@ export interface FollowAllFlags extends FollowFlags {
 }
 
 /** Follows runs side by side, each once, then reports how each ended, in the order given. */
-export async function followAll(runs: KnownRun[], flags: FollowAllFlags, base: Session): Promise<number> {
+export async function followAll(runs: KnownRun[], flags: FollowAllFlags, base: Session): Promise<CommandResult> {
   const keyOf = ({ run }: KnownRun) => JSON.stringify(run);
   const distinct = new Map(runs.map((known) => [keyOf(known), known]));
   const session = await withReporter(base, flags, distinct.size);
@@ -21,11 +22,11 @@ export async function followAll(runs: KnownRun[], flags: FollowAllFlags, base: S
     const enough = new AbortController();
     const watching = sessionEndedBy(session, context.stdout.closed);
     const { signal: leave } = endedBy(watching.context, enough.signal);
-    const reportEarly = createEarlyReport(session, distinct.size);
+    const reportDone = createDoneReport(session, distinct.size);
     const followOne = async (known: KnownRun): Promise<FollowedArgument> => {
       const result = { kind: 'followed', ...(await followRun(known, flags, watching, { leave })) } as const;
-      if (flags.failFast && exitCodeOfResult(result) !== 0) enough.abort(failFastReason);
-      reportEarly(result);
+      if (flags.failFast && !isOk(result)) enough.abort(failFastReason);
+      reportDone(result);
       return result;
     };
     const follows = new Map([...distinct].map(([key, known]) => [key, followOne(known)]));

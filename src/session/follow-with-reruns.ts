@@ -1,6 +1,5 @@
 import { defaults } from '../runs/defaults.ts';
-import { nameOf } from '../runs/run.ts';
-import type { FollowedArgument } from './argument-result.ts';
+import { type FollowedArgument, triggeredEvent } from './argument-result.ts';
 import { type FollowFlags, followRun } from './follow-run.ts';
 import type { Session } from './session.ts';
 import { type StartFlags, type StartRequest, type StartResult, startRun } from './start-run.ts';
@@ -29,9 +28,7 @@ export async function followWithReruns(
   for (let reruns = 1; ; reruns++) {
     const { run, triggeredAtMs, kind } = start;
     hasStarted ||= kind === 'started' && start.started === 'yes';
-    const execution = executionOf(start);
-    reporter.observe({ event: 'triggered', run, execution, replayed: kind === 'replayed' });
-    const known = kind === 'started' ? execution : undefined;
+    const known = kind === 'started' ? start.execution : undefined;
     // `--give-up-after` is the trigger's: the watch keeps its own.
     const followFlags = { ...options, giveUpAfterMs: undefined };
     const followed = await followRun({ run, triggeredAtMs, known }, followFlags, session, { hasStarted });
@@ -42,25 +39,20 @@ export async function followWithReruns(
     if (!again || reruns > maxReruns || !isSurelyOurs(start)) return result;
     // A given idempotency key gets the number of the rerun, so that the whole command can be repeated safely.
     const flags = { ...options, idempotencyKey: idempotencyKey && `${idempotencyKey}/${reruns}` };
+    reporter.observe({ event: 'rerun', run, errorType });
     const next = await startRun(request, flags, session);
+    reporter.observe(triggeredEvent(next, true));
     if (next.kind === 'skipped') return result;
     if (next.kind === 'failed') {
       // A rerun that fails does not undo that an earlier run was started.
       const truth = hasStarted ? next.problem.with({ started: 'yes' }) : next.problem;
-      reporter.observe({ event: 'problem', run, problem: truth });
       return { ...result, problem: truth };
     }
     start = next;
-    reporter.say(`${nameOf(run.target)} ended with ${errorType}: started again as ${start.run.executionId}`);
   }
 }
 
 /** Did an idempotency key of ours start the run? One that was only attached to, or found by its time, is left alone. */
 function isSurelyOurs(start: RunStart): boolean {
   return start.kind === 'replayed' || (start.kind === 'started' && !start.isByTime);
-}
-
-function executionOf(start: RunStart) {
-  if (start.kind === 'started') return start.execution;
-  return start.polled.kind === 'ok' ? start.polled.value : undefined;
 }

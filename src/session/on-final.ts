@@ -13,9 +13,11 @@ import type { Followed } from './follow-run.ts';
  * failure is reported and does not change the exit code.
  */
 export async function runOnFinal(command: string, followed: Followed, context: Context): Promise<void> {
-  const { stderr, signal } = context;
+  const { signal, reporter } = context;
   const how = isInterrupted(signal) ? 'was not run: interrupted' : await failureOf(command, followed, context);
-  if (how) stderr.write(`runctl: the --on-final command ${how}; the exit code stays that of the run\n`);
+  if (!how) return;
+  const message = `the --on-final command ${how}; the exit code stays that of the run`;
+  reporter.observe({ event: 'warning', name: 'hook_failed', message, run: followed.watched.run });
 }
 
 /** Runs the command to its end; undefined where all went well. */

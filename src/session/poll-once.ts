@@ -1,8 +1,6 @@
 import type { Problem } from '../problems/problem.ts';
 import { interruptedProblem, pollProblem } from '../problems/watch-problems.ts';
-import { printSentence } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
-import { formatDuration } from '../runs/duration.ts';
 import { isRetryable, isTooEarly } from '../runs/fault.ts';
 import { retry } from '../runs/retry.ts';
 import type { Run } from '../runs/run.ts';
@@ -17,7 +15,6 @@ interface Answers {
 
 export interface PollFlags {
   giveUpAfterMs?: number;
-  quiet?: boolean;
 }
 
 export type Polled<T> = { kind: 'ok'; value: T } | { kind: 'failed'; problem: Problem };
@@ -26,8 +23,8 @@ export type Polled<T> = { kind: 'ok'; value: T } | { kind: 'failed'; problem: Pr
 export async function pollOnce<Operation extends keyof Answers>(
   operation: Operation,
   { run, triggeredAtMs }: KnownRun,
-  { giveUpAfterMs = defaults.giveUpAfterMs, quiet }: PollFlags,
-  { service, limiter, context }: Session,
+  { giveUpAfterMs = defaults.giveUpAfterMs }: PollFlags,
+  { service, limiter, reporter, context }: Session,
 ): Promise<Polled<Answers[Operation]>> {
   const { clock, random, signal } = context;
   const attempt = () => service[operation](run, signal) as Promise<Answer<Answers[Operation]>>;
@@ -38,8 +35,8 @@ export async function pollOnce<Operation extends keyof Answers>(
     signal,
     giveUpAfterMs,
     isRetryable: (fault) => isRetryable(fault) || isTooEarly(fault, { nowMs: clock.nowMs(), triggeredAtMs }),
-    onRetry(fault, delayMs) {
-      if (!quiet) void printSentence(`${fault.message}; asking again in ${formatDuration(delayMs)}`, context);
+    onRetry(fault, retryInMs, { failures, silentMs }) {
+      reporter.observe({ event: 'attempt_failed', operation, run, fault, failures, silentMs: silentMs(), retryInMs });
     },
   });
   if (polled.kind === 'ok') return polled;

@@ -14,7 +14,6 @@ export interface RecoverFlags {
   /** Closes those that are too old. */
   forget?: boolean;
   giveUpAfterMs?: number;
-  onRetry(fault: Fault, delayMs: number): void;
 }
 
 /** What became of one unresolved trigger. */
@@ -40,7 +39,7 @@ export async function* recoverTriggers(flags: RecoverFlags, session: Session): A
 
 async function recoverTrigger(
   trigger: UnresolvedTrigger,
-  { dryRun, forget, maxAgeMs = defaults.recoverMaxAgeMs, giveUpAfterMs, onRetry }: RecoverFlags,
+  { dryRun, forget, maxAgeMs = defaults.recoverMaxAgeMs, giveUpAfterMs }: RecoverFlags,
   session: Session,
 ): Promise<Recovery> {
   const { journal, baseUrl, account } = session;
@@ -65,7 +64,7 @@ async function recoverTrigger(
     : await sendTrigger(
         identity,
         body,
-        { giveUpAfterMs, earlier: earlierAttemptsOf(trigger), isRecovery: true, onRetry },
+        { giveUpAfterMs, earlier: earlierAttemptsOf(trigger), isRecovery: true },
         session,
       );
   if (result.kind === 'started') return { trigger, kind: 'found', start: result };

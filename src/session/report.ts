@@ -1,26 +1,21 @@
 import type { Context } from '../context.ts';
 import { exitCodeOf } from '../problems/exit-codes.ts';
 import { nextStepOf } from '../problems/next-step.ts';
-import { isGithubActions, withoutCommands } from '../render/github-actions.ts';
-import {
-  linesOf,
-  type OutputOptions,
-  printDocuments,
-  printNextStep,
-  printProblem,
-  printSentence,
-  themeOf,
-  wantsData,
-} from '../render/output.ts';
+import type { CommandResult } from '../render/command-result.ts';
+import { isGithubActions, reportToGithub, withoutCommands } from '../render/github-actions.ts';
+import type { OutputOptions } from '../render/output.ts';
 import { summary } from '../render/summary.ts';
+import type { Theme } from '../render/theme.ts';
+import type { WrapOptions } from '../render/wrap.ts';
 import { nameOf } from '../runs/run.ts';
 import {
   type ArgumentResult,
+  aboutOfResult,
   documentOfResult,
+  endsAll,
   exitNameOfResult,
   finishedWatchOf,
   isInterruptedWatch,
-  isLonelyProblem,
   problemOf,
   targetOf,
 } from './argument-result.ts';
@@ -34,107 +29,101 @@ export interface ReportOptions extends OutputOptions {
   plural: boolean;
 }
 
-/** Reports at once what went wrong with one of several, since the others may take hours; hints are left for the end. */
-export function createEarlyReport({ reporter }: Session, runs: number): (result: ArgumentResult) => void {
-  let unfinished = runs;
+/** Reports each of so many results at once: the others may take hours. */
+export function createDoneReport({ reporter }: Session, watched: number): (result: ArgumentResult) => void {
+  let pending = watched;
   return (result) => {
-    unfinished -= 1;
+    pending = Math.max(0, pending - 1);
     const problem = problemOf(result);
-    if (problem && isLonelyProblem(problem) && unfinished > 0) reporter.say(`${aboutOf(result)}: ${problem.message}`);
+    const failure = problem && { message: problem.message, endsAll: endsAll(problem) };
+    const document = documentOfResult(result);
+    reporter.observe({ event: 'run_done', ...aboutOfResult(result), document, pending, failure });
   };
 }
 
-/**
- * The end of a command: data where data is asked for, else a summary of each run on stdout; problems on stderr.
- * Returns the exit code: of the first argument that did not go well.
- */
+/** The end of a command: the documents and summaries of its arguments, what went wrong, and what to do next. */
 export async function reportResults(
   results: ArgumentResult[],
-  options: ReportOptions,
-  session: Session,
-): Promise<number> {
-  const { context, reporter } = session;
+  { plural, quiet }: ReportOptions,
+  { context, hintProject }: Session,
+): Promise<CommandResult> {
   // A run that was named twice has a document in both places, and is reported once.
   const distinct = [...new Set(results)];
-  if (!context.signal.aborted) reporter.over?.();
-  reporter.stop();
-  const documents = results.map(documentOfResult);
-  const [document = {}] = documents;
-  const isProblem = results.some((result) => problemOf(result) !== undefined);
-  if (options.events) reporter.last?.(options.plural ? documents : document, isProblem);
-  else if (wantsData(options)) printDocuments(documents, options, context);
-  else await printSummaries(distinct, options, context);
-  await printProblems(distinct, options, context);
-  if (!wantsData(options)) await printWhatIsNext(distinct, options, session);
   if (isGithubActions(context)) {
-    const { reportToGithub } = await import('./report-to-github.ts');
-    await reportToGithub(distinct, context);
+    const parts = distinct.map((result) => ({
+      about: nameOf(targetOf(result)),
+      watched: finishedWatchOf(result),
+      problem: problemOf(result),
+    }));
+    await reportToGithub(parts, context);
   }
-  return results.map(exitCodeOfResult).find((code) => code !== 0) ?? 0;
+  return {
+    exitNames: results.map(exitNameOfResult),
+    documents: results.map(documentOfResult),
+    plural,
+    text: (theme, lines) => summaries(distinct, { quiet, theme, lines }, context),
+    problems: problemsOf(distinct, plural, context),
+    note: distinct.length > 1 && !quiet && results.some(finishedWatchOf) ? verdictOf(distinct) : undefined,
+    next: nextOf(distinct, hintProject),
+  };
 }
 
-async function printProblems(results: ArgumentResult[], { plural }: ReportOptions, context: Context): Promise<void> {
+/** One press of Ctrl-C is reported once; not at all where nobody reads any more, as whoever closed stdout knows it. */
+function problemsOf(results: ArgumentResult[], plural: boolean, { stdout }: Context): CommandResult['problems'] {
   const interrupted = results.filter(isInterruptedWatch);
-  // One press of Ctrl-C is reported once; not at all where nobody reads any more, as whoever closed stdout knows it.
-  const [first] = interrupted;
-  const isUnread = context.stdout.closed.aborted;
+  const isUnread = stdout.closed.aborted;
   const isMass = interrupted.length > 1;
-  const problem = first && problemOf(first);
-  if (problem && isMass && !isUnread) {
-    const hint = `follow them ${againWithAll}`;
-    await printProblem(problem.with({ message: `interrupted: ${interrupted.length} runs go on`, hint }), context);
-  }
-  for (const result of results) {
-    const own = problemOf(result);
-    const isReported = isInterruptedWatch(result) && (isMass || isUnread);
-    if (own && !isReported) await printProblem(own, context, plural ? aboutOf(result) : undefined);
-  }
+  const message = `interrupted: ${interrupted.length} runs go on`;
+  const mass = interrupted
+    .slice(0, isMass && !isUnread ? 1 : 0)
+    .flatMap((result) => problemOf(result)?.with({ message, hint: `follow them ${againWithAll}` }) ?? []);
+  const others = results.filter((result) => !(isInterruptedWatch(result) && (isMass || isUnread)));
+  return [
+    ...mass.map((problem) => ({ problem })),
+    ...others.flatMap((result) => {
+      const problem = problemOf(result);
+      return problem ? [{ problem, about: plural ? nameOf(targetOf(result)) : undefined }] : [];
+    }),
+  ];
 }
 
-async function printSummaries(results: ArgumentResult[], { quiet }: ReportOptions, context: Context): Promise<void> {
+interface SummaryStyle {
+  quiet?: boolean;
+  theme: Theme;
+  lines: WrapOptions;
+}
+
+function summaries(results: ArgumentResult[], { quiet, theme, lines }: SummaryStyle, context: Context): string {
   const { stdout, stderr } = context;
-  const theme = await themeOf(stdout, context);
   // On a terminal the progress of many runs stands before and after them.
   const apart = results.length > 1 && !quiet && stdout.isTTY && stderr.isTTY ? '\n' : '';
-  const summaries = results.flatMap((result) => {
+  const shown = results.flatMap((result) => {
     const watched = finishedWatchOf(result);
-    if (!watched || (quiet && exitCodeOfResult(result) === 0)) return [];
-    return [summary(watched, theme, linesOf(stdout))];
+    return watched && !(quiet && isOk(result)) ? [summary(watched, theme, lines)] : [];
   });
-  if (summaries.length === 0) return;
-  const text = `${apart}${summaries.join('\n')}${apart}`;
-  stdout.write(isGithubActions(context) ? withoutCommands(text) : text);
+  if (shown.length === 0) return '';
+  const text = `${apart}${shown.join('\n')}${apart}`;
+  return isGithubActions(context) ? withoutCommands(text) : text;
 }
 
 function verdictOf(results: ArgumentResult[]): string {
-  const completed = results.filter((result) => finishedWatchOf(result) && exitCodeOfResult(result) === 0).length;
+  const completed = results.filter((result) => finishedWatchOf(result) && isOk(result)).length;
   const skipped = results.filter(({ kind }) => kind === 'skipped').length;
   const verdict = `${completed} of ${results.length - skipped} runs completed`;
   return skipped > 0 ? `${verdict}, ${skipped} skipped` : verdict;
 }
 
-/** For one run, what to do about how it ended; for many, how many completed. */
-async function printWhatIsNext(
-  results: ArgumentResult[],
-  { quiet }: ReportOptions,
-  { context, hintProject }: Session,
-): Promise<void> {
-  const [first] = results;
+/** For one run, what to do about how it ended; for many, how to watch those that were left. */
+function nextOf(results: ArgumentResult[], hintProject: string | undefined): string | undefined {
   if (results.length > 1) {
-    if (!quiet && results.some(finishedWatchOf)) await printSentence(verdictOf(results), context);
     const left = results.filter((result) => result.kind === 'followed' && isLeft(result.watched)).length;
-    if (left > 0) {
-      const go = left === 1 ? '1 run goes on: follow it' : `${left} runs go on: follow them`;
-      await printNextStep(`${go} ${againWithAll}`, context);
-    }
-    return;
+    if (left === 0) return undefined;
+    return `${left === 1 ? '1 run goes on: follow it' : `${left} runs go on: follow them`} ${againWithAll}`;
   }
+  const [first] = results;
   const watched = first && finishedWatchOf(first);
-  if (!watched || problemOf(first)) return;
-  const next = nextStepOf(watched.run, watched.execution.status, watched.result?.error?.type, hintProject);
-  if (next) await printNextStep(next, context);
+  if (!watched || problemOf(first)) return undefined;
+  return nextStepOf(watched.run, watched.execution.status, watched.result?.error?.type, hintProject);
 }
 
-const aboutOf = (result: ArgumentResult): string => nameOf(targetOf(result));
-
-export const exitCodeOfResult = (result: ArgumentResult): number => exitCodeOf(exitNameOfResult(result));
+export const isOk = (result: ArgumentResult): boolean => exitCodeOf(exitNameOfResult(result)) === 0;

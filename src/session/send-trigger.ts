@@ -1,7 +1,7 @@
 import type { UnresolvedTrigger } from '../journal/journal.ts';
 import { createTriggerRecord } from '../journal/trigger-record.ts';
 import { defaults } from '../runs/defaults.ts';
-import type { Fault } from '../runs/fault.ts';
+import type { RetryOptions } from '../runs/retry.ts';
 import { nameOf, type Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
 import {
@@ -15,19 +15,28 @@ import type { Session } from './session.ts';
 
 export interface SendOptions extends KeyHistory {
   giveUpAfterMs?: number;
-  onRetry(fault: Fault, delayMs: number): void;
 }
 
 /** Sends one trigger, with retries, until an end of the protocol; the journal has it before the service. */
 export function sendTrigger(
   identity: TriggerIdentity,
   body: string,
-  { giveUpAfterMs = defaults.triggerGiveUpAfterMs, onRetry, ...history }: SendOptions,
-  { service, journal, processes, limiter, inTurn, context }: Session,
+  { giveUpAfterMs = defaults.triggerGiveUpAfterMs, ...history }: SendOptions,
+  { service, journal, processes, limiter, inTurn, reporter, context }: Session,
 ): Promise<TriggerResult> {
   const { clock, random, signal } = context;
   const isRepeat = history.earlier !== undefined;
   const record = createTriggerRecord(journal, { ...identity, body, isRepeat, process: processes.own });
+  const onRetry: RetryOptions['onRetry'] = (fault, retryInMs, { failures, silentMs }) =>
+    reporter.observe({
+      event: 'attempt_failed',
+      operation: 'trigger',
+      target: identity.target,
+      fault,
+      failures,
+      silentMs: silentMs(),
+      retryInMs,
+    });
   const ports = { service, record, limiter, inTurn, clock, random, signal, giveUpAfterMs, onRetry };
   return triggerRun(identity, body, ports, history);
 }
@@ -62,5 +71,6 @@ function warnOfOpenTriggers(target: Target, session: Session): void {
     .filter(({ reason, ageMs }) => reason !== undefined || ageMs > justSentMs);
   if (open.every(({ idempotencyKey }) => sentKeys.has(idempotencyKey))) return;
   const earlier = `an earlier trigger of ${nameOf(target)} may or may not have started a run`;
-  reporter.say(`${earlier}: settle it with \`runctl recover\``);
+  const message = `${earlier}: settle it with \`runctl recover\``;
+  reporter.observe({ event: 'warning', name: 'unresolved_trigger', message, target });
 }

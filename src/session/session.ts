@@ -2,9 +2,9 @@ import type { Settings } from '../config/settings.ts';
 import { type Context, endedBy } from '../context.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Processes } from '../journal/processes.ts';
-import { createReporter } from '../render/create-reporter.ts';
 import type { OutputOptions } from '../render/output.ts';
-import type { Reporter } from '../render/reporter.ts';
+import { createFollowReporter } from '../render/reporter.ts';
+import type { Reporter } from '../runs/events.ts';
 import type { RateLimiter } from '../runs/rate-limiter.ts';
 import type { Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
@@ -38,14 +38,10 @@ export interface Session {
   debug?(line: string): void;
 }
 
-/** The session with a reporter for this many runs. */
-export async function withReporter(
-  session: Session,
-  flags: OutputOptions & { bell?: boolean },
-  runs: number,
-): Promise<Session> {
+/** The session with a reporter for this many runs, which has to be stopped. */
+export async function withReporter(session: Session, flags: OutputOptions, runs: number): Promise<Session> {
   const { context, history } = session;
-  return { ...session, runs, reporter: await createReporter({ ...flags, runs, history }, context) };
+  return { ...session, runs, reporter: await createFollowReporter(flags, { runs, history }, context) };
 }
 
 /** The session, which this signal ends, too. */

@@ -7,15 +7,14 @@ import {
   usedKeyProblem,
 } from '../problems/trigger-problems.ts';
 import { defaults } from '../runs/defaults.ts';
-import { formatDuration } from '../runs/duration.ts';
 import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';
-import { isFinal, nameOf, type Target } from '../runs/run.ts';
+import { isFinal, type Target } from '../runs/run.ts';
 import type { Execution, TriggerRequest } from '../runs/service.ts';
 import type { StartedTrigger, TriggerIdentity, TriggerResult } from '../runs/trigger.ts';
 import type { StartedExecution } from '../runs/trigger-record.ts';
 import type { KnownRun } from './find-run.ts';
 import { type Polled, pollKnownRun } from './poll-once.ts';
-import { earlierAttemptsOf, type SendOptions, sendTrigger, withOpenTriggerWarning } from './send-trigger.ts';
+import { earlierAttemptsOf, sendTrigger, withOpenTriggerWarning } from './send-trigger.ts';
 import type { Session } from './session.ts';
 import { createSlot } from './wait-for-slot.ts';
 
@@ -109,15 +108,7 @@ async function triggerOnce(
   const open = known?.state === 'open' ? known.trigger : undefined;
   if (open && open.account !== identity.account) return failed(otherAccountProblem(identity));
   if (open && open.ageMs > defaults.keyRetentionMs) return failed(expiredKeyProblem(identity));
-  const who = session.runs > 1 ? `${nameOf(target)}: ` : '';
-  const options: SendOptions = {
-    giveUpAfterMs: flags.giveUpAfterMs,
-    earlier: open && earlierAttemptsOf(open),
-    onRetry: ({ message }, delayMs) =>
-      session.reporter.say(
-        `${who}${message}; trying again with the same idempotency key in ${formatDuration(delayMs)}`,
-      ),
-  };
+  const options = { giveUpAfterMs: flags.giveUpAfterMs, earlier: open && earlierAttemptsOf(open) };
   session.sentKeys.add(idempotencyKey);
   // An idempotency key that was sent before goes with the bytes that it was sent with.
   const bytes = open?.body ?? body;

@@ -1,14 +1,13 @@
 import { noRunProblem } from '../problems/trigger-problems.ts';
+import type { CommandResult } from '../render/command-result.ts';
 import { wantsData } from '../render/output.ts';
 import { pause } from '../runs/clock.ts';
-import { formatDuration } from '../runs/duration.ts';
-import { nameOf } from '../runs/run.ts';
 import { createTurns } from '../runs/turns.ts';
-import type { ArgumentResult } from './argument-result.ts';
+import { type ArgumentResult, triggeredEvent } from './argument-result.ts';
 import { followWithReruns, type RerunFlags } from './follow-with-reruns.ts';
-import { createEarlyReport, reportResults } from './report.ts';
+import { createDoneReport, reportResults } from './report.ts';
 import { type Session, sessionEndedBy, withReporter } from './session.ts';
-import { type StartRequest, type StartResult, startRun } from './start-run.ts';
+import { type StartRequest, startRun } from './start-run.ts';
 
 /** More at once would only wait for each other. */
 const mostInFlight = 64;
@@ -24,7 +23,11 @@ export interface TriggerArgument extends StartRequest {
 }
 
 /** Starts each request side by side, and reports them in the order of the arguments. */
-export async function triggerAll(requests: TriggerArgument[], options: TriggerFlags, base: Session): Promise<number> {
+export async function triggerAll(
+  requests: TriggerArgument[],
+  options: TriggerFlags,
+  base: Session,
+): Promise<CommandResult> {
   const inTurn = createTurns(mostInFlight);
   const session = { ...(await withReporter(base, options, requests.length)), inTurn };
   const { context, reporter } = session;
@@ -34,19 +37,20 @@ export async function triggerAll(requests: TriggerArgument[], options: TriggerFl
     const idsAreData = !options.watch && !wantsData(options);
     const inOrder = createInOrder();
     const watching = sessionEndedBy(session, context.stdout.closed);
-    const reportEarly = createEarlyReport(session, options.watch ? requests.length : 0);
+    const reportDone = createDoneReport(session, options.watch ? requests.length : 0);
     const results = await Promise.all(
       requests.map(async (request, index): Promise<ArgumentResult> => {
         const flags = { ...options, idempotencyKey: request.idempotencyKey };
         const start = await startRun(request, flags, session);
-        const report = () => reportStart(start, idsAreData, session);
+        const report = () => {
+          if (idsAreData && 'run' in start) context.stdout.write(`${start.run.executionId}\n`);
+          reporter.observe(triggeredEvent(start, options.watch === true));
+        };
         if (idsAreData) inOrder(index, report);
         else report();
-        if (start.kind === 'skipped') reporter.notStarted?.(request.target);
-        if (start.kind === 'failed') reporter.notStarted?.(request.target, start.problem);
         const isFollowed = options.watch && start.kind !== 'skipped' && start.kind !== 'failed';
         const result = isFollowed ? await followWithReruns(request, start, flags, watching) : start;
-        reportEarly(result);
+        reportDone(result);
         return result;
       }),
     );
@@ -61,34 +65,9 @@ async function splay(splayMs: number | undefined, { reporter, context }: Session
   if (!splayMs) return;
   const { random, clock, signal } = context;
   const waitMs = random() * splayMs;
-  reporter.say(`waiting ${formatDuration(waitMs)} before starting`);
+  reporter.observe({ event: 'waiting', for: 'splay', nextMs: waitMs });
   await pause(waitMs, clock, signal);
   if (signal.aborted) throw noRunProblem(signal);
-}
-
-/** The id, the moment it is known: on stdout where ids are what is asked for. */
-function reportStart(start: StartResult, idsAreData: boolean, { reporter, context }: Session): void {
-  if (start.kind === 'failed') return;
-  if (start.kind === 'skipped') {
-    reporter.say(`${nameOf(start.target)} is already running: skipped, no run was started`);
-    return;
-  }
-  const { executionId, target } = start.run;
-  const wasRecovered = start.kind === 'started' && start.how === 'recovered';
-  const sentences = {
-    started: wasRecovered
-      ? `an earlier attempt, whose answer was lost, had started a run of ${nameOf(target)}`
-      : `started a run of ${nameOf(target)}`,
-    replayed: `this idempotency key has started a run of ${nameOf(target)} before: no new run was started`,
-    attached: `${nameOf(target)} is already running: this is the active run`,
-  };
-  const sentence = sentences[start.kind];
-  if (idsAreData) {
-    context.stdout.write(`${executionId}\n`);
-    reporter.say(`${sentence}; follow it with \`runctl watch ${executionId}\``);
-  } else {
-    reporter.say(`${sentence}: ${executionId}`);
-  }
 }
 
 /** Runs actions in the order of their indices, each as soon as all before it have run. */

@@ -1,10 +1,9 @@
 import type { Problem } from '../problems/problem.ts';
 import { noRunProblem, slotTimeoutProblem } from '../problems/trigger-problems.ts';
 import { pause } from '../runs/clock.ts';
-import { laterSignOfLifeMs } from '../runs/defaults.ts';
 import type { Fault } from '../runs/fault.ts';
 import { createPollSchedule, jitter } from '../runs/poll-schedule.ts';
-import { nameOf, type Run, type Target } from '../runs/run.ts';
+import type { Run, Target } from '../runs/run.ts';
 import type { TriggerIdentity } from '../runs/trigger.ts';
 import { type FollowFlags, timeoutMsOf, waitForOther } from './follow-run.ts';
 import type { Session } from './session.ts';
@@ -31,7 +30,6 @@ export function createSlot(
   const timeoutMs = timeoutMsOf(flags);
   const startMs = clock.elapsedMs();
   const schedule = createPollSchedule({ durationsMs: [] });
-  let reportedAtMs = Number.NEGATIVE_INFINITY;
   /** An active run that has finished, or that cannot be polled: if it is still in the way, only time helps. */
   let passedId: string | undefined;
   let finishedId: string | undefined;
@@ -43,14 +41,11 @@ export function createSlot(
       const refusedAtMs = clock.elapsedMs();
       const leftMs = startMs + timeoutMs - refusedAtMs;
       if (leftMs <= 0 || retryAfterMs > leftMs) return slotTimeoutProblem(timeoutMs, identity, fault);
-      if (fault.kind === 'already_active' && refusedAtMs - reportedAtMs >= laterSignOfLifeMs) {
-        reporter.say(`${nameOf(target)} is already running: waiting for it to end`);
-        reportedAtMs = refusedAtMs;
-      }
       let waitMs = 0;
       if (!active || active.executionId === passedId) {
         const gapMs = flags.intervalMs ?? jitter(schedule.gapMs(refusedAtMs - startMs), random);
         waitMs = Math.min(limiter.stretch(Math.max(leastGapMs, gapMs)), leftMs);
+        reporter.observe({ event: 'waiting', for: 'slot', target, nextMs: waitMs });
       } else {
         const watched = await waitForOther(active, { ...flags, giveUpAfterMs: undefined, timeoutMs: leftMs }, session);
         if (watched.kind === 'timed_out') return slotTimeoutProblem(timeoutMs, identity, fault);

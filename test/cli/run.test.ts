@@ -109,7 +109,8 @@ describe('bad input is refused with 2 and a line that names it', () => {
     const { code, out, err } = await typed(argv);
     expect(err).toContain(named);
     expect(err.trim().split('\n').length).toBeLessThanOrEqual(2);
-    if (argv.some((flag) => flag === '--json' || flag === '--events')) expect(JSON.parse(out).problem.code).toBe(2);
+    const document = argv.includes('--events') ? JSON.parse(out).document : argv.includes('--json') && JSON.parse(out);
+    if (document) expect(document.problem.code).toBe(2);
     else expect(out).toBe('');
     expect(code).toBe(2);
   });

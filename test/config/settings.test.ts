@@ -12,6 +12,7 @@ import {
   type SettingFlags,
 } from '../../src/config/settings.ts';
 import type { Context } from '../../src/context.ts';
+import { createLogReporter } from '../../src/render/log-reporter.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -248,7 +249,7 @@ describe('the API key', () => {
   ])('in a config file of mode %o is warned of: %j', async (mode, warning) => {
     const folder = withFile({ profiles: { default: { apiKey: 'test-key-123' } } }, mode);
     const memory = createMemory({ RUNCTL_CONFIG_DIR: folder });
-    await resolveSettings({}, memory);
+    await resolveSettings({}, { ...memory, reporter: createLogReporter(memory) });
     expect(memory.err().split('\n')).toHaveLength(warning ? 2 : 1);
     expect(memory.err()).toContain(warning);
     expect(memory.err()).not.toContain('test-key-123');

@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import type { Context, Sink } from '../../src/context.ts';
+import { silentReporter } from '../../src/runs/events.ts';
 import { createSecrets } from '../../src/secrets.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
@@ -26,6 +27,7 @@ export function createMemory(env: Record<string, string | undefined> = {}, input
     clock: createVirtualClock(),
     random: () => 0.5,
     secrets: createSecrets(),
+    reporter: silentReporter,
     signal: interrupt.signal,
     unicode: true,
     out: () => stdout.text,

@@ -3,8 +3,9 @@ import { runCli } from '../../src/cli/run.ts';
 import type { Env, Sink } from '../../src/context.ts';
 import { systemClock } from '../../src/process.ts';
 import { program } from '../../src/program.ts';
-import { hasColors, hasUnicode } from '../../src/render/terminal.ts';
+import { hasColors, hasUnicode } from '../../src/render/theme.ts';
 import type { Clock } from '../../src/runs/clock.ts';
+import { silentReporter } from '../../src/runs/events.ts';
 import { createSecrets } from '../../src/secrets.ts';
 
 export interface ProgramOptions {
@@ -43,6 +44,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
     clock,
     random: Math.random,
     secrets,
+    reporter: silentReporter,
     signal,
     unicode: hasUnicode(env),
   });

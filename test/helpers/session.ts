@@ -1,5 +1,4 @@
 import { openJournal } from '../../src/journal/journal.ts';
-import { silentReporter } from '../../src/render/create-reporter.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Service } from '../../src/runs/service.ts';
 import type { Session } from '../../src/session/session.ts';
@@ -33,7 +32,7 @@ export function createSession(
     journal: openJournal({ folder: undefined, nowMs: clock.nowMs, onTrouble() {} }),
     processes: { own: 'host 1 1', stateOf: () => 'ended' },
     limiter: createRateLimiter(10, clock),
-    reporter: silentReporter,
+    reporter: context.reporter,
     runs: 1,
     history: () => [],
     sentKeys: new Set(),

@@ -154,7 +154,7 @@ describe('states', () => {
     const { stderr, code } = await runProgram(['trigger', 'nightly', '--watch', '--timeout', '300ms', ...fast], {
       env,
     });
-    expect(stderr.match(/PONDERING, a state this version does not know/g)).toHaveLength(1);
+    expect(stderr.match(/PONDERING is a state this version does not know/g)).toHaveLength(1);
     expect(code).toBe(124);
   });
 });

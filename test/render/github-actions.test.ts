@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { Problem } from '../../src/problems/problem.ts';
-import { errorAnnotation, withoutCommands } from '../../src/render/github-actions.ts';
-import { jobSummary, type SummaryPart } from '../../src/render/job-summary.ts';
+import { errorAnnotation, jobSummary, type SummaryPart, withoutCommands } from '../../src/render/github-actions.ts';
 
 test.each([
   ['nightly FAILED', 'it broke', '::error title=nightly FAILED::it broke\n'],
@@ -41,34 +40,34 @@ function failed(about: string, message: string): SummaryPart {
   };
 }
 
-test('a job summary has a heading and a block for each run', async () => {
-  const text = await jobSummary([failed('nightly', 'the mail server said no'), failed('weekly', 'so did this one')]);
+test('a job summary has a heading and a block for each run', () => {
+  const text = jobSummary([failed('nightly', 'the mail server said no'), failed('weekly', 'so did this one')]);
   expect(text.match(/^### .*$/gm)).toEqual(['### ✖ FAILED nightly', '### ✖ FAILED weekly']);
   expect(text).toContain('error  step_failed: the mail server said no');
   expect(text).toContain(executionId);
 });
 
-test('a heading of a job summary shows a name that is Markdown or HTML as it is', async () => {
-  const text = await jobSummary([failed('<img src=x> **a** [b](c) | `d`', '')]);
+test('a heading of a job summary shows a name that is Markdown or HTML as it is', () => {
+  const text = jobSummary([failed('<img src=x> **a** [b](c) | `d`', '')]);
   expect(text.split('\n')[0]).toBe('### ✖ FAILED \\<img src\\=x\\> \\*\\*a\\*\\* \\[b\\]\\(c\\) \\| \\`d\\`');
 });
 
-test('text of the service cannot end the block of a job summary', async () => {
-  const text = await jobSummary([failed('nightly', 'a ```` b')]);
+test('text of the service cannot end the block of a job summary', () => {
+  const text = jobSummary([failed('nightly', 'a ```` b')]);
   expect(text.match(/^`+.*$/gm)).toEqual(['`````text', '`````']);
 });
 
-test('a job summary of an endless text is cut, for one of more than 1 MiB is refused', async () => {
-  expect((await jobSummary([failed('nightly', 'x'.repeat(2_000_000))])).length).toBeLessThan(70_000);
+test('a job summary of an endless text is cut, for one of more than 1 MiB is refused', () => {
+  expect(jobSummary([failed('nightly', 'x'.repeat(2_000_000))]).length).toBeLessThan(70_000);
 });
 
-test('a trigger that failed is in the job summary with its hint', async () => {
+test('a trigger that failed is in the job summary with its hint', () => {
   const problem = new Problem({ name: 'no_credits', message: 'the AI credit balance is 0', hint: 'top up' });
-  expect(await jobSummary([{ about: 'nightly', problem }])).toBe(
+  expect(jobSummary([{ about: 'nightly', problem }])).toBe(
     '### ✖ nightly\\: no\\_credits\n\n```text\nthe AI credit balance is 0\ntop up\n```\n\n',
   );
 });
 
-test('a run that was only started is not in the job summary', async () => {
-  expect(await jobSummary([{ about: 'nightly' }])).toBe('');
+test('a run that was only started is not in the job summary', () => {
+  expect(jobSummary([{ about: 'nightly' }])).toBe('');
 });

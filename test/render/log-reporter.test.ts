@@ -1,58 +1,144 @@
 import { describe, expect, test } from 'vitest';
-import { Problem } from '../../src/problems/problem.ts';
-import { createLineReporter } from '../../src/render/log-reporter.ts';
-import type { ReportedEvent } from '../../src/render/reporter.ts';
-import { lastConfirmed } from '../../src/render/state.ts';
+import { createLogReporter } from '../../src/render/log-reporter.ts';
+import { lastConfirmed } from '../../src/render/status.ts';
+import type { RunEvent } from '../../src/runs/events.ts';
 import { createMemory } from '../helpers/memory-context.ts';
-import { executionId, fault, run } from '../helpers/scripted-service.ts';
+import { executionId, fault, run, target } from '../helpers/scripted-service.ts';
 
 const execution = (status: string) => ({ status, document: {} });
 const known = { run, execution: execution('RUNNING'), ageMs: 15_000 };
-const failed = (failures: number, silentMs: number): ReportedEvent => {
+const failed = (failures: number, silentMs: number): RunEvent => {
   const { fault: gateway } = fault('unavailable', { message: 'the service answered 502' });
-  return { event: 'poll_failed', fault: gateway, failures, silentMs, retryInMs: 2_000, ...known };
+  return {
+    event: 'attempt_failed',
+    operation: 'status',
+    fault: gateway,
+    failures,
+    silentMs,
+    retryInMs: 2_000,
+    ...known,
+  };
 };
-const waiting: ReportedEvent = { event: 'waiting', nextPollMs: 5_000, ...known };
+const waiting: RunEvent = { event: 'waiting', for: 'poll', nextMs: 5_000, ...known };
+
+const done = (pending: number) =>
+  ({ event: 'run_done', run, document: {}, pending, failure: { message: 'it broke', endsAll: false } }) as const;
+
+describe('a sentence of a log', () => {
+  const triggered = { event: 'triggered', run, isWatched: true } as const;
+  const slot = { event: 'waiting', for: 'slot', target, nextMs: 1_000 } as const;
+  const { fault: lost } = fault('lost', { message: 'the answer was lost' });
+  test.each<[RunEvent, string]>([
+    [{ ...triggered, how: 'started' }, `started a run of nightly: ${executionId}`],
+    [
+      { ...triggered, how: 'started', isWatched: false },
+      `started a run of nightly; follow it with \`runctl watch ${executionId}\``,
+    ],
+    [{ ...triggered, how: 'recovered' }, `an earlier attempt had started a run of nightly: ${executionId}`],
+    [
+      { ...triggered, how: 'replayed' },
+      `this key has started a run of nightly before: no new run was started: ${executionId}`,
+    ],
+    [{ ...triggered, how: 'attached' }, `nightly is already running: this is the active run: ${executionId}`],
+    [
+      { event: 'triggered', how: 'skipped', target, isWatched: false },
+      'nightly is already running: skipped, no run was started',
+    ],
+    [
+      {
+        event: 'attempt_failed',
+        operation: 'trigger',
+        target,
+        fault: lost,
+        failures: 1,
+        silentMs: 0,
+        retryInMs: 2_000,
+      },
+      'nightly: the answer was lost; trying again with the same key in 2s',
+    ],
+    [{ event: 'waiting', for: 'splay', nextMs: 90_000 }, 'waiting 1m 30s before starting'],
+    [slot, 'nightly is already running: waiting for it to end'],
+    [{ ...slot, ...known }, 'nightly is already running: waiting for it to end'],
+    [{ event: 'rerun', run, errorType: 'reaped' }, 'nightly ended with reaped: starting it again'],
+    [done(1), 'nightly: it broke'],
+    [
+      { event: 'warning', name: 'journal_unavailable', message: 'the journal cannot be written' },
+      'runctl: the journal cannot be written',
+    ],
+  ])('of %j is: %s', (event, sentence) => {
+    const memory = createMemory();
+    createLogReporter(memory).observe(event);
+    expect(memory.err()).toBe(`${sentence}\n`);
+  });
+
+  test('is written of a wait for another run every five minutes', async () => {
+    const memory = createMemory();
+    const { observe } = createLogReporter(memory);
+    for (let second = 0; second <= 660; second += 5) {
+      observe(slot);
+      await memory.clock.sleep(5_000);
+    }
+    expect(memory.err().match(/waiting/g)).toHaveLength(3);
+  });
+
+  test('is written of a warning once', () => {
+    const memory = createMemory();
+    const { observe } = createLogReporter(memory);
+    for (const message of ['a', 'b', 'a']) observe({ event: 'warning', name: 'hook_failed', message });
+    expect(memory.err()).toBe('runctl: a\nrunctl: b\n');
+  });
+
+  test.each([{ quiet: true }, { events: true }])(
+    'is written where %j is asked for of warnings that need somebody',
+    (asked) => {
+      const memory = createMemory();
+      const { observe } = createLogReporter(memory, asked);
+      observe({ ...triggered, how: 'started' });
+      observe({ event: 'warning', name: 'unknown_status', message: 'PAUSED is unknown', run });
+      observe({ event: 'warning', name: 'hook_failed', message: 'it ended with 1', run });
+      observe({ event: 'status', run, execution: execution('RUNNING'), changed: true });
+      expect(memory.err()).toBe('runctl: it ended with 1\n');
+    },
+  );
+});
 
 describe('a log', () => {
-  test.each<[ReportedEvent, string]>([
+  test.each<[RunEvent, string]>([
     [{ event: 'status', run, execution: execution('RUNNING'), changed: true }, `RUNNING (run ${executionId})`],
-    [
-      { event: 'status', run, execution: execution('PAUSED'), changed: true },
-      `PAUSED, a state this version does not know: following on (run ${executionId})`,
-    ],
     [failed(1, 0), 'no good answer: the service answered 502; last seen RUNNING 15s ago; asking again in 2s'],
     [{ event: 'service_back', run, afterMs: 95_000 }, 'answers again after 1m 35s'],
     [{ event: 'final', run, execution: execution('COMPLETED') }, 'COMPLETED'],
-  ])('says of %j: %s', async (event, words) => {
+  ])('says of %j: %s', (event, words) => {
     const memory = createMemory();
-    (await createLineReporter(memory)).observe(event);
+    createLogReporter(memory).observe(event);
     expect(memory.err()).toBe(`2026-01-02T03:04:05Z nightly ${words}\n`);
     expect(memory.out()).toBe('');
   });
 
-  test.each<[string, ReportedEvent]>([
+  test.each<[string, RunEvent]>([
     ['a look that changes nothing', { event: 'status', run, execution: execution('RUNNING'), changed: false }],
     [
       'the look that finds the end, which is told as that',
       { event: 'status', run, execution: execution('FAILED'), changed: true },
     ],
-    ['a trigger, which is told as it happens', { event: 'triggered', run, replayed: false }],
     [
-      'a problem, which is told at the end',
-      { event: 'problem', run, problem: new Problem({ name: 'usage', message: 'x' }) },
+      'a trigger that failed, which is reported at the end',
+      { event: 'triggered', how: 'not_started', target, isWatched: true },
     ],
+    ['the end of the last run, which is reported in full', done(0)],
+    ['an interruption of one of several', { ...done(1), failure: { message: 'interrupted', endsAll: true } }],
+    ['the end of the command', { event: 'done', exitCode: 0 }],
     ['a wait just begun', waiting],
-  ])('says nothing of %s', async (_, event) => {
+  ])('says nothing of %s', (_, event) => {
     const memory = createMemory();
-    (await createLineReporter(memory)).observe(event);
+    createLogReporter(memory).observe(event);
     expect(memory.err()).toBe('');
   });
 
   /** The minutes at which a line is written when the same happens every five seconds. */
-  const minutesOf = async (event: ReportedEvent, minutes: number) => {
+  const minutesOf = async (event: RunEvent, minutes: number) => {
     const memory = createMemory();
-    const { observe } = await createLineReporter(memory);
+    const { observe } = createLogReporter(memory);
     for (let second = 0; second <= minutes * 60; second += 5) {
       observe(event);
       await memory.clock.sleep(5_000);
@@ -70,21 +156,22 @@ describe('a log', () => {
     expect(await minutesOf(failed(7, 60_000), 22)).toEqual([1, 6, 11, 16, 21]);
   });
 
-  test('holds neither a line break, an escape nor a control character of the service', async () => {
+  test('holds neither a line break, an escape nor a control character of the service', () => {
     const memory = createMemory();
-    const { observe, say } = await createLineReporter(memory);
+    const { observe } = createLogReporter(memory);
     const hostile = 'a\r\nb\u001B[2Jc\u202Ed\u0007';
     const named = { ...run, target: { ...run.target, automationName: hostile } };
     observe({ event: 'status', run: named, execution: execution(hostile), changed: true });
     observe({
-      event: 'poll_failed',
+      event: 'attempt_failed',
+      operation: 'status',
       fault: fault('lost', { message: hostile }).fault,
       failures: 1,
       silentMs: 0,
       retryInMs: 1,
       ...known,
     });
-    say(hostile);
+    observe({ event: 'warning', name: 'hook_failed', message: hostile });
     expect(memory.err().split('\n')).toHaveLength(4);
     expect(memory.err().replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202E]/u);
   });

@@ -6,7 +6,7 @@ import { createTheme } from '../../src/render/theme.ts';
 import { widthOf } from '../../src/render/width.ts';
 import { executionId, target } from '../helpers/scripted-service.ts';
 
-const plain = await createTheme({ colors: false, unicode: true });
+const plain = createTheme({ colors: false, unicode: true });
 const nowMs = Date.UTC(2026, 10, 21, 9);
 const ago = (ms: number) => new Date(nowMs - ms).toISOString();
 const minute = 60_000;

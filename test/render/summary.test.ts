@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { summary } from '../../src/render/summary.ts';
-import { createTheme } from '../../src/render/theme.ts';
+import { createTheme, loadColors } from '../../src/render/theme.ts';
 import { executionId, run } from '../helpers/scripted-service.ts';
 
-const plain = await createTheme({ colors: false, unicode: true });
-const ascii = await createTheme({ colors: false, unicode: false });
-const colored = await createTheme({ colors: true, unicode: true });
+await loadColors({ colors: true });
+const plain = createTheme({ colors: false, unicode: true });
+const ascii = createTheme({ colors: false, unicode: false });
+const colored = createTheme({ colors: true, unicode: true });
 
 const times = { startedAt: '2026-01-02T03:00:00Z', completedAt: '2026-01-02T03:04:12Z' };
 const execution = (status: string, fields = {}) => ({ status, document: {}, ...times, ...fields });

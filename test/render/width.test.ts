@@ -5,8 +5,8 @@ import { createTheme } from '../../src/render/theme.ts';
 import { cutTo, padTo, widthOf } from '../../src/render/width.ts';
 import { propertyRuns } from '../helpers/property-runs.ts';
 
-const theme = await createTheme({ colors: false, unicode: true });
-const ascii = await createTheme({ colors: false, unicode: false });
+const theme = createTheme({ colors: false, unicode: true });
+const ascii = createTheme({ colors: false, unicode: false });
 
 const lines = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 60, size: 'max' }),

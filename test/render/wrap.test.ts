@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createTheme, renderMarkup } from '../../src/render/theme.ts';
+import { createTheme, loadColors, renderMarkup } from '../../src/render/theme.ts';
 import { wrap } from '../../src/render/wrap.ts';
 
 const word = fc.stringMatching(/^[!-~]{1,12}$/);
@@ -25,7 +25,8 @@ test('escape sequences take no room', () => {
 });
 
 test('what is to be typed stays on one line, and in backquotes where there is no colour', async () => {
-  const [plain, colored] = await Promise.all([false, true].map((colors) => createTheme({ colors, unicode: true })));
+  await loadColors({ colors: true });
+  const [plain, colored] = [false, true].map((colors) => createTheme({ colors, unicode: true }));
   if (!plain || !colored) throw new Error('no theme');
   const sentence = 'settle it with `runctl recover --max-age 2d`, then go on';
   expect(renderMarkup(sentence, plain, { columns: 24 })).toBe(

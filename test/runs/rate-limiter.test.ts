@@ -26,6 +26,14 @@ describe('a rate limiter', () => {
     expect(await sentMs(10, atOnce(13))).toEqual([...atOnce(10), 100, 200, 300]);
   });
 
+  test('reports how long each request waits for its turn', async () => {
+    const clock = createVirtualClock();
+    const waits: number[] = [];
+    const limiter = createRateLimiter(0.5, clock, (waitMs) => waits.push(waitMs));
+    await Promise.all(atOnce(3).map(() => limiter.take(signal)));
+    expect(waits).toEqual([2000, 4000]);
+  });
+
   test('of a thousand a second lets no more than ten go at once at the start', async () => {
     expect(await sentMs(1000, atOnce(13))).toEqual([...atOnce(10), 1, 2, 3]);
   });

@@ -191,7 +191,7 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
     const { journal, context } = session;
     if (use.command === 'recover') {
       const recoveries = [];
-      const flags = { maxAgeMs: 24 * 3_600_000, onRetry() {} };
+      const flags = { maxAgeMs: 24 * 3_600_000 };
       for await (const recovery of recoverTriggers(flags, session)) recoveries.push(recovery);
       return { recoveries };
     }

@@ -54,7 +54,7 @@ describe('a watch', () => {
   test('reports every minute that it waits, however rarely it polls', async () => {
     const service = scriptedService({ status: [running(), state('COMPLETED')], result: [resultOf('COMPLETED')] });
     const { events } = await watch(service, { schedule: { gapMs: () => 2.5 * minute } });
-    const waits = events.flatMap((event) => (event.event === 'waiting' ? [event.nextPollMs] : []));
+    const waits = events.flatMap((event) => (event.event === 'waiting' ? [event.nextMs] : []));
     expect(waits).toEqual([2.5 * minute, 1.5 * minute, 0.5 * minute]);
     expect(service.calls.status).toBe(2);
   });
@@ -82,8 +82,8 @@ describe('a watch', () => {
   test('reports an outage and its end', async () => {
     const status = [running(), fault('lost'), fault('unavailable'), running(), state('COMPLETED')];
     const { events, names } = await watch(scriptedService({ status, result: [resultOf('COMPLETED')] }));
-    expect(names).toEqual(['status', 'poll_failed', 'poll_failed', 'service_back', 'status', 'status', 'final']);
-    expect(events.filter(({ event }) => event === 'poll_failed')).toMatchObject([
+    expect(names).toEqual(['status', 'attempt_failed', 'attempt_failed', 'service_back', 'status', 'status', 'final']);
+    expect(events.filter(({ event }) => event === 'attempt_failed')).toMatchObject([
       { failures: 1, silentMs: 0, retryInMs: 250, execution: { status: 'RUNNING' }, ageMs: 10_000 },
       { failures: 2, silentMs: 250, retryInMs: 500, execution: { status: 'RUNNING' }, ageMs: 10_250 },
     ]);

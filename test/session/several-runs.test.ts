@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { exitCodeOfAll } from '../../src/problems/exit-codes.ts';
+import { type CommandResult, printResult } from '../../src/render/command-result.ts';
+import { createReporter, type ReporterOptions } from '../../src/render/reporter.ts';
 import type { Clock } from '../../src/runs/clock.ts';
 import { nameOf, type Run } from '../../src/runs/run.ts';
 import type { Service } from '../../src/runs/service.ts';
 import { followAll } from '../../src/session/follow-runs.ts';
+import type { Session } from '../../src/session/session.ts';
 import { triggerAll } from '../../src/session/trigger-runs.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { fault, projectId, resultOf, state } from '../helpers/scripted-service.ts';
@@ -22,20 +26,20 @@ const targetOf = (number: number) => ({
 
 const runOf = (number: number): Run => ({ target: targetOf(number), executionId: idOf(number) });
 
-interface ProblemEvent {
+interface EventLine {
+  event: string;
+  how?: string;
   executionId: string | null;
-  problem?: { started: string };
-  /** In the last event. */
-  document?: { status: string; problem: { started: string } }[];
+  document: { executionId?: string; status?: string; output?: string; problem?: { started: string } };
 }
 
-/** Those of `--events`. */
-const problemsIn = (text: string): ProblemEvent[] =>
+/** The lines of `--events`. */
+const eventsIn = (text: string, name = ''): EventLine[] =>
   text
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
-    .filter(({ event }) => event === 'problem');
+    .filter(({ event }) => name === '' || event === name);
 
 /** Runs of ten minutes, each of an automation of its own, in virtual time. */
 function createStage(changes: (elapsedMs: () => number, sleep: Clock['sleep']) => Partial<Service> = () => ({})) {
@@ -57,7 +61,13 @@ function createStage(changes: (elapsedMs: () => number, sleep: Clock['sleep']) =
     result: async ({ executionId }) => resultOf('COMPLETED', { document: { executionId } }),
     ...changes(clock.elapsedMs, clock.sleep),
   };
-  const session = createSession(service, { context, history: () => record });
+  /** Runs a command as the command line does: with its reporter, and its result printed. Returns the exit code. */
+  const command = async (flags: ReporterOptions, run: (session: Session) => Promise<CommandResult>) => {
+    const own = { ...context, reporter: createReporter(flags, context) };
+    const result = await run(createSession(service, { context: own, history: () => record }));
+    printResult(result, flags, own);
+    return exitCodeOfAll(result.exitNames ?? []);
+  };
   const numbers = (count: number) => Array.from({ length: count }, (_, number) => number);
   const stage = {
     polls,
@@ -65,16 +75,20 @@ function createStage(changes: (elapsedMs: () => number, sleep: Clock['sleep']) =
     out: context.out,
     watch: (count: number, flags = {}) => stage.follow(numbers(count).map(runOf), flags),
     follow: (runs: Run[], flags = {}) =>
-      followAll(
-        runs.map((run) => ({ run })),
-        { plural: runs.length > 1, ...flags },
-        session,
+      command(flags, (session) =>
+        followAll(
+          runs.map((run) => ({ run })),
+          { plural: runs.length > 1, ...flags },
+          session,
+        ),
       ),
     trigger: (count: number, flags = {}) =>
-      triggerAll(
-        numbers(count).map((number) => ({ target: targetOf(number), body: '{}' })),
-        { watch: true, ...flags },
-        session,
+      command(flags, (session) =>
+        triggerAll(
+          numbers(count).map((number) => ({ target: targetOf(number), body: '{}' })),
+          { watch: true, ...flags },
+          session,
+        ),
       ),
   };
   return stage;
@@ -129,10 +143,10 @@ test('a run that has ended by then keeps its result, and one that is left has no
     },
   }));
   expect(await watch(3, { failFast: true, events: true })).toBe(1);
-  const lines = out().trim().split('\n');
-  expect(problemsIn(out())).toEqual([]);
-  const [, ended] = JSON.parse(lines.at(-1) ?? '').document;
-  expect(ended).toMatchObject({ executionId: idOf(1), output: 'done' });
+  const done = eventsIn(out(), 'run_done');
+  expect(done).toHaveLength(3);
+  expect(done.filter(({ document }) => document.problem)).toEqual([]);
+  expect(done.find(({ executionId }) => executionId === idOf(1))?.document).toMatchObject({ output: 'done' });
 });
 
 describe('a run that is named twice', () => {
@@ -164,7 +178,7 @@ describe('a run that is named twice', () => {
   });
 });
 
-test('a rerun that is refused is a problem of the run that it was to follow', async () => {
+test('a rerun that is refused is announced, started by no run, and a problem of the run that it was to follow', async () => {
   let triggers = 0;
   const { trigger, out } = createStage(() => ({
     trigger: async () =>
@@ -176,19 +190,27 @@ test('a rerun that is refused is a problem of the run that it was to follow', as
       resultOf('FAILED', { error: { type: executionId === idOf(1) ? 'flaky' : 'broken' } }),
   }));
   expect(await trigger(2, { events: true, rerunOn: ['flaky'] })).toBe(11);
-  const [told, last] = problemsIn(out());
-  expect([told?.executionId, last?.executionId]).toEqual([idOf(1), null]);
-  // What became of the rerun does not undo how the run had ended.
-  expect(last?.document).toMatchObject([{ status: 'FAILED', problem: { name: 'bad_response', started: 'yes' } }, {}]);
+  const rerun = eventsIn(out()).findIndex(({ event }) => event === 'rerun');
+  expect(eventsIn(out()).slice(rerun, rerun + 3)).toMatchObject([
+    { event: 'rerun', executionId: idOf(1), errorType: 'flaky' },
+    { event: 'triggered', executionId: null, how: 'not_started' },
+    // What became of the rerun does not undo how the run had ended.
+    {
+      event: 'run_done',
+      executionId: idOf(1),
+      document: { status: 'FAILED', problem: { name: 'bad_response', started: 'yes' } },
+    },
+  ]);
 });
 
-test('the events of a trigger say that a run was started, as its document does', async () => {
+test('each run that a trigger started is done once, with a document that says that it was started', async () => {
   const { trigger, out } = createStage();
   expect(await trigger(2, { events: true, timeoutMs: minute })).toBe(124);
-  const problems = problemsIn(out()).flatMap(
-    ({ problem, document = [] }) => problem ?? document.map((one) => one.problem),
-  );
-  expect(problems.map(({ started }) => started)).toEqual(['yes', 'yes', 'yes', 'yes']);
+  const done = eventsIn(out(), 'run_done');
+  expect(done.map(({ executionId, document }) => [executionId, document.problem?.started])).toEqual([
+    [idOf(0), 'yes'],
+    [idOf(1), 'yes'],
+  ]);
 });
 
 test('what was skipped is no run that did not complete', async () => {

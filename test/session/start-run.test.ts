@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
-import type { ReportedEvent, Reporter } from '../../src/render/reporter.ts';
+import type { Reporter, RunEvent } from '../../src/runs/events.ts';
 import type { Service } from '../../src/runs/service.ts';
 import { type StartFlags, startRun } from '../../src/session/start-run.ts';
 import { createMemory } from '../helpers/memory-context.ts';
@@ -32,17 +32,12 @@ function createMachine() {
         return service.trigger(...args);
       },
     };
-    const events: ReportedEvent[] = [];
-    const said: string[] = [];
-    const reporter: Reporter = {
-      say: (line) => said.push(line),
-      observe: (event) => events.push(event),
-      stop() {},
-    };
+    const events: RunEvent[] = [];
+    const reporter: Reporter = { observe: (event) => events.push(event), stop() {} };
     const session = createSession(timed, { context, reporter, account, journal: journal() });
     const start = await startRun({ target, body: '{}' }, flags, session);
     const problem = start.kind === 'failed' ? start.problem : undefined;
-    return { start, problem, calls: service.calls, triggeredAtMs, events, said, limiter: session.limiter };
+    return { start, problem, calls: service.calls, triggeredAtMs, events, limiter: session.limiter };
   }
   return { trigger, journal, clock };
 }
@@ -139,7 +134,7 @@ describe('--if-active wait', () => {
   test('reports the progress of the active run, as that of another, and starts one when it has finished', async () => {
     const { trigger, journal } = createMachine();
     const ours = executionId.replace(/^./, '0');
-    const { start, events, said } = await trigger(
+    const { start, events } = await trigger(
       {
         trigger: [conflict(), running({ executionId: ours })],
         status: [running(), fault('unavailable'), running(), state('FAILED')],
@@ -148,13 +143,14 @@ describe('--if-active wait', () => {
     );
     expect(start).toMatchObject({ kind: 'started', run: { executionId: ours } });
     expect(new Set(events.map(({ event }) => event))).toEqual(
-      new Set(['status', 'waiting', 'poll_failed', 'service_back']),
+      new Set(['status', 'waiting', 'attempt_failed', 'service_back']),
     );
     expect(events.every(({ isOther }) => isOther)).toBe(true);
     expect(events).not.toContainEqual(
       expect.objectContaining({ execution: expect.objectContaining({ status: 'FAILED' }) }),
     );
-    expect(said).toEqual(['nightly is already running: waiting for it to end']);
+    const waits = events.flatMap((event) => (event.event === 'waiting' ? [event.for] : []));
+    expect(new Set(waits)).toEqual(new Set(['slot']));
     expect(journal().find(executionId, { baseUrl })?.status).toBe('FAILED');
   });
 
@@ -232,11 +228,12 @@ describe('--if-active wait', () => {
     expect(clock.elapsedMs()).toBeGreaterThanOrEqual(4 * second);
   });
 
-  test('says now and then that it still waits for a run that nobody can name', async () => {
+  test('reports each wait for a run that nobody can name', async () => {
     const { trigger } = createMachine();
     const script = { trigger: [conflict({ executionId: undefined })] };
-    const { said, problem } = await trigger(script, { ...wait, timeoutMs: 660 * second });
-    expect(said).toHaveLength(3);
+    const { events, calls, problem } = await trigger(script, { ...wait, timeoutMs: 660 * second });
+    expect(events).toHaveLength(calls.trigger.length - 1);
+    expect(events[0]).toMatchObject({ event: 'waiting', for: 'slot', target, nextMs: expect.any(Number) });
     expect(problem?.exitCode).toBe(5);
   });
 });

@@ -1,0 +1,86 @@
+import type { Context } from '../context.ts';
+import { stringifyJson } from '../json-text.ts';
+import { signOfLifeMs } from '../runs/defaults.ts';
+import { aboutOf, type LastConfirmed, type Reporter, type RunEvent } from '../runs/events.ts';
+import type { JsonObject } from '../runs/json.ts';
+import { identityOf } from './document.ts';
+import { scrubProblem } from './output.ts';
+import { cleanJson } from './sanitize.ts';
+
+/** `--events`: one JSON object a line on stdout as things happen; the last one is `done`. */
+export function createEventReporter({ clock, stdout, secrets }: Context): Reporter {
+  let seq = 0;
+  const reportedAtMs = new Map<string, number>();
+
+  return {
+    observe(event) {
+      // A watch polls hundreds of times: only what changed is an event, and now and then a sign of life.
+      if (event.event === 'status' && !event.changed) return;
+      if (event.event === 'waiting') {
+        const key = JSON.stringify([event.for, aboutOf(event)]);
+        if (clock.elapsedMs() - (reportedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < signOfLifeMs) return;
+        reportedAtMs.set(key, clock.elapsedMs());
+      }
+      seq += 1;
+      const at = new Date(clock.nowMs()).toISOString();
+      const { message, document, ...fields } = fieldsOf(event);
+      const json = stringifyJson({
+        ...{ schema: 1, seq, at, event: event.event, ...identityOfEvent(event) },
+        ...fields,
+        ...(typeof message === 'string' && { message: secrets.scrub(message) }),
+        ...(document !== undefined && { document: scrubProblem(document as JsonObject, secrets) }),
+      });
+      stdout.write(`${stdout.isTTY ? cleanJson(json) : json}\n`);
+    },
+    stop() {},
+  };
+}
+
+function identityOfEvent(event: RunEvent): JsonObject {
+  const { target, executionId = null } = aboutOf(event) ?? {};
+  return {
+    ...(event.isOther ? { executionId: null, activeExecutionId: executionId } : { executionId }),
+    ...(target && identityOf(target)),
+  };
+}
+
+function fieldsOf(event: RunEvent): JsonObject {
+  switch (event.event) {
+    case 'triggered':
+      return { how: event.how, status: event.execution?.status ?? null };
+    case 'status':
+    case 'final':
+      return { status: event.execution.status };
+    case 'attempt_failed': {
+      const { operation, fault, failures, silentMs, retryInMs } = event;
+      return {
+        operation,
+        reason: fault.kind,
+        message: fault.message,
+        httpStatus: fault.httpStatus ?? null,
+        failures,
+        silentMs: Math.round(silentMs),
+        retryInMs: Math.round(retryInMs),
+        ...(event.operation !== 'trigger' && lastConfirmed(event)),
+      };
+    }
+    case 'service_back':
+      return { afterMs: Math.round(event.afterMs) };
+    case 'waiting':
+      return { for: event.for, nextMs: Math.round(event.nextMs), ...(event.run && lastConfirmed(event)) };
+    case 'rerun':
+      return { errorType: event.errorType };
+    case 'warning':
+      return { name: event.name, message: event.message };
+    case 'run_done':
+      return { document: event.document };
+    case 'done': {
+      const { exitCode, signal = null, document } = event;
+      return { exitCode, signal, document };
+    }
+  }
+}
+
+const lastConfirmed = ({ execution, ageMs = 0 }: LastConfirmed): JsonObject => ({
+  lastConfirmed: execution ? { status: execution.status, ageMs: Math.round(ageMs) } : null,
+});

@@ -1,0 +1,77 @@
+import type { Clock } from '../runs/clock.ts';
+import { laterSignOfLifeMs } from '../runs/defaults.ts';
+import { formatDuration } from '../runs/duration.ts';
+import type { RunEvent, WarningName } from '../runs/events.ts';
+import { nameOf } from '../runs/run.ts';
+
+/** Makes sentences of events, for people; undefined of an event that is none, or that was reported already. */
+export function createSentences(clock: Clock): (event: RunEvent) => string | undefined {
+  const warnings = new Set<string>();
+  /** By automation: when a wait for another run of it was reported last. */
+  const slotReportedAtMs = new Map<string, number>();
+
+  return (event) => {
+    if (event.event === 'warning') {
+      if (warnings.has(event.message)) return undefined;
+      warnings.add(event.message);
+    }
+    if (event.event === 'waiting' && event.for === 'slot') {
+      const name = nameOf(event.target ?? event.run.target);
+      const nowMs = clock.elapsedMs();
+      if (nowMs - (slotReportedAtMs.get(name) ?? Number.NEGATIVE_INFINITY) < laterSignOfLifeMs) return undefined;
+      slotReportedAtMs.set(name, nowMs);
+    }
+    return sentenceOf(event);
+  };
+}
+
+/** Warnings that ask nothing of anybody: `--quiet` leaves them out. */
+const harmless: readonly WarningName[] = ['agents_discontinued', 'unknown_status'];
+
+export const isShownQuietly = (event: RunEvent): boolean => event.event === 'warning' && !harmless.includes(event.name);
+
+function sentenceOf(event: RunEvent): string | undefined {
+  switch (event.event) {
+    case 'triggered':
+      return triggeredSentence(event);
+    case 'attempt_failed': {
+      if (event.operation !== 'trigger') return undefined;
+      const { target, fault, retryInMs } = event;
+      return `${nameOf(target)}: ${fault.message}; trying again with the same key in ${formatDuration(retryInMs)}`;
+    }
+    case 'waiting':
+      if (event.for === 'splay') return `waiting ${formatDuration(event.nextMs)} before starting`;
+      if (event.for !== 'slot') return undefined;
+      return `${nameOf(event.target ?? event.run.target)} is already running: waiting for it to end`;
+    case 'rerun':
+      return `${nameOf(event.run.target)} ended with ${event.errorType}: starting it again`;
+    case 'warning':
+      return `runctl: ${event.message}`;
+    case 'run_done': {
+      // While others are watched, which may take hours; in full it is reported at the end.
+      const { failure, pending } = event;
+      const isEarly = failure && !failure.endsAll && pending > 0;
+      return isEarly ? `${nameOf(event.target ?? event.run.target)}: ${failure.message}` : undefined;
+    }
+    case 'status':
+    case 'service_back':
+    case 'final':
+    case 'done':
+      return undefined;
+  }
+}
+
+function triggeredSentence({ how, run, target, isWatched }: Extract<RunEvent, { event: 'triggered' }>) {
+  const name = nameOf(target ?? run.target);
+  if (how === 'skipped') return `${name} is already running: skipped, no run was started`;
+  // A failure is reported when the command ends.
+  if (!run || how === 'not_started' || how === 'unknown') return undefined;
+  const sentences = {
+    started: `started a run of ${name}`,
+    recovered: `an earlier attempt had started a run of ${name}`,
+    replayed: `this key has started a run of ${name} before: no new run was started`,
+    attached: `${name} is already running: this is the active run`,
+  };
+  const { executionId } = run;
+  return `${sentences[how]}${isWatched ? `: ${executionId}` : `; follow it with \`runctl watch ${executionId}\``}`;
+}

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest';
+import { type CommandDefinition, flag } from '../../src/cli/define-command.ts';
+import { runCli } from '../../src/cli/run.ts';
+import type { Context } from '../../src/context.ts';
+import { usageProblem } from '../../src/problems/problem.ts';
+import type { CommandResult } from '../../src/render/command-result.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+
+type Run = (context: Context) => Promise<CommandResult | number>;
+
+/** Types `runctl test …flags`, where the command `test` is this function. */
+async function typed(run: Run, flags: string[] = [], crash: Promise<never>[] = []) {
+  const options = { json: flag('--json', ''), events: flag('--events', '') };
+  const command: CommandDefinition = { name: 'test', about: '', options, run: (_, __, context) => run(context) };
+  const context = createMemory();
+  const code = await runCli(['test', ...flags], { name: 'runctl', about: '', commands: [command] }, context, crash);
+  return { code, out: context.out(), err: context.err() };
+}
+
+const failed = usageProblem('it is wrong', 'make it right');
+const answer: CommandResult = {
+  exitNames: ['ok', 'run_failed'],
+  documents: [{ a: 1 }, { b: 2 }],
+  plural: true,
+  text: () => 'text\n',
+  problems: [{ problem: failed, about: 'nightly' }],
+  note: 'a note',
+  next: 'do `this`',
+};
+const problemLines = 'runctl: nightly: it is wrong\n  → make it right\n';
+
+describe('what a command answers with', () => {
+  test('is text on stdout, and on stderr what went wrong and what to do', async () => {
+    const err = `${problemLines}a note\n  → do \`this\`\n`;
+    expect(await typed(async () => answer)).toEqual({ code: 1, out: 'text\n', err });
+  });
+
+  test('is documents on stdout where --json asks for them, and on stderr what went wrong alone', async () => {
+    expect(await typed(async () => answer, ['--json'])).toEqual({
+      code: 1,
+      out: '[{"a":1},{"b":2}]\n',
+      err: problemLines,
+    });
+  });
+
+  test('may be an exit code alone', async () => {
+    expect(await typed(async () => 42)).toEqual({ code: 42, out: '', err: '' });
+  });
+});
+
+describe('with --events the last line is the end of the command,', () => {
+  const lastLine = async (run: Run, crash?: Promise<never>[]) => {
+    const { code, out } = await typed(run, ['--events'], crash);
+    return {
+      code,
+      lines: out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    };
+  };
+
+  test('with its exit code', async () => {
+    const { lines } = await lastLine(async () => answer);
+    expect(lines).toMatchObject([{ event: 'done', seq: 1, exitCode: 1, signal: null }]);
+  });
+
+  test('with the signal that ended it', async () => {
+    const { lines } = await lastLine(async () => ({ exitNames: ['interrupted_terminated'] }));
+    expect(lines).toMatchObject([{ event: 'done', exitCode: 143, signal: 'SIGTERM' }]);
+  });
+
+  test('numbered after what it reported before it failed', async () => {
+    const { code, lines } = await lastLine(async ({ reporter }) => {
+      reporter.observe({ event: 'warning', name: 'journal_unavailable', message: 'the disk is full' });
+      throw failed;
+    });
+    expect(code).toBe(2);
+    expect(lines).toMatchObject([
+      { event: 'warning', seq: 1 },
+      { event: 'done', seq: 2, exitCode: 2, document: { problem: { name: 'usage', message: 'it is wrong' } } },
+    ]);
+  });
+
+  test('also where nobody caught an error', async () => {
+    const crash = Promise.reject<never>(new Error('nobody caught this'));
+    const { code, lines } = await lastLine(() => new Promise(() => {}), [crash]);
+    expect(code).toBe(70);
+    expect(lines).toMatchObject([{ event: 'done', exitCode: 70, document: { problem: { name: 'bug' } } }]);
+  });
+});

@@ -28,8 +28,9 @@ export function pruneFiles(folder: string, nowMs: number): void {
   }
 }
 
+/** Of a file without a whole line nobody knows. */
 function isOld(records: readonly JournalRecord[], nowMs: number): boolean {
-  return records.every(({ at }) => nowMs - Date.parse(at) > yearMs);
+  return records.length > 0 && records.every(({ at }) => nowMs - Date.parse(at) > yearMs);
 }
 
 function recordsIn(path: string): JournalRecord[] {

@@ -310,7 +310,7 @@ describe('recover', () => {
       expect(code).toBe(0);
       expect(stdout.trim()).toBe(emulator.runs()[0]?.executionId);
       if (flags.length > 0) expect(stderr).toBe('');
-      else expect(stderr).toContain('trying again in');
+      else expect(stderr).toContain('trying again');
     }
   });
 

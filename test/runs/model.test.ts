@@ -101,6 +101,8 @@ interface Played {
   options: WorldOptions;
   /** The runs that were taken as ours for their time. */
   claimed: Set<string>;
+  /** The idempotency keys of their triggers, which are closed by that. */
+  claimedKeys: Set<string>;
   /** All requests to start a run so far, by machine. */
   sent: { machine: number; attempt: SentTrigger }[];
   isClear: boolean;
@@ -111,7 +113,7 @@ const keysOf = (use: Use, { world }: Played) =>
 
 /** What must hold whatever has happened. */
 function checkJournals(played: Played): void {
-  const { world, claimed, sent } = played;
+  const { world, claimed, claimedKeys, sent } = played;
   const runs = world.service.runs();
   for (const machine of [0, 1] as const) {
     const at = { machine } as Use;
@@ -122,20 +124,24 @@ function checkJournals(played: Played): void {
     const open = new Set(journal.unresolvedTriggers({ baseUrl }).map(({ idempotencyKey }) => idempotencyKey));
     const superseded = world.supersededIn(world.machineOf(at));
     const keys = new Set(sent.filter((each) => each.machine === machine).map(({ attempt }) => attempt.idempotencyKey));
-    for (const { executionId, idempotencyKey = '' } of runs.filter(({ idempotencyKey = '' }) =>
-      keys.has(idempotencyKey),
-    )) {
-      const isKnown = known.has(executionId) || open.has(idempotencyKey) || superseded.has(idempotencyKey);
-      const isSharedKey = sent.some(
-        (each) => each.machine !== machine && each.attempt.idempotencyKey === idempotencyKey,
-      );
-      expect(isKnown || isSharedKey, 'no run is lost').toBe(true);
-    }
     for (const { executionId, idempotencyKey } of records) {
       const run = runs.find((candidate) => candidate.executionId === executionId);
       if (!run || idempotencyKey === null || idempotencyKey === run.idempotencyKey) continue;
       // A process may have been killed after it had taken the run as its own, and before it could say so.
       if (!claimed.has(run.executionId)) checkClaim(run, machine, idempotencyKey, Number.POSITIVE_INFINITY, played);
+    }
+    for (const { executionId, idempotencyKey = '' } of runs.filter(({ idempotencyKey = '' }) =>
+      keys.has(idempotencyKey),
+    )) {
+      const isKnown =
+        known.has(executionId) ||
+        open.has(idempotencyKey) ||
+        superseded.has(idempotencyKey) ||
+        claimedKeys.has(idempotencyKey);
+      const isSharedKey = sent.some(
+        (each) => each.machine !== machine && each.attempt.idempotencyKey === idempotencyKey,
+      );
+      expect(isKnown || isSharedKey, 'no run is lost').toBe(true);
     }
   }
 }
@@ -149,11 +155,12 @@ function checkClaim(
   machine: 0 | 1,
   idempotencyKey: string,
   ownFirstMs: number,
-  { world, options, sent, claimed }: Played,
+  { world, options, sent, claimed, claimedKeys }: Played,
 ): void {
   expect(run, 'an id that was told is that of a run').toBeDefined();
   if (!run) return;
   claimed.add(run.executionId);
+  claimedKeys.add(idempotencyKey);
   tell(run.idempotencyKey === idempotencyKey ? 'ours by time' : "a schedule's, by time");
   if (options.hostSkewMs > 2 * second) return;
   const attempts = sent.flatMap(({ machine: sender, attempt }) =>
@@ -265,7 +272,7 @@ function checkNoneTwice({ world, sent }: Played): void {
 
 async function play(options: WorldOptions, sequence: Moment[]): Promise<void> {
   const world = createSimulation(join(scratch, String(count++)), options);
-  const played: Played = { world, options, claimed: new Set(), sent: [], isClear: true };
+  const played: Played = { world, options, claimed: new Set(), claimedKeys: new Set(), sent: [], isClear: true };
   for (const moment of sequence) {
     played.isClear &&= moment.uses.every(({ kill, conditions }) => !kill && conditions.every(isClear));
     const told = await Promise.all(

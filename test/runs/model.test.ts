@@ -179,6 +179,26 @@ function checkClaim(
 
 const firstSentMs = (use: Use, { world }: Played) => Math.min(...(world.sentBy.get(use) ?? []).map(({ atMs }) => atMs));
 
+/** The other half of the promise: a run in between, that a conflict names and nothing hides, is recovered. */
+function checkNoneMissed(use: Use, runs: TrueRun[], { world, options, sent }: Played): void {
+  const posts = (world.sentBy.get(use) ?? []).filter(({ wasSent }) => wasSent);
+  const { conflictId, idempotencyKey } = posts.at(-1) ?? {};
+  const run = runs.find(({ executionId }) => executionId === conflictId);
+  const attempts = sent.flatMap(({ machine, attempt }) =>
+    machine === use.machine && attempt.idempotencyKey === idempotencyKey ? [attempt] : [],
+  );
+  const firstMs = Math.min(...attempts.map(({ atMs }) => atMs));
+  const inDoubt = attempts.filter(({ isInDoubt, wasSent }) => isInDoubt && wasSent);
+  const isCalm = options.hostSkewMs === 0 && options.latencyMs <= 200 && !use.kill && world.disturbances === 0;
+  // All that could go wrong has gone wrong by the time of the question.
+  if (!run || !isCalm || use.conditions.length > posts.length || inDoubt.length === 0) return;
+  const known = world.journalOf(use).find(run.executionId, { baseUrl });
+  if (known?.idempotencyKey && known.idempotencyKey !== idempotencyKey) return;
+  const lastMs = Math.max(...inDoubt.map(({ atMs }) => atMs));
+  const isBetween = run.beganAtMs >= firstMs - 500 && run.beganAtMs <= lastMs + 58 * second;
+  expect(isBetween, 'a run in between is recovered').toBe(false);
+}
+
 /** What a trigger told must agree with the service. */
 function checkStart(use: Use, { uses }: Moment, { start }: Outcome, played: Played): void {
   const { world } = played;
@@ -209,6 +229,7 @@ function checkStart(use: Use, { uses }: Moment, { start }: Outcome, played: Play
   if (facts.started === 'no' && others.length === 0) expect(its, `no run was started (${message})`).toEqual([]);
   if (facts.started !== 'unknown') return;
   const { idempotencyKey = '' } = facts;
+  checkNoneMissed(use, runs, played);
   const known = world.journalOf(use).findKey({ baseUrl, target, idempotencyKey });
   const isAlone = uses.every((other) => other === use || (other.key !== use.key && other.command !== 'recover'));
   expect(known?.state ?? 'closed', 'what is unknown can be recovered, or has been meanwhile').toMatch(

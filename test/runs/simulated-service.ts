@@ -33,6 +33,10 @@ export interface SentTrigger {
   idempotencyKey: string;
   atMs: number;
   isInDoubt: boolean;
+  /** It left, and is not only on record. */
+  wasSent: boolean;
+  /** The run that the answer names as active. */
+  conflictId?: string;
 }
 
 export interface TrueRun {
@@ -129,7 +133,13 @@ export function createSimulatedService({ clock, random, hostSkewMs, latencyMs, .
     const transport: Transport = {
       async exchange(request) {
         const key = request.headers['idempotency-key'];
-        const attempt = { apiKey, idempotencyKey: key ?? '', atMs: clock.nowMs(), isInDoubt: false };
+        const attempt: SentTrigger = {
+          apiKey,
+          idempotencyKey: key ?? '',
+          atMs: clock.nowMs(),
+          isInDoubt: false,
+          wasSent: true,
+        };
         if (key) sent.push(attempt);
         const tookMs = random() * latencyMs;
         const readAt = random();
@@ -139,6 +149,7 @@ export function createSimulatedService({ clock, random, hostSkewMs, latencyMs, .
         const status = exchange.kind === 'response' ? exchange.response.status : undefined;
         attempt.isInDoubt =
           exchange.kind === 'failure' ? exchange.failure.sent : !/^(?:201|4(?!08|09|25))/.test(`${status}`);
+        if (status === 422) attempt.conflictId = conflictIn(exchange);
         return exchange;
       },
       destroy() {},
@@ -167,6 +178,10 @@ export function createSimulatedService({ clock, random, hostSkewMs, latencyMs, .
   }
 
   return { runs, connect, startElsewhere };
+}
+
+function conflictIn(exchange: Exchange): string | undefined {
+  return exchange.kind === 'response' ? JSON.parse(exchange.response.body.toString()).executionId : undefined;
 }
 
 function failure(sent: boolean, code: string): Exchange {

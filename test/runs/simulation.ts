@@ -85,6 +85,7 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
   const sentBy = new Map<Use, SentTrigger[]>();
   const running = new Set<string>();
   let processes = 0;
+  let disturbances = 0;
 
   const journalOf = (use: Use) =>
     openJournal({
@@ -144,7 +145,8 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
       }
       const isWritten = journal.append(record);
       // For all that the next process can know, it was sent then.
-      if (record.type === 'triggered') sent.push({ ...record, apiKey, atMs: clock.nowMs(), isInDoubt: true });
+      if (record.type === 'triggered')
+        sent.push({ ...record, apiKey, atMs: clock.nowMs(), isInDoubt: true, wasSent: false });
       if (!isTime(true)) return isWritten;
       die();
       throw new Killed();
@@ -157,6 +159,7 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
 
   async function disturb({ disturbed, ...use }: Use): Promise<void> {
     if (!disturbed) return;
+    disturbances += 1;
     await clock.sleep(disturbed.afterMs);
     if (disturbance === 'sleep') return clock.suspend(Math.abs(disturbed.byMs));
     const machine = machineOf(use);
@@ -208,7 +211,19 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
     return { start, followed: await followRun(ours, {}, session) };
   }
 
-  return { service, clock, machines, machineOf, run, sentBy, journalOf, supersededIn };
+  return {
+    get disturbances() {
+      return disturbances;
+    },
+    service,
+    clock,
+    machines,
+    machineOf,
+    run,
+    sentBy,
+    journalOf,
+    supersededIn,
+  };
 }
 
 /** Mulberry32: chance that is the same in every test run. */

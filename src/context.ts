@@ -23,7 +23,7 @@ export interface Context {
   /** Scrubbed of every secret. */
   stderr: Sink;
   /** The stream behind `stderr`, for a spinner that moves the cursor. */
-  terminal: NodeJS.WriteStream;
+  terminal: NodeJS.WritableStream & { readonly columns: number; readonly rows: number };
   env: Env;
   clock: Clock;
   random(): number;

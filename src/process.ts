@@ -68,8 +68,7 @@ export async function runProcess(): Promise<void> {
 /** Answers a shell's completion script. */
 async function complete(words: readonly string[], { stdout, env }: Context): Promise<number> {
   const { answerCompletion } = await import('./completion/answer.ts');
-  const { outlineOf } = await import('./completion/outline.ts');
-  stdout.write(answerCompletion(words, outlineOf(program), env));
+  stdout.write(answerCompletion(words, program, env));
   return 0;
 }
 

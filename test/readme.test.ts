@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scripts } from '../package.json';
 import { type Setting, settingTable } from '../src/config/setting-table.ts';
-import { builtInScenarios } from '../src/emulator/scenarios.ts';
+import { builtInScenarios } from '../src/emulator/built-in-scenarios.ts';
 import { exitCodes } from '../src/problems/exit-codes.ts';
 
 const path = join(import.meta.dirname, '../README.md');
@@ -64,7 +64,7 @@ const tableOfScripts: Record<string, string> = {
   'bench:scale': 'thousands of runs followed by one process',
 };
 
-/** Those that are told of elsewhere on the page, or that npm runs by itself. */
+/** Those that are described elsewhere on the page, or that npm runs by itself. */
 const otherScripts = ['prepare', 'build', 'demo', 'lint', 'types', 'test'];
 
 function table(head: string[], rows: string[][]): string {
@@ -80,7 +80,7 @@ test.each(Object.keys(sections))('the table of %s in the README is the one of th
   else expect(between.exec(readme)?.[2], `renew the README by: ${update}`).toBe(wanted);
 });
 
-test('every script of the package is told of', () => {
+test('every script of the package is described', () => {
   const untold = Object.keys(scripts).filter((name) => !(name in tableOfScripts) && !otherScripts.includes(name));
   expect(untold).toEqual([]);
 });

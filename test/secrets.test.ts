@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createSecrets } from '../src/secrets.ts';
 import { anyCharacter } from './helpers/any-character.ts';
-import { codings } from './helpers/codings.ts';
+import { encodings } from './helpers/encodings.ts';
 import { cpuMsOf } from './helpers/real-time.ts';
 
 const scrubberOf = (...secrets: string[]) => {
@@ -25,13 +25,13 @@ const key = fc
 const around = fc.string({ unit: anyCharacter, maxLength: 20 });
 
 describe('a protected secret', () => {
-  test.each(Object.entries(codings))('is not left in a text that holds it %s', (_, coding) => {
+  test.each(Object.entries(encodings))('is not left in a text that holds it %s', (_, encode) => {
     fc.assert(
       fc.property(key, around, around, (secret, before, after) => {
-        const coded = coding(secret);
-        const scrubbed = scrubberOf(secret)(`${before}<${coded}>${after}`);
+        const encoded = encode(secret);
+        const scrubbed = scrubberOf(secret)(`${before}<${encoded}>${after}`);
         // A secret such as "cret" may stand in the mask itself.
-        expect(scrubbed.replaceAll('[secret]', '')).not.toContain(coded);
+        expect(scrubbed.replaceAll('[secret]', '')).not.toContain(encoded);
         expect(scrubbed).toContain('[secret]');
       }),
     );

@@ -1,6 +1,5 @@
 import { argument, defineCommand } from '../cli/define-command.ts';
-import { completionScripts } from '../completion/scripts.ts';
-import { shells } from '../completion/shell-line.ts';
+import { completionScripts, shells } from '../completion/scripts.ts';
 
 export const completion = defineCommand({
   name: 'completion',

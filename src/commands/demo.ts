@@ -1,7 +1,7 @@
 import { type CommandDefinition, defineCommand } from '../cli/define-command.ts';
 import { runCli } from '../cli/run.ts';
 import { type Context, variantOf } from '../context.ts';
-import { builtInScenarios } from '../emulator/scenarios.ts';
+import { findBuiltInScenario } from '../emulator/built-in-scenarios.ts';
 import { printSentence, themeOf, wrapOptionsOf } from '../render/output.ts';
 import { wrap } from '../render/wrap.ts';
 import { list } from './list.ts';
@@ -18,7 +18,7 @@ export const demo = defineCommand({
   name: 'demo',
   about: 'the whole tour in one command: emulator, trigger, watch, result',
   async run(_, __, context) {
-    const { withScratchFolder } = await import('../emulator/scratch-folder.ts');
+    const { withScratchFolder } = await import('../emulator/rehearse.ts');
     return withScratchFolder((folder) => play(folder, context));
   },
 });
@@ -26,14 +26,13 @@ export const demo = defineCommand({
 async function play(folder: string, context: Context): Promise<number> {
   const { stderr, clock, random } = context;
   const theme = themeOf(stderr, context);
-  const scenario = builtInScenarios.find(({ name }) => name === 'demo')?.scenario ?? {};
+  const scenario = findBuiltInScenario('demo') ?? {};
+  const { settingsFor } = await import('../emulator/rehearse.ts');
   const { startEmulator } = await import('../emulator/server.ts');
   const emulator = await startEmulator({ scenario, random, nowMs: clock.nowMs });
   // Nothing else of the environment: no proxy, no profile, no key of the user's.
   const env = {
-    RUNCTL_BASE_URL: emulator.url,
-    RUNCTL_API_KEY: emulator.apiKey,
-    RUNCTL_PROJECT: emulator.projectId,
+    ...settingsFor(emulator),
     RUNCTL_CONFIG_DIR: folder,
     RUNCTL_STATE_DIR: folder,
     TERM: context.env.TERM,

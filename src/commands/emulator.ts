@@ -3,8 +3,8 @@ import { proxyFor } from '../api/proxy.ts';
 import { argument, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
 import { positive, whole } from '../cli/values.ts';
 import type { Context } from '../context.ts';
+import { builtInScenarios, findBuiltInScenario } from '../emulator/built-in-scenarios.ts';
 import type { Scenario } from '../emulator/scenario.ts';
-import { builtInScenarios, findBuiltInScenario } from '../emulator/scenarios.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { wrap } from '../render/wrap.ts';
 import { onAbort } from '../runs/on-abort.ts';
@@ -53,13 +53,9 @@ async function emulate(command: readonly string[], options: EmulatorOptions, con
     nowMs: clock.nowMs,
     onRequest: isSilent ? undefined : (line) => stderr.write(`${line}\n`),
   });
-  if (command.length > 0) {
-    const { rehearse } = await import('../emulator/run-against.ts');
-    return rehearse(command, running, context).finally(running.close);
-  }
-  stdout.write(`export RUNCTL_BASE_URL=${running.url}\n`);
-  stdout.write(`export RUNCTL_API_KEY=${running.apiKey}\n`);
-  stdout.write(`export RUNCTL_PROJECT=${running.projectId}\n`);
+  const { rehearse, settingsFor } = await import('../emulator/rehearse.ts');
+  if (command.length > 0) return rehearse(command, running, context).finally(running.close);
+  for (const [name, value] of Object.entries(settingsFor(running))) stdout.write(`export ${name}=${value}\n`);
   if (proxyFor(running.url, env)) stdout.write('export NO_PROXY=127.0.0.1,localhost\n');
   if (!options.quiet) stderr.write('listening; paste these lines into another terminal, Ctrl-C ends it\n');
   if (!signal.aborted) await new Promise<void>((resolve) => onAbort(signal, resolve));
@@ -76,15 +72,8 @@ async function findScenario(name: string): Promise<Scenario> {
     const names = builtInScenarios.map((candidate) => candidate.name).join(', ');
     throw usageProblem(`there is no scenario ${JSON.stringify(name)}`, `one of ${names}, or the path of a JSON file`);
   }
-  const { readFile } = await import('node:fs/promises');
-  const text = await readFile(name, 'utf8').catch((error: Error) => {
-    throw usageProblem(
-      `the scenario ${name} cannot be read: ${error.message}`,
-      '`runctl emulator --help` lists the built-in ones',
-    );
-  });
-  const { parseScenario } = await import('../emulator/parse-scenario.ts');
-  return parseScenario(text, name);
+  const { readScenario } = await import('../emulator/scenario.ts');
+  return readScenario(name);
 }
 
 const sample = `{

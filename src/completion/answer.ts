@@ -1,17 +1,17 @@
+import type { CommandDefinition } from '../cli/define-command.ts';
 import type { Env } from '../context.ts';
-import { candidatesFor } from './candidates.ts';
+import { type Candidate, candidatesFor } from './candidates.ts';
 import { liveValues } from './live-values.ts';
-import type { Outline } from './outline.ts';
-import { printCandidates, type Shell, splitLine, type TypedLine } from './shell-line.ts';
+import type { Shell } from './scripts.ts';
 
 /**
  * Answers a shell's script: `[shell, ...words]`, where bash and PowerShell give the line up to the cursor in one piece.
  * `:files` asks for the names of files. Never throws: a prompt is no place for an error.
  */
-export function answerCompletion([shell, ...typed]: readonly string[], outline: Outline, env: Env): string {
+export function answerCompletion([shell, ...typed]: readonly string[], program: CommandDefinition, env: Env): string {
   try {
     const line = lineOf(shell as Shell, typed);
-    const candidates = candidatesFor(line.words, outline, liveValues(env));
+    const candidates = candidatesFor(line.words, program, liveValues(env));
     return candidates === 'files' ? ':files\n' : printCandidates(candidates, shell as Shell, line);
   } catch {
     return '';
@@ -23,3 +23,56 @@ function lineOf(shell: Shell, typed: string[]): TypedLine {
   const { words, quote } = splitLine(typed[0] ?? '', shell === 'powershell' ? '`' : '\\');
   return { words: words.slice(1), quote };
 }
+
+/** The words of a line that is being typed, and how its last one is quoted so far. */
+export interface TypedLine {
+  words: string[];
+  quote: '' | "'" | '"';
+}
+
+/** Takes a command line apart as a shell does, up to the cursor: quotes and escapes, no expansion. */
+export function splitLine(line: string, escapeWith: '\\' | '`' = '\\'): TypedLine {
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote: TypedLine['quote'] = '';
+  for (let i = 0; i < line.length; i++) {
+    const character = line.charAt(i);
+    if (quote === "'" ? false : character === escapeWith) word = (word ?? '') + line.charAt(++i);
+    else if (quote) {
+      if (character === quote) quote = '';
+      else word += character;
+    } else if (character === "'" || character === '"') {
+      quote = character;
+      word ??= '';
+    } else if (/\s/.test(character)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else word = (word ?? '') + character;
+  }
+  return { words: [...words, word ?? ''], quote };
+}
+
+/** Candidates as the shell's own script reads them, a line each. */
+export function printCandidates(candidates: Candidate[], shell: Shell, { words, quote }: TypedLine): string {
+  // A name may hold anything; what would break the line or the terminal is not offered.
+  const shown = candidates.filter(({ value }) => !/\p{Cc}/u.test(value));
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  const lines = shown.map(({ value, about = '' }) => [value, about.replace(/[\u0000-\u001f\u007f]+/g, ' ')] as const);
+  if (shell === 'bash') return lines.map(([value]) => `${forBash(value, words.at(-1) ?? '', quote)}\n`).join('');
+  if (shell === 'zsh') {
+    return lines.map(([value, about]) => `${value.replace(/[\\:]/g, '\\$&')}${about && `:${about}`}\n`).join('');
+  }
+  if (shell === 'powershell') return lines.map(([value, about]) => `${forPowerShell(value)}\t${about}\n`).join('');
+  return lines.map(([value, about]) => `${value}\t${about}\n`).join('');
+}
+
+/** Readline ends a word at `=` and `:` and before `@` (COMP_WORDBREAKS), and replaces only the last part. */
+function forBash(value: string, typed: string, quote: TypedLine['quote']): string {
+  if (quote === '"') return value.replace(/["$`\\!]/g, '\\$&');
+  if (quote) return value.replaceAll("'", "'\\''");
+  const kept = typed.length - typed.replace(/^.*(?:[=:]|(?=@))/s, '').length;
+  return value.slice(kept).replace(/[^\w@%+=:,./-]/gu, '\\$&');
+}
+
+/** `@last` alone would be a splatted variable. */
+const forPowerShell = (value: string) => (/^[\w./-]+$/.test(value) ? value : `'${value.replaceAll("'", "''")}'`);

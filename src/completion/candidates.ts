@@ -1,4 +1,5 @@
-import type { OptionOutline, Outline, ValueOutline } from './outline.ts';
+import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from '../cli/define-command.ts';
+import { helpOption, versionOption } from '../cli/help.ts';
 
 export interface Candidate {
   /** The whole word. */
@@ -6,77 +7,91 @@ export interface Candidate {
   about?: string;
 }
 
+/** Where a value is typed: the name of its argument or option, without dashes and brackets, and its only values. */
+export interface Place {
+  name: string;
+  choices?: readonly string[];
+}
+
 /** The values that fit a place; `files` where the shell knows better. */
-export type ValuesOf = (place: ValueOutline) => Iterable<Candidate> | 'files';
+export type ValuesOf = (place: Place) => Iterable<Candidate> | 'files';
 
 /** What may stand for the last of the words, which may be empty; the words follow the name of the program. */
-export function candidatesFor(words: readonly string[], outline: Outline, valuesOf: ValuesOf): Candidate[] | 'files' {
-  const earlier = words.slice(0, -1);
+export function candidatesFor(
+  words: readonly string[],
+  program: CommandDefinition,
+  valuesOf: ValuesOf,
+): Candidate[] | 'files' {
   const current = words.at(-1) ?? '';
-  const { command, place, wantsValue, isPastOptions } = findPlace(earlier, outline);
+  const { command, place, wantsValue, isPastOptions } = findPlace(words.slice(0, -1), program);
   const isOption = current.startsWith('-') && !wantsValue && !isPastOptions;
-  const [, flag = '', typed = ''] = (isOption && /^(--[^=]+)=(.*)$/s.exec(current)) || [];
+  const [, flag, typed = ''] = (isOption && /^(--[^=]+)=(.*)$/s.exec(current)) || [];
   if (flag) {
-    const option = findOption(command, flag);
-    const values = option?.value ? valuesOf(option.value) : [];
-    if (values === 'files') return 'files';
-    return startingWith(typed, values).map(({ value, about }) => ({ value: `${flag}=${value}`, about }));
+    const ofFlag = placeOfOption(findOption(command, flag));
+    return startingWith(typed, ofFlag ? valuesOf(ofFlag) : [], `${flag}=`);
   }
   if (isOption) return startingWith(current, flagsOf(command, current));
-  if (!wantsValue && command.commands.length > 0) {
-    return startingWith(
-      current,
-      command.commands.map(({ name, about }) => ({ value: name, about })),
-    );
+  if (!wantsValue && command.commands) {
+    const names = command.commands.map(({ name, about }) => ({ value: name, about }));
+    return startingWith(current, names);
   }
-  const values = place ? valuesOf(place) : [];
-  return values === 'files' ? 'files' : startingWith(current, values);
+  return startingWith(current, place ? valuesOf(place) : []);
 }
 
-interface Place {
-  command: Outline;
-  place: ValueOutline | undefined;
-  /** Is it the value of an option that was typed just before? */
-  wantsValue: boolean;
-  /** Is there a `--` before it? */
-  isPastOptions: boolean;
-}
-
-function findPlace(words: readonly string[], outline: Outline): Place {
-  let command = outline;
+function findPlace(words: readonly string[], program: CommandDefinition) {
+  let command = program;
   let given = 0;
-  let option: OptionOutline | undefined;
+  let ofOption: Place | undefined;
   let isPastOptions = false;
   for (const word of words) {
-    if (option) option = undefined;
+    const inner = command.commands?.find(({ name }) => name === word);
+    if (ofOption) ofOption = undefined;
     else if (isPastOptions) given++;
     else if (word === '--') isPastOptions = true;
-    else if (word.startsWith('-') && word !== '-') option = valueless(word) ? undefined : findOption(command, word);
-    else {
-      const inner = command.commands.find(({ name }) => name === word);
-      if (inner) command = inner;
-      else given++;
-    }
-    if (!option?.value) option = undefined;
+    else if (word.startsWith('-') && word !== '-') ofOption = placeOfOption(findOption(command, word));
+    else if (inner) command = inner;
+    else given++;
   }
-  const last = command.arguments.at(-1);
-  const argument = command.arguments[given] ?? (last?.isVariadic ? last : undefined);
-  return { command, place: option?.value ?? argument, wantsValue: option !== undefined, isPastOptions };
+  const args = Object.values(command.arguments ?? {});
+  const last = args.at(-1);
+  const argument = args[given] ?? (last?.form.includes('...') ? last : undefined);
+  const place = ofOption ?? (argument && placeOfArgument(argument));
+  return { command, place, wantsValue: ofOption !== undefined, isPastOptions };
 }
 
-const valueless = (word: string) => word.includes('=');
+const optionsOf = ({ options = {}, version }: CommandDefinition) => [
+  ...Object.values(options),
+  ...(version ? [versionOption] : []),
+  helpOption,
+];
 
-const findOption = ({ options }: Outline, flag: string) => options.find(({ flags }) => flags.includes(flag));
+/** `-w` and `--watch` of `-w, --watch <form>`. */
+const namesOf = ({ flags }: OptionDefinition): string[] => flags.match(/(?<!\S)--?[\w-]+/g) ?? [];
+
+const findOption = (command: CommandDefinition, flag: string) =>
+  optionsOf(command).find((option) => namesOf(option).includes(flag));
+
+function placeOfOption(option: OptionDefinition | undefined): Place | undefined {
+  if (!option?.flags.includes('<')) return undefined;
+  return { name: namesOf(option).at(-1)?.replace(/^--/, '') ?? '', choices: option.choices?.map(String) };
+}
+
+const placeOfArgument = ({ form, choices }: ArgumentDefinition): Place => ({
+  name: form.replace(/\W/g, ''),
+  choices: choices?.map(String),
+});
 
 /** The long flags; the short ones only where nothing but a dash is typed. */
-function flagsOf({ options }: Outline, typed: string): Candidate[] {
-  return options.flatMap(({ flags, about }) =>
-    flags
+function flagsOf(command: CommandDefinition, typed: string): Candidate[] {
+  return optionsOf(command).flatMap((option) =>
+    namesOf(option)
       .filter((flag) => flag.startsWith('--') || (typed.length === 2 && flag === typed))
-      .map((flag) => ({ value: flag, about })),
+      .map((flag) => ({ value: flag, about: option.about })),
   );
 }
 
-function startingWith(typed: string, values: Iterable<Candidate>): Candidate[] {
-  return [...values].filter(({ value }) => value.startsWith(typed));
+function startingWith(typed: string, values: Iterable<Candidate> | 'files', before = ''): Candidate[] | 'files' {
+  if (values === 'files') return 'files';
+  const fitting = [...values].filter(({ value }) => value.startsWith(typed));
+  return fitting.map(({ value, about }) => ({ value: before + value, about }));
 }

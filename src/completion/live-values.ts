@@ -3,7 +3,7 @@ import { resolveConfigFile, resolveStateFolder } from '../config/paths.ts';
 import { settingKeys, valueIfGiven } from '../config/setting-table.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
 import type { Env } from '../context.ts';
-import { builtInScenarios } from '../emulator/scenarios.ts';
+import { builtInScenarios } from '../emulator/built-in-scenarios.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
 import { exitCodes } from '../problems/exit-codes.ts';
 import { errorTypes } from '../problems/next-step.ts';

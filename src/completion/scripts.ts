@@ -1,4 +1,6 @@
-import type { Shell } from './shell-line.ts';
+export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
+
+export type Shell = (typeof shells)[number];
 
 /** For each shell: what makes it ask `runctl __complete`. They only hand over; all that is known is in the program. */
 export const completionScripts: Record<Shell, string> = {

@@ -1,67 +1,65 @@
-import { parseDuration } from '../runs/duration.ts';
 import type { JsonObject } from '../runs/json.ts';
 import type { Target } from '../runs/run.ts';
-import type { AgentPlan, AutomationPlan } from './scenario.ts';
+import { type AgentPlan, type AutomationPlan, toMs } from './scenario.ts';
 
-/** A run whose whole course is settled when it starts; what is told of it depends on the time alone. */
+/** A run whose whole course is settled when it starts; what the service says of it depends on the time alone. */
 export interface EmulatedRun {
   target: Target;
   executionId: string;
   /** How many runs of the same target came before. */
   index: number;
   idempotencyKey?: string;
-  title: string | null;
-  message: string | null;
+  /** What the caller said about it. */
+  title?: string;
+  message?: string;
   /** On the emulator's clock, in ms since 1970. */
   startedAtMs: number;
   endsAtMs: number;
-  /** The state it ends in. */
+  /** The status it ends with. */
   outcome: string;
   plan: AutomationPlan;
 }
 
-/** What the caller of the trigger endpoint decides of a run. */
-export type RunRequest = Omit<EmulatedRun, 'startedAtMs' | 'endsAtMs' | 'outcome' | 'plan'>;
-
-/** Starts a run by its plan; the run of an Automation finishes TIMED_OUT at the run limit (3 h by default). */
-export function startRun(
-  request: RunRequest,
+/** A run by its plan; the run of an Automation finishes TIMED_OUT at the run limit (3 h by default). */
+export function createEmulatedRun(
+  start: Omit<EmulatedRun, 'endsAtMs' | 'outcome' | 'plan'>,
   plan: AutomationPlan | AgentPlan,
-  { nowMs, runLimitMs }: { nowMs: number; runLimitMs: number },
+  runLimitMs: number,
 ): EmulatedRun {
   const durationMs = toMs(plan.duration ?? '20s');
-  const run = { ...request, startedAtMs: nowMs, plan: plan as AutomationPlan };
-  if (request.target.family === 'automation' && durationMs > runLimitMs) {
-    return { ...run, endsAtMs: nowMs + runLimitMs, outcome: 'TIMED_OUT', plan: { ...run.plan, error: undefined } };
+  const run = { ...start, plan: plan as AutomationPlan };
+  if (start.target.family === 'automation' && durationMs > runLimitMs) {
+    const endsAtMs = start.startedAtMs + runLimitMs;
+    return { ...run, endsAtMs, outcome: 'TIMED_OUT', plan: { ...run.plan, error: undefined } };
   }
   const outcomes = [plan.outcome ?? 'COMPLETED'].flat();
-  const outcome = outcomes[Math.min(request.index, outcomes.length - 1)] ?? 'COMPLETED';
-  return { ...run, endsAtMs: nowMs + durationMs, outcome };
+  const outcome = outcomes[Math.min(start.index, outcomes.length - 1)] ?? 'COMPLETED';
+  return { ...run, endsAtMs: start.startedAtMs + durationMs, outcome };
 }
 
-/** The state of a run at a time. */
-export function stateAt(run: EmulatedRun, nowMs: number): string {
+/** The status of a run at a time. */
+export function statusAt(run: EmulatedRun, nowMs: number): string {
   return nowMs < run.endsAtMs ? 'RUNNING' : run.outcome;
 }
 
-/** Can the run be looked up yet? A service may take a moment to know of its own run. */
+/** Can the run be found yet? A service may take a moment to know of its own run. */
 export function isVisible(run: EmulatedRun, nowMs: number): boolean {
   return nowMs >= run.startedAtMs + toMs(run.plan.statusLate ?? '0s');
 }
 
-/** What the run costs once it has ended. Of Agents nothing is told. */
+/** What the run costs once it has ended. The service says nothing of what Agents cost. */
 export function creditsCharged(run: EmulatedRun): number {
   return run.target.family === 'agent' ? 0 : (run.plan.creditsCharged ?? 12);
 }
 
 /** The run as the trigger and status endpoints show it (docs/service.md, Execution object). */
 export function executionAt(run: EmulatedRun, nowMs: number): JsonObject {
-  const ended = nowMs >= run.endsAtMs;
-  const { executionId, target, title, message, startedAtMs, endsAtMs } = run;
+  const { executionId, target, title = null, message = null, startedAtMs, endsAtMs } = run;
+  const ended = nowMs >= endsAtMs;
   return {
     executionId,
     ...ownerOf(target),
-    status: stateAt(run, nowMs),
+    status: statusAt(run, nowMs),
     title,
     message,
     startedAt: timestamp(startedAtMs),
@@ -107,8 +105,3 @@ function defaultError(outcome: string): AutomationPlan['error'] {
 }
 
 const timestamp = (ms: number) => new Date(ms).toISOString();
-
-/** Of a duration that the schema has let pass. */
-export function toMs(duration: string): number {
-  return parseDuration(duration) ?? 0;
-}

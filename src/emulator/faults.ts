@@ -1,28 +1,112 @@
-import { toMs } from './emulated-run.ts';
-import type { Fault } from './scenario.ts';
+import { errorReply, htmlReply, jsonReply, type Reply } from './reply.ts';
+import { type Route, routeOf, type ServiceRequest } from './request.ts';
+import { type InjectedFault, type Scenario, toMs } from './scenario.ts';
+import type { EmulatedService, Now } from './service.ts';
 
-/** What a fault's conditions look at. */
+/** A reply and how it is sent. */
+export interface EmulatedResponse {
+  /** Undefined where no byte of an answer is sent. */
+  reply?: Reply;
+  wire: 'whole' | 'reset' | 'close' | 'hang' | 'hangBody' | 'truncate' | 'drip';
+  /** Real time before the first byte; default 0. */
+  delayMs?: number;
+  /** Real time between two bytes of a drip. */
+  gapMs?: number;
+  /** The fault that was injected. */
+  fault?: InjectedFault['do'];
+}
+
+/** The service with the faults of its scenario: what the server does with each request, as data. */
+export function createFaultInjector(
+  service: EmulatedService,
+  { faults = [], errorShape = 'flat' }: Scenario,
+  random: () => number,
+): (request: ServiceRequest, now: Now) => EmulatedResponse {
+  const select = createFaultSelector(faults, random);
+
+  function inject(fault: InjectedFault, request: ServiceRequest, now: Now): Partial<EmulatedResponse> {
+    const answer = () => service.answer(request, now);
+    if ('acts' in fault && fault.acts) answer();
+    switch (fault.do) {
+      case 'status': {
+        const reply = plannedReply(fault);
+        service.rememberError(request, reply);
+        return { reply };
+      }
+      case 'html':
+        return { reply: htmlReply(fault.status ?? 200, 'This page is not the service') };
+      case 'reset':
+      case 'close':
+      case 'hang':
+        return { wire: fault.do };
+      case 'loseAnswer':
+        answer();
+        return { wire: 'reset' };
+      case 'wrongJson':
+        return { reply: jsonReply(answer().status, { ok: true }) };
+      case 'hangBody':
+      case 'truncate':
+        return { reply: answer(), wire: fault.do };
+      case 'drip':
+        return { reply: answer(), wire: 'drip', gapMs: toMs(fault.gap ?? '100ms') };
+      case 'delay':
+        return { reply: answer(), delayMs: toMs(fault.delay) };
+      case 'revokeKey':
+        service.revoke(request.headers['x-api-key']);
+        return { reply: answer() };
+    }
+  }
+
+  function plannedReply({ status, body, headers = {} }: Extract<InjectedFault, { do: 'status' }>): Reply {
+    const lowerCase = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+    const message = `The scenario plans ${status} here`;
+    const reply =
+      body === undefined
+        ? errorReply(errorShape, { status, code: 'plannedFault', message })
+        : typeof body === 'string'
+          ? { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body }
+          : jsonReply(status, body);
+    return { ...reply, headers: { ...reply.headers, ...lowerCase } };
+  }
+
+  return (request, now) => {
+    const route = routeOf(request);
+    const fault = route.kind === 'none' ? undefined : select(circumstancesOf(route, service, now));
+    const response = fault ? inject(fault, request, now) : { reply: service.answer(request, now) };
+    return { wire: 'whole', fault: fault?.do, ...response };
+  };
+}
+
+/** What the conditions of a fault are about. */
 export interface Circumstances {
   kind: 'trigger' | 'status' | 'result';
   automationName?: string;
-  /** The run in question, by the emulator's clock; undefined for a trigger and for an unknown run. */
+  /** The age of the run in question, by the emulator's clock; undefined for a trigger and for an unknown run. */
   ageMs?: number;
 }
 
+function circumstancesOf(route: Exclude<Route, { kind: 'none' }>, service: EmulatedService, now: Now): Circumstances {
+  const { kind, target } = route;
+  const run = kind === 'trigger' ? undefined : service.find(route.executionId);
+  const automationName = target.family === 'automation' ? target.automationName : undefined;
+  return { kind, automationName, ageMs: run && now.emulatedMs - run.startedAtMs };
+}
+
 /**
- * Decides which fault strikes a request: the first whose conditions are all met.
- * Every fault counts its own requests, also those that another one struck.
+ * Selects the fault for a request: the first whose conditions are all met.
+ * Every fault counts its own requests, also those for which another one was selected.
  */
-export function createFaultPlan(faults: readonly Fault[], random: () => number) {
+export function createFaultSelector(faults: readonly InjectedFault[], random: () => number) {
   const counted = faults.map((fault) => ({ fault, count: 0 }));
-  return (request: Circumstances): Fault | undefined => {
+  return (request: Circumstances): InjectedFault | undefined => {
     const concerned = counted.filter(({ fault }) => concerns(fault, request));
     for (const entry of concerned) entry.count += 1;
     return concerned.find(({ fault, count }) => isDue(fault, count) && random() < (fault.chance ?? 1))?.fault;
   };
 }
 
-function concerns({ on = 'any', automation, during }: Fault, { kind, automationName, ageMs }: Circumstances): boolean {
+function concerns({ on = 'any', automation, during }: InjectedFault, request: Circumstances): boolean {
+  const { kind, automationName, ageMs } = request;
   if (on !== 'any' && on !== kind) return false;
   if (automation !== undefined && automation !== automationName) return false;
   if (!during) return true;
@@ -31,6 +115,6 @@ function concerns({ on = 'any', automation, during }: Fault, { kind, automationN
   return ageMs !== undefined && ageMs >= fromMs && ageMs < untilMs;
 }
 
-function isDue({ nth = 0, from = 1, to = Number.POSITIVE_INFINITY, every = 1 }: Fault, count: number): boolean {
+function isDue({ nth = 0, from = 1, to = Number.POSITIVE_INFINITY, every = 1 }: InjectedFault, count: number): boolean {
   return (nth === 0 || count === nth) && count >= from && count <= to && count % every === 0;
 }

@@ -1,3 +1,4 @@
+import { stringifyJson } from '../json-text.ts';
 import type { ErrorShape } from './scenario.ts';
 
 /** An answer before it is on the wire. Header names are in lower case. */
@@ -19,6 +20,7 @@ export interface Refusal {
 
 /** What the service says no with. The interface names `notFound` and `runAlreadyActive`; the other codes are our own. */
 export const refusals = {
+  notLoopback: { status: 421, code: 'misdirectedRequest', message: 'The Host must be a name of this machine' },
   missingKey: { status: 401, code: 'missingApiKey', message: 'The header x-api-key is missing' },
   wrongKey: { status: 401, code: 'invalidApiKey', message: 'The API key is not valid' },
   notFound: { status: 422, code: 'notFound', message: 'There is no such execution' },
@@ -41,8 +43,8 @@ export const refusals = {
   },
 } satisfies Record<string, Refusal>;
 
-export function jsonReply(status: number, document: unknown): Reply {
-  return reply(status, 'application/json; charset=utf-8', JSON.stringify(document));
+export function jsonReply(status: number, document: unknown, type = 'application/json; charset=utf-8'): Reply {
+  return reply(status, type, stringifyJson(document));
 }
 
 export function htmlReply(status: number, sentence: string): Reply {
@@ -63,12 +65,10 @@ const errorForms: Record<ErrorShape, (refusal: Refusal) => Reply> = {
   list: ({ status, code, message, executionId }) =>
     jsonReply(status, { errors: [{ code, detail: message, executionId }] }),
   // RFC 9457
-  problem: ({ status, code, message, executionId }) =>
-    reply(
-      status,
-      'application/problem+json',
-      JSON.stringify({ type: 'about:blank', title: code, status, detail: message, code, executionId }),
-    ),
+  problem: ({ status, code, message, executionId }) => {
+    const document = { type: 'about:blank', title: code, status, detail: message, code, executionId };
+    return jsonReply(status, document, 'application/problem+json');
+  },
   data: (refusal) => jsonReply(refusal.status, { data: facts(refusal) }),
   text: (refusal) => reply(refusal.status, 'text/plain; charset=utf-8', sentence(refusal)),
   html: (refusal) => htmlReply(refusal.status, sentence(refusal)),

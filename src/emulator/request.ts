@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '../runs/json.ts';
-import type { Target } from '../runs/run.ts';
+import { isJsonObject } from '../runs/json.ts';
+import { isUuid, type Target } from '../runs/run.ts';
 import { type Refusal, refusals } from './reply.ts';
 
 /** A request as it came over the wire. */
@@ -12,23 +12,66 @@ export interface ServiceRequest {
   body: string;
 }
 
-export type TriggerBody = { kind: 'body'; document: JsonObject } | { kind: 'refused'; refusal: Refusal };
+/** One of the five endpoints, with its path parameters decoded, or why the request belongs to none. */
+export type Route =
+  | { kind: 'trigger'; target: Target }
+  | { kind: 'status' | 'result'; target: Target; executionId: string }
+  | { kind: 'none'; refusal: Refusal };
 
-/** Reads the body of a trigger: a JSON object, for Agents with `title` and `message`. */
-export function readTriggerBody(family: Target['family'], contentType: string | undefined, text: string): TriggerBody {
-  if (!/^application\/json\s*(?:;|$)/i.test(contentType ?? '')) return { kind: 'refused', refusal: refusals.notJson };
-  const document = parsed(text);
-  if (!isJsonObject(document)) return { kind: 'refused', refusal: refusals.malformedBody };
-  const { title = '', message = '' } = document;
-  if (family === 'agent' && (typeof title !== 'string' || typeof message !== 'string')) {
-    return { kind: 'refused', refusal: refusals.wrongField };
+const automation = '/v0/automation/(?<projectId>[^/]+)/(?<automationName>[^/]+)';
+const agent = '/v0/agent/(?<agentId>[^/]+)';
+const execution = '/executions/(?<executionId>[^/]+)';
+
+const endpoints = [
+  { kind: 'trigger', method: 'POST', path: new RegExp(`^${automation}/trigger$`) },
+  { kind: 'status', method: 'GET', path: new RegExp(`^${automation}${execution}$`) },
+  { kind: 'result', method: 'GET', path: new RegExp(`^${automation}${execution}/result$`) },
+  { kind: 'trigger', method: 'POST', path: new RegExp(`^${agent}/trigger$`) },
+  { kind: 'status', method: 'GET', path: new RegExp(`^${agent}${execution}$`) },
+] as const;
+
+/** Finds the endpoint of a request. */
+export function routeOf({ method, url }: Pick<ServiceRequest, 'method' | 'url'>): Route {
+  const path = url.replace(/\?.*/s, '');
+  const endpoint = endpoints.find((candidate) => candidate.path.test(path));
+  if (!endpoint) return notRouted(404, 'unknownPath', 'There is no such endpoint');
+  if (method !== endpoint.method) {
+    const message = `This endpoint takes ${endpoint.method}, not ${method}`;
+    return notRouted(405, 'methodNotAllowed', message, { allow: endpoint.method });
   }
-  return { kind: 'body', document };
+  const parameters: Record<string, string> = {};
+  for (const [name, encoded] of Object.entries(endpoint.path.exec(path)?.groups ?? {})) {
+    const value = unlessThrown(() => decodeURIComponent(encoded));
+    if (value === undefined) return notRouted(400, 'malformedPath', `${name} is not percent-encoded UTF-8`);
+    if (name.endsWith('Id') && !isUuid(value)) return notRouted(400, 'invalidId', `${name} is not a UUID`);
+    parameters[name] = name.endsWith('Id') ? value.toLowerCase() : value;
+  }
+  const { projectId = '', automationName = '', agentId, executionId = '' } = parameters;
+  const target: Target = agentId ? { family: 'agent', agentId } : { family: 'automation', projectId, automationName };
+  return { kind: endpoint.kind, target, executionId };
 }
 
-function parsed(text: string): unknown {
+function notRouted(status: number, code: string, message: string, headers?: Refusal['headers']): Route {
+  return { kind: 'none', refusal: { status, code, message, headers } };
+}
+
+/** What a caller says about a run that it starts: only Agents take a text. */
+type TriggerBody = { title?: string; message?: string; refusal?: undefined } | { refusal: Refusal };
+
+/** Reads the body of a trigger: a JSON object, for Agents with `title` and `message`. */
+export function readTriggerBody({ family }: Target, { headers, body }: ServiceRequest): TriggerBody {
+  if (!/^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) return { refusal: refusals.notJson };
+  const document: unknown = unlessThrown(() => JSON.parse(body));
+  if (!isJsonObject(document)) return { refusal: refusals.malformedBody };
+  const { title, message } = family === 'agent' ? document : {};
+  return isTextIfGiven(title) && isTextIfGiven(message) ? { title, message } : { refusal: refusals.wrongField };
+}
+
+const isTextIfGiven = (value: unknown): value is string | undefined => value === undefined || typeof value === 'string';
+
+function unlessThrown<T>(read: () => T): T | undefined {
   try {
-    return JSON.parse(text);
+    return read();
   } catch {
     return undefined;
   }

@@ -1,5 +1,10 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
 import * as v from 'valibot';
+import { parseJson } from '../json-text.ts';
+import { usageProblem } from '../problems/problem.ts';
 import { parseDuration } from '../runs/duration.ts';
+import { isJsonObject } from '../runs/json.ts';
 import { finalStatuses } from '../runs/run.ts';
 
 /** A text such as `500ms`, `20s`, `1h30m`. */
@@ -15,13 +20,21 @@ const httpStatus = v.pipe(
   v.integer('a whole number'),
   v.check((status) => status >= 200 && status <= 599, 'an HTTP status from 200 to 599'),
 );
+// valibot's own record leaves out the names that every object has (`constructor`, `__proto__`); its map does not.
+const recordOf = <V extends v.GenericSchema>(name: v.GenericSchema<string>, value: V) =>
+  v.pipe(
+    v.custom<Record<string, v.InferInput<V>>>(isJsonObject, 'an object'),
+    v.transform((record) => new Map(Object.entries(record))),
+    v.map(name, value),
+    v.transform((entries): Record<string, v.InferOutput<V>> => Object.fromEntries(entries)),
+  );
 // RFC 9110 §5.1, §5.5: what node:http lets into a header.
-const headers = v.record(
+const headers = recordOf(
   v.pipe(v.string(), v.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'a header name')),
   v.pipe(v.string(), v.regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'a header value')),
 );
-const oneOrMore = <S extends v.GenericSchema>(state: S) =>
-  v.union([state, v.pipe(v.array(state), v.minLength(1, 'a state or a list of states'))]);
+const oneOrMore = <S extends v.GenericSchema>(status: S) =>
+  v.union([status, v.pipe(v.array(status), v.minLength(1, 'a status or a list of them'))]);
 
 const plan = {
   /** Time from start to end on the emulator's clock. Default `20s`. */
@@ -29,12 +42,12 @@ const plan = {
   /** For so long after the 201 the run cannot be found. */
   statusLate: v.optional(duration),
   /** Unknown fields to add to bodies, or values to put in place of known ones. */
-  extra: v.optional(v.record(v.string(), v.unknown())),
+  extra: v.optional(recordOf(v.string(), v.unknown())),
 };
 
 const automationPlan = v.strictObject({
   ...plan,
-  /** Final state; of a list the first run takes the first, and so on: the last one stays. Default `COMPLETED`. */
+  /** Final status; of a list the first run takes the first, and so on: the last one stays. Default `COMPLETED`. */
   outcome: v.optional(oneOrMore(v.picklist(finalStatuses))),
   /** Default 3 steps, of which 1 failed if the run FAILED. The rest succeeded. */
   steps: v.optional(
@@ -47,7 +60,7 @@ const automationPlan = v.strictObject({
     ),
   ),
   output: v.optional(v.nullable(v.string())),
-  /** Told unless the run COMPLETED. */
+  /** Shown unless the run COMPLETED. */
   error: v.optional(v.nullable(v.strictObject({ type: v.string(), message: v.string() }))),
   creditsCharged: v.optional(amount),
   /** For so long after the end the result still says RUNNING. */
@@ -56,8 +69,8 @@ const automationPlan = v.strictObject({
 
 const agentPlan = v.strictObject({
   ...plan,
-  /** The final states of Agents are not documented, so any text may be one. */
-  outcome: v.optional(oneOrMore(v.pipe(v.string(), v.nonEmpty('the name of a state')))),
+  /** The final statuses of Agents are not documented, so any text may be one. */
+  outcome: v.optional(oneOrMore(v.pipe(v.string(), v.nonEmpty('the name of a status')))),
 });
 
 const condition = {
@@ -74,10 +87,10 @@ const condition = {
   /** Probability, 0 to 1. */
   chance: v.optional(v.pipe(v.number(), v.minValue(0, 'from 0 to 1'), v.maxValue(1, 'from 0 to 1'))),
 };
-/** Unless noted, a struck request does not reach the service; with `acts` it does, and only its answer is lost. */
+/** Unless noted, a fault keeps the request from the service; with `acts` it arrives, and only its answer is lost. */
 const acts = v.optional(v.boolean());
 
-/** Strikes a request that meets every condition given. Of several, the first in the list strikes. */
+/** Injected into a request that meets every condition given; of several, the first in the list. */
 const fault = v.variant('do', [
   /** Answers this instead. */
   v.strictObject({
@@ -107,16 +120,16 @@ const fault = v.variant('do', [
 const errorShape = v.picklist(['flat', 'string', 'nested', 'list', 'problem', 'data', 'text', 'html', 'empty']);
 
 /** How the emulated service behaves: a JSON document in which everything is optional. `{}` is a service without faults. */
-export const scenarioSchema = v.strictObject({
+const scenarioSchema = v.strictObject({
   /** Plans by automation name; `"*"` is any other name. Without `"*"` other names get 404. Default `{"*": {}}`. */
-  automations: v.optional(v.record(v.string(), automationPlan)),
+  automations: v.optional(recordOf(v.string(), automationPlan)),
   /** `discontinued` (default): the Agent trigger answers 410. `accept`: it starts a run as it once did. */
   agents: v.optional(v.picklist(['discontinued', 'accept'])),
   agentRun: v.optional(agentPlan),
   faults: v.optional(v.array(fault)),
   /** Form of error bodies, which the interface leaves open. Default `flat`. */
   errorShape: v.optional(errorShape),
-  /** What a trigger looks up first: the idempotency key (default) or an active run. */
+  /** What a trigger checks first: the idempotency key (default) or an active run. */
   order: v.optional(v.picklist(['keyFirst', 'activeFirst'])),
   /** A key that was answered with a refusal gets the same refusal again. Default false. */
   replayErrors: v.optional(v.boolean()),
@@ -143,5 +156,66 @@ export type Scenario = v.InferOutput<typeof scenarioSchema>;
 export type AutomationPlan = v.InferOutput<typeof automationPlan>;
 export type AgentPlan = v.InferOutput<typeof agentPlan>;
 export type ErrorShape = v.InferOutput<typeof errorShape>;
-export type Fault = v.InferOutput<typeof fault>;
-export type FaultCondition = Pick<Fault, keyof typeof condition>;
+export type InjectedFault = v.InferOutput<typeof fault>;
+export type FaultCondition = Pick<InjectedFault, keyof typeof condition>;
+
+/** Milliseconds of a duration that the schema has let pass. */
+export const toMs = (text: string) => parseDuration(text) ?? 0;
+
+const mostBytes = 2 ** 20;
+const hint = '`runctl emulator --help` shows what a scenario may hold';
+
+/** Reads a scenario from a file. Throws a usage problem, also for what is no file, which might never end. */
+export async function readScenario(path: string): Promise<Scenario> {
+  const refuse = (why: string) => usageProblem(`the scenario ${path} ${why}`, hint);
+  // Without O_NONBLOCK, the opening of a FIFO waits for somebody to write into it.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: Error) => {
+    throw refuse(`cannot be read: ${error.message}`);
+  });
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) throw refuse('is not a file');
+    if (stats.size > mostBytes) throw refuse(`is larger than ${mostBytes / 1024} KiB`);
+    return parseScenario(await file.readFile('utf8'), path);
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Reads a scenario from JSON.
+ * @param source what the text came from, for the message: a file name.
+ * @throws Problem (usage) naming the source and the path of the wrong field.
+ */
+export function parseScenario(text: string, source: string): Scenario {
+  let value: unknown;
+  try {
+    value = parseJson(text);
+  } catch (error) {
+    // The rest of the parser's message may quote the text, which may be a file of secrets.
+    const [place = ''] = / at position \d+/.exec(String(error)) ?? [];
+    throw usageProblem(`${source} cannot be read as JSON${place}`, hint);
+  }
+  return checkScenario(value, source);
+}
+
+/** The same for a value that has been read already. */
+export function checkScenario(value: unknown, source: string): Scenario {
+  if (!isJsonObject(value)) throw usageProblem(`${source}: a scenario is a JSON object`, hint);
+  const { issues, output } = v.safeParse(scenarioSchema, value, { abortEarly: true });
+  if (issues) throw usageProblem(`${source}: ${mistakeOf(issues[0])}`, hint);
+  return output;
+}
+
+/** What is wrong, naming the path of the field, such as `faults[0].nth` or `automations["a b"].duration`. */
+function mistakeOf(issue: v.BaseIssue<unknown>): string {
+  const keys = (issue.path ?? []).map(({ key }) =>
+    /^[a-z_]\w*$/i.test(String(key)) ? `.${key}` : `[${JSON.stringify(key)}]`,
+  );
+  const path = keys.join('').replace(/^\./, '');
+  if (issue.expected === 'never') return `${path} is not a field of a scenario`;
+  if (issue.received === 'undefined') return `${path} is missing`;
+  const expected = issue.kind === 'schema' && issue.type !== 'custom' ? issue.expected : issue.message;
+  const received = typeof issue.input === 'string' ? JSON.stringify(issue.input) : issue.received;
+  return `${path} must be ${expected}, not ${received}`;
+}

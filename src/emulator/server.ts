@@ -1,12 +1,12 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { usageProblem } from '../problems/problem.ts';
-import { deliver } from './deliver.ts';
-import { type EmulatedRun, stateAt } from './emulated-run.ts';
-import { createEmulation, type Delivery } from './emulation.ts';
-import { checkScenario } from './parse-scenario.ts';
+import { type EmulatedRun, statusAt } from './emulated-run.ts';
+import { createFaultInjector, type EmulatedResponse } from './faults.ts';
+import { isForLoopback, readRequest, sendResponse } from './http.ts';
+import { errorReply, refusals } from './reply.ts';
 import type { ServiceRequest } from './request.ts';
-import type { Scenario } from './scenario.ts';
+import { checkScenario, type Scenario } from './scenario.ts';
 import { createEmulatedService } from './service.ts';
 
 export interface EmulatorOptions {
@@ -22,8 +22,10 @@ export interface EmulatorOptions {
   /** How many seconds the emulator's clock goes in one real second. Default 1. */
   speed?: number;
   random?(): number;
-  /** Told of every request in a line. */
+  /** Called with a line about every request. */
   onRequest?(line: string): void;
+  /** Keep every request, whole, in `requests`? By default none is kept: an emulator may run for months. */
+  keepsRequests?: boolean;
 }
 
 /** The service on loopback. */
@@ -33,6 +35,7 @@ export interface Emulator {
   port: number;
   apiKey: string;
   projectId: string;
+  /** With `keepsRequests`, oldest first. */
   requests: readonly RecordedRequest[];
   /** Every run as it is now, oldest first. */
   runs(): (EmulatedRun & { status: string })[];
@@ -45,8 +48,10 @@ export interface RecordedRequest extends ServiceRequest {
   /** Of the answer, undefined where none was sent. */
   status?: number;
   /** What the scenario did to it. */
-  fault?: Delivery['fault'];
+  fault?: EmulatedResponse['fault'];
 }
+
+const misdirected: EmulatedResponse = { reply: errorReply('flat', refusals.notLoopback), wire: 'whole' };
 
 const loopback = ['127.0.0.1', '::1', 'localhost'];
 
@@ -56,7 +61,7 @@ const loopback = ['127.0.0.1', '::1', 'localhost'];
  */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   const { host = '127.0.0.1', port = 0, apiKey = 'emulator-key', speed = 1 } = options;
-  const { nowMs = Date.now, random = Math.random, onRequest } = options;
+  const { nowMs = Date.now, random = Math.random, onRequest, keepsRequests } = options;
   if (!loopback.includes(host)) {
     throw usageProblem(
       `the emulator does not listen on ${host}`,
@@ -70,18 +75,19 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const scenario = checkScenario(options.scenario, 'scenario');
   const startedMs = nowMs();
   const emulatedMs = () => startedMs + (nowMs() - startedMs) * speed;
-  const service = createEmulatedService({ scenario, apiKey, nowMs, emulatedMs });
-  const emulate = createEmulation(service, scenario, { emulatedMs, random });
+  const service = createEmulatedService(scenario, apiKey);
+  const respond = createFaultInjector(service, scenario, random);
   const requests: RecordedRequest[] = [];
 
   const server = createServer(async (incoming, response) => {
-    const request = await read(incoming);
-    if (!request) return;
-    const delivery = emulate(request);
-    const { fault, reply } = delivery;
-    requests.push({ ...request, atMs: nowMs(), status: reply?.status, fault });
-    onRequest?.(lineOf(request, delivery));
-    deliver(response, delivery, new Date(nowMs()));
+    const request = await readRequest(incoming);
+    if (!request) return void response.destroy();
+    const now = { realMs: nowMs(), emulatedMs: emulatedMs() };
+    const planned = isForLoopback(incoming) ? respond(request, now) : misdirected;
+    const { fault, reply } = planned;
+    if (keepsRequests) requests.push({ ...request, atMs: now.realMs, status: reply?.status, fault });
+    onRequest?.(lineOf(request, planned));
+    sendResponse(response, planned, new Date(now.realMs));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(host, port, error)));
@@ -95,7 +101,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     apiKey,
     projectId: options.projectId ?? '00000000-0000-4000-8000-000000000001',
     requests,
-    runs: () => service.runs().map((run) => ({ ...run, status: stateAt(run, emulatedMs()) })),
+    runs: () => service.runs().map((run) => ({ ...run, status: statusAt(run, emulatedMs()) })),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -104,32 +110,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   };
 }
 
-const mostBodyBytes = 1024 * 1024;
-
-/** The whole request; undefined if the caller left in the middle of it. */
-async function read(incoming: IncomingMessage): Promise<ServiceRequest | undefined> {
-  const { method = '', url = '' } = incoming;
-  const headers: Record<string, string | undefined> = {};
-  for (const [name, value] of Object.entries(incoming.headers)) headers[name] = value?.toString();
-  const chunks: Buffer[] = [];
-  try {
-    let bytes = 0;
-    for await (const chunk of incoming) {
-      bytes += (chunk as Buffer).length;
-      // Any page in a browser on this machine may send to it.
-      if (bytes > mostBodyBytes) {
-        incoming.destroy();
-        return undefined;
-      }
-      chunks.push(chunk as Buffer);
-    }
-  } catch {
-    return undefined;
-  }
-  return { method, url, headers, body: Buffer.concat(chunks).toString() };
-}
-
-function lineOf({ method, url }: ServiceRequest, { fault, reply }: Delivery): string {
+function lineOf({ method, url }: ServiceRequest, { fault, reply }: EmulatedResponse): string {
   const line = `${method} ${url} ${reply?.status ?? 'no answer'}`;
   return fault ? `${line} (${fault})` : line;
 }

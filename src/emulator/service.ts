@@ -1,34 +1,29 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Target } from '../runs/run.ts';
-import { createAnsweredKeys } from './answered-keys.ts';
 import {
+  createEmulatedRun,
   creditsCharged,
   type EmulatedRun,
   executionAt,
   isVisible,
   resultAt,
-  startRun,
-  stateAt,
-  toMs,
+  statusAt,
 } from './emulated-run.ts';
-import { createRateLimit } from './rate-limit.ts';
 import { errorReply, jsonReply, type Refusal, type Reply, refusals } from './reply.ts';
-import { readTriggerBody, type ServiceRequest } from './request.ts';
-import { type Route, routeOf } from './route.ts';
-import type { AgentPlan, AutomationPlan, Scenario } from './scenario.ts';
+import { type Route, readTriggerBody, routeOf, type ServiceRequest } from './request.ts';
+import { type AutomationPlan, type Scenario, toMs } from './scenario.ts';
 
-export interface ServiceOptions {
-  scenario: Scenario;
-  apiKey: string;
-  /** Real time: rate limits and `Retry-After` are of the caller's world. */
-  nowMs(): number;
+/** A moment, by two clocks; both in ms since 1970. */
+export interface Now {
+  /** The caller's time, by which rate limits and `Retry-After` go. */
+  realMs: number;
   /** The emulator's time, by which runs go. */
-  emulatedMs(): number;
+  emulatedMs: number;
 }
 
 /** The service of docs/service.md as a state machine: a request in, a reply out. Only requests and time change it. */
 export interface EmulatedService {
-  answer(request: ServiceRequest): Reply;
+  answer(request: ServiceRequest, now: Now): Reply;
   /** Refuses this API key from now on. */
   revoke(apiKey: string | undefined): void;
   /** Where the scenario replays errors: a trigger was answered with this one, and will be again. */
@@ -38,57 +33,62 @@ export interface EmulatedService {
   runs(): EmulatedRun[];
 }
 
-/** Builds the service that a scenario describes. */
-export function createEmulatedService(options: ServiceOptions): EmulatedService {
-  const { scenario, nowMs, emulatedMs } = options;
+/** Builds the service that a scenario describes, for callers with this API key or one of the scenario's. */
+export function createEmulatedService(scenario: Scenario, apiKey: string): EmulatedService {
   const { automations = { '*': {} }, rateLimit, errorShape = 'flat' } = scenario;
   const runLimitMs = toMs(scenario.runLimit ?? '3h');
-  const apiKeys = new Set([options.apiKey, ...(scenario.apiKeys ?? [])]);
+  const apiKeys = new Set([apiKey, ...(scenario.apiKeys ?? [])]);
   const waitMs = rateLimit ? createRateLimit(rateLimit.requests, toMs(rateLimit.window)) : () => 0;
-  const answered = createAnsweredKeys();
+  /** What each idempotency key was answered, and a digest of what it was sent with. */
+  const answered = new Map<string, { digest: string; reply: Reply }>();
   const runs = new Map<string, EmulatedRun>();
   const latestOf = new Map<string, EmulatedRun>();
 
   const refuse = (refusal: Refusal) => errorReply(errorShape, refusal);
 
-  function answer(request: ServiceRequest): Reply {
-    const apiKey = request.headers['x-api-key'];
-    if (!apiKey) return refuse(refusals.missingKey);
-    if (!apiKeys.has(apiKey)) return refuse(refusals.wrongKey);
-    const route = routeOf(request.method, request.url);
-    if (route.kind === 'astray') return refuse({ ...route, headers: route.allow ? { allow: route.allow } : undefined });
+  function answer(request: ServiceRequest, now: Now): Reply {
+    const givenKey = request.headers['x-api-key'];
+    if (!givenKey) return refuse(refusals.missingKey);
+    if (!apiKeys.has(givenKey)) return refuse(refusals.wrongKey);
+    const route = routeOf(request);
+    if (route.kind === 'none') return refuse(route.refusal);
     if (route.kind === 'trigger' || rateLimit?.on === 'any') {
-      const refusedForMs = waitMs(nowMs());
-      if (refusedForMs > 0) return refuse({ ...refusals.rateLimited, headers: retryAfter(refusedForMs) });
+      const refusedForMs = waitMs(now.realMs);
+      if (refusedForMs > 0) return refuse({ ...refusals.rateLimited, headers: retryAfter(refusedForMs, now) });
     }
-    return route.kind === 'trigger' ? trigger(request, route.target) : lookUp(route);
+    return route.kind === 'trigger' ? trigger(request, route.target, now) : poll(route, now);
   }
 
-  function lookUp({ kind, target, executionId }: Exclude<Route, { kind: 'trigger' }>): Reply {
+  function poll({ kind, target, executionId }: Extract<Route, { executionId: string }>, { emulatedMs }: Now): Reply {
     const run = runs.get(executionId);
-    const now = emulatedMs();
-    if (!run || keyOf(run.target) !== keyOf(target) || !isVisible(run, now)) return refuse(refusals.notFound);
-    return jsonReply(200, kind === 'status' ? executionAt(run, now) : resultAt(run, now));
+    if (!run || keyOf(run.target) !== keyOf(target) || !isVisible(run, emulatedMs)) return refuse(refusals.notFound);
+    return jsonReply(200, kind === 'status' ? executionAt(run, emulatedMs) : resultAt(run, emulatedMs));
   }
 
-  function trigger(request: ServiceRequest, target: Target): Reply {
+  function trigger(request: ServiceRequest, target: Target, { emulatedMs }: Now): Reply {
     const isAgent = target.family === 'agent';
     if (isAgent && scenario.agents !== 'accept') return refuse(refusals.agentsDiscontinued);
     const plan = isAgent ? (scenario.agentRun ?? {}) : planOf(target.automationName);
     if (!plan) return refuse(refusals.unknownAutomation);
-    const body = readTriggerBody(target.family, request.headers['content-type'], request.body);
-    if (body.kind === 'refused') return refuse(body.refusal);
+    const { refusal, ...texts } = readTriggerBody(target, request);
+    if (refusal) return refuse(refusal);
 
-    const checks = scenario.order === 'activeFirst' ? [conflict, replay] : [replay, conflict];
-    for (const check of [...checks, emptyBalance]) {
-      const reply = check(request, target);
-      if (!reply) continue;
-      rememberError(request, reply);
-      return reply;
+    const isActiveFirst = scenario.order === 'activeFirst';
+    const conflicting = conflict(target, emulatedMs);
+    const earlier = (isActiveFirst && conflicting) || replay(request) || conflicting || emptyBalance(emulatedMs);
+    if (earlier) {
+      rememberError(request, earlier);
+      return earlier;
     }
-    const { title = null, message = null } = isAgent ? (body.document as { title?: string; message?: string }) : {};
-    const reply = start({ target, idempotencyKey: request.headers['idempotency-key'], title, message }, plan);
-    answered.store(request, reply);
+    const idempotencyKey = request.headers['idempotency-key'];
+    const index = (latestOf.get(keyOf(target))?.index ?? -1) + 1;
+    const start = { target, executionId: randomUUID(), index, idempotencyKey, startedAtMs: emulatedMs, ...texts };
+    const run = createEmulatedRun(start, plan, runLimitMs);
+    runs.set(run.executionId, run);
+    latestOf.set(keyOf(target), run);
+    // A 201 always shows RUNNING, however short the run is.
+    const reply = jsonReply(201, executionAt(run, emulatedMs - 1));
+    remember(request, reply);
     return reply;
   }
 
@@ -96,45 +96,38 @@ export function createEmulatedService(options: ServiceOptions): EmulatedService 
     automations[Object.hasOwn(automations, name) ? name : '*'];
 
   function replay(request: ServiceRequest): Reply | undefined {
-    const earlier = answered.recall(request);
-    return earlier && ('reply' in earlier ? earlier.reply : refuse(earlier.refusal));
+    const earlier = answered.get(scopeOf(request));
+    return earlier?.digest === digestOf(request) ? earlier.reply : earlier && refuse(refusals.keyReused);
   }
 
-  function conflict(_: ServiceRequest, target: Target): Reply | undefined {
+  /** The first answer to a key stays: no conflict with its own run takes its place. */
+  function remember(request: ServiceRequest, reply: Reply): void {
+    const scope = scopeOf(request);
+    if (scope && !answered.has(scope)) answered.set(scope, { digest: digestOf(request), reply });
+  }
+
+  function rememberError(request: ServiceRequest, reply: Reply): void {
+    if (scenario.replayErrors) remember(request, reply);
+  }
+
+  function conflict(target: Target, emulatedMs: number): Reply | undefined {
     const latest = latestOf.get(keyOf(target));
-    if (target.family === 'agent' || !latest || stateAt(latest, emulatedMs()) !== 'RUNNING') return undefined;
+    if (target.family === 'agent' || !latest || statusAt(latest, emulatedMs) !== 'RUNNING') return undefined;
     return refuse({ ...refusals.alreadyActive, ...(scenario.namesActiveRun && { executionId: latest.executionId }) });
   }
 
-  function emptyBalance(): Reply | undefined {
+  function emptyBalance(emulatedMs: number): Reply | undefined {
     if (scenario.credits === undefined) return undefined;
-    const ended = [...runs.values()].filter(({ endsAtMs }) => endsAtMs <= emulatedMs());
+    const ended = [...runs.values()].filter(({ endsAtMs }) => endsAtMs <= emulatedMs);
     const balance = ended.reduce((left, run) => left - creditsCharged(run), scenario.credits);
     return balance > 0 ? undefined : refuse(refusals.noCredits);
   }
 
-  function start(
-    asked: Pick<EmulatedRun, 'target' | 'idempotencyKey' | 'title' | 'message'>,
-    plan: AutomationPlan | AgentPlan,
-  ): Reply {
-    const index = (latestOf.get(keyOf(asked.target))?.index ?? -1) + 1;
-    const executionId = randomUUID();
-    const run = startRun({ ...asked, executionId, index }, plan, { nowMs: emulatedMs(), runLimitMs });
-    runs.set(executionId, run);
-    latestOf.set(keyOf(asked.target), run);
-    // A 201 always shows RUNNING, however short the run is.
-    return jsonReply(201, executionAt(run, run.startedAtMs - 1));
-  }
-
-  function retryAfter(ms: number): Record<string, string> {
+  function retryAfter(ms: number, { realMs }: Now): Record<string, string> {
     const form = rateLimit?.retryAfter ?? 'seconds';
     if (form === 'none') return {};
     if (form === 'seconds') return { 'retry-after': String(Math.ceil(ms / 1000)) };
-    return { 'retry-after': new Date(Math.ceil((nowMs() + ms) / 1000) * 1000).toUTCString() };
-  }
-
-  function rememberError(request: ServiceRequest, reply: Reply): void {
-    if (scenario.replayErrors) answered.store(request, reply);
+    return { 'retry-after': new Date(Math.ceil((realMs + ms) / 1000) * 1000).toUTCString() };
   }
 
   return {
@@ -146,6 +139,32 @@ export function createEmulatedService(options: ServiceOptions): EmulatedService 
   };
 }
 
+/**
+ * Admits at most `requests` in any window of `windowMs`.
+ * The function answers with 0 (admitted) or the time in ms until the next one would be.
+ */
+function createRateLimit(requests: number, windowMs: number): (nowMs: number) => number {
+  let admittedMs: number[] = [];
+  return (nowMs) => {
+    admittedMs = admittedMs.filter((atMs) => atMs > nowMs - windowMs);
+    const [oldestMs] = admittedMs;
+    if (oldestMs !== undefined && admittedMs.length >= requests) return oldestMs + windowMs - nowMs;
+    admittedMs.push(nowMs);
+    return 0;
+  };
+}
+
 /** Two targets are the same exactly if their keys are. */
 const keyOf = (target: Target) =>
   JSON.stringify(target.family === 'agent' ? [target.agentId] : [target.projectId, target.automationName]);
+
+/** Where the answer to an idempotency key is kept: each API key has its own. Empty for a request without one. */
+function scopeOf({ headers }: ServiceRequest): string {
+  const key = headers['idempotency-key'];
+  return key ? JSON.stringify([headers['x-api-key'], key]) : '';
+}
+
+const digestOf = ({ url, body }: ServiceRequest) =>
+  createHash('sha256')
+    .update(JSON.stringify([url, body]))
+    .digest('hex');

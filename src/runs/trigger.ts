@@ -80,6 +80,8 @@ export async function triggerRun(
   /** May an attempt of this process have started a run? Else the attempt in doubt is another's. */
   let mayHaveActed = false;
   let started: StartedTrigger | undefined;
+  /** The user left while we asked whose run a conflict names. */
+  let wasInterrupted = false;
 
   const tried = await retry(() => inTurn(attempt), { ...ports, isRetryable: () => !isEnd(state) });
   if (!isEnd(state)) state = step(state, 'stopped');
@@ -107,9 +109,7 @@ export async function triggerRun(
     }
     const isInDoubt = state === 'in_doubt';
     const owner = isInDoubt && fault.kind === 'already_active' ? await ownerOf(fault, first) : 'unknown';
-    // The user ended the question, so nobody knows.
-    if (signal.aborted && owner === 'unknown' && isInDoubt) state = step(state, 'stopped');
-    else state = step(state, eventOf(fault, owner));
+    state = step(state, eventOf(fault, owner));
     if (!isInDoubt && state === 'in_doubt') record.inDoubt(fault, { sentAtMs: sent.wallMs, isLast: false });
     return answer;
   }
@@ -132,6 +132,7 @@ export async function triggerRun(
     if (executionId === undefined || !lastInDoubt) return 'unknown';
     const giveUpAfterMs = defaults.giveUpAfterMs;
     const polled = await fetchNamedRun({ target, executionId }, { ...ports, giveUpAfterMs });
+    wasInterrupted = polled.kind === 'interrupted';
     if (polled.kind !== 'ok') return 'unknown';
     const { execution, dated } = polled.value;
     const firstOfAll = earlier ? { wallMs: earlier.firstSentAtMs } : first;
@@ -152,7 +153,7 @@ export async function triggerRun(
     const known = isOurs || isRecovery ? record.readKey() : await readKeyOfOthers();
     if (known?.state === 'accepted') return startedByOther(known.executionId);
     const mayHaveStarted = known !== undefined || !(isRefused || isClosed);
-    if (kind === 'interrupted' || signal.aborted) return { kind: 'interrupted', fault, mayHaveStarted } as const;
+    if (kind === 'interrupted' || wasInterrupted) return { kind: 'interrupted', fault, mayHaveStarted } as const;
     return { kind: mayHaveStarted ? 'unknown' : 'refused', fault } as const;
   }
 

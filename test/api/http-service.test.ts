@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createHttpService, type HttpServiceOptions } from '../../src/api/http-service.ts';
 import { createTransport } from '../../src/api/transport.ts';
-import type { ErrorShape, Fault, Scenario } from '../../src/emulator/scenario.ts';
+import type { ErrorShape, InjectedFault, Scenario } from '../../src/emulator/scenario.ts';
 import type { Answer, Execution, Service } from '../../src/runs/service.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { ampleLimitMs, shortLimitMs } from '../helpers/real-time.ts';
@@ -135,7 +135,7 @@ describe('the service over HTTP', () => {
     }
   });
 
-  test.each<[Fault['do'], string, Fault]>([
+  test.each<[InjectedFault['do'], string, InjectedFault]>([
     ['reset', 'lost', { do: 'reset' }],
     ['close', 'lost', { do: 'close' }],
     ['hang', 'lost', { do: 'hang' }],
@@ -149,7 +149,7 @@ describe('the service over HTTP', () => {
   ])('a trigger that meets "%s" is %s, and may have been acted on', async (_, kind, fault) => {
     const endless = /hang|drip/.test(fault.do);
     const limits = { requestTimeoutMs: endless ? shortLimitMs : ampleLimitMs };
-    const { service } = await connect({ faults: [{ nth: 1, ...fault } as Fault] }, limits);
+    const { service } = await connect({ faults: [{ nth: 1, ...fault } as InjectedFault] }, limits);
     expect(faultOf(await trigger(service))).toMatchObject({ kind });
     expect(goodOf(await trigger(service))).toMatchObject({ status: 'RUNNING' });
   });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parseHttpDate, retryAfterMs } from '../../src/api/retry-after.ts';
 
 const nowMs = Date.UTC(2026, 10, 21, 9);
@@ -30,6 +30,17 @@ describe('Retry-After', () => {
 
   test('a date is read by the clock of the service, not by ours', () => {
     expect(wait('Sat, 21 Nov 2026 12:01:00 GMT', { date: noon })).toBe(60_000);
+  });
+
+  test('blanks around the Date header are no part of it', () => {
+    expect(wait('Sat, 21 Nov 2026 12:01:00 GMT', { date: ` ${noon}\t` })).toBe(60_000);
+  });
+
+  test('a date that names no time zone is in GMT, wherever the machine stands', () => {
+    vi.stubEnv('TZ', 'Pacific/Apia');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(new Date(nowMs).getTimezoneOffset()).not.toBe(0);
+    expect(wait('Sat Nov 21 09:00:30 2026')).toBe(30_000);
   });
 
   test('our clock stands in for a Date header that is missing or malformed', () => {

@@ -18,7 +18,7 @@ const project = '00000000-0000-4000-8000-000000000001';
 const emulator = forkEmulator(
   `
       import { startEmulator } from './src/emulator/server.ts';
-      const emulator = await startEmulator({ scenario: { automations: { '*': { duration: '3h' } } } });
+      const emulator = await startEmulator({ scenario: { automations: { '*': { duration: '3h' } } }, keepsRequests: true });
       process.send({ url: emulator.url, apiKey: emulator.apiKey });
       let from = 0;
       process.on('message', (message) => {

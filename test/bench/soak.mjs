@@ -52,7 +52,7 @@ const emulator = forkEmulator(
   `
       import { startEmulator } from './src/emulator/server.ts';
       process.once('message', async (scenario) => {
-        const emulator = await startEmulator({ scenario });
+        const emulator = await startEmulator({ scenario, keepsRequests: true });
         process.send({ url: emulator.url, apiKey: emulator.apiKey });
         process.on('message', () => process.send({
           runs: emulator.runs().map(({ executionId, target, idempotencyKey, status }) =>

@@ -33,6 +33,10 @@ async function typed(argv: string[], env: Record<string, string | undefined> = s
 describe('bad input is refused with 2 and a line that names it', () => {
   const table: [argv: string[], named: string][] = [
     [['tigger', 'nightly'], 'tigger'],
+    // Names that every object answers to.
+    [['constructor', '--help'], "unknown command 'constructor'"],
+    [['help', 'toString'], "unknown command 'toString'"],
+    [['config', '__proto__'], "unknown command 'config __proto__'"],
     [['trigger'], 'automation'],
     [['trigger', ''], 'names no automation'],
     [['trigger', '.'], '"."'],

@@ -17,32 +17,32 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const project = '123e4567-e89b-42d3-a456-426614174000';
 
-/** A folder of settings; every command runs in a world of its own. */
+/** A folder of settings; every command runs in a context of its own. */
 function createConfig(config?: unknown, env: Record<string, string> = {}) {
   const folder = temporaryFolder();
   const path = join(folder, 'config.json');
   if (config !== undefined) writeFileSync(path, JSON.stringify(config), { mode: 0o600 });
-  const world = (input?: string) => createMemory({ RUNCTL_CONFIG_DIR: folder, ...env }, input);
+  const openMemory = (input?: string) => createMemory({ RUNCTL_CONFIG_DIR: folder, ...env }, input);
   return {
     path,
     content: () => JSON.parse(readFileSync(path, 'utf8')),
     async set(key: string, value?: string, options: ConfigOptions = {}, input?: string) {
-      const memory = world(input);
+      const memory = openMemory(input);
       expect(await configSet(key, value, options, memory)).toBe(0);
       return memory;
     },
     async unset(key: string, options: ConfigOptions = {}) {
-      const memory = world();
+      const memory = openMemory();
       expect(await configUnset(key, options, memory)).toBe(0);
       return memory;
     },
     async get(key: string, options: ConfigOptions = {}) {
-      const memory = world();
+      const memory = openMemory();
       expect(await configGet(key, options, memory)).toBe(0);
       return memory.out();
     },
     async list(options: ConfigOptions = {}) {
-      const memory = world();
+      const memory = openMemory();
       expect(await configList(options, memory)).toBe(0);
       return memory.out();
     },

@@ -1,23 +1,20 @@
 import { expect, test } from 'vitest';
 import { candidatesFor, type ValuesOf } from '../../src/completion/candidates.ts';
-import { outlineOf } from '../../src/completion/outline.ts';
 import { program } from '../../src/program.ts';
-
-const outline = outlineOf(program);
 
 const known: Record<string, string[]> = { automation: ['nightly', 'weekly'], run: ['@last'], profile: ['prod'] };
 const valuesOf: ValuesOf = ({ name, choices }) =>
   name === 'api-key-file' ? 'files' : (choices ?? known[name] ?? []).map((value) => ({ value }));
 
 function valuesFor(words: string[]): string[] | 'files' {
-  const candidates = candidatesFor(words, outline, valuesOf);
+  const candidates = candidatesFor(words, program, valuesOf);
   return candidates === 'files' ? 'files' : candidates.map(({ value }) => value);
 }
 
 test('an empty line offers every command with what it does', () => {
-  const candidates = candidatesFor([''], outline, valuesOf);
+  const candidates = candidatesFor([''], program, valuesOf);
   expect(candidates).toContainEqual({ value: 'status', about: 'look at a run once' });
-  expect(candidates).toHaveLength(outline.commands.length);
+  expect(candidates).toHaveLength(program.commands?.length ?? 0);
 });
 
 test.each<[string[], string[] | 'files']>([
@@ -45,7 +42,7 @@ test.each<[string[], string[] | 'files']>([
   [['status', '--api-key-file', ''], 'files'],
   [['status', '--api-key-file=./k'], 'files'],
   [['status', '--timeout', 'sta'], []],
-  [['nothing', ''], outline.commands.map(({ name }) => name)],
+  [['nothing', ''], (program.commands ?? []).map(({ name }) => name)],
 ])('%j may go on as %j', (words, values) => {
   expect(valuesFor(words)).toEqual(values);
 });

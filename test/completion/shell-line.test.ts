@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { printCandidates, type Shell, splitLine, type TypedLine } from '../../src/completion/shell-line.ts';
+import { printCandidates, splitLine, type TypedLine } from '../../src/completion/answer.ts';
+import type { Shell } from '../../src/completion/scripts.ts';
 
 test.each<[string, TypedLine]>([
   ['', { words: [''], quote: '' }],

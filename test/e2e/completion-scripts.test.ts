@@ -20,7 +20,7 @@ const shells = [
 
 const oddName = `nightly "report" $(touch pwned) it's`;
 
-/** Types a line into the shell, a tab after it, and tells what the program would be called with. */
+/** Types a line into the shell, a tab after it, and reports what the program would be called with. */
 async function complete({ shell, args, teach }: (typeof shells)[number], line: string): Promise<string[]> {
   const folder = temporaryFolder();
   const said = join(folder, 'said');

@@ -7,7 +7,7 @@ import { buildSync } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { needs } from '../helpers/needs.ts';
 import { baseUrl, uuid } from '../journal/records.ts';
-import { createStage } from '../journal/stage.ts';
+import { createStateFolder } from '../journal/state-folder.ts';
 
 const bundle = mkdtempSync(join(tmpdir(), 'journal-worker-'));
 const worker = join(bundle, 'worker.cjs');
@@ -19,7 +19,7 @@ beforeAll(() => {
 afterAll(() => rmSync(bundle, { recursive: true }));
 
 test('several processes write at once while new files are begun, and no record is lost', async () => {
-  const { open, folder } = createStage();
+  const { open, folder } = createStateFolder();
   const eachWrites = 150;
   const workers = [0, 1, 2, 3].map((number) =>
     talkOf(spawn(process.execPath, [worker, folder, '5000', `${number * eachWrites}`, `${(number + 1) * eachWrites}`])),
@@ -34,7 +34,7 @@ test('several processes write at once while new files are begun, and no record i
 });
 
 test('a process killed at any moment leaves a known run or an unresolved trigger for all it sent', async () => {
-  const { open, folder } = createStage();
+  const { open, folder } = createStateFolder();
   const killed = await Promise.all(
     [5, 12, 19, 31, 44].map((afterLines, number) => {
       const from = number * 100_000;
@@ -60,7 +60,7 @@ test('a process killed at any moment leaves a known run or an unresolved trigger
 
 test('a disk that takes half a record is trouble, and what it took before counts', async (context) => {
   needs(context, 'bash');
-  const { open, folder } = createStage();
+  const { open, folder } = createStateFolder();
   // In blocks of 1024 bytes: the limit falls inside a record.
   const child = spawn('bash', [
     '-c',
@@ -76,8 +76,8 @@ test('a disk that takes half a record is trouble, and what it took before counts
   expect(talk.length).toBeGreaterThan(2);
   expect(talk.length).toBeLessThan(18);
   expect(errors).toContain('cannot be written (only ');
-  const told = talk.filter((line) => line.startsWith('accepted')).length;
-  expect([...open().runs()].filter(({ executionId }) => executionId !== null)).toHaveLength(told);
+  const accepted = talk.filter((line) => line.startsWith('accepted')).length;
+  expect([...open().runs()].filter(({ executionId }) => executionId !== null)).toHaveLength(accepted);
 });
 
 /** The whole lines that a process wrote, once it has ended; it is killed after so many lines. */

@@ -28,10 +28,10 @@ async function interruptedCommand(argv: string[], { env, signal = 'SIGINT', isRe
   let stderr = '';
   const running = runCommand(argv, {
     env,
-    started: (process) => {
+    onStart: (process) => {
       child = process;
     },
-    told: (_stdout, text) => {
+    onOutput: (_stdout, text) => {
       stderr = text;
     },
   });
@@ -130,7 +130,7 @@ describe.each(signals)('%s', (signal) => {
 });
 
 test.each([['trigger', 'weekly'], ['list', '--json'], ['status'], ['completion', 'bash']])(
-  'a full disk under the output of `%s` is told, and is no success',
+  'a full disk under the output of `%s` is reported, and is no success',
   async (...argv) => {
     const { env } = await withEmulator(slow);
     await trigger(env);
@@ -139,7 +139,7 @@ test.each([['trigger', 'weekly'], ['list', '--json'], ['status'], ['completion',
   },
 );
 
-test.each(signals)('%s while the result is waited for tells how the run ended, and no more', async (signal) => {
+test.each(signals)('%s while the result is waited for reports how the run ended, and no more', async (signal) => {
   const { env, emulator } = await withEmulator({ ...hangs('result'), automations: { '*': { duration: '1ms' } } });
   const id = await trigger(env);
   const ended = await interrupted(['watch', id], { env, emulator, signal, requests: 2 });
@@ -156,8 +156,8 @@ describe('Ctrl-C', () => {
       ['trigger', 'nightly', '--watch', '--interval', '20ms'],
       { requests: 3 },
     ],
-    ['events are told', slow, ['trigger', 'nightly', '--watch', '--events'], { requests: 1 }],
-    ['nothing is told', slow, ['trigger', 'nightly', '--watch', '-q'], { requests: 1 }],
+    ['events are written', slow, ['trigger', 'nightly', '--watch', '--events'], { requests: 1 }],
+    ['nothing is printed', slow, ['trigger', 'nightly', '--watch', '-q'], { requests: 1 }],
   ])(
     'of a `trigger --watch` while %s names the run and the command that takes it up again',
     async (_, scenario, args, when) => {
@@ -222,7 +222,7 @@ describe('Ctrl-C', () => {
     expect(JSON.parse(ended.stdout)).toMatchObject({ problem: { name: 'interrupted' } });
   });
 
-  test('of a watch of many runs tells of each in one array, and of all in one sentence', async () => {
+  test('of a watch of many runs reports each in one array, and all in one sentence', async () => {
     const { env, emulator } = await withEmulator(slow);
     const ids = [await trigger(env, 'a'), await trigger(env, 'b')];
     const ended = await interrupted(['watch', ...ids, '--json', '--interval', '20ms'], { env, emulator, requests: 3 });
@@ -298,7 +298,7 @@ describe('a reader that', () => {
     const id = await trigger(env);
     const ended = await runProcess(['watch', id, '--events', '--interval', '20ms'], {
       env,
-      started: (child) => child.stdout?.destroy(),
+      onStart: (child) => child.stdout?.destroy(),
     });
     expect(ended.stderr).toBe('');
     expect(ended.tookMs).toBeLessThan(atOnceAfter((await runProcess(['status', id], { env })).tookMs));
@@ -308,7 +308,7 @@ describe('a reader that', () => {
   test.each([['list'], ['result'], ['--help'], ['explain']])('has gone ends `%s` quietly', async (command) => {
     const { env } = await withEmulator({ automations: { '*': { output: 'x'.repeat(1_000_000), duration: '1ms' } } });
     await trigger(env);
-    const { stderr, code } = await runProcess([command], { env, started: (child) => child.stdout?.destroy() });
+    const { stderr, code } = await runProcess([command], { env, onStart: (child) => child.stdout?.destroy() });
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
   });
 

@@ -71,7 +71,7 @@ describe('a watch on a terminal', () => {
     expect(written.lastIndexOf(`${esc}[?25h`)).toBeGreaterThan(written.lastIndexOf(`${esc}[?25l`));
   });
 
-  test('tells the last confirmed state and its age while nothing answers', async () => {
+  test('shows the last confirmed state and its age while nothing answers', async () => {
     const faults: Scenario['faults'] = [{ on: 'status', from: 3, do: 'status', status: 502 }];
     const screen = await onScreen([...watching, '--give-up-after', '2s'], { ...going, faults });
     expect(await screen.sees(/last seen RUNNING \d(\.\d)?s ago/)).toContain('502');
@@ -93,7 +93,7 @@ describe('a watch on a terminal', () => {
     expect(await screen.exit).toBe(0);
   });
 
-  test('of a dumb terminal is told in plain lines', async () => {
+  test('of a dumb terminal is reported in plain lines', async () => {
     const screen = await onScreen(watching, { automations: { '*': { duration: '1ms' } } }, { env: { TERM: 'dumb' } });
     const { code, text } = await atTheEnd(screen);
     expect(code).toBe(0);

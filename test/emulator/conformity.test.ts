@@ -4,7 +4,7 @@ import type { ErrorShape } from '../../src/emulator/scenario.ts';
 import { propertyRuns } from '../helpers/property-runs.ts';
 import { createRandom } from '../helpers/random.ts';
 import { faultsOfReply, faultsOfRequest } from './conformity.ts';
-import { createStage } from './stage.ts';
+import { createEmulatorHarness } from './harness.ts';
 
 const secondMs = 1000;
 const names = ['nightly', 'a/b c', 'Übersicht 🚀'];
@@ -12,7 +12,7 @@ const shapes: ErrorShape[] = ['flat', 'string', 'nested', 'list', 'problem', 'da
 const outcomes = ['COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED'] as const;
 
 describe('the OpenAPI document', () => {
-  const { trigger, status, result, pass, deliver, automationUrl } = createStage();
+  const { trigger, status, result, pass, deliver, automationUrl } = createEmulatorHarness();
   const { request } = deliver('POST', automationUrl('nightly', 'trigger'), { body: '{}' });
   const id = trigger('daily').json().executionId;
   const statusRequest = deliver('GET', automationUrl('daily', `executions/${id}`)).request;
@@ -86,23 +86,23 @@ const scenario = fc.record(
   { requiredKeys: [] },
 );
 
-/** What must hold whatever the scenario and whatever is asked; the stage holds every answer against the document. */
+/** What must hold whatever the scenario and whatever is asked; the harness holds every answer against the document. */
 test('in every situation the answers conform, no key starts two runs and no automation has two', () => {
   fc.assert(
     fc.property(scenario, fc.array(step, { maxLength: 40 }), fc.nat(), (scenario, steps, seed) => {
-      const stage = createStage(scenario, { random: createRandom(seed) });
+      const harness = createEmulatorHarness(scenario, { random: createRandom(seed) });
       const idOf = new Map<string, string>();
       for (const step of steps) {
-        if (step.kind === 'pass') stage.pass(step.ms);
+        if (step.kind === 'pass') harness.pass(step.ms);
         else if (step.kind === 'look') {
-          const run = stage.service.runs()[step.at];
-          if (run?.target.family === 'agent') stage.agentStatus(run.executionId, run.target.agentId);
+          const run = harness.service.runs()[step.at];
+          if (run?.target.family === 'agent') harness.agentStatus(run.executionId, run.target.agentId);
           else if (run) {
-            stage.status(run.executionId, run.target.automationName);
-            stage.result(run.executionId, run.target.automationName);
+            harness.status(run.executionId, run.target.automationName);
+            harness.result(run.executionId, run.target.automationName);
           }
         } else {
-          const reply = step.kind === 'agent' ? stage.triggerAgent('{}', step) : stage.trigger(step.name, step);
+          const reply = step.kind === 'agent' ? harness.triggerAgent('{}', step) : harness.trigger(step.name, step);
           if (reply.status !== 201) continue;
           const { executionId, status } = reply.json();
           expect(status).toBe('RUNNING');
@@ -111,7 +111,7 @@ test('in every situation the answers conform, no key starts two runs and no auto
         }
       }
       for (const name of names) {
-        const runs = stage.service
+        const runs = harness.service
           .runs()
           .filter(({ target }) => 'automationName' in target && target.automationName === name);
         for (const [i, run] of runs.entries()) {
@@ -124,8 +124,8 @@ test('in every situation the answers conform, no key starts two runs and no auto
   );
 });
 
-test('a request to the stage conforms', () => {
-  const { deliver, automationUrl } = createStage();
+test('a request to the harness conforms', () => {
+  const { deliver, automationUrl } = createEmulatorHarness();
   for (const name of names) {
     const { request } = deliver('POST', automationUrl(name, 'trigger'), { body: '{}' });
     expect(faultsOfRequest(request)).toEqual([]);

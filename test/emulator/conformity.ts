@@ -11,7 +11,7 @@ addFormats.default(ajv);
 for (const word of Object.keys(document)) ajv.addKeyword(word);
 ajv.addSchema(document, 'service');
 
-const paths = Object.entries(document.paths as unknown as Record<string, Json>).map(([template, item]) => ({
+const paths = Object.entries<Json>(document.paths).map(([template, item]) => ({
   pattern: new RegExp(`^${template.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
   item,
   pointer: `service#/paths/${template.replaceAll('~', '~0').replaceAll('/', '~1').replace(/[{}]/g, encodeURIComponent)}`,

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { routeOf } from '../../src/emulator/route.ts';
+import { routeOf } from '../../src/emulator/request.ts';
 import type { ErrorShape } from '../../src/emulator/scenario.ts';
 import { propertyRuns } from '../helpers/property-runs.ts';
 import { faultsOfRequest } from './conformity.ts';
-import { agent, createStage, project } from './stage.ts';
+import { agent, createEmulatorHarness, project } from './harness.ts';
 
 const trigger = `/v0/automation/${project}/nightly/trigger`;
 const run = '33333333-3333-4333-8333-333333333333';
@@ -31,7 +31,7 @@ describe('a request that the document does not know is refused', () => {
     ['to trigger with GET', 'GET', trigger, {}, 405],
     ['to delete a run', 'DELETE', `/v0/automation/${project}/nightly/executions/${run}`, {}, 405],
   ])('%s', (_, method, url, sending, status) => {
-    const { deliver, service } = createStage({ agents: 'accept' });
+    const { deliver, service } = createEmulatorHarness({ agents: 'accept' });
     const { request, reply } = deliver(method, url, { body: '{}', ...sending });
     expect(faultsOfRequest(request)).not.toEqual([]);
     expect(reply?.status).toBe(status);
@@ -40,12 +40,12 @@ describe('a request that the document does not know is refused', () => {
 });
 
 test('a wrong key is refused before anything else is looked at', () => {
-  const { send } = createStage();
+  const { send } = createEmulatorHarness();
   expect(send('POST', '/nowhere', { apiKey: 'key-2' }).json().code).toBe('invalidApiKey');
 });
 
-test('a wrong method is told the right one', () => {
-  const { send } = createStage();
+test('a wrong method is answered with the right one', () => {
+  const { send } = createEmulatorHarness();
   expect(send('PUT', trigger).headers.allow).toBe('POST');
 });
 
@@ -67,7 +67,7 @@ test('the document and the route agree on every request', () => {
     fc.property(fc.constantFrom('GET', 'POST', 'PUT'), url, (method, url) => {
       const headers = { 'x-api-key': 'k', 'content-type': 'application/json' };
       const isKnown = faultsOfRequest({ method, url, headers, body: '{}' }).length === 0;
-      expect(routeOf(method, url).kind !== 'astray').toBe(isKnown);
+      expect(routeOf({ method, url }).kind !== 'none').toBe(isKnown);
     }),
     { numRuns: propertyRuns(500) },
   );
@@ -79,7 +79,7 @@ test('any name arrives as it was sent', () => {
     fc.property(name, (automationName) => {
       const url = `/v0/automation/${project}/${encodeURIComponent(automationName)}/trigger?trace=1`;
       const target = { family: 'automation', projectId: project, automationName };
-      expect(routeOf('POST', url)).toMatchObject({ kind: 'trigger', target });
+      expect(routeOf({ method: 'POST', url })).toMatchObject({ kind: 'trigger', target });
     }),
   );
 });
@@ -100,7 +100,7 @@ describe('an error body', () => {
       (executionId) => ({ type: 'about:blank', title: code, status: 422, detail: message, code, executionId }),
     ],
   ])('of shape %s', (errorShape, contentType, body) => {
-    const { trigger } = createStage({ errorShape, namesActiveRun: true });
+    const { trigger } = createEmulatorHarness({ errorShape, namesActiveRun: true });
     const { executionId } = trigger().json();
     const refused = trigger();
     expect(refused.headers['content-type']).toContain(contentType);
@@ -112,7 +112,7 @@ describe('an error body', () => {
     ['html', 'text/html', /^<!doctype html>.*runAlreadyActive/],
     ['empty', undefined, /^$/],
   ])('of shape %s', (errorShape, contentType, body) => {
-    const { trigger } = createStage({ errorShape });
+    const { trigger } = createEmulatorHarness({ errorShape });
     trigger();
     const refused = trigger();
     expect(refused.status).toBe(422);

@@ -1,9 +1,14 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parseScenario } from '../../src/emulator/parse-scenario.ts';
+import { builtInScenarios, findBuiltInScenario } from '../../src/emulator/built-in-scenarios.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
-import { builtInScenarios, findBuiltInScenario } from '../../src/emulator/scenarios.ts';
+import { parseScenario, readScenario } from '../../src/emulator/scenario.ts';
 import { Problem } from '../../src/problems/problem.ts';
-import { createStage } from './stage.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { createEmulatorHarness } from './harness.ts';
+import { objectNames } from './object-names.ts';
 
 function mistakeIn(text: string): string {
   try {
@@ -72,9 +77,15 @@ describe('parseScenario', () => {
     expect(parseScenario(JSON.stringify(scenario), 'my.json')).toEqual(scenario);
   });
 
-  test.each([
-    ['', 'my.json is not JSON: Unexpected end of JSON input'],
+  test.each<[string, string]>([
+    ['', 'my.json cannot be read as JSON'],
+    ['sk-live-0123', 'my.json cannot be read as JSON'],
+    ['{\u0000}', 'my.json cannot be read as JSON at position 1'],
+    ['{"credits":1,}', 'my.json cannot be read as JSON at position 13'],
     ['[]', 'my.json: a scenario is a JSON object'],
+    ...objectNames.map((name): [string, string] => [`{"${name}":1}`, `my.json: ${name} is not a field of a scenario`]),
+    ['{"automations":[]}', 'my.json: automations must be an object, not Array'],
+    ['{"automations":{"constructor":5}}', 'my.json: automations.constructor must be Object, not 5'],
     ['{"fault":[]}', 'my.json: fault is not a field of a scenario'],
     ['{"automations":{"*":{"durationMs":5}}}', 'my.json: automations["*"].durationMs is not a field of a scenario'],
     [
@@ -114,6 +125,33 @@ describe('parseScenario', () => {
   });
 });
 
+describe('readScenario refuses', () => {
+  function writeZeros(path: string, bytes: number): void {
+    writeFileSync(path, '');
+    truncateSync(path, bytes);
+  }
+  const deep = (open: string, close: string) => open.repeat(100_000) + close.repeat(100_000);
+
+  test.each<[string, (path: string) => void, RegExp]>([
+    ['a file that is not there', () => {}, /cannot be read: ENOENT/],
+    ['a FIFO that nobody writes into', (path) => execFileSync('mkfifo', [path]), /is not a file/],
+    ['a link to a device that never ends', (path) => symlinkSync('/dev/zero', path), /is not a file/],
+    ['a folder', (path) => mkdirSync(path), /is not a file/],
+    ['100 MB', (path) => writeZeros(path, 100_000_000), /is larger than 1024 KiB/],
+    ['NULs', (path) => writeZeros(path, 1000), /cannot be read as JSON/],
+    ['lists in lists', (path) => writeFileSync(path, deep('[', ']')), /cannot be read as JSON/],
+    [
+      'a body of a fault that nests deep',
+      (path) => writeFileSync(path, `{"faults":[{"do":"status","status":502,"body":${deep('[', ']')}}]}`),
+      /cannot be read as JSON/,
+    ],
+  ])('%s', async (_, make, message) => {
+    const path = join(temporaryFolder(), 'my.json');
+    make(path);
+    await expect(readScenario(path)).rejects.toMatchObject({ exitCode: 2, message: expect.stringMatching(message) });
+  });
+});
+
 describe('the built-in scenarios', () => {
   test.each(builtInScenarios)('$name reads as a scenario', ({ scenario }) => {
     expect(parseScenario(JSON.stringify(scenario), 'built-in')).toEqual(scenario);
@@ -126,11 +164,11 @@ describe('the built-in scenarios', () => {
 
   test('every-ending shows every final state and every type of error', () => {
     const { scenario } = builtInScenarios.find(({ name }) => name === 'every-ending') ?? {};
-    const stage = createStage(scenario);
+    const harness = createEmulatorHarness(scenario);
     const endings = Object.keys(scenario?.automations ?? {}).map((name) => {
-      const { executionId } = stage.trigger(name).json();
-      stage.pass(5000);
-      const { status, error } = stage.result(executionId, name).json();
+      const { executionId } = harness.trigger(name).json();
+      harness.pass(5000);
+      const { status, error } = harness.result(executionId, name).json();
       return error ? `${status} ${error.type}` : status;
     });
     expect(endings.toSorted()).toEqual([
@@ -146,26 +184,29 @@ describe('the built-in scenarios', () => {
   });
 
   test('bad-day has its bad hours, completes all the same, and takes the last credits', () => {
-    const stage = createStage(findBuiltInScenario('bad-day'));
+    const harness = createEmulatorHarness(findBuiltInScenario('bad-day'));
     const key = 'nightly-2026-11-21';
-    expect(() => stage.trigger('nightly', { key })).toThrow('no answer: loseAnswer');
-    const { executionId } = stage.trigger('nightly', { key }).json();
+    expect(() => harness.trigger('nightly', { key })).toThrow('no answer: loseAnswer');
+    const { executionId } = harness.trigger('nightly', { key }).json();
     const seen = new Set<string>();
     for (let minutes = 0; minutes < 170; minutes += 1) {
-      const { reply, wire, fault } = stage.deliver('GET', stage.automationUrl('nightly', `executions/${executionId}`));
+      const { reply, wire, fault } = harness.deliver(
+        'GET',
+        harness.automationUrl('nightly', `executions/${executionId}`),
+      );
       seen.add(`${fault ?? 'good'} ${reply?.status ?? wire}`);
-      stage.pass(60_000);
+      harness.pass(60_000);
     }
     expect([...seen]).toEqual(['good 200', 'status 429', 'status 502', 'reset reset', 'html 200']);
-    expect(stage.status(executionId).json().status).toBe('COMPLETED');
-    expect(stage.trigger().status).toBe(402);
+    expect(harness.status(executionId).json().status).toBe('COMPLETED');
+    expect(harness.trigger().status).toBe(402);
   });
 
   test.each(['bad-day', 'bad-day.json'])('%s names the built-in one', (name) => {
     expect(findBuiltInScenario(name)).toBe(builtInScenarios.find((builtIn) => builtIn.name === 'bad-day')?.scenario);
   });
 
-  test.each(['./bad-day.json', 'bad-day.json.json', 'bad day', ''])('%j names none of them', (name) => {
+  test.each(['./bad-day.json', 'bad-day.json.json', 'bad day', '', ...objectNames])('%j names none of them', (name) => {
     expect(findBuiltInScenario(name)).toBeUndefined();
   });
 });

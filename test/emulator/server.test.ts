@@ -1,11 +1,12 @@
 import { createServer } from 'node:net';
 import { request } from 'undici';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Fault, Scenario } from '../../src/emulator/scenario.ts';
+import type { InjectedFault, Scenario } from '../../src/emulator/scenario.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts';
 import { Problem } from '../../src/problems/problem.ts';
 import { ampleLimitMs, shortLimitMs } from '../helpers/real-time.ts';
 import { faultsOfReply, faultsOfRequest } from './conformity.ts';
+import { objectNames } from './object-names.ts';
 
 const running: Emulator[] = [];
 afterEach(async () => {
@@ -13,7 +14,7 @@ afterEach(async () => {
 });
 
 async function start(scenario: Scenario = {}, options: Partial<EmulatorOptions> = {}): Promise<Emulator> {
-  const emulator = await startEmulator({ scenario, ...options });
+  const emulator = await startEmulator({ scenario, keepsRequests: true, ...options });
   running.push(emulator);
   return emulator;
 }
@@ -21,9 +22,16 @@ async function start(scenario: Scenario = {}, options: Partial<EmulatorOptions> 
 const triggerUrl = ({ url, projectId }: Emulator, name = 'nightly') =>
   `${url}/v0/automation/${projectId}/${encodeURIComponent(name)}/trigger`;
 
-function trigger(emulator: Emulator, name?: string, signal?: AbortSignal) {
-  const headers = { 'x-api-key': emulator.apiKey, 'content-type': 'application/json', 'idempotency-key': 'k' };
-  return request(triggerUrl(emulator, name), { method: 'POST', headers, body: '{}', signal, reset: true });
+interface Sending {
+  signal?: AbortSignal;
+  host?: string;
+  body?: string;
+}
+
+function trigger(emulator: Emulator, name?: string, { signal, host, body = '{}' }: Sending = {}) {
+  const common = { 'x-api-key': emulator.apiKey, 'content-type': 'application/json', 'idempotency-key': 'k' };
+  const headers = host === undefined ? common : { ...common, host };
+  return request(triggerUrl(emulator, name), { method: 'POST', headers, body, signal, reset: true });
 }
 
 describe('over HTTP', () => {
@@ -53,9 +61,9 @@ describe('over HTTP', () => {
     expect(emulator.runs()).toMatchObject([{ idempotencyKey: 'k', status: 'COMPLETED' }]);
   });
 
-  test('a request is told in a line that holds no key', async () => {
+  test('a request is reported in a line that holds no key', async () => {
     const lines: string[] = [];
-    const faults: Fault[] = [{ nth: 1, do: 'status', status: 502 }];
+    const faults: InjectedFault[] = [{ nth: 1, do: 'status', status: 502 }];
     const emulator = await start({ faults }, { onRequest: (line) => lines.push(line), apiKey: 'secret' });
     await (await trigger(emulator)).body.dump();
     await (await trigger(emulator)).body.dump();
@@ -75,11 +83,46 @@ describe('over HTTP', () => {
     expect(refused.headers.date).toBe('Sat, 21 Nov 2026 09:00:04 GMT');
   });
 
+  test.each([
+    ['127.0.0.1:8080', 201],
+    ['localhost', 201],
+    ['[::1]:80', 201],
+    ['evil.example', 421],
+    ['127.0.0.1.evil.example:80', 421],
+    ['localhost@evil.example', 421],
+    ['', 421],
+  ])('a request for the host %j is answered %d', async (host, status) => {
+    const emulator = await start();
+    expect((await trigger(emulator, 'nightly', { host })).statusCode).toBe(status);
+    expect(emulator.runs()).toHaveLength(status === 201 ? 1 : 0);
+  });
+
+  test('requests are kept only for who asks for them', async () => {
+    const emulator = await start({}, { keepsRequests: undefined });
+    await (await trigger(emulator)).body.dump();
+    expect(emulator.requests).toEqual([]);
+    expect(emulator.runs()).toHaveLength(1);
+  });
+
+  test('a caller who sends more than 1 MiB is cut off', async () => {
+    const emulator = await start();
+    const sending = trigger(emulator, 'nightly', { body: `"${'x'.repeat(2 ** 20)}"` });
+    await expect(sending).rejects.toThrow(/other side closed|ECONNRESET|EPIPE/);
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test.each(objectNames)('a planned header may be called %s', async (name) => {
+    const headers = { 'x-before': '1', ...Object.fromEntries([[name, 'kept']]) };
+    const emulator = await start({ faults: [{ do: 'status', status: 502, headers }] });
+    const sent = await fetch(triggerUrl(emulator), { headers: { 'x-api-key': emulator.apiKey }, method: 'POST' });
+    expect(sent.headers.get(name)).toBe('kept');
+  });
+
   test('a caller who leaves does no harm', async () => {
     const emulator = await start({ faults: [{ to: 3, do: 'delay', delay: '20ms' }] });
     for (const number of [1, 2, 3]) {
       const caller = new AbortController();
-      const answer = trigger(emulator, 'a', caller.signal).catch(({ name }: Error) => name);
+      const answer = trigger(emulator, 'a', { signal: caller.signal }).catch(({ name }: Error) => name);
       await vi.waitUntil(() => emulator.requests.length === number, { interval: 1, timeout: 10_000 });
       caller.abort();
       expect(await answer).toBe('AbortError');
@@ -90,10 +133,10 @@ describe('over HTTP', () => {
 
 describe('a fault on the wire', () => {
   /** For what would hang; whatever ends by itself has time enough. */
-  const limit = ({ do: what }: Fault) =>
+  const limit = ({ do: what }: InjectedFault) =>
     AbortSignal.timeout(/hang|drip|delay/.test(what) ? shortLimitMs : ampleLimitMs);
 
-  test.each<[Fault, RegExp]>([
+  test.each<[InjectedFault, RegExp]>([
     [{ do: 'reset' }, /ECONNRESET/],
     [{ do: 'loseAnswer' }, /ECONNRESET/],
     [{ do: 'close' }, /other side closed/],
@@ -101,17 +144,17 @@ describe('a fault on the wire', () => {
     [{ do: 'delay', delay: '60d' }, /aborted due to timeout/],
   ])('%j leaves the caller without an answer', async (fault, message) => {
     const emulator = await start({ faults: [fault] });
-    await expect(trigger(emulator, 'nightly', limit(fault))).rejects.toThrow(message);
+    await expect(trigger(emulator, 'nightly', { signal: limit(fault) })).rejects.toThrow(message);
   });
 
-  test.each<[Fault, RegExp]>([
+  test.each<[InjectedFault, RegExp]>([
     [{ do: 'truncate' }, /body length does not match|other side closed/],
     [{ do: 'hangBody' }, /aborted due to timeout/],
     [{ do: 'drip', gap: '1s' }, /aborted due to timeout/],
   ])('%j leaves the caller with the head of an answer', async (fault, message) => {
     const emulator = await start({ faults: [fault] });
     // A drip shows no head before its first byte.
-    const whole = trigger(emulator, 'nightly', limit(fault)).then(async ({ statusCode, body }) => {
+    const whole = trigger(emulator, 'nightly', { signal: limit(fault) }).then(async ({ statusCode, body }) => {
       expect(statusCode).toBe(201);
       return body.text();
     });
@@ -119,7 +162,7 @@ describe('a fault on the wire', () => {
     expect(emulator.runs()).toHaveLength(1);
   });
 
-  test.each<Fault>([
+  test.each<InjectedFault>([
     { do: 'drip', gap: '0s' },
     { do: 'delay', delay: '30ms' },
   ])('%j only takes time', async (fault) => {

@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
-import { agent, createStage, project } from './stage.ts';
+import { parseScenario } from '../../src/emulator/scenario.ts';
+import { agent, createEmulatorHarness, project } from './harness.ts';
+import { objectNames } from './object-names.ts';
 
 const hourMs = 3_600_000;
 const unknown = '33333333-3333-4333-8333-333333333333';
 
 describe('a run', () => {
   test('is created RUNNING, with nothing that only an ended run has', () => {
-    const { trigger } = createStage();
+    const { trigger } = createEmulatorHarness();
     const reply = trigger();
     expect(reply.status).toBe(201);
     expect(reply.json()).toEqual({
@@ -24,7 +26,7 @@ describe('a run', () => {
   });
 
   test('goes by the clock from RUNNING to COMPLETED', () => {
-    const { trigger, status, result, pass } = createStage();
+    const { trigger, status, result, pass } = createEmulatorHarness();
     const { executionId } = trigger().json();
     pass(19_999);
     expect(status(executionId).json()).toMatchObject({ status: 'RUNNING', completedAt: null });
@@ -42,7 +44,7 @@ describe('a run', () => {
     ['TIMED_OUT', 'timed_out', 0],
     ['CANCELLED', undefined, 0],
   ] as const)('that is planned to end %s does', (outcome, errorType, failedSteps) => {
-    const { trigger, status, result, pass } = createStage({ automations: { '*': { outcome } } });
+    const { trigger, status, result, pass } = createEmulatorHarness({ automations: { '*': { outcome } } });
     const { executionId } = trigger().json();
     pass(20_000);
     expect(status(executionId).json().status).toBe(outcome);
@@ -53,7 +55,7 @@ describe('a run', () => {
   });
 
   test('of no time at all is still created RUNNING', () => {
-    const { trigger, status } = createStage({ automations: { '*': { duration: '0s' } } });
+    const { trigger, status } = createEmulatorHarness({ automations: { '*': { duration: '0s' } } });
     const created = trigger().json();
     expect(created.status).toBe('RUNNING');
     expect(status(created.executionId).json().status).toBe('COMPLETED');
@@ -61,7 +63,7 @@ describe('a run', () => {
 
   test('that exceeds 3 hours is ended there, whatever its plan', () => {
     const plan = { duration: '4h', outcome: 'FAILED', error: { type: 'reaped', message: 'gone' } } as const;
-    const { trigger, status, result, pass } = createStage({ automations: { '*': plan } });
+    const { trigger, status, result, pass } = createEmulatorHarness({ automations: { '*': plan } });
     const { executionId } = trigger().json();
     pass(3 * hourMs - 1);
     expect(status(executionId).json().status).toBe('RUNNING');
@@ -71,13 +73,13 @@ describe('a run', () => {
   });
 
   test('of just 3 hours completes', () => {
-    const { trigger, status, pass } = createStage({ automations: { '*': { duration: '3h' } } });
+    const { trigger, status, pass } = createEmulatorHarness({ automations: { '*': { duration: '3h' } } });
     const { executionId } = trigger().json();
     pass(3 * hourMs);
     expect(status(executionId).json().status).toBe('COMPLETED');
   });
 
-  test('tells what its plan tells', () => {
+  test('answers what its plan says', () => {
     const plan = {
       duration: '1s',
       outcome: 'FAILED',
@@ -87,7 +89,7 @@ describe('a run', () => {
       creditsCharged: 0.25,
       extra: { region: 'north' },
     } as const;
-    const { trigger, status, result, pass } = createStage({ automations: { nightly: plan } });
+    const { trigger, status, result, pass } = createEmulatorHarness({ automations: { nightly: plan } });
     const created = trigger().json();
     expect(created.region).toBe('north');
     pass(1000);
@@ -101,25 +103,25 @@ describe('a run', () => {
   });
 
   test('takes its outcome from the list, the last one staying', () => {
-    const stage = createStage({ automations: { '*': { outcome: ['FAILED', 'COMPLETED', 'CANCELLED'] } } });
+    const harness = createEmulatorHarness({ automations: { '*': { outcome: ['FAILED', 'COMPLETED', 'CANCELLED'] } } });
     const outcomes = [1, 2, 3, 4].map(() => {
-      const { executionId } = stage.trigger().json();
-      stage.pass(20_000);
-      return stage.status(executionId).json().status;
+      const { executionId } = harness.trigger().json();
+      harness.pass(20_000);
+      return harness.status(executionId).json().status;
     });
     expect(outcomes).toEqual(['FAILED', 'COMPLETED', 'CANCELLED', 'CANCELLED']);
   });
 
   test('that completes has no error, whatever its plan', () => {
     const plan = { outcome: 'COMPLETED', error: { type: 'run_failed', message: 'why' } } as const;
-    const { trigger, result, pass } = createStage({ automations: { '*': plan } });
+    const { trigger, result, pass } = createEmulatorHarness({ automations: { '*': plan } });
     const { executionId } = trigger().json();
     pass(20_000);
     expect(result(executionId).json().error).toBeNull();
   });
 
   test('with resultLate ends before its result does', () => {
-    const { trigger, status, result, pass } = createStage({ automations: { '*': { resultLate: '5s' } } });
+    const { trigger, status, result, pass } = createEmulatorHarness({ automations: { '*': { resultLate: '5s' } } });
     const { executionId } = trigger().json();
     pass(24_999);
     expect(status(executionId).json().status).toBe('COMPLETED');
@@ -129,7 +131,7 @@ describe('a run', () => {
   });
 
   test('with statusLate cannot be found at first', () => {
-    const { trigger, status, result, pass } = createStage({ automations: { '*': { statusLate: '3s' } } });
+    const { trigger, status, result, pass } = createEmulatorHarness({ automations: { '*': { statusLate: '3s' } } });
     const { executionId } = trigger().json();
     pass(2999);
     expect([status(executionId).status, result(executionId).status]).toEqual([422, 422]);
@@ -140,7 +142,7 @@ describe('a run', () => {
 
 describe('a look-up', () => {
   test.each(['spaced name', 'a/b%2Fc', '100 %', 'Übersicht 🚀', '..%2f', '__proto__', '*'])('finds %j', (name) => {
-    const { trigger, status, result } = createStage();
+    const { trigger, status, result } = createEmulatorHarness();
     const created = trigger(name).json();
     expect(created.automationName).toBe(name);
     expect(status(created.executionId, name).json().automationName).toBe(name);
@@ -148,13 +150,13 @@ describe('a look-up', () => {
   });
 
   test('finds an id in capitals', () => {
-    const { trigger, status } = createStage();
+    const { trigger, status } = createEmulatorHarness();
     const { executionId } = trigger().json();
     expect(status(executionId.toUpperCase()).status).toBe(200);
   });
 
   test('of an unknown run, or under another automation or project, gets 422 notFound', () => {
-    const { trigger, status, result, send, automationUrl } = createStage();
+    const { trigger, status, result, send, automationUrl } = createEmulatorHarness();
     const { executionId } = trigger().json();
     const elsewhere = send('GET', automationUrl('nightly', `executions/${executionId}`, unknown));
     for (const reply of [status(unknown), result(unknown), status(executionId, 'daily'), elsewhere]) {
@@ -166,7 +168,7 @@ describe('a look-up', () => {
 
 describe('a second trigger', () => {
   test('gets 422 runAlreadyActive until the first run has ended', () => {
-    const { trigger, pass } = createStage();
+    const { trigger, pass } = createEmulatorHarness();
     trigger();
     pass(19_999);
     expect(trigger().json()).toEqual({ code: 'runAlreadyActive', message: expect.any(String) });
@@ -174,14 +176,14 @@ describe('a second trigger', () => {
     expect(trigger().status).toBe(201);
   });
 
-  test('is told the active run if the scenario says so', () => {
-    const { trigger } = createStage({ namesActiveRun: true });
+  test('is given the active run if the scenario says so', () => {
+    const { trigger } = createEmulatorHarness({ namesActiveRun: true });
     const { executionId } = trigger().json();
     expect(trigger().json().executionId).toBe(executionId);
   });
 
   test('of another automation or project is none', () => {
-    const { trigger, send, automationUrl } = createStage();
+    const { trigger, send, automationUrl } = createEmulatorHarness();
     expect(trigger('a').status).toBe(201);
     expect(trigger('b').status).toBe(201);
     expect(send('POST', automationUrl('a', 'trigger', unknown), { body: '{}' }).status).toBe(201);
@@ -190,7 +192,7 @@ describe('a second trigger', () => {
 
 describe('an idempotency key', () => {
   test('gets the first answer again, also when the run has ended', () => {
-    const { trigger, pass, service } = createStage();
+    const { trigger, pass, service } = createEmulatorHarness();
     const first = trigger('nightly', { key: 'k' });
     expect(trigger('nightly', { key: 'k' })).toMatchObject({ status: 201, body: first.body });
     pass(hourMs);
@@ -199,7 +201,7 @@ describe('an idempotency key', () => {
   });
 
   test('meets its own run where active runs are looked up first', () => {
-    const { trigger, pass, service } = createStage({ order: 'activeFirst' });
+    const { trigger, pass, service } = createEmulatorHarness({ order: 'activeFirst' });
     const first = trigger('nightly', { key: 'k' });
     expect(trigger('nightly', { key: 'k' }).json().code).toBe('runAlreadyActive');
     pass(hourMs);
@@ -208,14 +210,14 @@ describe('an idempotency key', () => {
   });
 
   test('used for another target or another body is refused', () => {
-    const { trigger } = createStage();
+    const { trigger } = createEmulatorHarness();
     trigger('nightly', { key: 'k' });
     const replies = [trigger('daily', { key: 'k' }), trigger('nightly', { key: 'k', body: '{ }' })];
     for (const reply of replies) expect(reply.json().code).toBe('idempotencyKeyReused');
   });
 
   test('is scoped per API key', () => {
-    const { trigger, service } = createStage({ apiKeys: ['key-2'] });
+    const { trigger, service } = createEmulatorHarness({ apiKeys: ['key-2'] });
     trigger('nightly', { key: 'k' });
     expect(trigger('daily', { key: 'k', apiKey: 'key-2' }).status).toBe(201);
     expect(service.runs().map(({ idempotencyKey }) => idempotencyKey)).toEqual(['k', 'k']);
@@ -225,7 +227,7 @@ describe('an idempotency key', () => {
     [false, 201],
     [true, 422],
   ])('that was refused, with replayErrors %s, is later answered %d', (replayErrors, status) => {
-    const { trigger, pass } = createStage({ replayErrors });
+    const { trigger, pass } = createEmulatorHarness({ replayErrors });
     trigger();
     expect(trigger('nightly', { key: 'k' }).status).toBe(422);
     pass(hourMs);
@@ -233,7 +235,7 @@ describe('an idempotency key', () => {
   });
 
   test('keeps its run though a retry met 422, also with replayErrors', () => {
-    const { trigger, pass } = createStage({ order: 'activeFirst', replayErrors: true });
+    const { trigger, pass } = createEmulatorHarness({ order: 'activeFirst', replayErrors: true });
     const first = trigger('nightly', { key: 'k' });
     expect(trigger('nightly', { key: 'k' }).status).toBe(422);
     pass(hourMs);
@@ -241,7 +243,7 @@ describe('an idempotency key', () => {
   });
 
   test('that met a planned 500 gets it again with replayErrors', () => {
-    const { trigger } = createStage({ replayErrors: true, faults: [{ nth: 1, do: 'status', status: 500 }] });
+    const { trigger } = createEmulatorHarness({ replayErrors: true, faults: [{ nth: 1, do: 'status', status: 500 }] });
     expect(trigger('nightly', { key: 'k' }).status).toBe(500);
     expect(trigger('nightly', { key: 'k' }).status).toBe(500);
     expect(trigger('nightly', { key: 'l' }).status).toBe(201);
@@ -250,7 +252,7 @@ describe('an idempotency key', () => {
 
 describe('a limit', () => {
   test('of credits: every ended run costs, and at 0 a trigger gets 402', () => {
-    const { trigger, pass } = createStage({ credits: 20, automations: { '*': { creditsCharged: 10 } } });
+    const { trigger, pass } = createEmulatorHarness({ credits: 20, automations: { '*': { creditsCharged: 10 } } });
     const statuses = [1, 2, 3].map(() => {
       const { status } = trigger();
       pass(20_000);
@@ -260,7 +262,7 @@ describe('a limit', () => {
   });
 
   test('of credits is not touched by a run that goes on', () => {
-    const { trigger, pass } = createStage({ credits: 1 });
+    const { trigger, pass } = createEmulatorHarness({ credits: 1 });
     expect(trigger('a').status).toBe(201);
     expect(trigger('b').status).toBe(201);
     pass(20_000);
@@ -272,7 +274,7 @@ describe('a limit', () => {
     ['date', 'Sat, 21 Nov 2026 09:00:10 GMT'],
     ['none', undefined],
   ] as const)('of the rate comes with Retry-After: %s', (retryAfter, header) => {
-    const { trigger, pass, status } = createStage({ rateLimit: { requests: 2, window: '10s', retryAfter } });
+    const { trigger, pass, status } = createEmulatorHarness({ rateLimit: { requests: 2, window: '10s', retryAfter } });
     const { executionId } = trigger('a').json();
     pass(2500);
     trigger('b');
@@ -287,7 +289,7 @@ describe('a limit', () => {
   });
 
   test('of the rate may hold for every request', () => {
-    const { trigger, status } = createStage({ rateLimit: { requests: 1, window: '10s', on: 'any' } });
+    const { trigger, status } = createEmulatorHarness({ rateLimit: { requests: 1, window: '10s', on: 'any' } });
     const { executionId } = trigger().json();
     expect(status(executionId).status).toBe(429);
   });
@@ -295,7 +297,7 @@ describe('a limit', () => {
 
 describe('an agent', () => {
   test('no longer starts', () => {
-    const { triggerAgent, service } = createStage();
+    const { triggerAgent, service } = createEmulatorHarness();
     const reply = triggerAgent();
     expect(reply.status).toBe(410);
     expect(reply.json().message).toMatch(/discontinued/);
@@ -303,7 +305,7 @@ describe('an agent', () => {
   });
 
   test('starts if the scenario accepts it, and echoes title and message', () => {
-    const { triggerAgent, agentStatus, pass } = createStage({ agents: 'accept' });
+    const { triggerAgent, agentStatus, pass } = createEmulatorHarness({ agents: 'accept' });
     const created = triggerAgent('{"title":"Monday","message":"Go"}');
     expect(created.status).toBe(201);
     const { executionId, ...rest } = created.json();
@@ -322,7 +324,7 @@ describe('an agent', () => {
 
   test('ends in any state that is planned, and is not held to one run or 3 hours', () => {
     const agentRun = { duration: '5h', outcome: ['ERROR'] };
-    const { triggerAgent, agentStatus, pass } = createStage({ agents: 'accept', agentRun });
+    const { triggerAgent, agentStatus, pass } = createEmulatorHarness({ agents: 'accept', agentRun });
     const { executionId } = triggerAgent().json();
     expect(triggerAgent().status).toBe(201);
     pass(5 * hourMs - 1);
@@ -332,7 +334,7 @@ describe('an agent', () => {
   });
 
   test('does not know a run of another agent: 422 notFound', () => {
-    const { triggerAgent, agentStatus } = createStage({ agents: 'accept' });
+    const { triggerAgent, agentStatus } = createEmulatorHarness({ agents: 'accept' });
     const { executionId } = triggerAgent().json();
     for (const reply of [agentStatus(unknown), agentStatus(executionId, unknown)]) {
       expect(reply.status).toBe(422);
@@ -341,7 +343,7 @@ describe('an agent', () => {
   });
 
   test('keeps one run for one idempotency key', () => {
-    const { triggerAgent, service } = createStage({ agents: 'accept' });
+    const { triggerAgent, service } = createEmulatorHarness({ agents: 'accept' });
     expect(triggerAgent('{}', { key: 'k' }).body).toBe(triggerAgent('{}', { key: 'k' }).body);
     expect(service.runs()).toHaveLength(1);
   });
@@ -351,14 +353,25 @@ describe('automation names', () => {
   const scenario: Scenario = { automations: { nightly: {} } };
 
   test('without a "*" are only those given', () => {
-    const { trigger } = createStage(scenario);
+    const { trigger } = createEmulatorHarness(scenario);
     expect(trigger('nightly').status).toBe(201);
     expect(trigger('constructor').json().code).toBe('automationNotFound');
     expect(trigger('daily').status).toBe(404);
   });
 
+  test.each(objectNames)('may be %s', (name) => {
+    const text = `{"automations":{"${name}":{"duration":"1h","extra":{"${name}":"kept"}}}}`;
+    const { trigger, status, pass } = createEmulatorHarness(parseScenario(text, 'my.json'));
+    const created = trigger(name);
+    expect(created.status).toBe(201);
+    expect(Object.entries(created.json())).toContainEqual([name, 'kept']);
+    pass(60_000);
+    expect(status(created.json().executionId, name).json().status).toBe('RUNNING');
+    expect(trigger('valueOf').status).toBe(404);
+  });
+
   test('beside a "*" have their own plans', () => {
-    const { trigger, status, pass } = createStage({ automations: { '*': {}, slow: { duration: '1h' } } });
+    const { trigger, status, pass } = createEmulatorHarness({ automations: { '*': {}, slow: { duration: '1h' } } });
     const slow = trigger('slow').json();
     const quick = trigger('quick').json();
     pass(20_000);

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
-import { parseScenario } from '../../src/emulator/parse-scenario.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
+import { parseScenario } from '../../src/emulator/scenario.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts';
 import { environmentIn } from './environment-in.ts';
 import { createLeapingClock, type LeapingClock } from './leaping-clock.ts';
@@ -18,6 +18,7 @@ export async function withEmulator(
   const emulator = await startEmulator({
     apiKey: 'test-key-4f1b7c9d2e',
     nowMs: clock.nowMs,
+    keepsRequests: true,
     ...options,
     scenario: parseScenario(JSON.stringify(scenario), 'the scenario of the test'),
   });

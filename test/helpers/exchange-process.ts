@@ -17,17 +17,17 @@ let bundle: string | undefined;
 export async function exchangeInProcess(order: ExchangeOrder, authorityFile?: string): Promise<ProcessReport> {
   bundle ??= bundled();
   const startMs = performance.now();
-  let toldMs = 0;
+  let reportedMs = 0;
   const { stdout } = await runCommand([process.execPath, '-', JSON.stringify(order)], {
     env: { NODE_EXTRA_CA_CERTS: authorityFile },
     input: bundle,
-    told: () => {
-      toldMs = performance.now();
+    onOutput: () => {
+      reportedMs = performance.now();
     },
   });
   const endMs = performance.now();
   const report: ExchangeReport = JSON.parse(stdout);
-  return { ...report, lastedMs: endMs - toldMs, atOnceMs: atOnceAfter(toldMs - startMs - report.tookMs) };
+  return { ...report, lastedMs: endMs - reportedMs, atOnceMs: atOnceAfter(reportedMs - startMs - report.tookMs) };
 }
 
 function bundled(): string {

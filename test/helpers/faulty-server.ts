@@ -11,6 +11,12 @@ export interface FaultyServer {
   readonly received: string[];
 }
 
+/** A service that fails: the settings that reach it, and how many requests it has seen (or connections, before any). */
+export interface FaultyService {
+  env: Record<string, string>;
+  requests(): number | undefined;
+}
+
 /** `act` is called once a connection has sent a whole head and body (or, with `atOnce`, when it opens). */
 export async function startFaultyServer(
   act: (socket: Socket, head: string) => void,

@@ -1,13 +1,15 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { codings } from './codings.ts';
+import { encodings } from './encodings.ts';
 import { projectId } from './scripted-service.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** Something to escape for everybody, and a character that headers carry as Latin-1. */
 export const key = 'sk-"1\\/+=%&<A>~é 9xyz';
 const proxyPasswords = ['proxy-password-1', 'proxy-password-2', 'user:proxy-password-2'];
-const spellings = [key, ...proxyPasswords].flatMap((secret) => Object.values(codings).map((coding) => coding(secret)));
+const spellings = [key, ...proxyPasswords].flatMap((secret) =>
+  Object.values(encodings).map((encode) => encode(secret)),
+);
 /** Limits that end a fault soon. */
 export const patience = ['--request-timeout', '300ms', '--give-up-after', '500ms'];
 

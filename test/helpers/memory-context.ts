@@ -4,9 +4,10 @@ import { silentReporter } from '../../src/runs/events.ts';
 import { createSecrets } from '../../src/secrets.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
-/** A world in memory: what is written is kept, and standard input is what the test says. */
+/** A context in memory: what is written is kept, and standard input is what the test says. */
 export interface Memory extends Context {
   stdin: PassThrough & { isTTY?: boolean; setRawMode?(raw: boolean): unknown };
+  terminal: PassThrough & Context['terminal'];
   out(): string;
   err(): string;
   interrupt(reason: string): void;
@@ -22,7 +23,7 @@ export function createMemory(env: Record<string, string | undefined> = {}, input
     stdin,
     stdout,
     stderr,
-    terminal: process.stderr,
+    terminal: Object.assign(new PassThrough(), { columns: 80, rows: 24 }),
     env,
     clock: createVirtualClock(),
     random: () => 0.5,

@@ -12,9 +12,9 @@ export interface ProcessOptions {
   /** Shell commands before it, in the same process: a limit, a umask. */
   shell?: string;
   /** Called with the process once it runs. */
-  started?(child: ChildProcess): void;
+  onStart?(child: ChildProcess): void;
   /** Called with all of stdout and stderr so far, whenever there is more. */
-  told?(stdout: string, stderr: string, child: ChildProcess): void;
+  onOutput?(stdout: string, stderr: string, child: ChildProcess): void;
 }
 
 export interface ProcessEnded {
@@ -33,7 +33,7 @@ export function runProcess(args: readonly string[], options: ProcessOptions = {}
 /** Runs any command as a process, to its end. */
 export function runCommand(
   argv: readonly string[],
-  { env = {}, cwd, input, shell, started, told }: ProcessOptions = {},
+  { env = {}, cwd, input, shell, onStart, onOutput }: ProcessOptions = {},
 ): Promise<ProcessEnded> {
   const startMs = performance.now();
   const [file = '', ...rest] = shell ? ['/bin/bash', '-c', `${shell}; exec "$@"`, 'bash', ...argv] : argv;
@@ -42,15 +42,15 @@ export function runCommand(
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (chunk) => {
     stdout += chunk;
-    told?.(stdout, stderr, child);
+    onOutput?.(stdout, stderr, child);
   });
   child.stderr.setEncoding('utf8').on('data', (chunk) => {
     stderr += chunk;
-    told?.(stdout, stderr, child);
+    onOutput?.(stdout, stderr, child);
   });
   child.stdin.on('error', () => {});
   child.stdin.end(input ?? '');
-  started?.(child);
+  onStart?.(child);
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code, signal) =>

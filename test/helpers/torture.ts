@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
-import { parseScenario } from '../../src/emulator/parse-scenario.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
+import { parseScenario } from '../../src/emulator/scenario.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
 import { environmentIn } from './environment-in.ts';
 import { createRandom } from './random.ts';
@@ -31,7 +31,7 @@ export interface Tally {
   untrue: string[];
   /** Open intents after `recover`, while the runs were going: the service that looks for an active run hides ours. */
   openIntents: number;
-  /** Those of them that `recover` did not tell of with an exit code 12. */
+  /** Those of them that `recover` did not report with an exit code 12. */
   unexplained: string[];
   /** Open intents after `recover` once the runs had ended. */
   openAtLast: number;
@@ -64,7 +64,7 @@ export async function torture({ order, triggers, seed, folder, side }: TortureOp
   const nowMs = () => Date.now() + leapMs;
   const emulator = await startEmulator({ scenario, random: createRandom(seed), nowMs, onRequest });
   const env = { ...environmentIn(folder, emulator), RUNCTL_REQUEST_TIMEOUT: '500ms' };
-  const runctl = (args: string[], started?: (child: ChildProcess) => void) => runProcess(args, { env, started });
+  const runctl = (args: string[], onStart?: (child: ChildProcess) => void) => runProcess(args, { env, onStart });
   const ended = new Map<string, ProcessEnded>();
   let killed = 0;
 
@@ -130,10 +130,12 @@ type Runctl = (args: string[]) => Promise<ProcessEnded>;
 /** `recover`, and the keys that are open after it. */
 async function settle(runctl: Runctl): Promise<{ open: string[]; unexplained: string[] }> {
   const { code, stdout } = await runctl(['recover', '--json']);
-  const told = JSON.parse(stdout) as { idempotencyKey: string; problem?: { exitCode: number } }[];
-  const left = JSON.parse((await runctl(['recover', '--dry-run', '--json'])).stdout) as typeof told;
+  const recovered = JSON.parse(stdout) as { idempotencyKey: string; problem?: { exitCode: number } }[];
+  const left = JSON.parse((await runctl(['recover', '--dry-run', '--json'])).stdout) as typeof recovered;
   const open = left.map(({ idempotencyKey }) => idempotencyKey);
-  const explained = new Set(told.filter(({ problem }) => problem?.exitCode === 12).map((one) => one.idempotencyKey));
+  const explained = new Set(
+    recovered.filter(({ problem }) => problem?.exitCode === 12).map((one) => one.idempotencyKey),
+  );
   return { open, unexplained: open.filter((key) => code !== 12 || !explained.has(key)) };
 }
 

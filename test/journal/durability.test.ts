@@ -8,11 +8,11 @@ import { triggerRun } from '../../src/runs/trigger.ts';
 import { running } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 import { account, key, refused } from './records.ts';
-import { createStage } from './stage.ts';
+import { createStateFolder } from './state-folder.ts';
 
 /** A journal that says what it puts on the disk, in order. */
 function openWatched(fileBytes?: number) {
-  const { folder, file } = createStage();
+  const { folder, file } = createStateFolder();
   const happened: string[] = [];
   const inodes = () => ({ [inodeOf(folder)]: 'the folder', [inodeOf(dirname(folder))]: 'its parent' });
   const journal = openJournal({

@@ -12,18 +12,18 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
 import { accepted, baseUrl, key, status, triggered, uuid } from './records.ts';
-import { createStage, linesIn, stageIn } from './stage.ts';
+import { createStateFolder, linesIn, stateFolderAt } from './state-folder.ts';
 
 describe('the file', () => {
   test('and its folder are private', () => {
-    const { open, folder, file } = createStage();
+    const { open, folder, file } = createStateFolder();
     expect(open().append(triggered(1))).toBe(true);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
   test('is not created by reading', () => {
-    const { open, folder, troubles } = createStage();
+    const { open, folder, troubles } = createStateFolder();
     expect([...open().runs()]).toEqual([]);
     expect(open().findKey(key(1))).toBeUndefined();
     expect(() => statSync(folder)).toThrow('ENOENT');
@@ -31,7 +31,7 @@ describe('the file', () => {
   });
 
   test('holds one JSON object a line, and a blank line before each', () => {
-    const { open, file } = createStage();
+    const { open, file } = createStateFolder();
     open().append(triggered(1));
     expect(readFileSync(file, 'utf8')).toMatch(
       /^\n\{"schema":1,"at":"2026-11-21T03:00:00.000Z","type":"triggered".*\}\n$/,
@@ -50,7 +50,7 @@ describe('the file', () => {
     ['bytes that are no text', Buffer.from([10, 0xff, 0xfe, 0xc3, 10])],
     ['the same with Windows line ends', '\r\n\r\n{}\r\n'],
   ])('may hold foreign lines: %s', (_, foreign) => {
-    const { open, file, troubles } = createStage();
+    const { open, file, troubles } = createStateFolder();
     const journal = open();
     journal.append(triggered(1));
     appendFileSync(file, foreign);
@@ -71,7 +71,7 @@ describe('the file', () => {
     ['startedAt', 0],
     ['creditsCharged', '2'],
   ])('may hold lines with a wrong %s: %j', (field, value) => {
-    const { open, file } = createStage();
+    const { open, file } = createStateFolder();
     open().append(status(1, 'RUNNING'));
     const [record] = linesIn(dirname(file)).filter((line) => line !== '');
     writeFileSync(file, JSON.stringify({ ...JSON.parse(record ?? ''), [field]: value }));
@@ -79,7 +79,7 @@ describe('the file', () => {
   });
 
   test('may hold lines longer than what is read at a time', () => {
-    const { open } = createStage();
+    const { open } = createStateFolder();
     const body = JSON.stringify({ message: 'é'.repeat(1_500_000) });
     const journal = open();
     journal.append({ ...triggered(1), body });
@@ -94,7 +94,7 @@ describe('the file', () => {
 
 describe('a full file', () => {
   test('is followed by another, and all is read on', () => {
-    const { open, folder } = createStage();
+    const { open, folder } = createStateFolder();
     for (let n = 0; n < 20; n++) open(400).append(status(n, 'RUNNING'));
     expect(readdirSync(folder)).toEqual(
       expect.arrayContaining(['journal.jsonl', 'journal-1.jsonl', 'journal-9.jsonl']),
@@ -105,7 +105,7 @@ describe('a full file', () => {
   });
 
   test('may be thrown away', () => {
-    const { open, file } = createStage();
+    const { open, file } = createStateFolder();
     for (let n = 0; n < 3; n++) open(1).append(status(n, 'RUNNING'));
     rmSync(file);
     open(1).append(status(3, 'RUNNING'));
@@ -113,7 +113,7 @@ describe('a full file', () => {
   });
 
   test('is not read where the newest lines suffice', () => {
-    const { open, folder, file, troubles } = createStage();
+    const { open, folder, file, troubles } = createStateFolder();
     mkdirSync(file, { recursive: true });
     symlinkSync(join(folder, '..', 'elsewhere'), join(folder, 'journal-1.jsonl'));
     writeFileSync(join(folder, '..', 'elsewhere'), '');
@@ -124,7 +124,7 @@ describe('a full file', () => {
 });
 
 describe('trouble is said once, and the journal is done without', () => {
-  test.each<[string, string, (stage: ReturnType<typeof createStage>) => void]>([
+  test.each<[string, string, (state: ReturnType<typeof createStateFolder>) => void]>([
     ['the file is a folder', 'EISDIR', ({ file }) => mkdirSync(file, { recursive: true })],
     ['the folder is a file', 'ENOTDIR', ({ folder }) => writeFileSync(folder, '')],
     [
@@ -144,15 +144,15 @@ describe('trouble is said once, and the journal is done without', () => {
       },
     ],
   ])('when %s', (_, code, prepare) => {
-    const stage = createStage();
-    prepare(stage);
-    const journal = stage.open();
+    const state = createStateFolder();
+    prepare(state);
+    const journal = state.open();
     expect(journal.append(triggered(1))).toBe(false);
     expect(journal.append(accepted(1))).toBe(false);
     expect([...journal.runs()]).toEqual([]);
     expect(journal.find(uuid(1), { baseUrl })).toBeUndefined();
-    expect(stage.troubles).toEqual([
-      expect.stringContaining(`the journal in ${stage.folder} cannot be written (${code})`),
+    expect(state.troubles).toEqual([
+      expect.stringContaining(`the journal in ${state.folder} cannot be written (${code})`),
     ]);
   });
 
@@ -168,7 +168,7 @@ describe('trouble is said once, and the journal is done without', () => {
   });
 
   test('when a part of it cannot be read; the rest is', () => {
-    const { open, file, troubles } = createStage();
+    const { open, file, troubles } = createStateFolder();
     for (const n of [1, 2, 3]) open(1).append(triggered(n));
     rmSync(file);
     mkdirSync(file);
@@ -177,7 +177,7 @@ describe('trouble is said once, and the journal is done without', () => {
   });
 
   test('when the place is one where nothing can be made', () => {
-    const { open, troubles } = stageIn('/proc/nowhere');
+    const { open, troubles } = stateFolderAt('/proc/nowhere');
     expect(open().append(triggered(1))).toBe(false);
     expect(troubles).toHaveLength(1);
   });

@@ -12,7 +12,7 @@ import type { TriggerRecord } from '../../src/runs/trigger-record.ts';
 import { propertyRuns, propertyTimeoutMs } from '../helpers/property-runs.ts';
 import { fault } from '../helpers/scripted-service.ts';
 import { account, baseUrl, key, nightly, uuid } from './records.ts';
-import { linesIn, stageIn } from './stage.ts';
+import { linesIn, stateFolderAt } from './state-folder.ts';
 
 vi.setConfig({ testTimeout: propertyTimeoutMs });
 
@@ -74,7 +74,7 @@ test('whatever several writers, crashes and foreign hands do, every whole line c
 }, 120_000);
 
 function play(steps: Step[], folder: string, fileBytes: number): void {
-  const { open, troubles, clock } = stageIn(folder);
+  const { open, troubles, clock } = stateFolderAt(folder);
   const reopen = () =>
     Array.from({ length: writers }, () => ({ journal: open(fileBytes), sent: new Map<number, TriggerRecord>() }));
   let processes = reopen();

@@ -15,13 +15,13 @@ import {
   uuid,
   weekly,
 } from './records.ts';
-import { createStage, linesIn } from './stage.ts';
+import { createStateFolder, linesIn } from './state-folder.ts';
 
 const ids = (runs: Iterable<{ executionId: string | null }>) => [...runs].map(({ executionId }) => executionId);
 
 describe('the runs', () => {
   test('come newest first, with the last state known', () => {
-    const { open } = createStage();
+    const { open } = createStateFolder();
     const journal = open();
     for (const record of [triggered(1), accepted(1), triggered(2, weekly), accepted(2, weekly)]) journal.append(record);
     journal.append({ ...status(1, 'COMPLETED'), startedAt: 'S', completedAt: 'C', creditsCharged: 2.5 });
@@ -42,13 +42,13 @@ describe('the runs', () => {
   });
 
   test('show a trigger without an outcome as one without id and state', () => {
-    const { open } = createStage();
+    const { open } = createStateFolder();
     open().append(triggered(1));
     expect(open().last({})).toMatchObject({ executionId: null, status: null, idempotencyKey: 'key-1' });
   });
 
   test('leave out what was refused or forgotten', () => {
-    const { open } = createStage();
+    const { open } = createStateFolder();
     const journal = open();
     for (const record of [triggered(1), refused(1), triggered(2)]) journal.append(record);
     journal.append({ type: 'forgotten', ...key(2) });
@@ -56,13 +56,13 @@ describe('the runs', () => {
   });
 
   test('of which an outcome was recorded but no trigger are known all the same', () => {
-    const { open } = createStage();
+    const { open } = createStateFolder();
     open().append(accepted(1));
     expect(ids(open().runs())).toEqual([uuid(1)]);
   });
 
   test('started elsewhere are known from the first look at them', () => {
-    const { open } = createStage();
+    const { open } = createStateFolder();
     open().append(status(1, 'RUNNING'));
     const journal = open();
     for (const record of [triggered(2), accepted(2)]) journal.append(record);
@@ -76,7 +76,7 @@ describe('the runs', () => {
     ['a later ending', [status(1, 'COMPLETED'), status(1, 'FAILED')]],
     ['a replayed answer to its trigger', [status(1, 'COMPLETED'), accepted(1)]],
   ])('keep a final state over %s', (_, records) => {
-    const { open } = createStage();
+    const { open } = createStateFolder();
     open().append(triggered(1));
     for (const record of records) open().append(record);
     expect(open().find(uuid(1), { baseUrl })?.status).toBe('COMPLETED');
@@ -84,7 +84,7 @@ describe('the runs', () => {
   });
 
   test('of an agent end with any state but RUNNING', () => {
-    const { open } = createStage();
+    const { open } = createStateFolder();
     const journal = open();
     journal.append(status(1, 'ERROR', agent));
     journal.append(status(1, 'RUNNING', agent));
@@ -101,7 +101,7 @@ describe('the runs', () => {
     ['end of a name', { automation: 'report' }, []],
     ['state, in any case', { state: 'completed' }, [3]],
   ])('can be chosen by %s', (_, filter, expected) => {
-    const { open } = createStage();
+    const { open } = createStateFolder();
     const journal = open();
     journal.append(status(1, 'RUNNING'));
     journal.append(status(2, 'FAILED', weekly));
@@ -111,7 +111,7 @@ describe('the runs', () => {
   });
 
   test('with strange names are found by them', () => {
-    const { open } = createStage();
+    const { open } = createStateFolder();
     const target = { family: 'automation', projectId, automationName: 'a/"b"\n%2F\u{1F600}é\\' } as const;
     open().append(status(1, 'RUNNING', target));
     expect(open().last({ target })?.target).toEqual(target);
@@ -120,7 +120,7 @@ describe('the runs', () => {
 
   describe('keep the place of their first record, however far back', () => {
     const withTwentyAfter = (first: NewRecord) => {
-      const { open } = createStage();
+      const { open } = createStateFolder();
       open().append(first);
       for (let n = 11; n <= 30; n++) for (const record of [triggered(n), accepted(n)]) open().append(record);
       return open;
@@ -144,7 +144,7 @@ describe('the runs', () => {
   });
 
   test('at different addresses may share an id', () => {
-    const { open } = createStage();
+    const { open } = createStateFolder();
     const journal = open();
     journal.append(status(1, 'FAILED'));
     journal.append({ ...status(1, 'RUNNING'), baseUrl: 'http://localhost:1' });
@@ -155,7 +155,7 @@ describe('the runs', () => {
 
 describe('a state', () => {
   test('that is known already is not recorded again', () => {
-    const { open } = createStage();
+    const { open } = createStateFolder();
     const run = { target: nightly, executionId: uuid(1) };
     for (const status of ['RUNNING', 'RUNNING', 'COMPLETED']) {
       open().recordStatus(baseUrl, run, { status, document: {} });
@@ -165,8 +165,8 @@ describe('a state', () => {
     expect([...open().runs()]).toHaveLength(1);
   });
 
-  test('that tells less than is known is not recorded', () => {
-    const { open, folder } = createStage();
+  test('that says less than is known is not recorded', () => {
+    const { open, folder } = createStateFolder();
     const run = { target: nightly, executionId: uuid(1) };
     open().recordStatus(baseUrl, run, { status: 'COMPLETED', startedAt: 'S', completedAt: 'C', document: {} });
     const before = linesIn(folder);
@@ -182,7 +182,7 @@ describe('a run that the service does not know', () => {
   const run = { target: nightly, executionId: uuid(1) };
 
   test('has no state any more once it must be over', () => {
-    const { open, clock } = createStage();
+    const { open, clock } = createStateFolder();
     for (const record of [triggered(1), accepted(1), triggered(2), accepted(2)]) open().append(record);
     clock.nowMs += day + 1;
     open().markNotFound(baseUrl, run, account);
@@ -193,7 +193,7 @@ describe('a run that the service does not know', () => {
   });
 
   test('is as it was where it may be going, has ended, or was never heard of', () => {
-    const { open, clock, folder } = createStage();
+    const { open, clock, folder } = createStateFolder();
     const journal = open();
     for (const record of [triggered(1), accepted(1), status(2, 'FAILED')]) journal.append(record);
     const before = linesIn(folder);
@@ -211,7 +211,7 @@ describe('a run that the service does not know', () => {
     ['another API key', 'another', 23.9, 'RUNNING'],
     ['another API key', 'another', 24.1, null],
   ])('is closed when it is not found with %s (%s) after %d hours: %j', (_, asking, hours, expected) => {
-    const { open, clock } = createStage();
+    const { open, clock } = createStateFolder();
     for (const record of [triggered(1), { ...accepted(1), account }]) open().append(record);
     clock.nowMs += hours * 3_600_000;
     open().markNotFound(baseUrl, run, asking);
@@ -219,7 +219,7 @@ describe('a run that the service does not know', () => {
   });
 
   test('is running if the service knows it again', () => {
-    const { open, clock } = createStage();
+    const { open, clock } = createStateFolder();
     const journal = open();
     journal.append(status(1, 'RUNNING'));
     clock.nowMs += 2 * day;
@@ -231,7 +231,7 @@ describe('a run that the service does not know', () => {
 
 describe('an unresolved trigger', () => {
   test('holds what is needed to send it again', () => {
-    const { open, clock } = createStage();
+    const { open, clock } = createStateFolder();
     open().append({ ...triggered(1, agent), body: '{"message":"hi"}', userProvided: true });
     open().append({ type: 'in_doubt', ...key(1, agent), reason: 'the connection was reset' });
     clock.nowMs += 5000;
@@ -258,13 +258,13 @@ describe('an unresolved trigger', () => {
     ['an acceptance, for good', [triggered(1), accepted(1), triggered(1)], 0],
     ['the outcome of another automation with the same key: no', [triggered(1), accepted(1, weekly)], 1],
   ])('is closed by %s', (_, records, expected) => {
-    const { open } = createStage();
+    const { open } = createStateFolder();
     for (const record of records) open().append(record);
     expect(open().unresolvedTriggers({ baseUrl })).toHaveLength(expected);
   });
 
   test('is not closed by the refusal of another process that sent the same key at the same time', () => {
-    const { open } = createStage();
+    const { open } = createStateFolder();
     const [one, other] = [open(), open()];
     one.append({ ...triggered(1), attempt: 'one' });
     other.append({ ...triggered(1), attempt: 'other' });
@@ -279,7 +279,7 @@ describe('an unresolved trigger', () => {
   });
 
   test('is looked for no further back than asked', () => {
-    const { open, clock } = createStage();
+    const { open, clock } = createStateFolder();
     for (let n = 1; n <= 300; n++) {
       open().append(triggered(n, n % 2 ? nightly : weekly));
       clock.nowMs += 1000;
@@ -290,7 +290,7 @@ describe('an unresolved trigger', () => {
   });
 
   test('that is sent again keeps its age and its place', () => {
-    const { open, clock } = createStage();
+    const { open, clock } = createStateFolder();
     const journal = open();
     journal.append(triggered(1));
     journal.append(triggered(2));
@@ -312,7 +312,7 @@ describe('an unresolved trigger', () => {
   });
 
   test('that is sent again after a refusal begins anew', () => {
-    const { open, clock } = createStage();
+    const { open, clock } = createStateFolder();
     for (const record of [triggered(1), triggered(2), refused(1)]) open().append(record);
     clock.nowMs += 1000;
     open().append(triggered(1));
@@ -325,7 +325,7 @@ describe('an unresolved trigger', () => {
   });
 
   test('is as old as its oldest attempt without an outcome', () => {
-    const { open, clock } = createStage();
+    const { open, clock } = createStateFolder();
     open().append(triggered(1));
     clock.nowMs += 1000;
     open().append({ ...triggered(1), attempt: 'attempt-2', first: undefined });
@@ -335,7 +335,7 @@ describe('an unresolved trigger', () => {
   });
 
   test('of another address is not shown', () => {
-    const { open } = createStage();
+    const { open } = createStateFolder();
     open().append(triggered(1));
     expect(open().unresolvedTriggers({ baseUrl: 'http://localhost:1' })).toEqual([]);
   });
@@ -361,14 +361,14 @@ describe('a key', () => {
     ],
     ['is unknown at another address', [{ ...triggered(1), baseUrl: 'http://localhost:1' }], undefined],
   ])('%s', (_, records, expected) => {
-    const { open } = createStage();
+    const { open } = createStateFolder();
     for (const record of records) open().append(record);
     expect(open().findKey(key(1))?.state).toBe(expected);
   });
 });
 
 test('durations are those of the last completed runs of the target', () => {
-  const { open } = createStage();
+  const { open } = createStateFolder();
   const journal = open();
   const ended = (n: number, seconds: number, final = 'COMPLETED', target: Target = nightly) =>
     journal.append({
@@ -388,7 +388,7 @@ test('durations are those of the last completed runs of the target', () => {
 });
 
 test('a process that asks for many runs is answered as one that asks for few', () => {
-  const { open } = createStage();
+  const { open } = createStateFolder();
   for (let number = 1; number <= 40; number++) open().append(status(number, number % 2 ? 'FAILED' : 'RUNNING'));
   const journal = open();
   for (let number = 1; number <= 40; number++) {
@@ -398,8 +398,8 @@ test('a process that asks for many runs is answered as one that asks for few', (
   expect(journal.find(uuid(1), { baseUrl: 'https://elsewhere.example' })).toBeUndefined();
 });
 
-test('a process that asks for many runs can be told what others have written since', () => {
-  const { open } = createStage();
+test('a process that asks for many runs can learn what others have written since', () => {
+  const { open } = createStateFolder();
   const journal = open();
   for (let number = 1; number <= 20; number++) expect(journal.find(uuid(number), { baseUrl })).toBeUndefined();
   open().append(status(1, 'RUNNING'));

@@ -2,13 +2,13 @@ import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { NewRecord } from '../../src/journal/records.ts';
 import { accepted, baseUrl, key, refused, status, triggered, uuid } from './records.ts';
-import { createStage } from './stage.ts';
+import { createStateFolder } from './state-folder.ts';
 
 const yearMs = 365 * 24 * 3_600_000;
 
 /** Writes each list of records to a file of its own, then a new file when so much time has passed. */
 function filesAfter(passedMs: number, files: NewRecord[][]) {
-  const { open, clock, folder } = createStage();
+  const { open, clock, folder } = createStateFolder();
   for (const records of files) {
     const [first, ...others] = records;
     if (first) open(1).append(first);

@@ -4,7 +4,7 @@ import type { NewRecord } from '../../src/journal/records.ts';
 import { createTriggerRecord } from '../../src/journal/trigger-record.ts';
 import { fault } from '../helpers/scripted-service.ts';
 import { accepted, account, agent, baseUrl, key, nightly, refused, status, triggered, uuid } from './records.ts';
-import { createStage } from './stage.ts';
+import { createStateFolder } from './state-folder.ts';
 
 const ours = { ...key(1), account, body: '{}', userProvided: false, isRepeat: false };
 
@@ -14,13 +14,13 @@ test.each<[string, NewRecord[], boolean]>([
   ['that was only seen here', [status(1, 'RUNNING')], false],
   ['that was accepted with another key', [{ ...accepted(1), idempotencyKey: 'key-2' }], true],
 ])('a run that a conflict names and %s is known to be of another trigger: %j', (_, records, expected) => {
-  const { open } = createStage();
+  const { open } = createStateFolder();
   for (const record of records) open().append(record);
   expect(createTriggerRecord(open(), ours).isOfAnother(uuid(1))).toBe(expected);
 });
 
 test('a run that another process started is of another, also for a process that has asked for many runs', () => {
-  const { open } = createStage();
+  const { open } = createStateFolder();
   const journal = open();
   for (let number = 1; number <= 20; number++) journal.find(uuid(number), { baseUrl });
   open().append({ ...accepted(1), idempotencyKey: 'key-2' });
@@ -32,7 +32,7 @@ describe('a trigger in doubt', () => {
   const lost = fault('lost').fault;
 
   test('tells when it was last sent, and that its process still sends it, until that gives up', () => {
-    const { open, clock } = createStage();
+    const { open, clock } = createStateFolder();
     const record = createTriggerRecord(open(), { ...ours, process });
     const at = new Date(clock.nowMs).toISOString();
     record.intent();
@@ -50,7 +50,7 @@ describe('a trigger in doubt', () => {
   });
 
   test('is superseded by a later trigger of its automation that has a run, and by no other', () => {
-    const { open, clock } = createStage();
+    const { open, clock } = createStateFolder();
     const next = (record: NewRecord) => {
       clock.nowMs += 1000;
       open().append(record);
@@ -79,7 +79,7 @@ describe('a run that was accepted', () => {
   const execution = { executionId: uuid(1), status: 'RUNNING', document: {} };
 
   test('stays finished where another process saw it finish before the answer came', () => {
-    const { open } = createStage();
+    const { open } = createStateFolder();
     const record = createTriggerRecord(open(), { ...ours, userProvided: true });
     record.intent();
     open().recordStatus(baseUrl, { target: nightly, executionId: uuid(1) }, { status: 'COMPLETED', document: {} });
@@ -88,7 +88,7 @@ describe('a run that was accepted', () => {
   });
 
   test('is listed once although its trigger could not be written before', () => {
-    const { open, folder, file } = createStage();
+    const { open, folder, file } = createStateFolder();
     mkdirSync(file, { recursive: true });
     const record = createTriggerRecord(open(), ours);
     record.intent();

@@ -114,7 +114,7 @@ test('a final state that `result` learned is known to `list` and `watch --all`',
   );
 });
 
-test('a run that the service forgot is told once, and is out of the way then', async () => {
+test('a run that the service forgot is reported once, and is out of the way then', async () => {
   const { env, clock } = await withEmulator({});
   const { stdout } = await runProgram(['trigger', 'nightly'], { env, clock });
   const file = join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl');
@@ -267,10 +267,10 @@ describe('recover', () => {
     faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
   };
   const withOpenIntent = async () => {
-    const stage = await withEmulator(lost);
-    expect((await runProgram(['trigger', 'nightly'], { env: stage.env })).code).toBe(12);
-    stage.endRuns();
-    return { ...stage, sent: posts(stage.emulator).length };
+    const emulated = await withEmulator(lost);
+    expect((await runProgram(['trigger', 'nightly'], { env: emulated.env })).code).toBe(12);
+    emulated.endRuns();
+    return { ...emulated, sent: posts(emulated.emulator).length };
   };
 
   test('--dry-run lists and sends nothing', async () => {

@@ -82,7 +82,7 @@ describe('resources and their fields', () => {
     expect(stdout).toMatch(/\nline 1\nline 2\n$/);
   });
 
-  test('2.3: while a run is in progress only the state is told', async () => {
+  test('2.3: while a run is in progress only the state is shown', async () => {
     const { env, emulator } = await withEmulator({});
     await triggered(emulator, env);
     const { stdout, stderr, code } = await runProgram(['result'], { env });
@@ -195,7 +195,7 @@ describe('endpoints', () => {
     for (const { stderr } of [started, status, watched]) expect(stderr).toContain('discontinued');
   });
 
-  test('4.4: a discontinued agent starts nothing, and the answer is told', async () => {
+  test('4.4: a discontinued agent starts nothing, and the answer is reported', async () => {
     const { env } = await withEmulator({ agents: 'discontinued' });
     const { code, stdout, stderr } = await runProgram(['agent', 'trigger', agentId], { env });
     expect(stdout).toBe('');

@@ -2,21 +2,22 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { codings } from '../helpers/codings.ts';
 import { withEmulator } from '../helpers/emulator.ts';
-import { answer, inModeration, type Misdeed, misdeeds, startBadService } from '../helpers/faults.ts';
+import { encodings } from '../helpers/encodings.ts';
 import { environment, key, leaked, patience, written } from '../helpers/leaks.ts';
 import { createLeapingClock } from '../helpers/leaping-clock.ts';
+import { mapConcurrently } from '../helpers/map-concurrently.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
+import { answer, type ServerFault, serverFaults, startFaultyService } from '../helpers/server-faults.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const run = `${projectId}/nightly/${executionId}`;
 
 test('under every fault of a service nothing is leaked, with --debug', async () => {
-  const leaks = await inModeration(Object.entries(misdeeds), async ([name, misdeed]) => {
-    const place = await startBadService(() => misdeed);
-    const env = environment(place.env);
+  const leaks = await mapConcurrently(Object.entries(serverFaults), async ([name, fault]) => {
+    const service = await startFaultyService(() => fault);
+    const env = environment(service.env);
     const ended = await runProgram(['trigger', 'nightly', '--debug', ...patience], {
       env,
       clock: createLeapingClock(),
@@ -28,7 +29,7 @@ test('under every fault of a service nothing is leaked, with --debug', async () 
 }, 60_000);
 
 describe('a service that gives the key back in every spelling and every place', () => {
-  const echoes = Object.values(codings).map((coding) => coding(key));
+  const echoes = Object.values(encodings).map((encode) => encode(key));
   const inHeader = echoes.filter((echo) => /^[\x20-\x7e]*$/.test(echo)).join(' ');
   const header = ['x-request-id', 'location', 'server', 'retry-after', 'content-type']
     .map((name) => `${name}: ${name === 'location' ? 'https://elsewhere.test/' : ''}${inHeader}`)
@@ -38,7 +39,7 @@ describe('a service that gives the key back in every spelling and every place', 
   const fields = { code: 'runAlreadyActive', message: words, detail: words, title: words };
   // The message is cut after 300 characters, here in the middle of the key.
   const atTheCut = { message: `${'x'.repeat(290)}${key}` };
-  const answers: [string, Misdeed][] = [
+  const answers: [string, ServerFault][] = [
     ['302', answer(302, '', header)],
     ['400', answer(400, JSON.stringify(fields), header)],
     ['401', answer(401, JSON.stringify({ error: echoes[0] }), header)],
@@ -59,9 +60,9 @@ describe('a service that gives the key back in every spelling and every place', 
   ];
 
   test.each(commands)('is not quoted by `%s`', async (...args) => {
-    const leaks = await inModeration(answers, async ([name, misdeed]) => {
-      const { env: place } = await startBadService(() => misdeed);
-      const env = environment(place);
+    const leaks = await mapConcurrently(answers, async ([name, fault]) => {
+      const { env: settings } = await startFaultyService(() => fault);
+      const env = environment(settings);
       const ended = await runProgram(args, { env, clock: createLeapingClock() });
       expect(ended.code).not.toBe(0);
       const text = written(ended, env);
@@ -95,14 +96,14 @@ describe('the key', () => {
     const { env: reach } = await withEmulator({ automations: { '*': { duration: '1ms' } } }, { apiKey: key });
     const { RUNCTL_API_KEY: _, ...env } = reach;
     const folder = temporaryFolder();
-    const [file, told] = [join(folder, 'key'), join(folder, 'told')];
+    const [file, received] = [join(folder, 'key'), join(folder, 'received')];
     writeFileSync(file, key);
-    const onFinal = ['--on-final', `env > ${told}; cat >> ${told}; cat ${file} >&2`];
+    const onFinal = ['--on-final', `env > ${received}; cat >> ${received}; cat ${file} >&2`];
     const args = ['trigger', 'nightly', '--watch', '--interval', '20ms', '--api-key-file', file, ...onFinal];
     const { code, stdout, stderr } = await runProgram(args, { env: { ...env, PATH: process.env.PATH ?? '' } });
     expect(code).toBe(0);
-    expect(readFileSync(told, 'utf8')).toContain('RUNCTL_STATUS=COMPLETED');
-    expect(leaked(readFileSync(told, 'utf8') + stdout + stderr)).toEqual([]);
+    expect(readFileSync(received, 'utf8')).toContain('RUNCTL_STATUS=COMPLETED');
+    expect(leaked(readFileSync(received, 'utf8') + stdout + stderr)).toEqual([]);
   });
 
   test.each<[string, string[], Record<string, string>]>([

@@ -1,6 +1,6 @@
 // What a failure says of the run (`started`, `safeToRepeat`) beside what the service really started.
 import { expect, test, vi } from 'vitest';
-import type { Fault, Scenario } from '../../src/emulator/scenario.ts';
+import type { InjectedFault, Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { runProgram } from '../helpers/run-program.ts';
 
@@ -41,7 +41,7 @@ a look: watch of an unknown run                  6     no       no              
 a look: result, and the service fails            10    no       yes             0
 `;
 
-interface Stage {
+interface Case {
   argv: string[];
   scenario?: Scenario;
   /** Typed before it. */
@@ -60,12 +60,12 @@ const rerun = [...watch, '--rerun-on', 'reaped', '--max-reruns', '2'];
 const active = { earlier: ['trigger', 'nightly'], elsewhere: true };
 const short = (plan = {}): Scenario => ({ automations: { '*': { duration: '50ms', ...plan } } });
 const failing = short({ outcome: 'FAILED', error: { type: 'reaped', message: '' } });
-const faulty = (...faults: Fault[]): Scenario => ({ faults });
-const loss: Fault = { on: 'trigger', do: 'loseAnswer' };
-const unpaid: Fault = { on: 'trigger', do: 'status', status: 402 };
+const faulty = (...faults: InjectedFault[]): Scenario => ({ faults });
+const loss: InjectedFault = { on: 'trigger', do: 'loseAnswer' };
+const unpaid: InjectedFault = { on: 'trigger', do: 'status', status: 402 };
 const conflict = { code: 'runAlreadyActive', executionId: id };
 
-const stages: Record<string, Stage> = {
+const cases: Record<string, Case> = {
   'refused: nothing listens': { argv: [...trigger, '--base-url', 'http://127.0.0.1:1'] },
   'refused: a wrong argument': { argv: ['trigger', '..'] },
   'refused: no credits': { argv: trigger, scenario: { credits: 0 } },
@@ -142,7 +142,7 @@ const [, ...rows] = table.trim().split('\n');
 test.each(rows.map((row) => row.split(/ {2,}/)))(
   '%s: code %s, started %s, safe to repeat %s',
   async (failure = '', ...expected) => {
-    const { argv, scenario = {}, earlier, elsewhere, interruptAfter } = stages[failure] as Stage;
+    const { argv, scenario = {}, earlier, elsewhere, interruptAfter } = cases[failure] as Case;
     const { emulator, env, clock } = await withEmulator(scenario);
     const state = elsewhere ? `${env.RUNCTL_STATE_DIR}-elsewhere` : env.RUNCTL_STATE_DIR;
     if (earlier) await runProgram(earlier, { env: { ...env, RUNCTL_STATE_DIR: state }, clock });

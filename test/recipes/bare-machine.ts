@@ -24,9 +24,9 @@ export interface Machine {
   dispose(): Promise<void>;
 }
 
-export async function createMachine(scenario: Scenario): Promise<Machine> {
+export async function createBareMachine(scenario: Scenario): Promise<Machine> {
   let leapMs = 0;
-  const emulator = await startEmulator({ scenario, nowMs: () => Date.now() + leapMs });
+  const emulator = await startEmulator({ scenario, nowMs: () => Date.now() + leapMs, keepsRequests: true });
   const root = mkdtempSync(join(tmpdir(), 'runctl-recipe-'));
   const at = (name: string) => join(root, name);
   for (const name of ['bin', 'work']) mkdirSync(at(name));
@@ -62,8 +62,8 @@ export async function createMachine(scenario: Scenario): Promise<Machine> {
 const quick: Scenario = { automations: { '*': { duration: '1ms' } } };
 
 /** A machine that lives as long as the test. */
-export async function withMachine(scenario: Scenario = quick): Promise<Machine> {
-  const machine = await createMachine(scenario);
+export async function withBareMachine(scenario: Scenario = quick): Promise<Machine> {
+  const machine = await createBareMachine(scenario);
   onTestFinished(machine.dispose);
   return machine;
 }

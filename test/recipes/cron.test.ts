@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/problems/exit-codes.ts';
 import { isInstalled, needs } from '../helpers/needs.ts';
-import { type Machine, withMachine } from './bare-machine.ts';
+import { type Machine, withBareMachine } from './bare-machine.ts';
 import { blockOf } from './blocks.ts';
 
 const crontab = blockOf('cron', 'crontab');
@@ -32,26 +32,26 @@ const checksSyntax = isInstalled('crontab') && spawnSync('crontab', ['-h']).stde
 
 test('the crontab is one that cron takes', async (context) => {
   needs(context, 'cron', checksSyntax);
-  const { folder, run } = await withMachine();
+  const { folder, run } = await withBareMachine();
   writeFileSync(join(folder, 'crontab'), crontab);
   const { code, stderr } = await run(['crontab', '-n', 'crontab'], { env: { PATH: process.env.PATH ?? '' } });
   expect(code, stderr).toBe(0);
 });
 
 test.each(readCrontab().commands)('cron mails nothing where all goes well: %s', async (command) => {
-  const machine = await withMachine();
+  const machine = await withBareMachine();
   expect(await asCron(machine, command)).toMatchObject({ code: 0, stdout: '', stderr: '' });
 });
 
 test('cron mails where a run fails', async () => {
-  const machine = await withMachine({ automations: { nightly: { duration: '1ms', outcome: 'FAILED' } } });
+  const machine = await withBareMachine({ automations: { nightly: { duration: '1ms', outcome: 'FAILED' } } });
   const { code, stdout } = await asCron(machine, readCrontab().commands[0] ?? '');
   expect(code).toBe(exitCodeOf('run_failed'));
   expect(stdout).toContain('FAILED nightly');
 });
 
 test('a line with the key of the day starts one run, however often it is tried', async () => {
-  const machine = await withMachine();
+  const machine = await withBareMachine();
   const [command = ''] = readCrontab().commands;
   const tries = await Promise.all([asCron(machine, command), asCron(machine, command)]);
   tries.push(await asCron(machine, command));
@@ -60,7 +60,7 @@ test('a line with the key of the day starts one run, however often it is tried',
 });
 
 test('a command needs no HOME, no locale, no state folder, no input and no writable folder', async () => {
-  const { env, settings, run } = await withMachine();
+  const { env, settings, run } = await withBareMachine();
   const variables = Object.entries({ PATH: env.PATH, LC_ALL: 'nonsense', ...settings }).map(
     ([name, value]) => `${name}=${value}`,
   );

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { exitCodes } from '../../src/problems/exit-codes.ts';
 import { needs } from '../helpers/needs.ts';
-import { type Machine, withMachine } from './bare-machine.ts';
+import { type Machine, withBareMachine } from './bare-machine.ts';
 import { blockOf } from './blocks.ts';
 import { finalCodes } from './final-codes.ts';
 
@@ -35,7 +35,7 @@ describe('the workflow of GitHub Actions', () => {
   });
 
   test('starts one run, also when the job is run again, and leaves a summary', async () => {
-    const machine = await withMachine();
+    const machine = await withBareMachine();
     const summary = join(machine.folder, 'summary.md');
     const runner = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '17', GITHUB_STEP_SUMMARY: summary };
     expect(await runTwice(machine, ['bash', '--norc', '-e', '-c', line], runner)).toEqual(once);
@@ -50,7 +50,7 @@ describe('the job of GitLab CI', () => {
   const { nightly } = yamlOf<Pipeline>('GitLab CI');
 
   test('starts one run, also when it is retried', async () => {
-    const machine = await withMachine();
+    const machine = await withBareMachine();
     const script = nightly.script.join('\n');
     expect(
       await runTwice(machine, ['bash', '--norc', '-eo', 'pipefail', '-c', script], { CI_PIPELINE_ID: '17' }),
@@ -78,7 +78,7 @@ describe('the CronJob of Kubernetes', () => {
   const job = yamlOf<CronJob>('Kubernetes').spec.jobTemplate.spec;
 
   test('starts one run, also from a second pod', async () => {
-    const machine = await withMachine();
+    const machine = await withBareMachine();
     const command = job.template.spec.containers[0]?.command.map((word) => word.replace('$(JOB)', 'nightly-29388120'));
     expect(await runTwice(machine, command ?? [])).toEqual(once);
   });
@@ -126,7 +126,7 @@ exec(compile(sys.stdin.read(), "nightly.py", "exec"))`;
   }
 
   test('starts one run, also when it is retried', async () => {
-    const { emulator, keyFile, run } = await withMachine();
+    const { emulator, keyFile, run } = await withBareMachine();
     const task = readTask();
     const env = { ...task.env, RUNCTL_BASE_URL: emulator.url, RUNCTL_API_KEY_FILE: keyFile };
     const tries = [1, 2].map((tryNumber) => run(['bash', '--norc', '-c', commandOf(task, tryNumber)], { env }));
@@ -135,7 +135,7 @@ exec(compile(sys.stdin.read(), "nightly.py", "exec"))`;
   });
 
   test("is skipped where somebody else's run is going", async () => {
-    const machine = await withMachine({ automations: { nightly: { duration: '1m' } } });
+    const machine = await withBareMachine({ automations: { nightly: { duration: '1m' } } });
     await machine.run(['runctl', 'trigger', 'nightly'], { env: machine.settings });
     const task = readTask();
     const { code } = await machine.run(['bash', '--norc', '-c', commandOf(task, 1)], { env: machine.settings });

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
-import { withMachine } from './bare-machine.ts';
+import { withBareMachine } from './bare-machine.ts';
 
 const failing: Scenario = {
   automations: {
@@ -17,7 +17,7 @@ const failing: Scenario = {
 
 /** One command as a step of a job. */
 async function step(scenario: Scenario, args: string[], summaryIs: 'file' | 'folder' = 'file') {
-  const machine = await withMachine(scenario);
+  const machine = await withBareMachine(scenario);
   const summary = join(machine.folder, 'summary.md');
   if (summaryIs === 'folder') mkdirSync(summary);
   const env = { ...machine.settings, GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary };
@@ -57,13 +57,13 @@ test('a trigger that was refused is an annotation and a part of the summary', as
   expect(summary()).toMatch(/^### ✖ nightly\\: no\\_credits\n/);
 });
 
-test('a summary that cannot be written is told of and changes nothing else', async () => {
+test('a summary that cannot be written is reported and changes nothing else', async () => {
   const { code, stderr } = await step({ credits: 0 }, ['trigger', 'nightly'], 'folder');
   expect(code).toBe(8);
   expect(stderr).toMatch(/^runctl: the job summary could not be written: EISDIR/m);
 });
 
 test('elsewhere nothing of the kind is written', async () => {
-  const { run, settings } = await withMachine({ credits: 0 });
+  const { run, settings } = await withBareMachine({ credits: 0 });
   expect((await run(['runctl', 'trigger', 'nightly'], { env: settings })).stderr).not.toContain('::');
 });

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { withMachine } from './bare-machine.ts';
+import { withBareMachine } from './bare-machine.ts';
 
 /** `runctl emulator … -- sh -c <script>`, with settings of a real service around it. */
 async function rehearse(script: string, flags: string[] = []) {
-  const machine = await withMachine();
+  const machine = await withBareMachine();
   const env = { ...machine.settings, RUNCTL_API_KEY_FILE: '/nowhere/at-all', TMPDIR: machine.folder };
   writeFileSync(join(machine.folder, 'own.json'), '{"credits":0}');
   const ended = await machine.run(['runctl', 'emulator', '--quiet', ...flags, '--', 'sh', '-c', script], { env });
@@ -47,12 +47,12 @@ test.each([
   ['./nothing-here', 'runctl: the command ./nothing-here does not exist\n'],
   ['/', 'runctl: the command / cannot be started: spawn / EACCES\n'],
 ])('a command that cannot be started is named: %s', async (command, message) => {
-  const { run } = await withMachine();
+  const { run } = await withBareMachine();
   expect(await run(['runctl', 'emulator', '--', command])).toMatchObject({ code: 2, stderr: message });
 });
 
 test('a rehearsal without a place for temporary files is refused', async () => {
-  const { run } = await withMachine();
+  const { run } = await withBareMachine();
   const { code, stderr } = await run(['runctl', 'emulator', '--', 'true'], { env: { TMPDIR: '/nothing-here' } });
   expect([code, stderr]).toEqual([
     2,
@@ -61,9 +61,9 @@ test('a rehearsal without a place for temporary files is refused', async () => {
 });
 
 test('SIGTERM ends a rehearsal with its command', async () => {
-  const { run } = await withMachine();
+  const { run } = await withBareMachine();
   const { code } = await run(['runctl', 'emulator', '--', 'sh', '-c', 'echo ready; exec sleep 60'], {
-    told: (stdout, _, child) => stdout === 'ready\n' && child.kill('SIGTERM'),
+    onOutput: (stdout, _, child) => stdout === 'ready\n' && child.kill('SIGTERM'),
   });
   expect(code).toBe(143);
 });

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { ProcessEnded } from '../helpers/run-process.ts';
-import { createMachine } from './bare-machine.ts';
+import { createBareMachine } from './bare-machine.ts';
 import { type Block, readBlocks } from './blocks.ts';
 
 /** What no test can run, and why. */
@@ -30,11 +30,11 @@ const durations: Record<string, string> = {
 };
 
 async function runScript(block: Block): Promise<void> {
-  const machine = await createMachine({ automations: { '*': { duration: durations[block.heading] ?? '1ms' } } });
+  const machine = await createBareMachine({ automations: { '*': { duration: durations[block.heading] ?? '1ms' } } });
   const script = machine.run(['bash', '--norc', '-c', block.text], {
     env: machine.settings,
     input: 'a-key\n',
-    told: (stdout) => stdout.includes('the run goes on') && machine.endRuns(),
+    onOutput: (stdout) => stdout.includes('the run goes on') && machine.endRuns(),
   });
   ended.set(block, await script);
   runsStarted.set(block, machine.emulator.runs().length);

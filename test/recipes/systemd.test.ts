@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/problems/exit-codes.ts';
 import { needs } from '../helpers/needs.ts';
-import { withMachine } from './bare-machine.ts';
+import { withBareMachine } from './bare-machine.ts';
 import { blockOf } from './blocks.ts';
 import { finalCodes } from './final-codes.ts';
 
@@ -16,7 +16,7 @@ const codesOf = (name: string) => valuesOf(service, name).flatMap((value) => val
 
 test('the units are ones that systemd takes', async (context) => {
   needs(context, 'systemd-analyze');
-  const { folder } = await withMachine();
+  const { folder } = await withBareMachine();
   writeFileSync(join(folder, 'runctl-nightly.service'), service);
   writeFileSync(join(folder, 'runctl-nightly.timer'), timer);
   const verify = ['verify', '--man=no', 'runctl-nightly.service', 'runctl-nightly.timer'];
@@ -32,7 +32,7 @@ test('the service is restarted only where that can help', () => {
 });
 
 test('the service leaves its run alone when it is stopped, and finds it again when it is started', async () => {
-  const machine = await withMachine({ automations: { nightly: { duration: '1h' } } });
+  const machine = await withBareMachine({ automations: { nightly: { duration: '1h' } } });
   const { emulator, folder, run } = machine;
   mkdirSync(join(folder, 'credentials'));
   writeFileSync(join(folder, 'credentials/api-key'), emulator.apiKey);
@@ -47,7 +47,7 @@ test('the service leaves its run alone when it is stopped, and finds it again wh
   const start = (started?: (stop: () => void) => void) =>
     run(['/bin/sh', '-c', script], {
       env: { ...env, RUNCTL_BASE_URL: emulator.url },
-      started: (child) => started?.(() => child.kill('SIGTERM')),
+      onStart: (child) => started?.(() => child.kill('SIGTERM')),
     });
 
   const stopped = await start((stop) => {

@@ -1,6 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Problem } from '../../src/problems/problem.ts';
-import { errorAnnotation, jobSummary, type SummaryPart, withoutCommands } from '../../src/render/github-actions.ts';
+import {
+  errorAnnotation,
+  jobSummary,
+  reportToGithub,
+  type SummaryPart,
+  withoutCommands,
+} from '../../src/render/github-actions.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 test.each([
   ['nightly FAILED', 'it broke', '::error title=nightly FAILED::it broke\n'],
@@ -70,4 +80,41 @@ test('a trigger that failed is in the job summary with its hint', () => {
 
 test('a run that was only started is not in the job summary', () => {
   expect(jobSummary([{ about: 'nightly' }])).toBe('');
+});
+
+async function reported(part: SummaryPart, file = join(temporaryFolder(), 'summary.md')) {
+  const context = createMemory({ GITHUB_STEP_SUMMARY: file });
+  context.secrets.protect('key-0123456789');
+  const warnings: unknown[] = [];
+  const reporter = { observe: (event: unknown) => warnings.push(event), stop() {} };
+  await reportToGithub([part], { ...context, reporter });
+  return { annotations: context.err(), warnings, summary: () => readFileSync(file, 'utf8') };
+}
+
+test('a run that failed is an annotation with its error and a part of the summary, without secrets', async () => {
+  const { annotations, summary } = await reported(failed('nightly', 'refused key-0123456789'));
+  expect(annotations).toMatch(/^::error title=nightly FAILED::step_failed: refused .*\n$/);
+  expect(summary()).toMatch(/^### .*FAILED nightly/);
+  expect(summary()).not.toContain('key-0123456789');
+});
+
+test('a run that failed without an error is annotated with its status', async () => {
+  const { watched, about } = failed('nightly', '');
+  const part = { about, watched: watched && { ...watched, result: undefined } };
+  expect((await reported(part)).annotations).toBe('::error title=nightly FAILED::the run ended FAILED\n');
+});
+
+test('a run that completed is in the summary and no annotation', async () => {
+  const { watched, about } = failed('nightly', '');
+  const execution = { executionId, status: 'COMPLETED', document: {} };
+  const { annotations, summary } = await reported({ about, watched: watched && { ...watched, execution } });
+  expect(annotations).toBe('');
+  expect(summary()).toContain('COMPLETED nightly');
+});
+
+test('a summary that cannot be written is a warning, and without a file for it none is written', async () => {
+  expect((await reported(failed('nightly', ''), '')).warnings).toEqual([]);
+  expect((await reported(failed('nightly', ''), '/nowhere/at/all')).warnings).toMatchObject([
+    { event: 'warning', message: expect.stringContaining('the job summary could not be written: ENOENT') },
+  ]);
 });

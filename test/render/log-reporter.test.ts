@@ -116,9 +116,9 @@ describe('a log', () => {
   });
 
   test.each<[string, RunEvent]>([
-    ['a look that changes nothing', { event: 'status', run, execution: execution('RUNNING'), changed: false }],
+    ['a poll that changes nothing', { event: 'status', run, execution: execution('RUNNING'), changed: false }],
     [
-      'the look that finds the end, which is told as that',
+      'the poll that finds the end, which is reported as that',
       { event: 'status', run, execution: execution('FAILED'), changed: true },
     ],
     [

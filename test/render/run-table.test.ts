@@ -29,7 +29,7 @@ function entry(fields: Partial<JournalRun> & { name?: string } = {}): JournalRun
 
 const linesOf = (text: string) => text.split('\n').slice(0, -1);
 
-test('a row tells state, name, age, time taken and id', () => {
+test('a row shows status, name, age, time taken and id', () => {
   const [, row = ''] = linesOf(runTable([entry()], nowMs, 120, plain));
   expect(row.split(/ {2,}/)).toEqual(['COMPLETED', 'nightly', '5m ago', '3m', executionId]);
 });

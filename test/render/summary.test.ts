@@ -14,25 +14,25 @@ const result = (status: string, fields = {}) => ({ status, document: {}, ...fiel
 
 test('a run that completed: its state, time, steps, cost and id, then its output', () => {
   const steps = { stepCount: 4, succeededSteps: 3, failedSteps: 0, skippedSteps: 1 };
-  const told = {
+  const watched = {
     run,
     execution: execution('COMPLETED', { creditsCharged: 7 }),
     result: result('COMPLETED', { summary: steps, output: 'Sent to 3 people.' }),
   };
-  expect(summary(told, plain, {})).toBe(`✔ COMPLETED nightly in 4m 12s
+  expect(summary(watched, plain, {})).toBe(`✔ COMPLETED nightly in 4m 12s
   steps    3 succeeded, 0 failed, 1 skipped of 4
   credits  7
   run      ${executionId}
 
 Sent to 3 people.
 `);
-  expect(summary(told, ascii, {})).toMatch(/^v COMPLETED nightly in 4m 12s\n/);
+  expect(summary(watched, ascii, {})).toMatch(/^v COMPLETED nightly in 4m 12s\n/);
 });
 
 test('a run that failed: its error first', () => {
   const error = { type: 'step_failed', message: 'Step "Post": 403' };
-  const told = { run, execution: execution('FAILED'), result: result('FAILED', { error }) };
-  expect(summary(told, plain, {})).toBe(`✖ FAILED nightly after 4m 12s
+  const watched = { run, execution: execution('FAILED'), result: result('FAILED', { error }) };
+  expect(summary(watched, plain, {})).toBe(`✖ FAILED nightly after 4m 12s
   error  step_failed: Step "Post": 403
   run    ${executionId}
 `);
@@ -50,44 +50,44 @@ test.each<[string, Parameters<typeof summary>[0], string]>([
     `✔ COMPLETED nightly\n  run  ${executionId}\n`,
   ],
   ['with the result alone', { run, result: result('COMPLETED') }, `✔ COMPLETED nightly\n  run  ${executionId}\n`],
-])('a run %s', (_, told, text) => expect(summary(told, plain, {})).toBe(text));
+])('a run %s', (_, watched, text) => expect(summary(watched, plain, {})).toBe(text));
 
 test.each([
   [{ succeededSteps: 2 }, '2 succeeded'],
   [{ stepCount: 3 }, 'of 3'],
   [{ stepCount: 0, succeededSteps: 0 }, '0 succeeded of 0'],
-])('steps that tell only %j', (steps, words) => {
-  const told = { run, execution: execution('COMPLETED'), result: result('COMPLETED', { summary: steps }) };
-  expect(summary(told, plain, {})).toContain(`  steps  ${words}\n`);
+])('steps of which only %j is known', (steps, words) => {
+  const watched = { run, execution: execution('COMPLETED'), result: result('COMPLETED', { summary: steps }) };
+  expect(summary(watched, plain, {})).toContain(`  steps  ${words}\n`);
 });
 
 describe('the text of the service', () => {
   const hostile = 'a\u001B[2Jb\u202Ec\r\nd\u0007';
-  const told = {
+  const watched = {
     run: { ...run, target: { ...run.target, automationName: hostile } },
     execution: execution('COMPLETED'),
     result: result('COMPLETED', { output: hostile, error: { type: hostile, message: hostile } }),
   };
 
   test('is harmless on a terminal', () => {
-    expect(summary(told, plain, { columns: 80 })).not.toMatch(/(?!\n)\p{Cc}|\u202E/u);
+    expect(summary(watched, plain, { columns: 80 })).not.toMatch(/(?!\n)\p{Cc}|\u202E/u);
   });
 
   test('is unchanged in a pipe where it is the output, harmless where it stands beside', () => {
-    const text = summary(told, plain, {});
+    const text = summary(watched, plain, {});
     expect(text.endsWith(`\n${hostile}\n`)).toBe(true);
     expect(text.slice(0, -hostile.length - 1)).not.toMatch(/(?!\n)\p{Cc}|\u202E/u);
   });
 
   test('that ends with a line break gets no second one, and nothing where there is no output', () => {
-    const output = (text: string) => summary({ ...told, result: result('COMPLETED', { output: text }) }, plain, {});
+    const output = (text: string) => summary({ ...watched, result: result('COMPLETED', { output: text }) }, plain, {});
     expect(output('one\n')).toMatch(/\n\none\n$/);
     expect(output('')).toMatch(new RegExp(`${executionId}\\n$`));
   });
 });
 
 test('colours change nothing but the colours', () => {
-  const told = { run, execution: execution('FAILED'), result: result('FAILED', { error: { type: 'run_failed' } }) };
+  const watched = { run, execution: execution('FAILED'), result: result('FAILED', { error: { type: 'run_failed' } }) };
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what colours are made of
-  expect(summary(told, colored, {}).replace(/\u001B\[\d+m/g, '')).toBe(summary(told, plain, {}));
+  expect(summary(watched, colored, {}).replace(/\u001B\[\d+m/g, '')).toBe(summary(watched, plain, {}));
 });

@@ -7,9 +7,9 @@ import { watch } from '../../src/runs/watch.ts';
 import { pollOnce } from '../../src/session/poll-once.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { run, target } from '../helpers/scripted-service.ts';
+import { scriptedTransport } from '../helpers/scripted-transport.ts';
 import { account, baseUrl, createSession } from '../helpers/session.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
-import { scriptedWire } from '../helpers/wire.ts';
 
 export interface Given {
   /** What every chance comes out as, 0 to 1. */
@@ -34,11 +34,17 @@ const signal = new AbortController().signal;
 
 function prepare(script: string, { chance = 0.5 }: Given) {
   const clock = createVirtualClock();
-  const wire = scriptedWire(script, clock);
-  const ports = { clock, signal, random: () => chance, service: wire.service, limiter: createRateLimiter(1000, clock) };
+  const transport = scriptedTransport(script, clock);
+  const ports = {
+    clock,
+    signal,
+    random: () => chance,
+    service: transport.service,
+    limiter: createRateLimiter(1000, clock),
+  };
   const ended = (end: string): Outcome => ({
     end,
-    gapsMs: wire.sentAtMs.slice(1).map((atMs, index) => atMs - (wire.sentAtMs[index] ?? 0)),
+    gapsMs: transport.sentAtMs.slice(1).map((atMs, index) => atMs - (transport.sentAtMs[index] ?? 0)),
   });
   return { ...ports, ended };
 }
@@ -86,7 +92,7 @@ const watchRun: Runner = async (script, given = {}) => {
 const sentAtMs = createVirtualClock().nowMs() - 60_000;
 const inDoubt = { firstSentAtMs: sentAtMs, lastSentAtMs: sentAtMs };
 
-/** The requests that are retried, each by its own rules, against a script of answers (`wire.ts`). */
+/** The requests that are retried, each by its own rules, against a script of answers (`scripted-transport.ts`). */
 export const runners = {
   trigger: trigger({}),
   'trigger in doubt': trigger({ earlier: { ageMs: 60_000, ...inDoubt } }),

@@ -54,10 +54,8 @@ const [, , foreignApiKey = ''] = apiKeys;
 
 /** The emulated service, its hosts and the way to them, in memory and in virtual time; what really happened stays known. */
 export function createSimulatedService({ clock, random, hostSkewMs, latencyMs, ...options }: ServiceOptions) {
-  let skewMs = 0;
-  const emulated = createEmulatedService({
-    apiKey: 'api-key-0',
-    scenario: {
+  const emulated = createEmulatedService(
+    {
       order: options.order,
       namesActiveRun: options.namesActiveRun,
       replayErrors: options.replaysRefusals,
@@ -66,17 +64,17 @@ export function createSimulatedService({ clock, random, hostSkewMs, latencyMs, .
         '*': { duration: `${options.durationMs}ms`, outcome: ['COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED'] },
       },
     },
-    nowMs: clock.nowMs,
-    emulatedMs: () => clock.nowMs() + skewMs,
-  });
+    'api-key-0',
+  );
   const beganAtMs = new Map<string, number>();
 
   /** One of the service's hosts answers. */
   function answer({ method, path, headers, body = '' }: HttpRequest): Reply {
-    skewMs = (random() - 0.5) * hostSkewMs;
-    const reply = emulated.answer({ method, url: path, headers, body });
+    const realMs = clock.nowMs();
+    const now = { realMs, emulatedMs: realMs + (random() - 0.5) * hostSkewMs };
+    const reply = emulated.answer({ method, url: path, headers, body }, now);
     for (const { executionId } of emulated.runs()) {
-      if (!beganAtMs.has(executionId)) beganAtMs.set(executionId, clock.nowMs());
+      if (!beganAtMs.has(executionId)) beganAtMs.set(executionId, realMs);
     }
     return reply;
   }

@@ -13,6 +13,7 @@ import { type Recovery, recoverTriggers } from '../../src/session/recover-trigge
 import type { Session } from '../../src/session/session.ts';
 import { type IfActive, type StartResult, startRun } from '../../src/session/start-run.ts';
 import { createMemory } from '../helpers/memory-context.ts';
+import { createRandom } from '../helpers/random.ts';
 import { target } from '../helpers/scripted-service.ts';
 import { baseUrl, createSession } from '../helpers/session.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
@@ -223,16 +224,5 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
     sentBy,
     journalOf,
     supersededIn,
-  };
-}
-
-/** Mulberry32: chance that is the same in every test run. */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }

@@ -134,10 +134,10 @@ describe('one trigger', () => {
     ],
   ];
   test.each(table)('is %s', async (_, script, end, records, attempts) => {
-    const told = await triggered(script);
-    expect(told.result.kind).toBe(end);
-    expect(told.records).toEqual(records);
-    expect(told.sent).toHaveLength(attempts);
+    const ended = await triggered(script);
+    expect(ended.result.kind).toBe(end);
+    expect(ended.records).toEqual(records);
+    expect(ended.sent).toHaveLength(attempts);
   });
 
   test('sends the same key and the same bytes at every attempt', async () => {
@@ -152,6 +152,30 @@ describe('one trigger', () => {
     const { sent } = await triggered([lost, fault('unreachable'), running()], { ports });
     expect(sent).toHaveLength(3);
     expect(clock.elapsedMs()).toBe(20_000);
+  });
+
+  test('counts only the time without an answer against its patience, not the wait for its own turn', async () => {
+    const clock = createVirtualClock();
+    const limiter = createRateLimiter(1 / 60, clock);
+    const { result, sent } = await triggered([lost, lost, running()], {
+      ports: { clock, limiter, giveUpAfterMs: 10_000 },
+    });
+    expect([result.kind, sent.length]).toEqual(['started', 3]);
+    expect(clock.elapsedMs()).toBe(120_000);
+  });
+
+  test('is reported as refused, not as interrupted, when the refusal arrives as the user presses Ctrl-C', async () => {
+    const interrupt = new AbortController();
+    const service = {
+      async trigger() {
+        interrupt.abort('SIGINT');
+        return fault('no_credits', { httpStatus: 402 });
+      },
+      status: async () => running(),
+    };
+    const { result, records } = await triggered([], { ports: { service, signal: interrupt.signal } });
+    expect(result).toMatchObject({ kind: 'refused', fault: { kind: 'no_credits' } });
+    expect(records).toEqual(['intent', 'refused']);
   });
 
   test.each([
@@ -170,9 +194,9 @@ describe('one trigger', () => {
     async (first, mayHaveStarted, records) => {
       const interrupt = new AbortController();
       const ports = { signal: interrupt.signal, onRetry: () => interrupt.abort('SIGINT') };
-      const told = await triggered([first], { ports });
-      expect(told.result).toMatchObject({ kind: 'interrupted', mayHaveStarted });
-      expect([told.sent.length, told.records]).toEqual([1, records]);
+      const ended = await triggered([first], { ports });
+      expect(ended.result).toMatchObject({ kind: 'interrupted', mayHaveStarted });
+      expect([ended.sent.length, ended.records]).toEqual([1, records]);
     },
   );
 
@@ -365,8 +389,9 @@ describe('a key that the user chose', () => {
   });
 
   test('was used before, whatever became of earlier attempts', async () => {
-    const { result } = await triggered([lost, other({ automationName: 'weekly' })], given);
+    const { result, records } = await triggered([lost, other({ automationName: 'weekly' })], given);
     expect(result).toMatchObject({ kind: 'refused', fault: { message: expect.stringContaining('weekly') } });
+    expect(records).toEqual(['intent', 'in doubt', 'refused']);
   });
 
   test('is needed for that: a minted key is new', async () => {

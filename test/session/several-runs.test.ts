@@ -42,7 +42,7 @@ const eventsIn = (text: string, name = ''): EventLine[] =>
     .filter(({ event }) => name === '' || event === name);
 
 /** Runs of ten minutes, each of an automation of its own, in virtual time. */
-function createStage(changes: (elapsedMs: () => number, sleep: Clock['sleep']) => Partial<Service> = () => ({})) {
+function createRunsHarness(changes: (elapsedMs: () => number, sleep: Clock['sleep']) => Partial<Service> = () => ({})) {
   const context = createMemory();
   const { clock } = context;
   const polls = { count: 0 };
@@ -69,11 +69,11 @@ function createStage(changes: (elapsedMs: () => number, sleep: Clock['sleep']) =
     return exitCodeOfAll(result.exitNames ?? []);
   };
   const numbers = (count: number) => Array.from({ length: count }, (_, number) => number);
-  const stage = {
+  const harness = {
     polls,
     err: context.err,
     out: context.out,
-    watch: (count: number, flags = {}) => stage.follow(numbers(count).map(runOf), flags),
+    watch: (count: number, flags = {}) => harness.follow(numbers(count).map(runOf), flags),
     follow: (runs: Run[], flags = {}) =>
       command(flags, (session) =>
         followAll(
@@ -91,16 +91,16 @@ function createStage(changes: (elapsedMs: () => number, sleep: Clock['sleep']) =
         ),
       ),
   };
-  return stage;
+  return harness;
 }
 
 test.each(['watch', 'trigger'] as const)(
   'the more runs a %s follows, up to five, the fewer polls it spends on each',
   async (how) => {
     const pollsAtEach = async (count: number) => {
-      const stage = createStage();
-      expect(await stage[how](count, { quiet: true })).toBe(0);
-      return stage.polls.count / count;
+      const harness = createRunsHarness();
+      expect(await harness[how](count, { quiet: true })).toBe(0);
+      return harness.polls.count / count;
     };
     const [one = 0, two = 0, five = 0, ten = 0] = await Promise.all([1, 2, 5, 10].map(pollsAtEach));
     expect(two).toBeLessThan(one);
@@ -110,10 +110,10 @@ test.each(['watch', 'trigger'] as const)(
   },
 );
 
-test('one of several that is refused is told while the others go on, and its remedy at the end', async () => {
+test('one of several that is refused is reported while the others go on, and its remedy at the end', async () => {
   const active = () =>
     Promise.resolve(fault('already_active', { httpStatus: 422, message: 'the service answered 422' }));
-  const { trigger, err } = createStage(() => ({
+  const { trigger, err } = createRunsHarness(() => ({
     trigger: ({ target }) =>
       nameOf(target) === 'nightly 0' ? active() : Promise.resolve(state('RUNNING', { executionId: idOf(1) })),
   }));
@@ -124,7 +124,7 @@ test('one of several that is refused is told while the others go on, and its rem
 });
 
 test('those that --fail-fast leaves are counted, with how to go on', async () => {
-  const { watch, err } = createStage((elapsedMs) => ({
+  const { watch, err } = createRunsHarness((elapsedMs) => ({
     status: async ({ executionId }) => state(executionId === idOf(0) && elapsedMs() > minute ? 'FAILED' : 'RUNNING'),
     result: async () => resultOf('FAILED'),
   }));
@@ -134,7 +134,7 @@ test('those that --fail-fast leaves are counted, with how to go on', async () =>
 
 test('a run that has ended by then keeps its result, and one that is left has no problem', async () => {
   const ends: Record<string, string> = { [idOf(0)]: 'FAILED', [idOf(1)]: 'COMPLETED' };
-  const { watch, out } = createStage((_, sleep) => ({
+  const { watch, out } = createRunsHarness((_, sleep) => ({
     status: async ({ executionId }) =>
       state(ends[executionId] ?? 'RUNNING', { executionId, document: { executionId } }),
     result: async ({ executionId }) => {
@@ -151,9 +151,9 @@ test('a run that has ended by then keeps its result, and one that is left has no
 
 describe('a run that is named twice', () => {
   test('is followed once, and has its document in both places', async () => {
-    const once = createStage();
+    const once = createRunsHarness();
     await once.watch(2);
-    const twice = createStage();
+    const twice = createRunsHarness();
     expect(await twice.follow([1, 0, 1].map(runOf), { json: true })).toBe(0);
     expect(twice.polls.count).toBe(once.polls.count);
     const documents: { executionId: string }[] = JSON.parse(twice.out());
@@ -161,14 +161,14 @@ describe('a run that is named twice', () => {
   });
 
   test('is one to those who count', async () => {
-    const { follow, out, err } = createStage();
+    const { follow, out, err } = createRunsHarness();
     await follow([1, 0, 1].map(runOf));
     expect(out().match(/COMPLETED/g)).toHaveLength(2);
     expect(err()).toContain('2 of 2 runs completed');
   });
 
   test('is another under the name of another automation', async () => {
-    const { follow, err } = createStage(() => ({
+    const { follow, err } = createRunsHarness(() => ({
       status: async ({ target }) =>
         nameOf(target) === 'nightly 1' ? fault('not_found', { httpStatus: 404 }) : state('COMPLETED'),
     }));
@@ -180,7 +180,7 @@ describe('a run that is named twice', () => {
 
 test('a rerun that is refused is announced, started by no run, and a problem of the run that it was to follow', async () => {
   let triggers = 0;
-  const { trigger, out } = createStage(() => ({
+  const { trigger, out } = createRunsHarness(() => ({
     trigger: async () =>
       triggers++ < 2
         ? state('RUNNING', { executionId: idOf(triggers), document: {} })
@@ -204,7 +204,7 @@ test('a rerun that is refused is announced, started by no run, and a problem of 
 });
 
 test('each run that a trigger started is done once, with a document that says that it was started', async () => {
-  const { trigger, out } = createStage();
+  const { trigger, out } = createRunsHarness();
   expect(await trigger(2, { events: true, timeoutMs: minute })).toBe(124);
   const done = eventsIn(out(), 'run_done');
   expect(done.map(({ executionId, document }) => [executionId, document.problem?.started])).toEqual([
@@ -213,8 +213,8 @@ test('each run that a trigger started is done once, with a document that says th
   ]);
 });
 
-test('what was skipped is no run that did not complete', async () => {
-  const { trigger, err } = createStage(() => ({
+test('skipped automations are not counted as incomplete', async () => {
+  const { trigger, err } = createRunsHarness(() => ({
     trigger: async ({ target }) =>
       nameOf(target) === 'nightly 0' ? fault('already_active') : state('RUNNING', { executionId: idOf(1) }),
   }));

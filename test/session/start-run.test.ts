@@ -12,7 +12,7 @@ import { createVirtualClock } from '../helpers/virtual-clock.ts';
 const second = 1000;
 
 /** A machine on which triggers of one automation are sent, each by a process of its own. */
-function createMachine() {
+function createTriggerHarness() {
   const folder = temporaryFolder();
   const clock = createVirtualClock();
   const context = { ...createMemory(), clock };
@@ -46,7 +46,7 @@ const conflict = (fields: Parameters<typeof fault>[1] = {}) =>
   fault('already_active', { httpStatus: 422, executionId, ...fields });
 
 test('a run that began before the one that a lost answer may have started is a plain conflict', async () => {
-  const { trigger, journal, clock } = createMachine();
+  const { trigger, journal, clock } = createTriggerHarness();
   const createdAt = new Date(clock.nowMs() - 3_600_000).toISOString();
   const value = { executionId, status: 'RUNNING', createdAt, document: {} };
   const status = { kind: 'ok', value, serviceNowMs: clock.nowMs() } as const;
@@ -57,7 +57,7 @@ test('a run that began before the one that a lost answer may have started is a p
 
 describe('a key that started a run before', () => {
   test('is answered with that run, also while the service does not know it yet', async () => {
-    const { trigger, clock } = createMachine();
+    const { trigger, clock } = createTriggerHarness();
     const flags = { idempotencyKey: 'nightly-1' };
     await trigger({ trigger: [running()] }, flags);
     const triggeredAtMs = clock.nowMs();
@@ -67,7 +67,7 @@ describe('a key that started a run before', () => {
   });
 
   test('starts no second one under a new API key', async () => {
-    const { trigger } = createMachine();
+    const { trigger } = createTriggerHarness();
     const flags = { idempotencyKey: 'nightly-1' };
     await trigger({ trigger: [running()] }, flags);
     const { start, calls } = await trigger({ status: [running()] }, flags, 'another account');
@@ -76,8 +76,32 @@ describe('a key that started a run before', () => {
   });
 });
 
+test('a refusal that arrives as the user presses Ctrl-C ends with its own exit code', async () => {
+  const context = createMemory();
+  const service = {
+    ...scriptedService({}),
+    async trigger() {
+      context.interrupt('SIGINT');
+      return fault('no_credits', { httpStatus: 402 });
+    },
+  };
+  const start = await startRun({ target, body: '{}' }, {}, createSession(service, { context }));
+  expect(start).toMatchObject({
+    kind: 'failed',
+    problem: { exitCode: 8, facts: { name: 'no_credits', started: 'no' } },
+  });
+});
+
+test('a key that proves used for another automation after a lost answer leaves no trigger open', async () => {
+  const { trigger, journal } = createTriggerHarness();
+  const weekly = running({ document: { executionId, status: 'RUNNING', automationName: 'weekly' } });
+  const { problem } = await trigger({ trigger: [fault('lost'), weekly] }, { idempotencyKey: 'nightly-1' });
+  expect(problem?.facts).toMatchObject({ name: 'bad_response', started: 'no' });
+  expect(journal().unresolvedTriggers({ baseUrl })).toEqual([]);
+});
+
 test('a key whose fate is unknown under another API key is not sent', async () => {
-  const { trigger } = createMachine();
+  const { trigger } = createTriggerHarness();
   const flags = { idempotencyKey: 'nightly-1' };
   await trigger({ trigger: [fault('lost')] }, flags);
   const { problem, calls } = await trigger({}, flags, 'another account');
@@ -86,20 +110,20 @@ test('a key whose fate is unknown under another API key is not sent', async () =
 });
 
 test('a refusal for an active run names it in full, as far as this machine knows it', async () => {
-  const { trigger } = createMachine();
+  const { trigger } = createTriggerHarness();
   await trigger({ trigger: [running()] });
   const { problem } = await trigger({ trigger: [conflict({ executionId: undefined })] });
   expect(problem?.facts.hint).toContain(`runctl watch ${target.projectId}/nightly/${executionId}`);
 });
 
 test('a trigger of what is not there says what to check', async () => {
-  const { trigger } = createMachine();
+  const { trigger } = createTriggerHarness();
   const { problem } = await trigger({ trigger: [fault('rejected', { httpStatus: 404 })] });
   expect(problem?.facts).toMatchObject({ name: 'bad_response', hint: expect.stringContaining('runctl config list') });
 });
 
 test('a key of unknown outcome that is older than a day is not sent', async () => {
-  const { trigger, clock } = createMachine();
+  const { trigger, clock } = createTriggerHarness();
   const flags = { idempotencyKey: 'nightly-1' };
   await trigger({ trigger: [fault('lost')] }, flags);
   clock.suspend(25 * 3_600_000);
@@ -112,13 +136,13 @@ describe('--if-active attach', () => {
   const attach = { ifActive: 'attach' } as const;
 
   test('takes the active run', async () => {
-    const { trigger } = createMachine();
+    const { trigger } = createTriggerHarness();
     const { start } = await trigger({ trigger: [conflict()], status: [running()] }, attach);
     expect(start).toMatchObject({ kind: 'attached', run, polled: { value: { status: 'RUNNING' } } });
   });
 
   test('takes no run that has ended for the active one', async () => {
-    const { trigger } = createMachine();
+    const { trigger } = createTriggerHarness();
     const { problem } = await trigger({ trigger: [conflict()], status: [state('COMPLETED')] }, attach);
     expect(problem?.facts).toMatchObject({
       name: 'already_active',
@@ -132,7 +156,7 @@ describe('--if-active wait', () => {
   const wait = { ifActive: 'wait' } as const;
 
   test('reports the progress of the active run, as that of another, and starts one when it has finished', async () => {
-    const { trigger, journal } = createMachine();
+    const { trigger, journal } = createTriggerHarness();
     const ours = executionId.replace(/^./, '0');
     const { start, events } = await trigger(
       {
@@ -158,7 +182,7 @@ describe('--if-active wait', () => {
     ['gets no valid answer', fault('unreachable'), 700],
     ['is not to be seen', fault('unauthorized'), 1],
   ] as const)('triggers again when the active run %s: the answer to that decides', async (_, answer, leastSeconds) => {
-    const { trigger, clock } = createMachine();
+    const { trigger, clock } = createTriggerHarness();
     const { start, calls } = await trigger({ trigger: [conflict(), running()], status: [answer] }, wait);
     expect([start.kind, calls.trigger.length]).toEqual(['started', 2]);
     expect(clock.elapsedMs()).toBeLessThan(leastSeconds * second);
@@ -168,18 +192,18 @@ describe('--if-active wait', () => {
     ['429', fault('throttled', { httpStatus: 429 }), 9],
     ['no connection', fault('unreachable'), 10],
   ])('is not ended by %s, until --timeout', async (_, answer, exitCode) => {
-    const { trigger, clock } = createMachine();
+    const { trigger, clock } = createTriggerHarness();
     const unnamed = conflict({ executionId: undefined });
     const outage = Array(60).fill(answer);
     expect((await trigger({ trigger: [unnamed, ...outage, running()] }, wait)).start.kind).toBe('started');
     expect(clock.elapsedMs()).toBeGreaterThan(180 * second);
     const flags = { ...wait, timeoutMs: 600 * second };
-    const { problem } = await createMachine().trigger({ trigger: [unnamed, answer] }, flags);
+    const { problem } = await createTriggerHarness().trigger({ trigger: [unnamed, answer] }, flags);
     expect(problem).toMatchObject({ exitCode, facts: { started: 'no' } });
   });
 
   test('ends at once when a given key is refused for a run that has finished: the key is used up', async () => {
-    const { trigger } = createMachine();
+    const { trigger } = createTriggerHarness();
     const script = { trigger: [conflict()], status: [state('COMPLETED')] };
     const { problem, calls } = await trigger(script, { ...wait, idempotencyKey: 'k' });
     expect(problem).toMatchObject({ exitCode: 5, message: expect.stringContaining('used up') });
@@ -187,7 +211,7 @@ describe('--if-active wait', () => {
   });
 
   test('sends nothing again once an answer to a try was lost', async () => {
-    const { trigger } = createMachine();
+    const { trigger } = createTriggerHarness();
     const script = { trigger: [conflict(), fault('lost'), conflict()], status: [state('COMPLETED')] };
     const { problem, calls } = await trigger(script, wait);
     expect(problem?.facts).toMatchObject({ name: 'outcome_unknown', started: 'unknown' });
@@ -195,7 +219,7 @@ describe('--if-active wait', () => {
   });
 
   test.each([executionId, undefined])('comes no earlier than the refusal asks (active run: %s)', async (activeId) => {
-    const { trigger } = createMachine();
+    const { trigger } = createTriggerHarness();
     const script = {
       trigger: [conflict({ executionId: activeId, retryAfterMs: 20 * second }), running()],
       status: [state('COMPLETED')],
@@ -206,7 +230,7 @@ describe('--if-active wait', () => {
   });
 
   test('ends at once when the refusal asks for longer than --timeout', async () => {
-    const { trigger, clock } = createMachine();
+    const { trigger, clock } = createTriggerHarness();
     const script = { trigger: [conflict({ retryAfterMs: 120 * second })] };
     const { problem } = await trigger(script, { ...wait, timeoutMs: 60 * second });
     expect(problem).toMatchObject({ exitCode: 5, facts: { hint: expect.stringContaining('come back in 2m') } });
@@ -214,13 +238,13 @@ describe('--if-active wait', () => {
   });
 
   test('slows all polls down when the service says 429', async () => {
-    const { trigger } = createMachine();
+    const { trigger } = createTriggerHarness();
     const script = { trigger: [conflict(), running()], status: [fault('throttled'), state('COMPLETED')] };
     expect((await trigger(script, wait)).limiter.stretch(1000)).toBe(2000);
   });
 
   test('polls by a schedule of its own where a finished run is still in the way', async () => {
-    const { trigger, clock } = createMachine();
+    const { trigger, clock } = createTriggerHarness();
     const script = { trigger: [...Array(5).fill(conflict()), running()], status: [state('COMPLETED')] };
     const { start, calls } = await trigger(script, wait);
     expect(start.kind).toBe('started');
@@ -229,7 +253,7 @@ describe('--if-active wait', () => {
   });
 
   test('reports each wait for a run that nobody can name', async () => {
-    const { trigger } = createMachine();
+    const { trigger } = createTriggerHarness();
     const script = { trigger: [conflict({ executionId: undefined })] };
     const { events, calls, problem } = await trigger(script, { ...wait, timeoutMs: 660 * second });
     expect(events).toHaveLength(calls.trigger.length - 1);

@@ -1,28 +1,30 @@
 import { expect, test } from 'vitest';
-import { answer, badWays, inModeration, type Misdeed, misdeeds, startBadService } from '../../helpers/faults.ts';
+import { mapConcurrently } from '../../helpers/map-concurrently.ts';
+import { networkFaults } from '../../helpers/network-faults.ts';
 import { executionId } from '../../helpers/scripted-service.ts';
+import { answer, type ServerFault, serverFaults, startFaultyService } from '../../helpers/server-faults.ts';
 import { cellsOf, watchAt } from './matrix.ts';
 
 const state = (status: string) => answer(200, JSON.stringify({ executionId, status, output: 'done' }));
 
 test('every fault has its row in the matrix', () => {
-  expect(Object.keys(cellsOf('watch')).sort()).toEqual(Object.keys({ ...misdeeds, ...badWays }).sort());
+  expect(Object.keys(cellsOf('watch')).sort()).toEqual(Object.keys({ ...serverFaults, ...networkFaults }).sort());
 });
 
 test('a watch is ended by no fault that passes, whether it strikes the state or the result', async () => {
   const inAMinute = ['429, seconds', '429, date', '429, huge', '503, seconds'];
   const passing = Object.entries(cellsOf('watch')).flatMap(([fault, cell]) =>
-    misdeeds[fault] && cell.startsWith('10') && !inAMinute.includes(fault) ? [fault] : [],
+    serverFaults[fault] && cell.startsWith('10') && !inAMinute.includes(fault) ? [fault] : [],
   );
-  const ends = await inModeration(passing, async (fault) => {
+  const ends = await mapConcurrently(passing, async (fault) => {
     let asked = 0;
-    const place = await startBadService(() => {
+    const service = await startFaultyService(() => {
       asked += 1;
-      // The second look, and after the third, which tells of the end, the first request for the result.
+      // The second poll, and after the third, which reports the end, the first request for the result.
       const isStruck = asked === 2 || asked === 4;
-      return isStruck ? (misdeeds[fault] as Misdeed) : state(asked === 1 ? 'RUNNING' : 'COMPLETED');
+      return isStruck ? (serverFaults[fault] as ServerFault) : state(asked === 1 ? 'RUNNING' : 'COMPLETED');
     });
-    const { code, document } = await watchAt(place, fault, '20s');
+    const { code, document } = await watchAt(service, fault, '20s');
     return [fault, { code, output: document.output, asked: asked >= 5 }];
   });
   const expected = passing.map((fault) => [fault, { code: 0, output: 'done', asked: true }]);
@@ -30,11 +32,11 @@ test('a watch is ended by no fault that passes, whether it strikes the state or 
 }, 120_000);
 
 test('a watch that cannot read the result ends with 13 and the state, whatever the fault', async () => {
-  const ends = await inModeration(Object.entries(misdeeds), async ([fault, misdeed]) => {
-    const place = await startBadService((head) => (head.includes('/result ') ? misdeed : state('COMPLETED')));
-    const { code, document } = await watchAt(place, fault, '1s');
+  const ends = await mapConcurrently(Object.entries(serverFaults), async ([fault, serverFault]) => {
+    const service = await startFaultyService((head) => (head.includes('/result ') ? serverFault : state('COMPLETED')));
+    const { code, document } = await watchAt(service, fault, '1s');
     return [fault, { code, status: document.status, name: document.problem.name }];
   });
   const end = { code: 13, status: 'COMPLETED', name: 'result_unavailable' };
-  expect(ends).toEqual(Object.keys(misdeeds).map((fault) => [fault, end]));
+  expect(ends).toEqual(Object.keys(serverFaults).map((fault) => [fault, end]));
 }, 120_000);

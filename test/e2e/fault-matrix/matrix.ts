@@ -1,11 +1,14 @@
 // Every fault against every command of the program. A cell holds the exit code, `problem.started`, and how often the far
 // end was asked: once, again, or – where nothing could count.
 import { expect, test } from 'vitest';
-import { type BadPlace, badWays, inModeration, misdeeds, startBadService } from '../../helpers/faults.ts';
+import type { FaultyService } from '../../helpers/faulty-server.ts';
+import { mapConcurrently } from '../../helpers/map-concurrently.ts';
+import { networkFaults } from '../../helpers/network-faults.ts';
 import { atOnceMs } from '../../helpers/real-time.ts';
 import { runProcess } from '../../helpers/run-process.ts';
 import { runProgram } from '../../helpers/run-program.ts';
 import { executionId, projectId } from '../../helpers/scripted-service.ts';
+import { serverFaults, startFaultyService } from '../../helpers/server-faults.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 import { trustedAuthority } from '../../helpers/trusted-authority.ts';
 
@@ -98,7 +101,7 @@ export function testColumn(command: Command): void {
     const expected = cellsOf(command);
     // The first run loads the program, which must not count against a short limit.
     await cellOf(command, 'redirect', longPatienceMs);
-    const cells = await inModeration(Object.entries(expected), async ([fault, expectedCell]) => {
+    const cells = await mapConcurrently(Object.entries(expected), async ([fault, expectedCell]) => {
       const cell = await cellOf(command, fault, patienceMs(fault));
       // Nothing else is asked for twice: neither the code nor whether a run was started depends on the patience.
       const wasTooShort = cell !== expectedCell && cell.replace(/once$/, 'again') === expectedCell;
@@ -108,26 +111,26 @@ export function testColumn(command: Command): void {
   }, 120_000);
 }
 
-/** A watch at a place with a fault, with so much patience. */
-export async function watchAt(place: BadPlace, fault: string, patience: string) {
-  const { code, stdout } = await runAt(place, fault, 'watch', patience);
+/** A watch of a run of a service with this fault, given up after so long. */
+export async function watchAt(service: FaultyService, fault: string, patience: string) {
+  const { code, stdout } = await runAt(service, fault, 'watch', patience);
   return { code, document: JSON.parse(stdout) };
 }
 
 async function cellOf(command: Command, fault: string, patienceMs: number): Promise<string> {
-  const misdeed = misdeeds[fault];
-  const place = await (misdeed ? startBadService(() => misdeed) : badWays[fault]?.());
-  if (!place) throw new Error(`no fault ${fault}`);
-  const { code, stdout, stderr, tookMs } = await runAt(place, fault, command, `${patienceMs}ms`);
+  const serverFault = serverFaults[fault];
+  const service = await (serverFault ? startFaultyService(() => serverFault) : networkFaults[fault]?.());
+  if (!service) throw new Error(`no fault ${fault}`);
+  const { code, stdout, stderr, tookMs } = await runAt(service, fault, command, `${patienceMs}ms`);
   if (tookMs > patienceMs + requestTimeoutMs(fault) + atOnceMs) return `took ${Math.round(tookMs)} ms`;
   if (code !== 0 && !/^runctl: \S.*\n( {2}\S.*\n)?$/m.test(stderr)) return `says nothing: ${stderr}`;
-  const count = place.requests();
+  const count = service.requests();
   const asked = count === undefined ? '–' : count > 1 ? 'again' : count === 1 ? 'once' : 'never';
   return `${code} ${JSON.parse(stdout).problem?.started ?? '-'} ${asked}`;
 }
 
 /** In this process, or as a process of its own: with FAULTS_AS_PROCESSES under every fault. */
-function runAt(place: BadPlace, fault: string, command: Command, patience: string) {
+function runAt(service: FaultyService, fault: string, command: Command, patience: string) {
   const folder = temporaryFolder();
   const isProcess = process.env.FAULTS_AS_PROCESSES || asProcesses[command]?.includes(fault);
   const env = {
@@ -136,7 +139,7 @@ function runAt(place: BadPlace, fault: string, command: Command, patience: strin
     RUNCTL_CONFIG_DIR: `${folder}/config`,
     RUNCTL_STATE_DIR: `${folder}/state`,
     NODE_EXTRA_CA_CERTS: trustedAuthority().file,
-    ...place.env,
+    ...service.env,
   };
   const limits = ['--request-timeout', `${requestTimeoutMs(fault)}ms`, '--give-up-after', patience];
   return (isProcess ? runProcess : runProgram)([...commands[command], ...limits, '--json'], { env });

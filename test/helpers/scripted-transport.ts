@@ -5,7 +5,7 @@ import type { Service } from '../../src/runs/service.ts';
 import { executionId } from './scripted-service.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
-export interface Wire {
+export interface ScriptedTransport {
   service: Service;
   /** When each request was sent, on the clock that stands still in sleep. */
   readonly sentAtMs: readonly number[];
@@ -47,12 +47,12 @@ const bodies: Record<string, string> = {
 };
 
 /**
- * The service behind a wire that answers from a script of words, the last one for ever: `RUNNING` (or any state in
+ * The service behind a transport that answers from a script of words, the last one for ever: `RUNNING` (or any state in
  * capitals) is a good answer, `502` a status, `502-html` the same with a body, `429;7` with `Retry-After: 7`
  * (`429;date30` with a date 30 s ahead), `reset` and its like a failure without an answer. `asleep8h` and `stopped8h`
  * are no answers: the machine sleeps, or the process is stopped, a moment after the answer before.
  */
-export function scriptedWire(script: string, clock: VirtualClock): Wire {
+export function scriptedTransport(script: string, clock: VirtualClock): ScriptedTransport {
   const words = script.split(/\s+/).filter((word) => word !== '');
   const sentAtMs: number[] = [];
   const requests: HttpRequest[] = [];

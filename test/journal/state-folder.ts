@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Journal, openJournal } from '../../src/journal/journal.ts';
 
-export interface Stage {
+export interface StateFolder {
   folder: string;
   file: string;
   troubles: string[];
@@ -14,14 +14,14 @@ export interface Stage {
 }
 
 /** A state folder of its own, removed after the test. */
-export function createStage(): Stage {
+export function createStateFolder(): StateFolder {
   const parent = mkdtempSync(join(tmpdir(), 'journal-'));
   const remove = () => rmSync(parent, { recursive: true, force: true });
   onTestFinished(remove);
-  return stageIn(join(parent, 'state'));
+  return stateFolderAt(join(parent, 'state'));
 }
 
-export function stageIn(folder: string): Stage {
+export function stateFolderAt(folder: string): StateFolder {
   const troubles: string[] = [];
   const clock = { nowMs: Date.parse('2026-11-21T03:00:00.000Z') };
   const open = (fileBytes?: number) =>

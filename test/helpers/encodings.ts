@@ -2,7 +2,7 @@ const hexOf = (text: string) => Buffer.from(text).toString('hex');
 const base64Of = (text: string) => Buffer.from(text).toString('base64');
 
 /** Every way in which a secret may come back whole. */
-export const codings: Record<string, (secret: string) => string> = {
+export const encodings: Record<string, (secret: string) => string> = {
   raw: (secret) => secret,
   'base64, padded': base64Of,
   'base64, bare': (secret) => base64Of(secret).replace(/=+$/, ''),

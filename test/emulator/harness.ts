@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { createEmulation } from '../../src/emulator/emulation.ts';
+import { createFaultInjector } from '../../src/emulator/faults.ts';
 import type { ServiceRequest } from '../../src/emulator/request.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { createEmulatedService } from '../../src/emulator/service.ts';
@@ -17,19 +17,18 @@ interface Sending {
 }
 
 /** The emulator without a server, on a clock that stands still. Every answer is held against the OpenAPI document. */
-export function createStage(scenario: Scenario = {}, { random = createRandom(1) } = {}) {
+export function createEmulatorHarness(scenario: Scenario = {}, { random = createRandom(1) } = {}) {
   let now = Date.UTC(2026, 10, 21, 9);
-  const clock = { nowMs: () => now, emulatedMs: () => now, random };
-  const service = createEmulatedService({ scenario, apiKey: 'key-1', ...clock });
-  const emulate = createEmulation(service, scenario, clock);
+  const service = createEmulatedService(scenario, 'key-1');
+  const respond = createFaultInjector(service, scenario, random);
 
   function deliver(method: string, url: string, { key, apiKey = 'key-1', body = '', headers }: Sending = {}) {
     const common = { 'x-api-key': apiKey, 'content-type': body && 'application/json', 'idempotency-key': key };
     const request: ServiceRequest = { method, url, headers: { ...common, ...headers }, body };
-    const delivery = emulate(request);
+    const response = respond(request, { realMs: now, emulatedMs: now });
     // What a fault made of an answer is no answer of the service.
-    if (delivery.reply && !delivery.fault) expect(faultsOfReply(request, delivery.reply)).toEqual([]);
-    return { ...delivery, request };
+    if (response.reply && !response.fault) expect(faultsOfReply(request, response.reply)).toEqual([]);
+    return { ...response, request };
   }
 
   function send(method: string, url: string, sending?: Sending) {

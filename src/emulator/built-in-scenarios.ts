@@ -1,0 +1,152 @@
+import type { Scenario } from './scenario.ts';
+
+export interface BuiltInScenario {
+  name: string;
+  /** What happens in it, in one line. */
+  about: string;
+  scenario: Scenario;
+}
+
+const badGateway = {
+  do: 'status',
+  status: 502,
+  body: '<html><h1>502 Bad Gateway</h1></html>',
+  headers: { 'content-type': 'text/html' },
+} as const;
+const tooMany = {
+  do: 'status',
+  status: 429,
+  body: { code: 'rateLimited', message: 'Too many requests' },
+  headers: { 'retry-after': '1' },
+} as const;
+const failed = (type: string, message: string) =>
+  ({ duration: '5s', outcome: 'FAILED', error: { type, message } }) as const;
+/** Within the limit of 3 hours. */
+const longPlan = { duration: '2h50m', steps: { count: 12 }, creditsCharged: 340 };
+
+/** Each scenario by its name, and what happens in it. */
+const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about'>>> = {
+  happy: {
+    about: 'a run of 20 seconds that completes',
+  },
+  demo: {
+    about: 'a run of 6 seconds that completes, with a 502 on the way',
+    automations: {
+      '*': {
+        duration: '6s',
+        steps: { count: 4, skipped: 1 },
+        output: 'Read 128 orders, wrote 1 report, sent it to 3 people.',
+        creditsCharged: 7,
+      },
+    },
+    faults: [{ on: 'status', nth: 3, ...badGateway }],
+  },
+  failing: {
+    about: 'a run of 8 seconds of which the third of four steps fails',
+    automations: {
+      '*': {
+        duration: '8s',
+        outcome: 'FAILED',
+        steps: { count: 4, failed: 1, skipped: 1 },
+        error: { type: 'step_failed', message: 'Step "Post to the ledger": the ledger answered 403' },
+        creditsCharged: 5,
+      },
+    },
+  },
+  'every-ending': {
+    about:
+      'one automation for each ending: completes, fails, times-out, is-cancelled, not-runnable, lease-lost, reaped, run-failed',
+    automations: {
+      completes: { duration: '5s' },
+      fails: { duration: '5s', outcome: 'FAILED' },
+      'times-out': { duration: '5s', outcome: 'TIMED_OUT' },
+      'is-cancelled': { duration: '5s', outcome: 'CANCELLED', steps: { skipped: 2 } },
+      'not-runnable': {
+        ...failed('not_runnable', 'The Automation has no steps'),
+        duration: '1s',
+        steps: { count: 0 },
+        creditsCharged: 0,
+      },
+      'lease-lost': failed('lease_lost', 'The connection to the run environment was lost'),
+      reaped: failed('reaped', 'The run environment was gone, so the run was stopped'),
+      'run-failed': failed('run_failed', 'The run failed for another reason'),
+    },
+  },
+  'bad-day': {
+    about:
+      'a lost answer, 429s, 502s, resets, pages of a proxy, a late and torn result, all in one run of 2h 50m, which takes the last credits; try it at --speed 1200',
+    automations: { '*': { ...longPlan, resultLate: '30m' } },
+    credits: longPlan.creditsCharged,
+    faults: [
+      { on: 'trigger', nth: 1, do: 'loseAnswer' },
+      { on: 'status', during: { after: '1h', for: '25m' }, ...tooMany },
+      { on: 'status', during: { after: '2h', for: '25m' }, ...badGateway },
+      { on: 'status', during: { after: '2h25m', for: '5m' }, do: 'reset' },
+      { on: 'status', during: { after: '2h30m', for: '5m' }, every: 2, do: 'html' },
+      { on: 'result', nth: 1, do: 'truncate' },
+    ],
+  },
+  'third-hour-502s': {
+    about: 'a run of 2h 50m; in its third hour every answer is 502 for 25 minutes; try it at --speed 1200',
+    automations: { '*': longPlan },
+    faults: [{ on: 'status', during: { after: '2h', for: '25m' }, ...badGateway }],
+  },
+  'lost-answer': {
+    about: 'the first trigger starts a run, but its answer is lost; the key is looked up before an active run',
+    faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
+  },
+  'lost-answer-active-first': {
+    about: 'the same, but a repeated trigger meets its own run: 422 runAlreadyActive until that has ended',
+    order: 'activeFirst',
+    faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
+  },
+  'storm-of-429s': {
+    about: 'the first three triggers and the first three polls get 429 with Retry-After: 1',
+    faults: [
+      { on: 'trigger', to: 3, ...tooMany },
+      { on: 'status', to: 3, ...tooMany },
+    ],
+  },
+  'rate-limited': {
+    about: 'one trigger in 10 seconds; any other gets 429 with Retry-After',
+    rateLimit: { requests: 1, window: '10s' },
+  },
+  'no-credits': {
+    about: 'the credit balance is 0: every trigger gets 402',
+    credits: 0,
+  },
+  'key-revoked': {
+    about: 'a run of 10 minutes, in the middle of which the API key is revoked; try it at --speed 60',
+    automations: { '*': { duration: '10m' } },
+    faults: [{ on: 'status', during: { after: '5m' }, nth: 1, do: 'revokeKey' }],
+  },
+  'result-late': {
+    about: 'for 5 seconds after the end of the run its result still says RUNNING',
+    automations: { '*': { duration: '6s', resultLate: '5s' } },
+  },
+  'slow-start': {
+    about: 'for 4 seconds after the trigger the run cannot be found',
+    automations: { '*': { duration: '10s', statusLate: '4s' } },
+  },
+  flaky: {
+    about: 'every few requests something breaks, at random, also for triggers',
+    faults: [
+      { chance: 0.1, ...badGateway },
+      { chance: 0.1, do: 'reset' },
+      { chance: 0.05, do: 'status', status: 503, headers: { 'retry-after': '1' } },
+      { chance: 0.05, do: 'truncate' },
+      { chance: 0.1, do: 'delay', delay: '1s' },
+      { on: 'trigger', chance: 0.2, do: 'loseAnswer' },
+    ],
+  },
+};
+
+/** The scenarios that come with the emulator; each works with any automation name unless `about` names some. */
+export const builtInScenarios: readonly BuiltInScenario[] = Object.entries(scenarios).map(
+  ([name, { about, ...scenario }]) => ({ name, about, scenario }),
+);
+
+/** The built-in scenario of that name, with or without `.json` behind it. */
+export function findBuiltInScenario(name: string): Scenario | undefined {
+  return builtInScenarios.find((builtIn) => builtIn.name === name || `${builtIn.name}.json` === name)?.scenario;
+}

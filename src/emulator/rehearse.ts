@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Context } from '../context.ts';
+import { usageProblem } from '../problems/problem.ts';
+import { onAbort } from '../runs/on-abort.ts';
+import type { Emulator } from './server.ts';
+
+/** The variables that point runctl at an emulator. */
+export const settingsFor = ({ url, apiKey, projectId }: Emulator) => ({
+  RUNCTL_BASE_URL: url,
+  RUNCTL_API_KEY: apiKey,
+  RUNCTL_PROJECT: projectId,
+});
+
+/**
+ * Runs a command with the emulator in place of the service and a journal of its own, and returns its exit code. What the
+ * environment says of address, key and project is set aside; a flag in the command itself is not.
+ * @throws Problem (usage) for a command that cannot be started.
+ */
+export async function rehearse(
+  [file = '', ...args]: readonly string[],
+  emulator: Emulator,
+  { env, signal }: Context,
+): Promise<number> {
+  if (file === '') throw usageProblem('the command is an empty word', 'give the command after `--`');
+  const settings = { ...settingsFor(emulator), RUNCTL_API_KEY_FILE: undefined, RUNCTL_PROFILE: undefined };
+  const direct = { NO_PROXY: '127.0.0.1,localhost', no_proxy: '127.0.0.1,localhost' };
+  return withScratchFolder(
+    (stateFolder) =>
+      new Promise((resolve, reject) => {
+        const ownEnv = { ...env, ...settings, ...direct, RUNCTL_STATE_DIR: stateFolder };
+        const child = spawn(file, args, { stdio: 'inherit', env: ownEnv });
+        // Ctrl-C reaches the child by itself: a terminal sends it to every process before it.
+        onAbort(signal, () => signal.reason !== 'SIGINT' && child.kill(signal.reason));
+        child.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+          const why = code === 'ENOENT' ? 'does not exist' : `cannot be started: ${message}`;
+          reject(usageProblem(`the command ${file} ${why}`));
+        });
+        child.on('close', (code, name) => resolve(code ?? 128 + (name ? constants.signals[name] : 0)));
+      }),
+  );
+}
+
+/** Removes the temporary folder when `act` is over. Throws a usage problem where none can be made. */
+export async function withScratchFolder<T>(act: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'runctl-')).catch((error: Error) => {
+    throw usageProblem(`there is no place for temporary files: ${error.message}`, 'set `TMPDIR` to a folder that is');
+  });
+  try {
+    return await act(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

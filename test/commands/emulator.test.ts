@@ -1,0 +1,101 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { emulator } from '../../src/commands/emulator.ts';
+import { createMemory, type Memory } from '../helpers/memory-context.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+const path = { PATH: process.env.PATH };
+
+/** Starts the emulator without a command, and waits until it has said where it is. */
+async function started(options: Parameters<typeof emulator.run>[1] = {}, env = {}) {
+  const context = createMemory({ ...path, ...env });
+  const running = Promise.resolve(emulator.run({ command: [] }, options, context));
+  await vi.waitUntil(() => context.out().includes('RUNCTL_PROJECT'), { timeout: 10_000, interval: 2 });
+  const lines = context.out().matchAll(/^export (\w+)=(.*)$/gm);
+  const settings: Record<string, string | undefined> = Object.fromEntries(
+    [...lines].map(([, name, value]) => [name, value]),
+  );
+  const end = async (context: Memory) => {
+    context.interrupt('SIGINT');
+    return running;
+  };
+  return { context, settings, end };
+}
+
+const statusOf = ({
+  RUNCTL_BASE_URL: url,
+  RUNCTL_API_KEY: key,
+  RUNCTL_PROJECT: project,
+}: Record<string, string | undefined>) =>
+  fetch(`${url}/v0/automation/${project}/nightly/trigger`, {
+    method: 'POST',
+    headers: { 'x-api-key': key ?? '', 'content-type': 'application/json' },
+    body: '{}',
+  }).then(({ status }) => status);
+
+test('the emulator prints the settings that point a shell at it, serves them, and ends with 0 at Ctrl-C', async () => {
+  const { context, settings, end } = await started();
+  expect(await statusOf(settings)).toBe(201);
+  expect(await end(context)).toBe(0);
+  expect(context.err()).toContain(`POST /v0/automation/${settings.RUNCTL_PROJECT}/nightly/trigger 201`);
+  await expect(fetch(settings.RUNCTL_BASE_URL ?? '')).rejects.toThrow();
+});
+
+test('a quiet emulator prints the settings alone, and keeps a proxy away from them', async () => {
+  const { context, settings, end } = await started({ quiet: true }, { HTTP_PROXY: 'http://proxy.example:3128' });
+  expect(settings.NO_PROXY).toBe('127.0.0.1,localhost');
+  expect(await end(context)).toBe(0);
+  expect(context.err()).toBe('');
+});
+
+test("a scenario is a built-in one or a file, and a file of one's own goes first", async () => {
+  const file = join(temporaryFolder(), 'no-credits');
+  writeFileSync(file, '{"automations":{}}');
+  for (const [scenario, status] of [
+    ['no-credits', 402],
+    [file, 404],
+  ] as const) {
+    const { context, settings, end } = await started({ scenario, quiet: true });
+    expect(await statusOf(settings)).toBe(status);
+    await end(context);
+  }
+});
+
+test.each([
+  ['exit 0', 0],
+  ['exit 7', 7],
+  ['kill -TERM $$', 143],
+  ['test "$RUNCTL_API_KEY" = emulator-key', 0],
+  ['test -z "$RUNCTL_API_KEY_FILE$RUNCTL_PROFILE"', 0],
+  ['test -d "$RUNCTL_STATE_DIR"', 0],
+])('a rehearsal of `%s` ends with %i', async (script, code) => {
+  const context = createMemory({ ...path, RUNCTL_API_KEY_FILE: '/nowhere', RUNCTL_PROFILE: 'nobody' });
+  expect(await emulator.run({ command: ['sh', '-c', script] }, { quiet: true }, context)).toBe(code);
+});
+
+test('a rehearsal passes SIGTERM on to its command, and ends with it', async () => {
+  const context = createMemory(path);
+  const folder = temporaryFolder();
+  const ready = join(folder, 'ready');
+  const command = ['sh', '-c', `: > ${ready}; exec sleep 60`];
+  const running = emulator.run({ command }, { quiet: true }, context);
+  await vi.waitUntil(() => existsSync(ready), { timeout: 10_000, interval: 2 });
+  context.interrupt('SIGTERM');
+  expect(await running).toBe(143);
+});
+
+test.each([
+  ['/nothing/here', 'the command /nothing/here does not exist'],
+  ['/', 'the command / cannot be started: spawn / EACCES'],
+])('a command that cannot be started is named: %s', async (file, message) => {
+  const running = emulator.run({ command: [file] }, { quiet: true }, createMemory(path));
+  await expect(running).rejects.toMatchObject({ exitCode: 2, message });
+});
+
+test('a rehearsal without a place for temporary files is refused', async () => {
+  vi.stubEnv('TMPDIR', '/nothing/here');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const running = emulator.run({ command: ['true'] }, { quiet: true }, createMemory(path));
+  await expect(running).rejects.toMatchObject({ exitCode: 2, facts: { hint: expect.stringContaining('TMPDIR') } });
+});

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { withEmulator } from '../helpers/emulator.ts';
+import { runProgram } from '../helpers/run-program.ts';
+
+const agentId = 'a6f0c3e1-7d51-4d5c-9a70-94b5c2d1e001';
+
+/** A machine on which one run of nightly has been started, which may have ended since. */
+async function withRun({ hasEnded = true } = {}) {
+  const plan = { duration: '1m', outcome: 'FAILED', output: 'half of it', error: null } as const;
+  const { env, endRuns } = await withEmulator({ automations: { '*': plan }, agents: 'accept' });
+  const { stdout } = await runProgram(['trigger', 'nightly'], { env });
+  if (hasEnded) endRuns();
+  return { id: stdout.trim(), run: (...argv: string[]) => runProgram(argv, { env }) };
+}
+
+test.each(['status', 'result'])(
+  '%s shows a run that failed, and ends with its code only where that is asked for',
+  async (command) => {
+    const { run } = await withRun();
+    const stdout = expect.stringContaining('FAILED');
+    expect(await run(command)).toMatchObject({ code: 0, stdout });
+    expect(await run(command, '--exit-status')).toMatchObject({ code: 1, stdout });
+    expect(await run(command, '--quiet')).toMatchObject({ code: 0, stdout: '' });
+    expect(await run(command, '--quiet', '--exit-status')).toMatchObject({ code: 1, stdout });
+  },
+);
+
+test.each(['status', 'result'])(
+  '%s of a run that goes on ends with 0, or with 124 where the code is asked for',
+  async (command) => {
+    const { id, run } = await withRun({ hasEnded: false });
+    expect(await run(command, id)).toMatchObject({ code: 0, stdout: expect.stringContaining('RUNNING') });
+    expect((await run(command, id, '--exit-status')).code).toBe(124);
+  },
+);
+
+test('the result of a run that goes on says how to follow it', async () => {
+  const { id, run } = await withRun({ hasEnded: false });
+  expect((await run('result')).stderr).toContain(`runctl watch ${id}`);
+});
+
+test('what has ended is remembered by status and result alike', async () => {
+  for (const command of ['status', 'result']) {
+    const { run } = await withRun();
+    await run(command);
+    expect((await run('list', '--field', 'status')).stdout).toBe('FAILED\n');
+  }
+});
+
+test('a run of an agent has no result, and its status is pointed to', async () => {
+  const { run } = await withRun();
+  const { stdout } = await run('agent', 'trigger', agentId);
+  const { code, stderr } = await run('result', stdout.trim());
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`runctl agent status ${agentId} ${stdout.trim()}`)]);
+});

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { rehearse } from '../../src/emulator/rehearse.ts';
+import { startEmulator } from '../../src/emulator/server.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+import { objectNames } from './object-names.ts';
+
+test.each<[string, string]>([
+  ['', 'the command is an empty word'],
+  ...objectNames.map((name): [string, string] => [name, `the command ${name} does not exist`]),
+])('a rehearsal of the command %j is refused', async (command, message) => {
+  const emulator = await startEmulator({ scenario: {} });
+  const rehearsal = rehearse([command], emulator, createMemory({ PATH: '/usr/bin' })).finally(emulator.close);
+  await expect(rehearsal).rejects.toMatchObject({ exitCode: 2, message });
+});

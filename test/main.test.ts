@@ -1,0 +1,57 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { version } from '../package.json';
+
+const runProcess = vi.fn();
+const written: string[] = [];
+
+/** Loads the entry of the program anew, with these words on its command line. */
+async function load(argv: string[], write = (text: string) => written.push(text)) {
+  vi.resetModules();
+  vi.doMock('../src/process.ts', () => ({ runProcess }));
+  vi.doMock('node:fs', async (original) => ({
+    ...(await original()),
+    writeSync: (_: number, text: string) => write(text),
+  }));
+  vi.spyOn(process, 'argv', 'get').mockReturnValue(['node', 'runctl', ...argv]);
+  await import('../src/main.ts');
+  await vi.dynamicImportSettled();
+}
+
+afterEach(() => {
+  vi.doUnmock('../src/process.ts');
+  vi.doUnmock('node:fs');
+  vi.restoreAllMocks();
+  vi.resetModules();
+  runProcess.mockReset();
+  written.length = 0;
+});
+
+test.each([['--version'], ['-V']])('`runctl %s` is answered without loading the program', async (flag) => {
+  await load([flag]);
+  expect(written).toEqual([`${version}\n`]);
+  expect(runProcess).not.toHaveBeenCalled();
+});
+
+test('`runctl --version --json` names the versions that a report of a fault needs', async () => {
+  await load(['--version', '--json']);
+  expect(JSON.parse(written.join(''))).toEqual({
+    runctl: version,
+    node: process.versions.node,
+    platform: `${process.platform}-${process.arch}`,
+    undici: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+  });
+  expect(runProcess).not.toHaveBeenCalled();
+});
+
+test('a version that nobody can read any more is no error', async () => {
+  const write = () => {
+    throw new Error('EPIPE');
+  };
+  await expect(load(['--version'], write)).resolves.toBeUndefined();
+});
+
+test.each([[['status']], [['--version', 'status']], [[]]])('`runctl %j` loads and runs the program', async (argv) => {
+  await load(argv);
+  expect(runProcess).toHaveBeenCalledOnce();
+  expect(written).toEqual([]);
+});

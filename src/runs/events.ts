@@ -24,6 +24,8 @@ export type WarningName =
   | 'hook_failed'
   | 'job_summary_failed'
   | 'journal_unavailable'
+  | 'replayed_failure'
+  | 'status_unavailable'
   | 'unknown_status'
   | 'unresolved_trigger';
 

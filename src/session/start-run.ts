@@ -33,6 +33,9 @@ export interface StartFlags {
 /** What is triggered, and the exact bytes of the request. */
 export type StartRequest = Omit<TriggerRequest, 'idempotencyKey'>;
 
+/** A run that was there before, as far as it could be polled. */
+export type FoundRun = KnownRun & { polled: Polled<Execution> };
+
 /** What came of a trigger. */
 export type StartResult =
   | ({ kind: 'started' } & Pick<StartedTrigger, 'started' | 'isByTime'> & {
@@ -41,7 +44,7 @@ export type StartResult =
         execution: StartedExecution;
       } & KnownRun)
   /** A run that was there before: its idempotency key had been used, or it is the active one. */
-  | ({ kind: 'replayed' | 'attached'; polled: Polled<Execution> } & KnownRun)
+  | ({ kind: 'replayed' | 'attached' } & FoundRun)
   | { kind: 'skipped'; target: Target; activeId?: string }
   /** There is no run of ours, or nobody knows. */
   | { kind: 'failed'; target: Target; problem: Problem };
@@ -141,7 +144,7 @@ function failureOf(result: Exclude<TriggerResult, StartedTrigger>, identity: Tri
 }
 
 /** False when the run is unknown to the service, or has finished. */
-function mayBeActive({ run, polled }: KnownRun & { polled: Polled<Execution> }): boolean {
+function mayBeActive({ run, polled }: FoundRun): boolean {
   return polled.kind === 'ok' ? !isFinal(run.target, polled.value.status) : polled.problem.facts.name !== 'not_found';
 }
 

@@ -30,6 +30,34 @@ describe('{automation} in an idempotency key', () => {
   });
 });
 
+describe('a given idempotency key whose run', () => {
+  const argv = ['trigger', 'nightly', '-q', '--idempotency-key', 'k'];
+
+  test.each([
+    ['FAILED', 1],
+    ['TIMED_OUT', 3],
+    ['CANCELLED', 4],
+    ['COMPLETED', 0],
+  ] as const)('ended %s ends with %i, and says so with -q if that is no success', async (outcome, exitCode) => {
+    const { env, emulator, endRuns } = await withEmulator({ automations: { '*': { outcome } } });
+    await runProgram(argv, { env });
+    endRuns();
+    const { code, stdout, stderr } = await runProgram(argv, { env });
+    expect([code, stdout.trim()]).toEqual([exitCode, emulator.runs()[0]?.executionId]);
+    if (exitCode === 0) expect(stderr).toBe('');
+    else expect(stderr).toMatch(/started a run of nightly at .*no new run was started/);
+    expect(emulator.runs()).toHaveLength(1);
+  });
+
+  test('cannot be polled ends with 0, the id and a warning', async () => {
+    const { env, clock, emulator } = await withEmulator({ faults: [{ on: 'status', do: 'status', status: 500 }] });
+    await runProgram(argv, { env });
+    const { code, stdout, stderr } = await runProgram(argv, { env, clock });
+    expect([code, stdout.trim()]).toEqual([0, emulator.runs()[0]?.executionId]);
+    expect(stderr).toContain('cannot be read');
+  });
+});
+
 test.each([
   ['several automations that would share an idempotency key', ['trigger', 'a', 'b', '--idempotency-key', 'k']],
   ['an idempotency key that is too long', ['trigger', 'a', '--idempotency-key', `${'{automation}'.repeat(9)}`]],

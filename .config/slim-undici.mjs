@@ -7,11 +7,11 @@ const parts = {
   undici: `
     exports.Client = require('undici/lib/dispatcher/client.js');
     exports.Pool = require('undici/lib/dispatcher/pool.js');
-    Object.defineProperty(exports, 'EnvHttpProxyAgent', {
+    Object.defineProperty(exports, 'ProxyAgent', {
       get: () => {
         // A tunnel is opened with a method that only the package as a whole gives its dispatchers.
         require('undici/lib/dispatcher/dispatcher.js').prototype.connect = require('undici/lib/api/api-connect.js');
-        return require('undici/lib/dispatcher/env-http-proxy-agent.js');
+        return require('undici/lib/dispatcher/proxy-agent.js');
       },
     });`,
   // undici loads it for the largest header, which we set ourselves, and to know one of its streams, which we never send.

@@ -55,7 +55,8 @@ const tableOfScripts: Record<string, string> = {
   torture: 'kills the program hundreds of times while it triggers runs, then lets `recover` settle it',
   soak: 'hundreds of watches under random faults for two minutes',
   'test:matrix': 'the end-to-end tests on every Node that is supported',
-  'test:proxies': 'through real proxies: tinyproxy and squid, plain and CONNECT, with and without a password',
+  'test:proxies':
+    'through real proxies: tinyproxy and squid, with and without a password, and around them to this machine',
   'bench:start': 'how fast it starts, beside an empty script',
   'bench:trigger': 'what the journal adds to a trigger',
   'bench:journal': 'what reading and writing the journal costs',

@@ -63,13 +63,13 @@ test('every file of undici that is left out is still where it was', async () => 
 
 test('what is left of undici sends requests, alone and through a proxy', async () => {
   const { undici } = await buildSlimUndici();
-  const { Pool, EnvHttpProxyAgent } = undici;
-  if (!Pool || !EnvHttpProxyAgent) throw new Error(advice);
+  const { Pool, ProxyAgent } = undici;
+  if (!Pool || !ProxyAgent) throw new Error(advice);
   const server = createServer((request, response) => request.pipe(response));
   const host = `127.0.0.1:${await listen(server)}`;
   const origin = `http://${host}`;
   const proxy = await startProxy();
-  const dispatchers = [new Pool(origin), new EnvHttpProxyAgent({ httpProxy: proxy.url, proxyTunnel: true })];
+  const dispatchers = [new Pool(origin), new ProxyAgent(proxy.url)];
   onTestFinished(() => Promise.all(dispatchers.map((dispatcher) => dispatcher.destroy())).then(() => {}));
   for (const dispatcher of dispatchers) expect(await post(dispatcher, origin, 'hello'), advice).toBe('hello');
   expect(proxy.requests.map(({ line }) => line)).toEqual([`CONNECT ${host}`]);

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { parseJson } from '../json-text.ts';
-import type { HttpResponse } from './exchange.ts';
+import { type HttpResponse, valuesOf } from './exchange.ts';
 
 /** Why a body could not be read, in one clause. */
 export class UnreadableBody extends Error {
@@ -13,25 +13,54 @@ export class UnreadableBody extends Error {
   }
 }
 
-/** The text of a body, decompressed with the same bound that its reading had. Throws `UnreadableBody`. */
+type Decoder = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+
+// More are no use to anybody but an attacker.
+const mostCodings = 4;
+
+/**
+ * The text of a body, with its codings (RFC 9110 §8.4) undone from the last to the first. What each of them unpacks has
+ * the same bound that reading the body had. Throws `UnreadableBody`.
+ */
 export async function readText({ body, headers }: HttpResponse, maxBytes: number): Promise<string> {
-  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-  if (encoding === 'identity' || encoding === '' || body.length === 0) return decode(body);
-  const { gunzip, inflate } = await import('node:zlib');
-  // Only gzip is asked for; deflate is what some gateways send all the same.
-  const decoders = new Map([
-    ['gzip', gunzip],
-    ['x-gzip', gunzip],
-    ['deflate', inflate],
-  ]);
-  const decompress = decoders.get(encoding);
-  if (!decompress) throw new UnreadableBody(`its encoding "${encoding}" is unknown`);
+  const codings = valuesOf(headers, 'content-encoding')
+    .flatMap((value) => value.toLowerCase().split(','))
+    .map((coding) => coding.trim())
+    .filter((coding) => coding !== '' && coding !== 'identity');
+  if (codings.length === 0 || body.length === 0) return decode(body);
+  const decoders = await loadDecoders();
+  const unknown = codings.find((coding) => !decoders.has(coding));
+  if (unknown !== undefined) throw new UnreadableBody(`its encoding "${unknown}" is unknown`);
+  if (codings.length > mostCodings) throw new UnreadableBody(`it has ${codings.length} codings`);
+  let decoded = body;
+  for (const coding of codings.reverse()) {
+    decoded = await undo(coding, decoders.get(coding) as Decoder, decoded, maxBytes);
+  }
+  return decode(decoded);
+}
+
+async function undo(coding: string, decoder: Decoder, body: Buffer, maxBytes: number): Promise<Buffer> {
   try {
-    return decode(await promisify(decompress)(body, { maxOutputLength: maxBytes }));
+    return await decoder(body, { maxOutputLength: maxBytes });
   } catch (error) {
     const tooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
-    throw new UnreadableBody(tooLarge ? largerThan(maxBytes) : `its ${encoding} coding is broken`, tooLarge);
+    throw new UnreadableBody(tooLarge ? largerThan(maxBytes) : `its ${coding} coding is broken`, tooLarge);
   }
+}
+
+/** Only gzip is asked for; the others are what some gateways send all the same. */
+async function loadDecoders(): Promise<Map<string, Decoder>> {
+  const { brotliDecompress, gunzip, inflate, inflateRaw } = await import('node:zlib');
+  const unzip: Decoder = promisify(gunzip);
+  const inflateZlib: Decoder = promisify(inflate);
+  const inflateBare: Decoder = promisify(inflateRaw);
+  return new Map([
+    ['gzip', unzip],
+    ['x-gzip', unzip],
+    // Some send deflate without the zlib format around it, whose first byte names the method 8 (RFC 1950 §2.2).
+    ['deflate', (body, options) => (((body[0] ?? 0) & 0x0f) === 8 ? inflateZlib : inflateBare)(body, options)],
+    ['br', promisify(brotliDecompress)],
+  ]);
 }
 
 /** The JSON of a body. Throws `UnreadableBody`. */

@@ -1,4 +1,4 @@
-import type { Exchange, Transport } from './exchange.ts';
+import { type Exchange, type Headers, type Transport, valuesOf } from './exchange.ts';
 
 /** The headers that may be shown: an allow-list, so that a secret in a header nobody thought of stays unseen. */
 const shownHeaders = [
@@ -43,6 +43,6 @@ function outcomeOf(exchange: Exchange): string {
   return `no answer (${reason}${told}), the request was ${sent ? 'sent' : 'not sent'},`;
 }
 
-function shown(headers: Record<string, string>): string {
-  return shownHeaders.flatMap((name) => (headers[name] === undefined ? [] : [` ${name}=${headers[name]}`])).join('');
+function shown(headers: Headers): string {
+  return shownHeaders.flatMap((name) => valuesOf(headers, name).map((value) => ` ${name}=${value}`)).join('');
 }

@@ -13,7 +13,8 @@ export function resultPath(run: Run): string {
   return `${statusPath(run)}/result`;
 }
 
-function targetPath(target: Target): string {
+/** What every path of a target begins with. */
+export function targetPath(target: Target): string {
   return target.family === 'agent'
     ? `/v0/agent/${encodeURIComponent(target.agentId)}`
     : `/v0/automation/${encodeURIComponent(target.projectId)}/${encodeURIComponent(target.automationName)}`;

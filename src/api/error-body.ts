@@ -6,14 +6,26 @@ export interface ErrorBody {
   code?: string;
   /** One line of at most 300 characters. */
   message?: string;
+  isJson: boolean;
   /** An execution that the refusal names. */
   executionId?: string;
   /** Does this code stand anywhere in the body? Spelling with `_`, `-` or capitals does not matter. */
   names(code: string): boolean;
 }
 
-const codeFields = ['code', 'errorCode', 'error_code', 'serviceCode', 'name', 'reason', 'type', 'error'];
-const messageFields = ['message', 'detail', 'error_description', 'description', 'error', 'title', 'reason'];
+const codeFields = [
+  'code',
+  'errorCode',
+  'error_code',
+  'serviceCode',
+  'name',
+  'reason',
+  'type',
+  'error',
+  'errors',
+  'codes',
+];
+const messageFields = ['message', 'detail', 'error_description', 'description', 'error', 'title', 'reason', 'errors'];
 const idFields = ['executionId', 'activeExecutionId', 'runningExecutionId', 'execution_id', 'runId'];
 
 /** Reads `{code,message}`, `{error:"…"}`, `{error:{…}}`, `{errors:[…]}`, problem+json, `{data:{…}}`, text, HTML or nothing. */
@@ -28,12 +40,14 @@ export function readErrorBody(text: string): ErrorBody {
     const words = withoutTags(start);
     const message = oneLine(titleOf(start) ?? words) || undefined;
     return {
+      isJson: false,
       message,
       executionId: executionIn(words),
       names: (code) => mentions(message ?? '', code) || mentions(words, code),
     };
   }
-  collect(typeof parsed === 'string' ? { message: parsed } : parsed, strings, 0);
+  const flags: string[] = [];
+  collect(parsed, { strings, flags }, 0);
   const first = (fields: string[], fits: (value: string) => boolean) => {
     for (const field of fields) {
       const value = strings.get(field)?.find(fits);
@@ -44,27 +58,42 @@ export function readErrorBody(text: string): ErrorBody {
   const code = first(codeFields, isCode) ?? first(['type'], isProblemType)?.split(/[/#:]/).at(-1);
   const message = first(messageFields, (value) => value.trim() !== '' && value !== code);
   return {
+    isJson: true,
     code,
     message: message === undefined ? undefined : oneLine(message) || undefined,
-    executionId: first(idFields, isUuid)?.toLowerCase() ?? executionIn([...strings.values()].flat().join('\n')),
-    names: (wanted) => [...strings.values()].flat().some((value) => mentions(value, wanted)),
+    executionId: first(idFields, isUuid) ?? executionIn([...strings.values()].flat().join('\n')),
+    names: (wanted) => flags.concat(...strings.values()).some((value) => mentions(value, wanted)),
   };
 }
 
-/** Every string under its field's name, outermost first, so that `{error:{code}}` and `{code}` read alike. */
-function collect(value: unknown, strings: Map<string, string[]>, depth: number): void {
-  if (depth > 4) return;
+/** What a body says, whatever it is wrapped in. */
+interface Found {
+  /** Every string under its field's name, outermost first, so that `{error:{code}}` and `{code}` read alike. */
+  strings: Map<string, string[]>;
+  /** The names of fields that hold something: `{runAlreadyActive:true}`. */
+  flags: string[];
+}
+
+/** Strings in a list stand under the name of its field: `{errors:["runAlreadyActive"]}`. */
+function collect(value: unknown, found: Found, depth: number, field = 'message'): void {
+  if (depth > 5) return;
   const items = Array.isArray(value) ? value.slice(0, 20) : [value];
   for (const item of items) {
+    if (typeof item === 'string') note(field, item, found);
     if (!isJsonObject(item)) continue;
-    for (const [field, inner] of Object.entries(item)) {
-      if (typeof inner !== 'string') continue;
-      const known = strings.get(field);
-      if (known) known.push(inner);
-      else strings.set(field, [inner]);
+    const fields = Object.entries(item);
+    for (const [name, inner] of fields) {
+      if (typeof inner === 'string') note(name, inner, found);
+      if (inner) found.flags.push(name);
     }
-    for (const inner of Object.values(item)) collect(inner, strings, depth + 1);
+    for (const [name, inner] of fields) if (typeof inner !== 'string') collect(inner, found, depth + 1, name);
   }
+}
+
+function note(field: string, text: string, { strings }: Found): void {
+  const known = strings.get(field);
+  if (known) known.push(text);
+  else strings.set(field, [text]);
 }
 
 const isCode = (value: string) => /^[A-Za-z][\w.-]{0,79}$/.test(value);
@@ -83,11 +112,9 @@ function withoutTags(text: string): string {
 
 /** The execution that a text names: the one id in it that is called so, since a project or request id looks the same. */
 function executionIn(text: string): string | undefined {
-  const ids = [...text.matchAll(/\b(?:execution|run)(?:[_ ]?id)?\W{1,4}([\da-f-]{36})\b/gi)].map(([, id = '']) =>
-    id.toLowerCase(),
-  );
+  const ids = [...text.matchAll(/\b(?:execution|run)(?:[_ ]?id)?\W{1,4}([\da-f-]{36})\b/gi)].map(([, id = '']) => id);
   const [id] = ids;
-  return new Set(ids).size === 1 && id && isUuid(id) ? id : undefined;
+  return new Set(ids.map((each) => each.toLowerCase())).size === 1 && id && isUuid(id) ? id : undefined;
 }
 
 function oneLine(text: string): string {

@@ -11,10 +11,15 @@ export interface HttpRequest {
   maxBytes: number;
 }
 
+/** Names in lower case; a repeated header has a list of values. */
+export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Every value of a header, in the order of its lines. */
+export const valuesOf = (headers: Headers, name: string): readonly string[] => [headers[name] ?? []].flat();
+
 export interface HttpResponse {
   status: number;
-  /** Names in lower case; of a repeated header the last value. */
-  headers: Record<string, string>;
+  headers: Headers;
   body: Buffer;
   /** The body went past `maxBytes` and was cut there. */
   truncated: boolean;

@@ -1,7 +1,10 @@
-import type { Answer, Execution, RunResult, Service } from '../runs/service.ts';
+import type { Target } from '../runs/run.ts';
+import type { Answer, CallLimits, Execution, RunResult, Service } from '../runs/service.ts';
 import { resultPath, statusPath, triggerPath } from './endpoints.ts';
 import type { HttpRequest, Transport } from './exchange.ts';
+import { runIdIn } from './location.ts';
 import { faultOf } from './network-fault.ts';
+import type { ProxySettings } from './proxy.ts';
 import { answerOf, type Reading } from './response.ts';
 import { readExecution, readResult } from './schema.ts';
 
@@ -9,6 +12,8 @@ export interface HttpServiceOptions {
   transport: Transport;
   /** Without a trailing slash and without `/v0`. */
   baseUrl: string;
+  /** The proxy that the transport goes through. */
+  proxy?: ProxySettings;
   apiKey: string;
   requestTimeoutMs: number;
   /** The largest result body that is read, in bytes. */
@@ -24,7 +29,7 @@ const mebibyte = 1024 * 1024;
 /** The service over HTTP: each call is one attempt and never throws for what the network or the service does. */
 export function createHttpService(options: HttpServiceOptions): Service {
   const { transport, apiKey, requestTimeoutMs, nowMs, scrub = (text) => text } = options;
-  const { host, pathname, protocol } = new URL(options.baseUrl);
+  const { host, origin, pathname, protocol } = new URL(options.baseUrl);
   const prefix = pathname.replace(/\/$/, '');
   const headers = {
     'x-api-key': apiKey,
@@ -34,30 +39,39 @@ export function createHttpService(options: HttpServiceOptions): Service {
   };
 
   async function ask<T>(
+    target: Target,
     request: Pick<HttpRequest, 'method' | 'path' | 'body'> & { headers?: Record<string, string> },
-    reading: Omit<Reading<T>, 'nowMs' | 'scrub'>,
+    reading: Pick<Reading<T>, 'operation' | 'maxBytes' | 'read'>,
     signal: AbortSignal,
+    limits: CallLimits = {},
   ): Promise<Answer<T>> {
+    const path = `${prefix}${request.path}`;
+    const timeoutMs = Math.min(requestTimeoutMs, limits.timeoutMs ?? requestTimeoutMs);
     const exchange = await transport.exchange(
       {
         method: request.method,
-        path: `${prefix}${request.path}`,
+        path,
         body: request.body,
         headers: request.headers ? { ...headers, ...request.headers } : headers,
-        timeoutMs: requestTimeoutMs,
+        timeoutMs,
         maxBytes: reading.maxBytes,
       },
       signal,
     );
-    if (exchange.kind === 'response') return answerOf(exchange.response, { ...reading, nowMs: nowMs(), scrub });
-    const attempt = { host, isPlain: protocol === 'http:', timeoutMs: requestTimeoutMs };
+    if (exchange.kind === 'response') {
+      const asked = { url: origin + path, baseUrl: options.baseUrl, target };
+      const ofTarget = (location: string) => runIdIn(location, asked);
+      return answerOf(exchange.response, { ...reading, nowMs: nowMs(), scrub, runIdIn: ofTarget });
+    }
+    const attempt = { host, isPlain: protocol === 'http:', proxy: options.proxy, timeoutMs };
     return { kind: 'fault', fault: faultOf(exchange.failure, attempt) };
   }
 
   return {
-    trigger({ target, idempotencyKey, body }, signal) {
+    trigger({ target, idempotencyKey, body }, signal, limits) {
       const headers = { 'content-type': 'application/json', 'idempotency-key': idempotencyKey };
       return ask<Execution>(
+        target,
         { method: 'POST', path: triggerPath(target), headers, body },
         // A 2xx without an id tells of no run that could be followed.
         {
@@ -69,10 +83,12 @@ export function createHttpService(options: HttpServiceOptions): Service {
           },
         },
         signal,
+        limits,
       );
     },
-    status(run, signal) {
+    status(run, signal, limits) {
       return ask<Execution>(
+        run.target,
         { method: 'GET', path: statusPath(run) },
         {
           operation: 'status',
@@ -80,10 +96,12 @@ export function createHttpService(options: HttpServiceOptions): Service {
           read: (document) => ofRun(run.executionId, readExecution(document)),
         },
         signal,
+        limits,
       );
     },
-    result(run, signal) {
+    result(run, signal, limits) {
       return ask<RunResult>(
+        run.target,
         { method: 'GET', path: resultPath(run) },
         {
           operation: 'result',
@@ -91,6 +109,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
           read: (document) => ofRun(run.executionId, readResult(document)),
         },
         signal,
+        limits,
       );
     },
   };
@@ -98,5 +117,6 @@ export function createHttpService(options: HttpServiceOptions): Service {
 
 /** An answer about another run (a cache gone wrong, say) is no answer about this one. */
 function ofRun<T extends { executionId?: string }>(executionId: string, value: T | undefined): T | undefined {
-  return value?.executionId === undefined || value.executionId === executionId ? value : undefined;
+  const id = value?.executionId;
+  return id === undefined || id.toLowerCase() === executionId.toLowerCase() ? value : undefined;
 }

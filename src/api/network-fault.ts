@@ -1,6 +1,8 @@
 import type { Fault } from '../runs/fault.ts';
 import { type Cause, causesOf } from './causes.ts';
 import type { ExchangeFailure } from './exchange.ts';
+import type { ProxySettings } from './proxy.ts';
+import { hintFor, isOfProxy, nameOf, refusalOf } from './proxy-fault.ts';
 import { tlsFault } from './tls-fault.ts';
 
 export interface Attempt {
@@ -8,49 +10,42 @@ export interface Attempt {
   host: string;
   /** Is it spoken to in http rather than https? */
   isPlain?: boolean;
+  /** The proxy that it goes through. */
+  proxy?: ProxySettings;
   timeoutMs: number;
 }
 
 /** What an attempt without a complete answer means. `sent` alone decides whether the service may have acted on a trigger. */
 export function faultOf(failure: ExchangeFailure, attempt: Attempt): Fault {
-  const { host, timeoutMs } = attempt;
+  const { host, proxy, timeoutMs } = attempt;
   if (failure.reason === 'interrupted') {
     return { kind: failure.sent ? 'interrupted_in_flight' : 'interrupted', message: 'interrupted' };
   }
   if (failure.reason === 'deadline') {
     const seconds = `${timeoutMs / 1000} s`;
+    const way = proxy ? ` through ${nameOf(proxy)}` : '';
     return failure.sent
       ? { kind: 'lost', message: `${host} did not finish an answer within ${seconds}` }
-      : { kind: 'unreachable', message: `no connection to ${host} within ${seconds}` };
+      : { kind: 'unreachable', message: `no connection to ${host}${way} within ${seconds}` };
   }
   const causes = causesOf(failure.error);
+  const refusal = proxy && refusalOf(causes, proxy, host);
+  if (refusal) return refusal;
+  if (proxy && isOfProxy(causes)) {
+    const fault = connectionFault(causes, failure, { ...attempt, host: nameOf(proxy), isPlain: false });
+    return { ...fault, hint: hintFor(proxy) };
+  }
+  return connectionFault(causes, failure, attempt);
+}
+
+function connectionFault(causes: Cause[], failure: ExchangeFailure, attempt: Attempt): Fault {
   return (
-    proxyFault(causes, host) ??
-    tlsFault(causes, host, failure.sent) ??
+    tlsFault(causes, attempt.host, failure.sent) ??
     unsendable(causes) ?? {
       kind: failure.sent ? 'lost' : 'unreachable',
       message: networkMessage(causes, failure, attempt),
     }
   );
-}
-
-function proxyFault(causes: Cause[], host: string): Fault | undefined {
-  // undici tells a refusal of the proxy in words only, under the code of an aborted request or of a wrong argument.
-  const form = /^Proxy (?:response|Authentication Required) \((\d+)\)/;
-  const status = causes.map(({ message }) => form.exec(message)?.[1]).find(Boolean);
-  if (!status) return undefined;
-  // tinyproxy says 401 to a wrong password.
-  if (status === '407' || status === '401') {
-    const hint = 'put the user and password into HTTPS_PROXY as http://user:password@host:port';
-    const message = `the proxy wants other credentials (${status})`;
-    return { kind: 'proxy_refused', message, hint };
-  }
-  if (status === '403') {
-    const hint = 'ask whoever runs the proxy, or name the host in NO_PROXY';
-    const message = `the proxy does not allow connections to ${host} (403)`;
-    return { kind: 'proxy_refused', message, hint };
-  }
-  return { kind: 'unreachable', message: `the proxy answered ${status} instead of connecting` };
 }
 
 /** undici refuses to write what HTTP cannot carry. */
@@ -84,6 +79,6 @@ function networkMessage(causes: Cause[], { sent, status }: ExchangeFailure, { ho
   if (status !== undefined) return `${words} in the middle of a ${status} answer`;
   if (!sent) return words;
   // Some TLS servers say no more than that to plain http.
-  const doubt = isPlain && known ? ' (if it speaks TLS, begin the base address with https://)' : '';
+  const doubt = isPlain && known ? ' (if it speaks TLS, begin the base URL with https://)' : '';
   return `${words} before it answered${doubt}`;
 }

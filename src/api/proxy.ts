@@ -1,42 +1,61 @@
 import type { Env } from '../context.ts';
+import { isLoopback } from '../loopback.ts';
 import { usageProblem } from '../problems/problem.ts';
 
 export interface ProxySettings {
-  /** An http or https URL, maybe with user and password. */
-  url: string;
-  /** The hosts of NO_PROXY, as they stand there. */
-  noProxy: string;
+  /** Scheme, host and port alone: a path or a query in the variable means nothing, as with curl. */
+  origin: string;
+  /** `user:password`, decoded; undefined where the variable names neither. */
+  credentials?: string;
+  /** The environment variable that names the proxy. */
+  variable: string;
 }
 
-/** The proxy that the environment names for an origin, as curl reads it; an empty variable counts as unset. */
+/**
+ * The proxy that the environment names for an origin, as curl reads it; an empty variable counts as unset. None for this
+ * machine, whatever the environment says. `HTTP_PROXY` is not read: plain http is spoken to this machine alone.
+ * Throws a usage problem for a proxy that is no http or https URL.
+ */
 export function proxyFor(origin: string, env: Env): ProxySettings | undefined {
-  const read = (name: string) => env[name.toLowerCase()] || env[name] || undefined;
-  const name = origin.startsWith('https:') ? 'HTTPS_PROXY' : 'HTTP_PROXY';
-  const value = read(name) ?? read('ALL_PROXY');
-  if (value === undefined) return undefined;
-  const url = value.includes('://') ? value : `http://${value}`;
-  if (!isProxyUrl(url)) {
-    throw usageProblem(
-      `the proxy address in ${read(name) ? name : 'ALL_PROXY'} is not an http or https URL`,
-      'write it as http://host:port or http://user:password@host:port, or unset it',
-    );
-  }
-  return { url, noProxy: read('NO_PROXY') ?? '' };
+  const service = new URL(origin);
+  const variable = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'].find((name) => env[name]);
+  if (variable === undefined || isLoopback(service.hostname)) return undefined;
+  if (isExcepted(service, env.no_proxy || env.NO_PROXY || '')) return undefined;
+  const address = parseProxy(env[variable] ?? '');
+  if (address) return { ...address, variable };
+  throw usageProblem(
+    `the proxy address in ${variable} is not an http or https URL`,
+    'write it as http://host:port or http://user:password@host:port, or unset it',
+  );
 }
 
-/** `user:password` as they are meant, of a proxy's URL; undefined where it names neither. */
-export function credentialsOf({ url }: ProxySettings): string | undefined {
-  const { username, password } = new URL(url);
-  return username || password ? `${decodeURIComponent(username)}:${decodeURIComponent(password)}` : undefined;
+/** Does an entry of NO_PROXY name the host, or a domain that it belongs to? */
+function isExcepted({ hostname, port }: URL, list: string): boolean {
+  const host = bare(hostname);
+  return list
+    .toLowerCase()
+    .split(/[,\s]+/)
+    .some((entry) => {
+      if (entry === '*') return true;
+      const [, name = entry, only] = /^([^:]+|\[.+\]):(\d+)$/.exec(entry) ?? [];
+      const domain = bare(name.replace(/^\*?\./, ''));
+      if (domain === '' || (only !== undefined && only !== (port || '443'))) return false;
+      return host === domain || host.endsWith(`.${domain}`);
+    });
 }
 
-function isProxyUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password } = new URL(text);
+/** Without the brackets of IPv6 and the dot that may end a name. */
+const bare = (host: string) => host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+
+function parseProxy(text: string): Omit<ProxySettings, 'variable'> | undefined {
+  const url = text.includes('://') ? text : `http://${text}`;
+  if (!URL.canParse(url)) return undefined;
+  const { protocol, origin, username, password } = new URL(url);
+  if (protocol !== 'http:' && protocol !== 'https:') return undefined;
+  if (!username && !password) return { origin };
   try {
-    decodeURIComponent(`${username}:${password}`);
+    return { origin, credentials: `${decodeURIComponent(username)}:${decodeURIComponent(password)}` };
   } catch {
-    return false;
+    return undefined;
   }
-  return protocol === 'http:' || protocol === 'https:';
 }

@@ -2,11 +2,10 @@ import type { Fault, FaultKind } from '../runs/fault.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
 import type { Answer } from '../runs/service.ts';
 import { readJson, readText, UnreadableBody } from './body.ts';
+import { kindOf, type Operation } from './classify.ts';
 import { type ErrorBody, readErrorBody } from './error-body.ts';
-import type { HttpResponse } from './exchange.ts';
-import { retryAfterMs } from './retry-after.ts';
-
-export type Operation = 'trigger' | 'status' | 'result';
+import { type Headers, type HttpResponse, valuesOf } from './exchange.ts';
+import { retryAfterMs, serviceTimeMs } from './retry-after.ts';
 
 export interface Reading<T> {
   operation: Operation;
@@ -14,23 +13,27 @@ export interface Reading<T> {
   nowMs: number;
   /** The value in a good document; undefined where the document is not what was asked for. */
   read(document: JsonObject): T | undefined;
+  /** The id in a `Location` that leads to a run of the target. */
+  runIdIn?(location: string): string | undefined;
   /** Takes the API key out of what a refusal says: it is cut to one line, and half a key would not be known again. */
   scrub(text: string): string;
 }
 
-const errorBodyBytes = 64 * 1024;
+const errorBodyBytes = 1024 * 1024;
 const requestIdHeaders = ['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'];
 
 /** What a complete response means, for the documented errors and for all others (docs/service.md, Error answers). */
 export async function answerOf<T>(raw: HttpResponse, reading: Reading<T>): Promise<Answer<T>> {
-  return raw.status >= 200 && raw.status < 300 ? readGood(raw, reading) : readRefusal(scrubbed(raw, reading), reading);
+  const isSuccess = raw.status >= 200 && raw.status < 300;
+  const answer = await (isSuccess ? readSuccess(raw, reading) : readRefusal(scrubbed(raw, reading), reading));
+  return { ...answer, serviceTimeMs: serviceTimeMs(raw.headers) };
 }
 
-async function readGood<T>(raw: HttpResponse, reading: Reading<T>): Promise<Answer<T>> {
+async function readSuccess<T>(raw: HttpResponse, reading: Reading<T>): Promise<Answer<T>> {
   try {
-    const document = await readJson(raw, reading.maxBytes);
+    const document = createdRun(raw, reading) ?? (await readJson(raw, reading.maxBytes));
     const value = isJsonObject(document) ? reading.read(document) : undefined;
-    if (value !== undefined) return { kind: 'ok', value, serviceNowMs: serviceTimeMs(raw) };
+    if (value !== undefined) return { kind: 'ok', value, retryAfterMs: retryAfterMs(raw.headers, reading.nowMs) };
     return faultOf('unreadable', `the ${raw.status} answer is not what the interface promises`);
   } catch (error) {
     if (!(error instanceof UnreadableBody)) throw error;
@@ -39,23 +42,34 @@ async function readGood<T>(raw: HttpResponse, reading: Reading<T>): Promise<Answ
   }
 
   function faultOf(kind: FaultKind, message: string): Answer<T> {
-    return fault(factsOf(scrubbed(raw, reading)), kind, reading.scrub(message));
+    return {
+      kind: 'fault',
+      fault: { ...factsOf(scrubbed(raw, reading), reading), kind, message: reading.scrub(message) },
+    };
   }
 }
 
+/** The run that a trigger has created whose answer has a `Location` in place of a body. */
+function createdRun<T>({ body, headers }: HttpResponse, { operation, runIdIn }: Reading<T>): JsonObject | undefined {
+  const [location] = valuesOf(headers, 'location');
+  if (operation !== 'trigger' || body.length > 0 || location === undefined) return undefined;
+  const executionId = runIdIn?.(location);
+  return executionId === undefined ? undefined : { executionId, status: 'RUNNING' };
+}
+
 async function readRefusal<T>(response: HttpResponse, reading: Reading<T>): Promise<Answer<T>> {
+  const { status, headers } = response;
   const body = await readErrorOf(response, reading);
-  const kind = kindOfRefusal(response.status, body, reading.operation);
-  return fault(
-    {
-      ...factsOf(response),
-      serviceCode: body.code,
-      retryAfterMs: retryAfterMs(response.headers, reading.nowMs),
-      executionId: kind === 'already_active' ? body.executionId : undefined,
-    },
+  const leadsToRun = valuesOf(headers, 'location').some((location) => reading.runIdIn?.(location) !== undefined);
+  const kind = kindOf({ status, body, leadsToRun }, reading.operation);
+  const fault: Fault = {
+    ...factsOf(response, reading),
     kind,
-    refusalMessage(response, body),
-  );
+    message: refusalMessage(response, body, kind),
+    serviceCode: body.code,
+    executionId: kind === 'already_active' ? body.executionId : undefined,
+  };
+  return { kind: 'fault', fault };
 }
 
 async function readErrorOf<T>(response: HttpResponse, { scrub }: Reading<T>): Promise<ErrorBody> {
@@ -68,46 +82,21 @@ async function readErrorOf<T>(response: HttpResponse, { scrub }: Reading<T>): Pr
   }
 }
 
-/** The `Date` of the answer; undefined where it has none that can be read. */
-function serviceTimeMs({ headers: { date = '' } }: HttpResponse): number | undefined {
-  const ms = Date.parse(date);
-  return Number.isNaN(ms) ? undefined : ms;
-}
-
 /** Only responses that are reported as failures are scrubbed: doing it at every successful poll would cost CPU. */
 function scrubbed<T>(response: HttpResponse, { scrub }: Reading<T>): HttpResponse {
-  const headers = Object.entries(response.headers).map(([name, value]) => [name, scrub(value)]);
+  const headers = Object.keys(response.headers).map((name) => [name, valuesOf(response.headers, name).map(scrub)]);
   return { ...response, headers: Object.fromEntries(headers) };
 }
 
-const passing = new Set([408, 425, 500, 502, 503, 504]);
-
-function kindOfRefusal(status: number, body: ErrorBody, operation: Operation): FaultKind {
-  if (status === 429) return 'throttled';
-  if (passing.has(status)) return 'unavailable';
-  if (status === 401 || status === 403) return 'unauthorized';
-  if (status === 402) return 'no_credits';
-  if (status === 407) return 'proxy_refused';
-  if (status < 400) return 'redirected';
-  if (status >= 500) return 'rejected';
-  if (operation !== 'trigger') return status === 422 || status === 404 || status === 410 ? 'not_found' : 'rejected';
-  if (body.names('runAlreadyActive')) return 'already_active';
-  if (status === 409) return 'in_progress';
-  return body.names('notFound') ? 'not_found' : 'rejected';
-}
-
-type Facts = Pick<Fault, 'requestId' | 'serviceCode' | 'retryAfterMs' | 'executionId'> & { httpStatus: number };
-
-function fault(facts: Facts, kind: FaultKind, message: string): { kind: 'fault'; fault: Fault } {
-  return { kind: 'fault', fault: { ...facts, kind, message } };
-}
-
-function refusalMessage({ status, headers }: HttpResponse, body: ErrorBody): string {
+function refusalMessage({ status, headers }: HttpResponse, body: ErrorBody, kind: FaultKind): string {
   const words = [body.code, body.message].filter((part, index, all) => part && all.indexOf(part) === index).join(': ');
-  if (status < 400) {
-    const place = headers.location ? ` to ${originOf(headers.location)}` : '';
-    return `the service answered with a redirect${place} (${status}), which runctl does not follow with a key in hand`;
+  if (kind === 'redirected_to_run') return `the service answered with a redirect to a run (${status}), not with its id`;
+  if (kind === 'redirected') {
+    const [location] = valuesOf(headers, 'location');
+    const place = location ? ` to ${originOf(location)}` : '';
+    return `the service answered with a redirect${place} (${status}), which runctl does not follow with an API key`;
   }
+  if (kind === 'unreadable') return `the ${status} answer is no JSON${words ? ` (${words})` : ''}`;
   return `the service answered ${status}${words ? ` (${words})` : ''}`;
 }
 
@@ -115,11 +104,11 @@ function originOf(location: string): string {
   return URL.canParse(location) ? new URL(location).origin : 'another path';
 }
 
-function factsOf({ status, headers }: HttpResponse): Facts {
-  return { httpStatus: status, requestId: requestIdOf(headers) };
+function factsOf<T>({ status, headers }: HttpResponse, { nowMs }: Reading<T>) {
+  return { httpStatus: status, requestId: requestIdOf(headers), retryAfterMs: retryAfterMs(headers, nowMs) };
 }
 
-function requestIdOf(headers: Record<string, string>): string | undefined {
-  const value = requestIdHeaders.map((name) => headers[name]).find((candidate) => candidate);
+function requestIdOf(headers: Headers): string | undefined {
+  const value = requestIdHeaders.flatMap((name) => valuesOf(headers, name)).find((candidate) => candidate);
   return value?.replace(/[^\x21-\x7e]/g, '').slice(0, 200) || undefined;
 }

@@ -1,3 +1,5 @@
+import { type Headers, valuesOf } from './exchange.ts';
+
 const months = 'Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec';
 const time = '\\d{2}:\\d{2}:\\d{2}';
 
@@ -16,17 +18,30 @@ export function parseHttpDate(text: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
+/** The service's own clock: its `Date` header, in milliseconds since 1970. */
+export function serviceTimeMs(headers: Headers): number | undefined {
+  return valuesOf(headers, 'date')
+    .map((value) => parseHttpDate(value.trim()))
+    .find((ms) => ms !== undefined);
+}
+
 /**
- * The wait that `Retry-After` asks for (RFC 9110 §10.2.3): seconds, or a date by the service's own clock,
- * which its `Date` header shows. Undefined where the header is missing or malformed.
+ * The longest wait that `Retry-After` asks for (RFC 9110 §10.2.3): seconds, or a date by the service's own clock.
+ * Undefined where the header is missing or malformed.
  */
-export function retryAfterMs(headers: Record<string, string>, nowMs: number): number | undefined {
-  const value = headers['retry-after']?.trim();
-  if (value === undefined) return undefined;
+export function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
+  const waits = valuesOf(headers, 'retry-after')
+    .flatMap(waitsIn)
+    .map((wait) => ('ms' in wait ? wait.ms : Math.max(0, wait.untilMs - (serviceTimeMs(headers) ?? nowMs))));
+  return waits.length === 0 ? undefined : Math.max(...waits);
+}
+
+/** Who joins repeated headers writes one line with commas (RFC 9110 §5.3); a date has a comma of its own. */
+function waitsIn(value: string): ({ ms: number } | { untilMs: number })[] {
+  const untilMs = parseHttpDate(value.trim());
+  if (untilMs !== undefined) return [{ untilMs }];
+  const parts = value.split(',').map((part) => part.trim());
+  if (!parts.every((part) => /^\d+$/.test(part))) return [];
   // However many digits: a wait past counting is still no leave to come back early.
-  if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, Number.MAX_SAFE_INTEGER);
-  const until = parseHttpDate(value);
-  if (until === undefined) return undefined;
-  const serviceNowMs = parseHttpDate(headers.date?.trim() ?? '') ?? nowMs;
-  return Math.max(0, until - serviceNowMs);
+  return parts.map((digits) => ({ ms: Math.min(Number(digits) * 1000, Number.MAX_SAFE_INTEGER) }));
 }

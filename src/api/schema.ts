@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { stringifyJson } from '../json-text.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { isUuid } from '../runs/run.ts';
 import type { Execution, RunResult } from '../runs/service.ts';
@@ -8,14 +9,25 @@ import type { Execution, RunResult } from '../runs/service.ts';
 const maybe = <T extends v.GenericSchema>(schema: T) => v.fallback(v.optional(schema), undefined);
 const text = maybe(v.string());
 const count = maybe(v.pipe(v.number(), v.integer(), v.minValue(0)));
+// Without an offset, `Date.parse` would take a time for one of this machine's zone; it is UTC.
+const withOffset = (time: string) => (/([zZ]|[+-]\d\d(:?\d\d)?)$/.test(time) ? time : `${time}Z`);
 const timestamp = maybe(
   v.pipe(
     v.string(),
     v.regex(/^\d{4}-\d\d-\d\dT/),
+    v.transform(withOffset),
     v.check((value) => !Number.isNaN(Date.parse(value))),
   ),
 );
-const uuid = v.pipe(v.string(), v.check(isUuid), v.toLowerCase());
+// As the service writes it: it may mind the case of an id that comes back.
+const uuid = v.pipe(v.string(), v.check(isUuid));
+// What is no text is shown as JSON.
+const output = v.pipe(
+  v.unknown(),
+  v.transform((value) =>
+    value === null || typeof value === 'string' ? (value ?? undefined) : stringifyJson(value, 2),
+  ),
+);
 const status = v.pipe(v.string(), v.regex(/\S/));
 
 const execution = v.object({
@@ -32,7 +44,7 @@ const execution = v.object({
 const result = v.object({
   executionId: maybe(uuid),
   status,
-  output: text,
+  output: v.optional(output),
   summary: maybe(v.object({ stepCount: count, succeededSteps: count, failedSteps: count, skippedSteps: count })),
   error: maybe(
     v.union([

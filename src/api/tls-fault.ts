@@ -7,7 +7,7 @@ const trustHint = 'name the authority in NODE_EXTRA_CA_CERTS=<file.pem>';
 const tlsMessages: Record<string, [message: string, hint?: string]> = {
   CERT_HAS_EXPIRED: [expired, "check this machine's clock, or have the certificate renewed"],
   CERT_NOT_YET_VALID: ['the certificate of $ is not yet valid', "check this machine's clock: it may be slow"],
-  ERR_TLS_CERT_ALTNAME_INVALID: ['the certificate of $ is for another host', 'check the base address'],
+  ERR_TLS_CERT_ALTNAME_INVALID: ['the certificate of $ is for another host', 'check the base URL'],
   DEPTH_ZERO_SELF_SIGNED_CERT: ['the certificate of $ is self-signed', trustHint],
   SELF_SIGNED_CERT_IN_CHAIN: [unknownIssuer, trustHint],
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: [unknownIssuer, trustHint],
@@ -26,7 +26,7 @@ export function tlsFault(causes: Cause[], host: string, sent: boolean): Fault | 
       return {
         kind: 'untrusted',
         message: `${host} speaks TLS, not plain http`,
-        hint: 'begin the base address with https://',
+        hint: 'begin the base URL with https://',
       };
     }
     const known = tlsMessages[code];
@@ -36,7 +36,7 @@ export function tlsFault(causes: Cause[], host: string, sent: boolean): Fault | 
         return {
           kind,
           message: `${host} does not speak https`,
-          hint: 'check the scheme and the port of the base address',
+          hint: 'check the scheme and the port of the base URL',
         };
       }
       return { kind, message: `the TLS handshake with ${host} failed (${sslReason(message)})` };

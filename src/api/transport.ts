@@ -1,9 +1,12 @@
+import dns from 'node:dns';
+import type { LookupFunction } from 'node:net';
 import { versions } from 'node:process';
 import { setFlagsFromString } from 'node:v8';
-import { Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
+import { Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { onAbort } from '../runs/on-abort.ts';
-import type { Exchange, ExchangeFailure, HttpRequest, Transport } from './exchange.ts';
-import { credentialsOf, type ProxySettings } from './proxy.ts';
+import type { Exchange, ExchangeFailure, HttpRequest, HttpResponse, Transport } from './exchange.ts';
+import type { ProxySettings } from './proxy.ts';
+import { ProxyFailure } from './proxy-fault.ts';
 
 export interface TransportOptions {
   origin: string;
@@ -12,6 +15,8 @@ export interface TransportOptions {
   connections: number;
   /** Bounds a connection attempt that nobody waits for any more. */
   connectTimeoutMs: number;
+  /** How names are resolved; by the system unless given. */
+  lookup?: LookupFunction;
 }
 
 // Every deadline is ours (below); undici's own are switched off so that there is one rule and not two.
@@ -22,26 +27,38 @@ const noDeadlines = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 16_384, 
 // and 35 MB. Set before undici is loaded this costs 25 ms; newer versions do not wait, and there it only costs.
 if (versions.node.startsWith('20.')) setFlagsFromString('--liftoff-only');
 
+/** Node throws in a callback of its own where a name has no address at all; here such a name is unknown. */
+const withAddress =
+  (lookup: LookupFunction): LookupFunction =>
+  (hostname, options, callback) =>
+    lookup(hostname, options, (error, address, family) => {
+      const isKnown = error || address.length > 0;
+      const none = Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' });
+      callback(isKnown ? error : none, address, family);
+    });
+
 /** HTTP by undici: through the proxy where there is one, polls on shared connections. */
-export function createTransport({ origin, proxy, connections, connectTimeoutMs }: TransportOptions): Transport {
-  const connect = { timeout: connectTimeoutMs };
+export function createTransport(options: TransportOptions): Transport {
+  const { origin, proxy, connections, connectTimeoutMs, lookup = dns.lookup } = options;
+  const connect = { timeout: connectTimeoutMs, lookup: withAddress(lookup) };
   const open = (limit: number): Dispatcher => {
-    const options = { ...noDeadlines, connections: limit, connect };
-    if (!proxy) return new Pool(origin, options);
-    const credentials = credentialsOf(proxy);
-    return new EnvHttpProxyAgent({
-      ...options,
+    const shape = { ...noDeadlines, connections: limit, connect };
+    if (!proxy) return new Pool(origin, shape);
+    return new ProxyAgent({
+      ...shape,
+      uri: proxy.origin,
       // undici sends no credentials for a user without a password.
-      token: credentials && `Basic ${Buffer.from(credentials).toString('base64')}`,
-      httpProxy: proxy.url,
-      httpsProxy: proxy.url,
-      noProxy: proxy.noProxy,
-      // A plain request is forwarded, as curl does: many proxies allow CONNECT to port 443 only.
-      proxyTunnel: origin.startsWith('https:'),
+      token: proxy.credentials && `Basic ${Buffer.from(proxy.credentials).toString('base64')}`,
       proxyTls: connect,
       requestTls: connect,
-      // A proxy that hangs on CONNECT would hold its connection for five minutes, whatever our signal says.
-      clientFactory: (url, clientOptions) => new Client(url, { ...clientOptions, headersTimeout: connectTimeoutMs }),
+      clientFactory: (url, clientOptions) => {
+        // A proxy that hangs on CONNECT would hold its connection for five minutes, whatever our signal says.
+        const client = new Client(url, { ...clientOptions, headersTimeout: connectTimeoutMs });
+        const openTunnel = client.connect.bind(client);
+        const named = (wanted: Dispatcher.ConnectOptions) =>
+          openTunnel(wanted).catch((error) => Promise.reject(new ProxyFailure(error)));
+        return Object.assign(client, { connect: named });
+      },
     });
   };
 
@@ -73,7 +90,7 @@ function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, s
     let forget = () => {};
     let sent = false;
     let over = false;
-    let head: { status: number; headers: Record<string, string> } | undefined;
+    let head: Pick<HttpResponse, 'status' | 'headers'> | undefined;
     let controller: Dispatcher.DispatchController | undefined;
     const chunks: Buffer[] = [];
     let size = 0;
@@ -97,7 +114,8 @@ function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, s
       end({ kind: 'response', response: { ...head, body, truncated } });
     };
 
-    const timer = setTimeout(() => fail('deadline'), request.timeoutMs);
+    // After a stop of the process its timers run before its sockets are read: an answer that has come is read first.
+    const timer = setTimeout(() => setImmediate(fail, 'deadline'), request.timeoutMs);
     if (signal.aborted) return interrupt();
     forget = onAbort(signal, interrupt);
 
@@ -113,7 +131,7 @@ function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, s
             else sent = true;
           },
           onResponseStart(_controller, status, headers) {
-            if (status >= 200) head = { status, headers: lastValues(headers) };
+            if (status >= 200) head = { status, headers };
           },
           onResponseData(_controller, chunk) {
             const room = request.maxBytes - size;
@@ -132,14 +150,4 @@ function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, s
       fail('network', error);
     }
   });
-}
-
-function lastValues(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  const flat: Record<string, string> = {};
-  for (const name in headers) {
-    const value = headers[name];
-    const last = Array.isArray(value) ? value.at(-1) : value;
-    if (last !== undefined) flat[name.toLowerCase()] = last;
-  }
-  return flat;
 }

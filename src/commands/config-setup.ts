@@ -10,7 +10,6 @@ import { Problem, usageProblem } from '../problems/problem.ts';
 import { printNextStep, printSentence, themeOf } from '../render/output.ts';
 import type { Run } from '../runs/run.ts';
 import { connect } from '../session/connect.ts';
-import { warnOfOverrides } from './config.ts';
 
 const questions = [
   { key: 'baseUrl', asks: 'base address of the service', isNeeded: true },
@@ -20,8 +19,8 @@ const questions = [
 
 type Question = (typeof questions)[number];
 
-/** `runctl config` alone: asks for what every command needs, stores it, and checks it with one harmless request. */
-export async function configGuide(options: { profile?: string }, context: Context): Promise<number> {
+/** `runctl config` alone: asks for what every command needs, and stores it. Returns the keys of what was asked. */
+export async function askSettings(options: { profile?: string }, context: Context): Promise<Question['key'][]> {
   const { stdin, stderr, env } = context;
   if (!stdin.isTTY || !stderr.isTTY) {
     throw usageProblem(
@@ -44,12 +43,7 @@ export async function configGuide(options: { profile?: string }, context: Contex
   await storeInProfile(path, profile, answers);
   stderr.write('\n');
   printSentence(`stored for profile "${profile.name}"`, context);
-  await warnOfOverrides(
-    questions.map(({ key }) => key),
-    options,
-    context,
-  );
-  return check(options, context);
+  return questions.map(({ key }) => key);
 }
 
 async function ask({ key, asks, isNeeded }: Question, stored: string | undefined, context: Context) {
@@ -69,7 +63,7 @@ async function ask({ key, asks, isNeeded }: Question, stored: string | undefined
 }
 
 /** Asks for a run that cannot exist: that it is not found says that the service is there and takes the key. */
-async function check(options: { profile?: string }, context: Context): Promise<number> {
+export async function checkSettings(options: { profile?: string }, context: Context): Promise<number> {
   const { stderr } = context;
   const theme = themeOf(stderr, context);
   const { service, settings, baseUrl } = await connect(options, context);

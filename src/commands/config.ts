@@ -78,8 +78,10 @@ export const config = defineCommand({
   ],
   commands: [getCommand, setCommand, unsetCommand, listCommand, pathCommand, helpCommand],
   async run(_, options, context) {
-    const { configGuide } = await import('./config-setup.ts');
-    return configGuide(options, context);
+    const { askSettings, checkSettings } = await import('./config-setup.ts');
+    const stored = await askSettings(options, context);
+    await warnOfOverrides(stored, options, context);
+    return checkSettings(options, context);
   },
 });
 
@@ -167,11 +169,7 @@ export async function configSet(
 }
 
 /** The environment goes before the file: a stored setting that it hides would puzzle. */
-export async function warnOfOverrides(
-  stored: readonly StoredKey[],
-  options: ConfigOptions,
-  context: Context,
-): Promise<void> {
+async function warnOfOverrides(stored: readonly StoredKey[], options: ConfigOptions, context: Context): Promise<void> {
   const settings = await resolveSettings(options, context);
   for (const key of stored) {
     const { source } = settings[key];

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { proxyFor } from '../api/proxy.ts';
 import { argument, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
 import { positive, whole } from '../cli/values.ts';
 import type { Context } from '../context.ts';
@@ -40,7 +39,7 @@ export const emulator = defineCommand({
  * has ended: runs it against the emulator, and ends with its exit code.
  */
 async function emulate(command: readonly string[], options: EmulatorOptions, context: Context): Promise<number> {
-  const { stdout, stderr, signal, random, clock, env } = context;
+  const { stdout, stderr, signal, random, clock } = context;
   // A command that draws on the terminal would be drawn over.
   const isSilent = options.quiet || (command.length > 0 && stderr.isTTY);
   const { startEmulator } = await import('../emulator/server.ts');
@@ -56,7 +55,6 @@ async function emulate(command: readonly string[], options: EmulatorOptions, con
   const { rehearse, settingsFor } = await import('../emulator/rehearse.ts');
   if (command.length > 0) return rehearse(command, running, context).finally(running.close);
   for (const [name, value] of Object.entries(settingsFor(running))) stdout.write(`export ${name}=${value}\n`);
-  if (proxyFor(running.url, env)) stdout.write('export NO_PROXY=127.0.0.1,localhost\n');
   if (!options.quiet) stderr.write('listening; paste these lines into another terminal, Ctrl-C ends it\n');
   if (!signal.aborted) await new Promise<void>((resolve) => onAbort(signal, resolve));
   await running.close();

@@ -67,7 +67,7 @@ function profilesIn(env: Env): Candidate[] {
   return Object.entries(config.profiles ?? {}).map(([value, { baseUrl }]) => ({ value, about: baseUrl }));
 }
 
-/** The base address in force; without one, every address's runs are offered. */
+/** The base URL in force; without one, every address's runs are offered. */
 function addressIn(env: Env): string | undefined {
   return valueIfGiven(resolveWithoutApiKey({}, env).baseUrl);
 }

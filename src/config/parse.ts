@@ -1,3 +1,4 @@
+import { isLoopback } from '../loopback.ts';
 import { parseDuration } from '../runs/duration.ts';
 import { isUuid } from '../runs/run.ts';
 
@@ -44,11 +45,6 @@ function flawOfBaseUrl(text: string): string | undefined {
   if (/[?#]/.test(text)) return 'holds a query or a fragment, which it must not';
   if (protocol === 'http:' && !isLoopback(hostname)) return 'must begin with https://, as it is not this machine';
   return undefined;
-}
-
-/** Of a host as the URL parser writes it: lower case, IPv4 in four parts, IPv6 in brackets. */
-function isLoopback(host: string): boolean {
-  return /^(?:(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(host);
 }
 
 /** A project id in lower case. */

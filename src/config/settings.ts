@@ -1,5 +1,5 @@
 import type { Context, Env } from '../context.ts';
-import { usageProblem } from '../problems/problem.ts';
+import { type Problem, usageProblem } from '../problems/problem.ts';
 import { parseDuration } from '../runs/duration.ts';
 import { mask, resolveApiKey } from './api-key.ts';
 import { findConfigFolder, findStateFolder } from './paths.ts';
@@ -42,7 +42,28 @@ export async function resolveSettings(flags: SettingFlags, context: Context): Pr
     reporter.observe({ event: 'warning', name: 'exposed_api_key', message });
   }
   const apiKey = await resolveApiKey(flags.apiKeyFile, { apiKey: stored.apiKey, source: storedSource }, context);
-  return { apiKey, ...resolveOthers(flags, env, profile) };
+  const others = resolveOthers(flags, env, profile);
+  const isStored = apiKey.value !== undefined && apiKey.source === storedSource;
+  const problem = isStored ? misuseOfStoredKey(profile, others.baseUrl) : undefined;
+  return { apiKey: problem ? { source: storedSource, problem } : apiKey, ...others };
+}
+
+/** Why the API key of a profile may not be sent to the base URL in force: it is for the one stored beside it alone. */
+function misuseOfStoredKey({ name, stored, storedSource }: ProfileInForce, inForce: Resolved): Problem | undefined {
+  if (inForce.value === undefined) return undefined;
+  const others = `give the API key for ${inForce.value} with \`--api-key-file <path>\` or RUNCTL_API_KEY`;
+  if (!stored.baseUrl) {
+    return usageProblem(
+      `the API key of ${storedSource} has no base URL stored beside it, so it is not sent to ${inForce.value} (${inForce.source})`,
+      `store it with \`runctl config set baseUrl <url> --profile ${name}\`, or ${others}`,
+    );
+  }
+  const { value: own, problem } = parseSetting('baseUrl', stored.baseUrl, storedSource);
+  if (problem || inForce.value === own) return problem;
+  return usageProblem(
+    `the API key of ${storedSource} is for ${own}, and is not sent to ${inForce.value} (${inForce.source})`,
+    `${others}, or choose the profile that holds it with \`--profile <name>\``,
+  );
 }
 
 /** The settings but for the API key, of which nothing is read. Throws as `resolveSettings` does. */

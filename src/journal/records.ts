@@ -69,9 +69,9 @@ export type JournalRecord = Stored<NewRecord>;
 export type RecordOf<T extends NewRecord['type']> = Extract<JournalRecord, { type: T }>;
 type Stored<R> = R extends NewRecord ? Omit<R, 'target'> & { schema: 1; at: string; target: string } : never;
 
-/** Identifies a run: ids of different services may be equal. */
+/** Identifies a run: ids of different services may be equal, and the case of one does not matter. */
 export const runIdOf = ({ baseUrl, executionId }: { baseUrl: string; executionId: string }): string =>
-  `${baseUrl}\n${executionId}`;
+  `${baseUrl}\n${executionId.toLowerCase()}`;
 
 /** Identifies a trigger; of its three parts only the target's path may hold a line break. */
 export const triggerIdOf = (key: { baseUrl: string; idempotencyKey: string; target: string }): string =>

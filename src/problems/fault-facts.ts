@@ -11,12 +11,14 @@ const exitNames: Record<FaultKind, ExitName> = {
   lost: 'unavailable',
   unavailable: 'unavailable',
   throttled: 'rate_limited',
-  unreadable: 'bad_response',
+  unreadable: 'unavailable',
   too_large: 'bad_response',
   unauthorized: 'unauthorized',
   no_credits: 'no_credits',
   already_active: 'already_active',
   not_found: 'not_found',
+  path_not_found: 'not_found',
+  redirected_to_run: 'bad_response',
   redirected: 'bad_response',
   in_progress: 'bad_response',
   rejected: 'bad_response',
@@ -40,6 +42,7 @@ const addressHint = 'check the base address with `runctl config list`';
 export const remedies: Partial<Record<FaultKind, string>> = {
   unauthorized: keyHint,
   no_credits: 'top up the credits, then trigger again',
+  path_not_found: addressHint,
   redirected: addressHint,
   unreachable: addressHint,
 };

@@ -43,7 +43,6 @@ export function refusedTriggerProblem(fault: Fault, { target, idempotencyKey }: 
   const hints: Partial<Record<FaultKind, string>> = {
     already_active: activeHint,
     not_found: targetHint,
-    rejected: fault.httpStatus === 404 ? targetHint : undefined,
   };
   return new Problem({
     ...factsOf(fault),

@@ -33,6 +33,7 @@ export function exitNameOfWatch(watched: WatchResult, problem: Problem | undefin
 export function pollProblem(fault: Fault, operation: 'status' | 'result', run: Run): Problem {
   const meanings: Partial<Record<FaultKind, string>> = {
     not_found: `there is no run ${run.executionId} under ${nameOf(run.target)}`,
+    path_not_found: `there is no run ${run.executionId} under ${nameOf(run.target)}, or the base URL is wrong`,
     unauthorized: 'the key was refused; the run itself is not touched',
   };
   const meaning = meanings[fault.kind] ?? `the ${operation} could not be read; the run itself is not touched`;

@@ -1,10 +1,9 @@
 import type { Context } from '../context.ts';
 import { formatDuration } from '../runs/duration.ts';
 import type { How, Reporter, RunEvent } from '../runs/events.ts';
-import { isCompleted, nameOf, type Run } from '../runs/run.ts';
+import { isCompleted, nameOf, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { themeOf, wrapOptionsOf } from './output.ts';
-import type { BoardOptions } from './reporter.ts';
 import { createRunLine, type RunLine } from './run-line.ts';
 import { cleanLine } from './sanitize.ts';
 import { createSentences } from './sentences.ts';
@@ -12,6 +11,13 @@ import { createSpinner } from './spinner.ts';
 import { colorOfStatus, durationOf, symbolOfStatus } from './status.ts';
 import { renderMarkup, type Theme } from './theme.ts';
 import { wrap } from './wrap.ts';
+
+export interface BoardOptions {
+  /** How many runs are followed together. */
+  runs: number;
+  /** How long the last completed runs of a target took, in milliseconds, newest first. */
+  history(target: Target): readonly number[];
+}
 
 // Lines that the prompt, the counts and the spinner want for themselves.
 const reservedRows = 5;

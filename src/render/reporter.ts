@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Reporter } from '../runs/events.ts';
-import type { Target } from '../runs/run.ts';
+import type { BoardOptions } from './board.ts';
 import { createEventReporter } from './event-reporter.ts';
 import { createLogReporter } from './log-reporter.ts';
 import type { OutputOptions } from './output.ts';
@@ -22,13 +22,6 @@ export function createReporter(options: ReporterOptions, context: Context): Repo
     },
     stop() {},
   };
-}
-
-export interface BoardOptions {
-  /** How many runs are followed together. */
-  runs: number;
-  /** How long the last completed runs of a target took, in milliseconds, newest first. */
-  history(target: Target): readonly number[];
 }
 
 /** The reporter while runs are followed: on a terminal a board of them, else that of the command. */

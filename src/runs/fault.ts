@@ -23,11 +23,11 @@ const rules = {
   unsendable: { isRetryable: false, delivery: 'not_sent' },
   /** The connection broke or fell silent after the request may have been read. */
   lost: { isRetryable: true, delivery: 'unknown' },
-  /** 408, 425, 500, 502, 503, 504: a complete answer, perhaps of a gateway, that says: not now. */
+  /** 408, 425, 500, 502 to 504, 520 to 527: a complete answer, perhaps of a gateway, that says: not now. */
   unavailable: { isRetryable: true, delivery: 'unknown' },
   /** 429. */
   throttled: { isRetryable: true, delivery: 'refused' },
-  /** A 2xx whose body is not a document of the expected shape, or a result that is not final yet. */
+  /** A page where JSON was expected, a document of another shape, or a result that is not final yet. */
   unreadable: { isRetryable: true, delivery: 'unknown' },
   /** A body larger than the limit. */
   too_large: { isRetryable: false, delivery: 'unknown', isOfNetwork: true },
@@ -37,7 +37,12 @@ const rules = {
   no_credits: { isRetryable: false, delivery: 'refused' },
   /** 422 `runAlreadyActive`. */
   already_active: { isRetryable: false, delivery: 'refused' },
+  /** The service says that there is no such run or Automation. */
   not_found: { isRetryable: false, delivery: 'refused' },
+  /** 404 or 410 to a poll: perhaps of a router, while a deployment goes on. */
+  path_not_found: { isRetryable: false, delivery: 'refused', isOfNetwork: true },
+  /** A redirect to a run of the target, which the trigger may have started. */
+  redirected_to_run: { isRetryable: false, delivery: 'unknown' },
   redirected: { isRetryable: false, delivery: 'refused', isOfNetwork: true },
   /** 409: a request with this idempotency key is still being worked on (IETF idempotency-key draft). */
   in_progress: { isRetryable: true, delivery: 'unknown' },
@@ -76,8 +81,8 @@ export const isInterruption = ({ kind }: Fault): boolean => kind === 'interrupte
 
 /** Whether the service acted on the request; only of interest for a trigger. */
 export function deliveryOf({ kind, httpStatus = 0 }: Fault): Delivery {
-  // A 303 points at what was made; a gateway answers 5xx for a service that it lost.
-  return httpStatus === 303 || httpStatus >= 500 ? 'unknown' : rules[kind].delivery;
+  // A gateway answers 5xx for a service that it lost.
+  return httpStatus >= 500 ? 'unknown' : rules[kind].delivery;
 }
 
 const readAfterWriteMs = 30_000;
@@ -91,7 +96,8 @@ export interface Since {
 
 /** Is this a not-found so soon after the trigger that the service may not find its own new run yet? */
 export function isTooEarly(fault: Fault, { nowMs, triggeredAtMs }: Since): boolean {
-  return fault.kind === 'not_found' && triggeredAtMs !== undefined && nowMs - triggeredAtMs < readAfterWriteMs;
+  const isMissing = fault.kind === 'not_found' || fault.kind === 'path_not_found';
+  return isMissing && triggeredAtMs !== undefined && nowMs - triggeredAtMs < readAfterWriteMs;
 }
 
 /** Should the watch keep polling after this failure? If so, only `--give-up-after` or `--timeout` ends it. */

@@ -18,10 +18,10 @@ export async function dated(
   const sent = momentOf(clock);
   const answer = await ask();
   if (answer.kind === 'fault') return answer;
-  const { value: execution, serviceNowMs } = answer;
+  const { value: execution, serviceTimeMs } = answer;
   const began = execution.createdAt ?? execution.startedAt;
   const beganAtMs = began === undefined ? undefined : Date.parse(began);
-  return { kind: 'ok', value: { execution, dated: { beganAtMs, serviceNowMs, sent, received: momentOf(clock) } } };
+  return { kind: 'ok', value: { execution, dated: { beganAtMs, serviceTimeMs, sent, received: momentOf(clock) } } };
 }
 
 /** Asks for the run that a conflict names. The service may take a moment to find one that it has just started. */
@@ -31,6 +31,6 @@ export function fetchNamedRun(
 ): Promise<RetryResult<DatedExecution>> {
   return retry(() => dated(() => service.status(run, ports.signal), ports), {
     ...ports,
-    isRetryable: (fault) => isRetryable(fault) || fault.kind === 'not_found',
+    isRetryable: (fault) => isRetryable(fault) || fault.kind === 'not_found' || fault.kind === 'path_not_found',
   });
 }

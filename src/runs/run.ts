@@ -19,7 +19,7 @@ export interface AgentTarget {
 /** One execution of a target: all that is needed to ask for its status. */
 export interface Run {
   target: Target;
-  /** UUID, lower case. */
+  /** UUID, as the service writes it: it may mind the case. */
   executionId: string;
 }
 

@@ -16,7 +16,7 @@ export interface DatedAnswer {
   /** When the run began, on the service's clock; undefined where the answer does not say. */
   beganAtMs?: number;
   /** The `Date` of the answer: the service's clock in whole seconds. */
-  serviceNowMs?: number;
+  serviceTimeMs?: number;
   sent: Moment;
   received: Moment;
 }
@@ -35,9 +35,12 @@ const dateStepMs = 1000;
  * `Date` at some time between the request and the answer. Each of our clocks may be wrong (one stands still in sleep,
  * the other can be set), so the span covers what both say. Undefined where the answer lacks a time.
  */
-export function beganAfter(moment: Moment, { beganAtMs, serviceNowMs, sent, received }: DatedAnswer): Span | undefined {
-  if (beganAtMs === undefined || serviceNowMs === undefined) return undefined;
-  const sinceDateMs = beganAtMs - serviceNowMs;
+export function beganAfter(
+  moment: Moment,
+  { beganAtMs, serviceTimeMs, sent, received }: DatedAnswer,
+): Span | undefined {
+  if (beganAtMs === undefined || serviceTimeMs === undefined) return undefined;
+  const sinceDateMs = beganAtMs - serviceTimeMs;
   const readings = [readingOf(({ wallMs }) => wallMs), readingOf(({ elapsedMs }) => elapsedMs ?? Number.NaN)];
   const known = readings.filter(({ leastMs }) => !Number.isNaN(leastMs));
   return {

@@ -12,7 +12,7 @@ export type RunArgument =
 /** `<executionId>`, `<projectId>/<automationName>/<executionId>`, `@last` or `<automation>@last`. Throws a usage problem. */
 export function parseRunArgument(text: string): RunArgument {
   if (text === '@last') return { kind: 'last' };
-  if (isUuid(text)) return { kind: 'id', executionId: text.toLowerCase() };
+  if (isUuid(text)) return { kind: 'id', executionId: text };
   if (text.endsWith('@last')) return { kind: 'last', ...parseAutomationName(text.slice(0, -'@last'.length)) };
   const cut = text.lastIndexOf('/');
   const executionId = text.slice(cut + 1);
@@ -25,7 +25,7 @@ export function parseRunArgument(text: string): RunArgument {
   }
   checkAutomationName(automationName, text);
   const target: AutomationTarget = { family: 'automation', projectId, automationName };
-  return { kind: 'run', run: { target, executionId: executionId.toLowerCase() } };
+  return { kind: 'run', run: { target, executionId } };
 }
 
 /** `<automationName>` with the project given beside it, or `<projectId>/<automationName>`. Throws a usage problem. */

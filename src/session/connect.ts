@@ -1,6 +1,6 @@
 import { version } from '../../package.json';
 import { createDebugTransport } from '../api/debug-transport.ts';
-import { credentialsOf, proxyFor } from '../api/proxy.ts';
+import { proxyFor } from '../api/proxy.ts';
 import { accountOf } from '../config/api-key.ts';
 import { resolveStateFolder } from '../config/paths.ts';
 import {
@@ -47,7 +47,7 @@ export async function connect(
   const rate = options.rate ?? defaults.rate;
   const { origin } = new URL(baseUrl);
   const proxy = proxyFor(origin, env);
-  const credentials = proxy && credentialsOf(proxy);
+  const { credentials } = proxy ?? {};
   if (credentials) for (const secret of [credentials, credentials.replace(/^.*?:/s, '')]) secrets.protect(secret);
   // What speaks HTTP takes 20 ms to load, for which help and a refused command line need not wait.
   const { createTransport } = await import('../api/transport.ts');
@@ -63,6 +63,7 @@ export async function connect(
   const service = createHttpService({
     transport: debug ? createDebugTransport(wire, { origin, nowMs: clock.elapsedMs, write: debug }) : wire,
     baseUrl,
+    proxy,
     apiKey,
     requestTimeoutMs,
     maxOutputBytes: options.maxOutput ?? defaults.maxOutputBytes,

@@ -23,17 +23,30 @@ export function findRun(
   flags: RunFlags,
   { baseUrl, settings, journal }: Pick<Session, 'baseUrl' | 'settings' | 'journal'>,
 ): KnownRun {
-  if (named.kind === 'run') return knownRun(journal.find(named.run.executionId, { baseUrl }), named.run);
+  const find = (executionId: string) => {
+    const spellings = [executionId, executionId.toLowerCase(), executionId.toUpperCase()];
+    for (const spelling of new Set(spellings)) {
+      const found = journal.find(spelling, { baseUrl });
+      if (found) return found;
+    }
+    return undefined;
+  };
+  /** The id as the service wrote it, where that is on record: it may mind the case. */
+  const known = (run: Run) => {
+    const found = find(run.executionId);
+    return knownRun(found, { ...run, executionId: found?.executionId ?? run.executionId });
+  };
+  if (named.kind === 'run') return known(named.run);
   if (named.kind === 'id') {
     const { executionId } = named;
     const project = flags.automation === undefined ? undefined : valueIfGiven(settings.project);
     if (flags.automation !== undefined && project !== undefined) {
       checkAutomationName(flags.automation);
       const target = { family: 'automation', projectId: project, automationName: flags.automation } as const;
-      return knownRun(journal.find(executionId, { baseUrl }), { target, executionId });
+      return known({ target, executionId });
     }
-    const found = journal.find(executionId, { baseUrl });
-    if (found) return knownRun(found, { target: found.target, executionId });
+    const found = find(executionId);
+    if (found) return known({ target: found.target, executionId: found.executionId ?? executionId });
     throw usageProblem(
       `the journal of this machine does not know run ${executionId}`,
       'name it in full as <projectId>/<automationName>/<executionId>, or add --project and --automation',

@@ -17,7 +17,7 @@ export function withNotFoundTracking(
     };
   return {
     trigger: service.trigger,
-    status: (run, signal) => service.status(run, signal).then(remember(run)),
-    result: (run, signal) => service.result(run, signal).then(remember(run)),
+    status: (run, signal, limits) => service.status(run, signal, limits).then(remember(run)),
+    result: (run, signal, limits) => service.result(run, signal, limits).then(remember(run)),
   };
 }

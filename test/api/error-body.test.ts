@@ -42,7 +42,11 @@ describe('an error body', () => {
     ['a number', 42, {}],
     ['fields of the wrong type', { code: 17, message: { a: 1 }, error: null, executionId: 5 }, {}],
     ['an id that is none', { code, executionId: 'nightly' }, { code }],
-    ['an id in capitals', { code, executionId: executionId.toUpperCase() }, { code, executionId }],
+    [
+      'an id in capitals',
+      { code, executionId: executionId.toUpperCase() },
+      { code, executionId: executionId.toUpperCase() },
+    ],
     ['an id under another name', { code, details: { activeExecutionId: executionId } }, { code, executionId }],
     ['the outer code before the inner', { code: 'outer', error: { code: 'inner' } }, { code: 'outer' }],
     [
@@ -52,7 +56,7 @@ describe('an error body', () => {
     ],
     ['lines and blanks', { message: ' a\n\n\tb  ' }, { message: 'a b' }],
   ])('in the shape "%s" is read', (_, body, expected) => {
-    const { names: _names, ...facts } = read(body);
+    const { names: _names, isJson: _isJson, ...facts } = read(body);
     expect(facts).toEqual({ code: undefined, message: undefined, executionId: undefined, ...expected });
   });
 
@@ -77,6 +81,60 @@ describe('an error body', () => {
     expect(body.names(code)).toBe(true);
     expect(body.executionId).toBe(expected);
   });
+
+  const trace = Array.from({ length: 3000 }, (_, n) => `at frame ${n} of a long trace`);
+  test.each<[string, unknown]>([
+    ['a code', { code }],
+    ['a code and a message', { code, message }],
+    ['errorCode', { errorCode: code, message }],
+    ['error_code', { error_code: code }],
+    ['a string under error', { error: code }],
+    ['a code in an error', { error: { code, message } }],
+    ['a type in an error', { error: { type: code } }],
+    ['a name in an error', { error: { name: code } }],
+    ['a reason in an error', { error: { reason: code } }],
+    ['an error in an error', { error: { error: code } }],
+    ['a list of errors', { errors: [{ code }] }],
+    ['the second of a list', { errors: [{ code: 'other' }, { code }] }],
+    ['a list at the top', [{ code }]],
+    ['problem+json with the code in its type', { type: `https://x.test/problems/${code}`, status: 422 }],
+    ['problem+json with the code as its title', { type: 'about:blank', title: code, status: 422 }],
+    ['problem+json with a field of its own', { type: 'about:blank', title: 'Unprocessable', code }],
+    ['data', { data: { code } }],
+    ['data with an error', { data: { error: { code } } }],
+    ['a detail that is an object', { detail: { code } }],
+    ['a sentence with the code', { message: `Refused: ${code} (nightly)` }],
+    ['a code in capitals', { code: 'RUN_ALREADY_ACTIVE' }],
+    ['a code with a name space', { code: `automation.${code}` }],
+    ['strings in a list', { errors: [code] }],
+    ['strings in a list at the top', [code]],
+    ['strings in a list of details', { error: { details: ['no', code] } }],
+    ['the code as the name of a field', { [code]: true }],
+    ['the code as the name of a field with words', { errors: { [code]: ['it is running'] } }],
+    ['the code as the name of an object', { error: { [code]: { since: '09:00' } } }],
+    ['a code behind 64 KiB of trace', { trace, code }],
+    ['a code behind 64 KiB in an error', { error: { trace: trace.join('\n'), code } }],
+    ['a JSON string', code],
+  ])('names its code in the shape: %s', (_, shape) => {
+    const text = JSON.stringify(shape);
+    for (const body of [readErrorBody(text), readErrorBody(JSON.stringify(shape, null, 2))]) {
+      expect([body.names(code), body.names('notFound'), body.isJson]).toEqual([true, false, true]);
+    }
+    expect(readErrorBody(text.replace(new RegExp(code, 'gi'), 'invalidBody')).names(code)).toBe(/RUN_/.test(text));
+  });
+
+  test.each([false, null, 0, ''])('does not name what its field %j denies', (value) => {
+    expect(read({ [code]: value, message: 'no' }).names(code)).toBe(false);
+  });
+
+  test.each([
+    ['{}', true],
+    ['null', true],
+    ['[]', true],
+    ['', false],
+    ['<html>', false],
+    ['{"code":', false],
+  ])('%j is JSON: %s', (text, isJson) => expect(readErrorBody(text).isJson).toBe(isJson));
 
   const shapes: ErrorShape[] = ['flat', 'string', 'nested', 'list', 'problem', 'data', 'text'];
   test.each(shapes)('of the emulator in the shape %s names its code and no other', (shape) => {

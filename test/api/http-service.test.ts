@@ -1,4 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { statusPath } from '../../src/api/endpoints.ts';
+import type { HttpRequest, HttpResponse, Transport } from '../../src/api/exchange.ts';
 import { createHttpService, type HttpServiceOptions } from '../../src/api/http-service.ts';
 import { createTransport } from '../../src/api/transport.ts';
 import type { ErrorShape, InjectedFault, Scenario } from '../../src/emulator/scenario.ts';
@@ -116,7 +118,9 @@ describe('the service over HTTP', () => {
     expect(conflict).toMatchObject({ kind: 'already_active', httpStatus: 422 });
     if (errorShape !== 'text') expect(conflict.executionId).toBe(executionId);
     for (const look of [service.status, service.result]) {
-      expect(faultOf(await look({ target, executionId: otherId }, signal))).toMatchObject({ kind: 'not_found' });
+      // Text is not what the service sends, whatever it says.
+      const kind = errorShape === 'text' ? 'unreadable' : 'not_found';
+      expect(faultOf(await look({ target, executionId: otherId }, signal))).toMatchObject({ kind });
     }
   });
 
@@ -126,7 +130,7 @@ describe('the service over HTTP', () => {
     const poor = await connect({ credits: 0 });
     expect(faultOf(await trigger(poor.service))).toMatchObject({ kind: 'no_credits' });
     const unknown = await connect({ automations: {} });
-    expect(faultOf(await trigger(unknown.service))).toMatchObject({ kind: 'rejected', httpStatus: 404 });
+    expect(faultOf(await trigger(unknown.service))).toMatchObject({ kind: 'not_found', httpStatus: 404 });
     for (const retryAfter of ['seconds', 'date'] as const) {
       const limited = await connect({ rateLimit: { requests: 1, window: '7s', retryAfter } });
       await trigger(limited.service);
@@ -185,5 +189,75 @@ describe('the service over HTTP', () => {
     const { service, emulator } = await connect({}, { baseUrl: 'http://service.test/gate/way/' });
     expect(faultOf(await trigger(service)).httpStatus).toBe(404);
     expect(emulator.requests[0]?.url).toMatch(/^\/gate\/way\/v0\/automation\//);
+  });
+
+  /** The service behind a wire that gives one answer to everything. */
+  function answering(answer: Partial<HttpResponse>, options: Partial<HttpServiceOptions> = {}) {
+    const requests: HttpRequest[] = [];
+    const transport: Transport = {
+      async exchange(request) {
+        requests.push(request);
+        const response = { status: 200, headers: {}, body: Buffer.from(''), truncated: false, ...answer };
+        return { kind: 'response', response };
+      },
+      destroy() {},
+    };
+    const service = createHttpService({
+      transport,
+      baseUrl: 'https://service.test/gate',
+      apiKey: 'key',
+      requestTimeoutMs: 30_000,
+      maxOutputBytes: 1000,
+      userAgent: 'test',
+      nowMs: () => 0,
+      ...options,
+    });
+    return { service, requests };
+  }
+
+  test('takes a run from the Location of an answer without a body', async () => {
+    const created = `${statusPath({ target, executionId: otherId })}`;
+    for (const location of [created, `/gate${created}`, `https://service.test/gate${created}`]) {
+      const { service } = answering({ status: 201, headers: { location } });
+      const { executionId, status, document } = goodOf(await trigger(service));
+      expect([executionId, status, document]).toEqual([
+        otherId,
+        'RUNNING',
+        { executionId: otherId, status: 'RUNNING' },
+      ]);
+    }
+    const elsewhere = created.replace(projectId, otherId);
+    for (const location of [elsewhere, `https://other.test${created}`, '/v0/jobs/7', undefined]) {
+      const { service } = answering({ status: 201, headers: { location } });
+      expect(faultOf(await trigger(service))).toMatchObject({ kind: 'unreadable' });
+    }
+  });
+
+  test('an id goes back as it came, and its case does not matter in answers', async () => {
+    const capitals = otherId.toUpperCase();
+    const text = (executionId: string) => Buffer.from(JSON.stringify({ executionId, status: 'RUNNING' }));
+    for (const [asked, answered] of [
+      [capitals, otherId],
+      [otherId, capitals],
+      [capitals, capitals],
+    ] as const) {
+      const { service, requests } = answering({ body: text(answered) });
+      expect(goodOf(await service.status({ target, executionId: asked }, signal)).executionId).toBe(answered);
+      goodOf(await service.result({ target, executionId: asked }, signal));
+      for (const { path } of requests) expect(path).toContain(`/executions/${asked}`);
+    }
+  });
+
+  test.each([
+    [undefined, 30_000],
+    [60_000, 30_000],
+    [5000, 5000],
+  ])('a call with the limit %s is over after %i ms', async (timeoutMs, expectedMs) => {
+    const { service, requests } = answering({});
+    const run = { target, executionId: otherId };
+    await service.status(run, signal, { timeoutMs });
+    await service.result(run, signal, { timeoutMs });
+    await service.trigger({ target, idempotencyKey: 'key-1', body: '{}' }, signal, { timeoutMs });
+    expect(requests.map((request) => request.timeoutMs)).toEqual([expectedMs, expectedMs, expectedMs]);
   });
 });

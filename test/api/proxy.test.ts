@@ -1,51 +1,119 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { credentialsOf, proxyFor } from '../../src/api/proxy.ts';
+import { proxyFor } from '../../src/api/proxy.ts';
 import { Problem } from '../../src/problems/problem.ts';
 
-const https = 'https://service.test';
-const http = 'http://127.0.0.1:8080';
+const service = 'https://service.test';
 const url = 'http://proxy.test:3128';
+const proxy = { origin: url, variable: 'HTTPS_PROXY' };
 
 describe('the proxy for an origin', () => {
-  test.each<[string, string, Record<string, string | undefined>, string | undefined]>([
-    ['nothing set', https, {}, undefined],
-    ['HTTPS_PROXY', https, { HTTPS_PROXY: url }, url],
-    ['https_proxy', https, { https_proxy: url }, url],
-    ['lower case before upper case', https, { https_proxy: url, HTTPS_PROXY: 'http://other.test' }, url],
-    ['an empty https_proxy hides nothing', https, { https_proxy: '', HTTPS_PROXY: url }, url],
-    ['an empty HTTPS_PROXY', https, { HTTPS_PROXY: '' }, undefined],
-    ['HTTP_PROXY is not for https', https, { HTTP_PROXY: url }, undefined],
-    ['HTTPS_PROXY is not for http', http, { HTTPS_PROXY: url }, undefined],
-    ['HTTP_PROXY', http, { HTTP_PROXY: url }, url],
-    ['http_proxy', http, { http_proxy: url }, url],
-    ['ALL_PROXY', https, { ALL_PROXY: url }, url],
-    ['the special before the general', https, { all_proxy: 'http://other.test', HTTPS_PROXY: url }, url],
-    ['no scheme', https, { HTTPS_PROXY: 'proxy.test:3128' }, url],
-    ['no scheme, with a user', https, { HTTPS_PROXY: 'u:p@proxy.test' }, 'http://u:p@proxy.test'],
-    ['an https proxy', https, { HTTPS_PROXY: 'https://proxy.test' }, 'https://proxy.test'],
-    ['an encoded password', https, { HTTPS_PROXY: 'http://u:p%40ss@proxy.test' }, 'http://u:p%40ss@proxy.test'],
-  ])('%s', (_, origin, env, expected) => expect(proxyFor(origin, env)?.url).toBe(expected));
-
-  test.each<[Record<string, string>, string]>([
-    [{}, ''],
-    [{ NO_PROXY: 'a.test,b.test' }, 'a.test,b.test'],
-    [{ no_proxy: '*' }, '*'],
-    [{ no_proxy: '', NO_PROXY: 'a.test' }, 'a.test'],
-  ])('comes with the exceptions of %j', (env, noProxy) => {
-    expect(proxyFor(https, { HTTPS_PROXY: url, ...env })).toEqual({ url, noProxy });
+  test.each<[string, Record<string, string | undefined>, object | undefined]>([
+    ['nothing set', {}, undefined],
+    ['HTTPS_PROXY', { HTTPS_PROXY: url }, proxy],
+    ['https_proxy', { https_proxy: url }, { origin: url, variable: 'https_proxy' }],
+    ['lower case before upper case', { https_proxy: url, HTTPS_PROXY: 'http://other.test' }, { origin: url }],
+    ['an empty https_proxy hides nothing', { https_proxy: '', HTTPS_PROXY: url }, proxy],
+    ['an empty HTTPS_PROXY', { HTTPS_PROXY: '' }, undefined],
+    ['HTTP_PROXY is not for https', { HTTP_PROXY: url, http_proxy: url }, undefined],
+    ['ALL_PROXY', { ALL_PROXY: url }, { origin: url, variable: 'ALL_PROXY' }],
+    ['the special before the general', { all_proxy: 'http://other.test', HTTPS_PROXY: url }, proxy],
+    ['no scheme', { HTTPS_PROXY: 'proxy.test:3128' }, proxy],
+    ['no scheme, with a user', { HTTPS_PROXY: 'u:p@proxy.test:3128' }, { ...proxy, credentials: 'u:p' }],
+    ['an https proxy', { HTTPS_PROXY: 'https://proxy.test' }, { origin: 'https://proxy.test' }],
+    ['capitals', { HTTPS_PROXY: 'HTTP://Proxy.Test:3128' }, proxy],
+    ['slashes at the end', { HTTPS_PROXY: `${url}///` }, proxy],
+    ['a path', { HTTPS_PROXY: `${url}/a/b` }, proxy],
+    ['a path without a scheme', { HTTPS_PROXY: 'proxy.test:3128/a' }, proxy],
+    ['a query and a fragment', { HTTPS_PROXY: `${url}?a=b#c` }, proxy],
+    ['blanks around it', { HTTPS_PROXY: ` ${url}\n` }, proxy],
+    ['IPv6', { HTTPS_PROXY: '[::1]:3128' }, { origin: 'http://[::1]:3128' }],
+    ['an encoded password', { HTTPS_PROXY: 'http://u:p%40ss@proxy.test:3128/' }, { ...proxy, credentials: 'u:p@ss' }],
+    ['a user alone', { HTTPS_PROXY: 'http://u@proxy.test:3128' }, { ...proxy, credentials: 'u:' }],
+    ['a password alone', { HTTPS_PROXY: 'http://:token@proxy.test:3128' }, { ...proxy, credentials: ':token' }],
+  ])('%s', (_, env, expected) => {
+    const found = proxyFor(service, env);
+    if (expected) expect(found).toMatchObject(expected);
+    else expect(found).toBeUndefined();
   });
 
   test.each([
-    ['http://proxy.test', undefined],
-    ['http://user:p%40ss@proxy.test', 'user:p@ss'],
-    ['http://user@proxy.test', 'user:'],
-    ['http://:token@proxy.test', ':token'],
-  ])('%s gives the credentials %s', (proxyUrl, expected) => {
-    expect(credentialsOf({ url: proxyUrl, noProxy: '' })).toBe(expected);
+    'http://localhost:8080',
+    'https://localhost',
+    'https://LOCALHOST.',
+    'http://a.localhost',
+    'http://127.0.0.1:8080',
+    'https://127.255.0.3',
+    'https://127.1',
+    'http://[::1]:8080',
+    'http://[::ffff:127.0.0.1]:8080',
+    'https://[0:0:0:0:0:ffff:127.9.8.7]',
+  ])('on this machine, %s, is none, whatever the environment says', (origin) => {
+    const names = ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY'].flatMap((name) => [name, name.toLowerCase()]);
+    for (const value of [url, 'socks5://proxy.test', '%']) {
+      const env = Object.fromEntries(names.map((name) => [name, value]));
+      expect(proxyFor(origin, { ...env, NO_PROXY: 'other.test' })).toBeUndefined();
+    }
+  });
+
+  test.each(['https://localhost.test', 'https://128.0.0.1', 'https://[::2]', 'https://[::ffff:128.0.0.1]'])(
+    'that is not on this machine, %s, is what the environment says',
+    (origin) => expect(proxyFor(origin, { HTTPS_PROXY: url })).toMatchObject({ origin: url }),
+  );
+
+  test.each([
+    ['*', service, true],
+    ['a.test,*', service, true],
+    ['service.test', service, true],
+    ['SERVICE.Test.', service, true],
+    ['service.test', `${service}.`, true],
+    ['test', service, true],
+    ['.service.test', 'https://a.service.test', true],
+    ['*.service.test', 'https://a.service.test', true],
+    ['service.test:443', service, true],
+    ['service.test:8443', `${service}:8443`, true],
+    ['a.test b.test service.test', service, true],
+    ['a.test , service.test', service, true],
+    ['::2', 'https://[::2]', true],
+    ['[::2]:443', 'https://[::2]', true],
+    ['10.0.0.1', 'https://10.0.0.1', true],
+    ['service.test:8443', service, false],
+    ['[::2]:8443', 'https://[::2]', false],
+    ['vice.test', service, false],
+    ['a.service.test', service, false],
+    ['.', service, false],
+    ['', service, false],
+    [',,', service, false],
+  ])('with NO_PROXY=%s for %s is left out: %s', (noProxy, origin, isLeftOut) => {
+    expect(proxyFor(origin, { HTTPS_PROXY: url, NO_PROXY: noProxy }) === undefined).toBe(isLeftOut);
+    expect(proxyFor(origin, { HTTPS_PROXY: url, no_proxy: noProxy, NO_PROXY: '' }) === undefined).toBe(isLeftOut);
+  });
+
+  test('is sought in a NO_PROXY of any text without a throw', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (noProxy) => {
+        proxyFor(service, { HTTPS_PROXY: url, NO_PROXY: noProxy });
+      }),
+    );
+  });
+
+  test('is a plain origin, or refused, whatever the variable holds', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.webUrl(), fc.webAuthority(), fc.string()), (value) => {
+        try {
+          const origin = proxyFor(service, { HTTPS_PROXY: value })?.origin;
+          return origin === undefined ? value === '' : new URL(origin).origin === origin;
+        } catch (error) {
+          return error instanceof Problem;
+        }
+      }),
+    );
   });
 
   test.each([
     'socks5://proxy.test',
+    'socks4a://u:p@proxy.test:1080',
+    'SOCKS://proxy.test',
     'ftp://proxy.test',
     '://',
     'http://',
@@ -57,12 +125,12 @@ describe('the proxy for an origin', () => {
   ])('%j is refused by name, and is not shown: it may hold a password', (value) => {
     const refusal = (env: Record<string, string>) => {
       try {
-        return proxyFor(https, env);
+        return proxyFor(service, env);
       } catch (error) {
         return error;
       }
     };
-    for (const name of ['HTTPS_PROXY', 'ALL_PROXY']) {
+    for (const name of ['HTTPS_PROXY', 'https_proxy', 'ALL_PROXY']) {
       const problem = refusal({ [name]: value });
       expect(problem).toBeInstanceOf(Problem);
       expect(problem).toMatchObject({ facts: { name: 'usage', message: expect.stringContaining(name) } });

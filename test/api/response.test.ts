@@ -1,7 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import type { Operation } from '../../src/api/classify.ts';
 import type { HttpResponse } from '../../src/api/exchange.ts';
-import { answerOf, type Operation } from '../../src/api/response.ts';
+import { answerOf } from '../../src/api/response.ts';
 import { errorReply } from '../../src/emulator/reply.ts';
 import type { ErrorShape } from '../../src/emulator/scenario.ts';
 import { deliveryOf, type FaultKind, isRetryable } from '../../src/runs/fault.ts';
@@ -45,6 +46,9 @@ const ofEvery: Row[] = [
   [429, body('runAlreadyActive'), 'throttled', 'retryable'],
   [500, body('oops'), 'unavailable', 'retryable unknown'],
   [501, '', 'rejected', 'unknown'],
+  [520, '', 'unavailable', 'retryable unknown'],
+  [527, '', 'unavailable', 'retryable unknown'],
+  [528, '', 'rejected', 'unknown'],
   [502, '<html><title>502 Bad Gateway</title>', 'unavailable', 'retryable unknown'],
   [503, body('runAlreadyActive'), 'unavailable', 'retryable unknown'],
   [504, '', 'unavailable', 'retryable unknown'],
@@ -53,7 +57,7 @@ const ofEvery: Row[] = [
   [300, '', 'redirected'],
   [301, '', 'redirected'],
   [302, '', 'redirected'],
-  [303, '', 'redirected', 'unknown'],
+  [303, '', 'redirected'],
   [304, '', 'redirected'],
   [307, '', 'redirected'],
   [308, '', 'redirected'],
@@ -71,28 +75,49 @@ const ofTrigger: Row[] = [
   [422, body('runAlreadyActive'), 'already_active'],
   [409, body('RUN_ALREADY_ACTIVE'), 'already_active'],
   [400, body('runAlreadyActive'), 'already_active'],
+  [422, '<html><title>runAlreadyActive</title>', 'already_active'],
   [422, body('invalidBody'), 'rejected'],
   [422, '', 'rejected'],
+  [422, '{"message":"no"}', 'rejected'],
   [422, body('notFound'), 'not_found'],
+  [400, body('automationNotFound'), 'not_found'],
   [404, body('notFound'), 'not_found'],
-  [404, '<html><title>404 Not Found</title>', 'rejected'],
-  [404, body('automationNotFound'), 'rejected'],
+  [404, '<html><title>404 Not Found</title>', 'not_found'],
+  [404, '', 'not_found'],
   [409, '', 'in_progress', 'retryable unknown'],
   [410, body('agentsDiscontinued'), 'rejected'],
+  [410, '<html><title>Not Found</title>', 'rejected'],
+  [410, body('NOT_FOUND'), 'not_found'],
 ];
 
-const ofLooks: Row[] = [
+const ofPolls: Row[] = [
   [422, body('notFound'), 'not_found'],
-  [422, '', 'not_found'],
-  [404, '', 'not_found'],
-  [410, '', 'not_found'],
+  [422, body('executionNotFound'), 'not_found'],
+  [422, body('RUN_NOT_FOUND'), 'not_found'],
+  [422, '{}', 'not_found'],
+  [422, '{"message":"No such execution"}', 'not_found'],
+  [422, '{"status":422,"error":"Unprocessable Entity"}', 'not_found'],
+  [422, '{"name":"UnprocessableEntityError"}', 'not_found'],
+  [422, body('invalidId'), 'rejected'],
+  [422, '{"errors":["invalidId"]}', 'rejected'],
+  [422, body('runAlreadyActive'), 'rejected'],
+  [422, '', 'unreadable', 'retryable unknown'],
+  [422, 'not found', 'unreadable', 'retryable unknown'],
+  [422, '<html><title>Request blocked</title>', 'unreadable', 'retryable unknown'],
+  [404, '', 'path_not_found'],
+  [404, '404 page not found', 'path_not_found'],
+  [404, '<html><title>404 Not Found</title>', 'path_not_found'],
+  [404, body('notFound'), 'path_not_found'],
+  [410, '', 'path_not_found'],
+  [410, body('notFound'), 'path_not_found'],
+  [400, body('notFound'), 'rejected'],
   [409, '', 'rejected'],
 ];
 
 const rows: [Operation, ...Row][] = [
   ...ofEvery.flatMap((row) => operations.map((operation) => [operation, ...row] as [Operation, ...Row])),
   ...ofTrigger.map((row) => ['trigger', ...row] as [Operation, ...Row]),
-  ...ofLooks.flatMap((row) =>
+  ...ofPolls.flatMap((row) =>
     (['status', 'result'] as const).map((operation) => [operation, ...row] as [Operation, ...Row]),
   ),
 ];
@@ -139,6 +164,33 @@ describe('an answer', () => {
     const fault = await faultOf('trigger', { status: 429, headers, text: body('tooMany', 'Slow down') });
     expect(fault).toMatchObject({ serviceCode: 'tooMany', requestId: 'req-1', retryAfterMs: 7000 });
     expect(fault.message).toBe('the service answered 429 (tooMany: Slow down)');
+  });
+
+  test.each([
+    [['7', '600', '30'], 600_000],
+    [['soon', '3'], 3000],
+    [['Sat, 21 Nov 2026 09:01:00 GMT', '5'], 60_000],
+  ])('asks for the longest of the waits %j', async (waits, expectedMs) => {
+    for (const status of [200, 404, 429]) {
+      const { retryAfterMs } = await faultOf('status', { status, headers: { 'retry-after': waits } });
+      expect(retryAfterMs).toBe(expectedMs);
+    }
+  });
+
+  test.each([200, 422])('of %i has the time by the clock of the service', async (status) => {
+    const timed = (date?: string | string[]) =>
+      answer('status', { status, text: '{"status":"RUNNING"}', headers: { date, 'retry-after': '3' } });
+    expect(await timed('Sat, 21 Nov 2026 12:00:00 GMT')).toMatchObject({ serviceTimeMs: nowMs + 3 * 3_600_000 });
+    expect(await timed(['soon', 'Sat, 21 Nov 2026 12:00:00 GMT'])).toMatchObject({
+      serviceTimeMs: nowMs + 3 * 3_600_000,
+    });
+    for (const date of [undefined, '', '2026-11-21T12:00:00Z'])
+      expect((await timed(date)).serviceTimeMs).toBeUndefined();
+  });
+
+  test('that is good may ask for a wait', async () => {
+    const good = await answer('status', { text: '{"status":"RUNNING"}', headers: { 'retry-after': '3' } });
+    expect(good).toMatchObject({ kind: 'ok', retryAfterMs: 3000 });
   });
 
   test('does not say the same word twice', async () => {

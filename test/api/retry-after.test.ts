@@ -14,6 +14,8 @@ describe('Retry-After', () => {
     ['007', 7000],
     [' 7\t', 7000],
     ['86400', 86_400_000],
+    ['5, 6', 6000],
+    ['600,7 , 8', 600_000],
     ['9999999999', 9_999_999_999_000],
   ])('%j seconds are obeyed', (value, expectedMs) => expect(wait(value)).toBe(expectedMs));
 
@@ -59,7 +61,8 @@ describe('Retry-After', () => {
     '1e3',
     '0x10',
     '5 s',
-    '5, 6',
+    '5, soon',
+    '5,',
     '٣',
     'soon',
     'NaN',

@@ -21,7 +21,7 @@ describe('an execution object', () => {
       mood: 'good',
     };
     const { mood: _, ...known } = document;
-    expect(readExecution(document)).toEqual({ ...known, executionId, document });
+    expect(readExecution(document)).toEqual({ ...known, document });
   });
 
   test.each([
@@ -68,7 +68,38 @@ describe('an execution object', () => {
   });
 });
 
+test.each([
+  ['2026-11-21T09:00:00', '2026-11-21T09:00:00Z'],
+  ['2026-11-21T09:00:00.123456', '2026-11-21T09:00:00.123456Z'],
+  ['2026-11-21T09:00', '2026-11-21T09:00Z'],
+  ['2026-11-21T09:00:00Z', '2026-11-21T09:00:00Z'],
+  ['2026-11-21T09:00:00+05:30', '2026-11-21T09:00:00+05:30'],
+  ['2026-11-21T09:00:00-0800', '2026-11-21T09:00:00-0800'],
+])('the time %s is read as %s, in every time zone', (written, read) => {
+  for (const field of ['startedAt', 'completedAt', 'createdAt'] as const) {
+    expect(readExecution({ status: 'RUNNING', [field]: written })?.[field]).toBe(read);
+  }
+  expect(readResult({ status: 'COMPLETED', completedAt: written })?.completedAt).toBe(read);
+});
+
 describe('a result object', () => {
+  test.each([
+    ['text', 'text'],
+    ['', ''],
+    [null, undefined],
+    [42, '42'],
+    [false, 'false'],
+    [['a', 1], '[\n  "a",\n  1\n]'],
+    [{ rows: [] }, '{\n  "rows": []\n}'],
+  ])('with the output %j has the text %j', (output, text) => {
+    expect(readResult({ status: 'COMPLETED', output })?.output).toBe(text);
+  });
+
+  test('loses no digit of an output that is a number', () => {
+    const document = parseJson('{"status":"COMPLETED","output":{"id":12345678901234567890}}');
+    expect(isJsonObject(document) && readResult(document)?.output).toContain('12345678901234567890');
+  });
+
   test('is read whole', () => {
     const document = {
       executionId,

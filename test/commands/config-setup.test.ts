@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { configGuide } from '../../src/commands/config-setup.ts';
+import { config as command } from '../../src/commands/config.ts';
+import type { Context } from '../../src/context.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { Problem } from '../../src/problems/problem.ts';
 import { withEmulator } from '../helpers/emulator.ts';
@@ -26,7 +27,7 @@ async function answered(answers: (string | ((url: string) => string))[], stored?
     shown += text;
   });
   const asked = () => (shown + context.err()).match(questions)?.length ?? 0;
-  const running = configGuide({}, context).catch((error: unknown) => error);
+  const running = setUp(context).catch((error: unknown) => error);
   for (const [index, answer] of answers.entries()) {
     await vi.waitUntil(() => asked() > index, { timeout: 10_000, interval: 2 });
     context.stdin.write(`${typeof answer === 'string' ? answer : answer(emulator.url)}\r`);
@@ -35,6 +36,9 @@ async function answered(answers: (string | ((url: string) => string))[], stored?
   const config = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
   return { end, url: emulator.url, config, requests: emulator.requests, shown: shown + context.err() };
 }
+
+/** `runctl config` alone. */
+const setUp = async (context: Context) => command.run?.({}, {}, context);
 
 const address = (url: string) => url;
 
@@ -89,7 +93,7 @@ test('Ctrl-C at a question leaves everything as it is', async () => {
 
 test('without a terminal nobody is asked, and the other ways are named', async () => {
   const context = createMemory({ RUNCTL_CONFIG_DIR: temporaryFolder() });
-  await expect(configGuide({}, context)).rejects.toMatchObject({
+  await expect(setUp(context)).rejects.toMatchObject({
     exitCode: 2,
     message: expect.stringContaining('set'),
   });

@@ -125,7 +125,7 @@ describe('a setting', () => {
 
   test.each([
     [requireApiKey, 'API key', ['--api-key-file <path>', 'RUNCTL_API_KEY', 'config set apiKey`']],
-    [requireBaseUrl, 'base address', ['--base-url <url>', 'RUNCTL_BASE_URL', 'config set baseUrl <url>`']],
+    [requireBaseUrl, 'base URL', ['--base-url <url>', 'RUNCTL_BASE_URL', 'config set baseUrl <url>`']],
     [requireProject, 'project', ['--project <uuid>', 'RUNCTL_PROJECT', 'config set project <uuid>`']],
   ])('that is missing is refused with the three ways to give it (%#)', async (require, name, ways) => {
     const settings = await resolve({ flags: {}, env: {}, profile: {} });
@@ -137,15 +137,15 @@ describe('a setting', () => {
     }
   });
 
-  test.each(['99ms', '11m', '30', '30 s', '', 'x'])('of %j is no per-request limit', async (requestTimeout) => {
+  test.each(['99ms', '11m', '30', '30 s', '', 'x'])('of %j is no request timeout', async (requestTimeout) => {
     const settings = await resolve({ flags: { requestTimeout }, env: {}, profile: {} });
-    expect(() => requireRequestTimeoutMs(settings)).toThrow('the per-request limit (flag --request-timeout) is not');
+    expect(() => requireRequestTimeoutMs(settings)).toThrow('the request timeout (flag --request-timeout) is not');
   });
 
   test.each([
     ['100ms', 100],
     ['10m', 600_000],
-  ])('of %s is a per-request limit', async (requestTimeout, ms) => {
+  ])('of %s is a request timeout', async (requestTimeout, ms) => {
     const settings = await resolve({ flags: { requestTimeout }, env: {}, profile: {} });
     expect(requireRequestTimeoutMs(settings)).toBe(ms);
   });
@@ -202,6 +202,66 @@ describe('the profile', () => {
   test('default need not be there', async () => {
     const memory = createMemory({ RUNCTL_CONFIG_DIR: withFile({ profiles: {} }) });
     expect((await resolveSettings({ profile: 'default' }, memory)).profile.value).toBe('default');
+  });
+});
+
+describe('the API key of a profile', () => {
+  const apiKey = 'test-key-123';
+  const resolveWith = (profile: Record<string, string>, flags: SettingFlags, env = {}) =>
+    resolve({ flags, env, profile: { apiKey, ...profile } });
+
+  test.each([
+    ['https://a.example', 'https://a.example'],
+    ['https://a.example', 'https://A.EXAMPLE:443/v0/'],
+    ['https://a.example/gate', 'https://a.example/gate//'],
+    ['http://localhost:8080/v0', 'http://localhost:8080'],
+  ])('that is stored with %s goes to %s', async (baseUrl, inForce) => {
+    expect(requireApiKey(await resolveWith({ baseUrl }, { baseUrl: inForce }))).toBe(apiKey);
+    expect(requireApiKey(await resolveWith({ baseUrl }, {}, { RUNCTL_BASE_URL: inForce }))).toBe(apiKey);
+    expect(requireApiKey(await resolveWith({ baseUrl }, {}))).toBe(apiKey);
+  });
+
+  test.each([
+    ['another scheme', 'https://localhost', 'http://localhost'],
+    ['another host', 'https://a.example', 'https://b.example'],
+    ['a host below it', 'https://a.example', 'https://x.a.example'],
+    ['another port', 'https://a.example', 'https://a.example:8443'],
+    ['a longer path prefix', 'https://a.example', 'https://a.example/gate'],
+    ['another path prefix', 'https://a.example/gate', 'https://a.example/Gate'],
+  ])('does not go to %s, and the refusal names both base URLs', async (_, baseUrl, inForce) => {
+    for (const [flags, env, source] of [
+      [{ baseUrl: inForce }, {}, 'flag --base-url'],
+      [{}, { RUNCTL_BASE_URL: inForce }, 'RUNCTL_BASE_URL'],
+    ] as const) {
+      const settings = await resolveWith({ baseUrl }, flags, env);
+      const { value, problem } = settings.apiKey;
+      expect([value, problem?.exitCode]).toEqual([undefined, 2]);
+      expect(problem?.message).toMatch(/^the API key of profile "default" in /);
+      expect(problem?.message.endsWith(` is for ${baseUrl}, and is not sent to ${inForce} (${source})`)).toBe(true);
+      for (const way of ['--api-key-file', 'RUNCTL_API_KEY', '--profile']) expect(problem?.facts.hint).toContain(way);
+      expect(() => requireApiKey(settings)).toThrow(problem);
+    }
+  });
+
+  test('that has no base URL beside it goes nowhere', async () => {
+    const { problem } = (await resolveWith({}, { baseUrl: 'https://b.example' })).apiKey;
+    expect(problem).toMatchObject({
+      exitCode: 2,
+      message: expect.stringMatching(/no base URL stored beside it.*b\.ex/),
+    });
+    expect(problem?.facts.hint).toContain('runctl config set baseUrl <url> --profile default');
+  });
+
+  test('goes nowhere if the base URL beside it is refused, which is not quoted', async () => {
+    const { problem } = (await resolveWith({ baseUrl: 'https://u:pw@a.example' }, { baseUrl: 'https://a.example' }))
+      .apiKey;
+    expect(problem).toMatchObject({ exitCode: 2, message: expect.stringContaining('profile "default"') });
+    expect(problem?.message).not.toContain('pw');
+  });
+
+  test('is refused for no base URL where another API key is in force', async () => {
+    const env = { RUNCTL_API_KEY: 'key-of-variable', RUNCTL_BASE_URL: 'https://b.example' };
+    expect(requireApiKey(await resolveWith({ baseUrl: 'https://a.example' }, {}, env))).toBe('key-of-variable');
   });
 });
 

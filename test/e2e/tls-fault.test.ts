@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { type Certificate, createAuthority, createCertificate, daysFromNow } from '../helpers/certificates.ts';
 import { exchange } from '../helpers/exchange.ts';
 import { exchangeInProcess } from '../helpers/exchange-process.ts';
-import { listen, startFaultyServer } from '../helpers/faulty-server.ts';
+import { freePort, listen, startFaultyServer } from '../helpers/faulty-server.ts';
 import { startProxy } from '../helpers/proxies.ts';
 import { ampleLimitMs, shortLimitMs } from '../helpers/real-time.ts';
 import { trustedAuthority } from '../helpers/trusted-authority.ts';
@@ -59,7 +59,7 @@ describe('over TLS', () => {
       'for another host',
       () => createCertificate({ issuer: authority, hosts: ['other.test'] }),
       /is for another host$/,
-      /base address/,
+      /base URL/,
     ],
     ['self-signed', () => createCertificate(), /is self-signed$/, /NODE_EXTRA_CA_CERTS/],
     [
@@ -117,50 +117,80 @@ describe('over TLS', () => {
   });
 });
 
-describe('through a proxy to https', () => {
+/** A proxy as the variable of a test names it. */
+const through = (origin: string, credentials?: string) => ({ origin, credentials, variable: 'https_proxy' });
+
+describe('through a proxy', () => {
   test.each([
-    ['without credentials', undefined, ''],
-    ['with credentials', 'user:p@ss word', 'user:p%40ss%20word@'],
-    ['with a user alone', 'user:', 'user@'],
-  ])(
-    'the request goes by a tunnel %s, and its headers are not the proxy’s to see',
-    async (_, credentials, userInfo) => {
-      const { origin, port, requests } = await startService(good());
-      const proxy = await startProxy({ credentials });
-      const url = proxy.url.replace('//', `//${userInfo}`);
-      expect(await exchange({ origin, proxy: { url, noProxy: '' } })).toMatchObject({ status: 201 });
-      expect(proxy.requests.map(({ line }) => line)).toEqual([`CONNECT 127.0.0.1:${port}`]);
-      expect(requests).toEqual(['POST /v0/x']);
-    },
-  );
+    ['without credentials', undefined],
+    ['with credentials', 'user:p@ss word'],
+    ['with a user alone', 'user:'],
+  ])('the request goes by a tunnel %s, and its headers are not the proxy’s to see', async (_, credentials) => {
+    const { origin, port, requests } = await startService(good());
+    const proxy = await startProxy({ credentials });
+    expect(await exchange({ origin, proxy: through(proxy.url, credentials) })).toMatchObject({ status: 201 });
+    expect(proxy.requests.map(({ line }) => line)).toEqual([`CONNECT 127.0.0.1:${port}`]);
+    expect(requests).toEqual(['POST /v0/x']);
+  });
 
   test('a certificate is checked behind it too', async () => {
     const { origin, requests } = await startService(createCertificate());
     const { url } = await startProxy();
-    const { fault } = await exchange({ origin, proxy: { url, noProxy: '' } });
+    const { fault } = await exchange({ origin, proxy: through(url) });
     expect(fault).toMatchObject({ kind: 'untrusted', message: expect.stringMatching(/self-signed$/) });
     expect(requests).toEqual([]);
   });
 
   test.each([
-    ['wants credentials', { credentials: 'a:b' }, 'proxy_refused', /the proxy wants other credentials \(407\)/],
+    ['wants credentials', { credentials: 'a:b' }, 'proxy_refused', /wants other credentials \(407\)$/],
+    ['says so in the words of tinyproxy', { refuse: 401 }, 'proxy_refused', /wants other credentials \(401\)$/],
+    ['forbids it', { refuse: 403 }, 'proxy_refused', /does not allow connections to 127\.0\.0\.1:\d+ \(403\)$/],
+    ['cannot reach the service', { refuse: 502 }, 'unreachable', /did not connect to 127\.0\.0\.1:\d+ \(502\)$/],
     [
-      'says so in the words of tinyproxy',
-      { refuse: 401 },
-      'proxy_refused',
-      /the proxy wants other credentials \(401\)/,
+      'hangs',
+      { hang: true },
+      'unreachable',
+      /^no connection to 127\.0\.0\.1:\d+ through .* within 0\.3 s$|said nothing/,
     ],
-    ['forbids it', { refuse: 403 }, 'proxy_refused', /the proxy does not allow connections to .*\(403\)/],
-    ['cannot reach the service', { refuse: 502 }, 'unreachable', /the proxy answered 502 instead of connecting/],
-    ['hangs', { hang: true }, 'unreachable', /no connection to .* within 0\.3 s|said nothing/],
   ] as const)('a proxy that %s was given nothing of the request', async (_, options, kind, message) => {
     const { origin, requests } = await startService(good());
     const { url } = await startProxy(options);
     const timeoutMs = 'hang' in options ? onlyLimitMs : undefined;
-    const report = await exchange({ origin, proxy: { url, noProxy: '' }, timeoutMs });
+    const report = await exchange({ origin, proxy: through(url), timeoutMs });
     expect(report).toMatchObject({ sent: false, fault: { kind } });
     expect(report.fault?.message).toMatch(message);
+    expect(report.fault?.message).toContain(`the proxy ${new URL(url).host} (https_proxy)`);
     expect(report.tookMs).toBeLessThan(ampleLimitMs);
+    expect(requests).toEqual([]);
+  });
+
+  test.each<[string, () => Promise<string>, RegExp]>([
+    [
+      'is not there',
+      async () => `http://127.0.0.1:${await freePort()}`,
+      /^nothing listens at the proxy 127\.0\.0\.1:\d+ /,
+    ],
+    [
+      'has an unknown name',
+      async () => 'http://no-such-proxy.invalid:3128',
+      /the (name )?proxy no-such-proxy\.invalid:3128 \(https_proxy\)/,
+    ],
+    [
+      'resets the connection',
+      async () => (await startFaultyServer((socket) => socket.resetAndDestroy())).origin,
+      /^the proxy 127\.0\.0\.1:\d+ \(https_proxy\) (reset|closed) the connection$/,
+    ],
+    [
+      'does not speak https, though its address says so',
+      async () => `https://127.0.0.1:${await listen(createHttpServer())}`,
+      /^the proxy 127\.0\.0\.1:\d+ \(https_proxy\) does not speak https$/,
+    ],
+  ])('a proxy that %s is named, with its variable', async (_, start, message) => {
+    const { origin, requests } = await startService(good());
+    const report = await exchange({ origin, proxy: through(await start()) });
+    expect(report).toMatchObject({ sent: false, fault: { hint: expect.stringContaining('https_proxy') } });
+    expect(report.fault?.message).toMatch(message);
+    expect(report.fault?.message).not.toContain(new URL(origin).host);
     expect(requests).toEqual([]);
   });
 
@@ -170,7 +200,7 @@ describe('through a proxy to https', () => {
     const order = {
       origin,
       method,
-      proxy: { url: proxy.url, noProxy: '' },
+      proxy: through(proxy.url),
       timeoutMs: onlyLimitMs,
       connectTimeoutMs: ampleLimitMs,
     };
@@ -180,54 +210,6 @@ describe('through a proxy to https', () => {
     expect(proxy.requests).toHaveLength(1);
     expect(requests).toEqual([]);
   });
-});
-
-describe('through a proxy to http', () => {
-  const startPlain = async () => {
-    const requests: string[] = [];
-    const server = createHttpServer((request, response) => {
-      requests.push(`${request.method} ${request.url}`);
-      response.writeHead(201).end('{}');
-    });
-    const port = await listen(server);
-    return { origin: `http://127.0.0.1:${port}`, requests };
-  };
-
-  test.each(['user:secret', 'user:', ':secret', undefined])(
-    'the request is forwarded, with the credentials %s',
-    async (credentials) => {
-      const { origin, requests } = await startPlain();
-      const proxy = await startProxy({ credentials });
-      const url = credentials ? proxy.url.replace('//', `//${credentials}@`) : proxy.url;
-      expect(await exchange({ origin, proxy: { url, noProxy: '' } })).toMatchObject({ status: 201 });
-      expect(proxy.requests).toMatchObject([{ line: `POST ${origin}/v0/x`, headers: { host: new URL(origin).host } }]);
-      expect(requests).toEqual(['POST /v0/x']);
-    },
-  );
-
-  test('a proxy that wants credentials acted on nothing', async () => {
-    const { origin, requests } = await startPlain();
-    const { url } = await startProxy({ credentials: 'a:b' });
-    const { fault } = await exchange({ origin, proxy: { url, noProxy: '' } });
-    expect(fault).toMatchObject({ kind: 'proxy_refused', hint: expect.any(String) });
-    expect(requests).toEqual([]);
-  });
-
-  test('a 502 of the proxy is an answer like any other', async () => {
-    const { origin } = await startPlain();
-    const { url } = await startProxy({ refuse: 502 });
-    expect(await exchange({ origin, proxy: { url, noProxy: '' } })).toMatchObject({ status: 502 });
-  });
-
-  test.each(['*', '127.0.0.1', 'other.test, 127.0.0.1', 'other.test 127.0.0.1'])(
-    'NO_PROXY %j goes around it',
-    async (noProxy) => {
-      const { origin } = await startPlain();
-      const proxy = await startProxy();
-      expect(await exchange({ origin, proxy: { url: proxy.url, noProxy } })).toMatchObject({ status: 201 });
-      expect(proxy.requests).toEqual([]);
-    },
-  );
 });
 
 describe('after destroy', () => {
@@ -252,7 +234,7 @@ describe('after destroy', () => {
   test('nothing of a proxy that hangs keeps the process', async () => {
     const { origin } = await startService(good());
     const { url } = await startProxy({ hang: true });
-    const report = await exchangeInProcess({ origin, proxy: { url, noProxy: '' }, timeoutMs: onlyLimitMs });
+    const report = await exchangeInProcess({ origin, proxy: through(url), timeoutMs: onlyLimitMs });
     expect(report).toMatchObject({ sent: false, fault: { kind: 'unreachable' } });
     expect(report.lastedMs).toBeLessThan(report.atOnceMs);
   });

@@ -33,5 +33,5 @@ export async function exchange(order: ExchangeOrder): Promise<ExchangeReport> {
   transport.destroy();
   if (ended.kind === 'response') return { status: ended.response.status, body: ended.response.body.toString(), tookMs };
   const { host } = new URL(order.origin);
-  return { sent: ended.failure.sent, fault: faultOf(ended.failure, { host, timeoutMs }), tookMs };
+  return { sent: ended.failure.sent, fault: faultOf(ended.failure, { host, timeoutMs, proxy: options.proxy }), tookMs };
 }

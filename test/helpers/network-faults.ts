@@ -34,12 +34,15 @@ export const networkFaults: Record<string, () => Promise<FaultyService>> = {
   'proxy 403': () => proxied({ refuse: 403 }),
   'proxy 502': () => proxied({ refuse: 502 }),
   'proxy refused': async () => {
-    const { env } = await tls({ issuer: trustedAuthority() });
-    return { env: { ...env, HTTPS_PROXY: `http://127.0.0.1:${await freePort()}` }, requests: () => undefined };
+    const proxy = `http://127.0.0.1:${await freePort()}`;
+    return { env: { ...at(beyondProxy), HTTPS_PROXY: proxy }, requests: () => undefined };
   },
 };
 
 const at = (url: string) => ({ RUNCTL_BASE_URL: url });
+
+// Loopback would not be reached through a proxy.
+const beyondProxy = 'https://service.test';
 
 async function tls(options: CertificateOptions): Promise<FaultyService> {
   const server = createTlsServer(createCertificate(options), (_request, response) => void response.end('{}'));
@@ -50,9 +53,9 @@ async function tls(options: CertificateOptions): Promise<FaultyService> {
 }
 
 async function proxied(options: ProxyOptions): Promise<FaultyService> {
-  const [{ env }, proxy] = await Promise.all([tls({ issuer: trustedAuthority() }), startProxy(options)]);
+  const proxy = await startProxy(options);
   const url = proxy.url.replace('//', '//user:proxy-password-2@');
-  return { env: { ...env, HTTPS_PROXY: url }, requests: () => proxy.requests.length };
+  return { env: { ...at(beyondProxy), HTTPS_PROXY: url }, requests: () => proxy.requests.length };
 }
 
 function countConnections(server: { on(event: 'connection', act: () => void): unknown }): () => number {

@@ -1,8 +1,9 @@
+import { statusPath } from '../../src/api/endpoints.ts';
 import type { Exchange, ExchangeFailure, HttpRequest, Transport } from '../../src/api/exchange.ts';
 import { createHttpService } from '../../src/api/http-service.ts';
 import { parseDuration } from '../../src/runs/duration.ts';
 import type { Service } from '../../src/runs/service.ts';
-import { executionId } from './scripted-service.ts';
+import { executionId, run } from './scripted-service.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
 export interface ScriptedTransport {
@@ -43,12 +44,19 @@ const bodies: Record<string, string> = {
   active: '{"code":"runAlreadyActive"}',
   'active-id': JSON.stringify({ code: 'runAlreadyActive', executionId }),
   missing: '{"code":"notFound"}',
+  code: '{"code":"invalidId"}',
+  run: '',
   huge: 'x',
 };
 
 /**
+<<<<<<< HEAD:test/helpers/wire.ts
+ * The service behind a wire that answers from a script of words, the last one for ever: `RUNNING` (or any state in
+ * capitals) is a good answer, `502` a status, `502-html` the same with a body, `303-run` with a `Location`, `429;7` with `Retry-After: 7`
+=======
  * The service behind a transport that answers from a script of words, the last one for ever: `RUNNING` (or any state in
  * capitals) is a good answer, `502` a status, `502-html` the same with a body, `429;7` with `Retry-After: 7`
+>>>>>>> main:test/helpers/scripted-transport.ts
  * (`429;date30` with a date 30 s ahead), `reset` and its like a failure without an answer. `asleep8h` and `stopped8h`
  * are no answers: the machine sleeps, or the process is stopped, a moment after the answer before.
  */
@@ -75,6 +83,7 @@ export function scriptedTransport(script: string, clock: VirtualClock): Scripted
   const service = createHttpService({
     transport,
     baseUrl: 'https://service.test',
+    proxy: { origin: 'http://proxy.test:3128', variable: 'HTTPS_PROXY' },
     apiKey: 'key',
     requestTimeoutMs: 30_000,
     maxOutputBytes: 1000,
@@ -97,6 +106,7 @@ function exchangeOf(word: string, clock: VirtualClock): Exchange {
   const date = new Date(clock.nowMs()).toUTCString();
   const until = dated && new Date(clock.nowMs() + Number(dated[1]) * 1000).toUTCString();
   const headers: Record<string, string> = wait === undefined ? { date } : { date, 'retry-after': until ?? wait };
+  if (body === 'run') headers.location = statusPath(run);
   return responseOf(Number(status), text, headers, body === 'huge');
 }
 

@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
+import { statusPath } from '../../src/api/endpoints.ts';
 import { type FaultyService, startFaultyServer, wireAnswer } from './faulty-server.ts';
 import { gzipBomb } from './gzip-bomb.ts';
-import { executionId } from './scripted-service.ts';
+import { executionId, run } from './scripted-service.ts';
 
 /** What a server does with a request that it has read. */
 export type ServerFault = (socket: Socket) => void;
@@ -51,6 +52,7 @@ export const serverFaults: Record<string, ServerFault> = {
   // RFC 8446 §6: level fatal, protocol_version.
   'TLS alert': (socket) => socket.end(Buffer.from([0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x46])),
   redirect: answer(302, '', 'location: https://elsewhere.invalid/login'),
+  'redirect to a run': answer(302, '', `location: ${statusPath(run)}`),
   'see other': answer(303, '', 'location: /v0/elsewhere'),
 };
 

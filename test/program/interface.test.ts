@@ -28,7 +28,7 @@ describe('what the service does', () => {
     expect(code).toBe(0);
   });
 
-  test.each(['', '/', '/v0', '/v0/'])('the base address may end in "%s"', async (ending) => {
+  test.each(['', '/', '/v0', '/v0/'])('the base URL may end in "%s"', async (ending) => {
     const { env } = await withEmulator({});
     const { code } = await runProgram(['trigger', 'nightly'], {
       env: { ...env, RUNCTL_BASE_URL: `${env.RUNCTL_BASE_URL}${ending}` },
@@ -227,6 +227,7 @@ describe('authentication', () => {
 
 describe('errors', () => {
   const shapes = ['flat', 'string', 'nested', 'list', 'problem', 'data', 'text', 'html', 'empty'] as const;
+  const pages = new Set<(typeof shapes)[number]>(['text', 'html', 'empty']);
 
   test.each(shapes.filter((shape) => !['html', 'empty'].includes(shape)))(
     '422 runAlreadyActive is known in a %s body',
@@ -246,13 +247,23 @@ describe('errors', () => {
     expect((await runProgram(['trigger', 'nightly'], { env })).code).toBe(11);
   });
 
-  test.each(shapes)('an unknown run is 6 with a %s body', async (errorShape) => {
+  test.each(shapes.filter((shape) => !pages.has(shape)))('an unknown run is 6 with a %s body', async (errorShape) => {
     const { env } = await withEmulator({ errorShape });
     for (const command of ['status', 'result', 'watch']) {
       const { code } = await runProgram([command, unknownId, '--automation', 'nightly'], { env });
       expect(code).toBe(6);
     }
     expect((await runProgram(['agent', 'status', agentId, unknownId], { env })).code).toBe(6);
+  });
+
+  test.each([...pages])('a 422 that is no JSON (%s body) says nothing of a run: 10 at last', async (errorShape) => {
+    const { env, clock } = await withEmulator({ errorShape });
+    for (const command of ['status', 'result', 'watch']) {
+      const argv = [command, unknownId, '--automation', 'nightly', '--give-up-after', '2s'];
+      const { code, stderr } = await runProgram(argv, { env, clock });
+      expect(code).toBe(10);
+      expect(stderr).toContain('the 422 answer is no JSON');
+    }
   });
 
   test('402 is 8', async () => {
@@ -296,7 +307,7 @@ describe('limits', () => {
   });
 });
 
-test('every request begins with /v0, after the prefix of the base address', async () => {
+test('every request begins with /v0, after the prefix of the base URL', async () => {
   const { env, emulator } = await withEmulator({});
   await runProgram(['trigger', 'nightly'], { env: { ...env, RUNCTL_BASE_URL: `${emulator.url}/tenant` } });
   await runProgram(['trigger', 'nightly'], { env });

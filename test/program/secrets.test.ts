@@ -110,8 +110,12 @@ describe('the key', () => {
     ['given as a flag that does not exist', ['status', `--api-key=${key}`], {}],
     ['with a line break in it', ['status'], { RUNCTL_API_KEY: `${key}\n${key}` }],
     ['with a character that no header carries', ['status'], { RUNCTL_API_KEY: `${key}\u{1F511}` }],
-    ['in the base address', ['status'], { RUNCTL_BASE_URL: `https://user:${encodeURIComponent(key)}@x.test` }],
-    ['in a proxy address', ['status', executionId], { HTTP_PROXY: `socks5://u:${encodeURIComponent(key)}@x` }],
+    ['in the base URL', ['status'], { RUNCTL_BASE_URL: `https://user:${encodeURIComponent(key)}@x.test` }],
+    [
+      'in a proxy address',
+      ['status', executionId],
+      { RUNCTL_BASE_URL: 'https://service.test', HTTPS_PROXY: `socks5://u:${encodeURIComponent(key)}@x` },
+    ],
   ])('%s is refused without being shown', async (_, args, env) => {
     const ended = await runProgram([...args, '--json'], { env: environment({ ...atNowhere, ...env }) });
     expect(ended.code).toBe(2);

@@ -11,7 +11,7 @@ refused: nothing listens                         10    no       yes             
 refused: a wrong argument                        2     no       no              0
 refused: no credits                              8     no       no              0
 refused: the key                                 7     no       no              0
-refused: no such automation                      11    no       no              0
+refused: no such automation                      6     no       no              0
 refused: too many requests                       9     no       yes             0
 refused: a wrong request                         11    no       no              0
 refused: an active run                           5     no       yes             0

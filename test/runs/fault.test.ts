@@ -20,7 +20,9 @@ describe('what follows from a fault', () => {
     ['already_active', 422, 'refused', false],
     ['in_progress', 409, 'unknown', true],
     ['redirected', 302, 'refused', false],
-    ['redirected', 303, 'unknown', false],
+    ['redirected', 303, 'refused', false],
+    ['redirected_to_run', 302, 'unknown', false],
+    ['path_not_found', 404, 'refused', false],
     ['rejected', 400, 'refused', false],
     ['rejected', 501, 'unknown', false],
     ['interrupted', undefined, 'not_sent', false],
@@ -38,7 +40,7 @@ describe('a watch', () => {
   const isTolerated = (kind: FaultKind, isSeen: boolean, httpStatus?: number, triggeredAtMs?: number) =>
     isToleratedWhileWatching(fault(kind, { httpStatus }).fault, { isSeen, nowMs, triggeredAtMs });
 
-  test.each<FaultKind>(['untrusted', 'broken_tls', 'proxy_refused', 'redirected', 'too_large'])(
+  test.each<FaultKind>(['untrusted', 'broken_tls', 'proxy_refused', 'redirected', 'too_large', 'path_not_found'])(
     'tolerates %s once the run was seen, not before',
     (kind) => {
       expect([false, true].map((isSeen) => isTolerated(kind, isSeen))).toEqual([false, true]);
@@ -56,5 +58,6 @@ describe('a watch', () => {
   test('tolerates that the service does not find a run for 30 s after its trigger', () => {
     const triggered = [nowMs - 29_999, nowMs - 30_000];
     expect(triggered.map((atMs) => isTolerated('not_found', false, 422, atMs))).toEqual([true, false]);
+    expect(triggered.map((atMs) => isTolerated('path_not_found', false, 404, atMs))).toEqual([true, false]);
   });
 });

@@ -23,21 +23,28 @@ const rowsOf = (table: string) =>
  */
 const meanings = `
 answer                    | trigger          | trigger in doubt | status        | watch         | result of a watch
-200-html 200-empty        | ~outcome_unknown | ~outcome_unknown | ~bad_response | ~unavailable  | ~result_unavailable
-200-list 204-empty        | ~outcome_unknown | ~outcome_unknown | ~bad_response | ~unavailable  | ~result_unavailable
-200-other 200-typed       | ~outcome_unknown | ~outcome_unknown | ~bad_response | ~unavailable  | ~result_unavailable
-205-299                   | ~outcome_unknown | ~outcome_unknown | ~bad_response | ~unavailable  | ~result_unavailable
+200-html 200-empty        | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
+200-list 204-empty        | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
+200-other 200-typed       | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
+205-299                   | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
 201-no-id                 | ~outcome_unknown | ~outcome_unknown | ok            |               |
-201-no-status             | ok               | ok               | ~bad_response | ~unavailable  | ~result_unavailable
-200-another               | ok               | ok               | ~bad_response | ~unavailable  | ~result_unavailable
+201-no-status             | ok               | ok               | ~unavailable  | ~unavailable  | ~result_unavailable
+201-run 202-run           | ok               | ok               | ~unavailable  | ~unavailable  | ~result_unavailable
+200-another               | ok               | ok               | ~unavailable  | ~unavailable  | ~result_unavailable
 200-huge                  | outcome_unknown  | outcome_unknown  | bad_response  | ~unavailable  | result_unavailable
-300-302 304-399           | bad_response     | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
-303                       | outcome_unknown  | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
+300-399                   | bad_response     | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
+301-run 302-run 303-run   | outcome_unknown  | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
+307-run 308-run 399-run   | outcome_unknown  | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
 400                       | bad_response     | outcome_unknown  | bad_response  | bad_response  | result_unavailable
 401 403                   | unauthorized     | outcome_unknown  | unauthorized  | unauthorized  | result_unavailable
 402                       | no_credits       | outcome_unknown  | no_credits    | no_credits    | result_unavailable
-404 410 422               | bad_response     | outcome_unknown  | not_found     | not_found     | result_unavailable
-404-missing 422-missing   | not_found        | outcome_unknown  | not_found     | not_found     | result_unavailable
+404 404-html 404-missing  | not_found        | outcome_unknown  | not_found     | ~unavailable  | ~result_unavailable
+410 410-html              | bad_response     | outcome_unknown  | not_found     | ~unavailable  | ~result_unavailable
+410-missing               | not_found        | outcome_unknown  | not_found     | ~unavailable  | ~result_unavailable
+422-missing               | not_found        | outcome_unknown  | not_found     | not_found     | result_unavailable
+422-other 422-list        | bad_response     | outcome_unknown  | not_found     | not_found     | result_unavailable
+422 422-html              | bad_response     | outcome_unknown  | ~unavailable  | ~unavailable  | ~result_unavailable
+422-code                  | bad_response     | outcome_unknown  | bad_response  | bad_response  | result_unavailable
 405-406                   | bad_response     | outcome_unknown  | bad_response  | bad_response  | result_unavailable
 407                       | unavailable      | outcome_unknown  | unavailable   | ~unavailable  | ~result_unavailable
 408 425                   | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
@@ -49,7 +56,8 @@ answer                    | trigger          | trigger in doubt | status        
 430-499                   | bad_response     | outcome_unknown  | bad_response  | bad_response  | result_unavailable
 500 502-504 502-html      | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
 503-active                | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
-501 505-599               | outcome_unknown  | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
+520-527                   | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
+501 505-519 528-599       | outcome_unknown  | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
 unresolvable refused      | ~unavailable     | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
 unreachable proxy-502     | ~unavailable     | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
 connect-timeout           | ~unavailable     | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
@@ -147,14 +155,19 @@ watch   | timeout 25s              | RUNNING 429;14 COMPLETED COMPLETED         
 watch   | timeout 25s              | RUNNING 429;16                                | 10                                | watch_timeout
 watch   | timeout 1m, chance 1     | RUNNING COMPLETED 502 502 COMPLETED           | 10 0 0.5 1                        | ok
 watch   | chance 1                 | COMPLETED RUNNING RUNNING COMPLETED           | 0 0.5 1                           | ok
-watch   | chance 1                 | FAILED 404                                    | 0                                 | result_unavailable
+watch   | chance 1                 | FAILED 422-missing                            | 0                                 | result_unavailable
+watch   | chance 1                 | FAILED 404 404-html FAILED                    | 0 0.5 1                           | run_failed
+watch   | chance 1                 | RUNNING 404-html 404 410 COMPLETED COMPLETED  | 10 0.5 1 2 0                      | ok
+watch   | giveUpAfter 2s, chance 1 | RUNNING 404-html                              | 10 0.5 1 0.5                      | unavailable
 watch   | giveUpAfter 2s, chance 1 | FAILED RUNNING                                | 0 0.5 1 0.5                       | result_unavailable
 watch   |                          | FAILED COMPLETED                              | 0                                 | run_failed
 watch   | own, chance 1            | 404 404 404 RUNNING COMPLETED COMPLETED       | 0.5 1 2 10 0                      | ok
 watch   | own, chance 1            | 404                                           | 0.5 1 2 4 8 15                    | not_found
+watch   | own, chance 1            | 422-missing                                   | 0.5 1 2 4 8 15                    | not_found
 watch   | own, chance 1            | COMPLETED 404 404 COMPLETED                   | 0 0.5 1                           | ok
-watch   | own                      | RUNNING RUNNING RUNNING RUNNING 404           | 10 10 10 10                       | not_found
+watch   | own                      | RUNNING RUNNING RUNNING RUNNING 422-missing   | 10 10 10 10                       | not_found
 watch   |                          | 404                                           |                                   | not_found
+watch   |                          | 422-missing                                   |                                   | not_found
 watch   |                          | 401                                           |                                   | unauthorized
 watch   |                          | expired                                       |                                   | unavailable
 watch   |                          | proxy-407                                     |                                   | unavailable

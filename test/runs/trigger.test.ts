@@ -80,7 +80,7 @@ function began(afterMs: number, fields: Partial<Execution> = {}, id = executionI
   const nowMs = createVirtualClock().nowMs();
   const createdAt = new Date(nowMs + afterMs).toISOString();
   const execution = { executionId: id, status: 'RUNNING', createdAt, document: {}, ...fields };
-  return { kind: 'ok', value: execution, serviceNowMs: nowMs };
+  return { kind: 'ok', value: execution, serviceTimeMs: nowMs };
 }
 
 const conflict = fault('already_active', { httpStatus: 422 });

@@ -18,7 +18,7 @@ function answerOf(beganAfterMs: number, fields: Partial<DatedAnswer> = {}): Date
   const moment = at(120 * second);
   return {
     beganAtMs: service + beganAfterMs,
-    serviceNowMs: service + 120 * second,
+    serviceTimeMs: service + 120 * second,
     sent: moment,
     received: moment,
     ...fields,
@@ -45,7 +45,7 @@ describe('the run that a conflict names', () => {
 
   test.each<[string, Partial<DatedAnswer>]>([
     ['no time', { beganAtMs: undefined }],
-    ['no Date', { serviceNowMs: undefined }],
+    ['no Date', { serviceTimeMs: undefined }],
   ])('is of unknown owner where the answer has %s', (_, fields) => {
     expect(whoseRun(attempts, answerOf(0, fields))).toBe('unknown');
   });
@@ -105,7 +105,7 @@ function worldOf({ askedMs, tookMs, readAt, beganMs, lastMs, stepMs, stood }: Qu
   const dateMs = Math.floor((service + askedMs + readAt * tookMs) / second) * second;
   const answer: DatedAnswer = {
     beganAtMs: service + beganMs,
-    serviceNowMs: dateMs,
+    serviceTimeMs: dateMs,
     sent: later(askedMs),
     received: later(askedMs + tookMs),
   };

@@ -70,7 +70,7 @@ function dated(clock: { nowMs(): number }, beganMs: number): Answer<Execution> {
   return {
     kind: 'ok',
     value: { executionId, status: 'RUNNING', createdAt, document: {} },
-    serviceNowMs: clock.nowMs(),
+    serviceTimeMs: clock.nowMs(),
   };
 }
 

@@ -49,7 +49,7 @@ test('a run that began before the one that a lost answer may have started is a p
   const { trigger, journal, clock } = createTriggerHarness();
   const createdAt = new Date(clock.nowMs() - 3_600_000).toISOString();
   const value = { executionId, status: 'RUNNING', createdAt, document: {} };
-  const status = { kind: 'ok', value, serviceNowMs: clock.nowMs() } as const;
+  const status = { kind: 'ok', value, serviceTimeMs: clock.nowMs() } as const;
   const { problem } = await trigger({ trigger: [fault('lost'), conflict()], status: [status] });
   expect(problem?.facts).toMatchObject({ name: 'already_active', started: 'no' });
   expect(journal().unresolvedTriggers({ baseUrl })).toEqual([]);
@@ -118,8 +118,8 @@ test('a refusal for an active run names it in full, as far as this machine knows
 
 test('a trigger of what is not there says what to check', async () => {
   const { trigger } = createTriggerHarness();
-  const { problem } = await trigger({ trigger: [fault('rejected', { httpStatus: 404 })] });
-  expect(problem?.facts).toMatchObject({ name: 'bad_response', hint: expect.stringContaining('runctl config list') });
+  const { problem } = await trigger({ trigger: [fault('not_found', { httpStatus: 404 })] });
+  expect(problem?.facts).toMatchObject({ name: 'not_found', hint: expect.stringContaining('runctl config list') });
 });
 
 test('a key of unknown outcome that is older than a day is not sent', async () => {

@@ -34,17 +34,18 @@ early 100                    12 unknown again  10 no again   10 no again   10 no
 503                          12 unknown again  10 no again   10 no again   10 no again
 503, seconds                 12 unknown once   10 no once    10 no once    10 no once
 504                          12 unknown again  10 no again   10 no again   10 no again
-200 HTML                     12 unknown again  11 no again   11 no again   10 no again
-no body                      12 unknown again  11 no again   11 no again   10 no again
-wrong JSON                   12 unknown again  11 no again   11 no again   10 no again
-wrong types                  12 unknown again  11 no again   11 no again   10 no again
-another run                  0 - once          11 no again   11 no again   10 no again
+200 HTML                     12 unknown again  10 no again   10 no again   10 no again
+no body                      12 unknown again  10 no again   10 no again   10 no again
+wrong JSON                   12 unknown again  10 no again   10 no again   10 no again
+wrong types                  12 unknown again  10 no again   10 no again   10 no again
+another run                  0 - once          10 no again   10 no again   10 no again
 huge body                    12 unknown once   11 no once    11 no once    11 no once
 gzip bomb                    12 unknown once   11 no once    11 no once    11 no once
-broken gzip                  12 unknown again  11 no again   11 no again   10 no again
+broken gzip                  12 unknown again  10 no again   10 no again   10 no again
 TLS alert                    10 no once        10 no once    10 no once    10 no once
 redirect                     11 no once        11 no once    11 no once    11 no once
-see other                    12 unknown once   11 no once    11 no once    11 no once
+redirect to a run            12 unknown once   11 no once    11 no once    11 no once
+see other                    11 no once        11 no once    11 no once    11 no once
 refused                      10 no –           10 no –       10 no –       10 no –
 unresolvable                 10 no –           10 no –       10 no –       10 no –
 TLS stall                    10 no again       10 no again   10 no again   10 no again

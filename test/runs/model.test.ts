@@ -160,10 +160,10 @@ const rare: [WorldOptions, Moment[]][] = [
 
 test('whatever fails and whenever it is killed, each trigger starts one run at most, none is lost, and each is reported truly', async () => {
   await fc.assert(fc.asyncProperty(worlds, fc.array(moments, { minLength: 1, maxLength: 5 }), play), {
-    numRuns: propertyRuns(Number(process.env.RUNCTL_WORLDS ?? 200)),
+    numRuns: propertyRuns(Number(process.env.WORLDS ?? 200)),
     examples: rare,
   });
   // The worlds have been where it hurts.
   expect(Object.keys(tally)).toEqual(expect.arrayContaining(['started yes', 'killed', 'outcome_unknown']));
-  if (process.env.RUNCTL_WORLDS) process.stderr.write(`${JSON.stringify({ worlds: count, ...tally }, null, 1)}\n`);
+  if (process.env.WORLDS) process.stderr.write(`${JSON.stringify({ worlds: count, ...tally }, null, 1)}\n`);
 }, 3_600_000);

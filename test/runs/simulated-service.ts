@@ -142,11 +142,13 @@ export function createSimulatedService({ clock, random, hostSkewMs, latencyMs, .
         const tookMs = random() * latencyMs;
         const readAt = random();
         await clock.sleep(tookMs * readAt);
-        const exchange = exchangeOf(request, nextCondition());
+        const condition = nextCondition();
+        const exchange = exchangeOf(request, condition);
         await clock.sleep(tookMs * (1 - readAt));
         const status = exchange.kind === 'response' ? exchange.response.status : undefined;
         attempt.isInDoubt =
-          exchange.kind === 'failure' ? exchange.failure.sent : !/^(?:201|4(?!08|09|25))/.test(`${status}`);
+          condition.kind === 'unreadable' ||
+          (exchange.kind === 'failure' ? exchange.failure.sent : !/^(?:201|4(?!08|09|25))/.test(`${status}`));
         if (status === 422) attempt.conflictId = conflictIn(exchange);
         return exchange;
       },

@@ -29,7 +29,7 @@ export const exitStatus = flag('--exit-status', 'end with the code of the run, 1
 const startingOptions = under('Starting:', {
   idempotencyKey: option(
     '--idempotency-key <key>',
-    'a key that starts one run, however often it is used',
+    'starts one run, however often it is used; {automation} stands for the project and name',
     idempotencyKey,
   ),
   splayMs: option('--splay <duration>', 'wait a random part of this time first', duration),
@@ -44,6 +44,15 @@ export const giveUpOptions = under('Following:', {
   ),
 });
 
+/** Of commands that send triggers, and follow no run. */
+export const triggerGiveUpOptions = under('Following:', {
+  giveUpAfterMs: option(
+    '--give-up-after <duration>',
+    `time without a valid answer (default: ${asTyped(defaults.triggerGiveUpAfterMs)})`,
+    positiveDuration,
+  ),
+});
+
 const followingOptions = under('Following:', {
   timeoutMs: option(
     '--timeout <duration>',
@@ -52,7 +61,7 @@ const followingOptions = under('Following:', {
   ),
   giveUpAfterMs: option(
     '--give-up-after <duration>',
-    `time without one good answer (default: ${asTyped(defaults.watchGiveUpAfterMs)}; ${asTyped(defaults.giveUpAfterMs)} to start a run)`,
+    `time without one good answer (default: ${asTyped(defaults.watchGiveUpAfterMs)}; with \`trigger\`, to start a run: ${asTyped(defaults.triggerGiveUpAfterMs)})`,
     positiveDuration,
   ),
   intervalMs: option(

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { errorTypes } from '../problems/next-step.ts';
-import { parseDuration } from '../runs/duration.ts';
+import { formatDuration, parseDuration } from '../runs/duration.ts';
 
 // What the values of options may look like. Each throws InvalidArgumentError for any other text.
 
@@ -20,6 +20,13 @@ export function positiveDuration(text: string): number {
   if (ms === 0) throw new InvalidArgumentError('it must be more than 0');
   return ms;
 }
+
+/** Milliseconds, at most so many. */
+export const durationUpTo = (mostMs: number) => (text: string) => {
+  const ms = duration(text);
+  if (ms > mostMs) throw new InvalidArgumentError(`it must be at most ${formatDuration(mostMs)}`);
+  return ms;
+};
 
 export const whole = (least: number, most: number) => (text: string) => {
   const number = Number(text);
@@ -56,6 +63,9 @@ export function fieldPath(text: string, earlier: string[] = []): string[] {
   if (text.split('.').some((key) => key === '')) throw new InvalidArgumentError('give a path like summary.failedSteps');
   return [...earlier, text];
 }
+
+/** Characters. */
+export const longestIdempotencyKey = 255;
 
 export function idempotencyKey(text: string): string {
   // It travels in a header.

@@ -36,7 +36,11 @@ const agentTrigger = defineCommand({
     warnOfEnd(context);
     const { title, message } = options;
     const body = JSON.stringify({ message, title });
-    return triggerAll([{ target, body }], options, await connect(options, context));
+    return triggerAll(
+      [{ target, body, idempotencyKey: options.idempotencyKey }],
+      options,
+      await connect(options, context),
+    );
   },
 });
 

@@ -1,29 +1,24 @@
 import { defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
-import { asTyped, giveUpOptions, outputOptions, settingOptions } from '../cli/options.ts';
-import { duration } from '../cli/values.ts';
+import { asTyped, outputOptions, settingOptions, triggerGiveUpOptions } from '../cli/options.ts';
+import { durationUpTo } from '../cli/values.ts';
 import type { Context } from '../context.ts';
-import type { UnresolvedTrigger } from '../journal/journal.ts';
-import { exitCodeOf } from '../problems/exit-codes.ts';
-import type { Problem } from '../problems/problem.ts';
-import { triggerProblem } from '../problems/trigger-problems.ts';
+import { exitCodeOf, isInterruptName } from '../problems/exit-codes.ts';
 import { identityOf } from '../render/document.ts';
 import { printDocuments, printNextStep, printSentence, wantsData } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
-import { formatDuration } from '../runs/duration.ts';
 import { nameOf } from '../runs/run.ts';
 import { connect } from '../session/connect.ts';
-import { sendTrigger } from '../session/send-trigger.ts';
-import type { Session } from '../session/session.ts';
+import { type Recovery, recoverTriggers } from '../session/recover-triggers.ts';
 
 const options = {
   dryRun: flag('--dry-run', 'only list them'),
   maxAgeMs: option(
     '--max-age <duration>',
-    `older ones are not asked for again (default: ${asTyped(defaults.keyRetentionMs)})`,
-    duration,
+    `older ones are not sent again (default: ${asTyped(defaults.recoverMaxAgeMs)}; ${asTyped(defaults.keyRetentionMs)} at most)`,
+    durationUpTo(defaults.keyRetentionMs),
   ),
   forget: flag('--forget', 'close those that are too old'),
-  ...giveUpOptions,
+  ...triggerGiveUpOptions,
   ...outputOptions,
   ...settingOptions,
 };
@@ -32,117 +27,87 @@ type RecoverOptions = OptionValues<typeof options>;
 
 export const recover = defineCommand({
   name: 'recover',
-  about: 'settle triggers whose outcome is unknown, without starting a second run',
+  about: 'send triggers whose answer was lost again: finds the run, or starts it if the request never arrived',
   options,
   examples: [
-    ['runctl recover --dry-run', 'what is open'],
-    ['runctl recover', 'settles it'],
+    ['runctl recover --dry-run', 'what is unresolved'],
+    ['runctl recover', 'resolves it'],
   ],
   run: (_, options, context) => recoverAll(options, context),
 });
 
-/** What became of one open intent. */
-interface Recovery {
-  intent: UnresolvedTrigger;
-  outcome: 'settled' | 'open' | 'too_old' | 'forgotten' | 'other_key';
-  executionId?: string;
-  problem?: Problem;
-  words: string;
-}
-
-/** Settles triggers whose outcome is unknown, by asking again with the key of each. */
+/** Ends with 0 when nothing is left unresolved. */
 async function recoverAll(options: RecoverOptions, context: Context): Promise<number> {
   const session = await connect(options, context, { needed: true });
-  const { journal, baseUrl } = session;
-  const intents = journal.unresolvedTriggers({ baseUrl });
   const recoveries: Recovery[] = [];
-  // One after the other, the oldest first: each may wait for the same automation.
-  for (const intent of intents.reverse()) {
-    const recovery = await settle(intent, options, session);
+  for await (const recovery of recoverTriggers(options, session)) {
     recoveries.push(recovery);
-    if (!wantsData(options)) tell(recovery, options, context);
+    if (!wantsData(options)) report(recovery, options, context);
   }
   if (wantsData(options)) {
     printDocuments(recoveries.map(documentOfRecovery), { ...options, plural: true }, context);
-  } else if (intents.length === 0 && !options.quiet) {
+  } else if (recoveries.length === 0 && !options.quiet) {
     printSentence('nothing to recover: the outcome of every trigger is known', context);
   }
-  const open = recoveries.find(({ outcome }) => outcome === 'open');
-  if (open?.problem) return open.problem.exitCode;
-  const leftOpen =
-    !options.dryRun && recoveries.some(({ outcome }) => outcome === 'too_old' || outcome === 'other_key');
-  return exitCodeOf(leftOpen ? 'outcome_unknown' : 'ok');
+  const problems = recoveries.flatMap((recovery) => problemOf(recovery) ?? []);
+  const interruption = problems.find(({ facts }) => isInterruptName(facts.name));
+  if (interruption) return interruption.exitCode;
+  const isUnresolved = problems.length > 0 || recoveries.some(({ kind }) => kind === 'left');
+  return exitCodeOf(isUnresolved && !options.dryRun ? 'outcome_unknown' : 'ok');
 }
 
-async function settle(intent: UnresolvedTrigger, options: RecoverOptions, session: Session): Promise<Recovery> {
-  const { journal, baseUrl, context } = session;
-  const { signal } = context;
-  const { target, idempotencyKey, account, body, ageMs } = intent;
-  const about = `the trigger of ${nameOf(target)} at ${intent.at}`;
-  if (ageMs > (options.maxAgeMs ?? defaults.keyRetentionMs)) {
-    if (options.forget && !options.dryRun) {
-      journal.append({ type: 'forgotten', baseUrl, target, idempotencyKey });
-      return {
-        intent,
-        outcome: 'forgotten',
-        words: `${about} is forgotten: nobody will know whether it started a run`,
-      };
+const problemOf = (recovery: Recovery) => ('problem' in recovery ? recovery.problem : undefined);
+
+function report(recovery: Recovery, { quiet }: RecoverOptions, context: Context): void {
+  const { kind } = recovery;
+  if (kind === 'found') context.stdout.write(`${recovery.start.execution.executionId}\n`);
+  const isNews = problemOf(recovery) !== undefined || kind === 'left' || kind === 'unresolved';
+  if (isNews || !quiet) printSentence(sentenceOf(recovery), context);
+  const hint = problemOf(recovery)?.facts.hint;
+  if (hint) printNextStep(hint, context);
+}
+
+function sentenceOf(recovery: Recovery): string {
+  const { target, at, reason } = recovery.trigger;
+  const about = `the trigger of ${nameOf(target)} at ${at}`;
+  switch (recovery.kind) {
+    case 'found': {
+      const { how, execution } = recovery.start;
+      const { executionId, status } = execution;
+      return how === 'recovered'
+        ? `${about} had started run ${executionId} (${status})`
+        : `${about} was sent again and started run ${executionId}`;
     }
-    const age = Number.isFinite(ageMs) ? `is ${formatDuration(ageMs)} old` : 'lies in the future of this clock';
-    const words = `${about} ${age}, and is not asked again: the service may have forgotten its key, and would start a second run`;
-    return { intent, outcome: 'too_old', words };
+    case 'refused':
+      return `${about} started no run: ${recovery.fault.message}`;
+    case 'superseded':
+      return `${about} is not sent again: a later trigger of ${nameOf(target)} has a run`;
+    case 'forgotten':
+      return `${about} is closed: nobody will know whether it started a run`;
+    case 'left':
+      return `${about} is left to the process that is sending it`;
+    case 'unresolved':
+      return `${about} has no known outcome${reason ? ` (${reason})` : ''}`;
+    case 'too_old':
+      return recovery.problem.message;
+    default:
+      return `${about} is unresolved: ${recovery.problem.message}`;
   }
-  if (account !== session.account) {
-    const words = `${about} was sent with another API key: asking with this one would start a second run`;
-    return { intent, outcome: 'other_key', words };
-  }
-  if (options.dryRun) {
-    const why = intent.reason ? ` (${intent.reason})` : '';
-    return { intent, outcome: 'open', words: `${about} has no known outcome${why}` };
-  }
-  const stillOpen = (problem: Problem): Recovery => ({
-    intent,
-    outcome: 'open',
-    problem,
-    words: `${about} is still open: ${problem.message}`,
-  });
-  const identity = { baseUrl, account, target, idempotencyKey, userProvided: intent.userProvided };
-  const { giveUpAfterMs, maxAgeMs } = options;
-  const result = signal.aborted
-    ? ({ kind: 'interrupted', mayHaveStarted: true } as const)
-    : await sendTrigger(identity, body, { giveUpAfterMs, ageMs, maxAgeMs, isLeftBehind: true }, session);
-  if (result.kind === 'started') {
-    const { executionId } = result.execution;
-    return { intent, outcome: 'settled', executionId, words: `${about} started run ${executionId}` };
-  }
-  if (result.kind === 'refused') {
-    return { intent, outcome: 'settled', words: `${about} started no run: ${result.fault.message}` };
-  }
-  return stillOpen(triggerProblem(result, identity, signal));
 }
 
-function tell(
-  { intent, outcome, executionId, problem, words }: Recovery,
-  options: RecoverOptions,
-  context: Context,
-): void {
-  if (executionId !== undefined) context.stdout.write(`${executionId}\n`);
-  if (!options.quiet || outcome !== 'settled') printSentence(words, context);
-  if (outcome === 'too_old') {
-    const orRaise = Number.isFinite(intent.ageMs) ? ', or raise `--max-age`' : '';
-    printNextStep(`close it with \`runctl recover --forget\`${orRaise}`, context);
-  }
-  if (problem?.facts.hint) printNextStep(problem.facts.hint, context);
-}
-
-function documentOfRecovery({ intent, outcome, executionId, problem }: Recovery) {
+function documentOfRecovery(recovery: Recovery) {
+  const { trigger, kind } = recovery;
+  const { target, idempotencyKey, at, reason } = trigger;
+  const found = kind === 'found' ? recovery.start : undefined;
   return {
-    executionId: executionId ?? null,
-    ...identityOf(intent.target),
-    idempotencyKey: intent.idempotencyKey,
-    at: intent.at,
-    outcome,
-    reason: intent.reason ?? null,
-    ...(problem && { problem: problem.toJSON() }),
+    executionId: found?.execution.executionId ?? null,
+    ...identityOf(target),
+    ...found?.execution.document,
+    idempotencyKey,
+    at,
+    outcome: found?.how ?? (kind === 'failed' ? 'unresolved' : kind),
+    started: found?.started ?? (kind === 'refused' ? 'no' : 'unknown'),
+    reason: reason ?? null,
+    problem: problemOf(recovery)?.toJSON(),
   };
 }

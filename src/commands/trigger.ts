@@ -1,10 +1,11 @@
 import { argument, choice, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
 import { startOptions } from '../cli/options.ts';
-import { errorTypeNames, whole } from '../cli/values.ts';
+import { errorTypeNames, longestIdempotencyKey, whole } from '../cli/values.ts';
 import { requireProject } from '../config/settings.ts';
 import { errorTypes } from '../problems/next-step.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { defaults } from '../runs/defaults.ts';
+import type { AutomationTarget } from '../runs/run.ts';
 import { parseAutomationArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
 import { triggerAll } from '../session/trigger-runs.ts';
@@ -37,20 +38,46 @@ export const trigger = defineCommand({
     ['runctl trigger nightly --watch', 'starts a run and ends with its exit code'],
     ['runctl trigger a b c --watch', 'three runs side by side'],
     ['runctl trigger nightly --if-active skip', 'all is well where it is running already'],
-    ['runctl trigger nightly --idempotency-key "nightly-$(date +%F)"', 'one run a day, however often it is typed'],
+    ['runctl trigger nightly --idempotency-key "nightly-$(date -u +%F)"', 'one run a day, however often it is typed'],
     ['runctl trigger nightly --watch --rerun-on lease_lost,reaped', 'again, if its environment was lost'],
   ],
   async run({ automations: names }, options, context) {
-    if (names.length > 1 && options.idempotencyKey !== undefined) {
-      throw usageProblem('--idempotency-key names one run, so it goes with one automation');
-    }
     checkWatchFlags(options);
+    const idempotencyKeyOf = parseKeyTemplate(options.idempotencyKey, names.length);
     const session = await connect(options, context);
     const project = () => requireProject(session.settings);
-    const requests = names.map((name) => ({ target: parseAutomationArgument(name, project), body: '{}' }));
+    const requests = names.map((name) => {
+      const target = parseAutomationArgument(name, project);
+      return { target, body: '{}', idempotencyKey: idempotencyKeyOf(target) };
+    });
     return triggerAll(requests, options, session);
   },
 });
+
+const placeholder = '{automation}';
+
+/**
+ * The idempotency key of each automation, in which `{automation}` stands for its project and name.
+ * Throws a usage problem for one that several would share, or that is too long.
+ */
+function parseKeyTemplate(
+  template: string | undefined,
+  automations: number,
+): (target: AutomationTarget) => string | undefined {
+  if (template === undefined) return () => undefined;
+  if (automations > 1 && !template.includes(placeholder)) {
+    throw usageProblem(
+      'with several automations each needs an idempotency key of its own',
+      `put ${placeholder} into \`--idempotency-key\`: it stands for the project and the name`,
+    );
+  }
+  return ({ projectId, automationName }) => {
+    const name = encodeURIComponent(`${projectId}/${automationName}`);
+    const key = template.replaceAll(placeholder, name);
+    if (key.length <= longestIdempotencyKey) return key;
+    throw usageProblem(`the idempotency key for ${automationName} is longer than ${longestIdempotencyKey} characters`);
+  };
+}
 
 /** Refuses the flags that would be of no effect. */
 export function checkWatchFlags(options: TriggerOptions): void {

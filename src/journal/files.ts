@@ -23,9 +23,9 @@ export interface AppendOptions {
 
 /**
  * Appends a line with one write, so that those of several processes never mix. The line break before it keeps it apart
- * from a line that a crash left torn. Throws the errors of node:fs.
+ * from a line that a crash left torn. Returns whether it began a new file. Throws the errors of node:fs.
  */
-export function appendLine(line: string, { folder, fileBytes, durable, sync }: AppendOptions): void {
+export function appendLine(line: string, { folder, fileBytes, durable, sync }: AppendOptions): boolean {
   const [newest] = fs.existsSync(folder) ? filesIn(folder) : [];
   const isFull = newest !== undefined && fs.statSync(newest.path).size > fileBytes;
   // Nothing is ever renamed: two processes that begin the next file at once begin the same one.
@@ -38,7 +38,9 @@ export function appendLine(line: string, { folder, fileBytes, durable, sync }: A
     if (durable) sync.file(fd);
   });
   // What is in a new file is only safe once its name is, and that of its folder, which may be new, too.
-  if (path !== newest?.path) for (const each of [folder, dirname(folder)]) syncFolder(each, sync);
+  const isNew = path !== newest?.path;
+  if (isNew) for (const each of [folder, dirname(folder)]) syncFolder(each, sync);
+  return isNew;
 }
 
 /** Not every system can do this (Windows): then there is no more to do. */
@@ -117,7 +119,7 @@ function withFile<T>(path: string, flags: number, act: (fd: number) => T): T {
 const nameOf = (number: number) => (number === 0 ? 'journal.jsonl' : `journal-${number}.jsonl`);
 
 /** The files of the journal, newest first: the first one is appended to. Throws the errors of `readdir`. */
-function filesIn(folder: string): { path: string; number: number }[] {
+export function filesIn(folder: string): { path: string; number: number }[] {
   const numberOf = (name: string) => Number(/^journal(?:-(\d+))?\.jsonl$/.exec(name)?.[1] ?? 0);
   return fs
     .readdirSync(folder)

@@ -13,14 +13,20 @@ export interface JournalRun {
   creditsCharged: number | null;
   /** Null for a run that this machine did not start. */
   idempotencyKey: string | null;
+  /** Fingerprint of the API key that it was started with. */
+  account?: string;
   /** When the trigger was accepted, or sent while it is unresolved; else when the run was first seen. ISO 8601. */
   at: string;
 }
 
 /** What the attempts to start a run with one idempotency key came to. */
 export interface Trigger {
+  /** When it was first sent, ISO 8601. */
+  at: string;
   /** Those without an outcome, oldest first. While there is one, the trigger is unresolved. */
   attempts: RecordOf<'triggered'>[];
+  /** When the last attempt in doubt was sent, ISO 8601; undefined while none is known. */
+  lastSentAt?: string;
   /** The run that it started: once known, nothing changes that. */
   executionId?: string;
   /** Why an attempt is in doubt. */
@@ -76,7 +82,7 @@ function trigger({ triggers, entries }: State, record: RecordOf<'triggered'>): v
   entries.push(entry);
   // The order of a `Map` is that in which its keys were added.
   if (known) triggers.delete(id);
-  triggers.set(id, { attempts: [record], entry });
+  triggers.set(id, { at: record.at, attempts: [record], entry });
 }
 
 /** The run takes the place of its trigger, unless it was known before. */
@@ -96,22 +102,29 @@ function accept(state: State, record: RecordOf<'accepted'>): void {
 
 function unrecordedTrigger({ triggers, entries }: State, record: RecordOf<'accepted'>): Trigger {
   const entry: Entry = { isWhole: false };
-  const unrecorded: Trigger = { attempts: [], entry };
+  const unrecorded: Trigger = { at: record.at, attempts: [], entry };
   entries.push(entry);
   triggers.set(triggerIdOf(record), unrecorded);
   return unrecorded;
 }
 
 /** A refusal ends its own attempt only: another process may have sent the same idempotency key. */
-function resolve({ triggers }: State, record: RecordOf<'refused' | 'forgotten' | 'in_doubt'>): void {
+function resolve({ triggers }: State, record: RecordOf<'refused' | 'forgotten' | 'superseded' | 'in_doubt'>): void {
   const known = triggers.get(triggerIdOf(record));
   if (!known || !isUnresolved(known)) return;
-  if (record.type === 'in_doubt') known.reason = record.reason;
-  else if (record.type === 'forgotten') known.attempts = [];
+  if (record.type === 'in_doubt') doubt(known, record);
+  else if (record.type !== 'refused') known.attempts = [];
   else known.attempts = known.attempts.filter(({ attempt }) => attempt !== record.attempt);
   const [oldest] = known.attempts;
   if (!oldest) known.entry.run = undefined;
   else if (known.entry.run) known.entry.run.at = oldest.at;
+}
+
+function doubt(known: Trigger, { reason, sentAt = '', isLast, attempt }: RecordOf<'in_doubt'>): void {
+  known.reason = reason;
+  if (sentAt > (known.lastSentAt ?? '')) known.lastSentAt = sentAt;
+  if (!isLast) return;
+  known.attempts = known.attempts.map((each) => (each.attempt === attempt ? { ...each, process: undefined } : each));
 }
 
 function observe(state: State, record: RecordOf<'status' | 'not_found'>): void {
@@ -132,6 +145,7 @@ export function learn(runs: State['runs'], record: RecordOf<'accepted' | 'status
   if (record.type === 'accepted' && run.idempotencyKey === null) {
     run.idempotencyKey = record.idempotencyKey;
     run.at = record.at;
+    if (record.account !== undefined) run.account = record.account;
   }
   return Object.assign(run, reportedOf(run, record));
 }

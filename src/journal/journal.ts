@@ -16,8 +16,8 @@ export interface Journal {
   append(record: NewRecord): boolean;
   /** Records a status that the service reported, unless it says nothing new. */
   recordStatus(baseUrl: string, run: Run, execution: Execution): void;
-  /** Records that the service does not know a run, unless that may still be running. */
-  markNotFound(baseUrl: string, run: Run): void;
+  /** Records that the service does not know a run for this API key, unless that may still be running. */
+  markNotFound(baseUrl: string, run: Run, account: string): void;
   /** Newest first; reads no further back than the caller asks. Unresolved triggers are among them. */
   runs(filter?: RunFilter): Generator<JournalRun>;
   /** The first of `runs`: perhaps an unresolved trigger, with no `executionId`. */
@@ -26,6 +26,8 @@ export interface Journal {
   find(executionId: string, filter: { baseUrl: string; fresh?: boolean }): JournalRun | undefined;
   /** Newest first; reads no further back than `maxAgeMs`. */
   unresolvedTriggers(filter: TriggerFilter): UnresolvedTrigger[];
+  /** Has a trigger of the target that was first sent after this time, ISO 8601, a known run? */
+  hasLaterRun(filter: { baseUrl: string; target: Target }, at: string): boolean;
   /** What came of an idempotency key, whatever API key it was sent with, so that rotating that starts no second run. */
   findKey(key: TriggerKey): KeyState | undefined;
   /** How long the last completed runs of a target took, in milliseconds, newest first. */
@@ -47,6 +49,8 @@ const manySearches = 16;
 const fewRecords = 16;
 const manyRecords = 4096;
 /** The service ends a run after three hours. Counted by this machine's clock: the service's may say anything. */
+const runLimitMs = 3.25 * 3_600_000;
+/** The same for one that another API key may have started, which perhaps still knows it. */
 const surelyFinishedMs = 24 * 3_600_000;
 
 export function openJournal(options: LogOptions): Journal {
@@ -55,7 +59,7 @@ export function openJournal(options: LogOptions): Journal {
   let memory = new Map<string, JournalRun>();
   let searches = 0;
 
-  return { append, recordStatus, markNotFound, runs, last, find, unresolvedTriggers, findKey, durations };
+  return { append, recordStatus, markNotFound, runs, last, find, unresolvedTriggers, hasLaterRun, findKey, durations };
 
   function append(record: NewRecord): boolean {
     const stored = log.append(record);
@@ -71,9 +75,10 @@ export function openJournal(options: LogOptions): Journal {
     append({ type: 'status', baseUrl, target, executionId, ...report, first: known ? undefined : true });
   }
 
-  function markNotFound(baseUrl: string, { target, executionId }: Run): void {
+  function markNotFound(baseUrl: string, { target, executionId }: Run, account: string): void {
     const known = find(executionId, { baseUrl });
-    const isFinished = known && options.nowMs() - Date.parse(known.at) > surelyFinishedMs;
+    const finishedMs = known?.account === account ? runLimitMs : surelyFinishedMs;
+    const isFinished = known && options.nowMs() - Date.parse(known.at) > finishedMs;
     if (isFinished && known.status !== null && !isFinal(target, known.status))
       append({ type: 'not_found', baseUrl, target, executionId });
   }
@@ -144,6 +149,11 @@ export function openJournal(options: LogOptions): Journal {
       .map((trigger) => unresolvedOf(trigger, options.nowMs()))
       .filter(({ ageMs }) => ageMs <= maxAgeMs)
       .reverse();
+  }
+
+  function hasLaterRun(filter: { baseUrl: string; target: Target }, at: string): boolean {
+    const records = [...read(filter, { since: at })].reverse();
+    return [...fold(records).triggers.values()].some((other) => other.executionId !== undefined && other.at > at);
   }
 
   function findKey({ baseUrl, target, idempotencyKey }: TriggerKey): KeyState | undefined {

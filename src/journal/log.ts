@@ -1,5 +1,6 @@
 import { fdatasyncSync, fsyncSync } from 'node:fs';
 import { appendLine, type LineFilter, readLines, type Sync } from './files.ts';
+import { pruneFiles } from './prune.ts';
 import { type JournalRecord, type NewRecord, parseRecord, pathOf } from './records.ts';
 
 /** The records on disk. Nothing here throws. */
@@ -39,6 +40,13 @@ export function openLog(options: LogOptions): Log {
     const append = () => report('there is no folder for the journal (set HOME or RUNCTL_STATE_DIR)', 'writing');
     return { append: () => void append(), *read() {} };
   }
+  const prune = (within: string) => {
+    try {
+      pruneFiles(within, nowMs());
+    } catch {
+      // Another process may prune at the same time; what stays now goes with the next file.
+    }
+  };
   const cannot = (be: string, error: unknown) => `the journal in ${folder} cannot be ${be} (${describe(error)})`;
   return {
     append({ type, baseUrl, target, ...rest }) {
@@ -47,7 +55,13 @@ export function openLog(options: LogOptions): Log {
       const stored = { schema: 1, at, type, baseUrl, target: pathOf(target), ...rest } as JournalRecord;
       try {
         // Only a trigger is worth the wait: an outcome that is lost leaves it unresolved, and `recover` resolves it.
-        appendLine(JSON.stringify(stored), { folder, fileBytes, sync, durable: type === 'triggered' });
+        const isNewFile = appendLine(JSON.stringify(stored), {
+          folder,
+          fileBytes,
+          sync,
+          durable: type === 'triggered',
+        });
+        if (isNewFile) prune(folder);
         return stored;
       } catch (error) {
         report(cannot('written', error), 'writing');

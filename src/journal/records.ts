@@ -18,13 +18,15 @@ interface RunKey {
 export type NewRecord = (
   | TriggeredRecord
   /** The trigger started this run. */
-  | ({ type: 'accepted'; status?: string; startedAt?: string } & TriggerKey & RunKey)
+  | ({ type: 'accepted'; status?: string; startedAt?: string; account?: string } & TriggerKey & RunKey)
   /** This attempt surely started no run. Another process may have sent the same idempotency key at the same time. */
   | ({ type: 'refused'; attempt: string; name: ExitName } & TriggerKey)
   /** The answer to an attempt was lost: the trigger stays unresolved. */
-  | ({ type: 'in_doubt'; reason: string } & TriggerKey)
+  | InDoubtRecord
   /** The user gave up on learning the outcome. */
   | ({ type: 'forgotten' } & TriggerKey)
+  /** A later trigger of the target has a run: nobody needs to know the outcome of this one any more. */
+  | ({ type: 'superseded' } & TriggerKey)
   /** A status of a run as the service reported it. */
   | ({ type: 'status'; status: string; startedAt?: string; completedAt?: string; creditsCharged?: number } & RunKey)
   /** The service no longer knows this run, which must have finished by then. */
@@ -48,6 +50,18 @@ export interface TriggeredRecord extends TriggerKey {
   body: string;
   /** Did the user choose the idempotency key? */
   userProvided: boolean;
+  /** The process that sends it, as `Processes` names it. */
+  process?: string;
+}
+
+interface InDoubtRecord extends TriggerKey {
+  type: 'in_doubt';
+  reason: string;
+  attempt?: string;
+  /** When it was last sent without an answer, ISO 8601. */
+  sentAt?: string;
+  /** The process will not send it again. */
+  isLast?: true;
 }
 
 /** A record as it stands in a file: `at` is when it was written, ISO 8601; `target` a path, half as long to parse. */
@@ -86,10 +100,11 @@ const required: Record<JournalRecord['type'], string[]> = {
   refused: ['idempotencyKey', 'attempt', 'name'],
   in_doubt: ['idempotencyKey', 'reason'],
   forgotten: ['idempotencyKey'],
+  superseded: ['idempotencyKey'],
   status: ['executionId', 'status'],
   not_found: ['executionId'],
 };
-const optional = ['status', 'startedAt', 'completedAt'];
+const optional = ['status', 'startedAt', 'completedAt', 'account', 'process', 'sentAt'];
 
 /**
  * The record that a line holds. A torn or foreign line, one of another schema or with a field of the wrong type, is
@@ -107,7 +122,8 @@ export function parseRecord(line: string): JournalRecord | undefined {
 function isRecord(value: unknown): value is JournalRecord {
   if (typeof value !== 'object' || value === null) return false;
   const fields = value as Record<string, unknown>;
-  const { schema, type, at, baseUrl, target, creditsCharged = 0, first = false, userProvided = false } = fields;
+  const { schema, type, at, baseUrl, target, creditsCharged = 0 } = fields;
+  const { first = false, userProvided = false, isLast = false } = fields;
   return (
     schema === 1 &&
     typeof at === 'string' &&
@@ -118,6 +134,7 @@ function isRecord(value: unknown): value is JournalRecord {
     typeof creditsCharged === 'number' &&
     typeof first === 'boolean' &&
     typeof userProvided === 'boolean' &&
+    typeof isLast === 'boolean' &&
     typeof type === 'string' &&
     Object.hasOwn(required, type) &&
     required[type as JournalRecord['type']].every((name) => typeof fields[name] === 'string') &&

@@ -1,6 +1,6 @@
 import { exitNameOf } from '../problems/fault-facts.ts';
-import { defaults } from '../runs/defaults.ts';
-import type { TriggerIdentity, TriggerRecord } from '../runs/trigger.ts';
+import type { TriggerIdentity } from '../runs/trigger.ts';
+import type { TriggerRecord } from '../runs/trigger-record.ts';
 import type { Journal } from './journal.ts';
 
 /** A trigger that is about to be sent. */
@@ -9,11 +9,13 @@ export interface SentTrigger extends TriggerIdentity {
   body: string;
   /** Is the trigger in the journal, unresolved, and sent once more? */
   isRepeat: boolean;
+  /** The process that sends it, as `Processes` names it. */
+  process?: string;
 }
 
 /** Keeps one attempt to trigger a run in the journal. */
 export function createTriggerRecord(journal: Journal, trigger: SentTrigger): TriggerRecord {
-  const { baseUrl, target, idempotencyKey, account, body, userProvided, isRepeat } = trigger;
+  const { baseUrl, target, idempotencyKey, account, body, userProvided, isRepeat, process } = trigger;
   const key = { baseUrl, target, idempotencyKey };
   const attempt = crypto.randomUUID();
   let isWritten = false;
@@ -21,16 +23,18 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
 
   return {
     intent: writeTriggered,
-    inDoubt(fault) {
+    inDoubt(fault, { sentAtMs, isLast }) {
       isInDoubt = true;
-      journal.append({ type: 'in_doubt', ...key, reason: fault.message });
+      const sentAt = sentAtMs === undefined ? undefined : new Date(sentAtMs).toISOString();
+      const ended = isLast ? ({ attempt, isLast } as const) : {};
+      journal.append({ type: 'in_doubt', ...key, reason: fault.message, sentAt, ...ended });
     },
     started({ executionId, startedAt, status }) {
       // A full disk may have room again.
       if (!isWritten) writeTriggered();
       // No one else can know the run of an idempotency key that we made and whose answer came at once.
       const isNew = !(userProvided || isInDoubt) || journal.find(executionId, { baseUrl, fresh: true }) === undefined;
-      journal.append({ type: 'accepted', ...key, executionId, startedAt, status, first: isNew || undefined });
+      journal.append({ type: 'accepted', ...key, account, executionId, startedAt, status, first: isNew || undefined });
     },
     refused(fault) {
       // Whatever was sent with a key that something else had used was answered with that.
@@ -41,15 +45,14 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
       const known = journal.findKey(key);
       return known?.state === 'open' ? { state: 'open', ageMs: known.trigger.ageMs } : known;
     },
-    mayBeOfAnother(executionId) {
+    isOfAnother(executionId) {
       const known = journal.find(executionId, { baseUrl, fresh: true });
-      const unresolved = journal.unresolvedTriggers({ baseUrl, target, maxAgeMs: defaults.keyRetentionMs });
-      return (known ? [known, ...unresolved] : unresolved).some((other) => other.idempotencyKey !== idempotencyKey);
+      return known !== undefined && known.idempotencyKey !== null && known.idempotencyKey !== idempotencyKey;
     },
   };
 
   function writeTriggered(): void {
     const first = isRepeat ? undefined : true;
-    isWritten = journal.append({ type: 'triggered', ...key, attempt, account, body, userProvided, first });
+    isWritten = journal.append({ type: 'triggered', ...key, attempt, account, body, userProvided, process, first });
   }
 }

@@ -2,9 +2,13 @@ import type { Trigger } from './fold.ts';
 import { type TriggeredRecord, targetOf } from './records.ts';
 
 /** A trigger that was sent, or about to be, and whose outcome is unknown: its oldest attempt without one. */
-export interface UnresolvedTrigger extends Omit<TriggeredRecord, 'type' | 'attempt' | 'baseUrl'> {
+export interface UnresolvedTrigger extends Omit<TriggeredRecord, 'type' | 'attempt' | 'baseUrl' | 'process'> {
   /** When it was first sent, ISO 8601. */
   at: string;
+  /** When it was last sent, as far as that is known, ISO 8601. */
+  lastSentAt: string;
+  /** The processes that have not come to the end of their attempts, and the time since these began. */
+  senders: { process: string; ageMs: number }[];
   /** Infinite where a clock that was set back leaves it unknown. */
   ageMs: number;
   /** Why the last attempt is in doubt; undefined when the program ended before it knew. */
@@ -15,12 +19,19 @@ export interface UnresolvedTrigger extends Omit<TriggeredRecord, 'type' | 'attem
 const clockSkewMs = 300_000;
 
 /** `trigger` must have an attempt without an outcome: the oldest one counts. */
-export function unresolvedOf({ attempts: [attempt], reason }: Trigger, nowMs: number): UnresolvedTrigger {
-  if (!attempt) throw new Error('every attempt of this trigger has an outcome');
-  const { account, target, idempotencyKey, body, userProvided, at } = attempt;
+export function unresolvedOf({ attempts, reason, lastSentAt }: Trigger, nowMs: number): UnresolvedTrigger {
+  const [oldest] = attempts;
+  if (!oldest) throw new Error('every attempt of this trigger has an outcome');
+  const { account, target, idempotencyKey, body, userProvided, at } = oldest;
+  const senders = attempts.flatMap(({ process, at }) => (process ? [{ process, ageMs: ageOf(at, nowMs) }] : []));
+  const known = { account, target: targetOf(target), idempotencyKey, body, userProvided, at, reason };
+  return { ...known, ageMs: ageOf(at, nowMs), lastSentAt: lastSentAt ?? at, senders };
+}
+
+/** Infinite where a clock that was set back leaves it unknown. */
+function ageOf(at: string, nowMs: number): number {
   const sinceMs = nowMs - Date.parse(at);
-  const ageMs = sinceMs < -clockSkewMs ? Number.POSITIVE_INFINITY : sinceMs;
-  return { account, target: targetOf(target), idempotencyKey, body, userProvided, at, ageMs, reason };
+  return sinceMs < -clockSkewMs ? Number.POSITIVE_INFINITY : sinceMs;
 }
 
 // A whole line that `log.ts` wrote of a trigger. What is torn, foreign or holds an escaped idempotency key differs.

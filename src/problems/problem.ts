@@ -7,8 +7,8 @@ export type Started = 'yes' | 'no' | 'unknown';
 export interface ProblemFacts {
   /** Gives the exit code. */
   name: ExitName;
-  /** What kept a run that is there from being followed, or its result from being read: the problem's name in documents. */
-  causeName?: ExitName;
+  /** The name in documents, where it says more than that of the exit code: what kept a run from being followed, say. */
+  shownName?: ExitName | 'idempotency_key_expired' | 'other_api_key';
   /** What happened and what it means for the run: one line, no full stop at its end. */
   message: string;
   /** The next command to type, or what to fix. */
@@ -57,21 +57,11 @@ export class Problem extends Error {
 
   /** The `problem` of a JSON document. */
   toJSON(): JsonObject {
-    const {
-      name,
-      causeName = name,
-      message,
-      hint,
-      started,
-      httpStatus,
-      serviceCode,
-      requestId,
-      idempotencyKey,
-    } = this.facts;
+    const { name, shownName, message, hint, started, httpStatus, serviceCode, requestId, idempotencyKey } = this.facts;
     const exitCode = this.exitCode;
     return {
       code: exitCode,
-      name: publicNameOf(causeName),
+      name: shownName ?? publicNameOf(name),
       exitCode,
       message,
       hint: hint ?? null,

@@ -1,3 +1,4 @@
+import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
 import type { Fault, FaultKind } from '../runs/fault.ts';
 import { nameOf, type Target } from '../runs/run.ts';
@@ -64,10 +65,11 @@ const handleOf = (target: Target, executionId: string) =>
   shellWord(target.family === 'agent' ? executionId : `${target.projectId}/${target.automationName}/${executionId}`);
 
 /** A trigger that may have started a run. */
-function unknownTriggerProblem(fault: Fault, { target, idempotencyKey }: Identity): Problem {
+function unknownTriggerProblem(fault: Fault, identity: Identity): Problem {
+  const { target, idempotencyKey } = identity;
+  if (fault.kind === 'stale_key') return expiredKeyProblem(identity);
   const remedy: Partial<Record<FaultKind, string>> = {
-    already_active: 'settle it with `runctl recover` once that run has ended',
-    stale_key: 'see `runctl list`; close it with `runctl recover --forget`, then trigger with a new key',
+    already_active: 'resolve it with `runctl recover` once that run has ended',
   };
   const happened =
     fault.kind === 'already_active'
@@ -78,18 +80,58 @@ function unknownTriggerProblem(fault: Fault, { target, idempotencyKey }: Identit
     name: 'outcome_unknown',
     started: 'unknown',
     message: `${happened} (key ${idempotencyKey})`,
-    hint: remedy[fault.kind] ?? 'settle it with `runctl recover`, which cannot start a second run',
+    hint: remedy[fault.kind] ?? 'resolve it with `runctl recover`, which cannot start a second run',
     idempotencyKey,
   });
 }
 
-/** The key was sent under another API key, and nobody knows what came of it: the service would not know it under this one. */
+/** The idempotency key was sent under another API key, with an unknown outcome: the service would not know it here. */
 export function otherAccountProblem({ target, idempotencyKey }: Identity): Problem {
   return new Problem({
     name: 'outcome_unknown',
+    shownName: 'other_api_key',
     started: 'unknown',
-    message: `the key was sent with another API key, and may or may not have started a run of ${nameOf(target)} (key ${idempotencyKey})`,
-    hint: 'settle it with `runctl recover` and that API key: with this one a second run would start',
+    message: `the idempotency key was sent with another API key, and may or may not have started a run of ${nameOf(target)} (${idempotencyKey})`,
+    hint: 'resolve it with `runctl recover` and that API key: with this one a second run would start',
+    idempotencyKey,
+  });
+}
+
+/** The outcome of the idempotency key is unknown, and the service may no longer know the key itself. */
+export function expiredKeyProblem({ target, idempotencyKey }: Identity): Problem {
+  return new Problem({
+    name: 'outcome_unknown',
+    shownName: 'idempotency_key_expired',
+    started: 'unknown',
+    message: `the idempotency key was first sent more than 24h ago, and may or may not have started a run of ${nameOf(target)} (${idempotencyKey})`,
+    hint: 'see `runctl list`; close it with `runctl recover --forget`, then trigger with a new idempotency key',
+    idempotencyKey,
+  });
+}
+
+/** `recover` does not send a trigger of this age; infinite where a clock that was set back leaves it unknown. */
+export function tooOldProblem({ target, idempotencyKey }: Identity, ageMs: number): Problem {
+  const mayBeForgotten = ageMs > defaults.keyRetentionMs;
+  const age = Number.isFinite(ageMs) ? `is ${formatDuration(ageMs)} old` : 'lies in the future of this clock';
+  const why = mayBeForgotten
+    ? 'the service may have forgotten its idempotency key, and would start a second run'
+    : 'if it never arrived, its run would start now';
+  return new Problem({
+    name: 'outcome_unknown',
+    shownName: mayBeForgotten ? 'idempotency_key_expired' : undefined,
+    started: 'unknown',
+    message: `the trigger of ${nameOf(target)} ${age} and is not sent again: ${why} (${idempotencyKey})`,
+    hint: `close it with \`runctl recover --forget\`${mayBeForgotten ? '' : ', or send it with a longer `--max-age`'}`,
+    idempotencyKey,
+  });
+}
+
+/** The run that the idempotency key conflicts with has finished: the service repeats an old answer. */
+export function usedKeyProblem({ target, idempotencyKey }: Identity): Problem {
+  return new Problem({
+    name: 'already_active',
+    message: `the service refuses the idempotency key ${idempotencyKey} for a run of ${nameOf(target)} that has finished: this key is used up, and no run was started`,
+    hint: 'trigger with a new idempotency key',
     idempotencyKey,
   });
 }
@@ -100,7 +142,7 @@ export function interruptedTriggerProblem(signal: AbortSignal, { target, idempot
     name: interruptNameOf(signal),
     started: 'unknown',
     message: `interrupted: a run of ${nameOf(target)} may or may not have been started (key ${idempotencyKey})`,
-    hint: 'settle it with `runctl recover`, which cannot start a second run',
+    hint: 'resolve it with `runctl recover`, which cannot start a second run',
     idempotencyKey,
   });
 }
@@ -114,16 +156,19 @@ export function noRunProblem(signal: AbortSignal, idempotencyKey?: string): Prob
   });
 }
 
-/** `--timeout` passed while waiting for the active run to end, or will have by the time the service wants another try. */
-export function slotTimeoutProblem(timeoutMs: number, { target, idempotencyKey }: Identity, fault?: Fault): Problem {
+/** `--timeout` passed while waiting for the active run to finish, or will have by the time the service wants another try. */
+export function slotTimeoutProblem(timeoutMs: number, identity: Identity, fault: Fault): Problem {
+  const { target, idempotencyKey } = identity;
+  if (fault.kind !== 'already_active') return refusedTriggerProblem(fault, identity);
   const limit = formatDuration(timeoutMs);
-  const wait = fault && comeBack(fault);
+  const wait = comeBack(fault);
   const happened = wait
-    ? `is already running, and the limit of ${limit} passes before the next try`
+    ? `is already running, and the timeout of ${limit} passes before the next try`
     : `was still running after ${limit}`;
   return new Problem({
+    ...factsOf(fault),
     name: 'already_active',
-    message: `${nameOf(target)} ${happened}: no run was started`,
+    message: `${nameOf(target)} ${happened}; no run was started`,
     hint: wait ?? 'wait longer with `--timeout`',
     idempotencyKey,
   });

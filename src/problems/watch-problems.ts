@@ -49,7 +49,7 @@ export function watchWarning({ execution, resultFault, disagreement }: FinishedW
 export function watchFailedProblem(problem: Problem): Problem {
   const { name } = problem.facts;
   if (name === 'watch_timeout' || name === 'result_unavailable' || isInterruptName(name)) return problem;
-  return problem.with({ name: 'watch_failed', causeName: name });
+  return problem.with({ name: 'watch_failed', shownName: name });
 }
 
 /** How a program that watched this run ends; `problem` is one that came after it. */
@@ -145,7 +145,7 @@ function resultProblem(
   return new Problem({
     ...factsOf(fault),
     name: 'result_unavailable',
-    causeName: pollNameOf(fault),
+    shownName: pollNameOf(fault),
     message: `${nameOf(run.target)} ended ${status}, but its result could not be read: ${fault.message}`,
     hint: hints[fault.kind] ?? fault.hint ?? comeBack(fault) ?? again('result', argument),
   });

@@ -26,7 +26,9 @@ export type WarningName =
   | 'job_summary_failed'
   | 'journal_unavailable'
   | 'low_rate'
+  | 'replayed_failure'
   | 'result_unavailable'
+  | 'status_unavailable'
   | 'unknown_status'
   | 'unresolved_trigger';
 

@@ -1,4 +1,5 @@
 import { deliveryOf, type Fault, isRetryable } from './fault.ts';
+import type { Owner } from './whose-run.ts';
 
 /**
  * The trigger protocol as a table. At every step it answers one question: may a run have been started whose id we do
@@ -16,10 +17,12 @@ export type TriggerEnd = 'started' | 'refused' | 'unknown';
 export type TriggerEvent =
   /** 201 with an id, or a replay of it. */
   | 'accepted'
-  /** 422 `runAlreadyActive`. */
+  /** 422 `runAlreadyActive`: nobody knows whose run is active. */
   | 'conflict'
-  /** The same, and the body names the active execution, which is no other trigger's. */
-  | 'conflict_with_id'
+  /** The same, and an earlier attempt of ours started the run that it names. */
+  | 'conflict_with_ours'
+  /** The same, and the run that it names began before our first attempt. */
+  | 'conflict_with_another'
   /** 402, 401, 400 …: a complete refusal. */
   | 'refused'
   /** The run of another target, which the idempotency key had started before: so has every attempt been answered. */
@@ -43,7 +46,8 @@ export const protocol: Record<'ready' | 'in_doubt', Record<TriggerEvent, Trigger
   ready: {
     accepted: 'started',
     conflict: 'refused',
-    conflict_with_id: 'refused',
+    conflict_with_ours: 'refused',
+    conflict_with_another: 'refused',
     refused: 'refused',
     reused: 'refused',
     throttled: 'ready',
@@ -55,11 +59,12 @@ export const protocol: Record<'ready' | 'in_doubt', Record<TriggerEvent, Trigger
     cut: 'unknown',
   },
   // Once in doubt, only an id resolves it, ours or another's: the refusal may be of the retry alone. A conflict is most
-  // likely our own run; where the body names it, it is taken as ours.
+  // likely our own run; the time at which the run that it names began can tell.
   in_doubt: {
     accepted: 'started',
     conflict: 'unknown',
-    conflict_with_id: 'started',
+    conflict_with_ours: 'started',
+    conflict_with_another: 'refused',
     refused: 'unknown',
     reused: 'refused',
     throttled: 'in_doubt',
@@ -72,15 +77,15 @@ export const protocol: Record<'ready' | 'in_doubt', Record<TriggerEvent, Trigger
   },
 };
 
-/** What a failed attempt means to the protocol; `namesOurs` where the fault names a run that can only be ours. */
-export function eventOf(fault: Fault, namesOurs: boolean): TriggerEvent {
+/** What a failed attempt means to the protocol; `owner` is that of the run that a conflict names. */
+export function eventOf(fault: Fault, owner: Owner): TriggerEvent {
   switch (fault.kind) {
     case 'interrupted':
       return 'stopped';
     case 'interrupted_in_flight':
       return 'cut';
     case 'already_active':
-      return namesOurs ? 'conflict_with_id' : 'conflict';
+      return owner === 'unknown' ? 'conflict' : `conflict_with_${owner}`;
     case 'reused_key':
       return 'reused';
   }

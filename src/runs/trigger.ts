@@ -1,11 +1,15 @@
 import { stopwatch } from './clock.ts';
 import { defaults } from './defaults.ts';
-import { formatDuration } from './duration.ts';
 import { deliveryOf, type Fault } from './fault.ts';
-import { type RetryOptions, type RetryPorts, type RetryResult, retry } from './retry.ts';
+import { type HowStarted, howStarted } from './how-started.ts';
+import { type DatedExecution, dated, fetchNamedRun } from './named-run.ts';
+import { type RetryOptions, type RetryPorts, retry } from './retry.ts';
 import { isNamedBy, type Target } from './run.ts';
 import type { Answer, Execution, Service } from './service.ts';
 import { eventOf, isEnd, step, type TriggerState } from './trigger-protocol.ts';
+import type { RecordedKey, StartedExecution, TriggerRecord } from './trigger-record.ts';
+import type { Turns } from './turns.ts';
+import { beganAfter, type Moment, momentOf, type Owner, whoseRun } from './whose-run.ts';
 
 /** What tells one trigger from every other. */
 export interface TriggerIdentity {
@@ -18,50 +22,44 @@ export interface TriggerIdentity {
   userProvided: boolean;
 }
 
-/** What must be on record, and when. The journal writes it; a crash between two calls leaves what `recover` needs. */
-export interface TriggerRecord {
-  /** Called before the first byte is sent; on disk when it returns. */
-  intent(): void;
-  /** An attempt was sent whose outcome is unknown: the trigger stays open. */
-  inDoubt(fault: Fault): void;
-  started(execution: StartedExecution): void;
-  /** No attempt of ours can have started a run. False when that could not be written. */
-  refused(fault: Fault): boolean;
-  /** True if another trigger started this run, or may have: then a conflict that names it proves nothing about ours. */
-  mayBeOfAnother(executionId: string): boolean;
-  /** What is on record of the idempotency key by now: another process may have sent the same one. */
-  readKey(): RecordedKey | undefined;
+/** Attempts of an earlier process whose outcome is unknown. Times of the wall clock, in milliseconds. */
+export interface EarlierAttempts {
+  firstSentAtMs: number;
+  lastSentAtMs: number;
+  /** Since the first; infinite where a clock that was set back leaves it unknown. */
+  ageMs: number;
 }
-
-/** An idempotency key on record, of whichever process: it has started this run, or nobody knows yet. */
-export type RecordedKey = { state: 'accepted'; executionId: string } | { state: 'open'; ageMs: number };
-
-export type StartedExecution = Execution & { executionId: string };
 
 /** What is known of an idempotency key before it is sent. */
 export interface KeyHistory {
-  /** How long ago it was first sent, with an unknown outcome; undefined: never. */
-  ageMs?: number;
-  /** The process that sent it has surely ended, and is not waited for. */
-  isLeftBehind?: boolean;
-  /** Not sent again at this age. */
-  maxAgeMs?: number;
+  earlier?: EarlierAttempts;
+  /** `recover` sends it: no other process is waited for. */
+  isRecovery?: boolean;
 }
 
 export interface TriggerPorts extends RetryPorts {
-  service: Pick<Service, 'trigger'>;
+  service: Pick<Service, 'trigger' | 'status'>;
   record: TriggerRecord;
+  /** Each attempt waits for it. */
+  inTurn?: Turns;
   onRetry?: RetryOptions['onRetry'];
 }
 
 /** How a trigger came out; `fault` is that of the last attempt. */
 export type TriggerResult =
-  | { kind: 'started'; execution: StartedExecution }
+  | StartedTrigger
   /** Surely no run was started. */
   | { kind: 'refused'; fault: Fault }
   /** A run may have been started. */
   | { kind: 'unknown'; fault: Fault }
   | { kind: 'interrupted'; fault: Fault; mayHaveStarted: boolean };
+
+export interface StartedTrigger extends HowStarted {
+  kind: 'started';
+  execution: StartedExecution;
+  /** Taken as ours for the time at which it began: no answer to its idempotency key says so. */
+  isByTime?: true;
+}
 
 /** For how long another process that sends the same key is waited for, and how old its attempt may be. */
 const othersMs = { wait: 5_000, between: 200, age: 60_000 };
@@ -71,59 +69,99 @@ export async function triggerRun(
   { target, idempotencyKey, userProvided }: TriggerIdentity,
   body: string,
   ports: TriggerPorts,
-  history: KeyHistory = {},
+  { earlier, isRecovery }: KeyHistory = {},
 ): Promise<TriggerResult> {
-  const { service, record, clock, signal } = ports;
-  const { ageMs = 0, maxAgeMs = defaults.keyRetentionMs } = history;
+  const { service, record, clock, signal, inTurn = (action) => action() } = ports;
   const sinceMs = stopwatch(clock);
-  let state: TriggerState = history.ageMs === undefined ? 'ready' : 'in_doubt';
-  let isFirst = true;
-  /** May an attempt of our own have started a run? Else the attempt in doubt is another process's. */
+  let state: TriggerState = earlier ? 'in_doubt' : 'ready';
+  /** The first attempt of this process. */
+  let first: Moment | undefined;
+  let lastInDoubt: Moment | undefined = earlier && { wallMs: earlier.lastSentAtMs };
+  /** May an attempt of this process have started a run? Else the attempt in doubt is another's. */
   let mayHaveActed = false;
+  let started: StartedTrigger | undefined;
+  /** The user left while we asked whose run a conflict names. */
+  let wasInterrupted = false;
 
-  const tried = await retry(attempt, { ...ports, isRetryable: () => !isEnd(state) });
+  const tried = await retry(() => inTurn(attempt), { ...ports, isRetryable: () => !isEnd(state) });
   if (!isEnd(state)) state = step(state, 'stopped');
-  if (state === 'started') {
-    const execution = executionOf(tried);
-    record.started(execution);
-    return { kind: 'started', execution };
+  if (started) {
+    record.started(started.execution);
+    return started;
   }
   return notStarted(state === 'refused', tried as Exclude<typeof tried, { kind: 'ok' }>);
 
-  async function attempt(): Promise<Answer<Execution>> {
-    if (isFirst) record.intent();
-    isFirst = false;
-    const isStale = state === 'in_doubt' && ageMs + sinceMs() > maxAgeMs;
-    const answer = isStale ? staleKey(maxAgeMs) : await send();
+  async function attempt(): Promise<Answer<DatedExecution>> {
+    if (!first) record.intent();
+    const sent = momentOf(clock);
+    first ??= sent;
+    const isStale = state === 'in_doubt' && (earlier?.ageMs ?? 0) + sinceMs() > defaults.keyRetentionMs;
+    const answer = isStale ? staleKey : await send();
     if (answer.kind === 'ok') {
+      started = accepted(answer.value, first);
       state = step(state, 'accepted');
       return answer;
     }
     const { fault } = answer;
-    mayHaveActed ||= deliveryOf(fault) === 'unknown';
-    const before = state;
-    const namesOurs = fault.executionId !== undefined && !record.mayBeOfAnother(fault.executionId);
-    state = step(state, eventOf(fault, namesOurs));
-    if (before === 'ready' && state === 'in_doubt') record.inDoubt(fault);
+    if (deliveryOf(fault) === 'unknown') {
+      mayHaveActed = true;
+      lastInDoubt = sent;
+    }
+    const isInDoubt = state === 'in_doubt';
+    const owner = isInDoubt && fault.kind === 'already_active' ? await ownerOf(fault, first) : 'unknown';
+    state = step(state, eventOf(fault, owner));
+    if (!isInDoubt && state === 'in_doubt') record.inDoubt(fault, { sentAtMs: sent.wallMs, isLast: false });
     return answer;
   }
 
-  async function send(): Promise<Answer<Execution>> {
-    const answer = await service.trigger({ target, idempotencyKey, body }, signal);
-    const isOther = userProvided && answer.kind === 'ok' && !isNamedBy(target, answer.value.document);
-    return isOther ? reusedKey(answer.value) : answer;
+  async function send(): Promise<Answer<DatedExecution>> {
+    const answer = await dated(() => service.trigger({ target, idempotencyKey, body }, signal), ports);
+    const isOther = userProvided && answer.kind === 'ok' && !isNamedBy(target, answer.value.execution.document);
+    return isOther ? reusedKey(answer.value.execution) : answer;
+  }
+
+  function accepted({ execution, dated }: DatedExecution, first: Moment): StartedTrigger {
+    const began = beganAfter(first, dated);
+    const wasInDoubt = state === 'in_doubt';
+    const how = howStarted({ target, execution, began, userProvided, wasInDoubt, isRecovery });
+    return { kind: 'started', execution: withId(execution), ...how };
+  }
+
+  /** Whose run a conflict names, now that an attempt of ours may have started one. */
+  async function ownerOf({ executionId }: Fault, first: Moment): Promise<Owner> {
+    if (executionId === undefined || !lastInDoubt) return 'unknown';
+    const giveUpAfterMs = defaults.giveUpAfterMs;
+    const polled = await fetchNamedRun({ target, executionId }, { ...ports, giveUpAfterMs });
+    wasInterrupted = polled.kind === 'interrupted';
+    if (polled.kind !== 'ok') return 'unknown';
+    const { execution, dated } = polled.value;
+    const firstOfAll = earlier ? { wallMs: earlier.firstSentAtMs } : first;
+    const owner = whoseRun({ first: firstOfAll, lastInDoubt }, dated);
+    if (owner !== 'ours') return owner;
+    if (record.isOfAnother(executionId)) return 'unknown';
+    const found = accepted({ execution: { ...execution, executionId }, dated }, first);
+    const how = isRecovery ? found.how : 'recovered';
+    started = { ...found, how, started: earlier ? found.started : 'yes', isByTime: true };
+    return 'ours';
   }
 
   async function notStarted(isRefused: boolean, { kind, fault }: { kind: string; fault: Fault }) {
     const isOurs = !isRefused && mayHaveActed;
-    if (isOurs) record.inDoubt(fault);
+    if (isOurs) record.inDoubt(fault, { sentAtMs: lastInDoubt?.wallMs, isLast: true });
     const isClosed = !isOurs && record.refused(fault);
     // Our attempts came to nothing; that of another process with the same key may have started a run.
-    const known = isOurs || history.isLeftBehind ? record.readKey() : await readKeyOfOthers();
-    if (known?.state === 'accepted') return { kind: 'started', execution: activeRun(known.executionId) } as const;
+    const known = isOurs || isRecovery ? record.readKey() : await readKeyOfOthers();
+    if (known?.state === 'accepted') return startedByOther(known.executionId);
     const mayHaveStarted = known !== undefined || !(isRefused || isClosed);
-    if (kind === 'interrupted') return { kind, fault, mayHaveStarted } as const;
+    if (kind === 'interrupted' || wasInterrupted) return { kind: 'interrupted', fault, mayHaveStarted } as const;
     return { kind: mayHaveStarted ? 'unknown' : 'refused', fault } as const;
+  }
+
+  /** Another process sent the same idempotency key, and had its answer; where we minted the key, that was `recover`. */
+  function startedByOther(executionId: string): StartedTrigger {
+    const execution = withId({ executionId, status: 'RUNNING', document: {} });
+    if (userProvided && !isRecovery) return { kind: 'started', execution, how: 'replayed', started: 'no' };
+    return { kind: 'started', execution, how: 'recovered', started: isRecovery ? 'no' : 'yes' };
   }
 
   async function readKeyOfOthers(): Promise<RecordedKey | undefined> {
@@ -137,25 +175,21 @@ export async function triggerRun(
   }
 }
 
-/** The run that was started: that of the answer, or the active one that a conflict names. */
-function executionOf(tried: RetryResult<Execution>): StartedExecution {
-  if (tried.kind !== 'ok') return activeRun(tried.fault.executionId ?? '');
-  const { executionId = '', status, document } = tried.value;
-  return { ...tried.value, executionId, document: { executionId, status, ...document } };
+/** The run, with its id and status in the document. */
+function withId({ executionId = '', status, document, ...fields }: Execution): StartedExecution {
+  return { ...fields, executionId, status, document: { executionId, status, ...document } };
 }
 
-const activeRun = (executionId: string): StartedExecution => ({
-  executionId,
-  status: 'RUNNING',
-  document: { executionId, status: 'RUNNING' },
-});
-
-function staleKey(maxAgeMs: number): Answer<never> {
-  const message = `the key was first sent more than ${formatDuration(maxAgeMs)} ago, and the service may have forgotten it`;
-  return { kind: 'fault', fault: { kind: 'stale_key', message } };
-}
+const staleKey: Answer<never> = {
+  kind: 'fault',
+  fault: {
+    kind: 'stale_key',
+    message: 'the idempotency key was first sent more than 24h ago, and the service may have forgotten it',
+  },
+};
 
 function reusedKey({ executionId, document }: Execution): Answer<never> {
-  const message = `the key has started a run of ${document.automationName ?? document.agentId} before (${executionId})`;
+  const name = document.automationName ?? document.agentId;
+  const message = `the idempotency key has started a run of ${name} before (${executionId})`;
   return { kind: 'fault', fault: { kind: 'reused_key', message } };
 }

@@ -1,16 +1,16 @@
-import { type ExitName, isInterruptName } from '../problems/exit-codes.ts';
+import { type ExitName, exitNameOfStatus, isInterruptName } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
 import { exitNameOfWatch } from '../problems/watch-problems.ts';
 import { documentOf, identityOf } from '../render/document.ts';
 import type { About, RunEvent } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
-import type { Target } from '../runs/run.ts';
+import { isFinal, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import type { FinishedWatch } from '../runs/watch-result.ts';
 import { type Followed, isLeft } from './follow-run.ts';
 import { argumentOf } from './known-run.ts';
 import type { Session } from './session.ts';
-import type { StartResult } from './start-run.ts';
+import type { FoundRun, StartResult } from './start-run.ts';
 
 /** What a command did with one of its arguments: it triggered a run, or followed one to the end of its watch. */
 export type ArgumentResult = StartResult | FollowedArgument;
@@ -32,8 +32,11 @@ export function problemOf(result: ArgumentResult): Problem | undefined {
     case 'skipped':
       return undefined;
     case 'replayed':
-    case 'attached':
-      return result.polled.kind === 'failed' ? result.polled.problem : undefined;
+    case 'attached': {
+      // The run is known, whether or not it could be polled; only the user's own signal ends the command otherwise.
+      const problem = result.polled.kind === 'failed' ? result.polled.problem : undefined;
+      return problem && isInterruptName(problem.facts.name) ? problem : undefined;
+    }
     case 'followed':
     case 'failed':
       return result.problem;
@@ -49,8 +52,15 @@ export function finishedWatchOf(result: ArgumentResult): FinishedWatch | undefin
 export function exitNameOfResult(result: ArgumentResult): ExitName {
   const problem = problemOf(result);
   if (problem) return problem.facts.name;
+  if (result.kind === 'replayed') return exitNameOfReplay(result);
   if (result.kind !== 'followed' || isLeft(result.watched)) return 'ok';
   return exitNameOfWatch(result.watched, undefined);
+}
+
+/** Whoever repeats a trigger that failed must not take it for a success. */
+function exitNameOfReplay({ run, polled }: FoundRun): ExitName {
+  const status = polled.kind === 'ok' ? polled.value.status : 'RUNNING';
+  return isFinal(run.target, status) ? exitNameOfStatus(status) : 'ok';
 }
 
 /** Did the user leave the run, which is still running? */
@@ -80,8 +90,9 @@ export function triggeredEvent(start: StartResult, isWatched: boolean, session: 
       return { event, how, target: start.target, isWatched };
     }
     default: {
+      const how = start.kind === 'started' ? start.how : start.kind;
       const argument = argumentOf(start.run, session);
-      return { event, how: start.kind, run: start.run, execution: executionOf(start), argument, isWatched };
+      return { event, how, run: start.run, execution: executionOf(start), argument, isWatched };
     }
   }
 }

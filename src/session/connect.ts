@@ -12,6 +12,7 @@ import {
 } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
+import { createProcesses } from '../journal/processes.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { cleanLine } from '../render/sanitize.ts';
 import { defaults } from '../runs/defaults.ts';
@@ -82,8 +83,9 @@ export async function connect(
     account,
     reporter: context.reporter,
     runs: 1,
-    service: withNotFoundTracking(service, journal, baseUrl),
+    service: withNotFoundTracking(service, journal, baseUrl, account),
     journal,
+    processes: createProcesses(),
     history: historyOf(journal, baseUrl),
     limiter: createRateLimiter(rate, clock, (nextMs) => {
       if (nextMs >= shortestReportedWaitMs) context.reporter.observe({ event: 'waiting', for: 'rate', nextMs });

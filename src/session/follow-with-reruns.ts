@@ -30,9 +30,11 @@ export async function followWithReruns(
     const { run, triggeredAtMs, kind } = start;
     const startedMs = clock.elapsedMs();
     const sinceTriggerMs = kind === 'started' ? () => clock.elapsedMs() - startedMs : undefined;
-    hasStarted ||= kind === 'started';
+    hasStarted ||= kind === 'started' && start.started === 'yes';
     const known = kind === 'started' ? start.execution : undefined;
-    const followed = await followRun({ run, triggeredAtMs, sinceTriggerMs, known }, options, session, {
+    // `--give-up-after` is the trigger's: the watch keeps its own.
+    const followFlags = { ...options, giveUpAfterMs: undefined };
+    const followed = await followRun({ run, triggeredAtMs, sinceTriggerMs, known }, followFlags, session, {
       hasStarted,
       isTriggered: true,
     });
@@ -40,9 +42,9 @@ export async function followWithReruns(
     const { watched, problem } = followed;
     const errorType = watched.kind === 'finished' ? watched.result?.error?.type : undefined;
     const again = !problem && errorType !== undefined && options.rerunOn?.includes(errorType);
-    if (!again || reruns > maxReruns) return result;
-    // A user's idempotency key gets the number of the rerun, so that the whole command can be repeated safely.
-    const flags = { ...options, idempotencyKey: idempotencyKey && `${idempotencyKey}.${reruns}` };
+    if (!again || reruns > maxReruns || !isSurelyOurs(start)) return result;
+    // A given idempotency key gets the number of the rerun, so that the whole command can be repeated safely.
+    const flags = { ...options, idempotencyKey: idempotencyKey && `${idempotencyKey}/${reruns}` };
     reporter.observe({ event: 'rerun', run, errorType });
     const next = await startRun(request, flags, session);
     reporter.observe(triggeredEvent(next, true, session));
@@ -54,4 +56,9 @@ export async function followWithReruns(
     }
     start = next;
   }
+}
+
+/** Did an idempotency key of ours start the run? One that was only attached to, or found by its time, is left alone. */
+function isSurelyOurs(start: RunStart): boolean {
+  return start.kind === 'replayed' || (start.kind === 'started' && !start.isByTime);
 }

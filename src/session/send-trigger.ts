@@ -1,9 +1,16 @@
+import type { UnresolvedTrigger } from '../journal/journal.ts';
 import { createTriggerRecord } from '../journal/trigger-record.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { RetryOptions } from '../runs/retry.ts';
 import { nameOf, type Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
-import { type KeyHistory, type TriggerIdentity, type TriggerResult, triggerRun } from '../runs/trigger.ts';
+import {
+  type EarlierAttempts,
+  type KeyHistory,
+  type TriggerIdentity,
+  type TriggerResult,
+  triggerRun,
+} from '../runs/trigger.ts';
 import type { Session } from './session.ts';
 
 export interface SendOptions extends KeyHistory {
@@ -14,12 +21,12 @@ export interface SendOptions extends KeyHistory {
 export function sendTrigger(
   identity: TriggerIdentity,
   body: string,
-  { giveUpAfterMs = defaults.giveUpAfterMs, ...history }: SendOptions,
-  { service, journal, limiter, reporter, context }: Session,
+  { giveUpAfterMs = defaults.triggerGiveUpAfterMs, ...history }: SendOptions,
+  { service, journal, processes, limiter, inTurn, reporter, context }: Session,
 ): Promise<TriggerResult> {
   const { clock, random, signal } = context;
-  const isRepeat = history.ageMs !== undefined;
-  const record = createTriggerRecord(journal, { ...identity, body, isRepeat });
+  const isRepeat = history.earlier !== undefined;
+  const record = createTriggerRecord(journal, { ...identity, body, isRepeat, process: processes.own });
   const onRetry: RetryOptions['onRetry'] = (fault, retryInMs, { failures, silentMs }) =>
     reporter.observe({
       event: 'attempt_failed',
@@ -30,8 +37,13 @@ export function sendTrigger(
       silentMs: silentMs(),
       retryInMs,
     });
-  const ports = { service, record, limiter, clock, random, signal, giveUpAfterMs, onRetry };
+  const ports = { service, record, limiter, inTurn, clock, random, signal, giveUpAfterMs, onRetry };
   return triggerRun(identity, body, ports, history);
+}
+
+/** What the journal knows of the attempts of earlier processes. */
+export function earlierAttemptsOf({ at, lastSentAt, ageMs }: UnresolvedTrigger): EarlierAttempts {
+  return { firstSentAtMs: Date.parse(at), lastSentAtMs: Date.parse(lastSentAt), ageMs };
 }
 
 /** The session; with its next trigger, it reports earlier triggers of the target whose outcome is unknown. */

@@ -1,12 +1,14 @@
 import type { Settings } from '../config/settings.ts';
 import { type Context, endedBy } from '../context.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { Processes } from '../journal/processes.ts';
 import type { OutputOptions } from '../render/output.ts';
 import { createFollowReporter } from '../render/reporter.ts';
 import type { Reporter } from '../runs/events.ts';
 import type { RateLimiter } from '../runs/rate-limiter.ts';
 import type { Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
+import type { Turns } from '../runs/turns.ts';
 import type { WatchGroup } from '../runs/watch-group.ts';
 
 /** What travels together while a command that asks the service for something runs. */
@@ -19,6 +21,7 @@ export interface Session {
   account: string;
   service: Service;
   journal: Journal;
+  processes: Processes;
   /** Shared by every request of this process. */
   limiter: RateLimiter;
   /** Shared by every watch of this command; `--timeout` counts from its making. */
@@ -32,6 +35,8 @@ export interface Session {
   hintProject?: string;
   /** How long the last completed runs of a target took, in milliseconds, newest first. */
   history(target: Target): readonly number[];
+  /** Limits how many triggers are in flight; without it nothing does. */
+  inTurn?: Turns;
   /** The idempotency keys of the triggers that this process has sent, or is about to send. */
   sentKeys: Set<string>;
   /** Writes a line, where `--debug` asks for it. */

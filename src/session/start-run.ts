@@ -1,13 +1,20 @@
 import type { Problem } from '../problems/problem.ts';
-import { otherAccountProblem, refusedTriggerProblem, triggerProblem } from '../problems/trigger-problems.ts';
+import {
+  expiredKeyProblem,
+  otherAccountProblem,
+  refusedTriggerProblem,
+  triggerProblem,
+  usedKeyProblem,
+} from '../problems/trigger-problems.ts';
 import { defaults } from '../runs/defaults.ts';
-import type { Fault } from '../runs/fault.ts';
+import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';
 import { isFinal, type Target } from '../runs/run.ts';
 import type { Execution, TriggerRequest } from '../runs/service.ts';
-import type { StartedExecution, TriggerIdentity } from '../runs/trigger.ts';
+import type { StartedTrigger, TriggerIdentity, TriggerResult } from '../runs/trigger.ts';
+import type { StartedExecution } from '../runs/trigger-record.ts';
 import type { KnownRun } from './known-run.ts';
 import { type Polled, pollKnownRun } from './poll-once.ts';
-import { sendTrigger, withOpenTriggerWarning } from './send-trigger.ts';
+import { earlierAttemptsOf, sendTrigger, withOpenTriggerWarning } from './send-trigger.ts';
 import type { Session } from './session.ts';
 import { createSlot } from './wait-for-slot.ts';
 
@@ -26,11 +33,18 @@ export interface StartFlags {
 /** What is triggered, and the exact bytes of the request. */
 export type StartRequest = Omit<TriggerRequest, 'idempotencyKey'>;
 
+/** A run that was there before, as far as it could be polled. */
+export type FoundRun = KnownRun & { polled: Polled<Execution> };
+
 /** What came of a trigger. */
 export type StartResult =
-  | ({ kind: 'started'; execution: StartedExecution } & KnownRun)
+  | ({ kind: 'started' } & Pick<StartedTrigger, 'started' | 'isByTime'> & {
+        /** `recovered`: by an earlier attempt, whose answer was lost. */
+        how: 'started' | 'recovered';
+        execution: StartedExecution;
+      } & KnownRun)
   /** A run that was there before: its idempotency key had been used, or it is the active one. */
-  | ({ kind: 'replayed' | 'attached'; polled: Polled<Execution> } & KnownRun)
+  | ({ kind: 'replayed' | 'attached' } & FoundRun)
   | { kind: 'skipped'; target: Target; activeId?: string }
   /** There is no run of ours, or nobody knows. */
   | { kind: 'failed'; target: Target; problem: Problem };
@@ -41,18 +55,19 @@ export async function startRun(request: StartRequest, flags: StartFlags, session
   const { ifActive = defaults.ifActive } = flags;
   const failed = (problem: Problem): StartResult => ({ kind: 'failed', target, problem });
   const slot = createSlot(target, flags, session);
-  for (;;) {
+  for (let isWaiting = false; ; isWaiting = true) {
     const identity = identityOf(target, flags, session);
-    const start = await triggerOnce(identity, request.body, flags, session);
-    if (start.kind !== 'conflict') return start;
+    const start = await triggerOnce(identity, request.body, flags, session, isWaiting);
+    if (start.kind !== 'refused') return start;
 
     const { fault } = start;
-    const activeId = fault.executionId ?? lastUnfinished(target, session);
+    const isConflict = fault.kind === 'already_active';
+    const activeId = isConflict ? (fault.executionId ?? lastUnfinished(target, session)) : undefined;
     const refused = refusedTriggerProblem({ ...fault, executionId: activeId }, identity);
-    if (ifActive === 'fail') return failed(refused);
-    if (ifActive === 'skip') return { kind: 'skipped', target, activeId };
+    if (isConflict && ifActive === 'fail') return failed(refused);
+    if (isConflict && ifActive === 'skip') return { kind: 'skipped', target, activeId };
     const active = activeId === undefined ? undefined : { target, executionId: activeId };
-    if (ifActive === 'attach') {
+    if (isConflict && ifActive === 'attach') {
       if (!active) {
         const hint = 'nothing names the active run, so it cannot be attached to: try `--if-active wait`';
         return failed(refused.with({ hint }));
@@ -62,18 +77,20 @@ export async function startRun(request: StartRequest, flags: StartFlags, session
       const hint = `the run that is known (${activeId}) is not active, and nothing names another: try again, or with \`--if-active wait\``;
       return failed(refused.with({ hint }));
     }
+    if (identity.userProvided && slot.hasFinished(fault.executionId)) return failed(usedKeyProblem(identity));
     const problem = await slot.wait(fault, active, identity);
     if (problem) return failed(problem);
   }
 }
 
-/** Each try has a new idempotency key, since a service may replay a stored refusal for an old one; the user's is kept. */
+/** Each try has a new idempotency key, since a service may replay a stored refusal for an old one; a given one is kept. */
 function identityOf(target: Target, { idempotencyKey }: StartFlags, { baseUrl, account }: Session): TriggerIdentity {
   const userProvided = idempotencyKey !== undefined;
   return { baseUrl, account, target, idempotencyKey: idempotencyKey ?? crypto.randomUUID(), userProvided };
 }
 
-type Conflict = { kind: 'conflict'; fault: Fault };
+/** A refusal after which `--if-active` says what to do, or waiting for the slot goes on. */
+type Refusal = { kind: 'refused'; fault: Fault };
 
 /** Sends one trigger, unless the journal knows what came of its idempotency key. */
 async function triggerOnce(
@@ -81,41 +98,53 @@ async function triggerOnce(
   body: string,
   flags: StartFlags,
   session: Session,
-): Promise<StartResult | Conflict> {
+  isWaiting: boolean,
+): Promise<StartResult | Refusal> {
   const { journal, context } = session;
   const { target, idempotencyKey, userProvided } = identity;
-  const earlier = userProvided ? journal.findKey(identity) : undefined;
-  if (earlier?.state === 'accepted') {
-    const run = { target, executionId: earlier.executionId };
+  const failed = (problem: Problem): StartResult => ({ kind: 'failed', target, problem });
+  const known = userProvided ? journal.findKey(identity) : undefined;
+  if (known?.state === 'accepted') {
+    const run = { target, executionId: known.executionId };
     return { kind: 'replayed', ...(await pollKnownRun(run, flags, session)) };
   }
-  const open = earlier?.state === 'open' ? earlier.trigger : undefined;
-  if (open && open.account !== identity.account) {
-    return { kind: 'failed', target, problem: otherAccountProblem(identity) };
-  }
-  const options = { giveUpAfterMs: flags.giveUpAfterMs, ageMs: open?.ageMs };
+  const open = known?.state === 'open' ? known.trigger : undefined;
+  if (open && open.account !== identity.account) return failed(otherAccountProblem(identity));
+  if (open && open.ageMs > defaults.keyRetentionMs) return failed(expiredKeyProblem(identity));
+  const options = { giveUpAfterMs: flags.giveUpAfterMs, earlier: open && earlierAttemptsOf(open) };
   session.sentKeys.add(idempotencyKey);
   // An idempotency key that was sent before goes with the bytes that it was sent with.
   const bytes = open?.body ?? body;
   const result = await sendTrigger(identity, bytes, options, withOpenTriggerWarning(target, session));
-  if (result.kind === 'started') {
-    const { execution } = result;
-    const run = { target, executionId: execution.executionId };
-    return { kind: 'started', run, execution, triggeredAtMs: context.clock.nowMs() };
+  if (result.kind === 'started') return startOf(result, target, context.clock.nowMs());
+  if (result.kind === 'refused' && (result.fault.kind === 'already_active' || (isWaiting && mayPass(result.fault)))) {
+    return { kind: 'refused', fault: result.fault };
   }
-  if (result.kind === 'refused' && result.fault.kind === 'already_active') {
-    return { kind: 'conflict', fault: result.fault };
-  }
+  return failed(failureOf(result, identity, session));
+}
+
+/** 429, or surely never sent, and worth another try. */
+const mayPass = (fault: Fault) => isRetryable(fault) && deliveryOf(fault) !== 'unknown';
+
+function startOf({ how, ...start }: StartedTrigger, target: Target, triggeredAtMs: number): StartResult {
+  const { execution } = start;
+  const run = { target, executionId: execution.executionId };
+  if (how === 'replayed') return { kind: 'replayed', run, polled: { kind: 'ok', value: execution } };
+  return { ...start, how, run, triggeredAtMs };
+}
+
+function failureOf(result: Exclude<TriggerResult, StartedTrigger>, identity: TriggerIdentity, session: Session) {
+  const { journal, context } = session;
   const problem = triggerProblem(result, identity, context.signal);
   const mayHaveStarted = problem.facts.started === 'unknown';
   // `recover` can only resolve what is in the journal.
   const isRecoverable = !mayHaveStarted || journal.findKey(identity)?.state === 'open';
-  const hint = `repeat it with \`--idempotency-key ${idempotencyKey}\`, which cannot start a second run`;
-  return { kind: 'failed', target, problem: isRecoverable ? problem : problem.with({ hint }) };
+  const hint = `repeat it with \`--idempotency-key ${identity.idempotencyKey}\`, which cannot start a second run`;
+  return isRecoverable ? problem : problem.with({ hint });
 }
 
 /** False when the run is unknown to the service, or has finished. */
-function mayBeActive({ run, polled }: KnownRun & { polled: Polled<Execution> }): boolean {
+function mayBeActive({ run, polled }: FoundRun): boolean {
   return polled.kind === 'ok' ? !isFinal(run.target, polled.value.status) : polled.problem.facts.name !== 'not_found';
 }
 

@@ -2,26 +2,37 @@ import { noRunProblem } from '../problems/trigger-problems.ts';
 import type { CommandResult } from '../render/command-result.ts';
 import { wantsData } from '../render/output.ts';
 import { pause } from '../runs/clock.ts';
+import { isCompleted, isFinal, nameOf } from '../runs/run.ts';
+import { createTurns } from '../runs/turns.ts';
 import { createWatchGroup, timeoutMsOf } from '../runs/watch-group.ts';
 import { type ArgumentResult, triggeredEvent } from './argument-result.ts';
 import { reportManyRuns } from './follow-run.ts';
 import { followWithReruns, type RerunFlags } from './follow-with-reruns.ts';
 import { createDoneReport, reportResults } from './report.ts';
 import { type Session, sessionEndedBy, withReporter } from './session.ts';
-import { type StartRequest, startRun } from './start-run.ts';
+import { type FoundRun, type StartRequest, startRun } from './start-run.ts';
+
+/** More at once would only wait for each other. */
+const mostInFlight = 64;
 
 export interface TriggerFlags extends RerunFlags {
   watch?: boolean;
   splayMs?: number;
 }
 
+/** A trigger: what is sent, and the idempotency key where one was given. */
+export interface TriggerArgument extends StartRequest {
+  idempotencyKey?: string;
+}
+
 /** Starts each request side by side, and reports them in the order of the arguments. */
 export async function triggerAll(
-  requests: StartRequest[],
+  requests: TriggerArgument[],
   options: TriggerFlags,
   base: Session,
 ): Promise<CommandResult> {
-  const session = await withReporter(base, options, requests.length);
+  const inTurn = createTurns(mostInFlight);
+  const session = { ...(await withReporter(base, options, requests.length)), inTurn };
   const { context, reporter } = session;
   try {
     await splay(options.splayMs, session);
@@ -35,15 +46,17 @@ export async function triggerAll(
     if (options.watch) reportManyRuns(requests.length, options, session);
     const results = await Promise.all(
       requests.map(async (request, index): Promise<ArgumentResult> => {
-        const start = await startRun(request, options, session);
+        const flags = { ...options, idempotencyKey: request.idempotencyKey };
+        const start = await startRun(request, flags, session);
         const report = () => {
           if (idsAreData && 'run' in start) context.stdout.write(`${start.run.executionId}\n`);
           reporter.observe(triggeredEvent(start, options.watch === true, session));
         };
         if (idsAreData) inOrder(index, report);
         else report();
+        if (start.kind === 'replayed' && !options.watch) warnOfReplay(start, session);
         const isFollowed = options.watch && start.kind !== 'skipped' && start.kind !== 'failed';
-        const result = isFollowed ? await followWithReruns(request, start, options, watching) : start;
+        const result = isFollowed ? await followWithReruns(request, start, flags, watching) : start;
         reportDone(result);
         return result;
       }),
@@ -52,6 +65,22 @@ export async function triggerAll(
   } finally {
     reporter.stop();
   }
+}
+
+/** Nobody follows the run that a given idempotency key had started: what is wrong with it is said at once. */
+function warnOfReplay({ run, polled }: FoundRun, { reporter }: Session): void {
+  const name = nameOf(run.target);
+  if (polled.kind === 'failed') {
+    const { message } = polled.problem;
+    const unknown = `this idempotency key started a run of ${name} before, whose status cannot be read: ${message}`;
+    reporter.observe({ event: 'warning', name: 'status_unavailable', message: unknown, run });
+    return;
+  }
+  const { status, startedAt, createdAt = startedAt } = polled.value;
+  if (!isFinal(run.target, status) || isCompleted(status)) return;
+  const at = createdAt === undefined ? 'before' : `at ${createdAt}`;
+  const message = `this idempotency key started a run of ${name} ${at}, which ended ${status}; no new run was started`;
+  reporter.observe({ event: 'warning', name: 'replayed_failure', message, run });
 }
 
 /** Waits a random time. Throws a `Problem` when the signal ends it. */

@@ -12,11 +12,13 @@ import type { Session } from './session.ts';
 export interface Slot {
   /** Waits, after this refusal, until it is worth trying again; returns a problem when a limit ends the wait first. */
   wait(fault: Fault, active: Run | undefined, identity: TriggerIdentity): Promise<Problem | undefined>;
+  /** Has this run been seen to finish here? */
+  hasFinished(executionId: string | undefined): boolean;
 }
 
 /** A trigger that is sent later could not be answered in time. */
 const leastForTriggerMs = 1_000;
-/** Each is a request to start a run. */
+/** Triggers are not sent more often than this while nobody knows which run is active. */
 const leastBetweenTriggersMs = 5_000;
 
 /** Waits for `--if-active wait`, within what is left of `--timeout`. */
@@ -32,29 +34,31 @@ export function createSlot(
   const schedule = createPollSchedule({ durationsMs: [] });
   /** An active run that has finished, or that cannot be polled: if it is still in the way, only time helps. */
   let passedId: string | undefined;
+  let finishedId: string | undefined;
 
   return {
+    hasFinished: (executionId) => executionId !== undefined && executionId === finishedId,
     async wait(fault, active, identity) {
       const { retryAfterMs = 0 } = fault;
       const refusedAtMs = clock.elapsedMs();
       const leftMs = watches.leftMs();
-      if (leftMs < leastForTriggerMs) return slotTimeoutProblem(timeoutMs, identity);
-      if (retryAfterMs > leftMs) return slotTimeoutProblem(timeoutMs, identity, fault);
+      if (leftMs < leastForTriggerMs || retryAfterMs > leftMs) return slotTimeoutProblem(timeoutMs, identity, fault);
       let waitMs = 0;
       if (!active || active.executionId === passedId) {
-        const learnedMs = jitter(schedule.gapMs(refusedAtMs - startMs), random);
-        const gapMs = limiter.stretch(Math.max(leastBetweenTriggersMs, flags.intervalMs ?? learnedMs));
-        waitMs = Math.min(gapMs, leftMs);
+        const gapMs = flags.intervalMs ?? jitter(schedule.gapMs(refusedAtMs - startMs), random);
+        waitMs = Math.min(limiter.stretch(Math.max(leastBetweenTriggersMs, gapMs)), leftMs);
         reporter.observe({ event: 'waiting', for: 'slot', target, nextMs: waitMs });
       } else {
-        const watched = await waitForOther(active, flags, session);
-        if (watched.kind === 'timed_out') return slotTimeoutProblem(timeoutMs, identity);
+        const watched = await waitForOther(active, { ...flags, giveUpAfterMs: undefined }, session);
+        if (watched.kind === 'timed_out') return slotTimeoutProblem(timeoutMs, identity, fault);
+        // Where it cannot be polled, the answer to the next trigger decides.
         passedId = active.executionId;
+        if (watched.kind === 'finished') finishedId = passedId;
       }
       const restMs = Math.max(waitMs, refusedAtMs + retryAfterMs - clock.elapsedMs());
       if (await pause(restMs, clock, signal, retryAfterMs)) watches.woke();
       if (signal.aborted) return noRunProblem(signal);
-      return watches.leftMs() < leastForTriggerMs ? slotTimeoutProblem(timeoutMs, identity) : undefined;
+      return watches.leftMs() < leastForTriggerMs ? slotTimeoutProblem(timeoutMs, identity, fault) : undefined;
     },
   };
 }

@@ -84,10 +84,10 @@ const table: Row[] = [
   ],
   [`list --field status ${settings}`, 'list', {}, { field: ['status'], ...ofSettings }],
   [
-    'recover --dry-run --max-age 2d --forget --give-up-after 1m --json -q',
+    'recover --dry-run --max-age 20h --forget --give-up-after 1m --json -q',
     'recover',
     {},
-    { dryRun: true, maxAgeMs: 172_800_000, forget: true, giveUpAfterMs: 60_000, json: true, quiet: true },
+    { dryRun: true, maxAgeMs: 72_000_000, forget: true, giveUpAfterMs: 60_000, json: true, quiet: true },
   ],
   [`recover --field outcome ${settings}`, 'recover', {}, { field: ['outcome'], ...ofSettings }],
   ['config', 'config', {}, {}],

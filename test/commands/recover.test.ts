@@ -30,6 +30,6 @@ test('an interrupt before a trigger is asked about leaves it open as it was, and
   journal().append({ type: 'in_doubt', ...request, reason: 'the connection was reset' });
   context.interrupt('SIGTERM');
   expect(await recover.run({}, { json: true }, context)).toBe(143);
-  expect(JSON.parse(context.out())).toMatchObject([{ outcome: 'open', problem: { started: 'unknown' } }]);
+  expect(JSON.parse(context.out())).toMatchObject([{ outcome: 'unresolved', problem: { started: 'unknown' } }]);
   expect(journal().unresolvedTriggers({ baseUrl })).toMatchObject([{ reason: 'the connection was reset' }]);
 });

@@ -31,6 +31,7 @@ export function createSession(
     account,
     service,
     journal: openJournal({ folder: undefined, nowMs: clock.nowMs, onTrouble() {} }),
+    processes: { own: 'host 1 1', stateOf: () => 'ended' },
     limiter: createRateLimiter(10, clock),
     watches: createWatchGroup(Number.POSITIVE_INFINITY, clock),
     requestTimeoutMs: 30_000,

@@ -42,7 +42,7 @@ function openWatched(fileBytes?: number) {
     const { signal } = new AbortController();
     const limiter = createRateLimiter(10, clock);
     await triggerRun(identity, '{}', {
-      service: { trigger },
+      service: { trigger, status: trigger },
       limiter,
       record,
       clock,

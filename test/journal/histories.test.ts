@@ -8,7 +8,7 @@ import type { Journal } from '../../src/journal/journal.ts';
 import { type JournalRecord, parseRecord } from '../../src/journal/records.ts';
 import { createTriggerRecord } from '../../src/journal/trigger-record.ts';
 import { isFinal } from '../../src/runs/run.ts';
-import type { TriggerRecord } from '../../src/runs/trigger.ts';
+import type { TriggerRecord } from '../../src/runs/trigger-record.ts';
 import { propertyRuns, propertyTimeoutMs } from '../helpers/property-runs.ts';
 import { fault } from '../helpers/scripted-service.ts';
 import { account, baseUrl, key, nightly, uuid } from './records.ts';
@@ -101,7 +101,7 @@ function play(steps: Step[], folder: string, fileBytes: number): void {
         );
       } else if (one.step === 'not_found') {
         clock.nowMs += 2 * 24 * 3_600_000;
-        journal.markNotFound(baseUrl, { target: nightly, executionId: uuid(one.n) });
+        journal.markNotFound(baseUrl, { target: nightly, executionId: uuid(one.n) }, account);
       } else trigger(journal, sent, one.n, one.outcome);
     }
   }
@@ -125,7 +125,7 @@ function trigger(
     record.intent();
     sent.set(number, record);
   }
-  if (outcome === 'doubtful') record.inDoubt(fault('lost').fault);
+  if (outcome === 'doubtful') record.inDoubt(fault('lost').fault, { sentAtMs: 0, isLast: false });
   if (outcome === 'started') record.started({ executionId: uuid(number), status: 'RUNNING', document: {} });
   if (outcome === 'refused') record.refused(fault('no_credits').fault);
   if (outcome === 'forgotten') journal.append({ type: 'forgotten', ...key(number) });

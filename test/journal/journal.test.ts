@@ -185,8 +185,8 @@ describe('a run that the service does not know', () => {
     const { open, clock } = createStateFolder();
     for (const record of [triggered(1), accepted(1), triggered(2), accepted(2)]) open().append(record);
     clock.nowMs += day + 1;
-    open().markNotFound(baseUrl, run);
-    open().markNotFound(baseUrl, run);
+    open().markNotFound(baseUrl, run, account);
+    open().markNotFound(baseUrl, run, account);
     expect([...open().runs()].map(({ status }) => status)).toEqual(['RUNNING', null]);
     expect(open().find(uuid(1), { baseUrl })).toMatchObject({ status: null, idempotencyKey: 'key-1' });
     expect(open().findKey(key(1))).toEqual({ state: 'accepted', executionId: uuid(1) });
@@ -198,11 +198,24 @@ describe('a run that the service does not know', () => {
     for (const record of [triggered(1), accepted(1), status(2, 'FAILED')]) journal.append(record);
     const before = linesIn(folder);
     clock.nowMs += day - 1000;
-    journal.markNotFound(baseUrl, run);
+    journal.markNotFound(baseUrl, run, account);
     clock.nowMs += day;
-    journal.markNotFound(baseUrl, { ...run, executionId: uuid(2) });
-    journal.markNotFound(baseUrl, { ...run, executionId: uuid(3) });
+    journal.markNotFound(baseUrl, { ...run, executionId: uuid(2) }, account);
+    journal.markNotFound(baseUrl, { ...run, executionId: uuid(3) }, account);
     expect(linesIn(folder)).toEqual(before);
+  });
+
+  test.each<[string, string, number, string | null]>([
+    ['the API key that started it', account, 3.3, null],
+    ['the API key that started it, too early', account, 3.2, 'RUNNING'],
+    ['another API key', 'another', 23.9, 'RUNNING'],
+    ['another API key', 'another', 24.1, null],
+  ])('is closed when it is not found with %s (%s) after %d hours: %j', (_, asking, hours, expected) => {
+    const { open, clock } = createStateFolder();
+    for (const record of [triggered(1), { ...accepted(1), account }]) open().append(record);
+    clock.nowMs += hours * 3_600_000;
+    open().markNotFound(baseUrl, run, asking);
+    expect(open().find(uuid(1), { baseUrl })?.status).toBe(expected);
   });
 
   test('is running if the service knows it again', () => {
@@ -210,7 +223,7 @@ describe('a run that the service does not know', () => {
     const journal = open();
     journal.append(status(1, 'RUNNING'));
     clock.nowMs += 2 * day;
-    journal.markNotFound(baseUrl, run);
+    journal.markNotFound(baseUrl, run, account);
     journal.recordStatus(baseUrl, run, { status: 'RUNNING', document: {} });
     expect(open().find(uuid(1), { baseUrl })?.status).toBe('RUNNING');
   });
@@ -231,6 +244,8 @@ describe('an unresolved trigger', () => {
         userProvided: true,
         at: '2026-11-21T03:00:00.000Z',
         ageMs: 5000,
+        lastSentAt: '2026-11-21T03:00:00.000Z',
+        senders: [],
         reason: 'the connection was reset',
       },
     ]);

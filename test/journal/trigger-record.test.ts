@@ -2,30 +2,77 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { NewRecord } from '../../src/journal/records.ts';
 import { createTriggerRecord } from '../../src/journal/trigger-record.ts';
-import { accepted, account, agent, baseUrl, key, nightly, status, triggered, uuid } from './records.ts';
+import { fault } from '../helpers/scripted-service.ts';
+import { accepted, account, agent, baseUrl, key, nightly, refused, status, triggered, uuid } from './records.ts';
 import { createStateFolder } from './state-folder.ts';
 
 const ours = { ...key(1), account, body: '{}', userProvided: false, isRepeat: false };
 
 test.each<[string, NewRecord[], boolean]>([
-  ['that nobody here knows is ours', [], false],
-  ['that was accepted with our key is ours', [triggered(1), accepted(1)], false],
-  ['that was only seen here is of another', [status(1, 'RUNNING')], true],
-  ['that was accepted with another key is of another', [{ ...accepted(1), idempotencyKey: 'key-2' }], true],
-  ['may be of another trigger of the automation whose outcome is unknown', [triggered(2)], true],
-  ['cannot be of a trigger of something else', [triggered(2, agent)], false],
-])('a run that a conflict names and %s', (_, records, expected) => {
+  ['that nobody here knows', [], false],
+  ['that was accepted with our key', [triggered(1), accepted(1)], false],
+  ['that was only seen here', [status(1, 'RUNNING')], false],
+  ['that was accepted with another key', [{ ...accepted(1), idempotencyKey: 'key-2' }], true],
+])('a run that a conflict names and %s is known to be of another trigger: %j', (_, records, expected) => {
   const { open } = createStateFolder();
   for (const record of records) open().append(record);
-  expect(createTriggerRecord(open(), ours).mayBeOfAnother(uuid(1))).toBe(expected);
+  expect(createTriggerRecord(open(), ours).isOfAnother(uuid(1))).toBe(expected);
 });
 
-test('a run that another process has recorded is not ours, even for a process that read the journal before', () => {
+test('a run that another process started is of another, also for a process that has asked for many runs', () => {
   const { open } = createStateFolder();
   const journal = open();
   for (let number = 1; number <= 20; number++) journal.find(uuid(number), { baseUrl });
-  open().recordStatus(baseUrl, { target: nightly, executionId: uuid(1) }, { status: 'RUNNING', document: {} });
-  expect(createTriggerRecord(journal, ours).mayBeOfAnother(uuid(1))).toBe(true);
+  open().append({ ...accepted(1), idempotencyKey: 'key-2' });
+  expect(createTriggerRecord(journal, ours).isOfAnother(uuid(1))).toBe(true);
+});
+
+describe('a trigger in doubt', () => {
+  const process = 'host 1 1';
+  const lost = fault('lost').fault;
+
+  test('tells when it was last sent, and that its process still sends it, until that gives up', () => {
+    const { open, clock } = createStateFolder();
+    const record = createTriggerRecord(open(), { ...ours, process });
+    const at = new Date(clock.nowMs).toISOString();
+    record.intent();
+    expect(open().unresolvedTriggers({ baseUrl })).toMatchObject([
+      { at, lastSentAt: at, senders: [{ process, ageMs: 0 }] },
+    ]);
+    clock.nowMs += 30_000;
+    record.inDoubt(lost, { sentAtMs: clock.nowMs - 20_000, isLast: false });
+    const lastSentAt = new Date(clock.nowMs - 20_000).toISOString();
+    expect(open().unresolvedTriggers({ baseUrl })).toMatchObject([
+      { at, lastSentAt, senders: [{ process, ageMs: 30_000 }] },
+    ]);
+    record.inDoubt(lost, { sentAtMs: clock.nowMs - 25_000, isLast: true });
+    expect(open().unresolvedTriggers({ baseUrl })).toMatchObject([{ at, lastSentAt, senders: [] }]);
+  });
+
+  test('is superseded by a later trigger of its automation that has a run, and by no other', () => {
+    const { open, clock } = createStateFolder();
+    const next = (record: NewRecord) => {
+      clock.nowMs += 1000;
+      open().append(record);
+    };
+    const supersedes = () => open().hasLaterRun({ baseUrl, target: nightly }, at);
+    next(triggered(1));
+    const at = new Date(clock.nowMs + 1000).toISOString();
+    next(triggered(2));
+    next(accepted(1));
+    next(status(7, 'RUNNING'));
+    next(triggered(3, agent));
+    next(accepted(3, agent));
+    next(triggered(4));
+    next(refused(4));
+    expect(supersedes()).toBe(false);
+    next(triggered(5));
+    expect(supersedes()).toBe(false);
+    next(accepted(5));
+    expect(supersedes()).toBe(true);
+    next({ type: 'superseded', ...key(2) });
+    expect(open().unresolvedTriggers({ baseUrl })).toEqual([]);
+  });
 });
 
 describe('a run that was accepted', () => {

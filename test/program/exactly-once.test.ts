@@ -46,16 +46,16 @@ describe('an answer to a trigger that is', () => {
       expect(JSON.parse(stdout).problem.idempotencyKey).toMatch(/^[0-9a-f-]{36}$/);
       expect(stderr).toContain('runctl recover');
       endRuns();
-      const recovered = await runProgram(['recover'], { env, clock });
+      const recovered = await runProgram(['recover', '--max-age', '4h'], { env, clock });
       expect(recovered.stdout.trim()).toBe(emulator.runs()[0]?.executionId);
       expect(recovered.code).toBe(0);
       expect(emulator.runs()).toHaveLength(1);
-      expect((await runProgram(['recover'], { env, clock })).stderr).toContain('nothing to recover');
+      expect((await runProgram(['recover', '--max-age', '4h'], { env, clock })).stderr).toContain('nothing to recover');
     },
   );
 });
 
-test('a conflict after a lost answer that names the run is our own', async () => {
+test('a conflict after a lost answer that names a run of that time is our own', async () => {
   const { env, clock, emulator } = await withEmulator({
     order: 'activeFirst',
     namesActiveRun: true,
@@ -228,7 +228,7 @@ describe('--rerun-on', () => {
     expect(new Set(posts(emulator).map((request) => JSON.stringify(request))).size).toBe(3);
   });
 
-  test('under a given key adds .1, .2, so that the whole command may be repeated', async () => {
+  test('under a given key adds /1, /2, so that the whole command may be repeated', async () => {
     const { env, clock, emulator } = await withEmulator(failing);
     const argv = [
       'trigger',
@@ -247,7 +247,7 @@ describe('--rerun-on', () => {
     expect(emulator.runs()).toHaveLength(3);
     expect(
       emulator.requests.flatMap(({ method, headers }) => (method === 'POST' ? [headers['idempotency-key']] : [])),
-    ).toEqual(['n', 'n.1', 'n.2']);
+    ).toEqual(['n', 'n/1', 'n/2']);
   });
 
   test('leaves other errors alone', async () => {
@@ -284,7 +284,7 @@ describe('recover', () => {
   test('--max-age keeps an old intent from being sent, and --forget closes it', async () => {
     const { env, clock, emulator, sent } = await withOpenIntent();
     const old = await runProgram(['recover', '--max-age', '1ms'], { env, clock });
-    expect(old.stderr).toContain('is not asked again');
+    expect(old.stderr).toContain('is not sent again');
     expect(old.code).toBe(12);
     expect((await runProgram(['recover', '--max-age', '1ms', '--forget'], { env, clock })).code).toBe(0);
     expect((await runProgram(['recover'], { env, clock })).stderr).toContain('nothing to recover');
@@ -292,10 +292,7 @@ describe('recover', () => {
   });
 
   test('says why it waits, unless it is to be quiet', async () => {
-    for (const [flags, words] of [
-      [[], 'trying again with the same key in'],
-      [['-q'], ''],
-    ] as const) {
+    for (const flags of [[], ['-q']]) {
       const { env, clock, emulator } = await withEmulator({
         faults: [
           { on: 'trigger', nth: 1, do: 'hang', acts: true },
@@ -312,13 +309,14 @@ describe('recover', () => {
       const { code, stdout, stderr } = await runProgram(['recover', ...flags], { env, clock });
       expect(code).toBe(0);
       expect(stdout.trim()).toBe(emulator.runs()[0]?.executionId);
-      expect(words !== '' && stderr.includes(words) ? words : stderr).toBe(words);
+      if (flags.length > 0) expect(stderr).toBe('');
+      else expect(stderr).toContain('trying again');
     }
   });
 
   test('with another API key sends nothing: it would start a second run', async () => {
     const { env, clock, emulator, sent } = await withOpenIntent();
-    const { stderr, code } = await runProgram(['recover'], {
+    const { stderr, code } = await runProgram(['recover', '--max-age', '4h'], {
       env: { ...env, RUNCTL_API_KEY: 'another-key-123456' },
       clock,
     });

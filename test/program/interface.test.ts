@@ -278,7 +278,7 @@ describe('errors', () => {
     async (retryAfter) => {
       const { env, emulator, clock } = await withEmulator({ rateLimit: { requests: 1, window: '1m', retryAfter } });
       await triggered(emulator, env);
-      const { code, stderr } = await runProgram(['trigger', 'other'], { env, clock });
+      const { code, stderr } = await runProgram(['trigger', 'other', '--give-up-after', '30s'], { env, clock });
       expect(code).toBe(9);
       expect(stderr).toContain('come back in');
       expect(clock.sleptMs()).toBe(0);

@@ -113,11 +113,9 @@ const cases: Record<string, Case> = {
     earlier: trigger,
   },
   'started: the key is refused later': { argv: watch, scenario: faulty({ on: 'status', do: 'revokeKey' }) },
-  'started: the run is never found': { argv: watch, scenario: short({ statusLate: '1h' }) },
-  'started: the service falls silent': { argv: watch, scenario: faulty({ on: 'status', do: 'reset' }) },
   'started: the result cannot be read': {
     argv: watch,
-    scenario: { ...short(), ...faulty({ on: 'result', do: 'status', status: 500 }) },
+    scenario: { ...short(), ...faulty({ on: 'result', do: 'status', status: 401 }) },
   },
   'started: the limit passes': { argv: [...watch, '--timeout', '100ms'] },
   'started: Ctrl-C': { argv: watch, interruptAfter: 3 },

@@ -51,7 +51,7 @@ answer                    | trigger          | trigger in doubt | status        
 409                       | ~outcome_unknown | ~outcome_unknown | bad_response  | ~unavailable  | ~result_unavailable
 411-421 423-424 426-428   | bad_response     | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
 422-active 409-active     | already_active   | outcome_unknown  |               |               |
-422-active-id             | already_active   | ok               |               |               |
+422-active-id             | already_active   |                  |               |               |
 429 429-active            | ~rate_limited    | ~outcome_unknown | ~rate_limited | ~rate_limited | ~result_unavailable
 430-499                   | bad_response     | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
 500 502-504 502-html      | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable

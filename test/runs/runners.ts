@@ -56,14 +56,14 @@ const trigger =
   (history: KeyHistory): Runner =>
   async (script, given = {}) => {
     const { ended, ...ports } = prepare(script, given);
-    const earlier = history.ageMs === undefined ? undefined : ({ state: 'open', ageMs: history.ageMs } as const);
+    const { earlier } = history;
     const record = {
       intent() {},
       inDoubt() {},
       started() {},
       refused: () => true,
-      mayBeOfAnother: () => false,
-      readKey: () => earlier,
+      isOfAnother: () => false,
+      readKey: () => earlier && ({ state: 'open', ageMs: earlier.ageMs } as const),
     };
     const { giveUpAfterMs = 30_000 } = given;
     const identity = { baseUrl, account, target, idempotencyKey: 'key-1', userProvided: false };
@@ -94,10 +94,14 @@ const watchRun: Runner = async (script, given = {}) => {
   return ended(exitNameOfWatch(watched, watchProblem(watched, signal)));
 };
 
+/** So long ago by the virtual clock, which begins at this time. */
+const sentAtMs = createVirtualClock().nowMs() - 60_000;
+const inDoubt = { firstSentAtMs: sentAtMs, lastSentAtMs: sentAtMs };
+
 /** The requests that are retried, each by its own rules, against a script of answers (`scripted-transport.ts`). */
 export const runners = {
   trigger: trigger({}),
-  'trigger in doubt': trigger({ ageMs: 60_000 }),
+  'trigger in doubt': trigger({ earlier: { ageMs: 60_000, ...inDoubt } }),
   status: poll('status'),
   result: poll('result'),
   watch: watchRun,

@@ -1,24 +1,37 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'vitest';
+import { triggerPath } from '../../src/api/endpoints.ts';
 import { type Journal, openJournal } from '../../src/journal/journal.ts';
-import type { Problem } from '../../src/problems/problem.ts';
+import type { Processes } from '../../src/journal/processes.ts';
+import { parseRecord } from '../../src/journal/records.ts';
+import type { Clock } from '../../src/runs/clock.ts';
 import { defaults } from '../../src/runs/defaults.ts';
 import type { Service } from '../../src/runs/service.ts';
 import { createWatchGroup } from '../../src/runs/watch-group.ts';
 import { type Followed, followRun } from '../../src/session/follow-run.ts';
 import { knownRun } from '../../src/session/known-run.ts';
-import { sendTrigger } from '../../src/session/send-trigger.ts';
+import { type Recovery, recoverTriggers } from '../../src/session/recover-triggers.ts';
 import type { Session } from '../../src/session/session.ts';
-import { type IfActive, startRun } from '../../src/session/start-run.ts';
+import { type IfActive, type StartResult, startRun } from '../../src/session/start-run.ts';
 import { createMemory } from '../helpers/memory-context.ts';
+import { createRandom } from '../helpers/random.ts';
 import { target } from '../helpers/scripted-service.ts';
-import { type Condition, createServiceModel, type ModelOptions, type ModelRun } from '../helpers/service-model.ts';
-import { account, baseUrl, createSession } from '../helpers/session.ts';
+import { baseUrl, createSession } from '../helpers/session.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
+import {
+  apiKeys,
+  type Condition,
+  createSimulatedService,
+  type SentTrigger,
+  type ServiceOptions,
+} from './simulated-service.ts';
 
 /** One use of the program: a process of its own, that is perhaps killed. */
 export interface Use {
-  /** `elsewhere`: another machine starts a run, and this one polls it. */
-  command: 'trigger' | 'recover' | 'watch' | 'elsewhere';
+  /** `schedule`: a run of the automation starts without any of us. */
+  command: 'trigger' | 'recover' | 'watch' | 'schedule';
+  machine: 0 | 1;
   key?: string;
   ifActive: IfActive;
   /** After the moment has begun. */
@@ -28,35 +41,79 @@ export interface Use {
   conditions: Condition[];
   /** Dies at its nth call of the service or the journal: before that has happened, or after. */
   kill?: { nth: number; after: boolean };
-  /** Time until the next one. */
-  restMs: number;
+  /** So long after its start the wall clock of its machine is set, or the machine sleeps, as the world has it. */
+  disturbed?: { afterMs: number; byMs: number };
+}
+
+/** What the program said. */
+export interface Outcome {
+  start?: StartResult;
+  recoveries?: Recovery[];
+  followed?: Followed;
+  isKilled?: true;
+}
+
+export interface WorldOptions extends Omit<ServiceOptions, 'clock' | 'random'> {
+  seed: number;
+  /** By how much the wall clock of each machine is off at first. */
+  offsetsMs: [number, number];
+  /** What disturbs a machine: one of its clocks goes wrong, never both. */
+  disturbance: 'set' | 'sleep';
 }
 
 class Killed extends Error {}
 
-export type ServiceOptions = Pick<ModelOptions, 'order' | 'namesActiveRun' | 'replaysRefusals' | 'durationMs'>;
-
 export type Simulation = ReturnType<typeof createSimulation>;
 
-/** A service, a machine whose journal is in `folder`, and time: everything that outlives a process. */
-export function createSimulation(folder: string, options: ServiceOptions) {
+interface Machine {
+  folder: string;
+  clock: Clock;
+  offsetMs: number;
+  /** When its wall clock was last set, in true time. */
+  setAtMs: number;
+}
+
+/** A service, machines with a journal each, and time: everything that outlives a process. */
+export function createSimulation(folder: string, { seed, offsetsMs, disturbance, ...options }: WorldOptions) {
   const clock = createVirtualClock();
-  let conditions: Condition[] = [];
-  const nextCondition = () => conditions.shift() ?? { kind: 'normal' };
-  const model = createServiceModel({ ...options, nowMs: clock.nowMs, nextCondition });
-  /** The key of every request to start a run, by the use that it was made for. */
-  const keysOf = new Map<Use, Set<string>>();
+  const random = createRandom(seed);
+  const service = createSimulatedService({ ...options, clock, random });
+  const machines = offsetsMs.map((offsetMs, index): Machine => {
+    const machine = { folder: join(folder, String(index)), offsetMs, setAtMs: Number.NEGATIVE_INFINITY };
+    const nowMs = () => clock.nowMs() + machine.offsetMs;
+    return Object.assign(machine, { clock: { nowMs, elapsedMs: clock.elapsedMs, sleep: clock.sleep } });
+  });
+  const machineOf = ({ machine }: Use) => machines[machine] as Machine;
+  /** The requests to start a run, by the use that they were made for. */
+  const sentBy = new Map<Use, SentTrigger[]>();
+  const running = new Set<string>();
+  let processes = 0;
+  let disturbances = 0;
 
-  const foreignKeys = new Set<string>();
+  const journalOf = (use: Use) =>
+    openJournal({
+      ...machineOf(use),
+      nowMs: machineOf(use).clock.nowMs,
+      onTrouble: (what) => expect.unreachable(what),
+    });
 
-  function openProcess(use: Use, onKill: () => void) {
-    const itsConditions = [...use.conditions];
-    const onTrouble = (message: string) => expect.unreachable(message);
-    const journal = openJournal({ folder, nowMs: clock.nowMs, onTrouble });
+  /** The idempotency keys of triggers that were closed because a later one has a run. */
+  function supersededIn({ folder }: Machine): Set<string> {
+    const lines = readdirSync(folder).flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'));
+    const records = lines.flatMap((line) => parseRecord(line) ?? []);
+    return new Set(records.flatMap((record) => (record.type === 'superseded' ? record.idempotencyKey : [])));
+  }
+
+  function openProcess(use: Use, apiKey: string, onKill: () => void): Session & { own: string } {
+    const machine = machineOf(use);
+    const journal = journalOf(use);
+    const own = `machine-${use.machine} ${++processes} 1`;
+    running.add(own);
     let calls = 0;
     let isDead = false;
     const die = () => {
       isDead = true;
+      running.delete(own);
       onKill();
     };
     const isTime = (after: boolean) => use.kill?.nth === calls && use.kill.after === after;
@@ -65,7 +122,6 @@ export function createSimulation(folder: string, options: ServiceOptions) {
       async (...args: A): Promise<T> => {
         calls += 1;
         if (isTime(false)) die();
-        conditions = itsConditions;
         if (!isDead) {
           const answer = await act(...args);
           if (isTime(true)) die();
@@ -73,61 +129,77 @@ export function createSimulation(folder: string, options: ServiceOptions) {
         }
         return new Promise(() => {});
       };
-    const service: Service = {
-      trigger: mortal((request, signal) => {
-        keysOf.set(use, (keysOf.get(use) ?? new Set()).add(request.idempotencyKey));
-        return model.trigger(request, signal);
-      }),
-      status: mortal(model.status),
-      result: mortal(model.result),
+    const conditions = [...use.conditions];
+    const nextCondition = () => conditions.shift() ?? { kind: 'normal' };
+    const sent: SentTrigger[] = [];
+    sentBy.set(use, sent);
+    const connected = service.connect(apiKey, machine.clock.nowMs, nextCondition, sent);
+    const mortalService: Service = {
+      trigger: mortal(connected.trigger),
+      status: mortal(connected.status),
+      result: mortal(connected.result),
     };
     const append: Journal['append'] = (record) => {
+      if (isDead) throw new Killed();
       calls += 1;
       if (isTime(false)) {
         die();
         throw new Killed();
       }
       const isWritten = journal.append(record);
+      // For all that the next process can know, it was sent then.
+      if (record.type === 'triggered')
+        sent.push({ ...record, apiKey, atMs: clock.nowMs(), isInDoubt: true, wasSent: false });
       if (!isTime(true)) return isWritten;
       die();
       throw new Killed();
     };
-    const context = { ...createMemory(), clock };
-    return createSession(service, { context, journal: { ...journal, append } });
+    const context = { ...createMemory(), clock: machine.clock, random };
+    const stateOf: Processes['stateOf'] = (name) => (running.has(name) ? 'running' : 'ended');
+    const parts = { context, account: apiKey, journal: { ...journal, append }, processes: { own, stateOf } };
+    return { ...createSession(mortalService, parts), own };
   }
 
-  /** What the program does, without its command line and its words. */
-  async function run(
-    use: Use,
-  ): Promise<{ started?: ModelRun; problem?: Problem; followed?: Followed; isKilled?: true }> {
+  async function disturb({ disturbed, ...use }: Use): Promise<void> {
+    if (!disturbed) return;
+    disturbances += 1;
+    await clock.sleep(disturbed.afterMs);
+    if (disturbance === 'sleep') return clock.suspend(Math.abs(disturbed.byMs));
+    const machine = machineOf(use);
+    machine.offsetMs += disturbed.byMs;
+    machine.setAtMs = clock.nowMs();
+  }
+
+  /** What the program does, without its command line and its words; `account` is which API key it has. */
+  async function run(use: Use, account = 0): Promise<Outcome> {
     let kill = () => {};
-    const killed = new Promise<{ isKilled: true }>((resolve) => {
+    const killed = new Promise<Outcome>((resolve) => {
       kill = () => resolve({ isKilled: true });
     });
     await clock.sleep(use.lateMs);
-    const session = openProcess(use, kill);
+    if (use.command === 'schedule') {
+      service.startElsewhere(triggerPath(target));
+      return {};
+    }
+    void disturb(use);
+    const session = openProcess(use, apiKeys[account] ?? '', kill);
     try {
       return await Promise.race([killed, act(use, session)]);
     } catch (error) {
       if (error instanceof Killed) return { isKilled: true };
       throw error;
+    } finally {
+      running.delete(session.own);
     }
   }
 
-  async function act(use: Use, session: Session) {
+  async function act(use: Use, session: Session): Promise<Outcome> {
     const { journal, context } = session;
     if (use.command === 'recover') {
-      await recover(session);
-      return {};
-    }
-    if (use.command === 'elsewhere') {
-      const idempotencyKey = `elsewhere-${foreignKeys.size}`;
-      foreignKeys.add(idempotencyKey);
-      conditions = [];
-      const answer = await model.trigger({ target, idempotencyKey, body: '{}' }, context.signal);
-      if (answer.kind === 'fault') return {};
-      journal.recordStatus(baseUrl, { target, executionId: answer.value.executionId ?? '' }, answer.value);
-      return {};
+      const recoveries = [];
+      const flags = { maxAgeMs: 24 * 3_600_000 };
+      for await (const recovery of recoverTriggers(flags, session)) recoveries.push(recovery);
+      return { recoveries };
     }
     if (use.command === 'watch') {
       const last = journal.last({ baseUrl });
@@ -138,28 +210,23 @@ export function createSimulation(folder: string, options: ServiceOptions) {
     const flags = { idempotencyKey: use.key, ifActive: use.ifActive, timeoutMs: 180_000 };
     session.watches = createWatchGroup(flags.timeoutMs, clock);
     const start = await startRun({ target, body: '{}' }, flags, session);
-    if (start.kind === 'failed') return { problem: start.problem };
-    if (start.kind === 'skipped') return {};
-    const { executionId } = start.run;
-    const started = model.runs.find((candidate) => candidate.executionId === executionId);
-    expect(started, 'an id that was told is that of a run').toBeDefined();
-    if (start.kind !== 'started') return {};
-    if (!use.watches) return { started };
-    session.watches = createWatchGroup(defaults.timeoutMs, clock);
-    const ours = { run: start.run, known: start.execution, triggeredAtMs: clock.nowMs() };
-    return { started, followed: await followRun(ours, {}, session) };
+    if (start.kind !== 'started' || !use.watches) return { start };
+    session.watches = createWatchGroup(defaults.timeoutMs, context.clock);
+    const ours = { run: start.run, known: start.execution, triggeredAtMs: context.clock.nowMs() };
+    return { start, followed: await followRun(ours, {}, session) };
   }
 
-  async function recover(session: Session) {
-    const { journal } = session;
-    for (const { target, idempotencyKey, body, userProvided, ageMs } of journal
-      .unresolvedTriggers({ baseUrl })
-      .reverse()) {
-      const identity = { baseUrl, account, target, idempotencyKey, userProvided };
-      await sendTrigger(identity, body, { ageMs }, session);
-    }
-  }
-
-  const journal = () => openJournal({ folder, nowMs: clock.nowMs, onTrouble() {} });
-  return { model, clock, run, keysOf, foreignKeys, journal };
+  return {
+    get disturbances() {
+      return disturbances;
+    },
+    service,
+    clock,
+    machines,
+    machineOf,
+    run,
+    sentBy,
+    journalOf,
+    supersededIn,
+  };
 }

@@ -7,12 +7,13 @@ import {
   type KeyHistory,
   type TriggerIdentity,
   type TriggerPorts,
-  type TriggerRecord,
   type TriggerResult,
   triggerRun,
 } from '../../src/runs/trigger.ts';
 import { eventOf, isEnd, protocol, type TriggerEvent } from '../../src/runs/trigger-protocol.ts';
-import { executionId, fault, projectId, running, scriptedService, target } from '../helpers/scripted-service.ts';
+import type { TriggerRecord } from '../../src/runs/trigger-record.ts';
+import { createTurns } from '../../src/runs/turns.ts';
+import { executionId, fault, projectId, running, scriptedService, state, target } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 
 const identity: TriggerIdentity = {
@@ -24,18 +25,25 @@ const identity: TriggerIdentity = {
 };
 const request = { target, idempotencyKey: 'key-1', body: '{}' };
 
+interface Given {
+  ports?: Partial<TriggerPorts>;
+  history?: KeyHistory;
+  userProvided?: boolean;
+  readKey?: TriggerRecord['readKey'];
+  isWritten?: boolean;
+  /** What is answered about the run that a conflict names. */
+  status?: Answer<Execution>[];
+}
+
 async function triggered(
   script: Answer<Execution>[],
-  ports: Partial<TriggerPorts> = {},
-  key?: KeyHistory & { userProvided?: boolean },
-  readKey: TriggerRecord['readKey'] = () =>
-    key?.ageMs === undefined ? undefined : { state: 'open', ageMs: key.ageMs },
-  isWritten = true,
+  { ports, history = {}, userProvided = false, isWritten = true, status, ...given }: Given = {},
 ) {
-  const service = scriptedService({ trigger: script });
+  const service = scriptedService({ trigger: script, status });
   const clock = createVirtualClock();
   const records: string[] = [];
-  const { userProvided = false, ...history } = key ?? {};
+  const { earlier } = history;
+  const readKey = given.readKey ?? (() => earlier && { state: 'open', ageMs: earlier.ageMs });
   const result = await triggerRun(
     { ...identity, userProvided },
     request.body,
@@ -48,10 +56,10 @@ async function triggered(
       giveUpAfterMs: 30_000,
       record: {
         intent: () => records.push('intent'),
-        inDoubt: () => records.push('in doubt'),
+        inDoubt: (_, { isLast }) => records.push(isLast ? 'left in doubt' : 'in doubt'),
         started: () => records.push('started'),
         refused: () => records.push('refused') > 0 && isWritten,
-        mayBeOfAnother: (id) => id === otherId,
+        isOfAnother: (id) => id === otherId,
         readKey,
       },
       ...ports,
@@ -59,6 +67,20 @@ async function triggered(
     history,
   );
   return { result, records, sent: service.calls.trigger, clock };
+}
+
+/** An earlier process sent the idempotency key so long ago, and nobody knows what came of it. */
+function earlierOf(ageMs: number): KeyHistory {
+  const sentAtMs = createVirtualClock().nowMs() - ageMs;
+  return { earlier: { ageMs, firstSentAtMs: sentAtMs, lastSentAtMs: sentAtMs } };
+}
+
+/** What the service says, now and after the usual second of a retry, about a run that began so long after now. */
+function began(afterMs: number, fields: Partial<Execution> = {}, id = executionId): Answer<Execution> {
+  const nowMs = createVirtualClock().nowMs();
+  const createdAt = new Date(nowMs + afterMs).toISOString();
+  const execution = { executionId: id, status: 'RUNNING', createdAt, document: {}, ...fields };
+  return { kind: 'ok', value: execution, serviceTimeMs: nowMs };
 }
 
 const conflict = fault('already_active', { httpStatus: 422 });
@@ -96,28 +118,20 @@ describe('one trigger', () => {
     ['refused for an active run', [conflict], 'refused', ['intent', 'refused'], 1],
     ['not its own when refused for a named active run at once', [ourConflict], 'refused', ['intent', 'refused'], 1],
     [
-      'taken as ours after a lost answer when the conflict names the run',
-      [lost, ourConflict],
-      'started',
-      ['intent', 'in doubt', 'started'],
-      2,
-    ],
-    [
       'in doubt after a lost answer and a conflict that names nothing',
       [lost, conflict],
       'unknown',
-      ['intent', 'in doubt', 'in doubt'],
-      2,
-    ],
-    [
-      'in doubt after a lost answer and a conflict that names the run of another trigger',
-      [lost, otherConflict],
-      'unknown',
-      ['intent', 'in doubt', 'in doubt'],
+      ['intent', 'in doubt', 'left in doubt'],
       2,
     ],
     ['refused for good with a bad certificate', [fault('untrusted')], 'refused', ['intent', 'refused'], 1],
-    ['in doubt when a 501 answers', [fault('rejected', { httpStatus: 501 })], 'unknown', ['intent', 'in doubt'], 1],
+    [
+      'in doubt when a 501 answers',
+      [fault('rejected', { httpStatus: 501 })],
+      'unknown',
+      ['intent', 'left in doubt'],
+      1,
+    ],
   ];
   test.each(table)('is %s', async (_, script, end, records, attempts) => {
     const ended = await triggered(script);
@@ -135,7 +149,7 @@ describe('one trigger', () => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(0.1, clock);
     const ports = { clock, limiter, giveUpAfterMs: 600_000 };
-    const { sent } = await triggered([lost, fault('unreachable'), running()], ports);
+    const { sent } = await triggered([lost, fault('unreachable'), running()], { ports });
     expect(sent).toHaveLength(3);
     expect(clock.elapsedMs()).toBe(20_000);
   });
@@ -143,7 +157,9 @@ describe('one trigger', () => {
   test('counts only the time without an answer against its patience, not the wait for its own turn', async () => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(1 / 60, clock);
-    const { result, sent } = await triggered([lost, lost, running()], { clock, limiter, giveUpAfterMs: 10_000 });
+    const { result, sent } = await triggered([lost, lost, running()], {
+      ports: { clock, limiter, giveUpAfterMs: 10_000 },
+    });
     expect([result.kind, sent.length]).toEqual(['started', 3]);
     expect(clock.elapsedMs()).toBe(120_000);
   });
@@ -155,8 +171,9 @@ describe('one trigger', () => {
         interrupt.abort('SIGINT');
         return fault('no_credits', { httpStatus: 402 });
       },
+      status: async () => running(),
     };
-    const { result, records } = await triggered([], { service, signal: interrupt.signal });
+    const { result, records } = await triggered([], { ports: { service, signal: interrupt.signal } });
     expect(result).toMatchObject({ kind: 'refused', fault: { kind: 'no_credits' } });
     expect(records).toEqual(['intent', 'refused']);
   });
@@ -171,62 +188,195 @@ describe('one trigger', () => {
 
   test.each([
     [fault('unreachable'), false, ['intent', 'refused']],
-    [lost, true, ['intent', 'in doubt', 'in doubt']],
+    [lost, true, ['intent', 'in doubt', 'left in doubt']],
   ] as const)(
     'that the user ends between two attempts is not sent again (%j)',
     async (first, mayHaveStarted, records) => {
       const interrupt = new AbortController();
       const ports = { signal: interrupt.signal, onRetry: () => interrupt.abort('SIGINT') };
-      const ended = await triggered([first], ports);
+      const ended = await triggered([first], { ports });
       expect(ended.result).toMatchObject({ kind: 'interrupted', mayHaveStarted });
       expect([ended.sent.length, ended.records]).toEqual([1, records]);
     },
   );
 
-  test('that is refused stays in doubt while another process has sent its key with an unknown outcome', async () => {
-    const earlier = { state: 'open', ageMs: 1000 } as const;
-    const { result, records } = await triggered([fault('no_credits')], {}, { ageMs: 1000 }, () => earlier);
+  test('sends no more than its turn allows', async () => {
+    let most = 0;
+    let inFlight = 0;
+    const trigger = async () => {
+      most = Math.max(most, ++inFlight);
+      await new Promise(setImmediate);
+      inFlight -= 1;
+      return running();
+    };
+    const status = async () => running();
+    const ports = {
+      service: { trigger, status },
+      inTurn: createTurns(3),
+      limiter: createRateLimiter(1000, createVirtualClock()),
+    };
+    const results = await Promise.all(Array.from({ length: 20 }, () => triggered([], { ports })));
+    expect([most, results.every(({ result }) => result.kind === 'started')]).toEqual([3, true]);
+  });
+
+  test('whose key another process sent, and that is refused itself, is in doubt as long as the other', async () => {
+    const history = earlierOf(1000);
+    const { result, records } = await triggered([fault('no_credits')], { history });
     expect([result.kind, records]).toEqual(['unknown', ['intent', 'refused']]);
-    const settled = await triggered([fault('no_credits')], {}, { ageMs: 1000 }, () => undefined);
-    expect(settled.result.kind).toBe('refused');
+    const resolved = await triggered([fault('no_credits')], { history, readKey: () => undefined });
+    expect(resolved.result.kind).toBe('refused');
   });
 
   test('waits a moment for another process that is just sending the same key', async () => {
     let reads = 0;
     const readKey = () => (++reads < 5 ? ({ state: 'open', ageMs: 1000 } as const) : undefined);
-    const { result, clock } = await triggered([conflict], {}, {}, readKey);
+    const { result, clock } = await triggered([conflict], { readKey });
     expect(result.kind).toBe('refused');
     expect(clock.elapsedMs()).toBeLessThan(2_000);
   });
 
-  test('waits as long for one that was at it before, unless it was left behind', async () => {
+  test('waits as long for one that was at it before, but not in `recover`', async () => {
     let reads = 0;
     const readKey = () => (++reads < 3 ? ({ state: 'open', ageMs: 1000 } as const) : undefined);
-    const { result, clock } = await triggered([conflict], {}, { ageMs: 600 }, readKey);
+    const open = () => ({ state: 'open', ageMs: 1000 }) as const;
+    const history = earlierOf(600);
+    const { result, clock } = await triggered([conflict], { history, readKey });
     expect(result.kind).toBe('refused');
     expect(clock.elapsedMs()).toBeLessThan(1_000);
-    const killed = await triggered([conflict], {}, { ageMs: 600 }, () => ({ state: 'open', ageMs: 1000 }));
+    const killed = await triggered([conflict], { history, readKey: open });
     expect([killed.result.kind, killed.clock.elapsedMs()]).toEqual(['unknown', 5_000]);
-    const left = { ageMs: 600, isLeftBehind: true };
-    const recovered = await triggered([conflict], {}, left, () => ({ state: 'open', ageMs: 1000 }));
+    const recovered = await triggered([conflict], { history: { ...history, isRecovery: true }, readKey: open });
     expect([recovered.result.kind, recovered.clock.elapsedMs()]).toEqual(['unknown', 0]);
   });
 
   test('waits for no process that has long ended', async () => {
     const readKey = () => ({ state: 'open', ageMs: 120_000 }) as const;
-    const { result, clock } = await triggered([conflict], {}, {}, readKey);
+    const { result, clock } = await triggered([conflict], { readKey });
     expect([result.kind, clock.elapsedMs()]).toEqual(['unknown', 0]);
   });
 
-  test('is in doubt where the refusal could not be written: then the record says nothing', async () => {
-    const { result } = await triggered([conflict], {}, { ageMs: 1000 }, () => undefined, false);
+  test('is in doubt where the refusal could not be written: then the record tells nothing', async () => {
+    const { result } = await triggered([conflict], {
+      history: earlierOf(1000),
+      readKey: () => undefined,
+      isWritten: false,
+    });
     expect(result.kind).toBe('unknown');
+  });
+});
+
+describe('the run that a conflict names after an attempt in doubt', () => {
+  const hour = 3_600_000;
+
+  test.each<[string, number, object]>([
+    ['an hour before our first attempt', -hour, { kind: 'refused', fault: { kind: 'already_active' } }],
+    ['ten seconds before it', -10_000, { kind: 'unknown' }],
+    ['just after it', 200, { kind: 'started', how: 'recovered', started: 'yes', isByTime: true }],
+    ['an hour later', hour, { kind: 'unknown' }],
+  ])('that began %s', async (_, afterMs, expected) => {
+    const { result } = await triggered([lost, ourConflict], { status: [began(afterMs)] });
+    expect(result).toMatchObject(expected);
+  });
+
+  test('is taken with what the service says of it', async () => {
+    const status = [fault('lost'), fault('not_found'), began(200, { status: 'COMPLETED' })];
+    const { result, records } = await triggered([lost, ourConflict], { status });
+    expect(result).toMatchObject({ kind: 'started', execution: { executionId, status: 'COMPLETED' } });
+    expect(records).toEqual(['intent', 'in doubt', 'started']);
+  });
+
+  test.each<[string, Answer<Execution>]>([
+    ['without a Date', running({ createdAt: '2026-01-02T03:04:05Z' })],
+    ['without a time', began(0, { createdAt: undefined })],
+    ['to a refused API key', fault('unauthorized')],
+    ['that never comes', fault('lost')],
+  ])('is of unknown owner with an answer %s', async (_, answer) => {
+    expect((await triggered([lost, ourConflict], { status: [answer] })).result.kind).toBe('unknown');
+  });
+
+  test('is read off the time of its start where the service names no creation', async () => {
+    const answer = began(200);
+    if (answer.kind === 'ok')
+      answer.value = { ...answer.value, createdAt: undefined, startedAt: answer.value.createdAt };
+    expect((await triggered([lost, ourConflict], { status: [answer] })).result.kind).toBe('started');
+  });
+
+  test('is not ours where another trigger of this machine is known to have started it', async () => {
+    const { result } = await triggered([lost, otherConflict], { status: [began(200, {}, otherId)] });
+    expect(result.kind).toBe('unknown');
+  });
+
+  test('is not asked for while nothing is in doubt', async () => {
+    expect((await triggered([fault('throttled'), ourConflict])).result.kind).toBe('refused');
+  });
+
+  test('does not keep the user from leaving', async () => {
+    const interrupt = new AbortController();
+    const clock = createVirtualClock();
+    const service = {
+      ...scriptedService({ trigger: [lost, ourConflict] }),
+      status: async () => {
+        interrupt.abort('SIGINT');
+        return fault('interrupted');
+      },
+    };
+    const ports = { service, clock, signal: interrupt.signal };
+    const { result } = await triggered([], { ports });
+    expect(result).toMatchObject({ kind: 'interrupted', mayHaveStarted: true });
+  });
+
+  test('is of unknown owner to another process where it began before, which has the wall clock alone', async () => {
+    const history: KeyHistory = { ...earlierOf(hour), isRecovery: true };
+    const old = await triggered([ourConflict], { history, status: [began(-2 * hour)] });
+    expect(old.result.kind).toBe('unknown');
+    const ours = await triggered([ourConflict], { history, status: [began(-hour + 1000)] });
+    expect(ours.result).toMatchObject({ kind: 'started', how: 'recovered', started: 'no' });
+  });
+});
+
+describe('how an accepted trigger came to its run', () => {
+  const minute = 60_000;
+  const finished = { status: 'COMPLETED' };
+
+  test.each<[string, Given, number | undefined, Partial<Execution>, string]>([
+    ['under a minted key', {}, undefined, {}, 'started yes'],
+    ['under a minted key, whenever it began', {}, -60 * minute, finished, 'started yes'],
+    ['under a given key', { userProvided: true }, 0, {}, 'started yes'],
+    ['under a given key, 10 s before', { userProvided: true }, -10_000, {}, 'started unknown'],
+    ['under a given key, nobody knows when', { userProvided: true }, undefined, {}, 'started unknown'],
+    ['under a given key, 2 min before', { userProvided: true }, -2 * minute, {}, 'replayed no'],
+    ['under a given key, finished', { userProvided: true }, 0, finished, 'replayed no'],
+    ['under a given key, completed', { userProvided: true }, 0, { completedAt: '2026-01-01T00:00:00Z' }, 'replayed no'],
+    ['in `recover`, before it', { history: { ...earlierOf(minute), isRecovery: true } }, -minute, {}, 'recovered no'],
+    [
+      'in `recover`, finished',
+      { history: { ...earlierOf(minute), isRecovery: true } },
+      undefined,
+      finished,
+      'recovered no',
+    ],
+    ['in `recover`, by it', { history: { ...earlierOf(minute), isRecovery: true } }, 0, {}, 'started yes'],
+    [
+      'in `recover`, nobody knows when',
+      { history: { ...earlierOf(minute), isRecovery: true } },
+      undefined,
+      {},
+      'started unknown',
+    ],
+  ])('%s', async (_, given, afterMs, fields, expected) => {
+    const answer = afterMs === undefined ? state(fields.status ?? 'RUNNING', fields) : began(afterMs, fields);
+    const { result } = await triggered([answer], given);
+    expect(result.kind === 'started' && `${result.how} ${result.started}`).toBe(expected);
+  });
+
+  test('after a lost answer it is recovered', async () => {
+    expect((await triggered([lost, running()])).result).toMatchObject({ how: 'recovered', started: 'yes' });
   });
 });
 
 describe('a key that the user chose', () => {
   const other = (document: JsonObject) => running({ document: { executionId, status: 'RUNNING', ...document } });
-  const given = { userProvided: true };
+  const given: Given = { userProvided: true };
 
   test.each<[string, JsonObject, TriggerResult['kind']]>([
     ['the automation as we write it', { projectId, automationName: 'nightly' }, 'started'],
@@ -235,11 +385,11 @@ describe('a key that the user chose', () => {
     ['another automation', { projectId, automationName: 'weekly' }, 'refused'],
     ['another project', { projectId: executionId, automationName: 'nightly' }, 'refused'],
   ])('is answered with a run of ours, or was used before: the answer names %s', async (_, document, end) => {
-    expect((await triggered([other(document)], {}, given)).result.kind).toBe(end);
+    expect((await triggered([other(document)], given)).result.kind).toBe(end);
   });
 
   test('was used before, whatever became of earlier attempts', async () => {
-    const { result, records } = await triggered([lost, other({ automationName: 'weekly' })], {}, given);
+    const { result, records } = await triggered([lost, other({ automationName: 'weekly' })], given);
     expect(result).toMatchObject({ kind: 'refused', fault: { message: expect.stringContaining('weekly') } });
     expect(records).toEqual(['intent', 'in doubt', 'refused']);
   });
@@ -253,26 +403,24 @@ describe('a key that the service may have forgotten', () => {
   const hour = 3_600_000;
 
   test.each<[string, KeyHistory, number]>([
-    ['a day after it was first sent', { ageMs: 25 * hour }, 0],
-    ['later than the user allows', { ageMs: 2 * hour, maxAgeMs: hour }, 0],
-    ['while the user allows it', { ageMs: 25 * hour, maxAgeMs: 48 * hour }, 1],
-    ['within a day', { ageMs: 23 * hour }, 1],
-  ])('is sent no more: %s', async (_, key, attempts) => {
-    const { result, sent } = await triggered([running()], {}, key);
+    ['a day after it was first sent', earlierOf(25 * hour), 0],
+    ['within a day', earlierOf(23 * hour), 1],
+  ])('is sent no more: %s', async (_, history, attempts) => {
+    const { result, sent } = await triggered([running()], { history });
     expect([result.kind, sent.length]).toEqual([attempts === 0 ? 'unknown' : 'started', attempts]);
   });
 
   test('is sent no more when the machine has slept since the answer was lost', async () => {
     const clock = createVirtualClock();
     const onRetry = () => clock.suspend(25 * hour);
-    const { result, sent } = await triggered([lost, running()], { clock, onRetry });
+    const { result, sent } = await triggered([lost, running()], { ports: { clock, onRetry } });
     expect([result.kind, sent.length]).toEqual(['unknown', 1]);
   });
 
   test('is no matter while nothing that was sent can have started a run', async () => {
     const clock = createVirtualClock();
     const onRetry = () => clock.suspend(25 * hour);
-    const { result } = await triggered([fault('throttled'), running()], { clock, onRetry });
+    const { result } = await triggered([fault('throttled'), running()], { ports: { clock, onRetry } });
     expect(result.kind).toBe('started');
   });
 });
@@ -286,7 +434,7 @@ describe('a key that another process has sent, too', () => {
     ['may have started a run there, when it is refused here', [conflict], { state: 'open', ageMs: 1000 }, 'unknown'],
     ['has come to nothing there either', [conflict], undefined, 'refused'],
   ])('%s', async (_, script, known, end) => {
-    const { result } = await triggered(script, {}, {}, () => known);
+    const { result } = await triggered(script, { readKey: () => known });
     expect(result.kind).toBe(end);
     if (result.kind === 'started') expect(result.execution.executionId).toBe(otherId);
   });
@@ -295,15 +443,17 @@ describe('a key that another process has sent, too', () => {
 describe('the protocol', () => {
   const events = Object.keys(protocol.ready) as TriggerEvent[];
   const lossy = new Set<TriggerEvent>(['lost', 'lost_for_good', 'cut']);
+  /** They tell of all attempts. */
+  const clear = new Set<TriggerEvent>(['reused', 'conflict_with_another']);
 
-  test('never says that no run was started once an answer was lost, unless the key was used before', () => {
+  test('never says that no run was started once an answer was lost, unless an answer tells of all attempts', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...events), { maxLength: 12 }), (sequence) => {
         let state: keyof typeof protocol | 'started' | 'refused' | 'unknown' = 'ready';
         let inDoubt = false;
         for (const event of sequence) {
           if (isEnd(state)) break;
-          inDoubt = event !== 'reused' && (inDoubt || lossy.has(event));
+          inDoubt = !clear.has(event) && (inDoubt || lossy.has(event));
           state = protocol[state][event];
         }
         expect(inDoubt && state === 'refused', 'refused although an answer was lost').toBe(false);
@@ -315,13 +465,13 @@ describe('the protocol', () => {
   test('calls a run ours only for an id: its own, or one that is named while in doubt', () => {
     for (const event of events) {
       if (protocol.ready[event] === 'started') expect(event).toBe('accepted');
-      if (protocol.in_doubt[event] === 'started') expect(['accepted', 'conflict_with_id']).toContain(event);
+      if (protocol.in_doubt[event] === 'started') expect(['accepted', 'conflict_with_ours']).toContain(event);
     }
   });
 
   test('knows an event for every fault', () => {
     for (const kind of ['unreachable', 'untrusted', 'lost', 'throttled', 'no_credits', 'in_progress'] as const) {
-      expect(events).toContain(eventOf(fault(kind).fault, false));
+      expect(events).toContain(eventOf(fault(kind).fault, 'unknown'));
     }
   });
 });

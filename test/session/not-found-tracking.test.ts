@@ -7,9 +7,9 @@ const signal = new AbortController().signal;
 const baseUrl = 'https://a.test';
 
 function prepare(scripts: Parameters<typeof scriptedService>[0]) {
-  const missed: [string, Run][] = [];
-  const journal = { markNotFound: (...said: [string, Run]) => void missed.push(said) };
-  return { missed, service: withNotFoundTracking(scriptedService(scripts), journal, baseUrl) };
+  const missed: [string, Run, string][] = [];
+  const journal = { markNotFound: (...said: [string, Run, string]) => void missed.push(said) };
+  return { missed, service: withNotFoundTracking(scriptedService(scripts), journal, baseUrl, 'account') };
 }
 
 describe('the journal hears', () => {
@@ -17,7 +17,7 @@ describe('the journal hears', () => {
     const answer = fault('not_found', { httpStatus: 404 });
     const { service, missed } = prepare({ [operation]: [answer] });
     expect(await service[operation](run, signal)).toEqual(answer);
-    expect(missed).toEqual([[baseUrl, run]]);
+    expect(missed).toEqual([[baseUrl, run, 'account']]);
   });
 
   test('nothing of other answers', async () => {

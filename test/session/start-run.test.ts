@@ -8,14 +8,15 @@ import { createMemory } from '../helpers/memory-context.ts';
 import { executionId, fault, run, running, scriptedService, state, target } from '../helpers/scripted-service.ts';
 import { baseUrl, createSession } from '../helpers/session.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { createVirtualClock } from '../helpers/virtual-clock.ts';
 
 const second = 1000;
 
 /** A machine on which triggers of one automation are sent, each by a process of its own. */
 function createTriggerHarness() {
   const folder = temporaryFolder();
-  const context = createMemory();
-  const { clock } = context;
+  const clock = createVirtualClock();
+  const context = { ...createMemory(), clock };
   const journal = () => openJournal({ folder, nowMs: clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
 
   async function trigger(
@@ -51,11 +52,14 @@ function createTriggerHarness() {
 const conflict = (fields: Parameters<typeof fault>[1] = {}) =>
   fault('already_active', { httpStatus: 422, executionId, ...fields });
 
-test('a run that this machine has only seen is not taken for the one that a lost answer may have started', async () => {
-  const { trigger, journal } = createTriggerHarness();
-  journal().recordStatus(baseUrl, run, { status: 'RUNNING', document: {} });
-  const { problem } = await trigger({ trigger: [fault('lost'), conflict()] });
-  expect(problem?.facts).toMatchObject({ name: 'outcome_unknown', started: 'unknown' });
+test('a run that began before the one that a lost answer may have started is a plain conflict', async () => {
+  const { trigger, journal, clock } = createTriggerHarness();
+  const createdAt = new Date(clock.nowMs() - 3_600_000).toISOString();
+  const value = { executionId, status: 'RUNNING', createdAt, document: {} };
+  const status = { kind: 'ok', value, serviceTimeMs: clock.nowMs() } as const;
+  const { problem } = await trigger({ trigger: [fault('lost'), conflict()], status: [status] });
+  expect(problem?.facts).toMatchObject({ name: 'already_active', started: 'no' });
+  expect(journal().unresolvedTriggers({ baseUrl })).toEqual([]);
 });
 
 describe('a key that started a run before', () => {
@@ -108,7 +112,7 @@ test('a key whose fate is unknown under another API key is not sent', async () =
   const flags = { idempotencyKey: 'nightly-1' };
   await trigger({ trigger: [fault('lost')] }, flags);
   const { problem, calls } = await trigger({}, flags, 'another account');
-  expect(problem?.facts).toMatchObject({ name: 'outcome_unknown', started: 'unknown' });
+  expect(problem?.toJSON()).toMatchObject({ name: 'other_api_key', exitCode: 12, started: 'unknown' });
   expect(calls.trigger).toEqual([]);
 });
 
@@ -123,6 +127,16 @@ test('a trigger of what is not there says what to check', async () => {
   const { trigger } = createTriggerHarness();
   const { problem } = await trigger({ trigger: [fault('not_found', { httpStatus: 404 })] });
   expect(problem?.facts).toMatchObject({ name: 'not_found', hint: expect.stringContaining('runctl config list') });
+});
+
+test('a key of unknown outcome that is older than a day is not sent', async () => {
+  const { trigger, clock } = createTriggerHarness();
+  const flags = { idempotencyKey: 'nightly-1' };
+  await trigger({ trigger: [fault('lost')] }, flags);
+  clock.suspend(25 * 3_600_000);
+  const { problem, calls } = await trigger({}, flags);
+  expect(problem?.toJSON()).toMatchObject({ name: 'idempotency_key_expired', exitCode: 12, started: 'unknown' });
+  expect(calls.trigger).toEqual([]);
 });
 
 describe('--if-active attach', () => {
@@ -172,22 +186,35 @@ describe('--if-active wait', () => {
   });
 
   test.each([
-    ['gets no valid answer for --give-up-after', fault('unreachable'), 60],
-    ['is refused', fault('unauthorized', { httpStatus: 401 }), 0],
-  ])('triggers again when the active run %s, and lets that answer decide', async (_, answer, afterSeconds) => {
-    const { trigger } = createTriggerHarness();
-    const script = { trigger: [conflict(), running()], status: [answer] };
-    const { start, triggeredAtMs } = await trigger(script, { ...wait, giveUpAfterMs: 60 * second });
-    expect(start.kind).toBe('started');
-    expect(triggeredAtMs[1]).toBeGreaterThanOrEqual(afterSeconds * second);
-    expect(triggeredAtMs[1]).toBeLessThan((afterSeconds + 15) * second);
+    ['gets no valid answer', fault('unreachable'), 700],
+    ['is not to be seen', fault('unauthorized'), 1],
+  ] as const)('triggers again when the active run %s: the answer to that decides', async (_, answer, leastSeconds) => {
+    const { trigger, clock } = createTriggerHarness();
+    const { start, calls } = await trigger({ trigger: [conflict(), running()], status: [answer] }, wait);
+    expect([start.kind, calls.trigger.length]).toEqual(['started', 2]);
+    expect(clock.elapsedMs()).toBeLessThan(leastSeconds * second);
   });
 
-  test('ends with 10 when the active run is not known and the trigger is not answered for --give-up-after', async () => {
+  test.each([
+    ['429', fault('throttled', { httpStatus: 429 }), 9],
+    ['no connection', fault('unreachable'), 10],
+  ])('is not ended by %s, until --timeout', async (_, answer, exitCode) => {
+    const { trigger, clock } = createTriggerHarness();
+    const unnamed = conflict({ executionId: undefined });
+    const outage = Array(60).fill(answer);
+    expect((await trigger({ trigger: [unnamed, ...outage, running()] }, wait)).start.kind).toBe('started');
+    expect(clock.elapsedMs()).toBeGreaterThan(180 * second);
+    const flags = { ...wait, timeoutMs: 600 * second };
+    const { problem } = await createTriggerHarness().trigger({ trigger: [unnamed, answer] }, flags);
+    expect(problem).toMatchObject({ exitCode, facts: { started: 'no' } });
+  });
+
+  test('ends at once when a given key is refused for a run that has finished: the key is used up', async () => {
     const { trigger } = createTriggerHarness();
-    const script = { trigger: [conflict({ executionId: undefined }), fault('unreachable')] };
-    const { problem } = await trigger(script, { ...wait, giveUpAfterMs: 60 * second });
-    expect(problem).toMatchObject({ exitCode: 10, message: expect.stringContaining('no run was started') });
+    const script = { trigger: [conflict()], status: [state('COMPLETED')] };
+    const { problem, calls } = await trigger(script, { ...wait, idempotencyKey: 'k' });
+    expect(problem).toMatchObject({ exitCode: 5, message: expect.stringContaining('used up') });
+    expect(calls.trigger).toHaveLength(2);
   });
 
   test('sends nothing again once an answer to a try was lost', async () => {

@@ -1,0 +1,56 @@
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { kill, pid, platform } from 'node:process';
+
+/** Tells whether the process that wrote a record still runs. */
+export interface Processes {
+  /** Names this process: its host or container, process id and start time. */
+  readonly own: string;
+  /** `unknown` of one on another host, in another container or from before the last boot. */
+  stateOf(name: string): 'running' | 'ended' | 'unknown';
+}
+
+/** The processes of this machine. */
+export function createProcesses(): Processes {
+  const host = hostOf();
+  return {
+    own: [host, pid, startOf(pid)].join(' '),
+    stateOf(name) {
+      const [itsHost, itsPid, itsStart = ''] = name.split(' ');
+      if (itsHost !== host) return 'unknown';
+      const isRunning = exists(Number(itsPid)) && startOf(Number(itsPid)) === itsStart;
+      return isRunning ? 'running' : 'ended';
+    },
+  };
+}
+
+/** A process id means something within one boot and one container only. */
+function hostOf(): string {
+  const boot = attempt(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
+  const container = attempt(() => readlinkSync('/proc/self/ns/pid'));
+  return [hostname(), boot, container].join('/').replaceAll(/\s/g, '_');
+}
+
+/** When a process started, in ticks since the boot: ids are used again. Only Linux tells without another program. */
+function startOf(id: number): string {
+  // proc_pid_stat(5): the second field may hold anything, the 22nd is the start time.
+  const stat = attempt(() => readFileSync(`/proc/${id}/stat`, 'utf8'));
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+}
+
+function exists(id: number): boolean {
+  try {
+    return kill(id, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function attempt(read: () => string): string {
+  if (platform !== 'linux') return '';
+  try {
+    return read();
+  } catch {
+    return '';
+  }
+}

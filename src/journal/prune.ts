@@ -1,0 +1,40 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { filesIn } from './files.ts';
+import { fold, isUnresolved } from './fold.ts';
+import { type JournalRecord, parseRecord, triggerIdOf } from './records.ts';
+
+const yearMs = 365 * 24 * 3_600_000;
+
+/**
+ * Removes the files whose newest line is older than a year, but for those that hold an unresolved trigger, or the outcome
+ * of a trigger in a file that stays: without it that would be unresolved again. Throws the errors of node:fs.
+ */
+export function pruneFiles(folder: string, nowMs: number): void {
+  const files = filesIn(folder).slice(1).reverse();
+  const old = files
+    .map(({ path }) => ({ path, records: recordsIn(path) }))
+    .filter(({ records }) => isOld(records, nowMs));
+  if (old.length === 0) return;
+  const state = fold(
+    filesIn(folder)
+      .reverse()
+      .flatMap(({ path }) => recordsIn(path)),
+  );
+  const needed = new Set([...state.triggers].flatMap(([id, trigger]) => (isUnresolved(trigger) ? id : [])));
+  for (const { path, records } of old) {
+    const ids = records.flatMap((record) => ('idempotencyKey' in record ? triggerIdOf(record) : []));
+    if (ids.some((id) => needed.has(id))) for (const id of ids) needed.add(id);
+    else rmSync(path);
+  }
+}
+
+/** Of a file without a whole line nobody knows. */
+function isOld(records: readonly JournalRecord[], nowMs: number): boolean {
+  return records.length > 0 && records.every(({ at }) => nowMs - Date.parse(at) > yearMs);
+}
+
+function recordsIn(path: string): JournalRecord[] {
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .flatMap((line) => parseRecord(line) ?? []);
+}

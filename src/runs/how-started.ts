@@ -1,0 +1,40 @@
+import { isFinal, type Target } from './run.ts';
+import type { Execution } from './service.ts';
+import { hostSkewMs, largestSkewMs, type Span } from './whose-run.ts';
+
+/** How an accepted trigger came to its run, and whether this command started that. */
+export interface HowStarted {
+  /** `recovered`: an earlier attempt had started it; `replayed`: an earlier use of the same given idempotency key. */
+  how: 'started' | 'recovered' | 'replayed';
+  started: 'yes' | 'no' | 'unknown';
+}
+
+export interface Acceptance {
+  target: Target;
+  execution: Execution;
+  /** How long after the first attempt of this command the run began; undefined where it cannot be told. */
+  began?: Span;
+  /** Did the user choose the idempotency key? One that was minted has been used for nothing else. */
+  userProvided: boolean;
+  /** May an earlier attempt have started the run? */
+  wasInDoubt: boolean;
+  /** `recover` asks what became of a trigger of an earlier command. */
+  isRecovery?: boolean;
+}
+
+/** What a 2xx with an id says. */
+export function howStarted({ userProvided, wasInDoubt, isRecovery, ...accepted }: Acceptance): HowStarted {
+  const { target, execution, began } = accepted;
+  const isOver = isFinal(target, execution.status) || execution.completedAt !== undefined;
+  const isNew = began !== undefined && began.leastMs >= -hostSkewMs;
+  if (isRecovery) {
+    if (isOver || (began !== undefined && began.mostMs < 0)) return { how: 'recovered', started: 'no' };
+    return { how: 'started', started: isNew ? 'yes' : 'unknown' };
+  }
+  if (userProvided) {
+    const isOld = began !== undefined && began.mostMs < -largestSkewMs;
+    if (isOver || isOld) return { how: 'replayed', started: 'no' };
+    if (!isNew) return { how: 'started', started: 'unknown' };
+  }
+  return { how: wasInDoubt ? 'recovered' : 'started', started: 'yes' };
+}

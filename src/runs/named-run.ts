@@ -1,0 +1,36 @@
+import { isRetryable } from './fault.ts';
+import { type RetryPorts, type RetryResult, retry } from './retry.ts';
+import type { Run } from './run.ts';
+import type { Answer, Execution, Service } from './service.ts';
+import { type DatedAnswer, momentOf } from './whose-run.ts';
+
+/** An answer about a run, with what it says about its beginning. */
+export interface DatedExecution {
+  execution: Execution;
+  dated: DatedAnswer;
+}
+
+/** Makes one request, and notes when it was sent and answered. */
+export async function dated(
+  ask: () => Promise<Answer<Execution>>,
+  { clock }: Pick<RetryPorts, 'clock'>,
+): Promise<Answer<DatedExecution>> {
+  const sent = momentOf(clock);
+  const answer = await ask();
+  if (answer.kind === 'fault') return answer;
+  const { value: execution, serviceTimeMs } = answer;
+  const began = execution.createdAt ?? execution.startedAt;
+  const beganAtMs = began === undefined ? undefined : Date.parse(began);
+  return { kind: 'ok', value: { execution, dated: { beganAtMs, serviceTimeMs, sent, received: momentOf(clock) } } };
+}
+
+/** Asks for the run that a conflict names. The service may take a moment to find one that it has just started. */
+export function fetchNamedRun(
+  run: Run,
+  { service, ...ports }: RetryPorts & { service: Pick<Service, 'status'> },
+): Promise<RetryResult<DatedExecution>> {
+  return retry(() => dated(() => service.status(run, ports.signal), ports), {
+    ...ports,
+    isRetryable: (fault) => isRetryable(fault) || fault.kind === 'not_found' || fault.kind === 'path_not_found',
+  });
+}

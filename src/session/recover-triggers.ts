@@ -1,0 +1,84 @@
+import type { UnresolvedTrigger } from '../journal/journal.ts';
+import type { Problem } from '../problems/problem.ts';
+import { otherAccountProblem, tooOldProblem, triggerProblem } from '../problems/trigger-problems.ts';
+import { defaults } from '../runs/defaults.ts';
+import type { Fault } from '../runs/fault.ts';
+import type { StartedTrigger, TriggerIdentity } from '../runs/trigger.ts';
+import { earlierAttemptsOf, sendTrigger } from './send-trigger.ts';
+import type { Session } from './session.ts';
+
+export interface RecoverFlags {
+  dryRun?: boolean;
+  /** Older triggers are not sent. */
+  maxAgeMs?: number;
+  /** Closes those that are too old. */
+  forget?: boolean;
+  giveUpAfterMs?: number;
+}
+
+/** What became of one unresolved trigger. */
+export type Recovery = { trigger: UnresolvedTrigger } & (
+  | { kind: 'found'; start: StartedTrigger }
+  /** It surely started no run. */
+  | { kind: 'refused'; fault: Fault }
+  /** A later trigger of the automation has a run. */
+  | { kind: 'superseded' | 'forgotten' }
+  /** The process that sends it still runs, or may. */
+  | { kind: 'left' }
+  /** It would be sent, but for `--dry-run`. */
+  | { kind: 'unresolved' }
+  /** Not sent, or sent in vain. */
+  | { kind: 'too_old' | 'other_api_key' | 'failed'; problem: Problem }
+);
+
+/** Resolves the triggers whose outcome is unknown: for each automation the newest first, as later ones make it superfluous. */
+export async function* recoverTriggers(flags: RecoverFlags, session: Session): AsyncGenerator<Recovery> {
+  const { journal, baseUrl } = session;
+  for (const trigger of journal.unresolvedTriggers({ baseUrl })) yield await recoverTrigger(trigger, flags, session);
+}
+
+async function recoverTrigger(
+  trigger: UnresolvedTrigger,
+  { dryRun, forget, maxAgeMs = defaults.recoverMaxAgeMs, giveUpAfterMs }: RecoverFlags,
+  session: Session,
+): Promise<Recovery> {
+  const { journal, baseUrl, account } = session;
+  const { target, idempotencyKey, userProvided, body, ageMs } = trigger;
+  const { signal } = session.context;
+  const identity: TriggerIdentity = { baseUrl, account, target, idempotencyKey, userProvided };
+  const close = (type: 'superseded' | 'forgotten'): Recovery => {
+    if (!dryRun) journal.append({ type, baseUrl, target, idempotencyKey });
+    return { trigger, kind: type };
+  };
+  if (isStillSent(trigger, session)) return { trigger, kind: 'left' };
+  if (journal.hasLaterRun({ baseUrl, target }, trigger.at)) return close('superseded');
+  if (ageMs > maxAgeMs) {
+    return forget && !dryRun
+      ? close('forgotten')
+      : { trigger, kind: 'too_old', problem: tooOldProblem(identity, ageMs) };
+  }
+  if (trigger.account !== account) return { trigger, kind: 'other_api_key', problem: otherAccountProblem(identity) };
+  if (dryRun) return { trigger, kind: 'unresolved' };
+  const result = signal.aborted
+    ? ({ kind: 'interrupted', mayHaveStarted: true } as const)
+    : await sendTrigger(
+        identity,
+        body,
+        { giveUpAfterMs, earlier: earlierAttemptsOf(trigger), isRecovery: true },
+        session,
+      );
+  if (result.kind === 'started') return { trigger, kind: 'found', start: result };
+  if (result.kind === 'refused') return { trigger, kind: 'refused', fault: result.fault };
+  return { trigger, kind: 'failed', problem: triggerProblem(result, identity, signal) };
+}
+
+/** Longer than the retries of a trigger take. */
+const otherHostMs = 180_000;
+
+/** Does the process that sends it still run? Of one on another host or in another container only time tells. */
+function isStillSent({ senders }: UnresolvedTrigger, { processes }: Session): boolean {
+  return senders.some(({ process, ageMs }) => {
+    const state = processes.stateOf(process);
+    return state === 'running' || (state === 'unknown' && ageMs < otherHostMs);
+  });
+}

@@ -1,0 +1,50 @@
+import { readdirSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { NewRecord } from '../../src/journal/records.ts';
+import { accepted, baseUrl, key, refused, status, triggered, uuid } from './records.ts';
+import { createStateFolder } from './state-folder.ts';
+
+const yearMs = 365 * 24 * 3_600_000;
+
+/** Writes each list of records to a file of its own, then a new file when so much time has passed. */
+function filesAfter(passedMs: number, files: NewRecord[][]) {
+  const { open, clock, folder } = createStateFolder();
+  for (const records of files) {
+    const [first, ...others] = records;
+    if (first) open(1).append(first);
+    for (const record of others) open().append(record);
+  }
+  clock.nowMs += passedMs;
+  open(1).append(status(99, 'COMPLETED'));
+  return { names: readdirSync(folder).sort(), open };
+}
+
+const resolved = [triggered(1), accepted(1)];
+const unresolved = [triggered(2)];
+
+test.each<[string, number, NewRecord[][], string[]]>([
+  [
+    'are removed when a new one is begun, but not the newest',
+    yearMs + 1,
+    [resolved, [refused(3)]],
+    ['journal-2.jsonl'],
+  ],
+  ['stay for a year', yearMs - 1, [resolved], ['journal-1.jsonl', 'journal.jsonl']],
+  ['stay while they hold an unresolved trigger', yearMs + 1, [unresolved], ['journal-1.jsonl', 'journal.jsonl']],
+  [
+    'stay while they hold the outcome of a trigger in a file that stays',
+    yearMs + 1,
+    [[triggered(1), ...unresolved], [accepted(1)], [status(3, 'FAILED')]],
+    ['journal-1.jsonl', 'journal-3.jsonl', 'journal.jsonl'],
+  ],
+])('old files %s', (_, passedMs, files, names) => {
+  expect(filesAfter(passedMs, files).names).toEqual(names);
+});
+
+test('what is left can be appended to and read', () => {
+  const { open } = filesAfter(yearMs + 1, [resolved, unresolved, [status(3, 'FAILED')]]);
+  open().append(status(4, 'COMPLETED'));
+  expect([...open().runs({ baseUrl })].map(({ executionId }) => executionId)).toEqual([uuid(4), uuid(99), null]);
+  expect(open().findKey(key(1))).toBeUndefined();
+  expect(open().findKey(key(2))?.state).toBe('open');
+});

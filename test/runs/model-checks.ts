@@ -1,0 +1,211 @@
+import { existsSync } from 'node:fs';
+import { expect } from 'vitest';
+import { isFinal } from '../../src/runs/run.ts';
+import { target } from '../helpers/scripted-service.ts';
+import { baseUrl } from '../helpers/session.ts';
+import type { SentTrigger, TrueRun } from './simulated-service.ts';
+import type { Outcome, Simulation, Use, WorldOptions } from './simulation.ts';
+
+const second = 1000;
+
+/** How often something was seen, by its name. */
+export const tally: Record<string, number> = {};
+export const tell = (what: string) => {
+  tally[what] = (tally[what] ?? 0) + 1;
+};
+
+/** A world, and what the checks need to know of its past. */
+export interface Played {
+  world: Simulation;
+  options: WorldOptions;
+  /** The runs that were taken as ours for their time. */
+  claimed: Set<string>;
+  /** The idempotency keys of their triggers, which are closed by that. */
+  claimedKeys: Set<string>;
+  /** All requests to start a run so far, by machine. */
+  sent: { machine: number; attempt: SentTrigger }[];
+  isClear: boolean;
+}
+
+const keysOf = (use: Use, { world }: Played) =>
+  new Set((world.sentBy.get(use) ?? []).map(({ idempotencyKey }) => idempotencyKey));
+
+/** What must hold whatever has happened. */
+export function checkJournals(played: Played): void {
+  const { world, claimed, claimedKeys, sent } = played;
+  const runs = world.service.runs();
+  for (const machine of [0, 1] as const) {
+    const at = { machine } as Use;
+    if (!existsSync(world.machineOf(at).folder)) continue;
+    const journal = world.journalOf(at);
+    const records = [...journal.runs({ baseUrl })];
+    const known = new Set(records.map(({ executionId }) => executionId));
+    const open = new Set(journal.unresolvedTriggers({ baseUrl }).map(({ idempotencyKey }) => idempotencyKey));
+    const superseded = world.supersededIn(world.machineOf(at));
+    const keys = new Set(sent.filter((each) => each.machine === machine).map(({ attempt }) => attempt.idempotencyKey));
+    for (const { executionId, idempotencyKey } of records) {
+      const run = runs.find((candidate) => candidate.executionId === executionId);
+      if (!run || idempotencyKey === null || idempotencyKey === run.idempotencyKey) continue;
+      // A process may have been killed after it had taken the run as its own, and before it could say so.
+      if (!claimed.has(run.executionId)) checkClaim(run, machine, idempotencyKey, Number.POSITIVE_INFINITY, played);
+    }
+    for (const { executionId, idempotencyKey = '' } of runs.filter(({ idempotencyKey = '' }) =>
+      keys.has(idempotencyKey),
+    )) {
+      const isKnown =
+        known.has(executionId) ||
+        open.has(idempotencyKey) ||
+        superseded.has(idempotencyKey) ||
+        claimedKeys.has(idempotencyKey);
+      const isSharedKey = sent.some(
+        (each) => each.machine !== machine && each.attempt.idempotencyKey === idempotencyKey,
+      );
+      expect(isKnown || isSharedKey, 'no run is lost').toBe(true);
+    }
+  }
+}
+
+/**
+ * The promise about time: nothing that began outside the attempts of its key is ever called ours. `ownFirstMs` is when
+ * the process that called it so sent its first attempt.
+ */
+function checkClaim(
+  run: TrueRun | undefined,
+  machine: 0 | 1,
+  idempotencyKey: string,
+  ownFirstMs: number,
+  { world, options, sent, claimed, claimedKeys }: Played,
+): void {
+  expect(run, 'an id that was told is that of a run').toBeDefined();
+  if (!run) return;
+  claimed.add(run.executionId);
+  claimedKeys.add(idempotencyKey);
+  tell(run.idempotencyKey === idempotencyKey ? 'ours by time' : "a schedule's, by time");
+  if (options.hostSkewMs > 2 * second) return;
+  const attempts = sent.flatMap(({ machine: sender, attempt }) =>
+    sender === machine && attempt.idempotencyKey === idempotencyKey ? [attempt] : [],
+  );
+  const firstMs = Math.min(...attempts.map(({ atMs }) => atMs));
+  // Another process has the wall clock alone: where that was set since, it is wrong.
+  if (firstMs < ownFirstMs && (world.machines[machine]?.setAtMs ?? 0) >= firstMs) {
+    tell('by a clock that was set');
+    return;
+  }
+  const lastMs = Math.max(...attempts.map(({ atMs, isInDoubt }) => (isInDoubt ? atMs : firstMs)));
+  expect(run.beganAtMs - firstMs, 'it began no earlier').toBeGreaterThanOrEqual(-2 * second - options.hostSkewMs);
+  expect(run.beganAtMs - lastMs, 'it began no later').toBeLessThanOrEqual(60 * second + options.hostSkewMs);
+}
+
+const firstSentMs = (use: Use, { world }: Played) => Math.min(...(world.sentBy.get(use) ?? []).map(({ atMs }) => atMs));
+
+/** The other half of the promise: a run in between, that a conflict names and nothing hides, is recovered. */
+function checkNoneMissed(use: Use, runs: TrueRun[], { world, options, sent }: Played): void {
+  const posts = (world.sentBy.get(use) ?? []).filter(({ wasSent }) => wasSent);
+  const { conflictId, idempotencyKey } = posts.at(-1) ?? {};
+  const run = runs.find(({ executionId }) => executionId === conflictId);
+  const attempts = sent.flatMap(({ machine, attempt }) =>
+    machine === use.machine && attempt.idempotencyKey === idempotencyKey ? [attempt] : [],
+  );
+  const firstMs = Math.min(...attempts.map(({ atMs }) => atMs));
+  const inDoubt = attempts.filter(({ isInDoubt, wasSent }) => isInDoubt && wasSent);
+  const isCalm = options.hostSkewMs === 0 && options.latencyMs <= 200 && !use.kill && world.disturbances === 0;
+  // All that could go wrong has gone wrong by the time of the question.
+  if (!run || !isCalm || use.conditions.length > posts.length || inDoubt.length === 0) return;
+  const known = world.journalOf(use).find(run.executionId, { baseUrl });
+  if (known?.idempotencyKey && known.idempotencyKey !== idempotencyKey) return;
+  const lastMs = Math.max(...inDoubt.map(({ atMs }) => atMs));
+  const isBetween = run.beganAtMs >= firstMs - 500 && run.beganAtMs <= lastMs + 58 * second;
+  expect(isBetween, 'a run in between is recovered').toBe(false);
+}
+
+/** What a trigger told must agree with the service. */
+export function checkStart(use: Use, uses: Use[], { start }: Outcome, played: Played): void {
+  const { world } = played;
+  const runs = world.service.runs();
+  const keys = keysOf(use, played);
+  const its = runs.filter(({ idempotencyKey = '' }) => keys.has(idempotencyKey));
+  const attempts = world.sentBy.get(use) ?? [];
+  const firstMs = firstSentMs(use, played);
+  if (start?.kind === 'started') {
+    const { executionId } = start.run;
+    const run = runs.find((candidate) => candidate.executionId === executionId);
+    tell(`${start.how} ${start.started}${start.isByTime ? ' by time' : ''}`);
+    const key = attempts.at(-1)?.idempotencyKey ?? '';
+    if (start.isByTime) checkClaim(run, use.machine, key, firstMs, played);
+    else expect([...keys], 'a run that was started is of our key').toContain(run?.idempotencyKey);
+    if (start.started === 'yes' && use.key !== undefined && run && played.options.hostSkewMs <= 2 * second) {
+      expect(run.beganAtMs - firstMs, 'a run that this command started is no older').toBeGreaterThanOrEqual(
+        -2 * second - played.options.hostSkewMs,
+      );
+    }
+  }
+  if (start?.kind === 'replayed') tell('replayed');
+  if (start?.kind !== 'failed') return;
+  const { facts, message } = start.problem;
+  tell(facts.name);
+  // Of a given key another process may start one at the same time, or have started one before.
+  const others = played.sent.filter(({ attempt }) => attempt.idempotencyKey === use.key && !attempts.includes(attempt));
+  if (facts.started === 'no' && others.length === 0) expect(its, `no run was started (${message})`).toEqual([]);
+  if (facts.started !== 'unknown') return;
+  const { idempotencyKey = '' } = facts;
+  checkNoneMissed(use, runs, played);
+  const known = world.journalOf(use).findKey({ baseUrl, target, idempotencyKey });
+  const isAlone = uses.every((other) => other === use || (other.key !== use.key && other.command !== 'recover'));
+  expect(known?.state ?? 'closed', 'what is unknown can be recovered, or has been meanwhile').toMatch(
+    isAlone ? /open|accepted/ : /open|accepted|closed/,
+  );
+  // Somebody's answer was lost, or somebody was killed: else there is nothing to doubt.
+  expect(played.isClear, 'there is a reason for doubt').toBe(false);
+}
+
+export function checkRecoveries(use: Use, { recoveries = [] }: Outcome, played: Played): void {
+  const runs = played.world.service.runs();
+  for (const recovery of recoveries) {
+    const { idempotencyKey } = recovery.trigger;
+    tell(`recover: ${recovery.kind}`);
+    if (recovery.kind === 'refused') {
+      const { account } = recovery.trigger;
+      const accepted = played.sent.some(
+        ({ attempt }) => attempt.idempotencyKey === idempotencyKey && attempt.apiKey === account,
+      );
+      const taken = runs.filter((run) => accepted && run.idempotencyKey === idempotencyKey);
+      expect(taken, 'a trigger that was closed as refused started no run').toEqual([]);
+    }
+    if (recovery.kind !== 'found') continue;
+    const { execution, isByTime } = recovery.start;
+    const run = runs.find(({ executionId }) => executionId === execution.executionId);
+    if (isByTime) checkClaim(run, use.machine, idempotencyKey, firstSentMs(use, played), played);
+    else expect(run?.idempotencyKey).toBe(idempotencyKey);
+  }
+}
+
+export function checkFollowed(use: Use, { followed }: Outcome, { world, options }: Played): void {
+  if (!followed) return;
+  const { watched } = followed;
+  const run = world.service.runs().find(({ executionId }) => executionId === watched.run.executionId);
+  const { status = 'nothing' } = watched.execution ?? {};
+  if (!isFinal(target, status)) {
+    expect(followed.problem, 'a watch without an end has a reason').toBeDefined();
+    return;
+  }
+  expect(status, 'a final state is told truly').toBe(run?.outcome);
+  expect(world.clock.nowMs() + options.hostSkewMs).toBeGreaterThanOrEqual(run?.endsAtMs ?? Number.NaN);
+  const record = world.journalOf(use).find(watched.run.executionId, { baseUrl });
+  expect(record?.status, 'and stays in the journal').toBe(status);
+}
+
+/** No idempotency key has started two runs of a machine, and no trigger has. */
+export function checkNoneTwice({ world, sent }: Played): void {
+  const runs = world.service.runs();
+  for (const [use, attempts] of world.sentBy) {
+    if (use.command !== 'trigger') continue;
+    const keys = new Set(attempts.map(({ idempotencyKey }) => idempotencyKey));
+    const accounts = (key: string) =>
+      new Set(sent.flatMap(({ attempt }) => (attempt.idempotencyKey === key ? attempt.apiKey : [])));
+    const its = runs.filter(({ idempotencyKey = '' }) => keys.has(idempotencyKey));
+    // Two machines that share no journal may use one key with two API keys, each of which has keys of its own.
+    const most = Math.max(1, ...[...keys].map((key) => accounts(key).size));
+    const machines = new Set(sent.flatMap(({ machine, attempt }) => (keys.has(attempt.idempotencyKey) ? machine : [])));
+    expect(its.length, 'one run for a trigger').toBeLessThanOrEqual(machines.size > 1 ? most : 1);
+  }
+}

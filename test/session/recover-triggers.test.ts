@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest';
+import { openJournal } from '../../src/journal/journal.ts';
+import type { Processes } from '../../src/journal/processes.ts';
+import type { Target } from '../../src/runs/run.ts';
+import type { Answer, Execution } from '../../src/runs/service.ts';
+import { type RecoverFlags, type Recovery, recoverTriggers } from '../../src/session/recover-triggers.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+import {
+  executionId,
+  fault,
+  projectId,
+  run,
+  running,
+  scriptedService,
+  state,
+  target,
+} from '../helpers/scripted-service.ts';
+import { account, baseUrl, createSession } from '../helpers/session.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { createVirtualClock } from '../helpers/virtual-clock.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const other = { family: 'automation', projectId, automationName: 'weekly' } as const;
+
+/** A machine whose journal holds triggers without a known outcome, and `recover` on it. */
+function createMachine() {
+  const clock = createVirtualClock();
+  const context = { ...createMemory(), clock };
+  const folder = temporaryFolder();
+  const journal = openJournal({ folder, nowMs: clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
+
+  /** A trigger is sent, and its answer lost; a minute passes. */
+  function lose(idempotencyKey: string, { of = target, by = account }: { of?: Target; by?: string } = {}) {
+    const key = { baseUrl, target: of, idempotencyKey };
+    journal.append({
+      type: 'triggered',
+      ...key,
+      attempt: idempotencyKey,
+      account: by,
+      body: '{}',
+      userProvided: false,
+      process: 'host 7 1',
+    });
+    clock.suspend(minute);
+  }
+
+  async function recover(
+    trigger: Answer<Execution>[],
+    flags: RecoverFlags = {},
+    { stateOf = () => 'ended', status }: Partial<Pick<Processes, 'stateOf'>> & { status?: Answer<Execution>[] } = {},
+  ) {
+    const service = scriptedService({ trigger, status });
+    const session = createSession(service, { context, journal, processes: { own: 'host 8 1', stateOf } });
+    const recoveries: Recovery[] = [];
+    for await (const recovery of recoverTriggers(flags, session)) recoveries.push(recovery);
+    return {
+      told: recoveries.map(({ kind, trigger }) => `${trigger.idempotencyKey} ${kind}`),
+      sent: service.calls.trigger.map(({ idempotencyKey }) => idempotencyKey),
+      recoveries,
+      left: journal.unresolvedTriggers({ baseUrl }).length,
+    };
+  }
+  return { clock, journal, lose, recover };
+}
+
+/** An answer that says when the run began. */
+function dated(clock: { nowMs(): number }, beganMs: number): Answer<Execution> {
+  const createdAt = new Date(clock.nowMs() + beganMs).toISOString();
+  return {
+    kind: 'ok',
+    value: { executionId, status: 'RUNNING', createdAt, document: {} },
+    serviceTimeMs: clock.nowMs(),
+  };
+}
+
+describe('recover', () => {
+  test('sends the newest trigger of each automation, and older ones are superseded once it has a run', async () => {
+    const { lose, recover } = createMachine();
+    lose('a');
+    lose('b', { of: other });
+    lose('c');
+    const { told, sent, left } = await recover([running()]);
+    expect(told).toEqual(['c found', 'b found', 'a superseded']);
+    expect([sent, left]).toEqual([['c', 'b'], 0]);
+    expect((await recover([])).told).toEqual([]);
+  });
+
+  test('sends the older one, too, where the newer one has no run', async () => {
+    const { lose, recover } = createMachine();
+    lose('a');
+    lose('b');
+    const { told, sent } = await recover([fault('rejected', { httpStatus: 400 }), running()]);
+    expect(told).toEqual(['b failed', 'a found']);
+    expect(sent).toEqual(['b', 'a']);
+  });
+
+  test('sends none where a later trigger has a run already, however old they are', async () => {
+    const { lose, recover, journal, clock } = createMachine();
+    lose('a');
+    lose('b');
+    journal.append({ type: 'accepted', baseUrl, target, idempotencyKey: 'b', executionId });
+    clock.suspend(30 * hour);
+    expect(await recover([])).toMatchObject({ told: ['a superseded'], left: 0 });
+  });
+
+  test.each<[string, number, RecoverFlags, string]>([
+    ['an hour', 59 * minute, {}, 'a found'],
+    ['no longer, by default', hour + 1, {}, 'a too_old'],
+    ['so long as --max-age says', 23 * hour, { maxAgeMs: 24 * hour }, 'a found'],
+    ['a day at most, and can then be forgotten', 25 * hour, { maxAgeMs: 24 * hour, forget: true }, 'a forgotten'],
+    ['no time at all with --dry-run', 0, { dryRun: true }, 'a unresolved'],
+    ['--dry-run, which forgets nothing', 25 * hour, { dryRun: true, forget: true }, 'a too_old'],
+  ])('sends a trigger for %s', async (_, ageMs, flags, expected) => {
+    const { lose, recover, clock } = createMachine();
+    lose('a');
+    clock.suspend(ageMs - minute);
+    expect((await recover([running()], flags)).told).toEqual([expected]);
+  });
+
+  test('sends nothing under another API key', async () => {
+    const { lose, recover } = createMachine();
+    lose('a', { by: 'another' });
+    expect(await recover([])).toMatchObject({ told: ['a other_api_key'], left: 1 });
+  });
+
+  test('leaves a trigger to its process while that runs, and for 3 min to one on another host', async () => {
+    const { lose, recover, clock } = createMachine();
+    lose('a');
+    expect((await recover([], {}, { stateOf: () => 'running' })).told).toEqual(['a left']);
+    expect((await recover([], {}, { stateOf: () => 'unknown' })).told).toEqual(['a left']);
+    clock.suspend(2 * minute);
+    expect((await recover([], {}, { stateOf: () => 'running' })).told).toEqual(['a left']);
+    expect((await recover([running()], {}, { stateOf: () => 'unknown' })).told).toEqual(['a found']);
+  });
+
+  test('tells a run that was there from one that it started', async () => {
+    const answers: [(clock: { nowMs(): number }) => Answer<Execution>, object][] = [
+      [(clock) => dated(clock, -minute), { how: 'recovered', started: 'no' }],
+      [() => state('FAILED'), { how: 'recovered', started: 'no' }],
+      [(clock) => dated(clock, 0), { how: 'started', started: 'yes' }],
+      [() => running(), { how: 'started', started: 'unknown' }],
+    ];
+    for (const [answerOf, expected] of answers) {
+      const { lose, recover, clock } = createMachine();
+      lose('a');
+      const { recoveries } = await recover([answerOf(clock)]);
+      expect(recoveries).toMatchObject([{ kind: 'found', start: expected }]);
+    }
+  });
+
+  test('takes the run that a conflict names by its time, and knows none for another’s', async () => {
+    const conflict = fault('already_active', { httpStatus: 422, executionId: run.executionId });
+    for (const [beganMs, expected] of [
+      [-minute + 1000, 'a found'],
+      [-5 * hour, 'a failed'],
+    ] as const) {
+      const { lose, recover, clock } = createMachine();
+      lose('a');
+      expect((await recover([conflict], {}, { status: [dated(clock, beganMs)] })).told).toEqual([expected]);
+    }
+  });
+});

@@ -25,6 +25,8 @@ export interface Trigger {
   at: string;
   /** Those without an outcome, oldest first. While there is one, the trigger is unresolved. */
   attempts: RecordOf<'triggered'>[];
+  /** Those whose outcome nobody asks for any more; unknown it is still, should the idempotency key be given again. */
+  superseded?: RecordOf<'triggered'>[];
   /** When the last attempt in doubt was sent, ISO 8601; undefined while none is known. */
   lastSentAt?: string;
   /** The run that it started: once known, nothing changes that. */
@@ -82,7 +84,8 @@ function trigger({ triggers, entries }: State, record: RecordOf<'triggered'>): v
   entries.push(entry);
   // The order of a `Map` is that in which its keys were added.
   if (known) triggers.delete(id);
-  triggers.set(id, { at: record.at, attempts: [record], entry });
+  const earlier = known?.superseded ?? [];
+  triggers.set(id, { at: record.at, attempts: [...earlier, record], lastSentAt: known?.lastSentAt, entry });
 }
 
 /** The run takes the place of its trigger, unless it was known before. */
@@ -113,8 +116,9 @@ function resolve({ triggers }: State, record: RecordOf<'refused' | 'forgotten' |
   const known = triggers.get(triggerIdOf(record));
   if (!known || !isUnresolved(known)) return;
   if (record.type === 'in_doubt') doubt(known, record);
-  else if (record.type !== 'refused') known.attempts = [];
-  else known.attempts = known.attempts.filter(({ attempt }) => attempt !== record.attempt);
+  if (record.type === 'superseded') known.superseded = known.attempts;
+  if (record.type === 'superseded' || record.type === 'forgotten') known.attempts = [];
+  if (record.type === 'refused') known.attempts = known.attempts.filter(({ attempt }) => attempt !== record.attempt);
   const [oldest] = known.attempts;
   if (!oldest) known.entry.run = undefined;
   else if (known.entry.run) known.entry.run.at = oldest.at;

@@ -161,9 +161,10 @@ export function openJournal(options: LogOptions): Journal {
     const id = triggerIdOf({ baseUrl, idempotencyKey, target: pathOf(target) });
     const trigger = fold(records).triggers.get(id);
     if (trigger?.executionId !== undefined) return { state: 'accepted', executionId: trigger.executionId };
-    return trigger && isUnresolved(trigger)
-      ? { state: 'open', trigger: unresolvedOf(trigger, options.nowMs()) }
-      : undefined;
+    const { attempts = [], superseded = [] } = trigger ?? {};
+    const unknown = attempts.length > 0 ? attempts : superseded;
+    if (!trigger || unknown.length === 0) return undefined;
+    return { state: 'open', trigger: unresolvedOf({ ...trigger, attempts: unknown }, options.nowMs()) };
   }
 
   function durations(filter: { baseUrl: string; target: Target }, limit: number): number[] {

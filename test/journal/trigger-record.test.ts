@@ -72,6 +72,11 @@ describe('a trigger in doubt', () => {
     expect(supersedes()).toBe(true);
     next({ type: 'superseded', ...key(2) });
     expect(open().unresolvedTriggers({ baseUrl })).toEqual([]);
+    // Should its idempotency key be given again, nobody knows its outcome.
+    expect(open().findKey(key(2))).toMatchObject({ state: 'open', trigger: { at, account } });
+    next({ ...triggered(2), attempt: 'attempt-2', account: 'another' });
+    next({ ...refused(2), attempt: 'attempt-2' });
+    expect(open().findKey(key(2))).toMatchObject({ state: 'open', trigger: { at, account } });
   });
 });
 

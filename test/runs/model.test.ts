@@ -136,6 +136,8 @@ const plain: WorldOptions = {
 const momentOf = (uses: Use[], restMs = 0): Moment => ({ uses, account: 0, restMs });
 const throttled: Condition = { kind: 'answer', status: 429, retryAfter: 45 };
 
+const killed = { nth: 2, after: true };
+
 /** What chance seldom finds. */
 const rare: [WorldOptions, Moment[]][] = [
   // A schedule starts a run long after the last attempt in doubt.
@@ -148,11 +150,28 @@ const rare: [WorldOptions, Moment[]][] = [
       ]),
     ],
   ],
+  // A given key is superseded while its outcome is unknown, and then used with another API key.
+  [
+    { ...plain, order: 'keyFirst', durationMs: second },
+    [
+      momentOf([
+        { ...alone, key: 'a', kill: killed },
+        { ...alone, lateMs: 20_000 },
+      ]),
+      {
+        ...momentOf([
+          { ...alone, key: 'a', lateMs: 90_000 },
+          { ...alone, command: 'recover' },
+        ]),
+        account: 1,
+      },
+    ],
+  ],
   // The clock is set back between a trigger that is killed and `recover`: its own run seems to be older than it.
   [
     plain,
     [
-      momentOf([{ ...alone, kill: { nth: 2, after: true }, disturbed: { afterMs: 1_000, byMs: -240_000 } }], 60_000),
+      momentOf([{ ...alone, kill: killed, disturbed: { afterMs: 1_000, byMs: -240_000 } }], 60_000),
       momentOf([{ ...alone, command: 'recover' }]),
     ],
   ],

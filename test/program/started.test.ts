@@ -28,8 +28,6 @@ in doubt: an agent whose answer is lost          12    unknown  no              
 in doubt: Ctrl-C while the answer is awaited     130   unknown  no              1
 in doubt: recover, and the answer is lost again  12    unknown  no              0
 started: the key is refused later                14    yes      no              1
-started: the run is never found                  14    yes      no              1
-started: the service falls silent                14    yes      no              1
 started: the result cannot be read               13    yes      no              1
 started: the limit passes                        124   yes      no              1
 started: Ctrl-C                                  130   yes      no              1

@@ -208,7 +208,7 @@ describe('Ctrl-C', () => {
     const ended = await interrupted(['recover', '--json'], { env, emulator, requests: 1 });
     expect(ended).toMatchObject({ code: 130 });
     expect(ended.lastedMs).toBeLessThan(ended.atOnceMs);
-    expect(JSON.parse(ended.stdout)).toMatchObject([{ outcome: 'open', problem: { started: 'unknown' } }]);
+    expect(JSON.parse(ended.stdout)).toMatchObject([{ outcome: 'unresolved', problem: { started: 'unknown' } }]);
     expect((await runProgram(['recover'], { env })).stdout.trim()).toBe(emulator.runs()[0]?.executionId);
     expect(statesOf(emulator)).toEqual(['RUNNING']);
   });

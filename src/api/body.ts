@@ -22,7 +22,7 @@ const mostCodings = 4;
  * The text of a body, with its codings (RFC 9110 §8.4) undone from the last to the first. What each of them unpacks has
  * the same bound that reading the body had. Throws `UnreadableBody`.
  */
-export async function readText({ body, headers }: HttpResponse, maxBytes: number): Promise<string> {
+export async function textOfBody({ body, headers }: HttpResponse, maxBytes: number): Promise<string> {
   const codings = valuesOf(headers, 'content-encoding')
     .flatMap((value) => value.toLowerCase().split(','))
     .map((coding) => coding.trim())
@@ -66,7 +66,7 @@ async function loadDecoders(): Promise<Map<string, Decoder>> {
 /** The JSON of a body. Throws `UnreadableBody`. */
 export async function readJson(response: HttpResponse, maxBytes: number): Promise<unknown> {
   if (response.truncated) throw new UnreadableBody(largerThan(maxBytes), true);
-  const text = await readText(response, maxBytes);
+  const text = await textOfBody(response, maxBytes);
   try {
     return parseJson(text);
   } catch {

@@ -2,7 +2,7 @@ import type { Fault } from '../runs/fault.ts';
 import { type Cause, causesOf } from './causes.ts';
 import type { ExchangeFailure } from './exchange.ts';
 import type { ProxySettings } from './proxy.ts';
-import { hintFor, isOfProxy, nameOf, refusalOf } from './proxy-fault.ts';
+import { hintFor, isOfProxy, proxyNameOf, refusalOf } from './proxy-fault.ts';
 import { tlsFault } from './tls-fault.ts';
 
 export interface Attempt {
@@ -23,7 +23,7 @@ export function faultOf(failure: ExchangeFailure, attempt: Attempt): Fault {
   }
   if (failure.reason === 'deadline') {
     const seconds = `${timeoutMs / 1000} s`;
-    const way = proxy ? ` through ${nameOf(proxy)}` : '';
+    const way = proxy ? ` through ${proxyNameOf(proxy)}` : '';
     return failure.sent
       ? { kind: 'lost', message: `${host} did not finish an answer within ${seconds}` }
       : { kind: 'unreachable', message: `no connection to ${host}${way} within ${seconds}` };
@@ -32,7 +32,7 @@ export function faultOf(failure: ExchangeFailure, attempt: Attempt): Fault {
   const refusal = proxy && refusalOf(causes, proxy, host);
   if (refusal) return refusal;
   if (proxy && isOfProxy(causes)) {
-    const fault = connectionFault(causes, failure, { ...attempt, host: nameOf(proxy), isPlain: false });
+    const fault = connectionFault(causes, failure, { ...attempt, host: proxyNameOf(proxy), isPlain: false });
     return { ...fault, hint: hintFor(proxy) };
   }
   return connectionFault(causes, failure, attempt);

@@ -15,7 +15,7 @@ export class ProxyFailure extends Error {
 export const isOfProxy = (causes: Cause[]) => causes.some(({ code }) => code === 'PROXY');
 
 /** How messages name a proxy: by its address and the variable that puts it in force. */
-export const nameOf = ({ origin, variable }: ProxySettings) => `the proxy ${new URL(origin).host} (${variable})`;
+export const proxyNameOf = ({ origin, variable }: ProxySettings) => `the proxy ${new URL(origin).host} (${variable})`;
 
 /** What to do about a proxy that cannot be used. */
 export const hintFor = ({ variable }: ProxySettings) => `check ${variable}; NO_PROXY names hosts that need no proxy`;
@@ -26,7 +26,7 @@ export function refusalOf(causes: Cause[], proxy: ProxySettings, host: string): 
   const form = /^Proxy response \((\d+)\)/;
   const status = causes.map(({ message }) => form.exec(message)?.[1]).find(Boolean);
   if (!status) return undefined;
-  const name = nameOf(proxy);
+  const name = proxyNameOf(proxy);
   // tinyproxy says 401 to a wrong password.
   if (status === '407' || status === '401') {
     const hint = `put the user and password into ${proxy.variable} as http://user:password@host:port`;

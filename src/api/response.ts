@@ -1,7 +1,7 @@
 import type { Fault, FaultKind } from '../runs/fault.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
 import type { Answer } from '../runs/service.ts';
-import { readJson, readText, UnreadableBody } from './body.ts';
+import { readJson, textOfBody, UnreadableBody } from './body.ts';
 import { kindOf, type Operation } from './classify.ts';
 import { type ErrorBody, readErrorBody } from './error-body.ts';
 import { type Headers, type HttpResponse, valuesOf } from './exchange.ts';
@@ -75,7 +75,7 @@ async function readRefusal<T>(response: HttpResponse, reading: Reading<T>): Prom
 async function readErrorOf<T>(response: HttpResponse, { scrub }: Reading<T>): Promise<ErrorBody> {
   try {
     const body = response.body.subarray(0, errorBodyBytes);
-    return readErrorBody(scrub(await readText({ ...response, body }, errorBodyBytes)));
+    return readErrorBody(scrub(await textOfBody({ ...response, body }, errorBodyBytes)));
   } catch {
     // The status alone tells what to do; a body that cannot be read takes nothing from it.
     return readErrorBody('');

@@ -2,9 +2,10 @@ import { defineCommand, flag, type OptionValues, option } from '../cli/define-co
 import { asTyped, outputOptions, settingOptions, triggerGiveUpOptions } from '../cli/options.ts';
 import { durationUpTo } from '../cli/values.ts';
 import type { Context } from '../context.ts';
-import { exitCodeOf, isInterruptName } from '../problems/exit-codes.ts';
+import { type ExitName, isInterruptName } from '../problems/exit-codes.ts';
+import type { CommandResult } from '../render/command-result.ts';
 import { identityOf } from '../render/document.ts';
-import { printDocuments, printNextStep, printSentence, wantsData } from '../render/output.ts';
+import { printNextStep, printSentence, wantsData } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import { nameOf } from '../runs/run.ts';
 import { connect } from '../session/connect.ts';
@@ -36,24 +37,29 @@ export const recover = defineCommand({
   run: (_, options, context) => recoverAll(options, context),
 });
 
-/** Ends with 0 when nothing is left unresolved. */
-async function recoverAll(options: RecoverOptions, context: Context): Promise<number> {
+/** Reports each trigger as soon as it is resolved. Ends with 0 when nothing is left unresolved. */
+async function recoverAll(options: RecoverOptions, context: Context): Promise<CommandResult> {
   const session = await connect(options, context, { needed: true });
   const recoveries: Recovery[] = [];
   for await (const recovery of recoverTriggers(options, session)) {
     recoveries.push(recovery);
     if (!wantsData(options)) report(recovery, options, context);
   }
-  if (wantsData(options)) {
-    printDocuments(recoveries.map(documentOfRecovery), { ...options, plural: true }, context);
-  } else if (recoveries.length === 0 && !options.quiet) {
-    printSentence('nothing to recover: the outcome of every trigger is known', context);
-  }
+  const isNothing = recoveries.length === 0 && !options.quiet;
+  return {
+    documents: recoveries.map(documentOfRecovery),
+    plural: true,
+    note: isNothing ? 'nothing to recover: the outcome of every trigger is known' : undefined,
+    exitNames: [exitNameOf(recoveries, options)],
+  };
+}
+
+function exitNameOf(recoveries: Recovery[], { dryRun }: RecoverOptions): ExitName {
   const problems = recoveries.flatMap((recovery) => problemOf(recovery) ?? []);
   const interruption = problems.find(({ facts }) => isInterruptName(facts.name));
-  if (interruption) return interruption.exitCode;
+  if (interruption) return interruption.facts.name;
   const isUnresolved = problems.length > 0 || recoveries.some(({ kind }) => kind === 'left');
-  return exitCodeOf(isUnresolved && !options.dryRun ? 'outcome_unknown' : 'ok');
+  return isUnresolved && !dryRun ? 'outcome_unknown' : 'ok';
 }
 
 const problemOf = (recovery: Recovery) => ('problem' in recovery ? recovery.problem : undefined);

@@ -9,7 +9,7 @@ export interface Reply {
 }
 
 /** Why a request was not served. */
-export interface Refusal {
+export interface EmulatedRefusal {
   status: number;
   code: string;
   message: string;
@@ -41,7 +41,7 @@ export const refusals = {
     code: 'agentsDiscontinued',
     message: 'Agents are discontinued and no longer start a run: trigger an Automation instead',
   },
-} satisfies Record<string, Refusal>;
+} satisfies Record<string, EmulatedRefusal>;
 
 export function jsonReply(status: number, document: unknown, type = 'application/json; charset=utf-8'): Reply {
   return reply(status, type, stringifyJson(document));
@@ -53,12 +53,12 @@ export function htmlReply(status: number, sentence: string): Reply {
 }
 
 /** A refusal in one of the forms that services give their errors. */
-export function errorReply(shape: ErrorShape, refusal: Refusal): Reply {
+export function errorReply(shape: ErrorShape, refusal: EmulatedRefusal): Reply {
   const formed = errorForms[shape](refusal);
   return { ...formed, headers: { ...formed.headers, ...refusal.headers } };
 }
 
-const errorForms: Record<ErrorShape, (refusal: Refusal) => Reply> = {
+const errorForms: Record<ErrorShape, (refusal: EmulatedRefusal) => Reply> = {
   flat: (refusal) => jsonReply(refusal.status, facts(refusal)),
   string: ({ status, code, executionId }) => jsonReply(status, { error: code, executionId }),
   nested: (refusal) => jsonReply(refusal.status, { error: facts(refusal) }),
@@ -75,9 +75,9 @@ const errorForms: Record<ErrorShape, (refusal: Refusal) => Reply> = {
   empty: ({ status }) => ({ status, headers: {}, body: '' }),
 };
 
-const facts = ({ code, message, executionId }: Refusal) => ({ code, message, executionId });
+const facts = ({ code, message, executionId }: EmulatedRefusal) => ({ code, message, executionId });
 
-const sentence = ({ code, message, executionId }: Refusal) =>
+const sentence = ({ code, message, executionId }: EmulatedRefusal) =>
   executionId ? `${code}: ${message} (${executionId})` : `${code}: ${message}`;
 
 function reply(status: number, contentType: string, body: string): Reply {

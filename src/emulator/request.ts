@@ -1,6 +1,6 @@
 import { isJsonObject } from '../runs/json.ts';
 import { isUuid, type Target } from '../runs/run.ts';
-import { type Refusal, refusals } from './reply.ts';
+import { type EmulatedRefusal, refusals } from './reply.ts';
 
 /** A request as it came over the wire. */
 export interface ServiceRequest {
@@ -16,7 +16,7 @@ export interface ServiceRequest {
 export type Route =
   | { kind: 'trigger'; target: Target }
   | { kind: 'status' | 'result'; target: Target; executionId: string }
-  | { kind: 'none'; refusal: Refusal };
+  | { kind: 'none'; refusal: EmulatedRefusal };
 
 const automation = '/v0/automation/(?<projectId>[^/]+)/(?<automationName>[^/]+)';
 const agent = '/v0/agent/(?<agentId>[^/]+)';
@@ -51,12 +51,12 @@ export function routeOf({ method, url }: Pick<ServiceRequest, 'method' | 'url'>)
   return { kind: endpoint.kind, target, executionId };
 }
 
-function notRouted(status: number, code: string, message: string, headers?: Refusal['headers']): Route {
+function notRouted(status: number, code: string, message: string, headers?: EmulatedRefusal['headers']): Route {
   return { kind: 'none', refusal: { status, code, message, headers } };
 }
 
 /** What a caller says about a run that it starts: only Agents take a text. */
-type TriggerBody = { title?: string; message?: string; refusal?: undefined } | { refusal: Refusal };
+type TriggerBody = { title?: string; message?: string; refusal?: undefined } | { refusal: EmulatedRefusal };
 
 /** Reads the body of a trigger: a JSON object, for Agents with `title` and `message`. */
 export function readTriggerBody({ family }: Target, { headers, body }: ServiceRequest): TriggerBody {

@@ -9,7 +9,7 @@ import {
   resultAt,
   statusAt,
 } from './emulated-run.ts';
-import { errorReply, jsonReply, type Refusal, type Reply, refusals } from './reply.ts';
+import { type EmulatedRefusal, errorReply, jsonReply, type Reply, refusals } from './reply.ts';
 import { type Route, readTriggerBody, routeOf, type ServiceRequest } from './request.ts';
 import { type AutomationPlan, type Scenario, toMs } from './scenario.ts';
 
@@ -44,7 +44,7 @@ export function createEmulatedService(scenario: Scenario, apiKey: string): Emula
   const runs = new Map<string, EmulatedRun>();
   const latestOf = new Map<string, EmulatedRun>();
 
-  const refuse = (refusal: Refusal) => errorReply(errorShape, refusal);
+  const refuse = (refusal: EmulatedRefusal) => errorReply(errorShape, refusal);
 
   function answer(request: ServiceRequest, now: Now): Reply {
     const givenKey = request.headers['x-api-key'];

@@ -9,7 +9,7 @@ import { createSentences, isShownQuietly } from './sentences.ts';
 import { lastConfirmed } from './status.ts';
 import { renderMarkup } from './theme.ts';
 
-export interface LogOptions {
+export interface LogReporterOptions {
   /** Only warnings that somebody has to act upon. Events take the place of a log, too. */
   quiet?: boolean;
   events?: boolean;
@@ -17,7 +17,7 @@ export interface LogOptions {
 }
 
 /** WrapOptions on stderr: sentences, a line a change of a run, and sparse signs of life that keep a CI job from being taken for dead. */
-export function createLogReporter(context: Context, { quiet, events, bell }: LogOptions = {}): Reporter {
+export function createLogReporter(context: Context, { quiet, events, bell }: LogReporterOptions = {}): Reporter {
   const { clock, stderr, terminal } = context;
   const startMs = clock.elapsedMs();
   const sentenceOf = createSentences(clock);

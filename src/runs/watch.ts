@@ -9,7 +9,7 @@ import type { FinishedWatch, WatchResult } from './watch-result.ts';
  * Watches a run until it has finished, and fetches its result with the same tolerance. `leave` ends the wait for the run,
  * but not the fetching of its result.
  */
-export async function watch(
+export async function watchToEnd(
   run: Run,
   options: WatchOptions,
   ports: WatchPorts,

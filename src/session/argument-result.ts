@@ -21,7 +21,7 @@ export interface FollowedArgument extends Followed {
   found?: 'replayed' | 'attached';
 }
 
-export function targetOf(result: ArgumentResult): Target {
+export function targetOfResult(result: ArgumentResult): Target {
   const { run, target } = aboutOfResult(result);
   return target ?? run.target;
 }

@@ -7,7 +7,7 @@ import { createPollSchedule, jitter, type PollSchedule } from '../runs/poll-sche
 import { pollUntilFinal, type WatchOptions, type WatchPorts } from '../runs/poll-until-final.ts';
 import { isFinal, isKnownStatus, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
-import { watch } from '../runs/watch.ts';
+import { watchToEnd } from '../runs/watch.ts';
 import type { WatchResult } from '../runs/watch-result.ts';
 import { argumentOf, type KnownRun, sinceTriggerOf } from './known-run.ts';
 import { runOnFinal } from './on-final.ts';
@@ -66,7 +66,7 @@ export async function followRun(
   // The answer to the trigger shows that the settings are right.
   if (known) session.watches.answered();
   const options = { ...optionsOf(run.target, flags, session), sinceTriggerMs, known };
-  const watched = await watch(run, options, portsOf(run, flags, session, observe), leave);
+  const watched = await watchToEnd(run, options, portsOf(run, flags, session, observe), leave);
   // A run that is left because of another has no problem of its own.
   if (isLeft(watched)) return { watched };
   const found = watchProblem(watched, context.signal, argumentOf(run, session));

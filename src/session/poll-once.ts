@@ -17,7 +17,7 @@ export interface PollFlags {
   giveUpAfterMs?: number;
 }
 
-export type Polled<T> = { kind: 'ok'; value: T } | { kind: 'failed'; problem: Problem };
+export type PolledOnce<T> = { kind: 'ok'; value: T } | { kind: 'failed'; problem: Problem };
 
 /** Asks for the status or the result of a run, with retries. */
 export async function pollOnce<Operation extends keyof Answers>(
@@ -25,7 +25,7 @@ export async function pollOnce<Operation extends keyof Answers>(
   { run, ...known }: KnownRun,
   { giveUpAfterMs = defaults.giveUpAfterMs }: PollFlags,
   session: Session,
-): Promise<Polled<Answers[Operation]>> {
+): Promise<PolledOnce<Answers[Operation]>> {
   const { service, limiter, requestTimeoutMs, reporter, context } = session;
   const { clock, random, signal } = context;
   const sinceTriggerMs = sinceTriggerOf(known, clock);
@@ -59,7 +59,7 @@ export async function pollKnownRun(
   run: Run,
   flags: PollFlags,
   session: Session,
-): Promise<KnownRun & { polled: Polled<Execution> }> {
+): Promise<KnownRun & { polled: PolledOnce<Execution> }> {
   const { journal, baseUrl } = session;
   const known = knownRun(journal.find(run.executionId, { baseUrl }), run);
   const polled = await pollOnce('status', known, flags, session);

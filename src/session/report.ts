@@ -17,7 +17,7 @@ import {
   finishedWatchOf,
   isInterruptedWatch,
   problemOf,
-  targetOf,
+  targetOfResult,
 } from './argument-result.ts';
 import { isLeft } from './follow-run.ts';
 import type { Session } from './session.ts';
@@ -51,7 +51,7 @@ export async function reportResults(
   const distinct = [...new Set(results)];
   if (isGithubActions(context)) {
     const parts = distinct.map((result) => ({
-      about: nameOf(targetOf(result)),
+      about: nameOf(targetOfResult(result)),
       watched: finishedWatchOf(result),
       problem: problemOf(result),
     }));
@@ -82,7 +82,7 @@ function problemsOf(results: ArgumentResult[], plural: boolean, { stdout }: Cont
     ...mass.map((problem) => ({ problem })),
     ...others.flatMap((result) => {
       const problem = problemOf(result);
-      return problem ? [{ problem, about: plural ? nameOf(targetOf(result)) : undefined }] : [];
+      return problem ? [{ problem, about: plural ? nameOf(targetOfResult(result)) : undefined }] : [];
     }),
   ];
 }

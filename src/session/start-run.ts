@@ -13,7 +13,7 @@ import type { Execution, TriggerRequest } from '../runs/service.ts';
 import type { StartedTrigger, TriggerIdentity, TriggerResult } from '../runs/trigger.ts';
 import type { StartedExecution } from '../runs/trigger-record.ts';
 import type { KnownRun } from './known-run.ts';
-import { type Polled, pollKnownRun } from './poll-once.ts';
+import { type PolledOnce, pollKnownRun } from './poll-once.ts';
 import { earlierAttemptsOf, sendTrigger, withOpenTriggerWarning } from './send-trigger.ts';
 import type { Session } from './session.ts';
 import { createSlot } from './wait-for-slot.ts';
@@ -34,7 +34,7 @@ export interface StartFlags {
 export type StartRequest = Omit<TriggerRequest, 'idempotencyKey'>;
 
 /** A run that was there before, as far as it could be polled. */
-export type FoundRun = KnownRun & { polled: Polled<Execution> };
+export type FoundRun = KnownRun & { polled: PolledOnce<Execution> };
 
 /** What came of a trigger. */
 export type StartResult =

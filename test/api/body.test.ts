@@ -1,7 +1,7 @@
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readJson, readText, UnreadableBody } from '../../src/api/body.ts';
+import { readJson, textOfBody, UnreadableBody } from '../../src/api/body.ts';
 import type { HttpResponse } from '../../src/api/exchange.ts';
 import { gzipBomb } from '../helpers/gzip-bomb.ts';
 
@@ -78,7 +78,7 @@ describe('a body', () => {
 
   test('may be as large as the bound once it is unpacked, and not a byte larger', async () => {
     const exact = gzipSync(`"${'x'.repeat(limit - 2)}"`);
-    expect(await readText(respond(exact, 'gzip'), limit)).toHaveLength(limit);
+    expect(await textOfBody(respond(exact, 'gzip'), limit)).toHaveLength(limit);
     expect(await reason(respond(gzipSync(`"${'x'.repeat(limit - 1)}"`), 'gzip'))).toMatchObject({ tooLarge: true });
   });
 
@@ -108,12 +108,12 @@ describe('a body', () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'grapheme', minLength: 1 }), codings, async (text, names) => {
         const body = names.reduce((bytes: Buffer, name) => encode[name](bytes), Buffer.from(text));
-        expect(await readText(respond(body, names.join(', ')), limit)).toBe(text.replace(/^\uFEFF/, ''));
+        expect(await textOfBody(respond(body, names.join(', ')), limit)).toBe(text.replace(/^\uFEFF/, ''));
       }),
     );
   });
 
   test('of invalid UTF-8 is text all the same', async () => {
-    expect(await readText(respond(Buffer.from([0xff, 0x41])), limit)).toBe('\uFFFDA');
+    expect(await textOfBody(respond(Buffer.from([0xff, 0x41])), limit)).toBe('\uFFFDA');
   });
 });

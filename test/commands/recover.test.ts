@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { recover } from '../../src/commands/recover.ts';
+import { runCli } from '../../src/cli/run.ts';
 import { accountOf } from '../../src/config/api-key.ts';
 import { openJournal } from '../../src/journal/journal.ts';
+import { program } from '../../src/program.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { target } from '../helpers/scripted-service.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -29,7 +30,7 @@ test('an interrupt before a trigger is asked about leaves it open as it was, and
   });
   journal().append({ type: 'in_doubt', ...request, reason: 'the connection was reset' });
   context.interrupt('SIGTERM');
-  expect(await recover.run({}, { json: true }, context)).toBe(143);
+  expect(await runCli(['recover', '--json'], program, context)).toBe(143);
   expect(JSON.parse(context.out())).toMatchObject([{ outcome: 'unresolved', problem: { started: 'unknown' } }]);
   expect(journal().unresolvedTriggers({ baseUrl })).toMatchObject([{ reason: 'the connection was reset' }]);
 });

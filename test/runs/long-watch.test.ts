@@ -5,7 +5,7 @@ import { createPollSchedule, jitter } from '../../src/runs/poll-schedule.ts';
 import type { WatchOptions } from '../../src/runs/poll-until-final.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Answer, Service } from '../../src/runs/service.ts';
-import { watch as watchRun } from '../../src/runs/watch.ts';
+import { watchToEnd } from '../../src/runs/watch.ts';
 import { createWatchGroup } from '../../src/runs/watch-group.ts';
 import { propertyTimeoutMs } from '../helpers/property-runs.ts';
 import { createRandom } from '../helpers/random.ts';
@@ -56,7 +56,7 @@ async function watch(
   };
   const schedule = createPollSchedule({ durationsMs: [] });
   const { signal } = new AbortController();
-  const watched = await watchRun(
+  const watched = await watchToEnd(
     run,
     { schedule: { gapMs: (ageMs) => jitter(schedule.gapMs(ageMs), random) }, ...options },
     {

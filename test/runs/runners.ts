@@ -3,7 +3,7 @@ import { exitNameOfWatch, watchProblem } from '../../src/problems/watch-problems
 import type { WatchOptions } from '../../src/runs/poll-until-final.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import { type KeyHistory, triggerRun } from '../../src/runs/trigger.ts';
-import { watch } from '../../src/runs/watch.ts';
+import { watchToEnd } from '../../src/runs/watch.ts';
 import { createWatchGroup } from '../../src/runs/watch-group.ts';
 import { pollOnce } from '../../src/session/poll-once.ts';
 import { createMemory } from '../helpers/memory-context.ts';
@@ -90,7 +90,13 @@ const watchRun: Runner = async (script, given = {}) => {
   if (given.own || given.journal) options.sinceTriggerMs = () => clock.elapsedMs();
   const group = createWatchGroup(timeoutMs, clock);
   if (given.own) group.answered();
-  const watched = await watch(run, options, { ...ports, group, giveUpAfterMs, requestTimeoutMs: 30_000, observe() {} });
+  const watched = await watchToEnd(run, options, {
+    ...ports,
+    group,
+    giveUpAfterMs,
+    requestTimeoutMs: 30_000,
+    observe() {},
+  });
   return ended(exitNameOfWatch(watched, watchProblem(watched, signal)));
 };
 

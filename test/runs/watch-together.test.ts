@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createPollSchedule } from '../../src/runs/poll-schedule.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Answer, Execution, Service } from '../../src/runs/service.ts';
-import { watch } from '../../src/runs/watch.ts';
+import { watchToEnd } from '../../src/runs/watch.ts';
 import { createWatchGroup } from '../../src/runs/watch-group.ts';
 import { fault, resultOf, state, target } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
@@ -57,7 +57,7 @@ async function watchTogether({ runs, perSecond = 10, timeoutMs = 10 * second, ..
   };
   const schedule = createPollSchedule({ durationsMs: options.durationsMs ?? [], runs });
   const watched = await Promise.all(
-    Array.from({ length: runs }, (_, index) => watch({ target, executionId: idOf(index) }, { schedule }, ports)),
+    Array.from({ length: runs }, (_, index) => watchToEnd({ target, executionId: idOf(index) }, { schedule }, ports)),
   );
   const clocked = (fromMs: number, toMs: number) => polls.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
   return { watched, polls, clocked, endMs: clock.elapsedMs() };

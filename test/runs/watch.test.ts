@@ -4,7 +4,7 @@ import type { WatchOptions, WatchPorts } from '../../src/runs/poll-until-final.t
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Run } from '../../src/runs/run.ts';
 import type { Service } from '../../src/runs/service.ts';
-import { watch as watchRun } from '../../src/runs/watch.ts';
+import { watchToEnd } from '../../src/runs/watch.ts';
 import { createWatchGroup } from '../../src/runs/watch-group.ts';
 import { executionId, fault, resultOf, run, running, scriptedService, state } from '../helpers/scripted-service.ts';
 import { createVirtualClock, type VirtualClock } from '../helpers/virtual-clock.ts';
@@ -38,7 +38,7 @@ async function watch(
   }: Setting = {},
 ) {
   const events: RunEvent[] = [];
-  const watched = await watchRun(
+  const watched = await watchToEnd(
     followed,
     { schedule: { gapMs: () => 10 * second }, ...options },
     {

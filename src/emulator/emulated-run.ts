@@ -2,7 +2,7 @@ import type { JsonObject } from '../runs/json.ts';
 import type { Target } from '../runs/run.ts';
 import { type AgentPlan, type AutomationPlan, toMs } from './scenario.ts';
 
-/** A run whose whole course is settled when it starts; what the service says of it depends on the time alone. */
+/** A run whose whole course is fixed when it starts; what the service says of it depends on the time alone. */
 export interface EmulatedRun {
   target: Target;
   executionId: string;

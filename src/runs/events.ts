@@ -53,7 +53,7 @@ export type RunEvent = {
       execution?: Execution;
       /** Names the run in a command to type next. */
       argument?: string;
-      /** The command goes on to watch the run, if there is one. */
+      /** The command then watches the run, if there is one. */
       isWatched: boolean;
     } & About)
   | { event: 'status'; run: Run; execution: Execution; changed: boolean }

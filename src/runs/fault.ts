@@ -39,7 +39,7 @@ const rules = {
   already_active: { isRetryable: false, delivery: 'refused' },
   /** The service says that there is no such run or Automation. */
   not_found: { isRetryable: false, delivery: 'refused' },
-  /** 404 or 410 to a poll: perhaps of a router, while a deployment goes on. */
+  /** 404 or 410 to a poll: perhaps of a router, during a deployment. */
   path_not_found: { isRetryable: false, delivery: 'refused' },
   /** A redirect to a run of the target, which the trigger may have started. */
   redirected_to_run: { isRetryable: false, delivery: 'unknown' },

@@ -8,7 +8,7 @@ export type Verdict =
   /** Poll again after `delayMs`, and no earlier than after `leastMs`. */
   { kind: 'retry'; delayMs: number; leastMs: number } | { kind: 'refused' } | { kind: 'gave_up' };
 
-/** Decides after every failed poll of one run whether its watch goes on, and when it polls again. */
+/** Decides after every failed poll of one run whether its watch continues, and when it polls again. */
 export interface Tolerance {
   /** Polls that failed in a row. */
   readonly failures: number;

@@ -27,7 +27,7 @@ const lastPollsMs = 5_000;
 /** For how long polling continues after a sleep or a stop, before any limit ends the watch. */
 export const afterWakeMs = 30_000;
 
-/** The timeout counts from this call on, and goes on while the machine sleeps. */
+/** The timeout counts from this call on, also while the machine sleeps. */
 export function createWatchGroup(timeoutMs: number, clock: Clock): WatchGroup {
   const sinceMs = stopwatch(clock);
   let isAnswered = false;

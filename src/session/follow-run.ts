@@ -93,7 +93,11 @@ export function isLeft(watched: WatchResult): boolean {
  * Waits until a run that blocks ours is finished: progress is reported, the outcome is not. Only its final status is
  * journalled, because while it is running an unresolved trigger may still turn out to have started it.
  */
-export async function waitForOther(run: Run, flags: FollowFlags, session: Session): Promise<WatchResult> {
+export async function waitForOther(
+  run: Run,
+  { intervalMs }: Pick<FollowFlags, 'intervalMs'>,
+  session: Session,
+): Promise<WatchResult> {
   const { journal, baseUrl, reporter } = session;
   const observe = (event: RunEvent) => {
     const isEnd = event.event === 'status' && isFinal(run.target, event.execution.status);
@@ -104,6 +108,8 @@ export async function waitForOther(run: Run, flags: FollowFlags, session: Sessio
     });
   };
   const known = { executionId: run.executionId, status: 'RUNNING', document: {} };
+  // `--give-up-after` is the trigger's: this watch keeps its own.
+  const flags = { intervalMs };
   const options = { ...optionsOf(run.target, flags, session), known };
   const watched = await pollUntilFinal(run, options, portsOf(run, flags, session, observe));
   if (watched.kind === 'finished') journal.recordStatus(baseUrl, run, watched.execution);

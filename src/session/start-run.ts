@@ -89,7 +89,7 @@ function identityOf(target: Target, { idempotencyKey }: StartFlags, { baseUrl, a
   return { baseUrl, account, target, idempotencyKey: idempotencyKey ?? crypto.randomUUID(), userProvided };
 }
 
-/** A refusal after which `--if-active` says what to do, or waiting for the slot goes on. */
+/** A refusal after which `--if-active` says what to do, or the wait for the slot continues. */
 type Refusal = { kind: 'refused'; fault: Fault };
 
 /** Sends one trigger, unless the journal knows what came of its idempotency key. */

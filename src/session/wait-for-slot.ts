@@ -22,11 +22,7 @@ const leastForTriggerMs = 1_000;
 const leastBetweenTriggersMs = 5_000;
 
 /** Waits for `--if-active wait`, within what is left of `--timeout`. */
-export function createSlot(
-  target: Target,
-  flags: Pick<FollowFlags, 'giveUpAfterMs' | 'intervalMs'>,
-  session: Session,
-): Slot {
+export function createSlot(target: Target, flags: Pick<FollowFlags, 'intervalMs'>, session: Session): Slot {
   const { limiter, reporter, context, watches } = session;
   const { clock, random, signal } = context;
   const { timeoutMs } = watches;
@@ -49,7 +45,7 @@ export function createSlot(
         waitMs = Math.min(limiter.stretch(Math.max(leastBetweenTriggersMs, gapMs)), leftMs);
         reporter.observe({ event: 'waiting', for: 'slot', target, nextMs: waitMs });
       } else {
-        const watched = await waitForOther(active, { ...flags, giveUpAfterMs: undefined }, session);
+        const watched = await waitForOther(active, flags, session);
         if (watched.kind === 'timed_out') return slotTimeoutProblem(timeoutMs, identity, fault);
         // Where it cannot be polled, the answer to the next trigger decides.
         passedId = active.executionId;

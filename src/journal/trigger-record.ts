@@ -1,6 +1,6 @@
 import { exitNameOf } from '../problems/fault-facts.ts';
-import type { TriggerIdentity } from '../runs/trigger.ts';
-import type { TriggerRecord } from '../runs/trigger-record.ts';
+import type { TriggerIdentity } from '../triggering/trigger.ts';
+import type { TriggerRecord } from '../triggering/trigger-record.ts';
 import type { Journal } from './journal.ts';
 
 /** A trigger that is about to be sent. */

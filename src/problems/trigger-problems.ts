@@ -2,7 +2,7 @@ import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
 import type { Fault, FaultKind } from '../runs/fault.ts';
 import { nameOf, type Target } from '../runs/run.ts';
-import type { TriggerIdentity, TriggerResult } from '../runs/trigger.ts';
+import type { TriggerIdentity, TriggerResult } from '../triggering/trigger.ts';
 import { comeBack, exitNameOf, factsOf, interruptNameOf, remedies } from './fault-facts.ts';
 import { Problem } from './problem.ts';
 import { shellWord } from './quote.ts';

@@ -2,7 +2,7 @@ import { formatDuration } from '../runs/duration.ts';
 import type { LastConfirmed, WarningName } from '../runs/events.ts';
 import { type Fault, type FaultKind, isInterruption } from '../runs/fault.ts';
 import { isCompleted, nameOf, type Run } from '../runs/run.ts';
-import type { FinishedWatch, UnfinishedWatch, WatchResult } from '../runs/watch-result.ts';
+import type { FinishedWatch, UnfinishedWatch, WatchResult } from '../watching/watch-result.ts';
 import { type ExitName, exitNameOfStatus, isInterruptName } from './exit-codes.ts';
 import { comeBack, exitNameOf, factsOf, interruptNameOf, remedies } from './fault-facts.ts';
 import { Problem } from './problem.ts';

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Problem } from '../problems/problem.ts';
 import { isCompleted } from '../runs/run.ts';
-import type { FinishedWatch } from '../runs/watch-result.ts';
+import type { FinishedWatch } from '../watching/watch-result.ts';
 import { clean, cleanLine } from './sanitize.ts';
 import { summary } from './summary.ts';
 import { createTheme } from './theme.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../runs/clock.ts';
 import { formatAge } from '../runs/duration.ts';
 import type { RunEvent } from '../runs/events.ts';
-import { isLongerThanUsual, usualDurationMs } from '../runs/poll-samples.ts';
 import { nameOf, type Run } from '../runs/run.ts';
+import { isLongerThanUsual, usualDurationMs } from '../watching/poll-samples.ts';
 import { cleanLine } from './sanitize.ts';
 import { lastConfirmed } from './status.ts';
 import type { Theme } from './theme.ts';

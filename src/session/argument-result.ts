@@ -6,7 +6,7 @@ import type { About, RunEvent } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { isFinal, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
-import type { FinishedWatch } from '../runs/watch-result.ts';
+import type { FinishedWatch } from '../watching/watch-result.ts';
 import { type Followed, isLeft } from './follow-run.ts';
 import { argumentOf } from './known-run.ts';
 import type { Session } from './session.ts';

@@ -16,9 +16,9 @@ import { createProcesses } from '../journal/processes.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { cleanLine } from '../render/sanitize.ts';
 import { defaults } from '../runs/defaults.ts';
-import { mostSamples } from '../runs/poll-samples.ts';
 import { createRateLimiter } from '../runs/rate-limiter.ts';
-import { createWatchGroup, timeoutMsOf } from '../runs/watch-group.ts';
+import { mostSamples } from '../watching/poll-samples.ts';
+import { createWatchGroup, timeoutMsOf } from '../watching/watch-group.ts';
 import { withNotFoundTracking } from './not-found-tracking.ts';
 import type { Session } from './session.ts';
 

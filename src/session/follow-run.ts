@@ -3,12 +3,12 @@ import { watchFailedProblem, watchProblem, watchWarning } from '../problems/watc
 import type { OutputOptions } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { Reporter, RunEvent } from '../runs/events.ts';
-import { createPollSchedule, jitter, type PollSchedule } from '../runs/poll-schedule.ts';
-import { pollUntilFinal, type WatchOptions, type WatchPorts } from '../runs/poll-until-final.ts';
 import { isFinal, isKnownStatus, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
-import { watchToEnd } from '../runs/watch.ts';
-import type { WatchResult } from '../runs/watch-result.ts';
+import { createPollSchedule, jitter, type PollSchedule } from '../watching/poll-schedule.ts';
+import { pollUntilFinal, type WatchOptions, type WatchPorts } from '../watching/poll-until-final.ts';
+import { watchToEnd } from '../watching/watch.ts';
+import type { WatchResult } from '../watching/watch-result.ts';
 import { argumentOf, type KnownRun, sinceTriggerOf } from './known-run.ts';
 import { runOnFinal } from './on-final.ts';
 import type { Session } from './session.ts';

@@ -10,7 +10,7 @@ import {
   type TriggerIdentity,
   type TriggerResult,
   triggerRun,
-} from '../runs/trigger.ts';
+} from '../triggering/trigger.ts';
 import type { Session } from './session.ts';
 
 export interface SendOptions extends KeyHistory {

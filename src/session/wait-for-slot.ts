@@ -2,9 +2,9 @@ import type { Problem } from '../problems/problem.ts';
 import { noRunProblem, slotTimeoutProblem } from '../problems/trigger-problems.ts';
 import { pause } from '../runs/clock.ts';
 import type { Fault } from '../runs/fault.ts';
-import { createPollSchedule, jitter } from '../runs/poll-schedule.ts';
 import type { Run, Target } from '../runs/run.ts';
-import type { TriggerIdentity } from '../runs/trigger.ts';
+import type { TriggerIdentity } from '../triggering/trigger.ts';
+import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
 import { type FollowFlags, waitForOther } from './follow-run.ts';
 import type { Session } from './session.ts';
 

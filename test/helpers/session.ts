@@ -1,8 +1,8 @@
 import { openJournal } from '../../src/journal/journal.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Service } from '../../src/runs/service.ts';
-import { createWatchGroup } from '../../src/runs/watch-group.ts';
 import type { Session } from '../../src/session/session.ts';
+import { createWatchGroup } from '../../src/watching/watch-group.ts';
 import { createMemory } from './memory-context.ts';
 
 export const baseUrl = 'https://service.test';

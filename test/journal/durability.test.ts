@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
 import { createTriggerRecord } from '../../src/journal/trigger-record.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
-import { triggerRun } from '../../src/runs/trigger.ts';
+import { triggerRun } from '../../src/triggering/trigger.ts';
 import { running } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 import { account, key, refused } from './records.ts';

@@ -8,7 +8,7 @@ import type { Journal } from '../../src/journal/journal.ts';
 import { type JournalRecord, parseRecord } from '../../src/journal/records.ts';
 import { createTriggerRecord } from '../../src/journal/trigger-record.ts';
 import { isFinal } from '../../src/runs/run.ts';
-import type { TriggerRecord } from '../../src/runs/trigger-record.ts';
+import type { TriggerRecord } from '../../src/triggering/trigger-record.ts';
 import { propertyRuns, propertyTimeoutMs } from '../helpers/property-runs.ts';
 import { fault } from '../helpers/scripted-service.ts';
 import { account, baseUrl, key, nightly, uuid } from './records.ts';

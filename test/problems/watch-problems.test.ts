@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Problem } from '../../src/problems/problem.ts';
 import { exitNameOfWatch, watchFailedProblem, watchProblem, watchWarning } from '../../src/problems/watch-problems.ts';
-import type { FinishedWatch, UnfinishedWatch, WatchResult } from '../../src/runs/watch-result.ts';
+import type { FinishedWatch, UnfinishedWatch, WatchResult } from '../../src/watching/watch-result.ts';
 import { executionId, fault, run, target } from '../helpers/scripted-service.ts';
 
 const { signal } = new AbortController();

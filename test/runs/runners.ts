@@ -1,11 +1,11 @@
 import { exitNameOf } from '../../src/problems/fault-facts.ts';
 import { exitNameOfWatch, watchProblem } from '../../src/problems/watch-problems.ts';
-import type { WatchOptions } from '../../src/runs/poll-until-final.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
-import { type KeyHistory, triggerRun } from '../../src/runs/trigger.ts';
-import { watchToEnd } from '../../src/runs/watch.ts';
-import { createWatchGroup } from '../../src/runs/watch-group.ts';
 import { pollOnce } from '../../src/session/poll-once.ts';
+import { type KeyHistory, triggerRun } from '../../src/triggering/trigger.ts';
+import type { WatchOptions } from '../../src/watching/poll-until-final.ts';
+import { watchToEnd } from '../../src/watching/watch.ts';
+import { createWatchGroup } from '../../src/watching/watch-group.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { run, target } from '../helpers/scripted-service.ts';
 import { scriptedTransport } from '../helpers/scripted-transport.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isLongerThanUsual, usualDurationMs } from '../../src/runs/poll-samples.ts';
-import { createPollSchedule, jitter } from '../../src/runs/poll-schedule.ts';
+import { isLongerThanUsual, usualDurationMs } from '../../src/watching/poll-samples.ts';
+import { createPollSchedule, jitter } from '../../src/watching/poll-schedule.ts';
 
 const second = 1000;
 const minute = 60 * second;

@@ -1,5 +1,5 @@
-import type { Fault } from './fault.ts';
-import type { Execution } from './service.ts';
+import type { Fault } from '../runs/fault.ts';
+import type { Execution } from '../runs/service.ts';
 
 /** What must be on record, and when. The journal writes it; a crash between two calls leaves what `recover` needs. */
 export interface TriggerRecord {

@@ -1,4 +1,4 @@
-import { deliveryOf, type Fault, isRetryable } from './fault.ts';
+import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';
 import type { Owner } from './whose-run.ts';
 
 /**

@@ -1,7 +1,7 @@
-import type { LastConfirmed } from './events.ts';
-import type { Fault } from './fault.ts';
-import type { Run } from './run.ts';
-import type { Execution, RunResult } from './service.ts';
+import type { LastConfirmed } from '../runs/events.ts';
+import type { Fault } from '../runs/fault.ts';
+import type { Run } from '../runs/run.ts';
+import type { Execution, RunResult } from '../runs/service.ts';
 
 /** How watching a run came out. */
 export type WatchResult = FinishedWatch | UnfinishedWatch;

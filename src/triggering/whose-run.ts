@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '../runs/clock.ts';
 
 /** A moment by both clocks of this machine; of another process only the wall clock is known. Milliseconds. */
 export interface Moment {

@@ -1,5 +1,5 @@
-import { type Clock, stopwatch } from './clock.ts';
-import { defaults } from './defaults.ts';
+import { type Clock, stopwatch } from '../runs/clock.ts';
+import { defaults } from '../runs/defaults.ts';
 
 /** What the watches of one command share: its timeout, and what one of them learned for all. */
 export interface WatchGroup {

@@ -1,7 +1,7 @@
-import { isRetryable } from './fault.ts';
-import { type RetryPorts, type RetryResult, retry } from './retry.ts';
-import type { Run } from './run.ts';
-import type { Answer, Execution, Service } from './service.ts';
+import { isRetryable } from '../runs/fault.ts';
+import { type RetryPorts, type RetryResult, retry } from '../runs/retry.ts';
+import type { Run } from '../runs/run.ts';
+import type { Answer, Execution, Service } from '../runs/service.ts';
 import { type DatedAnswer, momentOf } from './whose-run.ts';
 
 /** An answer about a run, with what it says about its beginning. */

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { RunEvent } from '../../src/runs/events.ts';
-import type { WatchOptions, WatchPorts } from '../../src/runs/poll-until-final.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Run } from '../../src/runs/run.ts';
 import type { Service } from '../../src/runs/service.ts';
-import { watchToEnd } from '../../src/runs/watch.ts';
-import { createWatchGroup } from '../../src/runs/watch-group.ts';
+import type { WatchOptions, WatchPorts } from '../../src/watching/poll-until-final.ts';
+import { watchToEnd } from '../../src/watching/watch.ts';
+import { createWatchGroup } from '../../src/watching/watch-group.ts';
 import { executionId, fault, resultOf, run, running, scriptedService, state } from '../helpers/scripted-service.ts';
 import { createVirtualClock, type VirtualClock } from '../helpers/virtual-clock.ts';
 

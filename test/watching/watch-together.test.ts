@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { createPollSchedule } from '../../src/runs/poll-schedule.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Answer, Execution, Service } from '../../src/runs/service.ts';
-import { watchToEnd } from '../../src/runs/watch.ts';
-import { createWatchGroup } from '../../src/runs/watch-group.ts';
+import { createPollSchedule } from '../../src/watching/poll-schedule.ts';
+import { watchToEnd } from '../../src/watching/watch.ts';
+import { createWatchGroup } from '../../src/watching/watch-group.ts';
 import { fault, resultOf, state, target } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 

@@ -1,8 +1,8 @@
-import { stopwatch } from './clock.ts';
+import { stopwatch } from '../runs/clock.ts';
+import { finalStatusOf, graverStatus, isFinal, type Run } from '../runs/run.ts';
+import type { Answer, RunResult } from '../runs/service.ts';
 import { pollUntilFinal, type WatchOptions, type WatchPorts } from './poll-until-final.ts';
 import { createPoller } from './poller.ts';
-import { finalStatusOf, graverStatus, isFinal, type Run } from './run.ts';
-import type { Answer, RunResult } from './service.ts';
 import type { FinishedWatch, WatchResult } from './watch-result.ts';
 
 /**

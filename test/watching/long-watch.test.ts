@@ -1,12 +1,12 @@
 import { describe, expect, test, vi } from 'vitest';
 import { watchProblem } from '../../src/problems/watch-problems.ts';
 import type { Fault, FaultKind } from '../../src/runs/fault.ts';
-import { createPollSchedule, jitter } from '../../src/runs/poll-schedule.ts';
-import type { WatchOptions } from '../../src/runs/poll-until-final.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Answer, Service } from '../../src/runs/service.ts';
-import { watchToEnd } from '../../src/runs/watch.ts';
-import { createWatchGroup } from '../../src/runs/watch-group.ts';
+import { createPollSchedule, jitter } from '../../src/watching/poll-schedule.ts';
+import type { WatchOptions } from '../../src/watching/poll-until-final.ts';
+import { watchToEnd } from '../../src/watching/watch.ts';
+import { createWatchGroup } from '../../src/watching/watch-group.ts';
 import { propertyTimeoutMs } from '../helpers/property-runs.ts';
 import { createRandom } from '../helpers/random.ts';
 import { fault, resultOf, run, state } from '../helpers/scripted-service.ts';

@@ -9,10 +9,10 @@ import {
   type TriggerPorts,
   type TriggerResult,
   triggerRun,
-} from '../../src/runs/trigger.ts';
-import { eventOf, isEnd, protocol, type TriggerEvent } from '../../src/runs/trigger-protocol.ts';
-import type { TriggerRecord } from '../../src/runs/trigger-record.ts';
-import { createTurns } from '../../src/runs/turns.ts';
+} from '../../src/triggering/trigger.ts';
+import { eventOf, isEnd, protocol, type TriggerEvent } from '../../src/triggering/trigger-protocol.ts';
+import type { TriggerRecord } from '../../src/triggering/trigger-record.ts';
+import { createTurns } from '../../src/triggering/turns.ts';
 import { executionId, fault, projectId, running, scriptedService, state, target } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 

@@ -1,10 +1,10 @@
-import { type Clock, pause, stopwatch, suspendedMs } from './clock.ts';
-import { signOfLifeMs } from './defaults.ts';
-import type { LastConfirmed, RunEvent } from './events.ts';
-import type { Fault } from './fault.ts';
-import type { RateLimiter } from './rate-limiter.ts';
-import type { Run } from './run.ts';
-import type { Answer } from './service.ts';
+import { type Clock, pause, stopwatch, suspendedMs } from '../runs/clock.ts';
+import { signOfLifeMs } from '../runs/defaults.ts';
+import type { LastConfirmed, RunEvent } from '../runs/events.ts';
+import type { Fault } from '../runs/fault.ts';
+import type { RateLimiter } from '../runs/rate-limiter.ts';
+import type { Run } from '../runs/run.ts';
+import type { Answer } from '../runs/service.ts';
 import { createTolerance } from './tolerance.ts';
 import type { WatchGroup } from './watch-group.ts';
 import type { WatchEnd } from './watch-result.ts';

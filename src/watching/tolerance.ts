@@ -1,6 +1,6 @@
-import type { Clock } from './clock.ts';
-import { type Fault, isOfConnection, isRefusal, isTooEarly } from './fault.ts';
-import { backoffMs } from './retry.ts';
+import type { Clock } from '../runs/clock.ts';
+import { type Fault, isOfConnection, isRefusal, isTooEarly } from '../runs/fault.ts';
+import { backoffMs } from '../runs/retry.ts';
 import { afterWakeMs, type WatchGroup } from './watch-group.ts';
 
 /** What follows from a failed poll. */

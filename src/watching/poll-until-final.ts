@@ -1,8 +1,8 @@
-import { type Clock, stopwatch } from './clock.ts';
+import { type Clock, stopwatch } from '../runs/clock.ts';
+import { isFinal, type Run } from '../runs/run.ts';
+import type { Execution, Service } from '../runs/service.ts';
 import type { PollSchedule } from './poll-schedule.ts';
 import { createPoller, type PollerPorts } from './poller.ts';
-import { isFinal, type Run } from './run.ts';
-import type { Execution, Service } from './service.ts';
 import type { WatchResult } from './watch-result.ts';
 
 export interface WatchOptions {

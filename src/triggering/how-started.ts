@@ -1,5 +1,5 @@
-import { isFinal, type Target } from './run.ts';
-import type { Execution } from './service.ts';
+import { isFinal, type Target } from '../runs/run.ts';
+import type { Execution } from '../runs/service.ts';
 import { hostSkewMs, largestSkewMs, type Span } from './whose-run.ts';
 
 /** How an accepted trigger came to its run, and whether this command started that. */

@@ -1,11 +1,11 @@
-import { stopwatch } from './clock.ts';
-import { defaults } from './defaults.ts';
-import { deliveryOf, type Fault } from './fault.ts';
+import { stopwatch } from '../runs/clock.ts';
+import { defaults } from '../runs/defaults.ts';
+import { deliveryOf, type Fault } from '../runs/fault.ts';
+import { type RetryOptions, type RetryPorts, retry } from '../runs/retry.ts';
+import { isNamedBy, type Target } from '../runs/run.ts';
+import type { Answer, Execution, Service } from '../runs/service.ts';
 import { type HowStarted, howStarted } from './how-started.ts';
 import { type DatedExecution, dated, fetchNamedRun } from './named-run.ts';
-import { type RetryOptions, type RetryPorts, retry } from './retry.ts';
-import { isNamedBy, type Target } from './run.ts';
-import type { Answer, Execution, Service } from './service.ts';
 import { eventOf, isEnd, step, type TriggerState } from './trigger-protocol.ts';
 import type { RecordedKey, StartedExecution, TriggerRecord } from './trigger-record.ts';
 import type { Turns } from './turns.ts';

@@ -20,6 +20,7 @@ export type How = 'started' | 'recovered' | 'replayed' | 'attached' | 'skipped' 
 /** Something that is wrong and does not end the command. */
 export type WarningName =
   | 'agents_discontinued'
+  | 'completed_with_error'
   | 'conflicting_status'
   | 'exposed_api_key'
   | 'hook_failed'

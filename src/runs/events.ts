@@ -22,6 +22,7 @@ export type WarningName =
   | 'agents_discontinued'
   | 'conflicting_status'
   | 'exposed_api_key'
+  | 'config_ignored'
   | 'hook_failed'
   | 'job_summary_failed'
   | 'journal_unavailable'

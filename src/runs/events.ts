@@ -23,6 +23,7 @@ export type WarningName =
   | 'completed_with_error'
   | 'conflicting_status'
   | 'exposed_api_key'
+  | 'config_ignored'
   | 'hook_failed'
   | 'job_summary_failed'
   | 'journal_unavailable'

@@ -22,7 +22,7 @@ export function sendTrigger(
   identity: TriggerIdentity,
   body: string,
   { giveUpAfterMs = defaults.triggerGiveUpAfterMs, ...history }: SendOptions,
-  { service, journal, processes, limiter, inTurn, reporter, context }: Session,
+  { service, journal, processes, limiter, inTurn, watches, requestTimeoutMs, reporter, context }: Session,
 ): Promise<TriggerResult> {
   const { clock, random, signal } = context;
   const isRepeat = history.earlier !== undefined;
@@ -37,8 +37,8 @@ export function sendTrigger(
       silentMs: silentMs(),
       retryInMs,
     });
-  const ports = { service, record, limiter, inTurn, clock, random, signal, giveUpAfterMs, onRetry };
-  return triggerRun(identity, body, ports, history);
+  const ports = { service, record, limiter, inTurn, clock, random, signal, giveUpAfterMs, requestTimeoutMs, onRetry };
+  return triggerRun(identity, body, { ...ports, leftMs: watches.leftMs }, history);
 }
 
 /** What the journal knows of the attempts of earlier processes. */

@@ -3,7 +3,7 @@ import type { CommandResult } from '../render/command-result.ts';
 import { wantsData } from '../render/output.ts';
 import { pause } from '../runs/clock.ts';
 import { isCompleted, isFinal, nameOf } from '../runs/run.ts';
-import { createTurns } from '../triggering/turns.ts';
+import { createTurns } from '../runs/turns.ts';
 import { createWatchGroup, timeoutMsOf } from '../watching/watch-group.ts';
 import { type ArgumentResult, triggeredEvent } from './argument-result.ts';
 import { reportManyRuns } from './follow-run.ts';

@@ -34,7 +34,7 @@ export function problemOf(result: ArgumentResult): Problem | undefined {
     case 'replayed':
     case 'attached': {
       // The run is known, whether or not it could be polled; only the user's own signal ends the command otherwise.
-      const problem = result.polled.kind === 'failed' ? result.polled.problem : undefined;
+      const problem = result.polled?.kind === 'failed' ? result.polled.problem : undefined;
       return problem && isInterruptName(problem.facts.name) ? problem : undefined;
     }
     case 'followed':
@@ -59,7 +59,7 @@ export function exitNameOfResult(result: ArgumentResult): ExitName {
 
 /** Whoever repeats a trigger that failed must not take it for a success. */
 function exitNameOfReplay({ run, polled }: FoundRun): ExitName {
-  const status = polled.kind === 'ok' ? polled.value.status : 'RUNNING';
+  const status = polled?.kind === 'ok' ? polled.value.status : 'RUNNING';
   return isFinal(run.target, status) ? exitNameOfStatus(status) : 'ok';
 }
 
@@ -100,7 +100,7 @@ export function triggeredEvent(start: StartResult, isWatched: boolean, session: 
 /** What is known of the run of a trigger. */
 export function executionOf(start: Exclude<StartResult, { kind: 'skipped' | 'failed' }>): Execution | undefined {
   if (start.kind === 'started') return start.execution;
-  return start.polled.kind === 'ok' ? start.polled.value : undefined;
+  return start.polled?.kind === 'ok' ? start.polled.value : undefined;
 }
 
 export function documentOfResult(result: ArgumentResult): JsonObject {
@@ -114,7 +114,7 @@ export function documentOfResult(result: ArgumentResult): JsonObject {
       return documentOf(result);
     case 'replayed':
     case 'attached': {
-      const execution = result.polled.kind === 'ok' ? result.polled.value : undefined;
+      const execution = result.polled?.kind === 'ok' ? result.polled.value : undefined;
       return { ...documentOf({ run: result.run, execution, problem }), [result.kind]: true };
     }
     case 'followed':

@@ -64,9 +64,8 @@ const justSentMs = 5_000;
 
 function warnOfOpenTriggers(target: Target, session: Session): void {
   const { journal, baseUrl, sentKeys, reporter } = session;
-  // No further back than `recover` goes.
   const open = journal
-    .unresolvedTriggers({ baseUrl, target, maxAgeMs: defaults.keyRetentionMs })
+    .unresolvedTriggers({ baseUrl, target })
     // Another process may be just sending it.
     .filter(({ reason, ageMs }) => reason !== undefined || ageMs > justSentMs);
   if (open.every(({ idempotencyKey }) => sentKeys.has(idempotencyKey))) return;

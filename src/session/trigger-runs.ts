@@ -70,6 +70,7 @@ export async function triggerAll(
 /** Nobody follows the run that a given idempotency key had started: what is wrong with it is said at once. */
 function warnOfReplay({ run, polled }: FoundRun, { reporter }: Session): void {
   const name = nameOf(run.target);
+  if (!polled) return;
   if (polled.kind === 'failed') {
     const { message } = polled.problem;
     const unknown = `this idempotency key started a run of ${name} before, whose status cannot be read: ${message}`;

@@ -264,7 +264,7 @@ describe('Ctrl-C', () => {
     const child = spawn(process.execPath, [entry, 'watch', '-'], { env, stdio: ['pipe', 'ignore', 'ignore'] });
     const ended = new Promise((resolve) => child.on('exit', (code, signal) => resolve(code ?? signal)));
     // More than the pipe holds: it is written once the program reads.
-    await new Promise((resolve) => child.stdin.write('x\n'.repeat(1_000_000), resolve));
+    await new Promise((resolve) => child.stdin.write('\n'.repeat(1_000_000), resolve));
     child.kill('SIGINT');
     expect(await ended).toBe(130);
     expect(emulator.requests).toEqual([]);

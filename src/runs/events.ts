@@ -26,6 +26,7 @@ export type WarningName =
   | 'job_summary_failed'
   | 'journal_unavailable'
   | 'low_rate'
+  | 'not_rerun'
   | 'replayed_failure'
   | 'result_unavailable'
   | 'status_unavailable'

@@ -1,8 +1,11 @@
+import { isInterruptName } from '../problems/exit-codes.ts';
 import { defaults } from '../runs/defaults.ts';
+import { nameOf, type Run } from '../runs/run.ts';
 import { type FollowedArgument, triggeredEvent } from './argument-result.ts';
 import { type FollowFlags, followRun } from './follow-run.ts';
 import type { Session } from './session.ts';
 import { type StartFlags, type StartRequest, type StartResult, startRun } from './start-run.ts';
+import { leastForTriggerMs } from './wait-for-slot.ts';
 
 export interface RerunFlags extends StartFlags, FollowFlags {
   /** Error types after which a watched run is started again. */
@@ -44,18 +47,32 @@ export async function followWithReruns(
     const again = !problem && errorType !== undefined && options.rerunOn?.includes(errorType);
     if (!again || reruns > maxReruns || !isSurelyOurs(start)) return result;
     // A given idempotency key gets the number of the rerun, so that the whole command can be repeated safely.
-    const flags = { ...options, idempotencyKey: idempotencyKey && `${idempotencyKey}/${reruns}` };
+    const flags = { ...options, ...ofRerun(options), idempotencyKey: idempotencyKey && `${idempotencyKey}/${reruns}` };
+    if (session.watches.leftMs() < leastForTriggerMs)
+      return withoutRerun('`--timeout` has passed', run, result, session);
     reporter.observe({ event: 'rerun', run, errorType });
     const next = await startRun(request, flags, session);
     reporter.observe(triggeredEvent(next, true, session));
     if (next.kind === 'skipped') return result;
     if (next.kind === 'failed') {
-      // A rerun that fails does not undo that an earlier run was started.
-      const truth = hasStarted ? next.problem.with({ started: 'yes' }) : next.problem;
-      return { ...result, problem: truth };
+      const { facts, message } = next.problem;
+      const isSurelyNone = facts.started === 'no' && !isInterruptName(facts.name);
+      if (isSurelyNone) return withoutRerun(message, run, result, session);
+      // A rerun whose outcome is unknown does not undo that an earlier run was started.
+      return { ...result, problem: hasStarted ? next.problem.with({ started: 'yes' }) : next.problem };
     }
     start = next;
   }
+}
+
+/** `skip` and `attach` are for the first trigger: another run that is active now is none of ours. */
+const ofRerun = ({ ifActive }: RerunFlags): StartFlags => ({ ifActive: ifActive === 'wait' ? 'wait' : 'fail' });
+
+/** A rerun that does not start leaves the command the end of the run that has finished. */
+function withoutRerun(why: string, run: Run, result: FollowedArgument, { reporter }: Session): FollowedArgument {
+  const message = `${nameOf(run.target)} was not started again: ${why}`;
+  reporter.observe({ event: 'warning', name: 'not_rerun', message, run });
+  return result;
 }
 
 /** Did an idempotency key of ours start the run? One that was only attached to, or found by its time, is left alone. */

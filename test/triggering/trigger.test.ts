@@ -381,6 +381,9 @@ describe('how an accepted trigger came to its run', () => {
     ['under a given key', { userProvided: true }, 0, {}, 'started yes'],
     ['under a given key, 10 s before', { userProvided: true }, -10_000, {}, 'started unknown'],
     ['under a given key, nobody knows when', { userProvided: true }, undefined, {}, 'started unknown'],
+    // The date of an answer may be a second old.
+    ['under a given key, less than 2 s before at the most', { userProvided: true }, -999, {}, 'started yes'],
+    ['under a given key, 2 s before at the most', { userProvided: true }, -1000, {}, 'started unknown'],
     ['under a given key, 2 min before', { userProvided: true }, -2 * minute, {}, 'replayed no'],
     ['under a given key, finished', { userProvided: true }, 0, finished, 'replayed no'],
     ['under a given key, completed', { userProvided: true }, 0, { completedAt: '2026-01-01T00:00:00Z' }, 'replayed no'],

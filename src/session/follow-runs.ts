@@ -6,7 +6,8 @@ import type { CommandResult } from '../render/command-result.ts';
 import { defaults } from '../runs/defaults.ts';
 import { onAbort } from '../runs/on-abort.ts';
 import type { FollowedArgument } from './argument-result.ts';
-import { type FollowFlags, failFastReason, followRun, reportManyRuns } from './follow-run.ts';
+import { type FollowFlags, followRun, reportManyRuns } from './follow-run.ts';
+import { failFastReason } from './followed.ts';
 import type { KnownRun } from './known-run.ts';
 import { createDoneReport, isOk, reportResults } from './report.ts';
 import { type Session, sessionEndedBy, withReporter } from './session.ts';
@@ -94,7 +95,7 @@ function withUnfinishedInput(result: CommandResult, { context }: Session): Comma
   const interrupt = [signal, stdout.closed].find(({ aborted }) => aborted);
   const problem = interrupt
     ? new Problem({ name: interruptNameOf(interrupt), message: 'interrupted' })
-    : new Problem({ name: 'watch_timeout', message: '`--timeout` passed before the input had ended' });
+    : new Problem({ name: 'timeout', message: '`--timeout` passed before the input had ended' });
   return {
     ...result,
     exitNames: [...(result.exitNames ?? []), problem.facts.name],

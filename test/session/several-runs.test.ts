@@ -30,7 +30,13 @@ interface EventLine {
   event: string;
   how?: string;
   executionId: string | null;
-  document: { executionId?: string; status?: string; output?: string; problem?: { name: string; started: string } };
+  message: string;
+  document: {
+    executionId?: string;
+    status?: string;
+    output?: string;
+    runctl: { outcome: string; problem?: object; trigger?: { started: string } };
+  };
 }
 
 /** The lines of `--events`. */
@@ -145,7 +151,7 @@ test('a run that has ended by then keeps its result, and one that is left has no
   expect(await watch(3, { failFast: true, events: true })).toBe(1);
   const done = eventsIn(out(), 'run_done');
   expect(done).toHaveLength(3);
-  expect(done.filter(({ document }) => document.problem)).toEqual([]);
+  expect(done.filter(({ document }) => document.runctl.problem)).toEqual([]);
   expect(done.find(({ executionId }) => executionId === idOf(1))?.document).toMatchObject({ output: 'done' });
 });
 
@@ -206,17 +212,21 @@ describe('a rerun', () => {
     expect(eventsIn(out()).slice(first, first + 4)).toMatchObject([
       { event: 'rerun', executionId: idOf(1), errorType: 'flaky' },
       { event: 'triggered', executionId: null, how: 'not_started' },
-      { event: 'warning', name: 'not_rerun', executionId: idOf(1) },
-      { event: 'run_done', executionId: idOf(1), document: { status: 'FAILED' } },
+      { event: 'warning', name: 'rerun_not_started', executionId: idOf(1) },
+      {
+        event: 'run_done',
+        executionId: idOf(1),
+        document: { status: 'FAILED', runctl: { outcome: 'run_failed', trigger: { started: 'yes' } } },
+      },
     ]);
-    expect(err()).toContain('was not started again');
+    expect(err()).toContain('the rerun did not start');
   });
 
   test('whose outcome is unknown ends with 12, though an earlier run was started', async () => {
     const { trigger, out } = rerun(fault('too_large', { httpStatus: 201 }));
     expect(await trigger(2, { events: true, rerunOn: ['flaky'] })).toBe(12);
     const [done] = eventsIn(out(), 'run_done').filter(({ executionId }) => executionId === idOf(1));
-    expect(done?.document.problem).toMatchObject({ name: 'outcome_unknown', started: 'yes' });
+    expect(done?.document.runctl).toMatchObject({ outcome: 'outcome_unknown', trigger: { started: 'yes' } });
   });
 
   test.each(['skip', 'attach'])(
@@ -224,7 +234,7 @@ describe('a rerun', () => {
     async (ifActive) => {
       const { trigger, err } = rerun(fault('already_active', { httpStatus: 422, executionId: idOf(7) }));
       expect(await trigger(2, { quiet: true, ifActive, rerunOn: ['flaky'] })).toBe(1);
-      expect(err()).toContain('was not started again');
+      expect(err()).toContain('the rerun did not start');
     },
   );
 
@@ -243,7 +253,7 @@ test('each run that a trigger started is done once, with a document that says th
   const { trigger, out } = createRunsHarness();
   expect(await trigger(2, { events: true, timeoutMs: minute })).toBe(124);
   const done = eventsIn(out(), 'run_done');
-  expect(done.map(({ executionId, document }) => [executionId, document.problem?.started])).toEqual([
+  expect(done.map(({ executionId, document }) => [executionId, document.runctl.trigger?.started])).toEqual([
     [idOf(0), 'yes'],
     [idOf(1), 'yes'],
   ]);

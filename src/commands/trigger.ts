@@ -44,7 +44,7 @@ export const trigger = defineCommand({
   async run({ automations: names }, options, context) {
     checkWatchFlags(options);
     const idempotencyKeyOf = parseKeyTemplate(options, names.length);
-    const session = await connect(options, context);
+    const session = await connect(options, context, { quiet: false });
     const project = () => requireProject(session.settings);
     const requests = names.map((name) => {
       const target = parseAutomationArgument(name, project);

@@ -29,6 +29,7 @@ export type WarningName =
   | 'replayed_failure'
   | 'result_unavailable'
   | 'status_unavailable'
+  | 'step_outputs_failed'
   | 'unknown_status'
   | 'unresolved_trigger';
 

@@ -3,7 +3,7 @@ import { signOfLifeMs } from '../runs/defaults.ts';
 import { aboutOf, type LastConfirmed, type Reporter, type RunEvent } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { identityOf } from './document.ts';
-import { printJson, scrubProblem } from './output.ts';
+import { printJson } from './output.ts';
 
 /** `--events`: one JSON object a line on stdout as things happen; the last one is `done`. */
 export function createEventReporter(context: Context): Reporter {
@@ -22,12 +22,11 @@ export function createEventReporter(context: Context): Reporter {
       }
       seq += 1;
       const at = new Date(clock.nowMs()).toISOString();
-      const { message, document, ...fields } = fieldsOf(event);
+      const { message, ...fields } = fieldsOf(event);
       const line = {
         ...{ schema: 1, seq, at, event: event.event, ...identityOfEvent(event) },
         ...fields,
         ...(typeof message === 'string' && { message: secrets.scrub(message) }),
-        ...(document !== undefined && { document: scrubProblem(document as JsonObject, secrets) }),
       };
       printJson(line, context, 0);
     },

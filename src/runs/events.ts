@@ -32,6 +32,7 @@ export type WarningName =
   | 'rerun_not_started'
   | 'result_unavailable'
   | 'status_unavailable'
+  | 'step_outputs_failed'
   | 'unknown_status'
   | 'unresolved_trigger';
 

@@ -4,7 +4,7 @@ import type { CommandResult } from '../render/command-result.ts';
 import { wantsData } from '../render/output.ts';
 import { pause } from '../runs/clock.ts';
 import { isCompleted, isFinal, nameOf } from '../runs/run.ts';
-import { createTurns } from '../triggering/turns.ts';
+import { createTurns } from '../runs/turns.ts';
 import { createWatchGroup, timeoutMsOf } from '../watching/watch-group.ts';
 import { type ArgumentResult, triggeredEvent } from './argument-result.ts';
 import { reportManyRuns } from './follow-run.ts';
@@ -79,6 +79,7 @@ export async function triggerAll(
 /** Nobody follows the run that a given idempotency key had started: what is wrong with it is said at once. */
 function warnOfReplay({ run, polled }: FoundRun, { reporter }: Session): void {
   const name = nameOf(run.target);
+  if (!polled) return;
   if (polled.kind === 'failed') {
     const { message } = polled.problem;
     const unknown = `this idempotency key started a run of ${name} before, whose status cannot be read: ${message}`;

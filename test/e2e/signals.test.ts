@@ -271,7 +271,7 @@ describe('Ctrl-C', () => {
     const child = spawn(process.execPath, [entry, 'watch', '-'], { env, stdio: ['pipe', 'ignore', 'ignore'] });
     const ended = new Promise((resolve) => child.on('exit', (code, signal) => resolve(code ?? signal)));
     // More than the pipe holds: it is written once the program reads.
-    await new Promise((resolve) => child.stdin.write('x\n'.repeat(1_000_000), resolve));
+    await new Promise((resolve) => child.stdin.write('\n'.repeat(1_000_000), resolve));
     child.kill('SIGINT');
     expect(await ended).toBe(130);
     expect(emulator.requests).toEqual([]);
@@ -297,6 +297,29 @@ describe('Ctrl-C', () => {
     expect(ended).toMatchObject({ code: 'SIGINT', stderr: expect.stringContaining('interrupted') });
     expect(ended.lastedMs).toBeLessThan(ended.atOnceMs);
   });
+});
+
+test('a stop of the process (SIGSTOP) with a request in flight loses nothing: the answer is read when it continues', async () => {
+  const { env, emulator } = await withEmulator({
+    automations: { '*': { duration: '1ms' } },
+    faults: [{ on: 'status', nth: 1, do: 'delay', delay: '1s' }],
+  });
+  const { stdout: id } = await runProgram(['trigger', 'nightly'], { env });
+  let child: ChildProcess | undefined;
+  const ended = runProcess(['watch', id.trim(), '--give-up-after', '1s'], {
+    env: { ...env, RUNCTL_REQUEST_TIMEOUT: '1500ms' },
+    onStart: (started) => {
+      child = started;
+    },
+  });
+  await vi.waitUntil(() => emulator.requests.some(({ method }) => method === 'GET'), longest);
+  child?.kill('SIGSTOP');
+  // Longer than the request may take, and than the service may be silent.
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  child?.kill('SIGCONT');
+  const { code, stdout } = await ended;
+  expect(code).toBe(0);
+  expect(stdout).toContain('COMPLETED');
 });
 
 describe('a reader that', () => {

@@ -57,6 +57,7 @@ const tableOfScripts: Record<string, string> = {
   'test:matrix': 'the end-to-end tests on every Node that is supported',
   'test:proxies':
     'through real proxies: tinyproxy and squid, with and without a password, and around them to this machine',
+  fuzz: 'gives the program random command lines, files and answers',
   'bench:start': 'how fast it starts, beside an empty script',
   'bench:trigger': 'what the journal adds to a trigger',
   'bench:journal': 'what reading and writing the journal costs',

@@ -84,7 +84,6 @@ function parseKeyTemplate(
 /** Refuses the flags that would be of no effect. */
 export function checkWatchFlags(options: TriggerOptions): void {
   const needsWatch = [
-    options.events && '--events',
     options.rerunOn && '--rerun-on',
     options.maxReruns !== undefined && '--max-reruns',
     options.onFinal && '--on-final',

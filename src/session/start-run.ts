@@ -138,7 +138,9 @@ function startOf({ how, ...start }: StartedTrigger, target: Target, triggeredAtM
   const { execution } = start;
   const run = { target, executionId: execution.executionId };
   if (how === 'replayed') return { kind: 'replayed', run, polled: { kind: 'ok', value: execution } };
-  return { ...start, how, run, triggeredAtMs };
+  // Agents are discontinued: an answer that says otherwise may not mean what it said once.
+  const started = target.family === 'agent' ? 'unknown' : start.started;
+  return { ...start, started, how, run, triggeredAtMs };
 }
 
 function failureOf(result: Exclude<TriggerResult, StartedTrigger>, identity: TriggerIdentity, session: Session) {

@@ -12,7 +12,17 @@ if ((first === '--version' || first === '-V') && rest.length === 0) {
   answer(`${version}\n`);
 } else if (first === '--version' && rest.join() === '--json') {
   const platform = `${process.platform}-${process.arch}`;
-  answer(`${JSON.stringify({ runctl: version, node: process.versions.node, platform, undici })}\n`);
+  const versions = { runctl: version, node: process.versions.node, platform, undici };
+  const facts = {
+    schema: 1,
+    command: 'version',
+    exitCode: 0,
+    outcome: 'ok',
+    next: null,
+    warnings: [],
+    version: versions,
+  };
+  answer(`${JSON.stringify({ runctl: facts })}\n`);
 } else {
   keepCompiledCode();
   void import('./process.ts').then(({ runProcess }) => runProcess());

@@ -40,6 +40,7 @@ export function createSession(
     runs: 1,
     history: () => [],
     sentKeys: new Set(),
+    safeToRepeat: () => true,
     ...parts,
   };
 }

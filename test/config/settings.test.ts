@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { SettingName } from '../../src/config/setting-table.ts';
@@ -12,7 +14,9 @@ import {
   type SettingFlags,
 } from '../../src/config/settings.ts';
 import type { Context } from '../../src/context.ts';
+import { systemClock } from '../../src/process.ts';
 import { createLogReporter } from '../../src/render/log-reporter.ts';
+import { createLeapingClock } from '../helpers/leaping-clock.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -319,4 +323,16 @@ describe('the API key', () => {
     expect(memory.err()).toContain(warning);
     expect(memory.err()).not.toContain('test-key-123');
   });
+});
+
+test('a key file that is a pipe is read when somebody writes to it, and given up when nobody has for 30 s', async () => {
+  const path = join(temporaryFolder(), 'key');
+  execFileSync('mkfifo', [path]);
+  const clock = createLeapingClock();
+  const silent = await resolveSettings({ apiKeyFile: path }, { ...createMemory(), clock });
+  expect(() => requireApiKey(silent)).toThrow('nobody has written to it');
+  expect(clock.sleptMs()).toBe(30_000);
+  const resolving = resolveSettings({ apiKeyFile: path }, { ...createMemory(), clock: systemClock });
+  await writeFile(path, 'test-key-123\n');
+  expect(requireApiKey(await resolving)).toBe('test-key-123');
 });

@@ -7,6 +7,7 @@ import { Problem, usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
 import { type CommandResult, printResult } from '../render/command-result.ts';
 import { documentOf, fieldsOf, type TriggerFacts } from '../render/document.ts';
+import { guardFromRunner } from '../render/github-actions.ts';
 import type { OutputOptions } from '../render/output.ts';
 import { createReporter, type ReporterOptions } from '../render/reporter.ts';
 import { loadColors } from '../render/theme.ts';
@@ -22,9 +23,10 @@ import { parse } from './parse.ts';
 export async function runCli(
   words: readonly string[],
   program: CommandDefinition,
-  context: Context,
+  world: Context,
   crash: readonly Promise<never>[] = [],
 ): Promise<number> {
+  const context = guardFromRunner(world);
   // Before anything can be said.
   context.secrets.protect((context.env.RUNCTL_API_KEY ?? '').trim());
   // What follows a first `--` is a command like any other.

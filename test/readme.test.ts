@@ -82,6 +82,21 @@ test.each(Object.keys(sections))('the table of %s in the README is the one of th
   else expect(between.exec(readme)?.[2], `renew the README by: ${update}`).toBe(wanted);
 });
 
+test('the table of exit codes in the reference is the one of the source', () => {
+  const file = join(import.meta.dirname, '../docs/reference.md');
+  const reference = readFileSync(file, 'utf8');
+  const between = /(<!-- exit-codes -->\n)([\s\S]*?)(<!-- \/exit-codes -->)/;
+  const wanted = `\n${sections['exit-codes']?.()}\n\n`;
+  if (process.env.UPDATE_README)
+    writeFileSync(
+      file,
+      reference.replace(between, (_, open, __, close) => open + wanted + close),
+    );
+  // The formatter aligns the columns.
+  const found = between.exec(reference)?.[2]?.replace(/ +\|/g, ' |').replace(/-{3,}/g, '---');
+  if (!process.env.UPDATE_README) expect(found, `renew the reference by: ${update}`).toBe(wanted);
+});
+
 test('every script of the package is described', () => {
   const untold = Object.keys(scripts).filter((name) => !(name in tableOfScripts) && !otherScripts.includes(name));
   expect(untold).toEqual([]);

@@ -182,8 +182,10 @@ describe('one trigger', () => {
     ['interrupted', false],
     ['interrupted_in_flight', true],
   ] as const)('that the user ends (%s) may have started a run: %s', async (kind, mayHaveStarted) => {
-    const { result } = await triggered([fault(kind)]);
-    expect(result).toMatchObject({ kind: 'interrupted', mayHaveStarted });
+    for (const isWritten of [true, false]) {
+      const { result } = await triggered([fault(kind)], { isWritten });
+      expect(result).toMatchObject({ kind: 'interrupted', mayHaveStarted });
+    }
   });
 
   test.each([

@@ -2,7 +2,7 @@ import { runCli } from './cli/run.ts';
 import type { Context, Sink } from './context.ts';
 import { exitCodeOf, signalExits } from './problems/exit-codes.ts';
 import { program } from './program.ts';
-import { leaveTerminal } from './render/spinner.ts';
+import { leaveTerminal } from './render/terminal.ts';
 import { hasColors, hasUnicode } from './render/theme.ts';
 import type { Clock } from './runs/clock.ts';
 import { silentReporter } from './runs/events.ts';

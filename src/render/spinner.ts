@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { themeOf } from './output.ts';
+import { eraseBelow, hideCursor, leaveTerminal } from './terminal.ts';
 import { widthOf } from './width.ts';
 
 /** Text at the bottom of a terminal that is drawn anew as time passes, with a spinner in front of it. */
@@ -15,11 +16,6 @@ const frameMs = 100;
 const framesUntilRedraw = 10;
 const dots = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 const strokes = '-\\|/';
-
-const hideCursor = '\u001B[?25l';
-const eraseBelow = '\r\u001B[J';
-/** Shows the cursor and erases what is below it: for a process that ends without having stopped its spinner, too. */
-export const leaveTerminal = `${eraseBelow}\u001B[?25h`;
 
 /**
  * The cursor waits, hidden, on the line below the text. A terminal that becomes narrower breaks the lines above it anew, so

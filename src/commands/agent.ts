@@ -1,5 +1,5 @@
 import { argument, type CommandDefinition, defineCommand, flag, option } from '../cli/define-command.ts';
-import { helpCommand } from '../cli/help.ts';
+import { groupHelp } from '../cli/help.ts';
 import {
   exitStatus,
   followOptions,
@@ -71,7 +71,7 @@ const agentWatch = defineCommand({
 export const agent: CommandDefinition = {
   name: 'agent',
   about: 'the Agent endpoints, which `runctl trigger` replaces',
-  commands: [agentTrigger, agentStatus, agentWatch, helpCommand],
+  commands: [agentTrigger, agentStatus, agentWatch, groupHelp],
 };
 
 function agentRun({ agentId, executionId }: { agentId: string; executionId: string }): Run {

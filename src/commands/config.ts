@@ -1,5 +1,5 @@
 import { argument, defineCommand, flag, option } from '../cli/define-command.ts';
-import { helpCommand } from '../cli/help.ts';
+import { groupHelp } from '../cli/help.ts';
 import { settingOptions } from '../cli/options.ts';
 import { readApiKeyInput } from '../config/api-key.ts';
 import { type ConfigFile, readConfigFile } from '../config/config-file.ts';
@@ -76,7 +76,7 @@ export const config = defineCommand({
     ['runctl config set baseUrl https://staging.example.com --profile staging', 'another profile'],
     ['runctl config list', 'what is in force, and where it comes from'],
   ],
-  commands: [getCommand, setCommand, unsetCommand, listCommand, pathCommand, helpCommand],
+  commands: [getCommand, setCommand, unsetCommand, listCommand, pathCommand, groupHelp],
   async run(_, options, context) {
     const { askSettings, checkSettings } = await import('./config-setup.ts');
     const stored = await askSettings(options, context);

@@ -28,7 +28,7 @@ export function liveValues(env: Env): ValuesOf {
         { value: name, about: meaning },
       ]),
     key: () => settingKeys.map((value) => ({ value })),
-    state: () => statuses.map((value) => ({ value })),
+    status: () => statuses.map((value) => ({ value })),
     scenario: () => builtInScenarios.map(({ name, about }) => ({ value: name, about })),
     field: () => knownFields.map((value) => ({ value })),
     'rerun-on': () => errorTypes.map((value) => ({ value })),

@@ -9,6 +9,7 @@ import {
   requireRequestTimeoutMs,
   resolveSettings,
   type SettingFlags,
+  type Settings,
 } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
@@ -42,8 +43,17 @@ export async function connect(
   context: Context,
   journalNeed: JournalNeed = {},
 ): Promise<Session> {
+  return connectWith(await resolveSettings(options, context), options, context, journalNeed);
+}
+
+/** The same with settings that were read already. */
+export async function connectWith(
+  settings: Settings,
+  options: ConnectOptions,
+  context: Context,
+  journalNeed: JournalNeed = {},
+): Promise<Session> {
   const { clock, env, secrets, stderr } = context;
-  const settings = await resolveSettings(options, context);
   const baseUrl = requireBaseUrl(settings);
   const apiKey = requireApiKey(settings);
   const requestTimeoutMs = requireRequestTimeoutMs(settings);

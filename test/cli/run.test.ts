@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { CommandDefinition } from '../../src/cli/define-command.ts';
-import { helpCommand } from '../../src/cli/help.ts';
+
 import { runCli } from '../../src/cli/run.ts';
 import { exitCodes } from '../../src/problems/exit-codes.ts';
 import { program } from '../../src/program.ts';
@@ -175,9 +175,7 @@ test('every command has a help that says what it does', async () => {
 /** The words of every command, and of the program itself. */
 const wordsOf = ({ commands = [] }: CommandDefinition, words: string[] = []): string[][] => [
   words,
-  ...commands
-    .filter(({ name }) => name !== helpCommand.name)
-    .flatMap((inner) => wordsOf(inner, [...words, inner.name])),
+  ...commands.filter(({ name }) => name !== 'help').flatMap((inner) => wordsOf(inner, [...words, inner.name])),
 ];
 
 test.each([40, 60, 80, 200])('no help runs over the edge of %i columns', async (columns) => {
@@ -200,7 +198,7 @@ test.each([40, 60, 80, 200])('no help runs over the edge of %i columns', async (
 test('the options of a command itself come first in its help, --watch before all others', async () => {
   const { out } = await typed(['trigger', '--help']);
   const headings = [...out.matchAll(/^[A-Z]\w+:$/gm)].map(([heading]) => heading);
-  expect(headings).toEqual(['Arguments:', 'Options:', 'Starting:', 'Following:', 'Output:', 'Settings:', 'Examples:']);
+  expect(headings).toEqual(['Arguments:', 'Options:', 'Starting:', 'Following:', 'Common:', 'Examples:']);
   expect(out).toMatch(/Options:\n {2}-w, --watch /);
 });
 

@@ -123,7 +123,7 @@ test('a run that the service forgot is reported once, and is out of the way then
   writeFileSync(file, journal.replaceAll(stdout.trim(), '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11'));
   expect((await runProgram(['list'], { env, clock })).stdout).toContain('RUNNING');
   expect((await runProgram(['watch', '--all'], { env, clock })).code).toBe(6);
-  expect((await runProgram(['list', '--state', 'gone'], { env, clock })).stdout).toMatch(/^gone +nightly/m);
+  expect((await runProgram(['list', '--status', 'not_found'], { env, clock })).stdout).toMatch(/^not_found +nightly/m);
   expect(await runProgram(['watch', '--all'], { env, clock })).toMatchObject({ code: 0, stdout: '' });
   expect((await runProgram(['trigger', 'nightly', '--if-active', 'attach'], { env, clock })).code).toBe(5);
 });

@@ -1,4 +1,6 @@
+import { nearest } from '../nearest.ts';
 import type { Problem } from '../problems/problem.ts';
+import { shellWord } from '../problems/quote.ts';
 import {
   expiredKeyProblem,
   otherAccountProblem,
@@ -12,6 +14,7 @@ import { isFinal, type Target } from '../runs/run.ts';
 import type { Execution, TriggerRequest } from '../runs/service.ts';
 import type { StartedTrigger, TriggerIdentity, TriggerResult } from '../triggering/trigger.ts';
 import type { StartedExecution } from '../triggering/trigger-record.ts';
+import { automationsIn } from './find-run.ts';
 import type { KnownRun } from './known-run.ts';
 import { type PolledOnce, pollKnownRun } from './poll-once.ts';
 import { earlierAttemptsOf, sendTrigger, withOpenTriggerWarning } from './send-trigger.ts';
@@ -138,9 +141,18 @@ function failureOf(result: Exclude<TriggerResult, StartedTrigger>, identity: Tri
   const problem = triggerProblem(result, identity, context.signal);
   const mayHaveStarted = problem.facts.started === 'unknown';
   // `recover` can only resolve what is in the journal.
+  const meant = problem.facts.name === 'not_found' && nearestAutomation(identity.target, session);
+  if (meant) return problem.with({ hint: `did you mean \`runctl trigger ${shellWord(meant)}\`?` });
   const isRecoverable = !mayHaveStarted || journal.findKey(identity)?.state === 'open';
   const hint = `repeat it with \`--idempotency-key ${identity.idempotencyKey}\`, which cannot start a second run`;
   return isRecoverable ? problem : problem.with({ hint });
+}
+
+function nearestAutomation(target: Target, session: Session): string | undefined {
+  if (target.family === 'agent') return undefined;
+  const others = automationsIn(session);
+  others.delete(target.automationName);
+  return nearest(target.automationName, others);
 }
 
 /** False when the run is unknown to the service, or has finished. */

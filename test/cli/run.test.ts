@@ -85,7 +85,7 @@ describe('bad input is refused with 2 and a line that names it', () => {
     [['status', '--json', '--field', 'a'], '--json and --field'],
     [['status', '--field', 'a..b'], '--field'],
     [['status', 'a', 'b'], 'too many arguments'],
-    [['result', '@last'], 'has not started or watched a run'],
+    [['result', '@last'], 'no run was started or watched here yet'],
     [['watch', 'nightly@last'], 'nightly'],
     [['watch', '--all', executionId], '--all'],
     [['watch', '-'], 'named no run'],

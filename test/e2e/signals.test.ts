@@ -228,7 +228,7 @@ describe('Ctrl-C', () => {
     const ended = await interrupted(['watch', ...ids, '--json', '--interval', '20ms'], { env, emulator, requests: 3 });
     expect(ended).toMatchObject({ code: 130 });
     expect(JSON.parse(ended.stdout).map(({ executionId }: { executionId: string }) => executionId)).toEqual(ids);
-    expect(ended.stderr).toContain('interrupted: 2 runs go on');
+    expect(ended.stderr).toContain('stopped watching 2 runs, which are still running');
     expect(ended.stderr).toContain('`runctl watch --all`');
   });
 

@@ -123,13 +123,13 @@ test('one of several that is refused is reported while the others go on, and its
   );
 });
 
-test('those that --fail-fast leaves are counted, with how to go on', async () => {
+test('those that --fail-fast leaves are counted, with how to watch them again', async () => {
   const { watch, err } = createRunsHarness((elapsedMs) => ({
     status: async ({ executionId }) => state(executionId === idOf(0) && elapsedMs() > minute ? 'FAILED' : 'RUNNING'),
     result: async () => resultOf('FAILED'),
   }));
   expect(await watch(3, { failFast: true })).toBe(1);
-  expect(err()).toContain('2 runs go on: follow them again with `runctl watch --all`');
+  expect(err()).toContain('2 runs are still running; watch them again: `runctl watch --all`');
 });
 
 test('a run that has ended by then keeps its result, and one that is left has no problem', async () => {
@@ -164,7 +164,7 @@ describe('a run that is named twice', () => {
     const { follow, out, err } = createRunsHarness();
     await follow([1, 0, 1].map(runOf));
     expect(out().match(/COMPLETED/g)).toHaveLength(2);
-    expect(err()).toContain('2 of 2 runs completed');
+    expect(err()).toContain('2 completed');
   });
 
   test('is another under the name of another automation', async () => {
@@ -228,5 +228,5 @@ test('skipped automations are not counted as incomplete', async () => {
       nameOf(target) === 'nightly 0' ? fault('already_active') : state('RUNNING', { executionId: idOf(1) }),
   }));
   expect(await trigger(2, { ifActive: 'skip' })).toBe(0);
-  expect(err()).toContain('1 of 1 runs completed, 1 skipped');
+  expect(err()).toContain('1 completed · 1 skipped');
 });

@@ -5,11 +5,13 @@ import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import type { JournalRun } from '../journal/journal.ts';
+import { exitNameOfRun } from '../problems/exit-codes.ts';
+import { Problem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
 import type { CommandResult } from '../render/command-result.ts';
-import { identityOf } from '../render/document.ts';
+import { documentOf, type Told } from '../render/document.ts';
 import { defaults } from '../runs/defaults.ts';
-import { lastStatusOf } from '../runs/run.ts';
+import { lastStatusOf, nameOf } from '../runs/run.ts';
 import { connectWith, journalOf } from '../session/connect.ts';
 import { isUnfinished, type Refreshed, refreshRuns } from '../session/refresh-runs.ts';
 
@@ -74,7 +76,7 @@ async function listRuns(options: ListOptions, context: Context): Promise<Command
     }))
     .filter((run) => hasStatus(run, options.status))
     .slice(0, limitOf(options));
-  const documents = runs.map(documentOfRecord);
+  const documents = runs.map((run) => documentOf(toldOf(run, clock.nowMs()), context));
   const missed = runs.filter(({ isOld }) => isOld).length;
   const note =
     fault && missed > 0
@@ -84,6 +86,9 @@ async function listRuns(options: ListOptions, context: Context): Promise<Command
   const { runTable } = await import('../render/run-table.ts');
   return { documents, plural: true, note, text: (theme) => runTable(runs, clock.nowMs(), stdout.columns, theme) };
 }
+
+/** A run as it is listed; `isOld` where its status could not be polled. */
+type ListedRow = JournalRun & { isOld: boolean };
 
 const limitOf = ({ limit = defaults.listLimit }: ListOptions) => limit;
 
@@ -118,7 +123,33 @@ function emptyNote({ automation, status, since, until }: ListOptions): string {
   return 'No runs here yet. Start one with `runctl trigger <automation>`.';
 }
 
-function documentOfRecord({ target, ...run }: JournalRun) {
-  const { executionId, status, startedAt, completedAt, creditsCharged, idempotencyKey } = run;
-  return { executionId, ...identityOf(target), status, startedAt, completedAt, creditsCharged, idempotencyKey };
+/** What the journal has of a run or an unresolved trigger. The list does not judge. */
+function toldOf({ target, executionId, baseUrl, at, idempotencyKey, ...record }: ListedRow, nowMs: number): Told {
+  const { status, startedAt, completedAt, creditsCharged, isOld, statusAt = at } = record;
+  const exitName = 'ok';
+  const report = { list: { idempotencyKey, at, baseUrl } };
+  const given = Object.entries({ status, startedAt, completedAt, creditsCharged }).filter(
+    ([, value]) => value !== null,
+  );
+  const document = Object.fromEntries(given);
+  const execution = {
+    status: status ?? '',
+    startedAt: startedAt ?? undefined,
+    completedAt: completedAt ?? undefined,
+    document,
+  };
+  if (executionId === null) {
+    const name = 'outcome_unknown';
+    const message = `this trigger of ${nameOf(target)} got no answer, and may have started a run`;
+    const problem = new Problem({ name, message, hint: '`runctl recover`', started: 'unknown' });
+    return { target, exitName, report, execution, problem };
+  }
+  const run = { target, executionId };
+  if (status === null) {
+    const problem = new Problem({ name: 'not_found', message: 'the service no longer knows this run' });
+    return { run, exitName, report, execution, problem };
+  }
+  const lastConfirmed = isOld ? { execution, ageMs: nowMs - Date.parse(statusAt) } : undefined;
+  const outcome = exitNameOfRun(run, status);
+  return { run, exitName, report, execution, outcome, argument: executionId, lastConfirmed };
 }

@@ -6,7 +6,7 @@ import { requireProject } from '../config/settings.ts';
 import { errorTypes } from '../problems/next-step.ts';
 import { usageProblem } from '../problems/problem.ts';
 import type { CommandResult } from '../render/command-result.ts';
-import { identityOf } from '../render/document.ts';
+import { documentOf, type TriggerFacts } from '../render/document.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { AutomationTarget } from '../runs/run.ts';
 import { parseAutomationArgument } from '../session/arguments.ts';
@@ -63,17 +63,18 @@ export const trigger = defineCommand({
 });
 
 /** What would be sent. Without a given idempotency key, each command makes a new one. */
-function dryRun(requests: readonly TriggerArgument[], { baseUrl }: Session): CommandResult {
+function dryRun(requests: readonly TriggerArgument[], { baseUrl, context }: Session): CommandResult {
   const sent = requests.map(({ target, body, idempotencyKey = crypto.randomUUID() }) => {
     const request = { method: 'POST', url: `${baseUrl}${triggerPath(target)}`, idempotencyKey, body: JSON.parse(body) };
-    return { ...identityOf(target), request };
+    const trigger: TriggerFacts = { how: 'not_started', started: 'no', idempotencyKey, safeToRepeat: true, reruns: [] };
+    return { request, document: documentOf({ target, trigger, report: { request } }, context) };
   });
   const text = sent.map(
     ({ request: { method, url, idempotencyKey, body } }) =>
       `${method} ${url}\nIdempotency-Key: ${idempotencyKey}\n\n${JSON.stringify(body)}\n`,
   );
   return {
-    documents: sent,
+    documents: sent.map(({ document }) => document),
     plural: requests.length > 1,
     text: () => text.join('\n'),
     note: 'Dry run: nothing was sent.',

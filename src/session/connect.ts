@@ -103,6 +103,7 @@ export async function connectWith(
     watches: createWatchGroup(timeoutMsOf(options), clock),
     requestTimeoutMs,
     sentKeys: new Set(),
+    safeToRepeat: () => true,
     hintProject: settings.project.value,
     debug,
   };

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { exitCodeOf } from '../problems/exit-codes.ts';
 import { nextStepOf } from '../problems/next-step.ts';
 import type { CommandResult } from '../render/command-result.ts';
-import { type FinalRow, finalTable } from '../render/final-table.ts';
+import type { FinalRow } from '../render/final-table.ts';
 import { isGithubActions, reportToGithub, withoutCommands } from '../render/github-actions.ts';
 import { type OutputOptions, themeOf } from '../render/output.ts';
 import { summary } from '../render/summary.ts';
@@ -20,7 +20,7 @@ import {
   problemOf,
   targetOfResult,
 } from './argument-result.ts';
-import { isLeft } from './follow-run.ts';
+import { isLeft } from './followed.ts';
 import type { Session } from './session.ts';
 
 const againWithAll = 'watch them again: `runctl watch --all`';
@@ -31,14 +31,14 @@ export interface ReportOptions extends OutputOptions {
 }
 
 /** Reports each of so many results at once: the others may take hours. */
-export function createDoneReport({ reporter }: Session, watched: number): (result: ArgumentResult) => void {
+export function createDoneReport(session: Session, watched: number): (result: ArgumentResult) => void {
   let pending = watched;
   return (result) => {
     pending = Math.max(0, pending - 1);
     const problem = problemOf(result);
     const failure = problem && { message: problem.message, endsAll: endsAll(problem) };
-    const document = documentOfResult(result);
-    reporter.observe({ event: 'run_done', ...aboutOfResult(result), document, pending, failure });
+    const document = documentOfResult(result, session);
+    session.reporter.observe({ event: 'run_done', ...aboutOfResult(result), document, pending, failure });
   };
 }
 
@@ -46,8 +46,9 @@ export function createDoneReport({ reporter }: Session, watched: number): (resul
 export async function reportResults(
   results: ArgumentResult[],
   { plural, quiet }: ReportOptions,
-  { context, hintProject }: Session,
+  session: Session,
 ): Promise<CommandResult> {
+  const { context, hintProject } = session;
   // A run that was named twice has a document in both places, and is reported once.
   const distinct = [...new Set(results)];
   if (isGithubActions(context)) {
@@ -58,11 +59,12 @@ export async function reportResults(
     }));
     await reportToGithub(parts, context);
   }
+  const table = distinct.length > 1 ? (await import('../render/final-table.ts')).finalTable : undefined;
   return {
     exitNames: results.map(exitNameOfResult),
-    documents: results.map(documentOfResult),
+    documents: results.map((result) => documentOfResult(result, session)),
     plural,
-    text: (theme, lines) => summaries(distinct, { quiet, theme, lines }, context),
+    text: (theme, lines) => summaries(distinct, { quiet, theme, lines, table }, context),
     problems: problemsOf(distinct, plural, context),
     note:
       distinct.length > 1 && !quiet && results.some(finishedWatchOf)
@@ -92,22 +94,24 @@ function problemsOf(results: ArgumentResult[], plural: boolean, { stdout }: Cont
 }
 
 interface SummaryStyle {
+  /** Draws several runs; undefined where one alone is reported. */
+  table?: typeof import('../render/final-table.ts')['finalTable'];
   quiet?: boolean;
   theme: Theme;
   lines: WrapOptions;
 }
 
-function summaries(results: ArgumentResult[], { quiet, theme, lines }: SummaryStyle, context: Context): string {
+function summaries(results: ArgumentResult[], { quiet, theme, lines, table }: SummaryStyle, context: Context): string {
   const { stdout, stderr } = context;
   // On a terminal the progress of many runs stands before and after them.
   const apart = results.length > 1 && !quiet && stdout.isTTY && stderr.isTTY ? '\n' : '';
   const watches = results.flatMap((result) => finishedWatchOf(result) ?? []);
-  const isTable = results.length > 1 && watches.length > 0 && !quiet;
+  const isTable = table !== undefined && watches.length > 0 && !quiet;
   const shown = results.flatMap((result) => {
     const watched = finishedWatchOf(result);
     return watched && !((quiet || isTable) && isOk(result)) ? [summary(watched, theme, lines)] : [];
   });
-  if (isTable) shown.unshift(finalTable(results.map(rowOf), theme, lines));
+  if (isTable) shown.unshift(table(results.map(rowOf), theme, lines));
   if (shown.length === 0) return '';
   const text = `${apart}${shown.join('\n')}${apart}`;
   return isGithubActions(context) ? withoutCommands(text) : text;

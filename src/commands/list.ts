@@ -11,6 +11,7 @@ import { interruptedProblem } from '../problems/watch-problems.ts';
 import type { CommandResult } from '../render/command-result.ts';
 import { documentOf, type Told } from '../render/document.ts';
 import { defaults } from '../runs/defaults.ts';
+import { reasonOf } from '../runs/fault.ts';
 import { lastStatusOf, nameOf } from '../runs/run.ts';
 import { connectWith, journalOf } from '../session/connect.ts';
 import { isUnfinished, type Refreshed, refreshRuns } from '../session/refresh-runs.ts';
@@ -80,7 +81,7 @@ async function listRuns(options: ListOptions, context: Context): Promise<Command
   const missed = runs.filter(({ isOld }) => isOld).length;
   const note =
     fault && missed > 0
-      ? `${missed === 1 ? '1 run' : `${missed} runs`} could not be polled: ${fault.message}`
+      ? `${missed === 1 ? '1 run' : `${missed} runs`} could not be polled: ${reasonOf(fault)}`
       : undefined;
   if (runs.length === 0) return { documents, plural: true, note: options.quiet ? undefined : emptyNote(options) };
   const { runTable } = await import('../render/run-table.ts');

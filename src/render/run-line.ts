@@ -1,6 +1,7 @@
 import type { Clock } from '../runs/clock.ts';
 import { formatAge } from '../runs/duration.ts';
 import type { RunEvent } from '../runs/events.ts';
+import { reasonOf } from '../runs/fault.ts';
 import { nameOf, type Run } from '../runs/run.ts';
 import { isLongerThanUsual, usualDurationMs } from '../watching/poll-samples.ts';
 import { cleanLine } from './sanitize.ts';
@@ -23,13 +24,13 @@ export function createRunLine(run: Run, durationsMs: readonly number[], clock: C
   const name = cleanLine(nameOf(run.target));
   const { dot, warn } = theme.symbols;
   const usualMs = usualDurationMs(durationsMs);
-  let status = 'asking';
+  let status = 'polling';
   let startedAtMs = clock.nowMs();
   let failure: Failure | undefined;
 
   const trouble = ({ fault, execution, ageMs, atMs }: Failure) => {
     const known = lastConfirmed({ execution, ageMs: (ageMs ?? 0) + clock.elapsedMs() - atMs });
-    return `${warn} ${known}: ${cleanLine(fault.message)}`;
+    return `${warn} ${known}: ${cleanLine(reasonOf(fault))}`;
   };
   const usual = (ageMs: number) => {
     if (usualMs === undefined) return '';

@@ -127,8 +127,8 @@ export function journalOf({ env, reporter, clock }: Context, { needed }: Journal
     nowMs: clock.nowMs,
     onTrouble(what, doing) {
       if (needed && doing === 'reading')
-        throw usageProblem(what, 'mend it, or name another folder with RUNCTL_STATE_DIR');
-      const message = `${what}; going on without it: \`runctl recover\` and bare run ids cannot know this run`;
+        throw usageProblem(what, 'fix it, or name another folder with RUNCTL_STATE_DIR');
+      const message = `${what}; \`runctl recover\` and short run ids will not work for this run`;
       reporter.observe({ event: 'warning', name: 'journal_unavailable', message });
     },
   });

@@ -77,12 +77,12 @@ export async function startRun(request: StartRequest, flags: StartFlags, session
     const active = activeId === undefined ? undefined : { target, executionId: activeId };
     if (isConflict && ifActive === 'attach') {
       if (!active) {
-        const hint = 'nothing names the active run, so it cannot be attached to: try `--if-active wait`';
+        const hint = 'the service did not say which run is active; use `--if-active wait`';
         return failed(refused.with({ hint }));
       }
       const attached = await pollKnownRun(active, flags, session);
       if (mayBeActive(attached)) return { kind: 'attached', ...attached, idempotencyKey };
-      const hint = `the run that is known (${activeId}) is not active, and nothing names another: try again, or with \`--if-active wait\``;
+      const hint = `the known run ${activeId} is not active any more; try again, or use \`--if-active wait\``;
       return failed(refused.with({ hint }));
     }
     if (identity.userProvided && slot.hasFinished(fault.executionId)) return failed(usedKeyProblem(identity));

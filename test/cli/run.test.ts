@@ -88,7 +88,7 @@ describe('bad input is refused with 2 and a line that names it', () => {
     [['result', '@last'], 'no run was started or watched here yet'],
     [['watch', 'nightly@last'], 'nightly'],
     [['watch', '--all', executionId], '--all'],
-    [['watch', '-'], 'named no run'],
+    [['watch', '-'], 'names no run'],
     [['watch', '-', '--api-key-file', '-'], 'standard input'],
     [['list', '--limit', '0'], '--limit'],
     [['list', '--limit', '1.5'], '--limit'],

@@ -201,7 +201,7 @@ describe('Ctrl-C', () => {
     const ended = await interrupted(['trigger', 'nightly', '--json'], { env, emulator, requests: 1, words: /again/ });
     expect(ended).toMatchObject({ code: 130 });
     expect(JSON.parse(ended.stdout)).toMatchObject({ runctl: { trigger: { started: 'no' } } });
-    expect((await runProgram(['recover'], { env })).stderr).toContain('nothing to recover');
+    expect((await runProgram(['recover'], { env })).stderr).toContain('Nothing to recover');
   });
 
   test('during `recover` leaves the intent open', async () => {

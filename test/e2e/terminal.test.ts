@@ -76,7 +76,7 @@ describe('a watch on a terminal', () => {
     const { env } = await withEmulator({ ...going, faults });
     await runProgram(['trigger', 'nightly', '-q'], { env });
     const screen = openScreen(['watch', '--interval', '100ms', '--give-up-after', '2s'], { env });
-    expect(await screen.sees(/last seen RUNNING \d(\.\d)?s ago/)).toContain('502');
+    expect(await screen.sees(/last confirmed RUNNING \d(\.\d)?s ago/)).toContain('502');
     const { code, text } = await atTheEnd(screen);
     expect(code).toBe(10);
     expect(text.replace(/\s+/g, ' ')).toContain('the run may still be running, last confirmed RUNNING');

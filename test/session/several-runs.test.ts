@@ -125,7 +125,7 @@ test('one of several that is refused is reported while the others go on, and its
   }));
   expect(await trigger(2)).toBe(5);
   expect(err()).toMatch(
-    /^nightly 0: .*no run was started[\s\S]*still RUNNING[\s\S]*runctl: nightly 0: .*no run was started\n {2}/m,
+    /^nightly 0 is already running; no run was started[\s\S]*still RUNNING[\s\S]*runctl: nightly 0 is already running; no run was started \(HTTP 422\)\n {2}/m,
   );
 });
 
@@ -180,7 +180,7 @@ describe('a run that is named twice', () => {
     }));
     const wrong = { target: targetOf(1), executionId: idOf(0) };
     expect(await follow([wrong, runOf(0)], { quiet: true })).toBe(6);
-    expect(err()).toContain('nightly 1: ');
+    expect(err()).toContain('nightly 1 has no run');
   });
 });
 

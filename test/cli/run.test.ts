@@ -96,7 +96,7 @@ describe('bad input is refused with 2 and a line that names it', () => {
     [['agent'], 'trigger, status, watch'],
     [['agent', 'trigger', 'x'], '"x"'],
     [['agent', 'status', projectId, 'x'], '"x"'],
-    [['config', 'get', 'apikey'], 'apikey'],
+    [['config', 'get', 'nope'], 'nope'],
     [['config', 'set', 'apiKey', 'abc'], 'command line'],
     [['config', 'set', 'project', 'x'], 'project'],
     [['config', 'set', 'baseUrl'], 'baseUrl'],

@@ -8,7 +8,8 @@ const final: ExitName[] = [
   'not_found',
   'unauthorized',
   'no_credits',
+  'outcome_unknown',
 ];
 
-/** After these, trying again helps nobody: the run ended badly, or someone has to mend something first. */
+/** After these nothing triggers again: the run did not complete, someone has to fix something, or a run may exist. */
 export const finalCodes = final.map(exitCodeOf);

@@ -10,6 +10,7 @@ import { help } from './commands/help.ts';
 import { list } from './commands/list.ts';
 import { recover } from './commands/recover.ts';
 import { result } from './commands/result.ts';
+import { schema } from './commands/schema.ts';
 import { status } from './commands/status.ts';
 import { trigger } from './commands/trigger.ts';
 import { versionCommand } from './commands/version.ts';
@@ -33,7 +34,7 @@ export const program: CommandDefinition = {
     ...under('Start and watch runs:', [trigger, status, result, watch]),
     ...under('Runs of this machine:', [list, recover]),
     ...under('Set up:', [config, completion]),
-    ...under('Try and learn:', [emulator, demo, explain, help, versionCommand]),
+    ...under('Try and learn:', [emulator, demo, explain, schema, help, versionCommand]),
     ...under('Discontinued:', [agent]),
   ],
 };

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../runs/json.ts';
 import type { Target } from '../runs/run.ts';
 import type { Answer, CallLimits, Execution, RunResult, Service } from '../runs/service.ts';
 import { resultPath, statusPath, triggerPath } from './endpoints.ts';
@@ -14,7 +15,8 @@ export interface HttpServiceOptions {
   baseUrl: string;
   /** The proxy that the transport goes through. */
   proxy?: ProxySettings;
-  apiKey: string;
+  /** The one to send; a trigger is asked for by its idempotency key. What it throws, the call throws. */
+  apiKey(idempotencyKey?: string): Promise<string>;
   requestTimeoutMs: number;
   /** The largest result body that is read, in bytes. */
   maxOutputBytes: number;
@@ -28,17 +30,16 @@ const mebibyte = 1024 * 1024;
 
 /** The service over HTTP: each call is one attempt and never throws for what the network or the service does. */
 export function createHttpService(options: HttpServiceOptions): Service {
-  const { transport, apiKey, requestTimeoutMs, nowMs, scrub = (text) => text } = options;
+  const { transport, requestTimeoutMs, nowMs, scrub = (text) => text } = options;
   const { host, origin, pathname, protocol } = new URL(options.baseUrl);
   const prefix = pathname.replace(/\/$/, '');
   const headers = {
-    'x-api-key': apiKey,
     accept: 'application/json',
     'accept-encoding': 'gzip',
     'user-agent': options.userAgent,
   };
 
-  async function ask<T>(
+  async function ask<T extends { status: string }>(
     target: Target,
     request: Pick<HttpRequest, 'method' | 'path' | 'body'> & { headers?: Record<string, string> },
     reading: Pick<Reading<T>, 'operation' | 'maxBytes' | 'read'>,
@@ -47,12 +48,14 @@ export function createHttpService(options: HttpServiceOptions): Service {
   ): Promise<Answer<T>> {
     const path = `${prefix}${request.path}`;
     const timeoutMs = Math.min(requestTimeoutMs, limits.timeoutMs ?? requestTimeoutMs);
+    const { 'idempotency-key': idempotencyKey } = request.headers ?? {};
+    const apiKey = await options.apiKey(idempotencyKey);
     const exchange = await transport.exchange(
       {
         method: request.method,
         path,
         body: request.body,
-        headers: request.headers ? { ...headers, ...request.headers } : headers,
+        headers: { 'x-api-key': apiKey, ...headers, ...request.headers },
         timeoutMs,
         maxBytes: reading.maxBytes,
       },
@@ -61,7 +64,12 @@ export function createHttpService(options: HttpServiceOptions): Service {
     if (exchange.kind === 'response') {
       const asked = { url: origin + path, baseUrl: options.baseUrl, target };
       const ofTarget = (location: string) => runIdIn(location, asked);
-      return answerOf(exchange.response, { ...reading, nowMs: nowMs(), scrub, runIdIn: ofTarget });
+      // The journal keeps a status, and a service may echo the API key anywhere.
+      const read = (document: JsonObject) => {
+        const value = reading.read(document);
+        return value && { ...value, status: scrub(value.status) };
+      };
+      return answerOf(exchange.response, { ...reading, read, nowMs: nowMs(), scrub, runIdIn: ofTarget });
     }
     const attempt = { host, isPlain: protocol === 'http:', proxy: options.proxy, timeoutMs };
     return { kind: 'fault', fault: faultOf(exchange.failure, attempt) };

@@ -90,7 +90,7 @@ export const outputOptions = under(common, {
   quiet: flag('-q, --quiet', 'print only what was asked for, errors and failed runs'),
 });
 
-const eventOptions = under('Following:', {
+export const eventOptions = under('Following:', {
   events: flag('--events', 'print each event as a JSON object on a line of its own'),
 });
 

@@ -7,10 +7,12 @@ import { Problem, usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
 import { type CommandResult, printResult } from '../render/command-result.ts';
 import { documentOf, fieldsOf, type TriggerFacts } from '../render/document.ts';
+import { guardFromRunner } from '../render/github-actions.ts';
 import type { OutputOptions } from '../render/output.ts';
 import { createReporter, type ReporterOptions } from '../render/reporter.ts';
 import { loadColors } from '../render/theme.ts';
 import type { JsonObject } from '../runs/json.ts';
+import { misplacedApiKeys } from '../secrets.ts';
 import type { CommandDefinition } from './define-command.ts';
 import { parse } from './parse.ts';
 
@@ -21,9 +23,12 @@ import { parse } from './parse.ts';
 export async function runCli(
   words: readonly string[],
   program: CommandDefinition,
-  context: Context,
+  world: Context,
   crash: readonly Promise<never>[] = [],
 ): Promise<number> {
+  const context = guardFromRunner(world);
+  // Before anything can be said.
+  context.secrets.protect((context.env.RUNCTL_API_KEY ?? '').trim());
   // What follows a first `--` is a command like any other.
   const argv = words[0] === '--' ? words.slice(1) : words;
   // The command line may be what is wrong, so it is searched for the flags that matter then.
@@ -45,6 +50,8 @@ export async function runCli(
     return end(await Promise.race([running, ...crash]), output, own);
   } catch (error) {
     await loadColors(context.stdout, context.stderr);
+    // What is wrong may be that an API key stands in the place of something else.
+    for (const word of misplacedApiKeys(argv)) context.secrets.protect(word);
     return fail(error, typedOutput, own);
   }
 }

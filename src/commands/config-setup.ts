@@ -52,11 +52,13 @@ export async function askSettings(options: { profile?: string }, context: Contex
 }
 
 type Answers = Partial<Record<Question['key'], string>>;
+type Stored = Answers & { apiKeyCommand?: string };
 
 /** Asks for the base URL and the API key until the service takes them, or the same answer is given twice. */
-async function askThatWork(stored: Answers, context: Context): Promise<Answers> {
+async function askThatWork(stored: Stored, context: Context): Promise<Answers> {
   const answers: Answers = {};
   for (const question of [baseUrlQuestion, apiKeyQuestion]) {
+    if (question.key === 'apiKey' && stored.apiKeyCommand) return answers;
     answers[question.key] = await ask(question, stored[question.key], context);
   }
   for (;;) {

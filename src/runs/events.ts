@@ -20,9 +20,11 @@ export type How = 'started' | 'recovered' | 'replayed' | 'attached' | 'skipped' 
 /** Something that is wrong and does not end the command. */
 export type WarningName =
   | 'agents_discontinued'
+  | 'completed_with_error'
   | 'conflicting_status'
   | 'exposed_api_key'
   | 'config_ignored'
+  | 'api_key_command_failed'
   | 'hook_failed'
   | 'job_summary_failed'
   | 'journal_unavailable'
@@ -31,6 +33,7 @@ export type WarningName =
   | 'rerun_not_started'
   | 'result_unavailable'
   | 'status_unavailable'
+  | 'step_outputs_failed'
   | 'unknown_status'
   | 'unresolved_trigger';
 

@@ -4,7 +4,6 @@ import { proxyFor } from '../api/proxy.ts';
 import { accountOf } from '../config/api-key.ts';
 import { resolveStateFolder } from '../config/paths.ts';
 import {
-  requireApiKey,
   requireBaseUrl,
   requireRequestTimeoutMs,
   resolveSettings,
@@ -20,6 +19,7 @@ import { defaults } from '../runs/defaults.ts';
 import { createRateLimiter } from '../runs/rate-limiter.ts';
 import { mostSamples } from '../watching/poll-samples.ts';
 import { createWatchGroup, timeoutMsOf } from '../watching/watch-group.ts';
+import { createApiKeys, withRenewal } from './api-keys.ts';
 import { withNotFoundTracking } from './not-found-tracking.ts';
 import type { Session } from './session.ts';
 
@@ -31,6 +31,7 @@ export interface ConnectOptions extends SettingFlags {
   /** Largest result body, in bytes. */
   maxOutput?: number;
   debug?: boolean;
+  quiet?: boolean;
 }
 
 const mostConnections = 64;
@@ -55,7 +56,7 @@ export async function connectWith(
 ): Promise<Session> {
   const { clock, env, secrets, stderr } = context;
   const baseUrl = requireBaseUrl(settings);
-  const apiKey = requireApiKey(settings);
+  const apiKeys = createApiKeys(settings, context);
   const requestTimeoutMs = requireRequestTimeoutMs(settings);
   const rate = options.rate ?? defaults.rate;
   const { origin } = new URL(baseUrl);
@@ -77,15 +78,15 @@ export async function connectWith(
     transport: debug ? createDebugTransport(wire, { origin, nowMs: clock.elapsedMs, write: debug }) : wire,
     baseUrl,
     proxy,
-    apiKey,
+    apiKey: apiKeys.of,
     requestTimeoutMs,
     maxOutputBytes: options.maxOutput ?? defaults.maxOutputBytes,
     userAgent: `runctl/${version}`,
     nowMs: clock.nowMs,
     scrub: secrets.scrub,
   });
-  const journal = journalOf(context, journalNeed);
-  const account = accountOf(apiKey);
+  const journal = journalOf(context, { quiet: options.quiet, ...journalNeed });
+  const account = async (idempotencyKey?: string) => accountOf(await apiKeys.of(idempotencyKey));
   return {
     context,
     settings,
@@ -93,7 +94,7 @@ export async function connectWith(
     account,
     reporter: context.reporter,
     runs: 1,
-    service: withNotFoundTracking(service, journal, baseUrl, account),
+    service: withNotFoundTracking(withRenewal(service, apiKeys), journal, baseUrl, account),
     journal,
     processes: createProcesses(),
     history: historyOf(journal, baseUrl),
@@ -112,13 +113,15 @@ export async function connectWith(
 export interface JournalNeed {
   /** The answer is the journal itself: what cannot be read must not pass for what is not there. */
   needed?: boolean;
+  /** Without it only a trigger loses something that somebody has to know of: such a command says so all the same. */
+  quiet?: boolean;
 }
 
 /**
  * The journal of this machine. A failure of it is reported once and stops no command that can work without it.
  * @throws Problem (usage) where it is `needed`, and there is none or it cannot be read.
  */
-export function journalOf({ env, reporter, clock }: Context, { needed }: JournalNeed = {}): Journal {
+export function journalOf({ env, reporter, clock }: Context, { needed, quiet }: JournalNeed = {}): Journal {
   const folder = resolveStateFolder(env);
   if (needed && folder === undefined)
     throw usageProblem('there is no folder for the journal', 'set HOME or RUNCTL_STATE_DIR');
@@ -128,6 +131,7 @@ export function journalOf({ env, reporter, clock }: Context, { needed }: Journal
     onTrouble(what, doing) {
       if (needed && doing === 'reading')
         throw usageProblem(what, 'fix it, or name another folder with RUNCTL_STATE_DIR');
+      if (quiet) return;
       const message = `${what}; \`runctl recover\` and short run ids will not work for this run`;
       reporter.observe({ event: 'warning', name: 'journal_unavailable', message });
     },

@@ -3,7 +3,7 @@ import { exitCodeOf } from '../problems/exit-codes.ts';
 import { nextStepOf } from '../problems/next-step.ts';
 import type { CommandResult } from '../render/command-result.ts';
 import type { FinalRow } from '../render/final-table.ts';
-import { isGithubActions, reportToGithub, withoutCommands } from '../render/github-actions.ts';
+import { reportToGithub } from '../render/github-actions.ts';
 import { type OutputOptions, themeOf } from '../render/output.ts';
 import { summary } from '../render/summary.ts';
 import type { Theme } from '../render/theme.ts';
@@ -51,18 +51,17 @@ export async function reportResults(
   const { context, hintProject } = session;
   // A run that was named twice has a document in both places, and is reported once.
   const distinct = [...new Set(results)];
-  if (isGithubActions(context)) {
-    const parts = distinct.map((result) => ({
-      about: nameOf(targetOfResult(result)),
-      watched: finishedWatchOf(result),
-      problem: problemOf(result),
-    }));
-    await reportToGithub(parts, context);
-  }
+  const documents = results.map((result) => documentOfResult(result, session));
+  const parts = distinct.map((result) => ({
+    about: nameOf(targetOfResult(result)),
+    watched: finishedWatchOf(result),
+    problem: problemOf(result),
+  }));
+  await reportToGithub(parts, documents, context);
   const table = distinct.length > 1 ? (await import('../render/final-table.ts')).finalTable : undefined;
   return {
     exitNames: results.map(exitNameOfResult),
-    documents: results.map((result) => documentOfResult(result, session)),
+    documents,
     plural,
     text: (theme, lines) => summaries(distinct, { quiet, theme, lines, table }, context),
     problems: problemsOf(distinct, plural, context),
@@ -113,8 +112,7 @@ function summaries(results: ArgumentResult[], { quiet, theme, lines, table }: Su
   });
   if (isTable) shown.unshift(table(results.map(rowOf), theme, lines));
   if (shown.length === 0) return '';
-  const text = `${apart}${shown.join('\n')}${apart}`;
-  return isGithubActions(context) ? withoutCommands(text) : text;
+  return `${apart}${shown.join('\n')}${apart}`;
 }
 
 function rowOf(result: ArgumentResult): FinalRow {

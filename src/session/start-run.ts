@@ -10,12 +10,12 @@ import {
 } from '../problems/trigger-problems.ts';
 import { defaults } from '../runs/defaults.ts';
 import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';
-import { isFinal, type Target } from '../runs/run.ts';
+import { isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Execution, TriggerRequest } from '../runs/service.ts';
 import type { StartedTrigger, TriggerIdentity, TriggerResult } from '../triggering/trigger.ts';
 import type { StartedExecution } from '../triggering/trigger-record.ts';
 import { automationsIn } from './find-run.ts';
-import type { KnownRun } from './known-run.ts';
+import { type KnownRun, knownRun } from './known-run.ts';
 import { type PolledOnce, pollKnownRun } from './poll-once.ts';
 import { earlierAttemptsOf, sendTrigger, withOpenTriggerWarning } from './send-trigger.ts';
 import type { Session } from './session.ts';
@@ -31,13 +31,15 @@ export interface StartFlags {
   timeoutMs?: number;
   /** which polls this often. */
   intervalMs?: number;
+  /** The run is then followed: only then an active one is polled before it is attached to. */
+  watch?: boolean;
 }
 
 /** What is triggered, and the exact bytes of the request. */
 export type StartRequest = Omit<TriggerRequest, 'idempotencyKey'>;
 
-/** A run that was there before, as far as it could be polled. */
-export type FoundRun = KnownRun & { polled: PolledOnce<Execution> };
+/** A run that was there before, with its status where that was asked for. */
+export type FoundRun = KnownRun & { polled?: PolledOnce<Execution> };
 
 /** What came of a trigger. */
 export type StartResult = {
@@ -62,7 +64,7 @@ export async function startRun(request: StartRequest, flags: StartFlags, session
   const { ifActive = defaults.ifActive } = flags;
   const slot = createSlot(target, flags, session);
   for (let isWaiting = false; ; isWaiting = true) {
-    const identity = identityOf(target, flags, session);
+    const identity = await identityOf(target, flags, session);
     const { idempotencyKey } = identity;
     const failed = (problem: Problem): StartResult => ({ kind: 'failed', target, problem, idempotencyKey });
     const start = await triggerOnce(identity, request.body, flags, session, isWaiting);
@@ -80,7 +82,7 @@ export async function startRun(request: StartRequest, flags: StartFlags, session
         const hint = 'the service did not say which run is active; use `--if-active wait`';
         return failed(refused.with({ hint }));
       }
-      const attached = await pollKnownRun(active, flags, session);
+      const attached = await foundRun(active, flags, session);
       if (mayBeActive(attached)) return { kind: 'attached', ...attached, idempotencyKey };
       const hint = `the known run ${activeId} is not active any more; try again, or use \`--if-active wait\``;
       return failed(refused.with({ hint }));
@@ -92,9 +94,10 @@ export async function startRun(request: StartRequest, flags: StartFlags, session
 }
 
 /** Each try has a new idempotency key, since a service may replay a stored refusal for an old one; a given one is kept. */
-function identityOf(target: Target, { idempotencyKey }: StartFlags, { baseUrl, account }: Session): TriggerIdentity {
-  const userProvided = idempotencyKey !== undefined;
-  return { baseUrl, account, target, idempotencyKey: idempotencyKey ?? crypto.randomUUID(), userProvided };
+async function identityOf(target: Target, flags: StartFlags, { baseUrl, account }: Session): Promise<TriggerIdentity> {
+  const { idempotencyKey = crypto.randomUUID() } = flags;
+  const userProvided = flags.idempotencyKey !== undefined;
+  return { baseUrl, account: await account(idempotencyKey), target, idempotencyKey, userProvided };
 }
 
 /** A refusal after which `--if-active` says what to do, or the wait for the slot continues. */
@@ -138,7 +141,9 @@ function startOf({ how, ...start }: StartedTrigger, target: Target, triggeredAtM
   const { execution } = start;
   const run = { target, executionId: execution.executionId };
   if (how === 'replayed') return { kind: 'replayed', run, polled: { kind: 'ok', value: execution } };
-  return { ...start, how, run, triggeredAtMs };
+  // Agents are discontinued: an answer that says otherwise may not mean what it said once.
+  const started = target.family === 'agent' ? 'unknown' : start.started;
+  return { ...start, started, how, run, triggeredAtMs };
 }
 
 function failureOf(result: Exclude<TriggerResult, StartedTrigger>, identity: TriggerIdentity, session: Session) {
@@ -166,8 +171,15 @@ function commandOf({ target, idempotencyKey }: TriggerIdentity): string {
   return `runctl ${command} ${shellWord(what)} --idempotency-key ${shellWord(idempotencyKey)}`;
 }
 
+/** The active run. Where nobody follows it, the refusal is word enough that it is running. */
+async function foundRun(run: Run, flags: StartFlags, session: Session): Promise<FoundRun> {
+  if (flags.watch) return pollKnownRun(run, flags, session);
+  return knownRun(session.journal.find(run.executionId, session), run);
+}
+
 /** False when the run is unknown to the service, or has finished. */
 function mayBeActive({ run, polled }: FoundRun): boolean {
+  if (!polled) return true;
   return polled.kind === 'ok' ? !isFinal(run.target, polled.value.status) : polled.problem.facts.name !== 'not_found';
 }
 

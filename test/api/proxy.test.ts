@@ -99,8 +99,17 @@ describe('the proxy for an origin', () => {
   });
 
   test('is a plain origin, or refused, whatever the variable holds', () => {
+    // Not `fc.webUrl`, whose escapes cost more than a second of CPU time when they are first used.
+    const address = fc
+      .tuple(
+        fc.constantFrom('', 'http://', 'https://', 'socks5://'),
+        fc.constantFrom('', 'user@', 'user:p%40ss@'),
+        fc.webAuthority({ withIPv4: true, withIPv6: true, withPort: true }),
+        fc.constantFrom('', '/', '/a%20b?c=%ff#d'),
+      )
+      .map((parts) => parts.join(''));
     fc.assert(
-      fc.property(fc.oneof(fc.webUrl(), fc.webAuthority(), fc.string()), (value) => {
+      fc.property(fc.oneof(address, fc.string()), (value) => {
         try {
           const origin = proxyFor(service, { HTTPS_PROXY: value })?.origin;
           return origin === undefined ? value === '' : new URL(origin).origin === origin;

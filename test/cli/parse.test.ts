@@ -100,7 +100,9 @@ const table: Row[] = [
     {},
     { dryRun: true, maxAgeMs: 72_000_000, forget: true, giveUpAfterMs: 60_000, json: true, quiet: true },
   ],
-  [`recover --field outcome ${settings}`, 'recover', {}, { field: ['outcome'], ...ofSettings }],
+  [`recover --field status ${settings}`, 'recover', {}, { field: ['status'], ...ofSettings }],
+  ['recover --events', 'recover', {}, { events: true }],
+  ['status --field a,.b', 'status', { run: undefined }, { field: ['a', 'b'] }],
   ['config', 'config', {}, {}],
   ['config --profile a', 'config', {}, { profile: 'a' }],
   ['config get project --profile a --json', 'config get', { key: 'project' }, { profile: 'a', json: true }],
@@ -108,6 +110,7 @@ const table: Row[] = [
   ['config set apiKey --profile a', 'config set', { key: 'apiKey', value: undefined }, { profile: 'a' }],
   ['config unset project --profile a', 'config unset', { key: 'project' }, { profile: 'a' }],
   [`config list --json ${settings}`, 'config list', {}, { json: true, ...ofSettings }],
+  ['schema event', 'schema', { name: 'event' }, {}],
   ['config path --json', 'config path', {}, { json: true }],
   ['completion zsh', 'completion', { shell: 'zsh' }, {}],
   [

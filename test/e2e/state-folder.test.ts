@@ -77,6 +77,9 @@ describe.each(places)('where the state folder %s', (_, prepare) => {
     expect(started.stderr.match(oneLine)).toHaveLength(1);
     expect(started.code).toBe(0);
     const named = `${emulator.projectId}/nightly/${first?.executionId}`;
+    const quiet = await run(['status', named, '--quiet'], place, broken);
+    expect(quiet.code).toBe(0);
+    expect(quiet.stderr).not.toContain('runctl:');
     const looked = await run(['status', named, '--field', 'status'], place, broken);
     expect(looked).toMatchObject({ code: 0, stdout: 'COMPLETED\n' });
     expect(emulator.runs()).toHaveLength(1);
@@ -93,7 +96,7 @@ describe.each(unreadable)('where the state folder %s', (_, prepare) => {
       const { emulator, env } = await withEmulator({});
       const { stdout, stderr, code } = await runProgram(argv, { env: { ...env, RUNCTL_STATE_DIR: prepare().state } });
       expect(code).toBe(2);
-      expect(stderr).toMatch(/^runctl: the journal in .* cannot be read \(\w+\)\n.*RUNCTL_STATE_DIR.*\n$/);
+      expect(stderr).toMatch(/^runctl: the journal in .* cannot be read \(.+\)\n.*RUNCTL_STATE_DIR.*\n$/);
       expect(argv.includes('--json') ? JSON.parse(stdout).runctl.outcome : stdout).toBe(
         argv.includes('--json') ? 'usage' : '',
       );

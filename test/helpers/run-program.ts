@@ -7,12 +7,13 @@ import { hasColors, hasUnicode } from '../../src/render/theme.ts';
 import type { Clock } from '../../src/runs/clock.ts';
 import { silentReporter } from '../../src/runs/events.ts';
 import { createSecrets } from '../../src/secrets.ts';
+import { checkDocuments } from './check-documents.ts';
 
 export interface ProgramOptions {
   /** The whole environment, as cron would give it: nothing is inherited. */
   env?: Env;
-  /** Standard input; without it, input is empty. */
-  input?: string;
+  /** Standard input; without it, input is empty. A stream ends when the test ends it. */
+  input?: string | PassThrough;
   /** Interrupts the program, as a process is by a signal: the reason is the signal's name. */
   signal?: AbortSignal;
   /** Default: the clock of the machine. */
@@ -31,8 +32,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   const { env = {}, input = '', signal = new AbortController().signal, clock = systemClock } = options;
   const startMs = performance.now();
   const secrets = createSecrets();
-  const stdin = new PassThrough();
-  stdin.end(input);
+  const stdin = typeof input === 'string' ? new PassThrough().end(input) : input;
   const stdout = memorySink(env);
   const stderr = memorySink(env, secrets.scrub);
   const code = await runCli(argv, program, {
@@ -50,6 +50,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
     signal,
     unicode: hasUnicode(env),
   });
+  checkDocuments(argv, stdout.text);
   return { code, stdout: stdout.text, stderr: stderr.text, tookMs: performance.now() - startMs };
 }
 

@@ -73,6 +73,18 @@ describe('a service that gives the key back in every spelling and every place', 
   });
 });
 
+test('a service that gives the key as the status of a run puts it neither into the journal nor on stderr', async () => {
+  const document = { executionId, projectId, automationName: 'nightly', status: `RUNNING ${key}` };
+  const { env: settings } = await startFaultyService(() => answer(200, JSON.stringify(document)));
+  const env = environment(settings);
+  const clock = createLeapingClock();
+  const triggered = await runProgram(['trigger', 'nightly', '--debug'], { env, clock });
+  expect(triggered.code).toBe(0);
+  const watched = await runProgram(['watch', run, '--timeout', '1m', '--debug'], { env, clock });
+  expect(watched.code).toBe(124);
+  for (const { stderr } of [triggered, watched]) expect(leaked(written({ stdout: '', stderr }, env))).toEqual([]);
+});
+
 describe('the key', () => {
   test('is shown by `config` as its last four characters only', async () => {
     const env = { ...environment(), RUNCTL_API_KEY: '' };
@@ -122,4 +134,48 @@ describe('the key', () => {
     expect(leaked(ended.stdout + ended.stderr)).toEqual([]);
   });
   const atNowhere = { RUNCTL_BASE_URL: 'http://127.0.0.1:9' };
+});
+
+describe('an API key in a wrong place is not repeated', () => {
+  const misplaced = 'sk-live-0123456789abcdef';
+
+  test.each<[string[], Record<string, string>?]>([
+    [['status', '--api-key-file', misplaced]],
+    [['status'], { RUNCTL_API_KEY_FILE: misplaced }],
+    [['config', 'list'], { RUNCTL_API_KEY_FILE: 'sk-short' }],
+    [['config', 'get', misplaced]],
+    [['config', 'set', misplaced, 'x']],
+    [['config', 'set', 'apiKey', misplaced]],
+    [['config', 'set', 'baseUrl', misplaced]],
+    [['config', 'set', 'profile', misplaced]],
+    [['explain', misplaced]],
+    [['completion', misplaced]],
+    [['list', '--profile', misplaced]],
+    [['list', '--limit', misplaced]],
+    [['status', `--api-key=${misplaced}`]],
+    [[`--${misplaced}`]],
+    [[misplaced]],
+    [['help', misplaced]],
+    [['trigger', 'nightly', '--idempotency-key', `${misplaced} x`]],
+    [['watch', '--timeout', misplaced]],
+    [['emulator', '--scenario', misplaced]],
+    [['status', '--field', misplaced]],
+    [['status', misplaced]],
+  ])('%j %j', async (args, variables = {}) => {
+    const { RUNCTL_API_KEY: _, ...env } = environment({ RUNCTL_BASE_URL: 'http://127.0.0.1:9', ...variables });
+    for (const json of args[0]?.startsWith('-') ? [[]] : [[], ['--json']]) {
+      const { stdout, stderr, code } = await runProgram([...args, ...json], { env });
+      expect(code).toBe(args[1] === 'list' ? 0 : 2);
+      expect(stdout + stderr).not.toContain('0123456789abcdef');
+      expect(stdout + stderr).not.toContain('sk-short');
+    }
+  });
+
+  test('and one in the environment is hidden from the first instruction on, whatever it looks like', async () => {
+    for (const args of [['explain', 'short-key'], ['--short-key'], ['config', 'get', 'short-key']]) {
+      const { stdout, stderr } = await runProgram(args, { env: { RUNCTL_API_KEY: ' short-key\n' } });
+      expect(stdout + stderr).toContain('[secret]');
+      expect(stdout + stderr).not.toContain('short-key');
+    }
+  });
 });

@@ -11,5 +11,5 @@ const final: ExitName[] = [
   'outcome_unknown',
 ];
 
-/** After these nothing triggers again: the run did not complete, someone has to fix something, or a run may exist. */
+/** After these, trying again helps nobody: the run ended badly, someone has to fix something first, or `runctl recover` is due. */
 export const finalCodes = final.map(exitCodeOf);

@@ -2,7 +2,7 @@
 export const scenarioFields: readonly (readonly [path: string, about: string])[] = [
   [
     'automations',
-    'what runs of an automation do, by its name; "*" is every other name; without "*", another name is answered with 404',
+    'what runs of an automation do, by its name; "*" stands for all other names, which are answered with 404 if it is missing',
   ],
   ['automations.*.duration', 'how long a run takes; 20s if not given'],
   [

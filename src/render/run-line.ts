@@ -91,7 +91,10 @@ export function runLines(runs: readonly Cells[], columns: number, theme: Theme):
   const besideName = gap.length + widest('status');
   const ageWidth = gap.length + widest('age');
   const hasAge = columns - besideName - ageWidth >= shortestName;
-  const nameWidth = Math.min(widest('name'), Math.max(0, columns - besideName - (hasAge ? ageWidth : 0)));
+  // Where there is no room for what is wrong, there is for a sign of it.
+  const sign = rows.some(({ isFailing }) => isFailing) ? ` ${theme.symbols.warn}` : '';
+  const room = columns - besideName - (hasAge ? ageWidth : 0) - widthOf(sign);
+  const nameWidth = Math.min(widest('name'), Math.max(0, room));
   return rows.map(({ name, status, age, note, isFailing }) => {
     const shownName = padTo(cutTo(name, nameWidth, theme), nameWidth);
     const after = hasAge ? `${gap}${padTo(status, widest('status'))}${gap}${age}` : `${gap}${status}`;
@@ -99,7 +102,7 @@ export function runLines(runs: readonly Cells[], columns: number, theme: Theme):
     const beside = Math.max(0, widest('age') - widthOf(age));
     const room = columns - widthOf(shownName + after) - beside - 3;
     const tail = cutTo(note, room, theme);
-    if (!hasAge || room < shortestNote || tail === '') return head;
+    if (!hasAge || room < shortestNote || tail === '') return isFailing ? `${head}${theme.warn(sign)}` : head;
     return `${head}${' '.repeat(beside)} ${theme.dim(theme.symbols.dot)} ${isFailing ? theme.warn(tail) : theme.dim(tail)}`;
   });
 }

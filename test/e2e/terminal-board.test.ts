@@ -64,6 +64,6 @@ describe('a board of several runs', () => {
     expect(code).toBe(130);
     expect(text).not.toContain('RUNNING');
     expect(text).not.toMatch(/\d (going|running)/);
-    expect(text.replace(/\s+/g, ' ')).toContain('interrupted: 3 runs');
+    expect(text.replace(/\s+/g, ' ')).toContain('stopped watching 3 runs');
   });
 });

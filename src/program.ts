@@ -5,6 +5,7 @@ import { agent } from './commands/agent.ts';
 import { completion } from './commands/completion.ts';
 import { config } from './commands/config.ts';
 import { demo } from './commands/demo.ts';
+import { doctor } from './commands/doctor.ts';
 import { emulator } from './commands/emulator.ts';
 import { explain } from './commands/explain.ts';
 import { list } from './commands/list.ts';
@@ -32,7 +33,7 @@ export const program: CommandDefinition = {
   commands: [
     ...under('Start and follow:', [trigger, status, result, watch]),
     ...under('Look back:', [list, recover]),
-    ...under('Set up:', [config, completion]),
+    ...under('Set up:', [config, doctor, completion]),
     ...under('Try and learn:', [emulator, demo, explain, schema, helpCommand]),
     ...under('Discontinued:', [agent]),
   ],

@@ -8,8 +8,8 @@ import type { Context } from '../context.ts';
 import { exitNameOf } from '../problems/fault-facts.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { printNextStep, printSentence, themeOf } from '../render/output.ts';
-import type { Run } from '../runs/run.ts';
 import { connect } from '../session/connect.ts';
+import { madeUpRun } from '../session/made-up-run.ts';
 
 const questions = [
   { key: 'baseUrl', asks: 'base address of the service', isNeeded: true },
@@ -71,12 +71,7 @@ export async function checkSettings(options: { profile?: string }, context: Cont
   const theme = themeOf(stderr, context);
   const { service, settings, baseUrl } = await connect(options, context);
   const project = valueIfGiven(settings.project);
-  const projectId = project ?? crypto.randomUUID();
-  const nobodysRun: Run = {
-    target: { family: 'automation', projectId, automationName: 'runctl-config-check' },
-    executionId: crypto.randomUUID(),
-  };
-  const answer = await service.status(nobodysRun, context.signal);
+  const answer = await service.status(madeUpRun(project), context.signal);
   if (answer.kind === 'fault' && answer.fault.kind !== 'not_found') {
     const { fault } = answer;
     throw new Problem({

@@ -49,6 +49,9 @@ const reports = {
   config: mapOf({ anyOf: [setting, text] }),
   explain: listOf(object({ code: whole, name: text, meaning: text, advice: text })),
   version: object({ runctl: text, node: text, platform: text, undici: text }),
+  doctor: listOf(
+    object({ name: text, result: oneOf('ok', 'warning', 'failed', 'skipped'), message: text, advice: textOrNull }),
+  ),
   request: object({ method: text, url: text, body: text, idempotencyKey: text }),
 };
 

@@ -3,7 +3,13 @@ import { createDebugTransport } from '../api/debug-transport.ts';
 import { proxyFor } from '../api/proxy.ts';
 import { accountOf } from '../config/api-key.ts';
 import { resolveStateFolder } from '../config/paths.ts';
-import { requireBaseUrl, requireRequestTimeoutMs, resolveSettings, type SettingFlags } from '../config/settings.ts';
+import {
+  requireBaseUrl,
+  requireRequestTimeoutMs,
+  resolveSettings,
+  type SettingFlags,
+  type Settings,
+} from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
 import { createProcesses } from '../journal/processes.ts';
@@ -32,14 +38,15 @@ const mostConnections = 64;
 // A shorter wait for a turn is the ordinary spacing of requests.
 const shortestReportedWaitMs = 1_000;
 
-/** Reads the settings and opens the journal; sends nothing. Throws a usage problem for a missing or invalid setting. */
+/** Reads the settings, unless they are `known`, and opens the journal; sends nothing. Throws a usage problem for a missing or invalid setting. */
 export async function connect(
   options: ConnectOptions,
   context: Context,
   journalNeed: JournalNeed = {},
+  known?: Settings,
 ): Promise<Session> {
   const { clock, env, secrets, stderr } = context;
-  const settings = await resolveSettings(options, context);
+  const settings = known ?? (await resolveSettings(options, context));
   const baseUrl = requireBaseUrl(settings);
   const apiKeys = createApiKeys(settings, context);
   const requestTimeoutMs = requireRequestTimeoutMs(settings);

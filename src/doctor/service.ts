@@ -2,8 +2,8 @@ import { exitNameOf, factsOf, remedies } from '../problems/fault-facts.ts';
 import { Problem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
 import { formatDuration } from '../runs/duration.ts';
-import { type Fault, isInterruption } from '../runs/fault.ts';
-import { connect } from '../session/connect.ts';
+import { type Fault, isInterruption, reasonOf } from '../runs/fault.ts';
+import { connectWith } from '../session/connect.ts';
 import { madeUpRun } from '../session/made-up-run.ts';
 import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
 
@@ -12,19 +12,20 @@ const isOfService = ({ kind }: Fault) => ['not_found', 'unauthorized', 'no_credi
 
 /** What one GET tells: whether the service answers, what time it has, and whether it takes the API key. */
 export async function* checkService({ flags, context, settings }: Machine): AsyncGenerator<Finding> {
-  const session = await connect(flags, context, { quiet: true }, settings);
+  if (!settings) return;
+  const session = await connectWith(settings, flags, context, { quiet: true });
   const { clock, signal } = context;
   await session.account();
-  yield ok('api_key_command', session.settings.apiKey.command ? 'it printed an API key' : 'none is in force');
+  yield ok('api_key_command', settings.apiKey.command ? 'it printed an API key' : 'none is in force');
 
   const askedMs = clock.elapsedMs();
-  const answer = await session.service.status(madeUpRun(session.settings.project.value), signal);
+  const answer = await session.service.status(madeUpRun(settings.project.value), signal);
   const tookMs = clock.elapsedMs() - askedMs;
   const fault = answer.kind === 'fault' ? answer.fault : undefined;
   if (fault && isInterruption(fault)) throw interruptedProblem(signal);
   if (fault && !isOfService(fault)) {
     const hint = fault.hint ?? remedies[fault.kind] ?? 'try again later';
-    throw new Problem({ ...factsOf(fault), name: 'unavailable', message: fault.message, hint });
+    throw new Problem({ ...factsOf(fault), name: 'unavailable', message: reasonOf(fault), hint });
   }
   yield ok('http', `the service answered in ${formatDuration(tookMs)} (HTTP ${fault?.httpStatus ?? 200})`);
   yield clockFinding(answer.serviceTimeMs, clock.nowMs());
@@ -54,7 +55,7 @@ function keyFinding(fault: Fault | undefined): Finding {
       throw new Problem({
         ...factsOf(fault),
         name: exitNameOf(fault),
-        message: `the API key was refused: ${fault.message}`,
+        message: `the API key was refused: ${reasonOf(fault)}`,
         hint: remedies.unauthorized,
       });
     case 'throttled':

@@ -38,15 +38,23 @@ const mostConnections = 64;
 // A shorter wait for a turn is the ordinary spacing of requests.
 const shortestReportedWaitMs = 1_000;
 
-/** Reads the settings, unless they are `known`, and opens the journal; sends nothing. Throws a usage problem for a missing or invalid setting. */
+/** Reads the settings and opens the journal; sends nothing. Throws a usage problem for a missing or invalid setting. */
 export async function connect(
   options: ConnectOptions,
   context: Context,
   journalNeed: JournalNeed = {},
-  known?: Settings,
+): Promise<Session> {
+  return connectWith(await resolveSettings(options, context), options, context, journalNeed);
+}
+
+/** The same with settings that were read already. */
+export async function connectWith(
+  settings: Settings,
+  options: ConnectOptions,
+  context: Context,
+  journalNeed: JournalNeed = {},
 ): Promise<Session> {
   const { clock, env, secrets, stderr } = context;
-  const settings = known ?? (await resolveSettings(options, context));
   const baseUrl = requireBaseUrl(settings);
   const apiKeys = createApiKeys(settings, context);
   const requestTimeoutMs = requireRequestTimeoutMs(settings);
@@ -122,9 +130,9 @@ export function journalOf({ env, reporter, clock }: Context, { needed, quiet }: 
     nowMs: clock.nowMs,
     onTrouble(what, doing) {
       if (needed && doing === 'reading')
-        throw usageProblem(what, 'mend it, or name another folder with RUNCTL_STATE_DIR');
+        throw usageProblem(what, 'fix it, or name another folder with RUNCTL_STATE_DIR');
       if (quiet) return;
-      const message = `${what}; going on without it: \`runctl recover\` and bare run ids cannot know this run`;
+      const message = `${what}; \`runctl recover\` and short run ids will not work for this run`;
       reporter.observe({ event: 'warning', name: 'journal_unavailable', message });
     },
   });

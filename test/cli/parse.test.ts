@@ -128,6 +128,7 @@ const table: Row[] = [
   ],
   ['demo', 'demo', {}, {}],
   ['help settings', 'help', { topic: 'settings' }, {}],
+  ['help --json', 'help', {}, { json: true }],
   ['version', 'version', {}, {}],
   ['--profile a -q ls --no-color', 'list', {}, { profile: 'a', quiet: true, noColor: true }],
   ['--json --base-url=https://a.example config list', 'config list', {}, { json: true, baseUrl: 'https://a.example' }],

@@ -4,6 +4,7 @@ import { agent } from './commands/agent.ts';
 import { completion } from './commands/completion.ts';
 import { config } from './commands/config.ts';
 import { demo } from './commands/demo.ts';
+import { doctor } from './commands/doctor.ts';
 import { emulator } from './commands/emulator.ts';
 import { explain } from './commands/explain.ts';
 import { help } from './commands/help.ts';
@@ -33,7 +34,7 @@ export const program: CommandDefinition = {
   commands: [
     ...under('Start and watch runs:', [trigger, status, result, watch]),
     ...under('Runs of this machine:', [list, recover]),
-    ...under('Set up:', [config, completion]),
+    ...under('Set up:', [config, doctor, completion]),
     ...under('Try and learn:', [emulator, demo, explain, schema, help, versionCommand]),
     ...under('Discontinued:', [agent]),
   ],

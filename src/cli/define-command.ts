@@ -85,6 +85,11 @@ export function argument<const Word extends string>(
   about: string,
   choices: readonly Word[],
 ): ArgumentDefinition<Word>;
+export function argument<const Word extends string>(
+  form: `[${string}]`,
+  about: string,
+  choices: readonly Word[],
+): ArgumentDefinition<Word | undefined>;
 export function argument(form: string, about = '', choices?: readonly string[]) {
   return { form, about, choices };
 }

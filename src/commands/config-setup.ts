@@ -11,8 +11,8 @@ import { Problem, usageProblem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
 import { printNextStep, printSentence, themeOf } from '../render/output.ts';
 import { type Fault, reasonOf } from '../runs/fault.ts';
-import type { Run } from '../runs/run.ts';
 import { connect, connectWith } from '../session/connect.ts';
+import { madeUpRun } from '../session/made-up-run.ts';
 import type { Session } from '../session/session.ts';
 
 const questions = [
@@ -105,12 +105,7 @@ const withScheme = (text: string) => (/^[\w.-]+(:\d+)?(\/|$)/.test(text) ? `http
 
 /** Asks for a run that cannot exist: that it is not found says that the service is there and takes the API key. */
 async function pollNobody({ service, settings, context }: Session): Promise<Fault | undefined> {
-  const projectId = valueIfGiven(settings.project) ?? crypto.randomUUID();
-  const nobodysRun: Run = {
-    target: { family: 'automation', projectId, automationName: 'runctl-config-check' },
-    executionId: crypto.randomUUID(),
-  };
-  const answer = await service.status(nobodysRun, context.signal);
+  const answer = await service.status(madeUpRun(valueIfGiven(settings.project)), context.signal);
   if (context.signal.aborted) throw interruptedProblem(context.signal);
   return answer.kind === 'fault' && answer.fault.kind !== 'not_found' ? answer.fault : undefined;
 }

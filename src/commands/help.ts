@@ -1,8 +1,11 @@
-import { argument, defineCommand } from '../cli/define-command.ts';
+import { argument, defineCommand, flag } from '../cli/define-command.ts';
 import { helpTopics } from '../cli/help.ts';
+import { outlineOf } from '../cli/outline.ts';
 import { type Setting, settingTable } from '../config/setting-table.ts';
 import { builtInScenarios } from '../emulator/built-in-scenarios.ts';
 import { sampleScenario, scenarioFields } from '../emulator/scenario-fields.ts';
+import type { CommandResult } from '../render/command-result.ts';
+import { documentOf } from '../render/document.ts';
 import { exitCodeTable } from '../render/exit-code-table.ts';
 import { fields, type Row } from '../render/fields.ts';
 import { themeOf, wrapOptionsOf } from '../render/output.ts';
@@ -16,13 +19,20 @@ type Page = (theme: Theme, lines: WrapOptions) => string;
 export const help = defineCommand({
   name: 'help',
   about: 'show the help of a command, or explain a topic',
-  arguments: { topic: argument('<topic>', 'command or topic', helpTopics) },
+  arguments: { topic: argument('[topic]', 'command or topic', helpTopics) },
+  options: { json: flag('--json', 'print every command, option, setting and exit code as JSON') },
   examples: [
     ['runctl help settings', 'every setting and how to give it'],
+    ['runctl help --json', 'every command and option, for a program'],
     ['runctl help scenarios', 'every field of a scenario file'],
   ],
-  async run({ topic }, _, context) {
+  async run({ topic }, { json }, context): Promise<CommandResult | number> {
     const { stdout } = context;
+    if (json || topic === undefined) {
+      // It holds this command, too.
+      const { program } = await import('../program.ts');
+      return { documents: [documentOf({ report: { help: outlineOf(program) } }, context)] };
+    }
     stdout.write(pages[topic](themeOf(stdout, context), wrapOptionsOf(stdout)));
     return 0;
   },

@@ -2,6 +2,7 @@ import { writeSync } from 'node:fs';
 import module from 'node:module';
 import { version as undici } from 'undici/package.json';
 import { version } from '../package.json';
+import { loadCompiled } from './compiled-code.ts';
 
 const argv = process.argv.slice(2);
 const [first, ...rest] = argv;
@@ -13,13 +14,19 @@ if ((first === '--version' || first === '-V') && rest.length === 0) {
   const platform = `${process.platform}-${process.arch}`;
   answer(`${JSON.stringify({ runctl: version, node: process.versions.node, platform, undici })}\n`);
 } else {
+  void loadProgram().then(({ runProcess }) => runProcess());
+}
+
+async function loadProgram(): Promise<Pick<typeof import('./process.ts'), 'runProcess'>> {
+  const compiled = loadCompiled('./process.cjs') as typeof import('./process.ts') | undefined;
+  if (compiled) return compiled;
   keepCompiledCode();
-  void import('./process.ts').then(({ runProcess }) => runProcess());
+  return import('./process.ts');
 }
 
 /**
- * Node 22.8 and newer keep the code that they compile of the program, beside the program itself: whoever can write there can
- * change the program anyway. Where the folder cannot be written, nothing is kept.
+ * Where the build was made by another version: Node 22.8 and newer keep the code that they compile of the program, beside
+ * the program itself. Whoever can write there can change the program anyway; where nobody can, nothing is kept.
  */
 function keepCompiledCode(): void {
   const { enableCompileCache } = module as { enableCompileCache?(folder: string): unknown };

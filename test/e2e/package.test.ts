@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { publint } from 'publint';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { version } from '../../package.json';
+import { compiledCodeOf } from '../../src/compiled-code.ts';
 import { startEmulator } from '../../src/emulator/server.ts';
 import { environmentIn } from '../helpers/environment-in.ts';
 import { needs } from '../helpers/needs.ts';
@@ -32,12 +33,13 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('the package holds the program, its page and its licences, and nothing else', () => {
+test('the package holds the program, its compiled code, its page and its licences, and nothing else', () => {
   const paths = packed.files.map(({ path }) => path);
   const outside = paths.filter((path) => !path.startsWith('dist/'));
   expect(outside.sort()).toEqual(['LICENSE', 'README.md', 'bin/runctl.js', 'package.json']);
   const inside = paths.filter((path) => path.startsWith('dist/') && !path.endsWith('.cjs'));
-  expect(inside.sort()).toEqual(['dist/LICENSES.txt', 'dist/runctl.1']);
+  const compiled = ['dist/process.cjs', 'dist/undici.cjs'].map(compiledCodeOf);
+  expect(inside.sort()).toEqual(['dist/LICENSES.txt', ...compiled, 'dist/runctl.1'].sort());
 });
 
 test('publint finds nothing to mend', async () => {

@@ -1,0 +1,40 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { Module } from 'node:module';
+import { join } from 'node:path';
+import { Script } from 'node:vm';
+import { expect, test } from 'vitest';
+import { compiledCodeOf } from '../../src/compiled-code.ts';
+import { runProcess } from '../helpers/run-process.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+test.each(['process.cjs', 'undici.cjs'])('V8 takes the code that the build has compiled of %s', (name) => {
+  const path = join(root, 'dist', name);
+  const cachedData = readFileSync(compiledCodeOf(path));
+  const script = new Script(Module.wrap(readFileSync(path, 'utf8')), { cachedData });
+  expect(script.cachedDataRejected).toBe(false);
+});
+
+test('compiled code that V8 refuses, or that is not there, changes nothing', () => {
+  const copy = temporaryFolder();
+  for (const part of ['bin', 'dist']) cpSync(join(root, part), join(copy, part), { recursive: true });
+  const explain = () =>
+    spawnSync(process.execPath, [join(copy, 'bin/runctl.js'), 'explain', '3'], { encoding: 'utf8' });
+  const usual = explain();
+  expect(usual).toMatchObject({ status: 0, stderr: '' });
+  const compiled = readdirSync(join(copy, 'dist')).filter((name) => /\.cjs\..*-/.test(name));
+  expect(compiled).toHaveLength(2);
+  for (const name of compiled) writeFileSync(join(copy, 'dist', name), 'of another version');
+  expect(explain()).toMatchObject({ status: 0, stdout: usual.stdout, stderr: '' });
+  for (const name of compiled) rmSync(join(copy, 'dist', name));
+  expect(explain()).toMatchObject({ status: 0, stdout: usual.stdout, stderr: '' });
+});
+
+test('code that Node compiles is kept in no folder of the user and in no temporary one', async () => {
+  const home = temporaryFolder();
+  const env = { HOME: home, XDG_CACHE_HOME: home, TMPDIR: home };
+  expect(await runProcess(['explain', '3'], { env })).toMatchObject({ code: 0, stderr: '' });
+  expect(readdirSync(home)).toEqual([]);
+});

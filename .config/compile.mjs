@@ -22,7 +22,7 @@ function load(id) {
   if (!/^\.\/(process|undici)\.cjs$/.test(id)) return requireHere(id);
   const filename = join(dist, id);
   // The name stands in the code, as the path of this machine must not.
-  const script = new Script(Module.wrap(readFileSync(filename, 'utf8')), { filename: id });
+  const script = new Script(Module.wrap(readFileSync(filename, 'latin1')), { filename: id });
   scripts.set(filename, script);
   const loaded = { exports: {} };
   script.runInThisContext()(loaded.exports, load, loaded, filename, dist);

@@ -13,7 +13,8 @@ export const compiledCodeOf = (path: string): string => `${path}.${versions.v8}-
 export function loadCompiled(id: string): unknown {
   const path = `${import.meta.dirname}/${id.replace('./', '')}`;
   if (!id.startsWith('./') || !existsSync(compiledCodeOf(path))) return undefined;
-  const script = new Script(Module.wrap(readFileSync(path, 'utf8')), {
+  // Outside of comments the build writes ASCII alone, which is twice as fast to read as UTF-8.
+  const script = new Script(Module.wrap(readFileSync(path, 'latin1')), {
     filename: path,
     cachedData: readFileSync(compiledCodeOf(path)),
   });

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import module from 'node:module';
+import { Module } from 'node:module';
 import { version as undici } from 'undici/package.json';
 import { version } from '../package.json';
 import { loadCompiled } from './compiled-code.ts';
@@ -29,7 +29,7 @@ async function loadProgram(): Promise<Pick<typeof import('./process.ts'), 'runPr
  * the program itself. Whoever can write there can change the program anyway; where nobody can, nothing is kept.
  */
 function keepCompiledCode(): void {
-  const { enableCompileCache } = module as { enableCompileCache?(folder: string): unknown };
+  const { enableCompileCache } = Module as { enableCompileCache?(folder: string): unknown };
   enableCompileCache?.(`${import.meta.dirname}/.cache`);
 }
 

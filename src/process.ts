@@ -1,5 +1,6 @@
 import { runCli } from './cli/run.ts';
 import type { Context, Sink } from './context.ts';
+import { type Output, openOutput } from './plain-output.ts';
 import { exitCodeOf, signalExits } from './problems/exit-codes.ts';
 import { program } from './program.ts';
 import { hasColors, hasUnicode } from './render/theme.ts';
@@ -12,7 +13,7 @@ const bugCode = exitCodeOf('bug');
 const signals = Object.entries(signalExits).map(([signal, name]) => [signal, exitCodeOf(name)] as const);
 
 /** The process as a context; the program's answer as the process's end. Nothing below the entry touches `process`. */
-export async function runProcess(): Promise<void> {
+export async function runProcess(open = openOutput): Promise<void> {
   const interrupt = new AbortController();
   let isOver = false;
   for (const [name, code] of signals) {
@@ -26,19 +27,23 @@ export async function runProcess(): Promise<void> {
   const secrets = createSecrets();
   const argv = process.argv.slice(2);
   let lost: Error | undefined;
-  const stdout = sinkOf(process.stdout, {
+  const out = open(1, () => process.stdout);
+  const err = open(2, () => process.stderr);
+  const stdout = sinkOf(out, {
     onLost: (error) => {
       lost = error;
     },
   });
-  const stderr = sinkOf(process.stderr, { filter: secrets.scrub });
+  const stderr = sinkOf(err, { filter: secrets.scrub });
   const context: Context = {
     get stdin() {
       return process.stdin;
     },
     stdout,
     stderr,
-    terminal: process.stderr,
+    get terminal() {
+      return process.stderr;
+    },
     env: process.env,
     clock: systemClock,
     random: Math.random,
@@ -57,11 +62,11 @@ export async function runProcess(): Promise<void> {
       : await runCli(argv, program, context, [crash]);
   isOver = true;
   // Whatever still hangs (a connection being made, a timer) must not hold the process after its last word.
-  process.stdout.write('', (error?: NodeJS.ErrnoException | null) => {
+  out.write('', (error?: NodeJS.ErrnoException | null) => {
     // Told here before the stream says it by itself.
     if (error && error.code !== 'EPIPE') lost ??= error;
     if (lost) stderr.write(`runctl: what was asked for could not be written: ${lost.message}\n`);
-    process.stderr.write('', () => end(lost && code === 0 ? bugCode : code));
+    err.write('', () => end(lost && code === 0 ? bugCode : code));
   });
 }
 
@@ -87,7 +92,7 @@ interface SinkOptions {
   onLost?(error: Error): void;
 }
 
-function sinkOf(stream: NodeJS.WriteStream, { filter = (text) => text, onLost }: SinkOptions): Sink {
+function sinkOf(stream: Output, { filter = (text) => text, onLost }: SinkOptions): Sink {
   const closed = new AbortController();
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') onLost?.(error);

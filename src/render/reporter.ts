@@ -30,9 +30,9 @@ export async function createFollowReporter(
   follow: BoardOptions,
   context: Context,
 ): Promise<Reporter> {
-  const { stderr, terminal, env, reporter } = context;
+  const { stderr, env, reporter } = context;
   // A terminal of no columns makes a spinner write megabytes.
-  const hasBoard = stderr.isTTY && terminal.columns > 0 && env.TERM !== 'dumb';
+  const hasBoard = stderr.isTTY && context.terminal.columns > 0 && env.TERM !== 'dumb';
   if (quiet || events || !hasBoard) return reporter;
   const { createBoard } = await import('./board.ts');
   return createBoard(follow, context);

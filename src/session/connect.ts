@@ -75,7 +75,7 @@ export async function connect(
     scrub: secrets.scrub,
   });
   const journal = journalOf(context, journalNeed);
-  const account = accountOf(apiKey);
+  const account = () => accountOf(apiKey);
   return {
     context,
     settings,

@@ -7,12 +7,12 @@ export function withNotFoundTracking(
   service: Service,
   journal: Pick<Journal, 'markNotFound'>,
   baseUrl: string,
-  account: string,
+  account: () => string,
 ): Service {
   const remember =
     (run: Run) =>
     <T>(answer: Answer<T>): Answer<T> => {
-      if (answer.kind === 'fault' && answer.fault.kind === 'not_found') journal.markNotFound(baseUrl, run, account);
+      if (answer.kind === 'fault' && answer.fault.kind === 'not_found') journal.markNotFound(baseUrl, run, account());
       return answer;
     };
   return {

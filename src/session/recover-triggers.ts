@@ -42,7 +42,8 @@ async function recoverTrigger(
   { dryRun, forget, maxAgeMs = defaults.recoverMaxAgeMs, giveUpAfterMs }: RecoverFlags,
   session: Session,
 ): Promise<Recovery> {
-  const { journal, baseUrl, account } = session;
+  const { journal, baseUrl } = session;
+  const account = session.account();
   const { target, idempotencyKey, userProvided, body, ageMs } = trigger;
   const { signal } = session.context;
   const identity: TriggerIdentity = { baseUrl, account, target, idempotencyKey, userProvided };

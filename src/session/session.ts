@@ -17,8 +17,8 @@ export interface Session {
   context: Context;
   settings: Settings;
   baseUrl: string;
-  /** Distinguishes the API key in force from others without holding it. */
-  account: string;
+  /** Distinguishes the API key in force from others without holding it. To work it out takes a tenth of a `status`. */
+  account(): string;
   service: Service;
   journal: Journal;
   processes: Processes;

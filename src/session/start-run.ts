@@ -86,7 +86,7 @@ export async function startRun(request: StartRequest, flags: StartFlags, session
 /** Each try has a new idempotency key, since a service may replay a stored refusal for an old one; a given one is kept. */
 function identityOf(target: Target, { idempotencyKey }: StartFlags, { baseUrl, account }: Session): TriggerIdentity {
   const userProvided = idempotencyKey !== undefined;
-  return { baseUrl, account, target, idempotencyKey: idempotencyKey ?? crypto.randomUUID(), userProvided };
+  return { baseUrl, account: account(), target, idempotencyKey: idempotencyKey ?? crypto.randomUUID(), userProvided };
 }
 
 /** A refusal after which `--if-active` says what to do, or the wait for the slot continues. */

@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '../..');
 test.each(['process.cjs', 'undici.cjs'])('V8 takes the code that the build has compiled of %s', (name) => {
   const path = join(root, 'dist', name);
   const cachedData = readFileSync(compiledCodeOf(path));
-  const script = new Script(Module.wrap(readFileSync(path, 'utf8')), { cachedData });
+  const script = new Script(Module.wrap(readFileSync(path, 'latin1')), { cachedData });
   expect(script.cachedDataRejected).toBe(false);
 });
 

@@ -28,7 +28,7 @@ export function createSession(
     context,
     settings,
     baseUrl,
-    account,
+    account: () => account,
     service,
     journal: openJournal({ folder: undefined, nowMs: clock.nowMs, onTrouble() {} }),
     processes: { own: 'host 1 1', stateOf: () => 'ended' },

@@ -1,5 +1,5 @@
 // Builds dist/: the program as CommonJS, which starts 4 ms sooner on Node 20 than ES modules. Nothing is minified, so that
-// a stack trace names a line that can be read.
+// a stack trace names a line that can be read. `node .config/build.mjs [folder]` builds into another folder.
 import { spawnSync } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -9,7 +9,7 @@ import { collectLicences } from './licences.mjs';
 import { slimUndici } from './slim-undici.mjs';
 
 const root = join(import.meta.dirname, '../');
-const outdir = `${root}dist`;
+const outdir = process.argv[2] ?? `${root}dist`;
 
 /** To read a file takes time, so `--version` reads only the first of these, and a package is read where it is used. */
 const entryPoints = { main: 'src/main.ts', process: 'src/process.ts', undici: 'undici', conf: 'conf', ora: 'ora' };
@@ -46,6 +46,15 @@ new Function('module', 'require', outputFiles[0].text)(manual, createRequire(imp
 await writeFile(`${outdir}/runctl.1`, manual.exports.manualPage());
 
 // The compiled code, from a few commands against the emulator. Their output is of no interest.
-const commands = ['emulator', '--quiet', '--speed', '1000', '--', process.execPath, `${root}.config/compile.mjs`];
-const { status, stderr } = spawnSync(process.execPath, [`${root}bin/runctl.js`, ...commands], { encoding: 'utf8' });
+const commands = [
+  'emulator',
+  '--quiet',
+  '--speed',
+  '1000',
+  '--',
+  process.execPath,
+  `${root}.config/compile.mjs`,
+  outdir,
+];
+const { status, stderr } = spawnSync(process.execPath, [`${outdir}/main.cjs`, ...commands], { encoding: 'utf8' });
 if (status !== 0) throw new Error(`the code could not be compiled: ${stderr}`);

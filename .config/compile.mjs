@@ -1,11 +1,11 @@
 // Leaves in dist/ the code that V8 compiles while the usual commands run: V8 compiles a function when it is first called.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire, Module } from 'node:module';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import v8 from 'node:v8';
 import { Script } from 'node:vm';
 
-const dist = join(import.meta.dirname, '../dist');
+const dist = resolve(process.argv[2]);
 const requireHere = createRequire(`${dist}/main.cjs`);
 const commands = [
   ['trigger', 'warm'],

@@ -19,10 +19,14 @@ export function parseApiKey(text: string): Parsed {
 function flawOfApiKey(apiKey: string): string | undefined {
   if (apiKey === '') return 'is empty';
   if (/[\r\n]/.test(apiKey)) return 'holds a line break';
-  if (/\p{Cc}/u.test(apiKey)) return 'holds a control character';
-  if (/[^\0-\u00ff]/.test(apiKey)) return 'holds a character that no header can carry';
-  if (apiKey !== apiKey.trim()) return 'begins or ends with a blank';
+  if (/[^\x21-\x7e]/.test(apiKey)) return 'holds a blank or another character that is not visible ASCII';
   return undefined;
+}
+
+/** A command of one line. */
+export function parseApiKeyCommand(text: string): Parsed {
+  if (text.trim() === '') return { flaw: 'is empty' };
+  return /\p{Cc}/u.test(text) ? { flaw: 'holds a line break or another control character' } : { value: text };
 }
 
 /** A base URL without the slash at its end and without `/v0`, which every path of the service begins with. A path prefix is kept. */

@@ -43,8 +43,8 @@ async function recoverTrigger(
   session: Session,
 ): Promise<Recovery> {
   const { journal, baseUrl } = session;
-  const account = session.account();
   const { target, idempotencyKey, userProvided, body, ageMs } = trigger;
+  const account = await session.account(idempotencyKey);
   const { signal } = session.context;
   const identity: TriggerIdentity = { baseUrl, account, target, idempotencyKey, userProvided };
   const close = (type: 'superseded' | 'forgotten'): Recovery => {

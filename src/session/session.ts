@@ -3,7 +3,7 @@ import { type Context, endedBy } from '../context.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Processes } from '../journal/processes.ts';
 import type { OutputOptions } from '../render/output.ts';
-import { createFollowReporter } from '../render/reporter.ts';
+import { contextWithBoard } from '../render/reporter.ts';
 import type { Reporter } from '../runs/events.ts';
 import type { RateLimiter } from '../runs/rate-limiter.ts';
 import type { Target } from '../runs/run.ts';
@@ -51,7 +51,8 @@ export interface Session {
 /** The session with a reporter for this many runs, which has to be stopped. */
 export async function withReporter(session: Session, flags: OutputOptions, runs: number): Promise<Session> {
   const { context, history } = session;
-  return { ...session, runs, reporter: await createFollowReporter(flags, { runs, history }, context) };
+  const followed = await contextWithBoard(flags, { runs, history }, context);
+  return { ...session, runs, context: followed, reporter: followed.reporter };
 }
 
 /** The session, which this signal ends, too. */

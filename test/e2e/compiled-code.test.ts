@@ -17,6 +17,15 @@ test.each(['process.cjs', 'undici.cjs'])('V8 takes the code that the build has c
   expect(script.cachedDataRejected).toBe(false);
 });
 
+test('a command that sends nothing loads neither sockets nor what starts processes', () => {
+  const print = join(temporaryFolder(), 'print.cjs');
+  writeFileSync(print, `process.on('exit', () => require('fs').writeSync(2, process.moduleLoadList.join('\\n')))`);
+  const argv = ['--require', print, join(root, 'bin/runctl.js'), 'explain', '3'];
+  const { stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8', env: {} });
+  const loaded = stderr.split('\n').filter((name) => /^NativeModule (net|child_process|stream|crypto)$/.test(name));
+  expect([loaded, stderr.includes('NativeModule fs')]).toEqual([[], true]);
+});
+
 test('compiled code that V8 refuses, or that is not there, changes nothing', () => {
   const copy = temporaryFolder();
   for (const part of ['bin', 'dist']) cpSync(join(root, part), join(copy, part), { recursive: true });

@@ -4,7 +4,7 @@ import type { Execution } from '../runs/service.ts';
 import { fold, isUnresolved, type JournalRun, learn, reportedOf, type State } from './fold.ts';
 import { type LogOptions, openLog, type RecordFilter } from './log.ts';
 import { type JournalRecord, type NewRecord, pathOf, runIdOf, type TriggerKey, triggerIdOf } from './records.ts';
-import { createLineFilter, isInState, isMatch, needleOf, type RunFilter } from './run-filter.ts';
+import { createLineFilter, isMatch, needleOf, type RunFilter } from './run-filter.ts';
 import { createUnresolvedLines, type UnresolvedTrigger, unresolvedOf } from './unresolved.ts';
 
 export type { JournalRun } from './fold.ts';
@@ -114,7 +114,7 @@ export function openJournal(options: LogOptions): Journal {
         const id = JSON.stringify([run.baseUrl, run.executionId ?? [run.target, run.idempotencyKey]]);
         if (yielded.has(id)) continue;
         yielded.add(id);
-        if (isInState(run, filter)) yield run;
+        yield run;
       }
     }
   }

@@ -1,6 +1,7 @@
 import type { Clock } from '../runs/clock.ts';
 import { formatAge, formatAgo } from '../runs/duration.ts';
 import type { RunEvent } from '../runs/events.ts';
+import { reasonOf } from '../runs/fault.ts';
 import { nameOf, type Run } from '../runs/run.ts';
 import { isLongerThanUsual, usualDurationMs } from '../watching/poll-samples.ts';
 import { cleanLine } from './sanitize.ts';
@@ -27,7 +28,7 @@ type Failure = Extract<RunEvent, { event: 'attempt_failed'; run: Run }> & { atMs
 
 export function createRunLine(run: Run, durationsMs: readonly number[], clock: Clock, theme: Theme): RunLine {
   const usualMs = usualDurationMs(durationsMs);
-  let status = 'asking';
+  let status = 'polling';
   let startedAtMs = clock.nowMs();
   let failure: Failure | undefined;
 
@@ -35,7 +36,7 @@ export function createRunLine(run: Run, durationsMs: readonly number[], clock: C
   const noteOf = ({ fault, execution, ageMs = 0, atMs }: Failure) => {
     // The status itself stands before it.
     const known = execution ? `confirmed ${formatAgo(ageMs + clock.elapsedMs() - atMs)}` : 'not confirmed yet';
-    return `${theme.symbols.warn} ${known}: ${cleanLine(fault.message)}`;
+    return `${theme.symbols.warn} ${known}: ${cleanLine(reasonOf(fault))}`;
   };
   const usual = () => {
     if (usualMs === undefined) return '';

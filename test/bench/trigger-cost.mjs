@@ -101,7 +101,7 @@ function answers(full) {
     'list, no journal yet': () => runctl(['list'], join(folder, 'none')),
     list: () => runctl(['list'], full),
     'list --automation job-7 --json': () => runctl(['list', '--automation', 'job-7', '--json'], full),
-    'list --state FAILED (none)': () => runctl(['list', '--state', 'FAILED'], full),
+    'list --status FAILED (none)': () => runctl(['list', '--status', 'FAILED'], full),
     'list --limit 1000000 --json': () => runctl(['list', '--limit', '1000000', '--json'], full),
     'recover --dry-run': () => runctl(['recover', '--dry-run'], full),
     'watch --all (all have ended)': () => runctl(['watch', '--all'], full),

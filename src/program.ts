@@ -2,6 +2,7 @@ import { version } from '../package.json';
 import type { CommandDefinition } from './cli/define-command.ts';
 import { helpCommand } from './cli/help.ts';
 import { agent } from './commands/agent.ts';
+import { check } from './commands/check.ts';
 import { completion } from './commands/completion.ts';
 import { config } from './commands/config.ts';
 import { demo } from './commands/demo.ts';
@@ -10,6 +11,7 @@ import { explain } from './commands/explain.ts';
 import { list } from './commands/list.ts';
 import { recover } from './commands/recover.ts';
 import { result } from './commands/result.ts';
+import { stats } from './commands/stats.ts';
 import { status } from './commands/status.ts';
 import { trigger } from './commands/trigger.ts';
 import { watch } from './commands/watch.ts';
@@ -30,7 +32,7 @@ export const program: CommandDefinition = {
   ],
   commands: [
     ...under('Start and follow:', [trigger, status, result, watch]),
-    ...under('Look back:', [list, recover]),
+    ...under('Look back:', [list, recover, stats, check]),
     ...under('Set up:', [config, completion]),
     ...under('Try and learn:', [emulator, demo, explain, helpCommand]),
     ...under('Discontinued:', [agent]),

@@ -62,18 +62,11 @@ export interface LineFilter {
 /** The lines of the journal. What cannot be read is handed to `onError` and passed over; what is not there is no error. */
 export function* readLines(folder: string, filter: LineFilter, onError: (error: unknown) => void): Generator<string> {
   const { needle = '', oldestFirst = false, since = '' } = filter;
-  const attempt = <T>(action: () => T): T | undefined => {
-    try {
-      return action();
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') onError(error);
-      return undefined;
-    }
-  };
+  const attempt = passingOver(onError);
   const files = attempt(() => filesIn(folder)) ?? [];
   for (const { path } of oldestFirst ? files.reverse() : files) {
     const found = attempt(() => {
-      const bytes = withFile(path, reading, readAll);
+      const bytes = withFile(path, reading, (fd) => readAll(fd));
       return { lines: linesWith(needle, bytes), begunAt: timeOf(bytes) };
     });
     if (!found) continue;
@@ -81,6 +74,44 @@ export function* readLines(folder: string, filter: LineFilter, onError: (error: 
     if (found.begunAt < since) return;
   }
 }
+
+/**
+ * The files that hold what was written since a time, ISO 8601, the oldest first. Each is overwritten when the next one is
+ * asked for: to have memory for every one would take longer than to read it.
+ */
+export function* readFiles(folder: string, since: string, onError: (error: unknown) => void): Generator<Buffer> {
+  const attempt = passingOver(onError);
+  const files = attempt(() => filesIn(folder)) ?? [];
+  const head = Buffer.alloc(64);
+  const isOld = ({ path }: { path: string }) => {
+    const begunAt = attempt(() => withFile(path, reading, (fd) => timeOf(readAll(fd, head))));
+    return begunAt !== undefined && begunAt < since;
+  };
+  const oldest = files.findIndex(isOld);
+  let buffer = Buffer.alloc(0);
+  for (const { path } of files.slice(0, oldest === -1 ? files.length : oldest + 1).reverse()) {
+    const bytes = attempt(() =>
+      withFile(path, reading, (fd) => {
+        const { size } = fs.fstatSync(fd);
+        if (buffer.length < size) buffer = Buffer.allocUnsafe(2 * size);
+        return readAll(fd, buffer);
+      }),
+    );
+    if (bytes) yield bytes;
+  }
+}
+
+/** Hands errors to `onError`, but for that of a file which is not there. */
+const passingOver =
+  (onError: (error: unknown) => void) =>
+  <T>(action: () => T): T | undefined => {
+    try {
+      return action();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') onError(error);
+      return undefined;
+    }
+  };
 
 /** Searching the raw bytes is ten times as fast as taking them apart. */
 function linesWith(needle: string, bytes: Buffer): string[] {
@@ -101,9 +132,8 @@ function timeOf(lines: Buffer): string {
   return /^\n*\{"schema":1,"at":"([^"]+)"/.exec(lines.toString('latin1', 0, 64))?.[1] ?? '~';
 }
 
-/** What the file holds by now; devices and pipes hold nothing. */
-function readAll(fd: number): Buffer {
-  const bytes = Buffer.allocUnsafe(fs.fstatSync(fd).size);
+/** What the file holds by now, as far as there is room for it; devices and pipes hold nothing. */
+function readAll(fd: number, bytes = Buffer.allocUnsafe(fs.fstatSync(fd).size)): Buffer {
   return bytes.subarray(0, fs.readSync(fd, bytes));
 }
 

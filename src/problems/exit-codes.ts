@@ -138,6 +138,14 @@ const table = [
     advice: 'The message says why, and names the run. `runctl watch` follows it again.',
   },
   {
+    code: 15,
+    name: 'overdue',
+    meaning: '`check`: no run completed within the time',
+    started: 'no',
+    repeat: 'yes',
+    advice: 'Read what became of the last runs with `runctl list`, and trigger one if that is still useful.',
+  },
+  {
     code: 16,
     name: 'still_running',
     meaning: '`--exit-status` of an unfinished run',

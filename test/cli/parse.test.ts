@@ -82,6 +82,26 @@ const table: Row[] = [
     {},
     { limit: 5, automation: 'nightly', state: 'FAILED', allAddresses: true, json: true, quiet: true },
   ],
+  [
+    'stats nightly --since 7d --prometheus -q',
+    'stats',
+    { automations: ['nightly'] },
+    { sinceMs: 604_800_000, prometheus: true, quiet: true },
+  ],
+  [`stats --json ${settings}`, 'stats', { automations: [] }, { json: true, ...ofSettings }],
+  ['stats --field runctl.stats.credits', 'stats', { automations: [] }, { field: ['runctl.stats.credits'] }],
+  [
+    `check nightly weekly --within 26h --json ${settings}`,
+    'check',
+    { automations: ['nightly', 'weekly'] },
+    { withinMs: 93_600_000, json: true, ...ofSettings },
+  ],
+  [
+    'check nightly --within 1h -q --field status',
+    'check',
+    { automations: ['nightly'] },
+    { withinMs: 3_600_000, quiet: true, field: ['status'] },
+  ],
   [`list --field status ${settings}`, 'list', {}, { field: ['status'], ...ofSettings }],
   [
     'recover --dry-run --max-age 20h --forget --give-up-after 1m --json -q',

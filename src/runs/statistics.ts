@@ -1,0 +1,116 @@
+import { finalStatusOf, isCompleted, isFinal, runLimitMs, type Target } from './run.ts';
+
+/** A run as a journal knows it. Times are milliseconds since 1970, and null where they are unknown. */
+export interface RecordedRun {
+  baseUrl: string;
+  target: Target;
+  /** Null where the service no longer knows the run. */
+  status: string | null;
+  startedMs: number | null;
+  endedMs: number | null;
+  credits: number | null;
+  /** When it was first recorded. */
+  atMs: number;
+}
+
+/** How the runs of one target went. */
+export interface Statistics {
+  baseUrl: string;
+  target: Target;
+  /** The runs that are known to have finished. */
+  finished: number;
+  /** How many of them had each final status. */
+  statuses: Record<string, number>;
+  /** The share of the finished runs that COMPLETED, from 0 to 1; null where none finished. */
+  completedShare: number | null;
+  /** Of the runs that COMPLETED; null where none did, or no duration is known. */
+  medianMs: number | null;
+  p95Ms: number | null;
+  /** The known credits of the finished runs; null where none are known. */
+  credits: number | null;
+  creditsPerDay: number | null;
+  /** Finished runs whose credits are unknown. */
+  withoutCredits: number;
+  running: number;
+  /** Runs that must have finished, but whose end this machine never saw. */
+  unseen: number;
+  /** Milliseconds since 1970. */
+  lastCompletedMs: number | null;
+  /** The last finished runs, oldest first. */
+  latest: { status: string; durationMs: number | null }[];
+}
+
+export interface Period {
+  sinceMs: number;
+  nowMs: number;
+}
+
+const dayMs = 86_400_000;
+const mostLatest = 10;
+
+/** The statistics of each target that has a run in the period, in the order in which `runs` name them. */
+export function statisticsOf(runs: Iterable<RecordedRun>, { sinceMs, nowMs }: Period): Statistics[] {
+  const byTarget = new Map<string, RecordedRun[]>();
+  for (const run of runs) {
+    if (endMsOf(run) < sinceMs) continue;
+    const key = JSON.stringify([run.baseUrl, run.target]);
+    const known = byTarget.get(key);
+    if (known) known.push(run);
+    else byTarget.set(key, [run]);
+  }
+  return [...byTarget.values()].map((each) => statisticsOfTarget(each, nowMs));
+}
+
+function statisticsOfTarget(runs: RecordedRun[], nowMs: number): Statistics {
+  const [{ baseUrl, target }] = runs as [RecordedRun];
+  const finished = runs.filter(hasFinished).sort((one, other) => endMsOf(one) - endMsOf(other));
+  const completed = finished.filter(({ status }) => isCompleted(status));
+  const durationsMs = ascending(completed.map(durationMsOf));
+  const credits = ascending(finished.map((run) => run.credits));
+  const sum = credits.length > 0 ? credits.reduce((total, each) => total + each, 0) : null;
+  const others = runs.filter((run) => !hasFinished(run));
+  const unseen = others.filter(({ status, atMs }) => status === null || nowMs - atMs > runLimitMs).length;
+  // A journal that is younger than the period says nothing about the days before it.
+  const firstMs = runs.reduce((earliestMs, { atMs }) => Math.min(earliestMs, atMs), nowMs - dayMs);
+  return {
+    baseUrl,
+    target,
+    finished: finished.length,
+    statuses: countsOf(finished.map(({ status }) => finalStatusOf(status) ?? status)),
+    completedShare: finished.length > 0 ? completed.length / finished.length : null,
+    medianMs: quantileOf(durationsMs, 0.5),
+    p95Ms: quantileOf(durationsMs, 0.95),
+    credits: sum,
+    creditsPerDay: sum === null ? null : (sum * dayMs) / (nowMs - firstMs),
+    withoutCredits: finished.length - credits.length,
+    running: others.length - unseen,
+    unseen,
+    lastCompletedMs: completed.at(-1)?.endedMs ?? null,
+    latest: finished.slice(-mostLatest).map((run) => ({ status: run.status, durationMs: durationMsOf(run) })),
+  };
+}
+
+const hasFinished = (run: RecordedRun): run is RecordedRun & { status: string } =>
+  run.status !== null && isFinal(run.target, run.status);
+
+/** When a run finished, or was last known to be unfinished. */
+const endMsOf = ({ endedMs, startedMs, atMs }: RecordedRun): number => endedMs ?? startedMs ?? atMs;
+
+function durationMsOf({ startedMs, endedMs }: RecordedRun): number | null {
+  const tookMs = (endedMs ?? Number.NaN) - (startedMs ?? Number.NaN);
+  return tookMs >= 0 ? tookMs : null;
+}
+
+/** The numbers that are known. */
+const ascending = (values: (number | null)[]) => Float64Array.from(values.filter((each) => each !== null)).sort();
+
+/** The smallest of the numbers that so large a share of them does not exceed; null where there are none. */
+function quantileOf(sorted: Float64Array, share: number): number | null {
+  return sorted[Math.ceil(share * sorted.length) - 1] ?? null;
+}
+
+function countsOf(words: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
+  return counts;
+}

@@ -1,5 +1,5 @@
 import type { Clock } from './runs/clock.ts';
-import type { Reporter } from './runs/events.ts';
+import type { Reporter, WarningEvent } from './runs/events.ts';
 import type { Secrets } from './secrets.ts';
 
 /** The environment variables. */
@@ -30,6 +30,10 @@ export interface Context {
   secrets: Secrets;
   /** Sees everything that happens while the command runs. */
   reporter: Reporter;
+  /** The command that runs, `config list`, say; null before the command line is read. */
+  command: string | null;
+  /** The warnings of this command line so far, for its documents. */
+  warnings: WarningEvent[];
   /** Aborts on the first SIGINT, SIGTERM or SIGHUP; the reason is the signal's name. */
   signal: AbortSignal;
   /** The flags of this command line that a command to type next needs too, to mean the same service: ` --profile staging`. */

@@ -2,6 +2,7 @@ import { writeSync } from 'node:fs';
 import module from 'node:module';
 import { version as undici } from 'undici/package.json';
 import { version } from '../package.json';
+import { isPrivateCache } from './compile-cache.ts';
 
 const argv = process.argv.slice(2);
 const [first, ...rest] = argv;
@@ -11,19 +12,28 @@ if ((first === '--version' || first === '-V') && rest.length === 0) {
   answer(`${version}\n`);
 } else if (first === '--version' && rest.join() === '--json') {
   const platform = `${process.platform}-${process.arch}`;
-  answer(`${JSON.stringify({ runctl: version, node: process.versions.node, platform, undici })}\n`);
+  const versions = { runctl: version, node: process.versions.node, platform, undici };
+  const facts = {
+    schema: 1,
+    command: 'version',
+    exitCode: 0,
+    outcome: 'ok',
+    next: null,
+    warnings: [],
+    version: versions,
+  };
+  answer(`${JSON.stringify({ runctl: facts })}\n`);
 } else {
   keepCompiledCode();
   void import('./process.ts').then(({ runProcess }) => runProcess());
 }
 
-/**
- * Node 22.8 and newer keep the code that they compile of the program, beside the program itself: whoever can write there can
- * change the program anyway. Where the folder cannot be written, nothing is kept.
- */
+/** Node 22.8 and newer keep the code that they compile of the program, beside the program itself, if nobody else can write there. */
 function keepCompiledCode(): void {
   const { enableCompileCache } = module as { enableCompileCache?(folder: string): unknown };
-  enableCompileCache?.(`${import.meta.dirname}/.cache`);
+  const program = import.meta.dirname;
+  const cache = `${program}/.cache`;
+  if (enableCompileCache && isPrivateCache(program, cache, process.umask())) enableCompileCache(cache);
 }
 
 /** Writes without process.stdout, which takes longer to load than all the rest. */

@@ -8,7 +8,7 @@ import { silentReporter } from './runs/events.ts';
 import { onAbort } from './runs/on-abort.ts';
 import { createSecrets } from './secrets.ts';
 
-const bugCode = exitCodeOf('bug');
+const bugCode = exitCodeOf('internal_error');
 const signals = Object.entries(signalExits).map(([signal, name]) => [signal, exitCodeOf(name)] as const);
 
 /** The process as a context; the program's answer as the process's end. Nothing below the entry touches `process`. */
@@ -45,6 +45,8 @@ export async function runProcess(): Promise<void> {
     secrets,
     // A command line has a reporter of its own.
     reporter: silentReporter,
+    command: null,
+    warnings: [],
     signal: interrupt.signal,
     unicode: hasUnicode(process.env),
   };

@@ -34,7 +34,8 @@ test.each([['--version'], ['-V']])('`runctl %s` is answered without loading the 
 
 test('`runctl --version --json` names the versions that a report of a fault needs', async () => {
   await load(['--version', '--json']);
-  expect(JSON.parse(written.join(''))).toEqual({
+  const { runctl } = JSON.parse(written.join(''));
+  expect(runctl.version).toEqual({
     runctl: version,
     node: process.versions.node,
     platform: `${process.platform}-${process.arch}`,

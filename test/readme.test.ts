@@ -38,8 +38,8 @@ const sections: Record<string, () => string> = {
     ),
   'exit-codes': () =>
     table(
-      ['code', 'name', 'meaning', 'was a run started by this command?', 'safe to repeat?'],
-      exitCodes.map(({ code, name, meaning, started, repeat }) => [String(code), name, meaning, started, repeat]),
+      ['code', 'outcome', 'meaning'],
+      exitCodes.map(({ code, name, meaning }) => [String(code), name, meaning]),
     ),
 };
 

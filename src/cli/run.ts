@@ -3,9 +3,10 @@ import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveSettings } from '../config/settings.ts';
 import { type Context, variantOf } from '../context.ts';
 import { exitCodeOfAll, signalOfExitCode } from '../problems/exit-codes.ts';
-import { Problem } from '../problems/problem.ts';
-import { shellWord } from '../problems/quote.ts';
+import { Problem, usageProblem } from '../problems/problem.ts';
+import { quote, shellWord } from '../problems/quote.ts';
 import { type CommandResult, printResult } from '../render/command-result.ts';
+import { documentOf, fieldsOf, type TriggerFacts } from '../render/document.ts';
 import type { OutputOptions } from '../render/output.ts';
 import { createReporter, type ReporterOptions } from '../render/reporter.ts';
 import { loadColors } from '../render/theme.ts';
@@ -28,15 +29,18 @@ export async function runCli(
   // The command line may be what is wrong, so it is searched for the flags that matter then.
   const typed = argsBeforeDashDash(argv);
   const typedOutput = { json: typed.includes('--json'), events: typed.includes('--events') };
-  let own = variantOf(context, { reporter: createReporter(typedOutput, context) });
+  const name = typed.find((word) => program.commands?.some((command) => command.name === word)) ?? null;
+  let own = variantOf(context, { command: name, warnings: [] });
+  own = variantOf(own, { reporter: createReporter(typedOutput, own) });
   try {
     const parsed = parse(argv, program, context.stdout);
     if (!parsed && argv.length > 0) return 0;
     await loadColors(context.stdout, context.stderr);
     if (!parsed) return end(await welcome(context), {}, own);
     const output: ReporterOptions = parsed.options;
-    own = variantOf(context, { connectionFlags: connectionFlags(parsed.options) });
+    own = variantOf(own, { command: parsed.name, connectionFlags: connectionFlags(parsed.options) });
     own = variantOf(own, { reporter: createReporter(output, own) });
+    checkFields(output.field, parsed.name);
     const running = parsed.command.run?.(parsed.arguments, parsed.options, own) ?? 0;
     return end(await Promise.race([running, ...crash]), output, own);
   } catch (error) {
@@ -59,9 +63,33 @@ function end(result: CommandResult | number, output: OutputOptions, context: Con
 /** Ends a command that threw. Anything but a `Problem` is a fault of our own. */
 function fail(error: unknown, output: OutputOptions, context: Context): number {
   const problem = error instanceof Problem ? error : ownFault(error);
-  const document = { problem: problem.toJSON() };
+  const document = documentOf({ problem, trigger: triggerOf(problem, context) }, context);
   const result = { exitNames: [problem.facts.name], documents: [document], problems: [{ problem }] };
   return end(result, output, context, document);
+}
+
+/** A script would read an empty value for ever. */
+function checkFields(paths: readonly string[] = [], command: string): void {
+  const known = fieldsOf(command);
+  const odd = paths.find((path) => !known.includes(path.replace(/\..*/s, '')));
+  if (odd === undefined) return;
+  const [name = ''] = odd.split('.');
+  const alike = known.find((field) => field.toLowerCase().startsWith(name.toLowerCase().slice(0, 3)));
+  const where = ['runctl', 'problem', 'outcome', 'exitCode', 'next', 'trigger', 'warnings', 'durationMs'].includes(name)
+    ? `runctl.${odd}`
+    : alike;
+  throw usageProblem(
+    `a document of runctl ${command} has no field ${quote(name)}`,
+    where ? `did you mean \`--field ${where}\`?` : `it has ${known.join(', ')}`,
+  );
+}
+
+/** What a command that triggers says where nothing of one trigger is known. */
+function triggerOf({ facts }: Problem, { command }: Context): TriggerFacts | undefined {
+  if (!command || !/^(agent )?trigger$|^recover$/.test(command)) return undefined;
+  const isUnknown = facts.started === 'unknown';
+  const how = isUnknown ? 'unknown' : 'not_started';
+  return { how, started: facts.started, idempotencyKey: null, safeToRepeat: !isUnknown, reruns: [] };
 }
 
 /** `runctl` alone: after the help, where to begin. */
@@ -75,9 +103,9 @@ function ownFault(error: unknown): Problem {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
   const place = stack?.split('\n')[1]?.trim() ?? 'somewhere';
   return new Problem({
-    name: 'bug',
+    name: 'internal_error',
     message: `a fault of runctl ${version} itself: ${message} (${place})`,
-    hint: 'please report it; a trigger that it cut short is settled by `runctl recover`',
+    hint: 'please report it; a trigger that it cut short is resolved by `runctl recover`',
     started: 'unknown',
     cause: error,
   });

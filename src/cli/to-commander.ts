@@ -5,6 +5,8 @@ import { addExamples, addReadOn, formatItem, helpCommand, helpOption, versionOpt
 
 /** The command of a command line, with the values that it is to be run with. */
 export interface ParsedCommand {
+  /** With the group that it is in: `config list`. */
+  name: string;
   command: CommandDefinition;
   arguments: Record<string, unknown>;
   options: Record<string, unknown>;
@@ -87,6 +89,7 @@ function refuseUnknown(group: Command): void {
 function valuesOf(typed: Command, command: CommandDefinition): ParsedCommand {
   const names = Object.keys(command.arguments ?? {});
   return {
+    name: typed.parent?.parent ? `${typed.parent.name()} ${typed.name()}` : typed.name(),
     command,
     arguments: Object.fromEntries(names.map((name, index) => [name, typed.processedArgs[index]])),
     options: typed.optsWithGlobals(),

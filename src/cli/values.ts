@@ -60,8 +60,11 @@ export function size(text: string): number {
 
 /** The paths of `--field`, in the order in which they are given. */
 export function fieldPath(text: string, earlier: string[] = []): string[] {
-  if (text.split('.').some((key) => key === '')) throw new InvalidArgumentError('give a path like summary.failedSteps');
-  return [...earlier, text];
+  const paths = text.split(',').map((path) => path.trim().replace(/^\./, ''));
+  if (paths.some((path) => path.split('.').includes(''))) {
+    throw new InvalidArgumentError('give a path like summary.failedSteps');
+  }
+  return [...earlier, ...paths];
 }
 
 /** Characters. */

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import type { CommandResult } from '../render/command-result.ts';
-import { identityOf } from '../render/document.ts';
+import { documentOf, type Told } from '../render/document.ts';
 import { cleanLine } from '../render/sanitize.ts';
 import { formatAge, formatDuration } from '../runs/duration.ts';
 import { type AutomationTarget, lastStatusOf } from '../runs/run.ts';
@@ -54,7 +54,7 @@ async function checkAutomations(names: string[], options: CheckOptions, context:
   const inTime = checks.filter(({ problem }) => !problem);
   return {
     exitNames: checks.map(({ problem }) => problem?.facts.name ?? 'ok'),
-    documents: checks.map(documentOfCheck),
+    documents: checks.map((each) => documentOf(toldOf(each), context)),
     plural: true,
     text: () => (options.quiet ? '' : inTime.map((each) => `${sentenceOf(each, nowMs)}\n`).join('')),
     problems: checks.flatMap(({ problem }) => (problem ? [{ problem }] : [])),
@@ -89,18 +89,13 @@ function overdueProblem({ automationName }: AutomationTarget, runs: LastRuns, { 
   return new Problem({ name: 'overdue', message: parts.filter(Boolean).join('; '), hint });
 }
 
-function documentOfCheck({ target, runs, problem }: Check) {
+function toldOf({ target, runs, problem }: Check): Told {
   const { completed, last } = runs;
+  const executionId = completed?.executionId;
   const check = {
     isOverdue: problem !== undefined,
     lastCompletedAt: completed ? new Date(endMsOf(completed)).toISOString() : null,
     lastStatus: last ? lastStatusOf(last) : null,
   };
-  const exitCode = problem?.exitCode ?? 0;
-  const outcome = problem?.facts.name ?? 'ok';
-  return {
-    executionId: completed?.executionId ?? null,
-    ...identityOf(target),
-    runctl: { schema: 1, command: 'check', exitCode, outcome, ...(problem && { problem: problem.toJSON() }), check },
-  };
+  return { target, run: executionId ? { target, executionId } : undefined, problem, report: { check } };
 }

@@ -19,10 +19,12 @@ import { changeConfig, requireConfigFile, storeInProfile, withProfile } from '..
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
+import { documentOf } from '../render/document.ts';
 import { fields } from '../render/fields.ts';
 import { printDocuments, printSentence, themeOf, wrapOptionsOf } from '../render/output.ts';
 import { cleanLine } from '../render/sanitize.ts';
 import type { Theme } from '../render/theme.ts';
+import type { JsonObject } from '../runs/json.ts';
 
 const profileOptions = { profile: option('--profile <name>', 'profile to read or write') };
 const json = flag('--json', 'print one JSON document');
@@ -100,7 +102,7 @@ export async function configGet(name: string, options: ConfigOptions, context: C
       `store it with \`runctl config set ${key}${key === 'apiKey' ? '' : ' <value>'}\``,
     );
   }
-  if (options.json) printDocuments([documentOf(setting)], options, context);
+  if (options.json) printDocuments([configDocument({ [key]: factsOf(setting) }, context)], options, context);
   else context.stdout.write(`${value}\n`);
   return 0;
 }
@@ -110,8 +112,8 @@ export async function configList(options: ConfigOptions, context: Context): Prom
   const { stdout } = context;
   const settings = Object.entries(maskSecrets(await resolveSettings(options, context)));
   if (options.json) {
-    const document = Object.fromEntries(settings.map(([name, setting]) => [name, documentOf(setting)]));
-    printDocuments([document], options, context);
+    const document = Object.fromEntries(settings.map(([name, setting]) => [name, factsOf(setting)]));
+    printDocuments([configDocument(document, context)], options, context);
     return 0;
   }
   const theme = themeOf(stdout, context);
@@ -125,7 +127,9 @@ export async function configList(options: ConfigOptions, context: Context): Prom
   return 0;
 }
 
-function documentOf({ value, source, problem }: Resolved) {
+const configDocument = (config: JsonObject, context: Context) => documentOf({ report: { config } }, context);
+
+function factsOf({ value, source, problem }: Resolved): JsonObject {
   return { value: value ?? null, source: source ?? null, ...(problem && { problem: problem.message }) };
 }
 
@@ -138,7 +142,7 @@ function lineOf({ value, source, problem }: Resolved, theme: Theme): string {
 /** `runctl config path`: the path of the config file, whether or not it exists. */
 export async function configPath(options: ConfigOptions, context: Context): Promise<number> {
   const path = requireConfigFile(context);
-  if (options.json) printDocuments([{ path }], options, context);
+  if (options.json) printDocuments([configDocument({ path }, context)], options, context);
   else context.stdout.write(`${path}\n`);
   return 0;
 }

@@ -4,9 +4,12 @@ import { whole } from '../cli/values.ts';
 import { requireBaseUrl, resolveSettings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import type { JournalRun } from '../journal/journal.ts';
+import { exitNameOfRun } from '../problems/exit-codes.ts';
+import { Problem } from '../problems/problem.ts';
 import type { CommandResult } from '../render/command-result.ts';
-import { identityOf } from '../render/document.ts';
+import { documentOf, type Told } from '../render/document.ts';
 import { defaults } from '../runs/defaults.ts';
+import { nameOf } from '../runs/run.ts';
 import { journalOf } from '../session/connect.ts';
 
 const options = {
@@ -49,7 +52,7 @@ async function listRuns(options: ListOptions, context: Context): Promise<Command
       if (runs.length >= limit) break;
     }
   }
-  const documents = runs.map(documentOfRecord);
+  const documents = runs.map((run) => documentOf(toldOf(run), context));
   if (runs.length > 0) {
     const { runTable } = await import('../render/run-table.ts');
     const { clock, stdout } = context;
@@ -63,7 +66,31 @@ async function listRuns(options: ListOptions, context: Context): Promise<Command
   return { documents, plural: true, note: options.quiet ? undefined : note };
 }
 
-function documentOfRecord({ target, ...run }: JournalRun) {
-  const { executionId, status, startedAt, completedAt, creditsCharged, idempotencyKey } = run;
-  return { executionId, ...identityOf(target), status, startedAt, completedAt, creditsCharged, idempotencyKey };
+/** What the journal has of a run or an unresolved trigger. The list does not judge. */
+function toldOf({ target, executionId, baseUrl, at, idempotencyKey, ...record }: JournalRun): Told {
+  const { status, startedAt, completedAt, creditsCharged } = record;
+  const exitName = 'ok';
+  const report = { list: { idempotencyKey, at, baseUrl } };
+  const given = Object.entries({ status, startedAt, completedAt, creditsCharged }).filter(
+    ([, value]) => value !== null,
+  );
+  const document = Object.fromEntries(given);
+  const execution = {
+    status: status ?? '',
+    startedAt: startedAt ?? undefined,
+    completedAt: completedAt ?? undefined,
+    document,
+  };
+  if (executionId === null) {
+    const name = 'outcome_unknown';
+    const message = `it is not known whether this trigger of ${nameOf(target)} started a run`;
+    const problem = new Problem({ name, message, hint: 'resolve it with `runctl recover`', started: 'unknown' });
+    return { target, exitName, report, execution, problem };
+  }
+  const run = { target, executionId };
+  if (status === null) {
+    const problem = new Problem({ name: 'not_found', message: 'the service no longer knows this run' });
+    return { run, exitName, report, execution, problem };
+  }
+  return { run, exitName, report, execution, outcome: exitNameOfRun(run, status), argument: executionId };
 }

@@ -2,14 +2,18 @@ import { defineCommand, flag, type OptionValues, option } from '../cli/define-co
 import { asTyped, outputOptions, settingOptions, triggerGiveUpOptions } from '../cli/options.ts';
 import { durationUpTo } from '../cli/values.ts';
 import type { Context } from '../context.ts';
-import { type ExitName, isInterruptName } from '../problems/exit-codes.ts';
+import { type ExitName, exitNameOfRun, isInterruptName } from '../problems/exit-codes.ts';
+import { Problem } from '../problems/problem.ts';
+import { refusedTriggerProblem } from '../problems/trigger-problems.ts';
 import type { CommandResult } from '../render/command-result.ts';
-import { identityOf } from '../render/document.ts';
+import { documentOf, type Told } from '../render/document.ts';
 import { printNextStep, printSentence, wantsData } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
-import { nameOf } from '../runs/run.ts';
+import { isFinal, nameOf } from '../runs/run.ts';
 import { connect } from '../session/connect.ts';
+import { argumentOf } from '../session/known-run.ts';
 import { type Recovery, recoverTriggers } from '../session/recover-triggers.ts';
+import type { Session } from '../session/session.ts';
 
 const options = {
   dryRun: flag('--dry-run', 'only list them'),
@@ -47,7 +51,7 @@ async function recoverAll(options: RecoverOptions, context: Context): Promise<Co
   }
   const isNothing = recoveries.length === 0 && !options.quiet;
   return {
-    documents: recoveries.map(documentOfRecovery),
+    documents: recoveries.map((recovery) => documentOf(toldOf(recovery, options, session), context)),
     plural: true,
     note: isNothing ? 'nothing to recover: the outcome of every trigger is known' : undefined,
     exitNames: [exitNameOf(recoveries, options)],
@@ -101,19 +105,25 @@ function sentenceOf(recovery: Recovery): string {
   }
 }
 
-function documentOfRecovery(recovery: Recovery) {
+/** A run that was found is not judged, whatever its status. */
+function toldOf(recovery: Recovery, { dryRun }: RecoverOptions, session: Session): Told {
   const { trigger, kind } = recovery;
   const { target, idempotencyKey, at, reason } = trigger;
-  const found = kind === 'found' ? recovery.start : undefined;
-  return {
-    executionId: found?.execution.executionId ?? null,
-    ...identityOf(target),
-    ...found?.execution.document,
-    idempotencyKey,
-    at,
-    outcome: found?.how ?? (kind === 'failed' ? 'unresolved' : kind),
-    started: found?.started ?? (kind === 'refused' ? 'no' : 'unknown'),
-    reason: reason ?? null,
-    problem: problemOf(recovery)?.toJSON(),
-  };
+  const report = { recover: { at, resolution: kind, reason: reason ?? null } };
+  const facts = { idempotencyKey, safeToRepeat: true, reruns: [] };
+  if (kind === 'found') {
+    const { execution, how, started } = recovery.start;
+    const run = { target, executionId: execution.executionId };
+    const outcome = isFinal(target, execution.status) ? exitNameOfRun(run, execution.status) : 'ok';
+    const argument = argumentOf(run, session);
+    return { run, execution, outcome, exitName: 'ok', argument, report, trigger: { how, started, ...facts } };
+  }
+  if (kind === 'refused') {
+    const problem = refusedTriggerProblem(recovery.fault, { target });
+    return { target, problem, exitName: 'ok', report, trigger: { how: 'not_started', started: 'no', ...facts } };
+  }
+  const left = new Problem({ name: 'outcome_unknown', message: sentenceOf(recovery), started: 'unknown' });
+  const problem = kind === 'left' ? left : problemOf(recovery);
+  const exitName = dryRun ? 'ok' : undefined;
+  return { target, problem, exitName, report, trigger: { how: 'unknown', started: 'unknown', ...facts } };
 }

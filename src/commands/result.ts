@@ -9,6 +9,7 @@ import {
   settingOptions,
 } from '../cli/options.ts';
 import type { Context } from '../context.ts';
+import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { usageProblem } from '../problems/problem.ts';
 import type { CommandResult } from '../render/command-result.ts';
 import { documentOf } from '../render/document.ts';
@@ -19,8 +20,7 @@ import { isFromJournal, parseRunArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
 import { findRun } from '../session/find-run.ts';
 import { argumentOf } from '../session/known-run.ts';
-import { pollOnce } from '../session/poll-once.ts';
-import { exitNameOfRun } from './status.ts';
+import { pollOnce, resultOfFailure } from '../session/poll-once.ts';
 
 const options = {
   exitStatus,
@@ -58,13 +58,16 @@ async function printResult(runArgument: string, options: ResultOptions, context:
     );
   }
   const polled = await pollOnce('result', known, options, session);
-  if (polled.kind === 'failed') throw polled.problem;
+  if (polled.kind === 'failed') return resultOfFailure(polled.problem, run, context);
   const found = polled.value;
   const isFinished = isFinal(run.target, found.status);
   if (isFinished) session.journal.recordStatus(session.baseUrl, run, found);
   const exitNameOf = (status: string) => (options.exitStatus ? exitNameOfRun(run, status) : 'ok');
-  const documents = [documentOf({ run, result: found })];
   const exitName = exitNameOf(found.status);
+  const outcome = exitNameOfRun(run, found.status);
+  const documents = [
+    documentOf({ run, result: found, outcome, exitName, argument: argumentOf(run, session) }, context),
+  ];
   if (wantsData(options) || (options.quiet && exitName === 'ok')) return { exitNames: [exitName], documents };
   // Duration and credits stand in the status alone; a summary without them is better than none.
   await session.limiter.take(context.signal);

@@ -6,7 +6,7 @@ import { resolveSettings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import type { CommandResult } from '../render/command-result.ts';
-import { identityOf } from '../render/document.ts';
+import { documentOf } from '../render/document.ts';
 import { wantsData } from '../render/output.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { nameOf, type Target } from '../runs/run.ts';
@@ -59,7 +59,7 @@ async function showStatistics(names: string[], options: StatsOptions, context: C
   }
   const { statisticsTable } = await import('../render/statistics-table.ts');
   return {
-    documents: all.map(documentOfStatistics),
+    documents: all.map(({ target, ...stats }) => documentOf({ target, report: { stats } }, context)),
     plural: true,
     text: (theme) => (all.length > 0 ? statisticsTable(all, context.stdout.columns, theme) : ''),
     note: options.quiet ? undefined : noteOf(all, nowMs - sinceMs),
@@ -78,13 +78,6 @@ function isAmong(named: readonly { projectId?: string; automationName: string }[
 }
 
 const compare = (one: string, other: string) => Number(one > other) - Number(one < other);
-
-function documentOfStatistics({ baseUrl, target, ...stats }: Statistics) {
-  return {
-    ...identityOf(target),
-    runctl: { schema: 1, command: 'stats', exitCode: 0, outcome: 'ok', stats: { baseUrl, ...stats } },
-  };
-}
 
 function noteOf(all: readonly Statistics[], periodMs: number): string | undefined {
   if (all.length === 0) return `the journal has no such run of the last ${formatDuration(periodMs)}`;

@@ -1,15 +1,14 @@
 import { defineCommand, type OptionValues } from '../cli/define-command.ts';
 import { exitStatus, giveUpOptions, outputOptions, runArgument, runOptions, settingOptions } from '../cli/options.ts';
-import { type ExitName, exitNameOfStatus } from '../problems/exit-codes.ts';
+import { exitNameOfRun } from '../problems/exit-codes.ts';
 import type { CommandResult } from '../render/command-result.ts';
 import { documentOf } from '../render/document.ts';
 import { statusFields } from '../render/fields.ts';
-import { isFinal, type Run } from '../runs/run.ts';
 import { isFromJournal, parseRunArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
 import { findRun } from '../session/find-run.ts';
-import type { KnownRun } from '../session/known-run.ts';
-import { pollOnce } from '../session/poll-once.ts';
+import { argumentOf, type KnownRun } from '../session/known-run.ts';
+import { pollOnce, resultOfFailure } from '../session/poll-once.ts';
 import type { Session } from '../session/session.ts';
 
 const options = { exitStatus, ...runOptions, ...giveUpOptions, ...outputOptions, ...settingOptions };
@@ -33,23 +32,20 @@ export const status = defineCommand({
   },
 });
 
-/** Polls a run and prints its status. Throws a `Problem` where that fails. */
+/** Polls a run and prints its status. */
 export async function showStatus(known: KnownRun, options: StatusOptions, session: Session): Promise<CommandResult> {
   const { context, journal, baseUrl } = session;
   const polled = await pollOnce('status', known, options, session);
-  if (polled.kind === 'failed') throw polled.problem;
+  if (polled.kind === 'failed') return resultOfFailure(polled.problem, known.run, context);
   const execution = polled.value;
   journal.recordStatus(baseUrl, known.run, execution);
-  const exitName = options.exitStatus ? exitNameOfRun(known.run, execution.status) : 'ok';
+  const outcome = exitNameOfRun(known.run, execution.status);
+  const exitName = options.exitStatus ? outcome : 'ok';
+  const argument = argumentOf(known.run, session);
   return {
     exitNames: [exitName],
-    documents: [documentOf({ ...known, execution })],
+    documents: [documentOf({ run: known.run, execution, outcome, exitName, argument }, context)],
     text: (theme, lines) =>
       options.quiet && exitName === 'ok' ? '' : statusFields(known.run, execution, context.clock.nowMs(), theme, lines),
   };
-}
-
-/** `--exit-status`: the run's own code, and 16 for a run that has not finished. */
-export function exitNameOfRun({ target }: Run, status: string): ExitName {
-  return isFinal(target, status) ? exitNameOfStatus(status) : 'still_running';
 }

@@ -7,7 +7,7 @@ import { builtInScenarios } from '../emulator/built-in-scenarios.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
 import { exitCodes } from '../problems/exit-codes.ts';
 import { errorTypes } from '../problems/next-step.ts';
-import { knownFields } from '../render/document.ts';
+import { knownPaths } from '../render/document.ts';
 import { lastStatusOf, nameOf, statuses } from '../runs/run.ts';
 import type { Candidate, ValuesOf } from './candidates.ts';
 
@@ -30,7 +30,7 @@ export function liveValues(env: Env): ValuesOf {
     key: () => settingKeys.map((value) => ({ value })),
     state: () => statuses.map((value) => ({ value })),
     scenario: () => builtInScenarios.map(({ name, about }) => ({ value: name, about })),
-    field: () => knownFields.map((value) => ({ value })),
+    field: () => knownPaths.map((value) => ({ value })),
     'rerun-on': () => errorTypes.map((value) => ({ value })),
     'api-key-file': () => 'files',
   };

@@ -1,6 +1,7 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, readFileSync } from 'node:fs';
 import { platform } from 'node:os';
-import { Problem, usageProblem } from '../problems/problem.ts';
+import { ForeignPathError, openOwn } from '../open-own.ts';
+import { usageProblem } from '../problems/problem.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
 import { type StoredKey, storedKeys } from './setting-table.ts';
 
@@ -19,14 +20,21 @@ export interface ReadConfig {
   config: ConfigFile;
   /** It holds an API key, and its mode lets others read it. */
   isExposed: boolean;
+  /** Why nothing was taken from it: another user would choose where the API key is sent. */
+  ignored?: string;
 }
 
 const fixHint = 'mend it by hand or move it away; it was left as it is';
 
-/** Reads the config file as plain JSON; without one, everything is unset. Throws a usage problem that names the path. */
+/**
+ * Reads the config file as plain JSON; without one, and from one of another user, nothing is set. Throws a usage problem
+ * that names the path.
+ */
 export function readConfigFile(path: string | undefined): ReadConfig {
+  const nothing = { path, config: {}, isExposed: false };
   const file = path === undefined ? undefined : readIfThere(path);
-  if (path === undefined || file === undefined) return { path, config: {}, isExposed: false };
+  if (path === undefined || file === undefined) return nothing;
+  if (file instanceof ForeignPathError) return { ...nothing, ignored: file.message };
   const config = parseConfig(file.text, path);
   const holdsKey = Object.values(config.profiles ?? {}).some(({ apiKey }) => apiKey);
   // Windows has no such modes.
@@ -34,22 +42,17 @@ export function readConfigFile(path: string | undefined): ReadConfig {
   return { path, config, isExposed: holdsKey && isOpenToOthers };
 }
 
-function readIfThere(path: string): { text: string; mode: number } | undefined {
+function readIfThere(path: string): { text: string; mode: number } | ForeignPathError | undefined {
   let fd: number | undefined;
   try {
-    // Without waiting for somebody to write, should it be a pipe.
-    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const stat = fstatSync(fd);
-    if (!stat.isFile() && !stat.isDirectory()) {
-      throw usageProblem(`the config file ${path} is not a regular file`, 'move it away');
-    }
-    return { text: readFileSync(fd, 'utf8'), mode: stat.mode };
+    fd = openOwn(path, constants.O_RDONLY);
+    return { text: readFileSync(fd, 'utf8'), mode: fstatSync(fd).mode };
   } catch (error) {
-    if (error instanceof Problem) throw error;
-    const { code } = error as NodeJS.ErrnoException;
+    if (error instanceof ForeignPathError) return error;
+    const { code, message } = error as NodeJS.ErrnoException;
     // RUNCTL_CONFIG_DIR=/dev/null is how some say: no config.
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw usageProblem(`the config file ${path} cannot be read (${code})`, 'check its owner and its mode');
+    throw usageProblem(`the config file ${path} cannot be read (${code ?? message})`, 'check its owner and its mode');
   } finally {
     if (fd !== undefined) closeSync(fd);
   }

@@ -17,19 +17,21 @@ export interface ProfileInForce extends ChosenProfile {
   storedSource: string;
   /** The config file, if it holds an API key that others can read. */
   exposedPath?: string;
+  /** Why the config file was ignored. */
+  ignored?: string;
 }
 
 /** Reads the profile in force. Throws a usage problem for a file that cannot be read, and for a profile that it does not have. */
 export function readProfileInForce(flag: string | undefined, env: Env): ProfileInForce {
   const file = readConfigFile(resolveConfigFile(env));
-  const { path, config, isExposed } = file;
+  const { path, config, isExposed, ignored } = file;
   const { name, source } = chooseProfile(flag, env, file);
   const stored = storedProfile(name, config);
   if (!stored && name !== defaultProfile) {
     const names = Object.keys(config.profiles ?? {});
     const known = names.length > 0 ? `there are ${names.join(', ')}; ` : '';
     throw usageProblem(
-      `there is no profile ${JSON.stringify(name)} (${source}) in ${path ?? 'any config file'}`,
+      `there is no profile ${JSON.stringify(name)} (${source}) in ${path ?? 'any config file'}${ignored ? `, which is ignored: ${ignored}` : ''}`,
       `${known}make it with \`runctl config set baseUrl <url> --profile <name>\``,
     );
   }
@@ -39,6 +41,7 @@ export function readProfileInForce(flag: string | undefined, env: Env): ProfileI
     stored: stored ?? {},
     storedSource: sourceOf(name, path),
     exposedPath: isExposed ? path : undefined,
+    ignored,
   };
 }
 

@@ -36,7 +36,11 @@ export type Settings = Readonly<Record<SettingName, Resolved>>;
 export async function resolveSettings(flags: SettingFlags, context: Context): Promise<Settings> {
   const { env, reporter } = context;
   const profile = readProfileInForce(flags.profile, env);
-  const { exposedPath, stored, storedSource } = profile;
+  const { exposedPath, ignored, stored, storedSource } = profile;
+  if (ignored) {
+    const message = `the config file is ignored: ${ignored}`;
+    reporter.observe({ event: 'warning', name: 'config_ignored', message });
+  }
   if (exposedPath) {
     const message = `others can read the API key in ${exposedPath}: chmod 600 ${exposedPath}`;
     reporter.observe({ event: 'warning', name: 'exposed_api_key', message });

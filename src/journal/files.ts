@@ -1,10 +1,10 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { makeFolder } from '../make-folder.ts';
+import { makeOwnFolder, openOwn, resolveOwn } from '../open-own.ts';
 
-// Not blocking: a named pipe in the file's place must fail, not hang.
-const reading = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK;
-const appending = fs.constants.O_WRONLY | fs.constants.O_APPEND | fs.constants.O_CREAT | fs.constants.O_NONBLOCK;
+const appending = fs.constants.O_WRONLY | fs.constants.O_APPEND | fs.constants.O_CREAT;
+/** Far more than grows here: a file of this size is no journal, and would take the memory. */
+const mostBytes = 256 * 1024 * 1024;
 
 /** What puts the bytes of a file, and the names in a folder, on the disk. */
 export interface Sync {
@@ -25,13 +25,13 @@ export interface AppendOptions {
  * Appends a line with one write, so that those of several processes never mix. The line break before it keeps it apart
  * from a line that a crash left torn. Returns whether it began a new file. Throws the errors of node:fs.
  */
-export function appendLine(line: string, { folder, fileBytes, durable, sync }: AppendOptions): boolean {
-  const [newest] = fs.existsSync(folder) ? filesIn(folder) : [];
-  const isFull = newest !== undefined && fs.statSync(newest.path).size > fileBytes;
+export function appendLine(line: string, { folder: named, fileBytes, durable, sync }: AppendOptions): boolean {
+  const folder = makeOwnFolder(named);
+  const [newest] = filesIn(folder);
+  const isFull = newest !== undefined && (resolveOwn(newest.path).stat?.size ?? 0) > fileBytes;
   // Nothing is ever renamed: two processes that begin the next file at once begin the same one.
   const path = newest && !isFull ? newest.path : join(folder, nameOf(newest ? newest.number + 1 : 0));
-  if (!newest) makeFolder(folder);
-  withFile(path, appending, (fd) => {
+  withFd(openOwn(path, appending), (fd) => {
     const bytes = Buffer.from(`\n${line}\n`);
     const written = fs.writeSync(fd, bytes);
     if (written < bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes were written`);
@@ -46,7 +46,7 @@ export function appendLine(line: string, { folder, fileBytes, durable, sync }: A
 /** Not every system can do this (Windows): then there is no more to do. */
 function syncFolder(folder: string, sync: Sync): void {
   try {
-    withFile(folder, fs.constants.O_RDONLY, sync.folder);
+    withFd(fs.openSync(folder, fs.constants.O_RDONLY), sync.folder);
   } catch {}
 }
 
@@ -66,7 +66,7 @@ export function* readLines(folder: string, filter: LineFilter, onError: (error: 
   const files = attempt(() => filesIn(folder)) ?? [];
   for (const { path } of oldestFirst ? files.reverse() : files) {
     const found = attempt(() => {
-      const bytes = withFile(path, reading, (fd) => readAll(fd));
+      const bytes = readFile(path);
       return { lines: linesWith(needle, bytes), begunAt: timeOf(bytes) };
     });
     if (!found) continue;
@@ -83,20 +83,15 @@ export function* readFiles(folder: string, since: string, onError: (error: unkno
   const attempt = passingOver(onError);
   const files = attempt(() => filesIn(folder)) ?? [];
   const head = Buffer.alloc(64);
-  const isOld = ({ path }: { path: string }) => {
-    const begunAt = attempt(() => withFile(path, reading, (fd) => timeOf(readAll(fd, head))));
-    return begunAt !== undefined && begunAt < since;
-  };
+  const isOld = ({ path }: { path: string }) => (attempt(() => timeOf(readFile(path, () => head))) ?? '~') < since;
   const oldest = files.findIndex(isOld);
-  let buffer = Buffer.alloc(0);
+  let room = Buffer.alloc(0);
+  const roomFor = (size: number) => {
+    if (room.length < size) room = Buffer.allocUnsafe(2 * size);
+    return room;
+  };
   for (const { path } of files.slice(0, oldest === -1 ? files.length : oldest + 1).reverse()) {
-    const bytes = attempt(() =>
-      withFile(path, reading, (fd) => {
-        const { size } = fs.fstatSync(fd);
-        if (buffer.length < size) buffer = Buffer.allocUnsafe(2 * size);
-        return readAll(fd, buffer);
-      }),
-    );
+    const bytes = attempt(() => readFile(path, roomFor));
     if (bytes) yield bytes;
   }
 }
@@ -132,15 +127,29 @@ function timeOf(lines: Buffer): string {
   return /^\n*\{"schema":1,"at":"([^"]+)"/.exec(lines.toString('latin1', 0, 64))?.[1] ?? '~';
 }
 
-/** What the file holds by now, as far as there is room for it; devices and pipes hold nothing. */
-function readAll(fd: number, bytes = Buffer.allocUnsafe(fs.fstatSync(fd).size)): Buffer {
-  return bytes.subarray(0, fs.readSync(fd, bytes));
+/** What a file of the journal holds by now, as far as there is room for it. Throws the errors of `openOwn`. */
+export function readFile(path: string, roomFor: (size: number) => Buffer = Buffer.allocUnsafe): Buffer {
+  const fd = openOwn(path, fs.constants.O_RDONLY);
+  try {
+    const { size } = fs.fstatSync(fd);
+    if (size > mostBytes) throw new Error(`${path} is larger than ${mostBytes / 1024 / 1024} MiB`);
+    const bytes = roomFor(size);
+    return bytes.subarray(0, fs.readSync(fd, bytes));
+  } finally {
+    closeRead(fd);
+  }
 }
 
-function withFile<T>(path: string, flags: number, act: (fd: number) => T): T {
-  const fd = fs.openSync(path, flags, 0o600);
+/** What was read stays true, whatever a network file system says at the end. */
+function closeRead(fd: number): void {
   try {
-    return act(fd);
+    fs.closeSync(fd);
+  } catch {}
+}
+
+function withFd(fd: number, act: (fd: number) => void): void {
+  try {
+    act(fd);
   } finally {
     fs.closeSync(fd);
   }
@@ -148,8 +157,9 @@ function withFile<T>(path: string, flags: number, act: (fd: number) => T): T {
 
 const nameOf = (number: number) => (number === 0 ? 'journal.jsonl' : `journal-${number}.jsonl`);
 
-/** The files of the journal, newest first: the first one is appended to. Throws the errors of `readdir`. */
-export function filesIn(folder: string): { path: string; number: number }[] {
+/** The files of the journal, newest first: the first one is appended to. Throws `ForeignPathError` and the errors of `readdir`. */
+export function filesIn(named: string): { path: string; number: number }[] {
+  const folder = resolveOwn(named).path;
   const numberOf = (name: string) => Number(/^journal(?:-(\d+))?\.jsonl$/.exec(name)?.[1] ?? 0);
   return fs
     .readdirSync(folder)

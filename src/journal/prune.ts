@@ -1,5 +1,5 @@
-import { readFileSync, rmSync } from 'node:fs';
-import { filesIn } from './files.ts';
+import { rmSync } from 'node:fs';
+import { filesIn, readFile } from './files.ts';
 import { fold, isUnresolved } from './fold.ts';
 import { type JournalRecord, parseRecord, triggerIdOf } from './records.ts';
 
@@ -7,7 +7,7 @@ const yearMs = 365 * 24 * 3_600_000;
 
 /**
  * Removes the files whose newest line is older than a year, but for those that hold an unresolved trigger, or the outcome
- * of a trigger in a file that stays: without it that would be unresolved again. Throws the errors of node:fs.
+ * of a trigger in a file that stays: without it that would be unresolved again. Throws the errors of `openOwn`.
  */
 export function pruneFiles(folder: string, nowMs: number): void {
   const files = filesIn(folder).slice(1).reverse();
@@ -34,7 +34,8 @@ function isOld(records: readonly JournalRecord[], nowMs: number): boolean {
 }
 
 function recordsIn(path: string): JournalRecord[] {
-  return readFileSync(path, 'utf8')
+  return readFile(path)
+    .toString()
     .split('\n')
     .flatMap((line) => parseRecord(line) ?? []);
 }

@@ -7,22 +7,22 @@ const exitNames: Record<FaultKind, ExitName> = {
   untrusted: 'unavailable',
   broken_tls: 'unavailable',
   proxy_refused: 'unavailable',
-  unsendable: 'bad_response',
+  unsendable: 'rejected',
   lost: 'unavailable',
   unavailable: 'unavailable',
   throttled: 'rate_limited',
   unreadable: 'unavailable',
-  too_large: 'bad_response',
+  too_large: 'rejected',
   unauthorized: 'unauthorized',
   no_credits: 'no_credits',
   already_active: 'already_active',
   not_found: 'not_found',
   path_not_found: 'not_found',
-  redirected_to_run: 'bad_response',
-  redirected: 'bad_response',
-  in_progress: 'bad_response',
-  rejected: 'bad_response',
-  reused_key: 'bad_response',
+  redirected_to_run: 'rejected',
+  redirected: 'rejected',
+  in_progress: 'rejected',
+  rejected: 'rejected',
+  reused_key: 'rejected',
   stale_key: 'outcome_unknown',
   interrupted: 'interrupted',
   interrupted_in_flight: 'interrupted',
@@ -52,4 +52,9 @@ export const comeBack = ({ retryAfterMs }: Fault) =>
   retryAfterMs === undefined ? undefined : `come back in ${formatDuration(retryAfterMs)}, as the service asks`;
 
 /** The facts of a problem that come from the HTTP answer behind it. */
-export const factsOf = ({ httpStatus, serviceCode, requestId }: Fault) => ({ httpStatus, serviceCode, requestId });
+export const factsOf = ({ httpStatus, serviceCode, requestId, retryAfterMs }: Fault) => ({
+  httpStatus,
+  serviceCode,
+  requestId,
+  retryAfterMs,
+});

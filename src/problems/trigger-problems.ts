@@ -22,14 +22,12 @@ export function triggerProblem(result: FailedTrigger, identity: Identity, signal
     case 'unknown':
       return unknownTriggerProblem(result.fault, identity);
     case 'interrupted':
-      return result.mayHaveStarted
-        ? interruptedTriggerProblem(signal, identity)
-        : noRunProblem(signal, identity.idempotencyKey);
+      return result.mayHaveStarted ? interruptedTriggerProblem(signal, identity) : noRunProblem(signal);
   }
 }
 
 /** A trigger that surely started nothing. */
-export function refusedTriggerProblem(fault: Fault, { target, idempotencyKey }: Identity): Problem {
+export function refusedTriggerProblem(fault: Fault, { target }: Pick<Identity, 'target'>): Problem {
   const { kind } = fault;
   const meanings: Partial<Record<FaultKind, string>> = {
     already_active: `${nameOf(target)} is already running, no run was started`,
@@ -48,8 +46,8 @@ export function refusedTriggerProblem(fault: Fault, { target, idempotencyKey }: 
     ...factsOf(fault),
     name: exitNameOf(fault),
     message: `${fault.message}: ${meanings[kind] ?? 'no run was started'}`,
+    activeExecutionId: fault.executionId,
     hint: fault.hint ?? comeBack(fault) ?? keyReuseHint(fault) ?? hints[kind] ?? remedies[kind],
-    idempotencyKey,
   });
 }
 
@@ -81,7 +79,6 @@ function unknownTriggerProblem(fault: Fault, identity: Identity): Problem {
     started: 'unknown',
     message: `${happened} (key ${idempotencyKey})`,
     hint: remedy[fault.kind] ?? 'resolve it with `runctl recover`, which cannot start a second run',
-    idempotencyKey,
   });
 }
 
@@ -93,7 +90,6 @@ export function otherAccountProblem({ target, idempotencyKey }: Identity): Probl
     started: 'unknown',
     message: `the idempotency key was sent with another API key, and may or may not have started a run of ${nameOf(target)} (${idempotencyKey})`,
     hint: 'resolve it with `runctl recover` and that API key: with this one a second run would start',
-    idempotencyKey,
   });
 }
 
@@ -105,7 +101,6 @@ export function expiredKeyProblem({ target, idempotencyKey }: Identity): Problem
     started: 'unknown',
     message: `the idempotency key was first sent more than 24h ago, and may or may not have started a run of ${nameOf(target)} (${idempotencyKey})`,
     hint: 'see `runctl list`; close it with `runctl recover --forget`, then trigger with a new idempotency key',
-    idempotencyKey,
   });
 }
 
@@ -122,7 +117,6 @@ export function tooOldProblem({ target, idempotencyKey }: Identity, ageMs: numbe
     started: 'unknown',
     message: `the trigger of ${nameOf(target)} ${age} and is not sent again: ${why} (${idempotencyKey})`,
     hint: `close it with \`runctl recover --forget\`${mayBeForgotten ? '' : ', or send it with a longer `--max-age`'}`,
-    idempotencyKey,
   });
 }
 
@@ -132,7 +126,6 @@ export function usedKeyProblem({ target, idempotencyKey }: Identity): Problem {
     name: 'already_active',
     message: `the service refuses the idempotency key ${idempotencyKey} for a run of ${nameOf(target)} that has finished: this key is used up, and no run was started`,
     hint: 'trigger with a new idempotency key',
-    idempotencyKey,
   });
 }
 
@@ -143,22 +136,17 @@ export function interruptedTriggerProblem(signal: AbortSignal, { target, idempot
     started: 'unknown',
     message: `interrupted: a run of ${nameOf(target)} may or may not have been started (key ${idempotencyKey})`,
     hint: 'resolve it with `runctl recover`, which cannot start a second run',
-    idempotencyKey,
   });
 }
 
 /** The user ended a trigger before anything was sent that could have started a run. */
-export function noRunProblem(signal: AbortSignal, idempotencyKey?: string): Problem {
-  return new Problem({
-    name: interruptNameOf(signal),
-    message: 'interrupted: no run was started',
-    idempotencyKey,
-  });
+export function noRunProblem(signal: AbortSignal): Problem {
+  return new Problem({ name: interruptNameOf(signal), message: 'interrupted: no run was started' });
 }
 
 /** `--timeout` passed while waiting for the active run to finish, or will have by the time the service wants another try. */
 export function slotTimeoutProblem(timeoutMs: number, identity: Identity, fault: Fault): Problem {
-  const { target, idempotencyKey } = identity;
+  const { target } = identity;
   if (fault.kind !== 'already_active') return refusedTriggerProblem(fault, identity);
   const limit = formatDuration(timeoutMs);
   const wait = comeBack(fault);
@@ -168,8 +156,8 @@ export function slotTimeoutProblem(timeoutMs: number, identity: Identity, fault:
   return new Problem({
     ...factsOf(fault),
     name: 'already_active',
+    activeExecutionId: fault.executionId,
     message: `${nameOf(target)} ${happened}; no run was started`,
     hint: wait ?? 'wait longer with `--timeout`',
-    idempotencyKey,
   });
 }

@@ -48,7 +48,7 @@ export function watchWarning({ execution, resultFault, disagreement }: FinishedW
 /** `trigger --watch` has this run, but could not follow it; an end by the user or by the timeout stays what it is. */
 export function watchFailedProblem(problem: Problem): Problem {
   const { name } = problem.facts;
-  if (name === 'watch_timeout' || name === 'result_unavailable' || isInterruptName(name)) return problem;
+  if (name === 'timeout' || name === 'result_unavailable' || isInterruptName(name)) return problem;
   return problem.with({ name: 'watch_failed', shownName: name });
 }
 
@@ -119,7 +119,7 @@ function timeoutProblem(watched: Extract<UnfinishedWatch, { kind: 'timed_out' }>
   const happened = wait ? `the timeout of ${limit} passed (${fault.message})` : `the timeout of ${limit} passed`;
   return new Problem({
     ...(fault && factsOf(fault)),
-    name: 'watch_timeout',
+    name: 'timeout',
     message: `${happened}: the run was left alone, ${lastConfirmed(watched)}`,
     hint: wait ? `${wait}; ${resume(argument)}` : resume(argument),
   });

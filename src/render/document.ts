@@ -1,25 +1,59 @@
-import type { Problem } from '../problems/problem.ts';
+import type { Context } from '../context.ts';
+import { type ExitName, exitCodeOf, publicNameOf } from '../problems/exit-codes.ts';
+import type { Problem, Started } from '../problems/problem.ts';
+import type { How, LastConfirmed, WarningEvent } from '../runs/events.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
-import type { Run, Target } from '../runs/run.ts';
+import { isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Execution, RunResult } from '../runs/service.ts';
+import { withConnectionFlags } from './theme.ts';
 
-export interface Known {
-  run?: Run;
-  execution?: Execution;
-  result?: RunResult;
-  problem?: Problem;
+/** What a document says of a trigger. */
+export interface TriggerFacts {
+  /** Of the first trigger, where reruns followed. */
+  how: How;
+  /** Did this command start a run? */
+  started: Started;
+  idempotencyKey: string | null;
+  /** May the same command line be repeated without a second run? */
+  safeToRepeat: boolean;
+  /** Ids of the runs before the one that the document describes, oldest first. */
+  reruns: readonly string[];
 }
 
+/** What a document tells: of a run, of an automation without one, or of the command alone. */
+export interface Told {
+  run?: Run;
+  target?: Target;
+  execution?: Execution;
+  result?: RunResult;
+  /** How the run or the trigger stands; where there is a problem its name, else `ok`. */
+  outcome?: ExitName;
+  /** What this document alone would end the command with, where that is not its outcome. */
+  exitName?: ExitName;
+  problem?: Problem;
+  trigger?: TriggerFacts;
+  /** Names the run in a command to type next. */
+  argument?: string;
+  activeExecutionId?: string;
+  /** Where the status is older than the command. */
+  lastConfirmed?: Omit<LastConfirmed, 'run'>;
+  /** What else the command reports, under its name. */
+  report?: JsonObject;
+}
+
+type Teller = Pick<Context, 'command' | 'warnings' | 'secrets' | 'connectionFlags'>;
+
 /**
- * What is known of a run as one JSON document: the service's own fields under their own names, unknown ones kept. Of the
- * fields that status and result share, the status stands: it is the one that was confirmed last as final.
+ * One JSON document: the service's own fields under their own names, unknown ones kept, and `runctl`, which has all that is
+ * ours. Of the fields that status and result share, the status stands: it was confirmed last as final.
  */
-export function documentOf({ run, execution, result, problem }: Known): JsonObject {
+export function documentOf(told: Told, context: Teller): JsonObject {
+  const { run, target = run?.target, execution, result } = told;
   const document: JsonObject = {
-    ...(run && { executionId: run.executionId, ...identityOf(run.target) }),
+    ...(target && { executionId: run?.executionId ?? null, ...identityOf(target) }),
     ...result?.document,
     ...execution?.document,
-    ...(problem && { problem: problem.toJSON() }),
+    runctl: factsOf({ ...told, target }, context),
   };
   // A service that does not name the run in its answer must not take its name from whoever reads this.
   if (run && typeof document.executionId !== 'string') document.executionId = run.executionId;
@@ -33,29 +67,111 @@ export function identityOf(target: Target): JsonObject {
     : { projectId: target.projectId, automationName: target.automationName };
 }
 
-/** Paths that a document may have, though it has none of them yet. */
-export const knownFields: readonly string[] = [
-  ...['status', 'executionId', 'projectId', 'automationName', 'agentId', 'startedAt', 'completedAt', 'creditsCharged'],
-  ...['summary', 'summary.stepCount', 'summary.succeededSteps', 'summary.failedSteps', 'summary.skippedSteps'],
-  ...['output', 'error', 'error.type', 'error.message', 'title', 'message', 'idempotencyKey'],
-  ...['replayed', 'attached', 'skipped', 'problem', 'problem.name', 'problem.exitCode', 'problem.message'],
-  ...['problem.hint', 'problem.started', 'problem.safeToRepeat', 'problem.httpStatus', 'problem.serviceCode'],
-  ...['problem.code', 'problem.requestId', 'problem.idempotencyKey'],
+function factsOf(told: Told, { command, warnings, secrets, connectionFlags }: Teller): JsonObject {
+  const { run, target, execution, problem, trigger, lastConfirmed, report } = told;
+  const outcome = problem?.facts.name ?? told.outcome ?? 'ok';
+  const next = problem ? commandIn(problem.facts.hint) : nextAfter(told, outcome, command);
+  const { activeExecutionId = told.activeExecutionId } = problem?.facts ?? {};
+  const tookMs = Date.parse(execution?.completedAt ?? '') - Date.parse(execution?.startedAt ?? '');
+  const isFinished = run && execution && isFinal(run.target, execution.status);
+  return {
+    schema: 1,
+    command,
+    exitCode: exitCodeOf(told.exitName ?? outcome),
+    outcome: publicNameOf(outcome),
+    ...(isFinished && tookMs >= 0 && { durationMs: tookMs }),
+    next: next === undefined ? null : withConnectionFlags(next, connectionFlags),
+    ...(trigger && { trigger }),
+    ...(problem && { problem: problemJson(problem, secrets) }),
+    warnings: warnings
+      .filter((warning) => isWarningOf(warning, run, target))
+      .map(({ name, message }) => ({ name, message: secrets.scrub(message) })),
+    ...(activeExecutionId !== undefined && { activeExecutionId }),
+    ...(lastConfirmed?.execution && {
+      lastConfirmed: { status: lastConfirmed.execution.status, ageMs: Math.round(lastConfirmed.ageMs ?? 0) },
+    }),
+    ...report,
+  };
+}
+
+/** It may quote a service that sent the API key back. */
+function problemJson({ facts }: Problem, { scrub }: Teller['secrets']): JsonObject {
+  const { name, shownName, message, httpStatus, serviceCode, requestId, retryAfterMs } = facts;
+  return {
+    name: shownName ?? publicNameOf(name),
+    message: scrub(message),
+    ...(httpStatus !== undefined && { httpStatus }),
+    ...(serviceCode !== undefined && { serviceCode: scrub(serviceCode) }),
+    ...(requestId !== undefined && { requestId: scrub(requestId) }),
+    ...(retryAfterMs !== undefined && { retryAfterMs: Math.round(retryAfterMs) }),
+  };
+}
+
+/** Is a warning about this run, or about its target or the command as a whole? */
+function isWarningOf(warning: WarningEvent, run: Run | undefined, target: Target | undefined): boolean {
+  if (warning.run) return warning.run.executionId === run?.executionId;
+  if (!warning.target) return true;
+  return target !== undefined && JSON.stringify(identityOf(warning.target)) === JSON.stringify(identityOf(target));
+}
+
+const commandIn = (hint = '') => /`(runctl [^`]+)`/.exec(hint)?.[1];
+
+function nextAfter(
+  { run, execution, result, argument }: Told,
+  outcome: ExitName,
+  command: string | null,
+): string | undefined {
+  if (!run || argument === undefined) return undefined;
+  if (!isFinal(run.target, execution?.status ?? result?.status ?? '')) return `runctl watch ${argument}`;
+  // Agent runs have no result.
+  const isRead = outcome === 'ok' || command === 'result' || run.target.family === 'agent';
+  return isRead ? undefined : `runctl result ${argument}`;
+}
+
+const identity = ['executionId', 'projectId', 'automationName', 'agentId'];
+const ofStatus = ['status', 'title', 'message', 'startedAt', 'completedAt', 'createdAt', 'creditsCharged'];
+const ofResult = ['status', 'summary', 'output', 'error', 'completedAt'];
+const ofBoth = [...new Set([...ofStatus, ...ofResult])];
+
+const fieldsOfCommands: Readonly<Record<string, readonly string[]>> = {
+  trigger: ofBoth,
+  watch: ofBoth,
+  status: ofStatus,
+  result: ofResult,
+  list: ['status', 'startedAt', 'completedAt', 'creditsCharged'],
+  recover: ofStatus,
+};
+
+/** The names with which a path of `--field` may begin: those of the service for this command, and `runctl`. */
+export function fieldsOf(command: string): readonly string[] {
+  return [...identity, ...(fieldsOfCommands[command.replace(/^agent /, '')] ?? []), 'runctl'];
+}
+
+const outcomes = [
+  'outcome',
+  'exitCode',
+  'next',
+  'durationMs',
+  'trigger.how',
+  'trigger.started',
+  'trigger.idempotencyKey',
+];
+
+/** Paths that are worth offering to whoever types one. */
+export const knownPaths: readonly string[] = [
+  ...fieldsOf('trigger'),
+  ...['stepCount', 'succeededSteps', 'failedSteps', 'skippedSteps'].map((name) => `summary.${name}`),
+  ...['error.type', 'error.message'],
+  ...[...outcomes, 'problem.name', 'problem.message'].map((name) => `runctl.${name}`),
 ];
 
 /** The raw value at `summary.failedSteps` or `steps.0.name`, as text; null and missing values are empty. */
 export function fieldOf(document: unknown, path: string, stringify: (value: unknown) => string): string {
-  const value = valueAt(document, path);
-  if (value === null || value === undefined) return '';
-  return typeof value === 'string' ? value : stringify(value);
-}
-
-/** Undefined where there is no such field. */
-export function valueAt(document: unknown, path: string): unknown {
   let value: unknown = document;
   for (const key of path.split('.')) {
     if (Array.isArray(value)) value = value[Number(key)];
     else value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
   }
-  return value;
+  if (value === null || value === undefined) return '';
+  return typeof value === 'string' ? value : stringify(value);
 }

@@ -4,7 +4,6 @@ import { signOfLifeMs } from '../runs/defaults.ts';
 import { aboutOf, type LastConfirmed, type Reporter, type RunEvent } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { identityOf } from './document.ts';
-import { scrubProblem } from './output.ts';
 import { cleanJson } from './sanitize.ts';
 
 /** `--events`: one JSON object a line on stdout as things happen; the last one is `done`. */
@@ -23,12 +22,11 @@ export function createEventReporter({ clock, stdout, secrets }: Context): Report
       }
       seq += 1;
       const at = new Date(clock.nowMs()).toISOString();
-      const { message, document, ...fields } = fieldsOf(event);
+      const { message, ...fields } = fieldsOf(event);
       const json = stringifyJson({
         ...{ schema: 1, seq, at, event: event.event, ...identityOfEvent(event) },
         ...fields,
         ...(typeof message === 'string' && { message: secrets.scrub(message) }),
-        ...(document !== undefined && { document: scrubProblem(document as JsonObject, secrets) }),
       });
       stdout.write(`${stdout.isTTY ? cleanJson(json) : json}\n`);
     },

@@ -1,24 +1,15 @@
 import { type ExitCode, exitCodes } from '../problems/exit-codes.ts';
-import { fields } from './fields.ts';
 import { renderMarkup, type Theme } from './theme.ts';
 import type { WrapOptions } from './wrap.ts';
 
 /** One exit code and what to do about it. */
 export function exitCodeBlock(
-  { code, name, meaning, started, repeat, advice }: ExitCode,
+  { code, name, meaning, advice }: ExitCode,
   theme: Theme,
   { columns }: WrapOptions,
 ): string {
   const head = `${code} ${name}`;
-  const rows = fields(
-    [
-      ['was a run started by this command?', renderMarkup(started, theme)],
-      ['safe to repeat?', renderMarkup(repeat, theme)],
-    ],
-    theme,
-    { columns, indent: 2 },
-  );
-  return `${theme.strong(head)}: ${renderMarkup(meaning, theme, { columns, taken: head.length + 2 })}\n${rows}${renderMarkup(advice, theme, { columns })}\n`;
+  return `${theme.strong(head)}: ${renderMarkup(meaning, theme, { columns, taken: head.length + 2 })}\n${renderMarkup(advice, theme, { columns })}\n`;
 }
 
 /** All of them, a line each. */

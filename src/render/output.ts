@@ -1,10 +1,8 @@
 import type { Context, Sink } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
 import type { Problem } from '../problems/problem.ts';
-import { quote } from '../problems/quote.ts';
-import { isJsonObject, type JsonObject } from '../runs/json.ts';
-import type { Secrets } from '../secrets.ts';
-import { fieldOf, knownFields, valueAt } from './document.ts';
+import type { JsonObject } from '../runs/json.ts';
+import { fieldOf } from './document.ts';
 import { errorAnnotation, isGithubActions } from './github-actions.ts';
 import { clean, cleanJson, cleanLine } from './sanitize.ts';
 import { createTheme, renderMarkup, type Theme } from './theme.ts';
@@ -29,34 +27,18 @@ export const wantsData = ({ json, field, events }: OutputOptions) => Boolean(jso
 export function printDocuments(
   documents: JsonObject[],
   options: OutputOptions & { plural?: boolean },
-  { stdout, stderr, secrets }: Context,
+  { stdout }: Context,
 ): void {
-  // A run's data is the service's own word; the problem is ours, and may quote a service that echoed the key.
-  const shown = documents.map((document) => scrubProblem(document, secrets));
   if (options.json) {
-    const json = stringifyJson(options.plural ? shown : shown[0], stdout.isTTY ? 2 : 0);
+    const json = stringifyJson(options.plural ? documents : documents[0], stdout.isTTY ? 2 : 0);
     stdout.write(`${stdout.isTTY ? cleanJson(json) : json}\n`);
     return;
   }
-  for (const path of options.field ?? []) {
-    // A slip in a script would be an empty value for ever.
-    const isThere = knownFields.includes(path) || shown.some((document) => valueAt(document, path) !== undefined);
-    if (!isThere && shown.length > 0) stderr.write(`runctl: the document has no field ${quote(path)}\n`);
-  }
-  for (const document of shown) {
+  for (const document of documents) {
     const values = (options.field ?? []).map((path) => fieldOf(document, path, stringifyJson));
     const line = values.join('\t');
     stdout.write(`${stdout.isTTY ? clean(line) : line}\n`);
   }
-}
-
-export function scrubProblem(document: JsonObject, secrets: Secrets): JsonObject {
-  if (!isJsonObject(document.problem)) return document;
-  const scrubbed = Object.entries(document.problem).map(([field, value]) => [
-    field,
-    typeof value === 'string' ? secrets.scrub(value) : value,
-  ]);
-  return { ...document, problem: Object.fromEntries(scrubbed) };
 }
 
 /** A failure of the tool on stderr: what happened, and beneath it what to type next. */

@@ -14,16 +14,7 @@ export interface Theme {
   strong(text: string): string;
   /** Something to type; in backquotes where there are no colours. */
   command(text: string): string;
-  symbols: {
-    ok: string;
-    bad: string;
-    warn: string;
-    running: string;
-    arrow: string;
-    dot: string;
-    ellipsis: string;
-    bars: string;
-  };
+  symbols: Record<keyof typeof symbols, string>;
 }
 
 const plain = (text: string) => text;
@@ -46,6 +37,10 @@ export interface ThemeOptions extends Pick<Context, 'unicode' | 'connectionFlags
 // Those that ask a service for something; a choice among flags, or a command with a place to fill in, is none to copy.
 const connects = /^runctl (?:watch|status|result|recover|trigger|list)\b(?!.*--help)/;
 
+/** The command with the flags that it needs to mean the same service. */
+export const withConnectionFlags = (command: string, flags = ''): string =>
+  connects.test(command) ? `${command}${flags}` : command;
+
 let chalk: ChalkInstance | undefined;
 
 /** Loads what colours text, where one of these streams has colours: themes that were created before have none. */
@@ -57,7 +52,7 @@ export async function loadColors(...streams: { colors: boolean }[]): Promise<voi
 
 /** The sixteen colours of the terminal's own palette, which its user has made readable on dark or light. */
 export function createTheme({ colors, unicode, connectionFlags = '' }: ThemeOptions): Theme {
-  const withFlags = (command: string) => (connects.test(command) ? `${command}${connectionFlags}` : command);
+  const withFlags = (command: string) => withConnectionFlags(command, connectionFlags);
   const shown = unicode ? symbols : asciiSymbols;
   if (!colors || !chalk)
     return {

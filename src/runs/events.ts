@@ -22,15 +22,26 @@ export type WarningName =
   | 'agents_discontinued'
   | 'conflicting_status'
   | 'exposed_api_key'
+  | 'config_ignored'
   | 'hook_failed'
   | 'job_summary_failed'
   | 'journal_unavailable'
   | 'low_rate'
   | 'replayed_failure'
+  | 'rerun_not_started'
   | 'result_unavailable'
   | 'status_unavailable'
   | 'unknown_status'
   | 'unresolved_trigger';
+
+export interface WarningEvent {
+  event: 'warning';
+  name: WarningName;
+  message: string;
+  /** What it is about, where that is not the command as a whole. */
+  run?: Run;
+  target?: Target;
+}
 
 interface FailedAttempt {
   event: 'attempt_failed';
@@ -69,7 +80,7 @@ export type RunEvent = {
   | { event: 'waiting'; for: 'splay' | 'rate'; run?: undefined; target?: undefined; nextMs: number }
   /** The run finished with an error type of `--rerun-on`: another one is to be started. */
   | { event: 'rerun'; run: Run; errorType: string }
-  | { event: 'warning'; name: WarningName; message: string; run?: Run; target?: Target }
+  | WarningEvent
   | { event: 'final'; run: Run; execution: Execution }
   /** Once for each run that was asked for: nothing more happens to it in this command. */
   | ({

@@ -1,25 +1,22 @@
-import { type ExitName, exitNameOfStatus, isInterruptName } from '../problems/exit-codes.ts';
+import { type ExitName, exitNameOfRun, isInterruptName } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
 import { exitNameOfWatch } from '../problems/watch-problems.ts';
-import { documentOf, identityOf } from '../render/document.ts';
+import { documentOf, type Told } from '../render/document.ts';
 import type { About, RunEvent } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { isFinal, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import type { FinishedWatch } from '../watching/watch-result.ts';
-import { type Followed, isLeft } from './follow-run.ts';
+import { type Followed, isLeft, toldOfFollowed } from './followed.ts';
 import { argumentOf } from './known-run.ts';
 import type { Session } from './session.ts';
 import type { FoundRun, StartResult } from './start-run.ts';
+import { outcomeOfStart, triggerFactsOf } from './trigger-outcome.ts';
 
 /** What a command did with one of its arguments: it triggered a run, or followed one to the end of its watch. */
 export type ArgumentResult = StartResult | FollowedArgument;
 
-export interface FollowedArgument extends Followed {
-  kind: 'followed';
-  /** The run was there before the command. */
-  found?: 'replayed' | 'attached';
-}
+export type FollowedArgument = Followed & { kind: 'followed' };
 
 export function targetOfResult(result: ArgumentResult): Target {
   const { run, target } = aboutOfResult(result);
@@ -59,8 +56,8 @@ export function exitNameOfResult(result: ArgumentResult): ExitName {
 
 /** Whoever repeats a trigger that failed must not take it for a success. */
 function exitNameOfReplay({ run, polled }: FoundRun): ExitName {
-  const status = polled.kind === 'ok' ? polled.value.status : 'RUNNING';
-  return isFinal(run.target, status) ? exitNameOfStatus(status) : 'ok';
+  const isFinished = polled.kind === 'ok' && isFinal(run.target, polled.value.status);
+  return isFinished ? exitNameOfRun(run, polled.value.status) : 'ok';
 }
 
 /** Did the user leave the run, which is still running? */
@@ -70,7 +67,7 @@ export function isInterruptedWatch(result: ArgumentResult): boolean {
 
 /** Does it end all of several together, as an interruption and the timeout do? */
 export function endsAll({ facts }: Problem): boolean {
-  return isInterruptName(facts.name) || facts.name === 'watch_timeout';
+  return isInterruptName(facts.name) || facts.name === 'timeout';
 }
 
 /** The run of a result, or the automation without one. */
@@ -81,43 +78,31 @@ export function aboutOfResult(result: ArgumentResult): About {
 
 /** The event that says what came of a trigger. */
 export function triggeredEvent(start: StartResult, isWatched: boolean, session: Session): RunEvent {
-  const event = 'triggered';
-  switch (start.kind) {
-    case 'skipped':
-      return { event, how: 'skipped', target: start.target, isWatched };
-    case 'failed': {
-      const how = start.problem.facts.started === 'unknown' ? 'unknown' : 'not_started';
-      return { event, how, target: start.target, isWatched };
-    }
-    default: {
-      const how = start.kind === 'started' ? start.how : start.kind;
-      const argument = argumentOf(start.run, session);
-      return { event, how, run: start.run, execution: executionOf(start), argument, isWatched };
-    }
+  const { how } = outcomeOfStart(start);
+  if (start.kind === 'skipped' || start.kind === 'failed') {
+    return { event: 'triggered', how, target: start.target, isWatched };
   }
+  const argument = argumentOf(start.run, session);
+  return { event: 'triggered', how, run: start.run, execution: executionOf(start), argument, isWatched };
 }
 
 /** What is known of the run of a trigger. */
-export function executionOf(start: Exclude<StartResult, { kind: 'skipped' | 'failed' }>): Execution | undefined {
+function executionOf(start: Exclude<StartResult, { kind: 'skipped' | 'failed' }>): Execution | undefined {
   if (start.kind === 'started') return start.execution;
   return start.polled.kind === 'ok' ? start.polled.value : undefined;
 }
 
-export function documentOfResult(result: ArgumentResult): JsonObject {
-  const problem = problemOf(result);
-  switch (result.kind) {
-    case 'failed':
-      return { ...identityOf(result.target), ...documentOf({ problem }) };
-    case 'skipped':
-      return { executionId: result.activeId ?? null, ...identityOf(result.target), skipped: true };
-    case 'started':
-      return documentOf(result);
-    case 'replayed':
-    case 'attached': {
-      const execution = result.polled.kind === 'ok' ? result.polled.value : undefined;
-      return { ...documentOf({ run: result.run, execution, problem }), [result.kind]: true };
-    }
-    case 'followed':
-      return { ...documentOf({ ...result.watched, problem }), ...(result.found && { [result.found]: true }) };
-  }
+export const documentOfResult = (result: ArgumentResult, session: Session): JsonObject =>
+  documentOf(toldOf(result, session), session.context);
+
+function toldOf(result: ArgumentResult, session: Session): Told {
+  if (result.kind === 'followed') return toldOfFollowed(result, session);
+  const told = {
+    trigger: triggerFactsOf(outcomeOfStart(result), session),
+    problem: problemOf(result),
+    outcome: exitNameOfResult(result),
+  };
+  if (result.kind === 'failed') return { ...told, target: result.target };
+  if (result.kind === 'skipped') return { ...told, target: result.target, activeExecutionId: result.activeId };
+  return { ...told, run: result.run, execution: executionOf(result), argument: argumentOf(result.run, session) };
 }

@@ -93,6 +93,7 @@ export async function connect(
     watches: createWatchGroup(timeoutMsOf(options), clock),
     requestTimeoutMs,
     sentKeys: new Set(),
+    safeToRepeat: () => true,
     hintProject: settings.project.value,
     debug,
   };

@@ -1,5 +1,5 @@
-import type { Problem } from '../problems/problem.ts';
 import { watchFailedProblem, watchProblem, watchWarning } from '../problems/watch-problems.ts';
+import { documentOf } from '../render/document.ts';
 import type { OutputOptions } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { Reporter, RunEvent } from '../runs/events.ts';
@@ -9,9 +9,11 @@ import { createPollSchedule, jitter, type PollSchedule } from '../watching/poll-
 import { pollUntilFinal, type WatchOptions, type WatchPorts } from '../watching/poll-until-final.ts';
 import { watchToEnd } from '../watching/watch.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
+import { type Followed, isLeft, toldOfFollowed } from './followed.ts';
 import { argumentOf, type KnownRun, sinceTriggerOf } from './known-run.ts';
 import { runOnFinal } from './on-final.ts';
 import type { Session } from './session.ts';
+import type { TriggerOutcome } from './trigger-outcome.ts';
 
 export interface FollowFlags extends OutputOptions {
   intervalMs?: number;
@@ -23,22 +25,11 @@ export interface FollowFlags extends OutputOptions {
   bell?: boolean;
 }
 
-/** The reason of the signal that ends the watches of other runs after one did not complete. */
-export const failFastReason = '--fail-fast';
-
-/** How a run was followed: `problem` where the watch ended with one. */
-export interface Followed {
-  watched: WatchResult;
-  problem?: Problem;
-}
-
 export interface FollowOptions {
   /** Ends the watch, too, as long as the run has not finished. */
   leave?: AbortSignal;
-  /** This command has started a run, which a problem of the watch does not undo. */
-  hasStarted?: boolean;
   /** The command is `trigger`, which has the run, whether it started it or not. */
-  isTriggered?: boolean;
+  trigger?: TriggerOutcome;
 }
 
 /** Reports that there are more runs than can be polled in a minute, if so. */
@@ -54,7 +45,7 @@ export async function followRun(
   { run, known, ...rest }: KnownRun & { known?: Execution },
   flags: FollowFlags,
   session: Session,
-  { leave, hasStarted, isTriggered }: FollowOptions = {},
+  { leave, trigger }: FollowOptions = {},
 ): Promise<Followed> {
   const { journal, baseUrl, reporter, context } = session;
   const observe = (event: RunEvent) => {
@@ -68,25 +59,23 @@ export async function followRun(
   const options = { ...optionsOf(run.target, flags, session), sinceTriggerMs, known };
   const watched = await watchToEnd(run, options, portsOf(run, flags, session, observe), leave);
   // A run that is left because of another has no problem of its own.
-  if (isLeft(watched)) return { watched };
+  if (isLeft(watched)) return { watched, trigger };
   const found = watchProblem(watched, context.signal, argumentOf(run, session));
-  const truth = hasStarted ? found?.with({ started: 'yes' }) : found;
-  const problem = truth && isTriggered ? watchFailedProblem(truth) : truth;
+  const problem = found && trigger ? watchFailedProblem(found) : found;
   const warning = watched.kind === 'finished' ? watchWarning(watched) : undefined;
   if (warning) reporter.observe({ event: 'warning', ...warning, run });
-  if (flags.onFinal && watched.kind === 'finished') await runOnFinal(flags.onFinal, { watched, problem }, context);
-  return { watched, problem };
+  const followed = { watched, problem, trigger };
+  if (flags.onFinal && watched.kind === 'finished') {
+    const document = documentOf(toldOfFollowed(followed, session), context);
+    await runOnFinal(flags.onFinal, { ...followed, document }, context);
+  }
+  return followed;
 }
 
 function warnOfUnknownStatus(run: Run, status: string, reporter: Reporter): void {
   if (run.target.family === 'agent' || isKnownStatus(status)) return;
   const message = `${status} is a state this version does not know: following on`;
   reporter.observe({ event: 'warning', name: 'unknown_status', message, run });
-}
-
-/** Was the run left by `--fail-fast`? */
-export function isLeft(watched: WatchResult): boolean {
-  return watched.kind === 'interrupted' && watched.reason === failFastReason;
 }
 
 /**

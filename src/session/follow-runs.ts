@@ -1,7 +1,8 @@
 import { endedBy } from '../context.ts';
 import type { CommandResult } from '../render/command-result.ts';
 import type { FollowedArgument } from './argument-result.ts';
-import { type FollowFlags, failFastReason, followRun, reportManyRuns } from './follow-run.ts';
+import { type FollowFlags, followRun, reportManyRuns } from './follow-run.ts';
+import { failFastReason } from './followed.ts';
 import type { KnownRun } from './known-run.ts';
 import { createDoneReport, isOk, reportResults } from './report.ts';
 import { type Session, sessionEndedBy, withReporter } from './session.ts';

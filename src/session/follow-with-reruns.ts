@@ -1,8 +1,10 @@
+import { isInterruptName } from '../problems/exit-codes.ts';
 import { defaults } from '../runs/defaults.ts';
 import { type FollowedArgument, triggeredEvent } from './argument-result.ts';
 import { type FollowFlags, followRun } from './follow-run.ts';
 import type { Session } from './session.ts';
 import { type StartFlags, type StartRequest, type StartResult, startRun } from './start-run.ts';
+import { outcomeOfStart, startedOf } from './trigger-outcome.ts';
 
 export interface RerunFlags extends StartFlags, FollowFlags {
   /** Error types after which a watched run is started again. */
@@ -23,38 +25,45 @@ export async function followWithReruns(
   const { reporter, context } = session;
   const { clock } = context;
   const { idempotencyKey, maxReruns = defaults.maxReruns } = options;
-  const found = first.kind === 'started' ? undefined : first.kind;
   let start: RunStart = first;
-  let hasStarted = false;
+  let trigger = outcomeOfStart(first);
   for (let reruns = 1; ; reruns++) {
     const { run, triggeredAtMs, kind } = start;
     const startedMs = clock.elapsedMs();
     const sinceTriggerMs = kind === 'started' ? () => clock.elapsedMs() - startedMs : undefined;
-    hasStarted ||= kind === 'started' && start.started === 'yes';
     const known = kind === 'started' ? start.execution : undefined;
     // `--give-up-after` is the trigger's: the watch keeps its own.
     const followFlags = { ...options, giveUpAfterMs: undefined };
-    const followed = await followRun({ run, triggeredAtMs, sinceTriggerMs, known }, followFlags, session, {
-      hasStarted,
-      isTriggered: true,
-    });
-    const result = { kind: 'followed', ...followed, found } as const;
+    const followed = await followRun({ run, triggeredAtMs, sinceTriggerMs, known }, followFlags, session, { trigger });
+    const result = { kind: 'followed', ...followed } as const;
     const { watched, problem } = followed;
     const errorType = watched.kind === 'finished' ? watched.result?.error?.type : undefined;
     const again = !problem && errorType !== undefined && options.rerunOn?.includes(errorType);
     if (!again || reruns > maxReruns || !isSurelyOurs(start)) return result;
     // A given idempotency key gets the number of the rerun, so that the whole command can be repeated safely.
-    const flags = { ...options, idempotencyKey: idempotencyKey && `${idempotencyKey}/${reruns}` };
+    const key = idempotencyKey && `${idempotencyKey}/${reruns}`;
+    // To skip or to attach is for the first trigger only.
+    const ifActive = options.ifActive === 'wait' ? 'wait' : 'fail';
+    const flags: RerunFlags = { ...options, ifActive, idempotencyKey: key };
     reporter.observe({ event: 'rerun', run, errorType });
     const next = await startRun(request, flags, session);
     reporter.observe(triggeredEvent(next, true, session));
     if (next.kind === 'skipped') return result;
     if (next.kind === 'failed') {
-      // A rerun that fails does not undo that an earlier run was started.
-      const truth = hasStarted ? next.problem.with({ started: 'yes' }) : next.problem;
-      return { ...result, problem: truth };
+      const { facts, message } = next.problem;
+      if (facts.started === 'unknown' || isInterruptName(facts.name)) return { ...result, problem: next.problem };
+      // The run that finished decides how the command ends.
+      reporter.observe({
+        event: 'warning',
+        name: 'rerun_not_started',
+        message: `the rerun did not start: ${message}`,
+        run,
+      });
+      return result;
     }
     start = next;
+    const started = startedOf(next) === 'no' ? trigger.started : startedOf(next);
+    trigger = { ...trigger, started, reruns: [...trigger.reruns, run.executionId] };
   }
 }
 

@@ -3,16 +3,19 @@ import type { Context } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
 import { exitCodeOf } from '../problems/exit-codes.ts';
 import { exitNameOfWatch } from '../problems/watch-problems.ts';
-import { documentOf } from '../render/document.ts';
+import type { JsonObject } from '../runs/json.ts';
 import { onAbort } from '../runs/on-abort.ts';
 import { nameOf } from '../runs/run.ts';
-import type { Followed } from './follow-run.ts';
+import type { Followed } from './followed.ts';
+
+/** A run that was followed, and what its document says. */
+export type Documented = Followed & { document: JsonObject };
 
 /**
  * `--on-final`: the shell runs `command` with the document on its standard input. What it prints goes to stderr. Its
  * failure is reported and does not change the exit code.
  */
-export async function runOnFinal(command: string, followed: Followed, context: Context): Promise<void> {
+export async function runOnFinal(command: string, followed: Documented, context: Context): Promise<void> {
   const { signal, reporter } = context;
   const how = isInterrupted(signal) ? 'was not run: interrupted' : await failureOf(command, followed, context);
   if (!how) return;
@@ -23,10 +26,10 @@ export async function runOnFinal(command: string, followed: Followed, context: C
 /** Runs the command to its end; undefined where all went well. */
 function failureOf(
   command: string,
-  followed: Followed,
+  followed: Documented,
   { env, stderr, signal, clock }: Context,
 ): Promise<string | undefined> {
-  const { watched, problem } = followed;
+  const { watched, problem, document } = followed;
   const { run, execution } = watched;
   return new Promise((resolve) => {
     const fail = (error: Error) => resolve(`could not be started (${error.message})`);
@@ -57,7 +60,7 @@ function failureOf(
     });
     // A command that does not read its input closes it early; that is no failure.
     child.stdin?.on('error', () => {});
-    child.stdin?.end(`${stringifyJson(documentOf({ ...watched, problem }))}\n`);
+    child.stdin?.end(`${stringifyJson(document)}\n`);
     const forget = onAbort(signal, () => {
       if (!isInterrupted(signal)) return;
       child.kill();

@@ -1,5 +1,8 @@
+import type { Context } from '../context.ts';
 import type { Problem } from '../problems/problem.ts';
 import { interruptedProblem, pollProblem } from '../problems/watch-problems.ts';
+import type { CommandResult } from '../render/command-result.ts';
+import { documentOf } from '../render/document.ts';
 import { defaults } from '../runs/defaults.ts';
 import { type Fault, isRetryable, isTooEarly } from '../runs/fault.ts';
 import { retry } from '../runs/retry.ts';
@@ -52,6 +55,15 @@ export async function pollOnce<Operation extends keyof Answers>(
       ? interruptedProblem(signal, run, argument)
       : pollProblem(polled.fault, { operation, run, argument });
   return { kind: 'failed', problem };
+}
+
+/** The end of a command that asked for nothing but this. */
+export function resultOfFailure(problem: Problem, run: Run, context: Context): CommandResult {
+  return {
+    exitNames: [problem.facts.name],
+    documents: [documentOf({ run, problem }, context)],
+    problems: [{ problem }],
+  };
 }
 
 /** Asks for the status of a run whose id is known, and journals it. The id stays useful where that fails. */

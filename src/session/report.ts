@@ -19,7 +19,7 @@ import {
   problemOf,
   targetOfResult,
 } from './argument-result.ts';
-import { isLeft } from './follow-run.ts';
+import { isLeft } from './followed.ts';
 import type { Session } from './session.ts';
 
 const againWithAll = 'again with `runctl watch --all`';
@@ -30,14 +30,14 @@ export interface ReportOptions extends OutputOptions {
 }
 
 /** Reports each of so many results at once: the others may take hours. */
-export function createDoneReport({ reporter }: Session, watched: number): (result: ArgumentResult) => void {
+export function createDoneReport(session: Session, watched: number): (result: ArgumentResult) => void {
   let pending = watched;
   return (result) => {
     pending = Math.max(0, pending - 1);
     const problem = problemOf(result);
     const failure = problem && { message: problem.message, endsAll: endsAll(problem) };
-    const document = documentOfResult(result);
-    reporter.observe({ event: 'run_done', ...aboutOfResult(result), document, pending, failure });
+    const document = documentOfResult(result, session);
+    session.reporter.observe({ event: 'run_done', ...aboutOfResult(result), document, pending, failure });
   };
 }
 
@@ -45,8 +45,9 @@ export function createDoneReport({ reporter }: Session, watched: number): (resul
 export async function reportResults(
   results: ArgumentResult[],
   { plural, quiet }: ReportOptions,
-  { context, hintProject }: Session,
+  session: Session,
 ): Promise<CommandResult> {
+  const { context, hintProject } = session;
   // A run that was named twice has a document in both places, and is reported once.
   const distinct = [...new Set(results)];
   if (isGithubActions(context)) {
@@ -59,7 +60,7 @@ export async function reportResults(
   }
   return {
     exitNames: results.map(exitNameOfResult),
-    documents: results.map(documentOfResult),
+    documents: results.map((result) => documentOfResult(result, session)),
     plural,
     text: (theme, lines) => summaries(distinct, { quiet, theme, lines }, context),
     problems: problemsOf(distinct, plural, context),

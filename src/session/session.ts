@@ -35,6 +35,8 @@ export interface Session {
   hintProject?: string;
   /** How long the last completed runs of a target took, in milliseconds, newest first. */
   history(target: Target): readonly number[];
+  /** May the command line be repeated without a second run, as far as is known? */
+  safeToRepeat(): boolean;
   /** Limits how many triggers are in flight; without it nothing does. */
   inTurn?: Turns;
   /** The idempotency keys of the triggers that this process has sent, or is about to send. */

@@ -1,4 +1,5 @@
 import type { Problem } from '../problems/problem.ts';
+import { shellWord } from '../problems/quote.ts';
 import {
   expiredKeyProblem,
   otherAccountProblem,
@@ -37,7 +38,10 @@ export type StartRequest = Omit<TriggerRequest, 'idempotencyKey'>;
 export type FoundRun = KnownRun & { polled: PolledOnce<Execution> };
 
 /** What came of a trigger. */
-export type StartResult =
+export type StartResult = {
+  /** The one that was sent, given or minted; undefined where none was. */
+  idempotencyKey?: string;
+} & (
   | ({ kind: 'started' } & Pick<StartedTrigger, 'started' | 'isByTime'> & {
         /** `recovered`: by an earlier attempt, whose answer was lost. */
         how: 'started' | 'recovered';
@@ -47,25 +51,27 @@ export type StartResult =
   | ({ kind: 'replayed' | 'attached' } & FoundRun)
   | { kind: 'skipped'; target: Target; activeId?: string }
   /** There is no run of ours, or nobody knows. */
-  | { kind: 'failed'; target: Target; problem: Problem };
+  | { kind: 'failed'; target: Target; problem: Problem }
+);
 
 /** Starts one run of `target`, or does what `--if-active` says where one is active. */
 export async function startRun(request: StartRequest, flags: StartFlags, session: Session): Promise<StartResult> {
   const { target } = request;
   const { ifActive = defaults.ifActive } = flags;
-  const failed = (problem: Problem): StartResult => ({ kind: 'failed', target, problem });
   const slot = createSlot(target, flags, session);
   for (let isWaiting = false; ; isWaiting = true) {
     const identity = identityOf(target, flags, session);
+    const { idempotencyKey } = identity;
+    const failed = (problem: Problem): StartResult => ({ kind: 'failed', target, problem, idempotencyKey });
     const start = await triggerOnce(identity, request.body, flags, session, isWaiting);
-    if (start.kind !== 'refused') return start;
+    if (start.kind !== 'refused') return { ...start, idempotencyKey };
 
     const { fault } = start;
     const isConflict = fault.kind === 'already_active';
     const activeId = isConflict ? (fault.executionId ?? lastUnfinished(target, session)) : undefined;
     const refused = refusedTriggerProblem({ ...fault, executionId: activeId }, identity);
     if (isConflict && ifActive === 'fail') return failed(refused);
-    if (isConflict && ifActive === 'skip') return { kind: 'skipped', target, activeId };
+    if (isConflict && ifActive === 'skip') return { kind: 'skipped', target, activeId, idempotencyKey };
     const active = activeId === undefined ? undefined : { target, executionId: activeId };
     if (isConflict && ifActive === 'attach') {
       if (!active) {
@@ -73,7 +79,7 @@ export async function startRun(request: StartRequest, flags: StartFlags, session
         return failed(refused.with({ hint }));
       }
       const attached = await pollKnownRun(active, flags, session);
-      if (mayBeActive(attached)) return { kind: 'attached', ...attached };
+      if (mayBeActive(attached)) return { kind: 'attached', ...attached, idempotencyKey };
       const hint = `the run that is known (${activeId}) is not active, and nothing names another: try again, or with \`--if-active wait\``;
       return failed(refused.with({ hint }));
     }
@@ -139,8 +145,14 @@ function failureOf(result: Exclude<TriggerResult, StartedTrigger>, identity: Tri
   const mayHaveStarted = problem.facts.started === 'unknown';
   // `recover` can only resolve what is in the journal.
   const isRecoverable = !mayHaveStarted || journal.findKey(identity)?.state === 'open';
-  const hint = `repeat it with \`--idempotency-key ${identity.idempotencyKey}\`, which cannot start a second run`;
+  const hint = `repeat it with \`${commandOf(identity)}\`, which finds the run if there is one`;
   return isRecoverable ? problem : problem.with({ hint });
+}
+
+function commandOf({ target, idempotencyKey }: TriggerIdentity): string {
+  const what = target.family === 'agent' ? target.agentId : `${target.projectId}/${target.automationName}`;
+  const command = target.family === 'agent' ? 'agent trigger' : 'trigger';
+  return `runctl ${command} ${shellWord(what)} --idempotency-key ${shellWord(idempotencyKey)}`;
 }
 
 /** False when the run is unknown to the service, or has finished. */

@@ -10,7 +10,8 @@ import { reportManyRuns } from './follow-run.ts';
 import { followWithReruns, type RerunFlags } from './follow-with-reruns.ts';
 import { createDoneReport, reportResults } from './report.ts';
 import { type Session, sessionEndedBy, withReporter } from './session.ts';
-import { type FoundRun, type StartRequest, startRun } from './start-run.ts';
+import { type FoundRun, type StartRequest, type StartResult, startRun } from './start-run.ts';
+import { startedOf } from './trigger-outcome.ts';
 
 /** More at once would only wait for each other. */
 const mostInFlight = 64;
@@ -36,6 +37,11 @@ export async function triggerAll(
   const { context, reporter } = session;
   try {
     await splay(options.splayMs, session);
+    const { signal } = context;
+    const isEnded = signal.aborted;
+    // A minted idempotency key is another one when the command is repeated.
+    const unsafe = new Set(requests.filter(({ idempotencyKey }) => idempotencyKey === undefined));
+    session.safeToRepeat = () => unsafe.size === 0;
     // `--timeout` counts from here on.
     session.watches = createWatchGroup(timeoutMsOf(options), context.clock);
     // On stdout ids stand in the order of the arguments, unless stdout is for the end of the run or for other data.
@@ -47,9 +53,10 @@ export async function triggerAll(
     const results = await Promise.all(
       requests.map(async (request, index): Promise<ArgumentResult> => {
         const flags = { ...options, idempotencyKey: request.idempotencyKey };
-        const start = await startRun(request, flags, session);
+        const start = isEnded ? notStarted(request, signal) : await startRun(request, flags, session);
+        if (startedOf(start) === 'no') unsafe.delete(request);
         const report = () => {
-          if (idsAreData && 'run' in start) context.stdout.write(`${start.run.executionId}\n`);
+          if (idsAreData) context.stdout.write(`${'run' in start ? start.run.executionId : ''}\n`);
           reporter.observe(triggeredEvent(start, options.watch === true, session));
         };
         if (idsAreData) inOrder(index, report);
@@ -83,14 +90,18 @@ function warnOfReplay({ run, polled }: FoundRun, { reporter }: Session): void {
   reporter.observe({ event: 'warning', name: 'replayed_failure', message, run });
 }
 
-/** Waits a random time. Throws a `Problem` when the signal ends it. */
+/** Ended before anything was sent. */
+function notStarted({ target, idempotencyKey }: TriggerArgument, signal: AbortSignal): StartResult {
+  return { kind: 'failed', target, problem: noRunProblem(signal), idempotencyKey };
+}
+
+/** Waits a random time, or until the signal ends it. */
 async function splay(splayMs: number | undefined, { reporter, context }: Session): Promise<void> {
   if (!splayMs) return;
   const { random, clock, signal } = context;
   const waitMs = random() * splayMs;
   reporter.observe({ event: 'waiting', for: 'splay', nextMs: waitMs });
   await pause(waitMs, clock, signal);
-  if (signal.aborted) throw noRunProblem(signal);
 }
 
 /** Runs actions in the order of their indices, each as soon as all before it have run. */

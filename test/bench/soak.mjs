@@ -161,7 +161,7 @@ const runOf = new Map(truth.runs.map((run) => [run.name, run]));
 const list = await runctl(['list', '--json', '--limit', '100000']);
 const knownIds = new Set(list.documents.map(({ executionId }) => executionId));
 const openKeys = new Set(
-  list.documents.filter(({ status }) => status === null).map(({ idempotencyKey }) => idempotencyKey),
+  list.documents.filter(({ executionId }) => executionId === null).map(({ runctl }) => runctl.list.idempotencyKey),
 );
 
 const wrong = [];
@@ -171,12 +171,13 @@ let uncertain = 0;
 const honest = { outcome_unknown: 12, unavailable: 10, rate_limited: 9, result_unavailable: 13 };
 
 function codeOf(document, run) {
-  const { problem, status } = document;
+  const { status } = document;
+  const { problem, outcome, trigger } = document.runctl;
   if (!problem)
     return run && status === run.status && document.executionId === run.executionId ? exitCodes[status] : undefined;
-  if (problem.started === 'no' && !document.executionId && run) return undefined;
-  if (problem.name === 'result_unavailable' && status !== run?.status) return undefined;
-  return honest[problem.name];
+  if (trigger?.started === 'no' && !document.executionId && run) return undefined;
+  if (outcome === 'result_unavailable' && status !== run?.status) return undefined;
+  return honest[outcome];
 }
 
 for (const { code, documents, named, stderr } of endings) {
@@ -184,7 +185,7 @@ for (const { code, documents, named, stderr } of endings) {
   for (const [index, expected] of codes.entries()) {
     if (expected === undefined)
       wrong.push(`${named[index]}: ${JSON.stringify(documents[index])} ${stderr.slice(0, 300)}`);
-    else if (documents[index].problem) uncertain += 1;
+    else if (documents[index].runctl.problem) uncertain += 1;
     else truthful += 1;
   }
   const expected = codes.find((each) => each !== 0) ?? 0;

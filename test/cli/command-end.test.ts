@@ -78,7 +78,12 @@ describe('with --events the last line is the end of the command,', () => {
     expect(code).toBe(2);
     expect(lines).toMatchObject([
       { event: 'warning', seq: 1 },
-      { event: 'done', seq: 2, exitCode: 2, document: { problem: { name: 'usage', message: 'it is wrong' } } },
+      {
+        event: 'done',
+        seq: 2,
+        exitCode: 2,
+        document: { runctl: { problem: { name: 'usage', message: 'it is wrong' } } },
+      },
     ]);
   });
 
@@ -86,6 +91,8 @@ describe('with --events the last line is the end of the command,', () => {
     const crash = Promise.reject<never>(new Error('nobody caught this'));
     const { code, lines } = await lastLine(() => new Promise(() => {}), [crash]);
     expect(code).toBe(70);
-    expect(lines).toMatchObject([{ event: 'done', exitCode: 70, document: { problem: { name: 'bug' } } }]);
+    expect(lines).toMatchObject([
+      { event: 'done', exitCode: 70, document: { runctl: { problem: { name: 'internal_error' } } } },
+    ]);
   });
 });

@@ -113,7 +113,7 @@ describe('bad input is refused with 2 and a line that names it', () => {
     expect(err).toContain(named);
     expect(err.trim().split('\n').length).toBeLessThanOrEqual(2);
     const document = argv.includes('--events') ? JSON.parse(out).document : argv.includes('--json') && JSON.parse(out);
-    if (document) expect(document.problem.code).toBe(2);
+    if (document) expect(document.runctl.exitCode).toBe(2);
     else expect(out).toBe('');
     expect(code).toBe(2);
   });
@@ -129,7 +129,9 @@ describe('bad input is refused with 2 and a line that names it', () => {
 
   test.each([[[]], [['--']]])('with --json the refusal is a document too, after %j', async (first) => {
     const { out, code } = await typed([...first, 'trigger', 'a', '--timeout', '5', '--json']);
-    expect(JSON.parse(out).problem).toMatchObject({ code: 2, name: 'usage', started: 'no', safeToRepeat: false });
+    expect(JSON.parse(out)).toMatchObject({
+      runctl: { exitCode: 2, outcome: 'usage', command: 'trigger', trigger: { started: 'no' } },
+    });
     expect(code).toBe(2);
   });
 

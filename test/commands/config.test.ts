@@ -195,9 +195,8 @@ describe('config get', () => {
 
   test('prints one document with --json', async () => {
     const config = createConfig(undefined, { RUNCTL_PROJECT: project });
-    expect(JSON.parse(await config.get('project', { json: true }))).toEqual({
-      value: project,
-      source: 'RUNCTL_PROJECT',
+    expect(JSON.parse(await config.get('project', { json: true }))).toMatchObject({
+      runctl: { config: { project: { value: project, source: 'RUNCTL_PROJECT' } } },
     });
   });
 
@@ -229,7 +228,8 @@ describe('config list', () => {
   });
 
   test('is one document with --json', async () => {
-    const document = JSON.parse(await createConfig(undefined, { RUNCTL_PROJECT: 'x' }).list({ json: true }));
+    const text = await createConfig(undefined, { RUNCTL_PROJECT: 'x' }).list({ json: true });
+    const document = JSON.parse(text).runctl.config;
     expect(document.baseUrl).toEqual({ value: null, source: null });
     expect(document.requestTimeout).toEqual({ value: '30s', source: 'default' });
     expect(document.project).toMatchObject({ value: null, source: 'RUNCTL_PROJECT', problem: expect.any(String) });

@@ -31,6 +31,8 @@ test('an interrupt before a trigger is asked about leaves it open as it was, and
   journal().append({ type: 'in_doubt', ...request, reason: 'the connection was reset' });
   context.interrupt('SIGTERM');
   expect(await runCli(['recover', '--json'], program, context)).toBe(143);
-  expect(JSON.parse(context.out())).toMatchObject([{ outcome: 'unresolved', problem: { started: 'unknown' } }]);
+  expect(JSON.parse(context.out())).toMatchObject([
+    { runctl: { outcome: 'interrupted', trigger: { started: 'unknown' } } },
+  ]);
   expect(journal().unresolvedTriggers({ baseUrl })).toMatchObject([{ reason: 'the connection was reset' }]);
 });

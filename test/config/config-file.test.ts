@@ -49,7 +49,7 @@ describe('the config file', () => {
   test('that cannot be read is refused with its path', () => {
     const path = join(temporaryFolder(), 'config.json');
     mkdirSync(path);
-    expect(() => readConfigFile(path)).toThrow(`${path} cannot be read (EISDIR)`);
+    expect(() => readConfigFile(path)).toThrow(`${path} cannot be read (${path} is not a regular file)`);
   });
 
   const withKey = '{"profiles":{"a":{"apiKey":"hunter2"}}}';

@@ -17,7 +17,7 @@ test.each<[argv: string[], code: number, stdout: RegExp]>([
   [['result'], 0, /COMPLETED/],
   [['list'], 0, /nightly/],
   [['recover'], 0, /^$/],
-  [['agent', 'trigger', agentId], 11, /^$/],
+  [['agent', 'trigger', agentId], 11, /^\n$/],
   [['config', 'list'], 0, /RUNCTL_BASE_URL/],
   [['explain', '12'], 0, /outcome_unknown/],
   [['completion', 'bash'], 0, /complete -/],

@@ -107,7 +107,7 @@ describe.each(signals)('%s', (signal) => {
     expect(JSON.parse(ended.stdout)).toMatchObject({
       executionId: id,
       status: 'RUNNING',
-      problem: { exitCode: codes[signal], started: 'no', safeToRepeat: true },
+      runctl: { exitCode: codes[signal], outcome: 'interrupted', lastConfirmed: { status: 'RUNNING' } },
     });
     expect(statesOf(emulator)).toEqual(['RUNNING']);
   });
@@ -121,7 +121,7 @@ describe.each(signals)('%s', (signal) => {
     expect(ended).toMatchObject({ code: codes[signal] });
     expect(ended.lastedMs).toBeLessThan(ended.atOnceMs);
     expect(ended.stderr).toContain('runctl recover');
-    expect(JSON.parse(ended.stdout).problem).toMatchObject({ exitCode: codes[signal], started: 'unknown' });
+    expect(JSON.parse(ended.stdout).runctl).toMatchObject({ exitCode: codes[signal], trigger: { started: 'unknown' } });
     expect(journalOf(env).map(({ type }) => type)).toContain('triggered');
     const recovered = await runProgram(['recover'], { env });
     expect(recovered).toMatchObject({ code: 0, stdout: `${emulator.runs()[0]?.executionId}\n` });
@@ -176,7 +176,10 @@ describe('Ctrl-C', () => {
     const { code, stdout, lastedMs, atOnceMs } = await interrupted(args, { env, words: /waiting/ });
     expect(code).toBe(130);
     expect(lastedMs).toBeLessThan(atOnceMs);
-    expect(JSON.parse(stdout)).toMatchObject({ problem: { started: 'no', safeToRepeat: true } });
+    expect(JSON.parse(stdout)).toMatchObject({
+      automationName: 'nightly',
+      runctl: { trigger: { how: 'not_started', started: 'no', safeToRepeat: true } },
+    });
     expect(emulator.requests).toEqual([]);
   });
 
@@ -188,7 +191,7 @@ describe('Ctrl-C', () => {
     expect(ended).toMatchObject({ code: 130 });
     expect(ended.lastedMs).toBeLessThan(ended.atOnceMs);
     expect(ended.stderr).toContain('no run was started');
-    expect(JSON.parse(ended.stdout)).toMatchObject({ problem: { started: 'no' } });
+    expect(JSON.parse(ended.stdout)).toMatchObject({ runctl: { trigger: { started: 'no' } } });
     expect(statesOf(emulator)).toEqual(['RUNNING']);
   });
 
@@ -197,7 +200,7 @@ describe('Ctrl-C', () => {
     const { env, emulator } = await withEmulator({ ...slow, faults });
     const ended = await interrupted(['trigger', 'nightly', '--json'], { env, emulator, requests: 1, words: /again/ });
     expect(ended).toMatchObject({ code: 130 });
-    expect(JSON.parse(ended.stdout)).toMatchObject({ problem: { started: 'no' } });
+    expect(JSON.parse(ended.stdout)).toMatchObject({ runctl: { trigger: { started: 'no' } } });
     expect((await runProgram(['recover'], { env })).stderr).toContain('nothing to recover');
   });
 
@@ -208,7 +211,9 @@ describe('Ctrl-C', () => {
     const ended = await interrupted(['recover', '--json'], { env, emulator, requests: 1 });
     expect(ended).toMatchObject({ code: 130 });
     expect(ended.lastedMs).toBeLessThan(ended.atOnceMs);
-    expect(JSON.parse(ended.stdout)).toMatchObject([{ outcome: 'unresolved', problem: { started: 'unknown' } }]);
+    expect(JSON.parse(ended.stdout)).toMatchObject([
+      { runctl: { outcome: 'interrupted', trigger: { started: 'unknown' } } },
+    ]);
     expect((await runProgram(['recover'], { env })).stdout.trim()).toBe(emulator.runs()[0]?.executionId);
     expect(statesOf(emulator)).toEqual(['RUNNING']);
   });
@@ -219,7 +224,7 @@ describe('Ctrl-C', () => {
     const ended = await interrupted([command, id, '--json'], { env, emulator, requests: 1 });
     expect(ended).toMatchObject({ code: 130 });
     expect(ended.lastedMs).toBeLessThan(ended.atOnceMs);
-    expect(JSON.parse(ended.stdout)).toMatchObject({ problem: { name: 'interrupted' } });
+    expect(JSON.parse(ended.stdout)).toMatchObject({ executionId: id, runctl: { problem: { name: 'interrupted' } } });
   });
 
   test('of a watch of many runs reports each in one array, and all in one sentence', async () => {

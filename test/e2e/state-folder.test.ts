@@ -94,7 +94,7 @@ describe.each(unreadable)('where the state folder %s', (_, prepare) => {
       const { stdout, stderr, code } = await runProgram(argv, { env: { ...env, RUNCTL_STATE_DIR: prepare().state } });
       expect(code).toBe(2);
       expect(stderr).toMatch(/^runctl: the journal in .* cannot be read \(\w+\)\n.*RUNCTL_STATE_DIR.*\n$/);
-      expect(argv.includes('--json') ? JSON.parse(stdout).problem.name : stdout).toBe(
+      expect(argv.includes('--json') ? JSON.parse(stdout).runctl.outcome : stdout).toBe(
         argv.includes('--json') ? 'usage' : '',
       );
       expect(emulator.requests).toEqual([]);
@@ -137,8 +137,8 @@ test('without a journal, a trigger whose answer is lost says how to repeat it, a
   const broken = { ...env, RUNCTL_STATE_DIR: '/proc/nowhere' };
   const lost = await runProgram(['trigger', 'nightly', '--give-up-after', '1ms'], { env: broken });
   expect(lost.code).toBe(12);
-  const [, key = ''] = /repeat it with `(--idempotency-key \S+)`/.exec(lost.stderr) ?? [];
-  const repeated = await runProgram(['trigger', 'nightly', ...key.split(' ')], { env: broken });
+  const [, command = ''] = /repeat it with `runctl ([^`]+)`/.exec(lost.stderr) ?? [];
+  const repeated = await runProgram(command.split(' '), { env: broken });
   expect(repeated.stdout).toBe(`${emulator.runs()[0]?.executionId}\n`);
   expect(emulator.runs()).toHaveLength(1);
 });

@@ -29,6 +29,8 @@ export function createMemory(env: Record<string, string | undefined> = {}, input
     random: () => 0.5,
     secrets: createSecrets(),
     reporter: silentReporter,
+    command: null,
+    warnings: [],
     signal: interrupt.signal,
     unicode: true,
     out: () => stdout.text,

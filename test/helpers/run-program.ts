@@ -45,6 +45,8 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
     random: Math.random,
     secrets,
     reporter: silentReporter,
+    command: null,
+    warnings: [],
     signal,
     unicode: hasUnicode(env),
   });

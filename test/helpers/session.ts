@@ -39,6 +39,7 @@ export function createSession(
     runs: 1,
     history: () => [],
     sentKeys: new Set(),
+    safeToRepeat: () => true,
     ...parts,
   };
 }

@@ -130,12 +130,11 @@ type Runctl = (args: string[]) => Promise<ProcessEnded>;
 /** `recover`, and the keys that are open after it. */
 async function settle(runctl: Runctl): Promise<{ open: string[]; unexplained: string[] }> {
   const { code, stdout } = await runctl(['recover', '--json']);
-  const recovered = JSON.parse(stdout) as { idempotencyKey: string; problem?: { exitCode: number } }[];
+  const recovered = JSON.parse(stdout) as { runctl: { exitCode: number; trigger: { idempotencyKey: string } } }[];
   const left = JSON.parse((await runctl(['recover', '--dry-run', '--json'])).stdout) as typeof recovered;
-  const open = left.map(({ idempotencyKey }) => idempotencyKey);
-  const explained = new Set(
-    recovered.filter(({ problem }) => problem?.exitCode === 12).map((one) => one.idempotencyKey),
-  );
+  const open = left.map(({ runctl }) => runctl.trigger.idempotencyKey);
+  const doubtful = recovered.filter(({ runctl }) => runctl.exitCode === 12);
+  const explained = new Set(doubtful.map(({ runctl }) => runctl.trigger.idempotencyKey));
   return { open, unexplained: open.filter((key) => code !== 12 || !explained.has(key)) };
 }
 

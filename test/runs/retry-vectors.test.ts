@@ -32,32 +32,32 @@ answer                    | trigger          | trigger in doubt | status        
 201-run 202-run           | ok               | ok               | ~unavailable  | ~unavailable  | ~result_unavailable
 200-another               | ok               | ok               | ~unavailable  | ~unavailable  | ~result_unavailable
 200-huge                  | outcome_unknown  | outcome_unknown  | unavailable   | ~unavailable  | result_unavailable
-300-399                   | bad_response     | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
-301-run 302-run 303-run   | outcome_unknown  | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
-307-run 308-run 399-run   | outcome_unknown  | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
-400                       | bad_response     | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
+300-399                   | rejected         | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
+301-run 302-run 303-run   | outcome_unknown  | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
+307-run 308-run 399-run   | outcome_unknown  | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
+400                       | rejected         | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
 401 403                   | unauthorized     | outcome_unknown  | unauthorized  | ~unauthorized | ~result_unavailable
 402                       | no_credits       | outcome_unknown  | no_credits    | ~unavailable  | ~result_unavailable
 404 404-html 404-missing  | not_found        | outcome_unknown  | +not_found    | ~unavailable  | ~result_unavailable
-410 410-html              | bad_response     | outcome_unknown  | +not_found    | ~unavailable  | ~result_unavailable
+410 410-html              | rejected         | outcome_unknown  | +not_found    | ~unavailable  | ~result_unavailable
 410-missing               | not_found        | outcome_unknown  | +not_found    | ~unavailable  | ~result_unavailable
 422-missing               | not_found        | outcome_unknown  | not_found     | ~not_found    | ~result_unavailable
-422-other 422-list        | bad_response     | outcome_unknown  | not_found     | ~not_found    | ~result_unavailable
-422 422-html              | bad_response     | outcome_unknown  | ~unavailable  | ~unavailable  | ~result_unavailable
-422-code                  | bad_response     | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
-405-406                   | bad_response     | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
+422-other 422-list        | rejected         | outcome_unknown  | not_found     | ~not_found    | ~result_unavailable
+422 422-html              | rejected         | outcome_unknown  | ~unavailable  | ~unavailable  | ~result_unavailable
+422-code                  | rejected         | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
+405-406                   | rejected         | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
 407                       | unavailable      | outcome_unknown  | unavailable   | ~unavailable  | ~result_unavailable
 408 425                   | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
-409                       | ~outcome_unknown | ~outcome_unknown | bad_response  | ~unavailable  | ~result_unavailable
-411-421 423-424 426-428   | bad_response     | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
+409                       | ~outcome_unknown | ~outcome_unknown | rejected      | ~unavailable  | ~result_unavailable
+411-421 423-424 426-428   | rejected         | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
 422-active 409-active     | already_active   | outcome_unknown  |               |               |
 422-active-id             | already_active   |                  |               |               |
 429 429-active            | ~rate_limited    | ~outcome_unknown | ~rate_limited | ~rate_limited | ~result_unavailable
-430-499                   | bad_response     | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
+430-499                   | rejected         | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
 500 502-504 502-html      | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
 503-active                | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
 520-527                   | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
-501 505-519 528-599       | outcome_unknown  | outcome_unknown  | bad_response  | ~unavailable  | ~result_unavailable
+501 505-519 528-599       | outcome_unknown  | outcome_unknown  | rejected      | ~unavailable  | ~result_unavailable
 unresolvable refused      | ~unavailable     | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
 unreachable proxy-502     | ~unavailable     | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
 connect-timeout           | ~unavailable     | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
@@ -153,12 +153,12 @@ watch   | timeout 10m              | RUNNING 429;601 RUNNING 429;601 COMPLETED C
 watch   |                          | RUNNING 429;601 COMPLETED COMPLETED           | 10 601 0                          | ok
 watch   |                          | RUNNING 404;100 COMPLETED COMPLETED           | 10 100 0                          | ok
 watch   | chance 1                 | RUNNING 503;300 503;300 503;300 503           | 10 300 300 300 4 8 15 15 …        | unavailable
-watch   | timeout 25s              | RUNNING                                       | 10 10 5                           | watch_timeout
+watch   | timeout 25s              | RUNNING                                       | 10 10 5                           | timeout
 watch   | timeout 25s              | RUNNING RUNNING RUNNING COMPLETED COMPLETED   | 10 10 5 0                         | ok
-watch   | timeout 25s              | RUNNING RUNNING RUNNING 401                   | 10 10 5                           | watch_timeout
-watch   | timeout 12s, chance 1    | RUNNING 502                                   | 10 0.5 1 0.5                      | watch_timeout
+watch   | timeout 25s              | RUNNING RUNNING RUNNING 401                   | 10 10 5                           | timeout
+watch   | timeout 12s, chance 1    | RUNNING 502                                   | 10 0.5 1 0.5                      | timeout
 watch   | timeout 25s              | RUNNING 429;14 COMPLETED COMPLETED            | 10 14 0                           | ok
-watch   | timeout 25s              | RUNNING 429;16 COMPLETED                      | 10                                | watch_timeout
+watch   | timeout 25s              | RUNNING 429;16 COMPLETED                      | 10                                | timeout
 watch   | timeout 1m, chance 1     | RUNNING COMPLETED 502 502 COMPLETED           | 10 0 0.5 1                        | ok
 watch   | chance 1                 | COMPLETED RUNNING RUNNING COMPLETED           | 0 0.5 1                           | ok
 watch   | chance 1                 | FAILED 404                                    | 0 0.5 1 2 4 8 15 15 …             | run_failed
@@ -200,16 +200,16 @@ watch   | interval 5m, chance 1    | RUNNING asleep8h refused refused COMPLETED 
 watch   | interval 5m, chance 1    | RUNNING stopped8h refused refused COMPLETED   | 28800 0.5 1 0                     | ok
 watch   |                          | RUNNING 502 stopped8h 502 COMPLETED           | 10 28800 0.5 0                    | ok
 watch   | timeout 1h, interval 5m  | RUNNING stopped8h COMPLETED COMPLETED         | 28800 0                           | ok
-watch   | timeout 1h, interval 5m  | RUNNING stopped8h RUNNING                     | 28800 30                          | watch_timeout
-watch   | timeout 1h, interval 5m  | RUNNING asleep8h RUNNING                      | 5 30                              | watch_timeout
-watch   | timeout 1h, chance 1     | RUNNING stopped8h 502                         | 28800 0.5 1 2 4 8 14.5            | watch_timeout
+watch   | timeout 1h, interval 5m  | RUNNING stopped8h RUNNING                     | 28800 30                          | timeout
+watch   | timeout 1h, interval 5m  | RUNNING asleep8h RUNNING                      | 5 30                              | timeout
+watch   | timeout 1h, chance 1     | RUNNING stopped8h 502                         | 28800 0.5 1 2 4 8 14.5            | timeout
 watch   | giveUpAfter 1s, chance 1 | RUNNING 502 stopped8h 502                     | 10 28800 1 2 4 8 15 …             | unavailable
 watch   | chance 1                 | RUNNING 503;300 asleep1m RUNNING COMPLETED    | 10 300 10 0                       | ok
 watch   | chance 1                 | RUNNING 503;300 asleep8h RUNNING COMPLETED    | 10 300 10 0                       | ok
 watch   |                          | RUNNING 502 asleep8h 502 COMPLETED            | 10 0.25 0.5 0                     | ok
 watch   | chance 1                 | RUNNING stalled8h COMPLETED COMPLETED         | 10 28800.5 0                      | ok
 watch   | giveUpAfter 5s, chance 1 | RUNNING stalled8h 502                         | 10 28800.5 1 2 4 8 14.5           | unavailable
-watch   | timeout 1h, interval 20s | RUNNING stalled8h RUNNING                     | 20 28800.25 20 9.75               | watch_timeout
+watch   | timeout 1h, interval 20s | RUNNING stalled8h RUNNING                     | 20 28800.25 20 9.75               | timeout
 watch   | chance 1                 | RUNNING 401 401 401 401 stopped1m 401         | 10 0.5 1 2 60 8 15 15             | unauthorized
 watch   | chance 1                 | COMPLETED stalled8h COMPLETED                 | 0 28800.5                         | ok
 status  | chance 1                 | stalled8h COMPLETED                           | 28800.5                           | ok

@@ -3,7 +3,10 @@ import { runOnFinal } from '../../src/session/on-final.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { run } from '../helpers/scripted-service.ts';
 
-const followed = { watched: { kind: 'finished', run, execution: { status: 'COMPLETED', document: {} } } } as const;
+const followed = {
+  watched: { kind: 'finished', run, execution: { status: 'COMPLETED', document: {} } },
+  document: {},
+} as const;
 
 test('what the command of --on-final prints in pieces is written by whole lines', async () => {
   const context = createMemory({ PATH: process.env.PATH });

@@ -30,7 +30,13 @@ interface EventLine {
   event: string;
   how?: string;
   executionId: string | null;
-  document: { executionId?: string; status?: string; output?: string; problem?: { started: string } };
+  message: string;
+  document: {
+    executionId?: string;
+    status?: string;
+    output?: string;
+    runctl: { outcome: string; problem?: object; trigger?: { started: string } };
+  };
 }
 
 /** The lines of `--events`. */
@@ -145,7 +151,7 @@ test('a run that has ended by then keeps its result, and one that is left has no
   expect(await watch(3, { failFast: true, events: true })).toBe(1);
   const done = eventsIn(out(), 'run_done');
   expect(done).toHaveLength(3);
-  expect(done.filter(({ document }) => document.problem)).toEqual([]);
+  expect(done.filter(({ document }) => document.runctl.problem)).toEqual([]);
   expect(done.find(({ executionId }) => executionId === idOf(1))?.document).toMatchObject({ output: 'done' });
 });
 
@@ -187,7 +193,7 @@ test('more runs than the rate can poll in a minute are reported once', async () 
   expect(err().split('61 runs are more than')).toHaveLength(2);
 });
 
-test('a rerun that is refused is announced, started by no run, and a problem of the run that it was to follow', async () => {
+test('a rerun that is refused is a warning, and the run that finished decides how the command ends', async () => {
   let triggers = 0;
   const { trigger, out } = createRunsHarness(() => ({
     trigger: async () =>
@@ -198,16 +204,16 @@ test('a rerun that is refused is announced, started by no run, and a problem of 
     result: async ({ executionId }) =>
       resultOf('FAILED', { error: { type: executionId === idOf(1) ? 'flaky' : 'broken' } }),
   }));
-  expect(await trigger(2, { events: true, rerunOn: ['flaky'] })).toBe(11);
+  expect(await trigger(2, { events: true, rerunOn: ['flaky'] })).toBe(1);
   const rerun = eventsIn(out()).findIndex(({ event }) => event === 'rerun');
-  expect(eventsIn(out()).slice(rerun, rerun + 3)).toMatchObject([
+  expect(eventsIn(out()).slice(rerun, rerun + 4)).toMatchObject([
     { event: 'rerun', executionId: idOf(1), errorType: 'flaky' },
     { event: 'triggered', executionId: null, how: 'not_started' },
-    // What became of the rerun does not undo how the run had ended.
+    { event: 'warning', name: 'rerun_not_started', executionId: idOf(1) },
     {
       event: 'run_done',
       executionId: idOf(1),
-      document: { status: 'FAILED', problem: { name: 'bad_response', started: 'yes' } },
+      document: { status: 'FAILED', runctl: { outcome: 'run_failed', trigger: { started: 'yes' } } },
     },
   ]);
 });
@@ -216,7 +222,7 @@ test('each run that a trigger started is done once, with a document that says th
   const { trigger, out } = createRunsHarness();
   expect(await trigger(2, { events: true, timeoutMs: minute })).toBe(124);
   const done = eventsIn(out(), 'run_done');
-  expect(done.map(({ executionId, document }) => [executionId, document.problem?.started])).toEqual([
+  expect(done.map(({ executionId, document }) => [executionId, document.runctl.trigger?.started])).toEqual([
     [idOf(0), 'yes'],
     [idOf(1), 'yes'],
   ]);

@@ -103,7 +103,7 @@ test('a key that proves used for another automation after a lost answer leaves n
   const { trigger, journal } = createTriggerHarness();
   const weekly = running({ document: { executionId, status: 'RUNNING', automationName: 'weekly' } });
   const { problem } = await trigger({ trigger: [fault('lost'), weekly] }, { idempotencyKey: 'nightly-1' });
-  expect(problem?.facts).toMatchObject({ name: 'bad_response', started: 'no' });
+  expect(problem?.facts).toMatchObject({ name: 'rejected', started: 'no' });
   expect(journal().unresolvedTriggers({ baseUrl })).toEqual([]);
 });
 
@@ -112,7 +112,7 @@ test('a key whose fate is unknown under another API key is not sent', async () =
   const flags = { idempotencyKey: 'nightly-1' };
   await trigger({ trigger: [fault('lost')] }, flags);
   const { problem, calls } = await trigger({}, flags, 'another account');
-  expect(problem?.toJSON()).toMatchObject({ name: 'other_api_key', exitCode: 12, started: 'unknown' });
+  expect(problem).toMatchObject({ exitCode: 12, facts: { shownName: 'other_api_key', started: 'unknown' } });
   expect(calls.trigger).toEqual([]);
 });
 
@@ -135,7 +135,7 @@ test('a key of unknown outcome that is older than a day is not sent', async () =
   await trigger({ trigger: [fault('lost')] }, flags);
   clock.suspend(25 * 3_600_000);
   const { problem, calls } = await trigger({}, flags);
-  expect(problem?.toJSON()).toMatchObject({ name: 'idempotency_key_expired', exitCode: 12, started: 'unknown' });
+  expect(problem).toMatchObject({ exitCode: 12, facts: { shownName: 'idempotency_key_expired', started: 'unknown' } });
   expect(calls.trigger).toEqual([]);
 });
 

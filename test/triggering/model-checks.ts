@@ -147,7 +147,7 @@ export function checkStart(use: Use, uses: Use[], { start }: Outcome, played: Pl
   const others = played.sent.filter(({ attempt }) => attempt.idempotencyKey === use.key && !attempts.includes(attempt));
   if (facts.started === 'no' && others.length === 0) expect(its, `no run was started (${message})`).toEqual([]);
   if (facts.started !== 'unknown') return;
-  const { idempotencyKey = '' } = facts;
+  const { idempotencyKey = '' } = start;
   checkNoneMissed(use, runs, played);
   const known = world.journalOf(use).findKey({ baseUrl, target, idempotencyKey });
   const isAlone = uses.every((other) => other === use || (other.key !== use.key && other.command !== 'recover'));

@@ -35,7 +35,7 @@ test('a watch that cannot read the result ends with 13 and the state, whatever t
   const ends = await mapConcurrently(Object.entries(serverFaults), async ([fault, serverFault]) => {
     const service = await startFaultyService((head) => (head.includes('/result ') ? serverFault : state('COMPLETED')));
     const { code, document } = await watchAt(service, fault, '1s');
-    return [fault, { code, status: document.status, exitCode: document.problem.exitCode }];
+    return [fault, { code, status: document.status, exitCode: document.runctl.exitCode }];
   });
   const end = { code: 13, status: 'COMPLETED', exitCode: 13 };
   expect(ends).toEqual(Object.keys(serverFaults).map((fault) => [fault, end]));

@@ -1,4 +1,4 @@
-// Every fault against every command of the program. A cell holds the exit code, `problem.started`, and how often the far
+// Every fault against every command of the program. A cell holds the exit code, `runctl.trigger.started`, and how often the far
 // end was asked: once, again, or – where nothing could count.
 import { expect, test } from 'vitest';
 import { parseDuration } from '../../../src/runs/duration.ts';
@@ -14,54 +14,54 @@ import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 import { trustedAuthority } from '../../helpers/trusted-authority.ts';
 
 const matrix = `
-fault                        trigger           status        result        watch
-reset                        12 unknown again  10 no again   10 no again   10 no again
-close                        12 unknown again  10 no again   10 no again   10 no again
-hang before headers          12 unknown again  10 no again   10 no again   10 no again
-hang in body                 12 unknown again  10 no again   10 no again   10 no again
-drip                         12 unknown again  10 no again   10 no again   10 no again
-truncation                   12 unknown again  10 no again   10 no again   10 no again
-early 100                    12 unknown again  10 no again   10 no again   10 no again
-408                          12 unknown again  10 no again   10 no again   10 no again
-429                          9 no again        9 no again    9 no again    9 no again
-429, seconds                 9 no once         9 no once     9 no once     124 no once
-429, date                    9 no once         9 no once     9 no once     124 no once
-429, past date               9 no again        9 no again    9 no again    9 no again
-429, garbage                 9 no again        9 no again    9 no again    9 no again
-429, huge                    9 no once         9 no once     9 no once     124 no once
-500                          12 unknown again  10 no again   10 no again   10 no again
-501                          12 unknown once   11 no once    11 no once    10 no again
-502 HTML                     12 unknown again  10 no again   10 no again   10 no again
-503                          12 unknown again  10 no again   10 no again   10 no again
-503, seconds                 12 unknown once   10 no once    10 no once    124 no once
-504                          12 unknown again  10 no again   10 no again   10 no again
-200 HTML                     12 unknown again  10 no again   10 no again   10 no again
-no body                      12 unknown again  10 no again   10 no again   10 no again
-wrong JSON                   12 unknown again  10 no again   10 no again   10 no again
-wrong types                  12 unknown again  10 no again   10 no again   10 no again
-another run                  0 - once          10 no again   10 no again   10 no again
-huge body                    12 unknown once   10 no once    10 no once    10 no again
-gzip bomb                    12 unknown once   10 no once    10 no once    10 no again
-broken gzip                  12 unknown again  10 no again   10 no again   10 no again
-TLS alert                    10 no once        10 no once    10 no once    10 no once
-redirect                     11 no once        11 no once    11 no once    10 no again
-redirect to a run            12 unknown once   11 no once    11 no once    10 no again
-see other                    11 no once        11 no once    11 no once    10 no again
-refused                      10 no –           10 no –       10 no –       10 no –
-unresolvable                 10 no –           10 no –       10 no –       10 no –
-TLS stall                    10 no again       10 no again   10 no again   10 no again
-expired certificate          10 no once        10 no once    10 no once    10 no once
-certificate not yet valid    10 no once        10 no once    10 no once    10 no once
-certificate of another host  10 no once        10 no once    10 no once    10 no once
-self-signed certificate      10 no once        10 no once    10 no once    10 no once
-unknown authority            10 no once        10 no once    10 no once    10 no once
-https to an http port        10 no once        10 no once    10 no once    10 no once
-http to an https port        12 unknown again  10 no again   10 no again   10 no again
-proxy hang                   10 no again       10 no again   10 no again   10 no again
-proxy 407                    10 no once        10 no once    10 no once    10 no once
-proxy 403                    10 no once        10 no once    10 no once    10 no once
-proxy 502                    10 no again       10 no again   10 no again   10 no again
-proxy refused                10 no –           10 no –       10 no –       10 no –
+fault                        trigger           status     result     watch
+reset                        12 unknown again  10 again   10 again   10 again
+close                        12 unknown again  10 again   10 again   10 again
+hang before headers          12 unknown again  10 again   10 again   10 again
+hang in body                 12 unknown again  10 again   10 again   10 again
+drip                         12 unknown again  10 again   10 again   10 again
+truncation                   12 unknown again  10 again   10 again   10 again
+early 100                    12 unknown again  10 again   10 again   10 again
+408                          12 unknown again  10 again   10 again   10 again
+429                          9 no again        9 again    9 again    9 again
+429, seconds                 9 no once         9 once     9 once     124 once
+429, date                    9 no once         9 once     9 once     124 once
+429, past date               9 no again        9 again    9 again    9 again
+429, garbage                 9 no again        9 again    9 again    9 again
+429, huge                    9 no once         9 once     9 once     124 once
+500                          12 unknown again  10 again   10 again   10 again
+501                          12 unknown once   11 once    11 once    10 again
+502 HTML                     12 unknown again  10 again   10 again   10 again
+503                          12 unknown again  10 again   10 again   10 again
+503, seconds                 12 unknown once   10 once    10 once    124 once
+504                          12 unknown again  10 again   10 again   10 again
+200 HTML                     12 unknown again  10 again   10 again   10 again
+no body                      12 unknown again  10 again   10 again   10 again
+wrong JSON                   12 unknown again  10 again   10 again   10 again
+wrong types                  12 unknown again  10 again   10 again   10 again
+another run                  0 yes once        10 again   10 again   10 again
+huge body                    12 unknown once   10 once    10 once    10 again
+gzip bomb                    12 unknown once   10 once    10 once    10 again
+broken gzip                  12 unknown again  10 again   10 again   10 again
+TLS alert                    10 no once        10 once    10 once    10 once
+redirect                     11 no once        11 once    11 once    10 again
+redirect to a run            12 unknown once   11 once    11 once    10 again
+see other                    11 no once        11 once    11 once    10 again
+refused                      10 no –           10 –       10 –       10 –
+unresolvable                 10 no –           10 –       10 –       10 –
+TLS stall                    10 no again       10 again   10 again   10 again
+expired certificate          10 no once        10 once    10 once    10 once
+certificate not yet valid    10 no once        10 once    10 once    10 once
+certificate of another host  10 no once        10 once    10 once    10 once
+self-signed certificate      10 no once        10 once    10 once    10 once
+unknown authority            10 no once        10 once    10 once    10 once
+https to an http port        10 no once        10 once    10 once    10 once
+http to an https port        12 unknown again  10 again   10 again   10 again
+proxy hang                   10 no again       10 again   10 again   10 again
+proxy 407                    10 no once        10 once    10 once    10 once
+proxy 403                    10 no once        10 once    10 once    10 once
+proxy 502                    10 no again       10 again   10 again   10 again
+proxy refused                10 no –           10 –       10 –       10 –
 `;
 
 /** Faults that only a limit ends: one that a busy machine reaches the service in, and then time for a second attempt. */
@@ -128,7 +128,8 @@ async function cellOf(command: Command, fault: string, patienceMs: number): Prom
   if (code !== 0 && !/^runctl: \S.*\n( {2}\S.*\n)?$/m.test(stderr)) return `says nothing: ${stderr}`;
   const count = service.requests();
   const asked = count === undefined ? '–' : count > 1 ? 'again' : count === 1 ? 'once' : 'never';
-  return `${code} ${JSON.parse(stdout).problem?.started ?? '-'} ${asked}`;
+  const { trigger } = JSON.parse(stdout).runctl;
+  return [code, trigger?.started, asked].filter((part) => part !== undefined).join(' ');
 }
 
 /** In this process, or as a process of its own: with FAULTS_AS_PROCESSES under every fault. */

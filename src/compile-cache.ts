@@ -1,0 +1,28 @@
+import { lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { platform } from 'node:process';
+
+const othersMayWrite = 0o022;
+
+/**
+ * May the code that Node compiled be kept in, and run from, this folder of the program's own? Only where nobody but the
+ * owner of the program can write: what stands there is run. A program that was installed with `umask 0` starts without it.
+ */
+export function isPrivateCache(program: string, cache: string, umask: number): boolean {
+  // Windows has no such modes.
+  if (platform === 'win32') return true;
+  // Node makes its folders as the umask says.
+  if ((umask & othersMayWrite) !== othersMayWrite) return false;
+  const { uid } = lstatSync(program);
+  const isPrivate = (path: string) => {
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (!stat) return true;
+    return stat.isDirectory() && [0, uid].includes(stat.uid) && (stat.mode & othersMayWrite) === 0;
+  };
+  if (![program, cache].every(isPrivate)) return false;
+  try {
+    return readdirSync(cache).every((name) => isPrivate(join(cache, name)));
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
+}

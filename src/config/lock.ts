@@ -1,0 +1,44 @@
+import * as fs from 'node:fs';
+
+/** A holder that was killed leaves its lock: after so long it is taken over. */
+const staleMs = 10_000;
+const givenUpMs = 30_000;
+const betweenMs = 10;
+
+/**
+ * Runs `change` while this process alone holds the lock file, which other processes wait for. It may run twice, where
+ * another process took the lock over from this one, which had stood still for that long.
+ * Throws the errors of node:fs, and of `change`.
+ */
+export function withLock(lock: string, change: () => void): void {
+  for (;;) {
+    const fd = takeLock(lock);
+    let isOurs: boolean;
+    try {
+      change();
+    } finally {
+      isOurs = inodeOf(lock) === fs.fstatSync(fd).ino;
+      fs.closeSync(fd);
+      if (isOurs) fs.rmSync(lock, { force: true });
+    }
+    if (isOurs) return;
+  }
+}
+
+function takeLock(lock: string): number {
+  const endMs = Date.now() + givenUpMs;
+  for (;;) {
+    try {
+      // Made, and never followed: whatever stands there is the lock of another.
+      return fs.openSync(lock, 'wx', 0o600);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    if (Date.now() > endMs) throw new Error(`${lock} is held by another process: if there is none, remove it`);
+    const stat = fs.lstatSync(lock, { throwIfNoEntry: false });
+    if (stat && Date.now() - stat.mtimeMs > staleMs) fs.rmSync(lock, { force: true });
+    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, betweenMs);
+  }
+}
+
+const inodeOf = (path: string) => fs.lstatSync(path, { throwIfNoEntry: false })?.ino;

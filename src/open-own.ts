@@ -1,0 +1,103 @@
+import * as fs from 'node:fs';
+import { basename, dirname, join, parse, resolve } from 'node:path';
+import { geteuid } from 'node:process';
+
+/** A path, or a folder or link on the way to it, belongs to a user who is neither root nor the one that runs the program. */
+export class ForeignPathError extends Error {}
+
+export interface OwnPath {
+  /** The path without links. */
+  path: string;
+  /** Undefined where there is nothing yet. */
+  stat?: fs.Stats;
+  /** Of the folder that it is in; undefined on Windows. */
+  folder?: fs.Stats;
+}
+
+/** As many as Linux follows. */
+const mostLinks = 40;
+
+/**
+ * Follows a path one component at a time. Each folder, each link and what stands at the end must belong to root or to the
+ * user; a folder that others can write to is no danger then, as what they put there belongs to them. On Windows, where
+ * nobody is told the owner, the path is taken as it is. Throws `ForeignPathError` and the errors of node:fs.
+ */
+export function resolveOwn(path: string): OwnPath {
+  if (!geteuid) return { path, stat: fs.lstatSync(path, { throwIfNoEntry: false }) };
+  let { root: at } = parse(resolve(path));
+  let stat = fs.lstatSync(at);
+  let folder = stat;
+  // Where root has no number of its own (a user namespace), whoever owns the root folder takes its place.
+  const trusted = [0, geteuid(), stat.uid];
+  const rest = componentsOf(resolve(path));
+  let links = 0;
+  for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
+    const next = join(at, name);
+    const found = fs.lstatSync(next, { throwIfNoEntry: false });
+    if (!found) return { path: join(next, ...rest) };
+    if (!trusted.includes(found.uid)) throw new ForeignPathError(`${next} belongs to another user`);
+    if (!found.isSymbolicLink()) {
+      at = next;
+      folder = stat;
+      stat = found;
+      continue;
+    }
+    links += 1;
+    if (links > mostLinks) throw new Error(`${path} has too many links`);
+    const target = fs.readlinkSync(next);
+    rest.unshift(...componentsOf(target));
+    if (target.startsWith('/')) at = '/';
+  }
+  return { path: at, stat, folder };
+}
+
+const componentsOf = (path: string) => path.split('/').filter((name) => name !== '');
+
+/**
+ * Opens a regular file that is the user's or root's, or makes it for the user alone where `flags` say so. What was opened
+ * is compared with what was checked, since another user may swap a component in between. Never waits, so that a named
+ * pipe in the file's place fails. Throws `ForeignPathError`, an error that names what is wrong, and the errors of node:fs.
+ */
+export function openOwn(path: string, flags: number): number {
+  const found = resolveOwn(path);
+  if (found.stat) checkFile(found.stat, found, path);
+  const fd = fs.openSync(found.path, flags | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK, 0o600);
+  try {
+    const opened = fs.fstatSync(fd);
+    checkFile(opened, found, path);
+    // One that was just made, or put in the place of the other, is there by now.
+    if (!isSame(opened, found.stat) && !isSame(opened, resolveOwn(path).stat)) {
+      throw new Error(`${path} was changed while it was opened`);
+    }
+    return fd;
+  } catch (error) {
+    fs.closeSync(fd);
+    throw error;
+  }
+}
+
+function checkFile(stat: fs.Stats, { folder }: OwnPath, path: string): void {
+  if (!stat.isFile()) throw new Error(`${path} is not a regular file`);
+  // Whoever can write to the folder can give any file of the user a second name there.
+  const isShared = folder !== undefined && (folder.mode & 0o022) !== 0;
+  if (isShared && stat.nlink > 1) throw new Error(`${path} is a hard link in a folder that others can write to`);
+}
+
+const isSame = (one: fs.Stats, other?: fs.Stats) => one.ino === other?.ino && one.dev === other.dev;
+
+/**
+ * Makes a folder and its parents, open to the user alone, and returns its path without links; one that exists is left as
+ * it is. Throws `ForeignPathError` and the errors of node:fs.
+ * Node's own recursive `mkdir` never returns where a parent exists that takes no folders (`/proc`).
+ */
+export function makeOwnFolder(folder: string): string {
+  const { path, stat } = resolveOwn(folder);
+  if (stat) return path;
+  const parent = makeOwnFolder(dirname(path));
+  try {
+    fs.mkdirSync(join(parent, basename(path)), { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  return resolveOwn(path).path;
+}

@@ -1,0 +1,108 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { withEmulator } from '../helpers/emulator.ts';
+import { needs } from '../helpers/needs.ts';
+import { entry, runCommand } from '../helpers/run-process.ts';
+import { runProgram } from '../helpers/run-program.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+const isRoot = process.geteuid?.() === 0;
+const stranger = 54_321;
+
+/** The home of another user, with the folders of the program. */
+function homeOfAnother() {
+  const home = temporaryFolder();
+  const [config, state] = [join(home, '.config/runctl'), join(home, '.local/state/runctl')];
+  for (const folder of [config, state]) mkdirSync(folder, { recursive: true });
+  const give = () => spawnSync('chown', ['-hR', `${stranger}:${stranger}`, home]);
+  return { home, config, state, give };
+}
+
+/** The program as that other user. */
+const runAsStranger = (argv: string[], env: Record<string, string | undefined>) =>
+  runCommand(
+    ['setpriv', '--reuid', `${stranger}`, '--regid', `${stranger}`, '--clear-groups', process.execPath, entry, ...argv],
+    { env },
+  );
+
+test('root with the home of another user triggers, and writes to nothing of theirs and through none of their links', async (context) => {
+  needs(context, 'root', isRoot);
+  const { emulator, env } = await withEmulator({});
+  const { home, state, give } = homeOfAnother();
+  const victim = join(temporaryFolder(), 'bashrc');
+  writeFileSync(victim, '# of root\n');
+  symlinkSync(victim, join(state, 'journal.jsonl'));
+  give();
+  const { RUNCTL_STATE_DIR: _, RUNCTL_CONFIG_DIR: __, ...settings } = env;
+  const ended = await runProgram(['trigger', 'nightly'], { env: { ...settings, HOME: home } });
+  expect(ended).toMatchObject({ code: 0, stdout: `${emulator.runs()[0]?.executionId}\n` });
+  expect(ended.stderr.match(/the journal in .* cannot be written \(.* belongs to another user\)/g)).toHaveLength(1);
+  expect(readFileSync(victim, 'utf8')).toBe('# of root\n');
+  expect(readdirSync(state)).toEqual(['journal.jsonl']);
+});
+
+test('the config file of another user gives root no base URL for the API key of root', async (context) => {
+  needs(context, 'root', isRoot);
+  const { emulator, env } = await withEmulator({});
+  const { home, config, give } = homeOfAnother();
+  const profiles = { default: { baseUrl: env.RUNCTL_BASE_URL, project: env.RUNCTL_PROJECT } };
+  writeFileSync(join(config, 'config.json'), JSON.stringify({ profiles }));
+  give();
+  const ofRoot = { HOME: home, RUNCTL_API_KEY: env.RUNCTL_API_KEY };
+  const { code, stderr } = await runProgram(['trigger', 'nightly'], { env: ofRoot });
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/the config file is ignored: .* belongs to another user/);
+  expect(stderr).toContain('no base URL is set');
+  expect(emulator.requests).toEqual([]);
+  const set = await runProgram(['config', 'set', 'requestTimeout', '5s'], { env: ofRoot });
+  expect(set).toMatchObject({ code: 2, stderr: expect.stringContaining('belongs to another user') });
+  expect(JSON.parse(readFileSync(join(config, 'config.json'), 'utf8'))).toEqual({ profiles });
+  expect(readdirSync(config)).toEqual(['config.json']);
+});
+
+test('a user keeps a journal in a home of their own and takes settings of root, but none of a third user', async (context) => {
+  needs(context, 'root', isRoot);
+  needs(context, 'setpriv');
+  const { emulator, env } = await withEmulator({});
+  const { home, state, give } = homeOfAnother();
+  give();
+  const shared = temporaryFolder();
+  chmodSync(shared, 0o755);
+  const file = join(shared, 'config.json');
+  writeFileSync(file, JSON.stringify({ profiles: { default: { baseUrl: env.RUNCTL_BASE_URL } } }), { mode: 0o644 });
+  const { RUNCTL_API_KEY, RUNCTL_PROJECT } = env;
+  const own = { HOME: home, RUNCTL_CONFIG_DIR: shared, RUNCTL_API_KEY, RUNCTL_PROJECT };
+  const ended = await runAsStranger(['trigger', 'nightly', '-q'], own);
+  expect(ended).toMatchObject({ code: 0, stdout: `${emulator.runs()[0]?.executionId}\n`, stderr: '' });
+  expect(existsSync(join(state, 'journal.jsonl'))).toBe(true);
+  chownSync(file, 65_500, 65_500);
+  const ignored = await runAsStranger(['trigger', 'nightly', '-q'], own);
+  expect(ignored).toMatchObject({ code: 2, stderr: expect.stringContaining('belongs to another user') });
+});
+
+test('twenty settings that are stored at once are all in the file, whose mode stays 0600', async () => {
+  const folder = temporaryFolder();
+  const env = { RUNCTL_CONFIG_DIR: folder };
+  const names = Array.from({ length: 20 }, (_, n) => `profile-${n}`);
+  const ended = await Promise.all(
+    names.map((name) =>
+      runCommand([process.execPath, entry, 'config', 'set', 'requestTimeout', '5s', '--profile', name], { env }),
+    ),
+  );
+  expect(ended.map(({ code, stderr }) => (code === 0 ? 0 : stderr))).toEqual(names.map(() => 0));
+  const { profiles } = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'));
+  expect(Object.keys(profiles).sort()).toEqual([...names].sort());
+  expect(spawnSync('stat', ['-c', '%a', join(folder, 'config.json')], { encoding: 'utf8' }).stdout).toBe('600\n');
+  expect(readdirSync(folder)).toEqual(['config.json']);
+});

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isCompleted, isFinal, type Run, runLimitMs, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
-import type { RecordedRun } from '../runs/statistics.ts';
+import type { PastRun, RecordedRun } from '../runs/statistics.ts';
 import { fold, isUnresolved, type JournalRun, learn, reportedOf, type State } from './fold.ts';
 import { type LogOptions, openLog, type RecordFilter } from './log.ts';
 import { foldRecent } from './recent-runs.ts';
@@ -34,8 +34,8 @@ export interface Journal {
   hasLaterRun(filter: { baseUrl: string; target: Target }, at: string): boolean;
   /** What came of an idempotency key, whatever API key it was sent with, so that rotating that starts no second run. */
   findKey(key: TriggerKey): KeyState | undefined;
-  /** How long the last completed runs of a target took, in milliseconds, newest first. */
-  durations(filter: { baseUrl: string; target: Target }, limit: number): number[];
+  /** The last completed runs of a target whose durations are known, newest first. */
+  pastRuns(filter: { baseUrl: string; target: Target }, limit: number): PastRun[];
 }
 
 export interface TriggerFilter {
@@ -72,7 +72,7 @@ export function openJournal(options: LogOptions): Journal {
     unresolvedTriggers,
     hasLaterRun,
     findKey,
-    durations,
+    pastRuns,
   };
 
   function append(record: NewRecord): boolean {
@@ -181,13 +181,13 @@ export function openJournal(options: LogOptions): Journal {
     return { state: 'open', trigger: unresolvedOf({ ...trigger, attempts: unknown }, options.nowMs()) };
   }
 
-  function durations(filter: { baseUrl: string; target: Target }, limit: number): number[] {
-    const found: number[] = [];
-    for (const { target, status, startedAt, completedAt } of runs(filter)) {
+  function pastRuns(filter: { baseUrl: string; target: Target }, limit: number): PastRun[] {
+    const found: PastRun[] = [];
+    for (const { target, status, startedAt, completedAt, creditsCharged } of runs(filter)) {
       if (found.length >= limit) break;
       const hasCompleted = status !== null && isFinal(target, status) && isCompleted(status);
       const durationMs = Date.parse(completedAt ?? '') - Date.parse(startedAt ?? '');
-      if (hasCompleted && durationMs >= 0) found.push(durationMs);
+      if (hasCompleted && durationMs >= 0) found.push({ durationMs, credits: creditsCharged });
     }
     return found;
   }

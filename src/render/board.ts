@@ -3,6 +3,7 @@ import { formatDuration } from '../runs/duration.ts';
 import type { How, Reporter, RunEvent } from '../runs/events.ts';
 import { isCompleted, nameOf, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
+import type { PastRun } from '../runs/statistics.ts';
 import { themeOf, wrapOptionsOf } from './output.ts';
 import { createRunLine, type RunLine } from './run-line.ts';
 import { cleanLine } from './sanitize.ts';
@@ -16,7 +17,7 @@ export interface BoardOptions {
   /** How many runs are followed together. */
   runs: number;
   /** How long the last completed runs of a target took, in milliseconds, newest first. */
-  history(target: Target): readonly number[];
+  history(target: Target): readonly PastRun[];
 }
 
 // Lines that the prompt, the counts and the spinner want for themselves.

@@ -2,6 +2,7 @@ import type { Clock } from '../runs/clock.ts';
 import { formatAge } from '../runs/duration.ts';
 import type { RunEvent } from '../runs/events.ts';
 import { nameOf, type Run } from '../runs/run.ts';
+import { medianCredits, type PastRun } from '../runs/statistics.ts';
 import { isLongerThanUsual, usualDurationMs } from '../watching/poll-samples.ts';
 import { cleanLine } from './sanitize.ts';
 import { lastConfirmed } from './status.ts';
@@ -19,10 +20,12 @@ export interface RunLine {
 
 type Failure = Extract<RunEvent, { event: 'attempt_failed'; run: Run }> & { atMs: number };
 
-export function createRunLine(run: Run, durationsMs: readonly number[], clock: Clock, theme: Theme): RunLine {
+export function createRunLine(run: Run, history: readonly PastRun[], clock: Clock, theme: Theme): RunLine {
   const name = cleanLine(nameOf(run.target));
   const { dot, warn } = theme.symbols;
+  const durationsMs = history.map(({ durationMs }) => durationMs);
   const usualMs = usualDurationMs(durationsMs);
+  const usualCredits = medianCredits(history);
   let status = 'asking';
   let startedAtMs = clock.nowMs();
   let failure: Failure | undefined;
@@ -33,7 +36,9 @@ export function createRunLine(run: Run, durationsMs: readonly number[], clock: C
   };
   const usual = (ageMs: number) => {
     if (usualMs === undefined) return '';
-    return isLongerThanUsual(ageMs, durationsMs) ? 'taking longer than usual' : `usually ${formatAge(usualMs)}`;
+    return isLongerThanUsual(ageMs, durationsMs)
+      ? 'taking longer than usual'
+      : `usually ${formatAge(usualMs)}${creditsOf(usualCredits)}`;
   };
 
   return {
@@ -60,6 +65,9 @@ export function createRunLine(run: Run, durationsMs: readonly number[], clock: C
     },
   };
 }
+
+const creditsOf = (credits: number | null) =>
+  credits === null ? '' : `, ${credits} ${credits === 1 ? 'credit' : 'credits'}`;
 
 const shortestName = 6;
 // Less than this says nothing.

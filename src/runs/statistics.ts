@@ -13,6 +13,13 @@ export interface RecordedRun {
   atMs: number;
 }
 
+/** A run that COMPLETED. */
+export interface PastRun {
+  durationMs: number;
+  /** Null where they are unknown. */
+  credits: number | null;
+}
+
 /** How the runs of one target went. */
 export interface Statistics {
   baseUrl: string;
@@ -103,6 +110,10 @@ function durationMsOf({ startedMs, endedMs }: RecordedRun): number | null {
 
 /** The numbers that are known. */
 const ascending = (values: (number | null)[]) => Float64Array.from(values.filter((each) => each !== null)).sort();
+
+/** What the last runs usually cost; null where no credits are known. */
+export const medianCredits = (runs: readonly PastRun[]): number | null =>
+  quantileOf(ascending(runs.map(({ credits }) => credits)), 0.5);
 
 /** The smallest of the numbers that so large a share of them does not exceed; null where there are none. */
 function quantileOf(sorted: Float64Array, share: number): number | null {

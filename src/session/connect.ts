@@ -126,10 +126,10 @@ export function journalOf({ env, reporter, clock }: Context, { needed }: Journal
 
 /** Reads each target's history once, when it is first asked for. */
 function historyOf(journal: Journal, baseUrl: string): Session['history'] {
-  const read = new Map<string, readonly number[]>();
+  const read = new Map<string, ReturnType<Session['history']>>();
   return (target) => {
     const key = JSON.stringify(target);
-    const known = read.get(key) ?? journal.durations({ baseUrl, target }, mostSamples);
+    const known = read.get(key) ?? journal.pastRuns({ baseUrl, target }, mostSamples);
     read.set(key, known);
     return known;
   };

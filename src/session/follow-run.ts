@@ -137,7 +137,7 @@ function portsOf(
 }
 
 function scheduleOf(target: Target, { intervalMs }: FollowFlags, { history, runs, context }: Session): PollSchedule {
-  const schedule = createPollSchedule({ durationsMs: history(target), runs });
+  const schedule = createPollSchedule({ durationsMs: history(target).map(({ durationMs }) => durationMs), runs });
   const gapMs = (ageMs: number) => intervalMs ?? jitter(schedule.gapMs(ageMs), context.random);
   return { ...schedule, gapMs };
 }

@@ -8,6 +8,7 @@ import type { Reporter } from '../runs/events.ts';
 import type { RateLimiter } from '../runs/rate-limiter.ts';
 import type { Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
+import type { PastRun } from '../runs/statistics.ts';
 import type { Turns } from '../triggering/turns.ts';
 import type { WatchGroup } from '../watching/watch-group.ts';
 
@@ -33,8 +34,8 @@ export interface Session {
   runs: number;
   /** The project that a bare automation name means in a hint; undefined where none is set, or one that is refused. */
   hintProject?: string;
-  /** How long the last completed runs of a target took, in milliseconds, newest first. */
-  history(target: Target): readonly number[];
+  /** The last completed runs of a target, newest first. */
+  history(target: Target): readonly PastRun[];
   /** May the command line be repeated without a second run, as far as is known? */
   safeToRepeat(): boolean;
   /** Limits how many triggers are in flight; without it nothing does. */

@@ -48,10 +48,12 @@ async function showStatistics(names: string[], options: StatsOptions, context: C
   const nowMs = context.clock.nowMs();
   const sinceMs = nowMs - (options.sinceMs ?? usualPeriodMs);
   const journal = journalOf(context, { needed: true });
-  const runs = journal.recentRuns({ baseUrl }, sinceMs).filter(({ target }) => isAmong(named, target));
-  const all = statisticsOf(runs, { sinceMs, nowMs }).sort((one, other) =>
-    compare(nameOf(one.target), nameOf(other.target)),
-  );
+  const period = { sinceMs, nowMs };
+  const all = journal
+    .recentRuns({ baseUrl }, sinceMs)
+    .filter(({ target }) => isAmong(named, target))
+    .flatMap((past) => statisticsOf(past, period) ?? [])
+    .sort((one, other) => compare(nameOf(one.target), nameOf(other.target)));
 
   if (options.prometheus) {
     const { prometheusText } = await import('../render/prometheus.ts');

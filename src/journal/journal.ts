@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isCompleted, isFinal, type Run, runLimitMs, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
-import type { PastRun, RecordedRun } from '../runs/statistics.ts';
+import type { PastRun, PastRuns } from '../runs/statistics.ts';
 import { fold, isUnresolved, type JournalRun, learn, reportedOf, type State } from './fold.ts';
 import { type LogOptions, openLog, type RecordFilter } from './log.ts';
 import { foldRecent } from './recent-runs.ts';
@@ -22,8 +22,8 @@ export interface Journal {
   markNotFound(baseUrl: string, run: Run, account: string): void;
   /** Newest first; reads no further back than the caller asks. Unresolved triggers are among them. */
   runs(filter?: RunFilter): Generator<JournalRun>;
-  /** Every run of which something was recorded since a time, in milliseconds; read faster than by `runs`. */
-  recentRuns(filter: { baseUrl?: string }, sinceMs: number): RecordedRun[];
+  /** Every run of which something was recorded since a time, in milliseconds, by target; read faster than by `runs`. */
+  recentRuns(filter: { baseUrl?: string }, sinceMs: number): PastRuns[];
   /** The first of `runs`: perhaps an unresolved trigger, with no `executionId`. */
   last(filter: RunFilter): JournalRun | undefined;
   /** `fresh` reads what other processes have written by now, too: else an earlier answer may be returned. */

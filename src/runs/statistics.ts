@@ -2,8 +2,6 @@ import { finalStatusOf, isCompleted, isFinal, runLimitMs, type Target } from './
 
 /** A run as a journal knows it. Times are milliseconds since 1970, and null where they are unknown. */
 export interface RecordedRun {
-  baseUrl: string;
-  target: Target;
   /** Null where the service no longer knows the run. */
   status: string | null;
   startedMs: number | null;
@@ -11,6 +9,13 @@ export interface RecordedRun {
   credits: number | null;
   /** When it was first recorded. */
   atMs: number;
+}
+
+/** The runs of one target. */
+export interface PastRuns {
+  baseUrl: string;
+  target: Target;
+  runs: RecordedRun[];
 }
 
 /** A run that COMPLETED. */
@@ -55,27 +60,20 @@ export interface Period {
 const dayMs = 86_400_000;
 const mostLatest = 10;
 
-/** The statistics of each target that has a run in the period, in the order in which `runs` name them. */
-export function statisticsOf(runs: Iterable<RecordedRun>, { sinceMs, nowMs }: Period): Statistics[] {
-  const byTarget = new Map<string, RecordedRun[]>();
-  for (const run of runs) {
-    if (endMsOf(run) < sinceMs) continue;
-    const key = JSON.stringify([run.baseUrl, run.target]);
-    const known = byTarget.get(key);
-    if (known) known.push(run);
-    else byTarget.set(key, [run]);
-  }
-  return [...byTarget.values()].map((each) => statisticsOfTarget(each, nowMs));
-}
-
-function statisticsOfTarget(runs: RecordedRun[], nowMs: number): Statistics {
-  const [{ baseUrl, target }] = runs as [RecordedRun];
-  const finished = runs.filter(hasFinished).sort((one, other) => endMsOf(one) - endMsOf(other));
-  const completed = finished.filter(({ status }) => isCompleted(status));
+/** The statistics of a target; undefined where it has no run in the period. */
+export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: Period): Statistics | undefined {
+  const { baseUrl, target } = past;
+  const runs = past.runs.filter((run) => endMsOf(run) >= sinceMs).sort((one, other) => endMsOf(one) - endMsOf(other));
+  if (runs.length === 0) return undefined;
+  const words = [...new Set(runs.map(({ status }) => status))].filter((status) => status !== null);
+  const final = new Set(words.filter((status) => isFinal(target, status)));
+  const good = new Set(words.filter(isCompleted));
+  const finished = runs.filter(({ status }) => final.has(status ?? ''));
+  const completed = finished.filter(({ status }) => good.has(status ?? ''));
   const durationsMs = ascending(completed.map(durationMsOf));
   const credits = ascending(finished.map((run) => run.credits));
   const sum = credits.length > 0 ? credits.reduce((total, each) => total + each, 0) : null;
-  const others = runs.filter((run) => !hasFinished(run));
+  const others = runs.filter(({ status }) => !final.has(status ?? ''));
   const unseen = others.filter(({ status, atMs }) => status === null || nowMs - atMs > runLimitMs).length;
   // A journal that is younger than the period says nothing about the days before it.
   const firstMs = runs.reduce((earliestMs, { atMs }) => Math.min(earliestMs, atMs), nowMs - dayMs);
@@ -83,7 +81,7 @@ function statisticsOfTarget(runs: RecordedRun[], nowMs: number): Statistics {
     baseUrl,
     target,
     finished: finished.length,
-    statuses: countsOf(finished.map(({ status }) => finalStatusOf(status) ?? status)),
+    statuses: countsOf(finished, final),
     completedShare: finished.length > 0 ? completed.length / finished.length : null,
     medianMs: quantileOf(durationsMs, 0.5),
     p95Ms: quantileOf(durationsMs, 0.95),
@@ -93,12 +91,9 @@ function statisticsOfTarget(runs: RecordedRun[], nowMs: number): Statistics {
     running: others.length - unseen,
     unseen,
     lastCompletedMs: completed.at(-1)?.endedMs ?? null,
-    latest: finished.slice(-mostLatest).map((run) => ({ status: run.status, durationMs: durationMsOf(run) })),
+    latest: finished.slice(-mostLatest).map((run) => ({ status: run.status ?? '', durationMs: durationMsOf(run) })),
   };
 }
-
-const hasFinished = (run: RecordedRun): run is RecordedRun & { status: string } =>
-  run.status !== null && isFinal(run.target, run.status);
 
 /** When a run finished, or was last known to be unfinished. */
 const endMsOf = ({ endedMs, startedMs, atMs }: RecordedRun): number => endedMs ?? startedMs ?? atMs;
@@ -120,8 +115,12 @@ function quantileOf(sorted: Float64Array, share: number): number | null {
   return sorted[Math.ceil(share * sorted.length) - 1] ?? null;
 }
 
-function countsOf(words: readonly string[]): Record<string, number> {
+/** How many runs have each of these statuses, as the service documents their spelling. */
+function countsOf(runs: readonly RecordedRun[], words: Iterable<string>): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
+  for (const word of words) {
+    const status = finalStatusOf(word) ?? word;
+    counts[status] = (counts[status] ?? 0) + runs.filter((run) => run.status === word).length;
+  }
   return counts;
 }

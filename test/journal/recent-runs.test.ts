@@ -1,12 +1,15 @@
 import { appendFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Journal } from '../../src/journal/journal.ts';
+import type { PastRuns } from '../../src/runs/statistics.ts';
 import { accepted, agent, baseUrl, nightly, refused, status, triggered, uuid, weekly } from './records.ts';
 import { createStateFolder } from './state-folder.ts';
 
 const ended = { startedAt: '2026-11-21T02:00:00.000Z', completedAt: '2026-11-21T02:05:00.000Z', creditsCharged: 1.25 };
 const notFound = (n: number) => ({ type: 'not_found', baseUrl, target: nightly, executionId: uuid(n) }) as const;
 const odd = { ...nightly, automationName: 'a "b","c" \\ ü\n","executionId":"x' };
+
+const flatly = (all: PastRuns[]) => all.flatMap(({ runs, ...owner }) => runs.map((run) => ({ ...owner, ...run })));
 
 /** What `runs` says, in the words of `recentRuns`. */
 function plainly(journal: Journal, ofUrl?: string) {
@@ -42,7 +45,7 @@ test.each([
   const { open } = createStateFolder();
   const journal = open();
   for (const record of records) journal.append(record);
-  const recent = journal.recentRuns({}, 0);
+  const recent = flatly(journal.recentRuns({}, 0));
   expect(recent).toHaveLength(plainly(journal).length);
   expect(recent).toEqual(expect.arrayContaining(plainly(journal)));
 });
@@ -59,7 +62,7 @@ test('torn and foreign lines are no runs', () => {
   const torn = JSON.stringify({ schema: 1, at: '2026-11-21T03:00:00.000Z', ...accepted(2) }).slice(0, -20);
   for (const line of [torn, 'status status', '{"schema":1}', ' '.repeat(60), `${' '.repeat(52)}status`])
     appendFileSync(file, `\n${line}\n`);
-  expect(journal.recentRuns({}, 0)).toHaveLength(1);
+  expect(flatly(journal.recentRuns({}, 0))).toHaveLength(1);
 });
 
 test('runs of one base URL are told from those of another', () => {
@@ -67,8 +70,8 @@ test('runs of one base URL are told from those of another', () => {
   const journal = open();
   journal.append(accepted(1));
   journal.append({ ...accepted(1), baseUrl: 'https://other.example.com' });
-  expect(journal.recentRuns({ baseUrl }, 0)).toMatchObject([{ baseUrl }]);
-  expect(journal.recentRuns({}, 0)).toHaveLength(2);
+  expect(flatly(journal.recentRuns({ baseUrl }, 0))).toMatchObject([{ baseUrl }]);
+  expect(flatly(journal.recentRuns({}, 0))).toHaveLength(2);
 });
 
 test('files that were full before the time are not read', () => {
@@ -79,8 +82,8 @@ test('files that were full before the time are not read', () => {
     clock.nowMs += 3_600_000;
   }
   // The newest file that was begun before holds what was written until the next one was begun.
-  expect(journal.recentRuns({}, clock.nowMs - 1.5 * 3_600_000)).toHaveLength(2);
-  expect(journal.recentRuns({}, 0)).toHaveLength(4);
+  expect(flatly(journal.recentRuns({}, clock.nowMs - 1.5 * 3_600_000))).toHaveLength(2);
+  expect(flatly(journal.recentRuns({}, 0))).toHaveLength(4);
 });
 
 test('a machine without a journal has no runs', () => {

@@ -7,15 +7,12 @@ import { agent, baseUrl, nightly } from '../journal/records.ts';
 
 const odd = { ...nightly, automationName: 'quote " backslash \\ line\nbreak ü' };
 const nowMs = Date.parse('2026-11-22T12:00:00Z');
-const run = { baseUrl, startedMs: nowMs - 90_500, endedMs: nowMs - 500, credits: 12, atMs: nowMs - 90_500 };
-const statistics = statisticsOf(
-  [
-    { ...run, target: nightly, status: 'COMPLETED' },
-    { ...run, target: odd, status: 'FAILED' },
-    { ...run, target: agent, status: 'RUNNING', endedMs: null, credits: null },
-  ],
-  { sinceMs: 0, nowMs },
-);
+const run = { startedMs: nowMs - 90_500, endedMs: nowMs - 500, credits: 12, atMs: nowMs - 90_500 };
+const statistics = [
+  { target: nightly, runs: [{ ...run, status: 'COMPLETED' }] },
+  { target: odd, runs: [{ ...run, status: 'FAILED' }] },
+  { target: agent, runs: [{ ...run, status: 'RUNNING', endedMs: null, credits: null }] },
+].flatMap((past) => statisticsOf({ baseUrl, ...past }, { sinceMs: 0, nowMs }) ?? []);
 
 test('quotation marks, backslashes and line breaks in a label are escaped', () => {
   expect(prometheusText(statistics)).toContain(

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { ProjectByProject } from './test/helpers/project-by-project.ts';
+import { ProjectByProject } from './test/helpers/project-by-project.mts';
 
 /** Tests of the built program, of recipes and of anything else that is a process. */
 const e2e = ['test/e2e/**/*.test.ts', 'test/recipes/**/*.test.ts'];

@@ -1,5 +1,5 @@
 // Builds dist/: the program as CommonJS, which starts 4 ms sooner on Node 20 than ES modules. Nothing is minified, so that
-// a stack trace names a line that can be read.
+// a stack trace names a line that can be read. `node .config/build.mjs [folder]` builds into another folder.
 import { rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
@@ -8,7 +8,7 @@ import { collectLicences } from './licences.mjs';
 import { slimUndici } from './slim-undici.mjs';
 
 const root = join(import.meta.dirname, '../');
-const outdir = `${root}dist`;
+const outdir = process.argv[2] ?? `${root}dist`;
 
 /** To read a file takes time, so `--version` reads only the first of these, and a package is read where it is used. */
 const entryPoints = { main: 'src/main.ts', process: 'src/process.ts', undici: 'undici', conf: 'conf', ora: 'ora' };

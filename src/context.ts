@@ -12,7 +12,7 @@ export interface Sink {
   /** Width in columns, as it is now; 80 where nobody knows. */
   readonly columns: number;
   readonly colors: boolean;
-  /** Aborts when the reader is gone (`| head`). */
+  /** Aborts when the reader is gone (`| head`), with the reason `SIGPIPE`. */
   readonly closed: AbortSignal;
 }
 
@@ -38,6 +38,13 @@ export interface Context {
   signal: AbortSignal;
   /** The flags of this command line that a command to type next needs too, to mean the same service: ` --profile staging`. */
   connectionFlags?: string;
+  /** In a step of GitHub Actions, where the two sinks keep the runner's commands out of what they write. */
+  runner?: {
+    /** stdout as it is, for documents. */
+    data: Sink;
+    /** stderr as it is, for commands of our own; none with `RUNCTL_CI=0`. */
+    commands?: Sink;
+  };
   /** Can the terminal and the locale show more than ASCII? */
   unicode: boolean;
 }

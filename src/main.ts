@@ -25,7 +25,9 @@ if ((first === '--version' || first === '-V') && rest.length === 0) {
   answer(`${JSON.stringify({ runctl: facts })}\n`);
 } else {
   keepCompiledCode();
-  void import('./process.ts').then(({ runProcess }) => runProcess());
+  import('./process.ts')
+    .then(({ runProcess }) => runProcess())
+    .catch((error: Error) => fail(70, `the installation is broken: ${error.message.split('\n')[0]}`));
 }
 
 /** Node 22.8 and newer keep the code that they compile of the program, beside the program itself, if nobody else can write there. */
@@ -40,7 +42,15 @@ function keepCompiledCode(): void {
 function answer(text: string): void {
   try {
     writeSync(1, text);
-  } catch {
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
     // Nobody reads it.
+    if (code !== 'EPIPE') fail(74, `what was asked for could not be written: ${message}`);
   }
+}
+
+/** Ends the process without the program, which may be what is broken. */
+function fail(exitCode: number, message: string): void {
+  process.stderr.write(`runctl: ${message}\n`);
+  process.exitCode = exitCode;
 }

@@ -8,7 +8,9 @@ import { silentReporter } from './runs/events.ts';
 import { onAbort } from './runs/on-abort.ts';
 import { createSecrets } from './secrets.ts';
 
-const bugCode = exitCodeOf('internal_error');
+const faultCode = exitCodeOf('internal_error');
+/** What an answer that could not be written takes the place of. */
+const replaced = [exitCodeOf('ok'), exitCodeOf('timeout'), exitCodeOf('pipe_closed')];
 const signals = Object.entries(signalExits).map(([signal, name]) => [signal, exitCodeOf(name)] as const);
 
 /** The process as a context; the program's answer as the process's end. Nothing below the entry touches `process`. */
@@ -55,7 +57,7 @@ export async function runProcess(): Promise<void> {
   crash.catch(() => {});
   const code =
     argv[0] === '__complete'
-      ? await Promise.race([complete(argv.slice(1), context), crash]).catch(() => bugCode)
+      ? await Promise.race([complete(argv.slice(1), context), crash]).catch(() => faultCode)
       : await runCli(argv, program, context, [crash]);
   isOver = true;
   // Whatever still hangs (a connection being made, a timer) must not hold the process after its last word.
@@ -63,7 +65,7 @@ export async function runProcess(): Promise<void> {
     // Told here before the stream says it by itself.
     if (error && error.code !== 'EPIPE') lost ??= error;
     if (lost) stderr.write(`runctl: what was asked for could not be written: ${lost.message}\n`);
-    process.stderr.write('', () => end(lost && code === 0 ? bugCode : code));
+    process.stderr.write('', () => end(lost && replaced.includes(code) ? exitCodeOf('output_error') : code));
   });
 }
 
@@ -76,10 +78,11 @@ async function complete(words: readonly string[], { stdout, env }: Context): Pro
 
 function end(code: number): never {
   // Node does not end before a look-up that hangs in the system's resolver, ten seconds or so. A signal does not wait.
+  // Of a terminal that has hung up, Node aborts when it tries to restore the settings.
   for (const [name] of signals) process.removeAllListeners(name);
   const killer = signals.find(([, ofSignal]) => ofSignal === code)?.[0];
   const isHeld = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap');
-  if (killer && isHeld && process.platform !== 'win32') process.kill(process.pid, killer);
+  if (killer && (isHeld || killer === 'SIGHUP') && process.platform !== 'win32') process.kill(process.pid, killer);
   process.exit(code);
 }
 
@@ -93,8 +96,7 @@ function sinkOf(stream: NodeJS.WriteStream, { filter = (text) => text, onLost }:
   const closed = new AbortController();
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') onLost?.(error);
-    // As when a terminal hangs up.
-    closed.abort('SIGHUP');
+    closed.abort('SIGPIPE');
   });
   return {
     write(text) {

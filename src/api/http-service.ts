@@ -1,3 +1,4 @@
+import type { JsonObject } from '../runs/json.ts';
 import type { Target } from '../runs/run.ts';
 import type { Answer, CallLimits, Execution, RunResult, Service } from '../runs/service.ts';
 import { resultPath, statusPath, triggerPath } from './endpoints.ts';
@@ -38,7 +39,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
     'user-agent': options.userAgent,
   };
 
-  async function ask<T>(
+  async function ask<T extends { status: string }>(
     target: Target,
     request: Pick<HttpRequest, 'method' | 'path' | 'body'> & { headers?: Record<string, string> },
     reading: Pick<Reading<T>, 'operation' | 'maxBytes' | 'read'>,
@@ -61,7 +62,12 @@ export function createHttpService(options: HttpServiceOptions): Service {
     if (exchange.kind === 'response') {
       const asked = { url: origin + path, baseUrl: options.baseUrl, target };
       const ofTarget = (location: string) => runIdIn(location, asked);
-      return answerOf(exchange.response, { ...reading, nowMs: nowMs(), scrub, runIdIn: ofTarget });
+      // The journal keeps a status, and a service may echo the API key anywhere.
+      const read = (document: JsonObject) => {
+        const value = reading.read(document);
+        return value && { ...value, status: scrub(value.status) };
+      };
+      return answerOf(exchange.response, { ...reading, read, nowMs: nowMs(), scrub, runIdIn: ofTarget });
     }
     const attempt = { host, isPlain: protocol === 'http:', proxy: options.proxy, timeoutMs };
     return { kind: 'fault', fault: faultOf(exchange.failure, attempt) };

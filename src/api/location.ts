@@ -21,15 +21,13 @@ export function runIdIn(location: string, { url, baseUrl, target }: Asked): stri
   if (place.host !== base.host || !/^https?:$/.test(place.protocol)) return undefined;
   const prefix = base.pathname.replace(/\/$/, '');
   const path = place.pathname.startsWith(`${prefix}/`) ? place.pathname.slice(prefix.length) : place.pathname;
-  const [, owner, id = ''] = /^(.+)\/executions\/([^/]+)\/?$/.exec(path) ?? [];
-  return owner !== undefined && isAlike(owner, targetPath(target)) ? decoded(id) : undefined;
+  const [, owner = '', id = ''] = /^(.+)\/executions\/([^/]+)\/?$/.exec(path) ?? [];
+  return isAlike(owner, targetPath(target)) ? decoded(id) : undefined;
 }
 
 /** Some write what need not be encoded as percent signs and digits, and ids in another case. */
-const isAlike = (path: string, other: string) => {
-  const text = decoded(path);
-  return text !== undefined && text.toLowerCase() === decoded(other)?.toLowerCase();
-};
+const isAlike = (path: string, ofTarget: string) =>
+  decoded(path)?.toLowerCase() === decodeURIComponent(ofTarget).toLowerCase();
 
 function decoded(text: string): string | undefined {
   try {

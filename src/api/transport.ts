@@ -32,7 +32,8 @@ const withAddress =
   (lookup: LookupFunction): LookupFunction =>
   (hostname, options, callback) =>
     lookup(hostname, options, (error, address, family) => {
-      const isKnown = error || address.length > 0;
+      const [first] = [address].flat();
+      const isKnown = error || first;
       const none = Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' });
       callback(isKnown ? error : none, address, family);
     });

@@ -97,7 +97,7 @@ export const outputOptions = under('Output:', {
   quiet: flag('-q, --quiet', 'print nothing but what was asked for and what went wrong'),
 });
 
-const eventOptions = under('Output:', {
+export const eventOptions = under('Output:', {
   events: flag('--events', 'print a JSON object a line as things happen'),
 });
 

@@ -7,6 +7,7 @@ import { Problem, usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
 import { type CommandResult, printResult } from '../render/command-result.ts';
 import { documentOf, fieldsOf, type TriggerFacts } from '../render/document.ts';
+import { guardFromRunner } from '../render/github-actions.ts';
 import type { OutputOptions } from '../render/output.ts';
 import { createReporter, type ReporterOptions } from '../render/reporter.ts';
 import { loadColors } from '../render/theme.ts';
@@ -21,9 +22,10 @@ import { parse } from './parse.ts';
 export async function runCli(
   words: readonly string[],
   program: CommandDefinition,
-  context: Context,
+  world: Context,
   crash: readonly Promise<never>[] = [],
 ): Promise<number> {
+  const context = guardFromRunner(world);
   // What follows a first `--` is a command like any other.
   const argv = words[0] === '--' ? words.slice(1) : words;
   // The command line may be what is wrong, so it is searched for the flags that matter then.

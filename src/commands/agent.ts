@@ -39,7 +39,7 @@ const agentTrigger = defineCommand({
     return triggerAll(
       [{ target, body, idempotencyKey: options.idempotencyKey }],
       options,
-      await connect(options, context),
+      await connect(options, context, { quiet: false }),
     );
   },
 });

@@ -21,7 +21,7 @@ import { usageProblem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
 import { documentOf } from '../render/document.ts';
 import { fields } from '../render/fields.ts';
-import { printDocuments, printSentence, themeOf, wrapOptionsOf } from '../render/output.ts';
+import { printData, printDocuments, printSentence, themeOf, wrapOptionsOf } from '../render/output.ts';
 import { cleanLine } from '../render/sanitize.ts';
 import type { Theme } from '../render/theme.ts';
 import type { JsonObject } from '../runs/json.ts';
@@ -103,7 +103,7 @@ export async function configGet(name: string, options: ConfigOptions, context: C
     );
   }
   if (options.json) printDocuments([configDocument({ [key]: factsOf(setting) }, context)], options, context);
-  else context.stdout.write(`${value}\n`);
+  else printData(value, context);
   return 0;
 }
 
@@ -143,7 +143,7 @@ function lineOf({ value, source, problem }: Resolved, theme: Theme): string {
 export async function configPath(options: ConfigOptions, context: Context): Promise<number> {
   const path = requireConfigFile(context);
   if (options.json) printDocuments([configDocument({ path }, context)], options, context);
-  else context.stdout.write(`${path}\n`);
+  else printData(path, context);
   return 0;
 }
 
@@ -161,13 +161,13 @@ export async function configSet(
   if (key === 'profile') {
     checkIsThere(value, file.config);
     await changeConfig(path, (config) => ({ ...config, profile: value }));
-    context.stderr.write(`the profile is ${quote(value)} from now on, as ${path} says\n`);
+    printSentence(`the profile is ${quote(value)} from now on, as ${path} says`, context);
     return 0;
   }
   checkProfileName(profile);
   const text = await valueToStore(key, value, context);
   await storeInProfile(path, profile, { [key]: text });
-  context.stderr.write(`stored ${key} for ${sourceOf(profile.name, path)}\n`);
+  printSentence(`stored ${key} for ${sourceOf(profile.name, path)}`, context);
   await warnOfOverrides([key], options, context);
   return 0;
 }
@@ -193,14 +193,14 @@ export async function configUnset(name: string, options: ConfigOptions, context:
   const stored = isTop ? file.config.profile : storedProfile(profile.name, file.config)?.[key];
   const where = isTop ? path : sourceOf(profile.name, path);
   if (stored === undefined) {
-    context.stderr.write(`${key} was not stored for ${where}\n`);
+    printSentence(`${key} was not stored for ${where}`, context);
     return 0;
   }
   // JSON has no undefined: the field goes.
   await changeConfig(path, (config) =>
     isTop ? { ...config, profile: undefined } : withProfile(config, profile, { [key]: undefined }),
   );
-  context.stderr.write(`removed ${key} from ${where}\n`);
+  printSentence(`removed ${key} from ${where}`, context);
   return 0;
 }
 

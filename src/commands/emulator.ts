@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { builtInScenarios, findBuiltInScenario } from '../emulator/built-in-scenarios.ts';
 import type { Scenario } from '../emulator/scenario.ts';
 import { usageProblem } from '../problems/problem.ts';
+import { cleanLine } from '../render/sanitize.ts';
 import { wrap } from '../render/wrap.ts';
 import { onAbort } from '../runs/on-abort.ts';
 
@@ -50,7 +51,7 @@ async function emulate(command: readonly string[], options: EmulatorOptions, con
     speed: options.speed,
     random,
     nowMs: clock.nowMs,
-    onRequest: isSilent ? undefined : (line) => stderr.write(`${line}\n`),
+    onRequest: isSilent ? undefined : (line) => stderr.write(`${cleanLine(line)}\n`),
   });
   const { rehearse, settingsFor } = await import('../emulator/rehearse.ts');
   if (command.length > 0) return rehearse(command, running, context).finally(running.close);

@@ -1,5 +1,5 @@
 import { defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
-import { asTyped, outputOptions, settingOptions, triggerGiveUpOptions } from '../cli/options.ts';
+import { asTyped, eventOptions, outputOptions, settingOptions, triggerGiveUpOptions } from '../cli/options.ts';
 import { durationUpTo } from '../cli/values.ts';
 import type { Context } from '../context.ts';
 import { type ExitName, exitNameOfRun, isInterruptName } from '../problems/exit-codes.ts';
@@ -9,6 +9,8 @@ import type { CommandResult } from '../render/command-result.ts';
 import { documentOf, type Told } from '../render/document.ts';
 import { printNextStep, printSentence, wantsData } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
+import type { About } from '../runs/events.ts';
+import type { JsonObject } from '../runs/json.ts';
 import { isFinal, nameOf } from '../runs/run.ts';
 import { connect } from '../session/connect.ts';
 import { argumentOf } from '../session/known-run.ts';
@@ -25,6 +27,7 @@ const options = {
   forget: flag('--forget', 'close those that are too old'),
   ...triggerGiveUpOptions,
   ...outputOptions,
+  ...eventOptions,
   ...settingOptions,
 };
 
@@ -45,13 +48,17 @@ export const recover = defineCommand({
 async function recoverAll(options: RecoverOptions, context: Context): Promise<CommandResult> {
   const session = await connect(options, context, { needed: true });
   const recoveries: Recovery[] = [];
+  const documents: JsonObject[] = [];
   for await (const recovery of recoverTriggers(options, session)) {
     recoveries.push(recovery);
+    const document = documentOf(toldOf(recovery, options, session), context);
+    documents.push(document);
+    context.reporter.observe({ event: 'run_done', ...aboutOf(recovery), document, pending: 0 });
     if (!wantsData(options)) report(recovery, options, context);
   }
   const isNothing = recoveries.length === 0 && !options.quiet;
   return {
-    documents: recoveries.map((recovery) => documentOf(toldOf(recovery, options, session), context)),
+    documents,
     plural: true,
     note: isNothing ? 'nothing to recover: the outcome of every trigger is known' : undefined,
     exitNames: [exitNameOf(recoveries, options)],
@@ -103,6 +110,11 @@ function sentenceOf(recovery: Recovery): string {
     default:
       return `${about} is unresolved: ${recovery.problem.message}`;
   }
+}
+
+function aboutOf({ trigger: { target }, ...recovery }: Recovery): About {
+  if (recovery.kind !== 'found') return { target };
+  return { run: { target, executionId: recovery.start.execution.executionId } };
 }
 
 /** A run that was found is not judged, whatever its status. */

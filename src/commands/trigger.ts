@@ -43,8 +43,8 @@ export const trigger = defineCommand({
   ],
   async run({ automations: names }, options, context) {
     checkWatchFlags(options);
-    const idempotencyKeyOf = parseKeyTemplate(options.idempotencyKey, names.length);
-    const session = await connect(options, context);
+    const idempotencyKeyOf = parseKeyTemplate(options, names.length);
+    const session = await connect(options, context, { quiet: false });
     const project = () => requireProject(session.settings);
     const requests = names.map((name) => {
       const target = parseAutomationArgument(name, project);
@@ -61,7 +61,7 @@ const placeholder = '{automation}';
  * Throws a usage problem for one that several would share, or that is too long.
  */
 function parseKeyTemplate(
-  template: string | undefined,
+  { idempotencyKey: template, rerunOn, maxReruns = defaults.maxReruns }: TriggerOptions,
   automations: number,
 ): (target: AutomationTarget) => string | undefined {
   if (template === undefined) return () => undefined;
@@ -74,15 +74,16 @@ function parseKeyTemplate(
   return ({ projectId, automationName }) => {
     const name = encodeURIComponent(`${projectId}/${automationName}`);
     const key = template.replaceAll(placeholder, name);
-    if (key.length <= longestIdempotencyKey) return key;
-    throw usageProblem(`the idempotency key for ${automationName} is longer than ${longestIdempotencyKey} characters`);
+    const longest = rerunOn ? `${key}/${maxReruns}` : key;
+    if (longest.length <= longestIdempotencyKey) return key;
+    const whose = rerunOn ? `${automationName}, with the number of a rerun,` : automationName;
+    throw usageProblem(`the idempotency key for ${whose} is longer than ${longestIdempotencyKey} characters`);
   };
 }
 
 /** Refuses the flags that would be of no effect. */
 export function checkWatchFlags(options: TriggerOptions): void {
   const needsWatch = [
-    options.events && '--events',
     options.rerunOn && '--rerun-on',
     options.maxReruns !== undefined && '--max-reruns',
     options.onFinal && '--on-final',

@@ -1,6 +1,5 @@
 import { argument, defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
 import { followOptions, runOptions } from '../cli/options.ts';
-import { readText } from '../config/read-text.ts';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import type { CommandResult } from '../render/command-result.ts';
@@ -10,6 +9,7 @@ import { connect } from '../session/connect.ts';
 import { findRun } from '../session/find-run.ts';
 import { followAll } from '../session/follow-runs.ts';
 import { type KnownRun, knownRun } from '../session/known-run.ts';
+import { readLines } from '../session/read-lines.ts';
 import type { Session } from '../session/session.ts';
 
 const options = {
@@ -43,17 +43,29 @@ async function watchRuns(runArguments: string[], options: WatchOptions, context:
   const fromStdin = runArguments.includes('-');
   if (fromStdin && options.apiKeyFile === '-')
     throw usageProblem('standard input gives either the runs or the API key');
-  const texts = fromStdin ? await withStdin(runArguments, context) : runArguments;
-  if (fromStdin && texts.length === 0) throw usageProblem('standard input named no run');
-  const named = (texts.length > 0 ? texts : ['@last']).map(parseRunArgument);
+  const texts = runArguments.length > 0 ? runArguments.filter((text) => text !== '-') : ['@last'];
+  const named = texts.map(parseRunArgument);
   const needed = options.all || named.some(isFromJournal);
   const session = await connect(options, context, { needed });
   const runs = options.all ? unfinishedRuns(session) : await findRuns(named, options, session);
+  if (fromStdin) {
+    const more = runsOfInput(runs.length === 0, options, session);
+    return followAll(runs, { ...options, plural: true }, session, more);
+  }
   if (runs.length === 0) {
     return { documents: [], plural: true, note: options.quiet ? undefined : 'every run this machine knows has ended' };
   }
-  const plural = runs.length > 1 || fromStdin || options.all === true;
-  return followAll(runs, { ...options, plural }, session);
+  return followAll(runs, { ...options, plural: runs.length > 1 || options.all === true }, session);
+}
+
+/** The runs of standard input, as they come; throws a usage problem for a line that names none, and if there `mustBe` one. */
+async function* runsOfInput(mustBe: boolean, options: WatchOptions, session: Session): AsyncGenerator<KnownRun> {
+  let isEmpty = mustBe;
+  for await (const line of readLines(session.context.stdin)) {
+    yield findRun(parseRunArgument(line), options, session);
+    isEmpty = false;
+  }
+  if (isEmpty) throw usageProblem('standard input named no run');
 }
 
 async function findRuns(named: RunArgument[], options: WatchOptions, session: Session): Promise<KnownRun[]> {
@@ -70,13 +82,4 @@ function unfinishedRuns({ journal, baseUrl }: Session): KnownRun[] {
     unfinished.push(knownRun(record, { target, executionId }));
   }
   return unfinished.reverse();
-}
-
-const mostBytes = 16 * 1024 * 1024;
-
-async function withStdin(runArguments: string[], { stdin, signal }: Context): Promise<string[]> {
-  const text = await readText(stdin, { what: 'standard input', mostBytes }, signal);
-  const lines = text.split(/\r?\n/);
-  const named = lines.map((line) => line.trim()).filter((line) => line !== '');
-  return runArguments.flatMap((argument) => (argument === '-' ? named : [argument]));
 }

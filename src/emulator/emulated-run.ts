@@ -12,6 +12,8 @@ export interface EmulatedRun {
   /** What the caller said about it. */
   title?: string;
   message?: string;
+  /** When it began by the caller's clock, which `Date` goes by, too; in ms since 1970. */
+  shownAtMs: number;
   /** On the emulator's clock, in ms since 1970. */
   startedAtMs: number;
   endsAtMs: number;
@@ -47,6 +49,10 @@ export function isVisible(run: EmulatedRun, nowMs: number): boolean {
   return nowMs >= run.startedAtMs + toMs(run.plan.statusLate ?? '0s');
 }
 
+/** A time of the run as callers see it: its beginning is by their clock, and what follows takes as long as it should. */
+const shown = ({ shownAtMs, startedAtMs }: EmulatedRun, atMs: number) =>
+  new Date(shownAtMs + atMs - startedAtMs).toISOString();
+
 /** What the run costs once it has ended. The service says nothing of what Agents cost. */
 export function creditsCharged(run: EmulatedRun): number {
   return run.target.family === 'agent' ? 0 : (run.plan.creditsCharged ?? 12);
@@ -62,9 +68,9 @@ export function executionAt(run: EmulatedRun, nowMs: number): JsonObject {
     status: statusAt(run, nowMs),
     title,
     message,
-    startedAt: timestamp(startedAtMs),
-    completedAt: ended ? timestamp(endsAtMs) : null,
-    createdAt: timestamp(startedAtMs),
+    startedAt: shown(run, startedAtMs),
+    completedAt: ended ? shown(run, endsAtMs) : null,
+    createdAt: shown(run, startedAtMs),
     ...(ended && target.family === 'automation' && { creditsCharged: creditsCharged(run) }),
     ...run.plan.extra,
   };
@@ -86,7 +92,7 @@ export function resultAt(run: EmulatedRun, nowMs: number): JsonObject {
     output: plan.output === undefined ? defaultOutput(outcome) : plan.output,
     summary: { stepCount: count, succeededSteps: succeeded, failedSteps: failed, skippedSteps: skipped },
     error: outcome === 'COMPLETED' ? null : (plan.error ?? defaultError(outcome)),
-    completedAt: timestamp(endsAtMs),
+    completedAt: shown(run, endsAtMs),
     ...plan.extra,
   };
 }
@@ -103,5 +109,3 @@ function defaultError(outcome: string): AutomationPlan['error'] {
   if (outcome === 'FAILED') return { type: 'step_failed', message: 'Step "Send the report": the mail server said no' };
   return null;
 }
-
-const timestamp = (ms: number) => new Date(ms).toISOString();

@@ -27,19 +27,19 @@ export async function rehearse(
   if (file === '') throw usageProblem('the command is an empty word', 'give the command after `--`');
   const settings = { ...settingsFor(emulator), RUNCTL_API_KEY_FILE: undefined, RUNCTL_PROFILE: undefined };
   const direct = { NO_PROXY: '127.0.0.1,localhost', no_proxy: '127.0.0.1,localhost' };
-  return withScratchFolder(
-    (stateFolder) =>
-      new Promise((resolve, reject) => {
-        const ownEnv = { ...env, ...settings, ...direct, RUNCTL_STATE_DIR: stateFolder };
-        const child = spawn(file, args, { stdio: 'inherit', env: ownEnv });
-        // Ctrl-C reaches the child by itself: a terminal sends it to every process before it.
-        onAbort(signal, () => signal.reason !== 'SIGINT' && child.kill(signal.reason));
-        child.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-          const why = code === 'ENOENT' ? 'does not exist' : `cannot be started: ${message}`;
-          reject(usageProblem(`the command ${file} ${why}`));
-        });
-        child.on('close', (code, name) => resolve(code ?? 128 + (name ? constants.signals[name] : 0)));
-      }),
+  return withScratchFolder((stateFolder) =>
+    new Promise<number>((resolve, reject) => {
+      const ownEnv = { ...env, ...settings, ...direct, RUNCTL_STATE_DIR: stateFolder };
+      // Also throws: for a command line that is longer than the system takes, say.
+      const child = spawn(file, args, { stdio: 'inherit', env: ownEnv });
+      // Ctrl-C reaches the child by itself: a terminal sends it to every process before it.
+      onAbort(signal, () => signal.reason !== 'SIGINT' && child.kill(signal.reason));
+      child.on('error', reject);
+      child.on('close', (code, name) => resolve(code ?? 128 + (name ? constants.signals[name] : 0)));
+    }).catch(({ code, message }: NodeJS.ErrnoException) => {
+      const why = code === 'ENOENT' ? 'does not exist' : `cannot be started: ${message}`;
+      throw usageProblem(`the command ${file.slice(0, 80)} ${why}`);
+    }),
   );
 }
 

@@ -65,7 +65,7 @@ export function createEmulatedService(scenario: Scenario, apiKey: string): Emula
     return jsonReply(200, kind === 'status' ? executionAt(run, emulatedMs) : resultAt(run, emulatedMs));
   }
 
-  function trigger(request: ServiceRequest, target: Target, { emulatedMs }: Now): Reply {
+  function trigger(request: ServiceRequest, target: Target, { realMs, emulatedMs }: Now): Reply {
     const isAgent = target.family === 'agent';
     if (isAgent && scenario.agents !== 'accept') return refuse(refusals.agentsDiscontinued);
     const plan = isAgent ? (scenario.agentRun ?? {}) : planOf(target.automationName);
@@ -82,7 +82,8 @@ export function createEmulatedService(scenario: Scenario, apiKey: string): Emula
     }
     const idempotencyKey = request.headers['idempotency-key'];
     const index = (latestOf.get(keyOf(target))?.index ?? -1) + 1;
-    const start = { target, executionId: randomUUID(), index, idempotencyKey, startedAtMs: emulatedMs, ...texts };
+    const begins = { shownAtMs: realMs, startedAtMs: emulatedMs };
+    const start = { target, executionId: randomUUID(), index, idempotencyKey, ...begins, ...texts };
     const run = createEmulatedRun(start, plan, runLimitMs);
     runs.set(run.executionId, run);
     latestOf.set(keyOf(target), run);

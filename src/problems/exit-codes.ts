@@ -168,10 +168,13 @@ export const signalExits = {
   SIGTERM: 'interrupted_terminated',
 } as const satisfies Record<string, ExitName>;
 
-export const isInterruptName = (name: ExitName): boolean => Object.values<ExitName>(signalExits).includes(name);
+const isSignalName = (name: ExitName): boolean => Object.values<ExitName>(signalExits).includes(name);
+
+/** By the user, or because nobody reads the output any more. */
+export const isInterruptName = (name: ExitName): boolean => isSignalName(name) || name === 'pipe_closed';
 
 /** The name that users see: the three signals share `interrupted`, and their codes tell them apart. */
-export const publicNameOf = (name: ExitName): string => (isInterruptName(name) ? 'interrupted' : name);
+export const publicNameOf = (name: ExitName): string => (isSignalName(name) ? 'interrupted' : name);
 
 /** As they are shown. */
 export const exitCodes: readonly ExitCode[] = table.map((row) => ({ ...row, name: publicNameOf(row.name) }));
@@ -183,10 +186,19 @@ export function signalOfExitCode(exitCode: number): string | undefined {
   return Object.entries(signalExits).find(([, name]) => codes[name] === exitCode)?.[0];
 }
 
-/** The exit code of several ends: a signal wins, then a trigger whose outcome is unknown, then the first that is not ok. */
+/**
+ * The exit code of several ends: a signal wins, then a trigger whose outcome is unknown, then the first that is not ok.
+ * A reader that left counts only where there is nothing to report, or the timeout.
+ */
 export function exitCodeOfAll(names: readonly ExitName[]): number {
-  const gravest = names.find(isInterruptName) ?? names.find((name) => name === 'outcome_unknown');
-  return exitCodeOf(gravest ?? names.find((name) => name !== 'ok') ?? 'ok');
+  const own = names.filter((name) => name !== 'pipe_closed');
+  const gravest =
+    own.find(isSignalName) ??
+    own.find((name) => name === 'outcome_unknown') ??
+    own.find((name) => name !== 'ok') ??
+    'ok';
+  const isReplaced = own.length < names.length && (gravest === 'ok' || gravest === 'timeout');
+  return exitCodeOf(isReplaced ? 'pipe_closed' : gravest);
 }
 
 /** The number of a named exit. */

@@ -31,9 +31,9 @@ const exitNames: Record<FaultKind, ExitName> = {
 /** The name of a fault in the table of exit codes. */
 export const exitNameOf = (fault: Fault): ExitName => exitNames[fault.kind];
 
-/** The name of an end by a signal: the reason of the abort is the name of the signal. */
+/** The name of an end by a signal, which is the reason of the abort; `SIGPIPE` where the reader of stdout is gone. */
 export const interruptNameOf = ({ reason }: { reason: unknown }): ExitName =>
-  signalExits[reason as keyof typeof signalExits] ?? 'interrupted';
+  reason === 'SIGPIPE' ? 'pipe_closed' : (signalExits[reason as keyof typeof signalExits] ?? 'interrupted');
 
 const keyHint = 'check the key with `runctl config list`, set another with `runctl config set apiKey`';
 const addressHint = 'check the base address with `runctl config list`';

@@ -34,11 +34,19 @@ export interface Warning {
 }
 
 /** What is odd about a run that has finished, where that is no problem: its exit code tells how it ended. */
-export function watchWarning({ execution, resultFault, disagreement }: FinishedWatch): Warning | undefined {
+export function watchWarning({ execution, result, resultFault, disagreement }: FinishedWatch): Warning | undefined {
   if (disagreement) {
     const { status, result } = disagreement;
     const message = `the service says ${status} in the status of the run and ${result} in its result: ${execution.status} counts`;
     return { name: 'conflicting_status', message };
+  }
+  if (result?.error && isCompleted(execution.status)) {
+    const { type, message } = result.error;
+    const error = [type, message].filter(Boolean).join(': ');
+    return {
+      name: 'completed_with_error',
+      message: `the run ended COMPLETED, though its result has an error: ${error}`,
+    };
   }
   if (!resultFault || isInterruption(resultFault) || isCompleted(execution.status)) return undefined;
   const message = `the run ended ${execution.status}, but its result could not be read: ${resultFault.message}`;

@@ -1,13 +1,13 @@
 import type { Context } from '../context.ts';
-import { stringifyJson } from '../json-text.ts';
 import { signOfLifeMs } from '../runs/defaults.ts';
 import { aboutOf, type LastConfirmed, type Reporter, type RunEvent } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { identityOf } from './document.ts';
-import { cleanJson } from './sanitize.ts';
+import { printJson } from './output.ts';
 
 /** `--events`: one JSON object a line on stdout as things happen; the last one is `done`. */
-export function createEventReporter({ clock, stdout, secrets }: Context): Reporter {
+export function createEventReporter(context: Context): Reporter {
+  const { clock, secrets } = context;
   let seq = 0;
   const reportedAtMs = new Map<string, number>();
 
@@ -23,12 +23,12 @@ export function createEventReporter({ clock, stdout, secrets }: Context): Report
       seq += 1;
       const at = new Date(clock.nowMs()).toISOString();
       const { message, ...fields } = fieldsOf(event);
-      const json = stringifyJson({
+      const line = {
         ...{ schema: 1, seq, at, event: event.event, ...identityOfEvent(event) },
         ...fields,
         ...(typeof message === 'string' && { message: secrets.scrub(message) }),
-      });
-      stdout.write(`${stdout.isTTY ? cleanJson(json) : json}\n`);
+      };
+      printJson(line, context, 0);
     },
     stop() {},
   };

@@ -1,94 +1,78 @@
-import type { Context } from '../context.ts';
-import type { Problem } from '../problems/problem.ts';
+import { type Context, type Sink, variantOf } from '../context.ts';
+import type { WarningName } from '../runs/events.ts';
+import type { JsonObject } from '../runs/json.ts';
 import { isCompleted } from '../runs/run.ts';
-import type { FinishedWatch } from '../watching/watch-result.ts';
+import { jobSummary, type SummaryPart } from './job-summary.ts';
 import { clean, cleanLine } from './sanitize.ts';
-import { summary } from './summary.ts';
-import { createTheme } from './theme.ts';
 
-/** Is this a step of a GitHub Actions job? */
-export const isGithubActions = ({ env }: Pick<Context, 'env'>) => env.GITHUB_ACTIONS === 'true';
+/**
+ * The same world, where in a step of GitHub Actions nothing that is printed can give the runner a command.
+ * `RUNCTL_CI=0` keeps us from giving it any; a service still may not.
+ */
+export function guardFromRunner(context: Context): Context {
+  const { env, stdout, stderr } = context;
+  if (env.GITHUB_ACTIONS !== 'true') return context;
+  const runner = { data: stdout, commands: env.RUNCTL_CI === '0' ? undefined : stderr };
+  return variantOf(context, { runner, stdout: guarded(stdout), stderr: guarded(stderr) });
+}
+
+const guarded = (sink: Sink): Sink =>
+  Object.assign(Object.create(sink), { write: (text: string) => sink.write(withoutCommands(text)) });
+
+/**
+ * The same text with nothing in it that the runner would obey: `::` and a name where a line begins, whatever it takes for
+ * blanks before it, and `##[` anywhere (actions/runner, src/Runner.Common/ActionCommand.cs).
+ */
+export function withoutCommands(text: string): string {
+  return text.replace(/:(?=:[a-z])/gi, ': ').replaceAll('##[', '## [');
+}
+
+/** The same JSON document, without `##[` in its letters. Its line begins with a bracket, hence never with `::`. */
+export const withoutCommandsInJson = (json: string): string => json.replaceAll('##[', '#\\u0023[');
 
 /** A line that makes the runner show an error on the page of the job. Any text is safe in it. */
 export function errorAnnotation(title: string, message: string): string {
-  return `::error title=${escapeProperty(cleanLine(title))}::${escapeData(clean(message))}\n`;
+  return `::error title=${escapeProperty(cleanLine(title))}::${escapeData(withoutCommands(clean(message)))}\n`;
 }
 
-// What the runner undoes when it reads a command: actions/runner, src/Runner.Common/ActionCommand.cs.
+// What the runner undoes when it reads a command.
 const escapeData = (text: string) => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 const escapeProperty = (text: string) => escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 
 /**
- * The same text with nothing in it that the runner would obey. It reads a command where a line begins with `::`, or
- * anywhere with `##[`: a run's output must not mask a word or set an output of the job.
+ * In a step of GitHub Actions: an annotation for each run that did not complete, a part of the job's summary, and as the
+ * step's outputs `execution-id` and `status` of the first document.
  */
-export function withoutCommands(text: string): string {
-  return text.replace(/^(\s*):(?=:)/gm, '$1: ').replaceAll('##[', '## [');
-}
-
-/** In a step of GitHub Actions: an annotation for each run that did not complete, and a part of the job's summary. */
 export async function reportToGithub(
   parts: readonly SummaryPart[],
-  { env, stderr, secrets, reporter }: Context,
+  documents: readonly JsonObject[],
+  { env, runner, secrets, reporter }: Context,
 ): Promise<void> {
+  if (!runner?.commands) return;
   for (const { about, watched, problem } of parts) {
     // A problem has its annotation where it is printed.
     if (problem || !watched || isCompleted(watched.execution.status)) continue;
     const { status } = watched.execution;
     const { type, message } = watched.result?.error ?? {};
     const why = [type, message].filter(Boolean).join(': ');
-    stderr.write(errorAnnotation(`${about} ${status}`, why || `the run ended ${status}`));
+    runner.commands.write(errorAnnotation(`${about} ${status}`, why || `the run ended ${status}`));
   }
-  const file = env.GITHUB_STEP_SUMMARY;
-  const summary = secrets.scrub(jobSummary(parts));
-  if (!file || summary === '') return;
-  const { appendFile } = await import('node:fs/promises');
-  await appendFile(file, summary).catch((error: Error) =>
-    reporter.observe({
-      event: 'warning',
-      name: 'job_summary_failed',
-      message: `the job summary could not be written: ${error.message}`,
-    }),
-  );
+  const { executionId, status } = documents[0] ?? {};
+  await append(env.GITHUB_STEP_SUMMARY, jobSummary(parts), 'job_summary_failed', 'the job summary');
+  const outputs = `${stepOutput('execution-id', executionId)}${stepOutput('status', status)}`;
+  await append(env.GITHUB_OUTPUT, outputs, 'step_outputs_failed', 'the outputs of the step');
+
+  async function append(file: string | undefined, text: string, name: WarningName, what: string) {
+    if (!file || text === '') return;
+    const { appendFile, constants } = await import('node:fs/promises');
+    const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK = 0 } = constants;
+    // A pipe that nobody reads must not hold the command.
+    const flag = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK;
+    await appendFile(file, secrets.scrub(text), { flag }).catch(({ code }: NodeJS.ErrnoException) =>
+      reporter.observe({ event: 'warning', name, message: `${what} could not be written (${code})` }),
+    );
+  }
 }
 
-/** What came of one argument of a command. */
-export interface SummaryPart {
-  /** What the argument names. */
-  about: string;
-  /** Where its run was followed until it had finished. */
-  watched?: FinishedWatch;
-  problem?: Problem;
-}
-
-// A summary of more than 1 MiB is refused whole.
-const mostCharacters = 64 * 1024;
-
-/** What a job shows of these runs below its steps, as Markdown: what finished and what failed, each as in the log. */
-export function jobSummary(parts: readonly SummaryPart[]): string {
-  const theme = createTheme({ colors: false, unicode: true });
-  const sections = parts.map(({ about, watched, problem }) => {
-    const facts = [
-      watched ? summary(watched, theme, { columns: Number.POSITIVE_INFINITY }) : undefined,
-      problem &&
-        (watched ? problem.message : `${theme.symbols.bad} ${about}: ${problem.facts.name}\n${problem.message}`),
-      problem?.facts.hint,
-    ];
-    const text = facts.filter(Boolean).join('\n').trimEnd();
-    if (text === '') return '';
-    const [head = '', ...rest] = text.split('\n');
-    return `### ${escapeMarkdown(cleanLine(head))}\n\n${fenced(rest.join('\n'))}\n`;
-  });
-  return sections.join('');
-}
-
-/** CommonMark §2.4: a backslash takes its meaning from any ASCII punctuation. */
-const escapeMarkdown = (text: string) => text.replace(/[!-/:-@[-`{-~]/g, '\\$&');
-
-/** A code block that the text cannot end: its fence is longer than any in the text. */
-function fenced(text: string): string {
-  const shown = text.length > mostCharacters ? `${text.slice(0, mostCharacters)}\n(cut here)` : text;
-  const longest = Math.max(2, ...(shown.match(/`+/g) ?? []).map(({ length }) => length));
-  const fence = '`'.repeat(longest + 1);
-  return `${fence}text\n${clean(shown)}\n${fence}\n`;
-}
+/** A line of the file that `GITHUB_OUTPUT` names. A line cannot hold another. */
+const stepOutput = (name: string, value: unknown) => `${name}=${typeof value === 'string' ? cleanLine(value) : ''}\n`;

@@ -3,7 +3,7 @@ import { stringifyJson } from '../json-text.ts';
 import type { Problem } from '../problems/problem.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { fieldOf } from './document.ts';
-import { errorAnnotation, isGithubActions } from './github-actions.ts';
+import { errorAnnotation, withoutCommandsInJson } from './github-actions.ts';
 import { clean, cleanJson, cleanLine } from './sanitize.ts';
 import { createTheme, renderMarkup, type Theme } from './theme.ts';
 import type { WrapOptions } from './wrap.ts';
@@ -27,18 +27,30 @@ export const wantsData = ({ json, field, events }: OutputOptions) => Boolean(jso
 export function printDocuments(
   documents: JsonObject[],
   options: OutputOptions & { plural?: boolean },
-  { stdout }: Context,
+  context: Context,
 ): void {
   if (options.json) {
-    const json = stringifyJson(options.plural ? documents : documents[0], stdout.isTTY ? 2 : 0);
-    stdout.write(`${stdout.isTTY ? cleanJson(json) : json}\n`);
+    printJson(options.plural ? documents : documents[0], context);
     return;
   }
   for (const document of documents) {
     const values = (options.field ?? []).map((path) => fieldOf(document, path, stringifyJson));
     const line = values.join('\t');
-    stdout.write(`${stdout.isTTY ? clean(line) : line}\n`);
+    printData(line, context);
   }
+}
+
+/** Bare data on stdout: made harmless on a terminal, elsewhere as it is. Whoever shows it to a CI runner asked for that. */
+export function printData(text: string, { stdout, runner }: Context): void {
+  (runner?.data ?? stdout).write(`${stdout.isTTY ? clean(text) : text}\n`);
+}
+
+/** One JSON document on stdout, on one line where `indent` is 0. */
+export function printJson(document: unknown, { stdout, runner }: Context, indent = stdout.isTTY ? 2 : 0): void {
+  const json = stringifyJson(document, indent);
+  const shown = stdout.isTTY ? cleanJson(json) : json;
+  if (runner) runner.data.write(`${withoutCommandsInJson(shown)}\n`);
+  else stdout.write(`${shown}\n`);
 }
 
 /** A failure of the tool on stderr: what happened, and beneath it what to type next. */
@@ -50,8 +62,7 @@ export function printProblem(problem: Problem, context: Context, about?: string)
   const lines = { ...wrapOptionsOf(stderr), indent: 2, taken: who.length + 1 };
   stderr.write(`${theme.bad(who)} ${renderMarkup(message, theme, lines)}\n`);
   if (hint) printNextStep(hint, context);
-  if (isGithubActions(context))
-    stderr.write(errorAnnotation(about ?? 'runctl', hint ? `${message}\n${hint}` : message));
+  context.runner?.commands?.write(errorAnnotation(about ?? 'runctl', hint ? `${message}\n${hint}` : message));
 }
 
 /** What to type next, on stderr. */

@@ -1,7 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
 
-// Control characters, and the invisible ones that reorder or hide text ("Trojan Source").
-const unsafe = /(?![\t\n])\p{Cc}|[\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u2069\uFEFF]/gu;
+// Control characters, and what is not seen and reorders or hides text ("Trojan Source", tag characters). The joiners and
+// the choice between text and emoji stay: Persian and emoji need them.
+const unsafe =
+  /(?![\t\n\u200C]|\u200D|[\uFE0E\uFE0F])[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\uFFF9-\uFFFB]/gu;
 
 const esc = '\u001B';
 // What a terminal keeps for itself up to its end (ECMA-48 §5.6), a window's title say. Node strips the frame alone.
@@ -22,5 +24,7 @@ export function cleanLine(text: string): string {
 
 /** JSON text made harmless for a terminal: what `clean` would remove is written as an escape, so it stays the same document. */
 export function cleanJson(json: string): string {
-  return json.replace(unsafe, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return json.replace(unsafe, (character) => character.split('').map(escaped).join(''));
 }
+
+const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;

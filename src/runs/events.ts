@@ -20,6 +20,7 @@ export type How = 'started' | 'recovered' | 'replayed' | 'attached' | 'skipped' 
 /** Something that is wrong and does not end the command. */
 export type WarningName =
   | 'agents_discontinued'
+  | 'completed_with_error'
   | 'conflicting_status'
   | 'exposed_api_key'
   | 'config_ignored'
@@ -31,6 +32,7 @@ export type WarningName =
   | 'rerun_not_started'
   | 'result_unavailable'
   | 'status_unavailable'
+  | 'step_outputs_failed'
   | 'unknown_status'
   | 'unresolved_trigger';
 

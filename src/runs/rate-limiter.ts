@@ -67,7 +67,8 @@ export function createRateLimiter(
           end(isGranted) {
             stopListening();
             queue.delete(waiting);
-            if (queue.size === 0) alarm.abort();
+            // With a reason: without one, each request would cost a DOMException and its stack.
+            if (queue.size === 0) alarm.abort('nobody waits');
             resolve({ isGranted, woke: waiting.woke });
           },
         };
@@ -75,7 +76,7 @@ export function createRateLimiter(
         queue.add(waiting);
         if (signal.aborted) return waiting.end(false);
         if (!isServing) void serve();
-        else if (!poll) alarm.abort();
+        else if (!poll) alarm.abort('one that goes first');
         if (queue.has(waiting)) onWait(leastWaitMs());
       });
     },

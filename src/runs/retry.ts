@@ -2,10 +2,13 @@ import { type Clock, pause, stopwatch, suspendedMs } from './clock.ts';
 import { type Fault, isInterruption, isRetryable } from './fault.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import type { Answer } from './service.ts';
+import type { Turns } from './turns.ts';
 
 const firstBackoffMs = 500;
 const longestBackoffMs = 15_000;
 const shortestBackoffMs = 50;
+/** An attempt that is begun later than this before the end of the command could hardly be answered in time. */
+const lastMomentMs = 1_000;
 
 /**
  * How long to wait after this many failures in a row (from 1), when retries end in `leftMs`; undefined to give up now.
@@ -33,6 +36,8 @@ export interface RetryPorts {
   giveUpAfterMs: number;
   /** The time limit of an attempt: one that takes much longer shows that the machine slept. */
   requestTimeoutMs?: number;
+  /** What is left of the time for the whole command: in its last second no further attempt is begun. */
+  leftMs?(): number;
 }
 
 /** Counts attempts that fail in a row, and the time without a valid answer. */
@@ -40,8 +45,8 @@ export interface Attempts {
   readonly failures: number;
   /** Milliseconds; 0 before the first attempt. */
   silentMs(): number;
-  /** Waits for the rate limiter. */
-  takeTurn(): Promise<void>;
+  /** Waits for the rate limiter; what was waited for before, since `queuedAtMs`, is no silence of the service either. */
+  takeTurn(queuedAtMs: number): Promise<void>;
   succeeded(): void;
   /** Returns the time until the next attempt, in milliseconds; undefined to give up. */
   failed(fault: Fault): number | undefined;
@@ -49,7 +54,8 @@ export interface Attempts {
   woke(): void;
 }
 
-export function createAttempts({ limiter, clock, random, signal, giveUpAfterMs }: RetryPorts): Attempts {
+export function createAttempts(ports: RetryPorts): Attempts {
+  const { limiter, clock, random, signal, giveUpAfterMs, leftMs = () => Number.POSITIVE_INFINITY } = ports;
   let failures = 0;
   let silentSinceMs: number | undefined;
   const silentMs = () => (silentSinceMs === undefined ? 0 : clock.elapsedMs() - silentSinceMs);
@@ -58,8 +64,7 @@ export function createAttempts({ limiter, clock, random, signal, giveUpAfterMs }
       return failures;
     },
     silentMs,
-    async takeTurn() {
-      const queuedAtMs = clock.elapsedMs();
+    async takeTurn(queuedAtMs) {
       await limiter.take(signal);
       // The service is not silent while we wait for our own turn.
       const nowMs = clock.elapsedMs();
@@ -71,7 +76,7 @@ export function createAttempts({ limiter, clock, random, signal, giveUpAfterMs }
     },
     failed(fault) {
       failures += 1;
-      return backoffMs(failures, fault, giveUpAfterMs - silentMs(), random);
+      return backoffMs(failures, fault, Math.min(giveUpAfterMs - silentMs(), leftMs() - lastMomentMs), random);
     },
     woke() {
       silentSinceMs = undefined;
@@ -82,6 +87,8 @@ export function createAttempts({ limiter, clock, random, signal, giveUpAfterMs }
 export interface RetryOptions extends RetryPorts {
   /** Which faults are worth another attempt; by their kind, unless said otherwise. */
   isRetryable?(fault: Fault): boolean;
+  /** Each attempt waits for it, before it waits for the rate limiter. */
+  inTurn?: Turns;
   onRetry?(fault: Fault, delayMs: number, attempts: Attempts): void;
 }
 
@@ -93,25 +100,36 @@ export type RetryResult<T> =
   | { kind: 'gave_up'; fault: Fault }
   | { kind: 'interrupted'; fault: Fault };
 
-/** Makes attempts until one is answered or refused, the signal aborts, or `giveUpAfterMs` have passed. */
+/**
+ * Makes attempts until one is answered or refused, the signal aborts, `giveUpAfterMs` have passed, or the time for the
+ * command is nearly over. The first attempt is always made.
+ */
 export async function retry<T>(attempt: () => Promise<Answer<T>>, options: RetryOptions): Promise<RetryResult<T>> {
-  const { clock, signal, requestTimeoutMs = Number.POSITIVE_INFINITY } = options;
+  const { clock, signal, requestTimeoutMs = Number.POSITIVE_INFINITY, leftMs, inTurn = (action) => action() } = options;
   const isWorthIt = options.isRetryable ?? isRetryable;
   const attempts = createAttempts(options);
-  await attempts.takeTurn();
-  for (;;) {
-    const tookMs = stopwatch(clock);
-    const answer = await attempt();
-    if (answer.kind === 'ok') return answer;
-    if (tookMs() > requestTimeoutMs + suspendedMs) attempts.woke();
-    const { fault } = answer;
+  for (let last: Fault | undefined; ; ) {
+    const queuedAtMs = clock.elapsedMs();
+    const ended = await inTurn(() => next(queuedAtMs, last));
+    if (ended.kind !== 'fault') return ended;
+    const { fault } = ended;
     if (isInterruption(fault)) return { kind: 'interrupted', fault };
     if (!isWorthIt(fault)) return { kind: 'refused', fault };
     const delayMs = attempts.failed(fault);
     if (delayMs === undefined) return { kind: 'gave_up', fault };
     options.onRetry?.(fault, delayMs, attempts);
     if (await pause(delayMs, clock, signal, fault.retryAfterMs)) attempts.woke();
-    await attempts.takeTurn();
-    if (signal.aborted) return { kind: 'interrupted', fault };
+    last = fault;
+  }
+
+  /** The next attempt in its turn, unless it comes too late for one after the fault of the last. */
+  async function next(queuedAtMs: number, last: Fault | undefined): Promise<Answer<T> | RetryResult<T>> {
+    await attempts.takeTurn(queuedAtMs);
+    if (last && signal.aborted) return { kind: 'interrupted', fault: last };
+    if (last && leftMs && leftMs() < lastMomentMs) return { kind: 'gave_up', fault: last };
+    const tookMs = stopwatch(clock);
+    const answer = await attempt();
+    if (answer.kind === 'fault' && tookMs() > requestTimeoutMs + suspendedMs) attempts.woke();
+    return answer;
   }
 }

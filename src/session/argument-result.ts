@@ -31,7 +31,7 @@ export function problemOf(result: ArgumentResult): Problem | undefined {
     case 'replayed':
     case 'attached': {
       // The run is known, whether or not it could be polled; only the user's own signal ends the command otherwise.
-      const problem = result.polled.kind === 'failed' ? result.polled.problem : undefined;
+      const problem = result.polled?.kind === 'failed' ? result.polled.problem : undefined;
       return problem && isInterruptName(problem.facts.name) ? problem : undefined;
     }
     case 'followed':
@@ -56,7 +56,7 @@ export function exitNameOfResult(result: ArgumentResult): ExitName {
 
 /** Whoever repeats a trigger that failed must not take it for a success. */
 function exitNameOfReplay({ run, polled }: FoundRun): ExitName {
-  const isFinished = polled.kind === 'ok' && isFinal(run.target, polled.value.status);
+  const isFinished = polled?.kind === 'ok' && isFinal(run.target, polled.value.status);
   return isFinished ? exitNameOfRun(run, polled.value.status) : 'ok';
 }
 
@@ -89,7 +89,7 @@ export function triggeredEvent(start: StartResult, isWatched: boolean, session: 
 /** What is known of the run of a trigger. */
 function executionOf(start: Exclude<StartResult, { kind: 'skipped' | 'failed' }>): Execution | undefined {
   if (start.kind === 'started') return start.execution;
-  return start.polled.kind === 'ok' ? start.polled.value : undefined;
+  return start.polled?.kind === 'ok' ? start.polled.value : undefined;
 }
 
 export const documentOfResult = (result: ArgumentResult, session: Session): JsonObject =>

@@ -30,6 +30,7 @@ export interface ConnectOptions extends SettingFlags {
   /** Largest result body, in bytes. */
   maxOutput?: number;
   debug?: boolean;
+  quiet?: boolean;
 }
 
 const mostConnections = 64;
@@ -74,7 +75,7 @@ export async function connect(
     nowMs: clock.nowMs,
     scrub: secrets.scrub,
   });
-  const journal = journalOf(context, journalNeed);
+  const journal = journalOf(context, { quiet: options.quiet, ...journalNeed });
   const account = accountOf(apiKey);
   return {
     context,
@@ -102,13 +103,15 @@ export async function connect(
 export interface JournalNeed {
   /** The answer is the journal itself: what cannot be read must not pass for what is not there. */
   needed?: boolean;
+  /** Without it only a trigger loses something that somebody has to know of: such a command says so all the same. */
+  quiet?: boolean;
 }
 
 /**
  * The journal of this machine. A failure of it is reported once and stops no command that can work without it.
  * @throws Problem (usage) where it is `needed`, and there is none or it cannot be read.
  */
-export function journalOf({ env, reporter, clock }: Context, { needed }: JournalNeed = {}): Journal {
+export function journalOf({ env, reporter, clock }: Context, { needed, quiet }: JournalNeed = {}): Journal {
   const folder = resolveStateFolder(env);
   if (needed && folder === undefined)
     throw usageProblem('there is no folder for the journal', 'set HOME or RUNCTL_STATE_DIR');
@@ -118,6 +121,7 @@ export function journalOf({ env, reporter, clock }: Context, { needed }: Journal
     onTrouble(what, doing) {
       if (needed && doing === 'reading')
         throw usageProblem(what, 'mend it, or name another folder with RUNCTL_STATE_DIR');
+      if (quiet) return;
       const message = `${what}; going on without it: \`runctl recover\` and bare run ids cannot know this run`;
       reporter.observe({ event: 'warning', name: 'journal_unavailable', message });
     },

@@ -1,5 +1,10 @@
 import { endedBy } from '../context.ts';
+import { isInterruptName } from '../problems/exit-codes.ts';
+import { interruptNameOf } from '../problems/fault-facts.ts';
+import { Problem } from '../problems/problem.ts';
 import type { CommandResult } from '../render/command-result.ts';
+import { defaults } from '../runs/defaults.ts';
+import { onAbort } from '../runs/on-abort.ts';
 import type { FollowedArgument } from './argument-result.ts';
 import { type FollowFlags, followRun, reportManyRuns } from './follow-run.ts';
 import { failFastReason } from './followed.ts';
@@ -13,28 +18,87 @@ export interface FollowAllFlags extends FollowFlags {
   failFast?: boolean;
 }
 
-/** Follows runs side by side, each once, then reports how each ended, in the order given. */
-export async function followAll(runs: KnownRun[], flags: FollowAllFlags, base: Session): Promise<CommandResult> {
+/**
+ * Follows runs side by side, each once, then reports how each ended, in the order given. `more` names further ones while
+ * the first are followed; what it throws ends the command.
+ */
+export async function followAll(
+  runs: KnownRun[],
+  flags: FollowAllFlags,
+  base: Session,
+  more?: AsyncIterable<KnownRun>,
+): Promise<CommandResult> {
   const keyOf = ({ run }: KnownRun) => JSON.stringify(run);
-  const distinct = new Map(runs.map((known) => [keyOf(known), known]));
-  const session = await withReporter(base, flags, distinct.size);
+  const count = more ? Number.POSITIVE_INFINITY : new Set(runs.map(keyOf)).size;
+  const session = await withReporter(base, flags, count);
   const { context, reporter } = session;
+  const enough = new AbortController();
   try {
-    reportManyRuns(distinct.size, flags, session);
-    const enough = new AbortController();
     const watching = sessionEndedBy(session, context.stdout.closed);
     const { signal: leave } = endedBy(watching.context, enough.signal);
-    const reportDone = createDoneReport(session, distinct.size);
+    const reportDone = createDoneReport(session, count);
     const followOne = async (known: KnownRun): Promise<FollowedArgument> => {
       const result = { kind: 'followed', ...(await followRun(known, flags, watching, { leave })) } as const;
       if (flags.failFast && !isOk(result)) enough.abort(failFastReason);
       reportDone(result);
       return result;
     };
-    const follows = new Map([...distinct].map(([key, known]) => [key, followOne(known)]));
-    const results = await Promise.all(runs.map((known) => follows.get(keyOf(known)) as Promise<FollowedArgument>));
-    return await reportResults(results, flags, session);
+    const follows = new Map<string, Promise<FollowedArgument>>();
+    const mostAtRate = Math.floor((flags.rate ?? defaults.rate) * 60);
+    const follow = (known: KnownRun): Promise<FollowedArgument> => {
+      const key = keyOf(known);
+      const started = follows.get(key) ?? followOne(known);
+      follows.set(key, started);
+      if (more && follows.size === mostAtRate + 1) reportManyRuns(follows.size, flags, session);
+      return started;
+    };
+    if (!more) reportManyRuns(count, flags, session);
+    const following = runs.map(follow);
+    const isWhole = !more || (await takeEach(more, (known) => following.push(follow(known)), leave, session));
+    const results = await Promise.all(following);
+    const result = await reportResults(results, flags, session);
+    const isReported = isWhole || enough.signal.aborted || result.exitNames?.some(isInterruptName);
+    return isReported ? result : withUnfinishedInput(result, session);
+  } catch (error) {
+    enough.abort(failFastReason);
+    throw error;
   } finally {
     reporter.stop();
   }
+}
+
+/** Takes what comes. False where the command's own end, or `--timeout`, comes before that of the input. */
+async function takeEach<T>(
+  items: AsyncIterable<T>,
+  take: (item: T) => void,
+  signal: AbortSignal,
+  { watches, context }: Session,
+): Promise<boolean> {
+  const iterator = items[Symbol.asyncIterator]();
+  const ended = new Promise<undefined>((resolve) => {
+    const end = () => resolve(undefined);
+    if (signal.aborted) end();
+    onAbort(signal, end);
+    if (Number.isFinite(watches.timeoutMs)) void context.clock.sleep(watches.leftMs(), signal).then(end);
+  });
+  for (;;) {
+    const next = await Promise.race([ended, iterator.next()]);
+    if (!next) return false;
+    if (next.done) return true;
+    take(next.value);
+  }
+}
+
+/** The input might have named more runs: the end that came before its own is that of the command. */
+function withUnfinishedInput(result: CommandResult, { context }: Session): CommandResult {
+  const { signal, stdout } = context;
+  const interrupt = [signal, stdout.closed].find(({ aborted }) => aborted);
+  const problem = interrupt
+    ? new Problem({ name: interruptNameOf(interrupt), message: 'interrupted' })
+    : new Problem({ name: 'timeout', message: '`--timeout` passed before the input had ended' });
+  return {
+    ...result,
+    exitNames: [...(result.exitNames ?? []), problem.facts.name],
+    problems: [...(result.problems ?? []), { problem }],
+  };
 }

@@ -5,6 +5,7 @@ import { type FollowFlags, followRun } from './follow-run.ts';
 import type { Session } from './session.ts';
 import { type StartFlags, type StartRequest, type StartResult, startRun } from './start-run.ts';
 import { outcomeOfStart, startedOf } from './trigger-outcome.ts';
+import { leastForTriggerMs } from './wait-for-slot.ts';
 
 export interface RerunFlags extends StartFlags, FollowFlags {
   /** Error types after which a watched run is started again. */
@@ -45,6 +46,13 @@ export async function followWithReruns(
     // To skip or to attach is for the first trigger only.
     const ifActive = options.ifActive === 'wait' ? 'wait' : 'fail';
     const flags: RerunFlags = { ...options, ifActive, idempotencyKey: key };
+    const notStarted = (why: string) => {
+      const message = `the rerun did not start: ${why}`;
+      reporter.observe({ event: 'warning', name: 'rerun_not_started', message, run });
+      // The run that finished decides how the command ends.
+      return result;
+    };
+    if (session.watches.leftMs() < leastForTriggerMs) return notStarted('`--timeout` has passed');
     reporter.observe({ event: 'rerun', run, errorType });
     const next = await startRun(request, flags, session);
     reporter.observe(triggeredEvent(next, true, session));
@@ -52,14 +60,7 @@ export async function followWithReruns(
     if (next.kind === 'failed') {
       const { facts, message } = next.problem;
       if (facts.started === 'unknown' || isInterruptName(facts.name)) return { ...result, problem: next.problem };
-      // The run that finished decides how the command ends.
-      reporter.observe({
-        event: 'warning',
-        name: 'rerun_not_started',
-        message: `the rerun did not start: ${message}`,
-        run,
-      });
-      return result;
+      return notStarted(message);
     }
     start = next;
     const started = startedOf(next) === 'no' ? trigger.started : startedOf(next);

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { exitCodeOf } from '../problems/exit-codes.ts';
 import { nextStepOf } from '../problems/next-step.ts';
 import type { CommandResult } from '../render/command-result.ts';
-import { isGithubActions, reportToGithub, withoutCommands } from '../render/github-actions.ts';
+import { reportToGithub } from '../render/github-actions.ts';
 import type { OutputOptions } from '../render/output.ts';
 import { summary } from '../render/summary.ts';
 import type { Theme } from '../render/theme.ts';
@@ -50,17 +50,16 @@ export async function reportResults(
   const { context, hintProject } = session;
   // A run that was named twice has a document in both places, and is reported once.
   const distinct = [...new Set(results)];
-  if (isGithubActions(context)) {
-    const parts = distinct.map((result) => ({
-      about: nameOf(targetOfResult(result)),
-      watched: finishedWatchOf(result),
-      problem: problemOf(result),
-    }));
-    await reportToGithub(parts, context);
-  }
+  const documents = results.map((result) => documentOfResult(result, session));
+  const parts = distinct.map((result) => ({
+    about: nameOf(targetOfResult(result)),
+    watched: finishedWatchOf(result),
+    problem: problemOf(result),
+  }));
+  await reportToGithub(parts, documents, context);
   return {
     exitNames: results.map(exitNameOfResult),
-    documents: results.map((result) => documentOfResult(result, session)),
+    documents,
     plural,
     text: (theme, lines) => summaries(distinct, { quiet, theme, lines }, context),
     problems: problemsOf(distinct, plural, context),
@@ -103,8 +102,7 @@ function summaries(results: ArgumentResult[], { quiet, theme, lines }: SummarySt
     return watched && !(quiet && isOk(result)) ? [summary(watched, theme, lines)] : [];
   });
   if (shown.length === 0) return '';
-  const text = `${apart}${shown.join('\n')}${apart}`;
-  return isGithubActions(context) ? withoutCommands(text) : text;
+  return `${apart}${shown.join('\n')}${apart}`;
 }
 
 function verdictOf(results: ArgumentResult[]): string {

@@ -22,7 +22,7 @@ export function sendTrigger(
   identity: TriggerIdentity,
   body: string,
   { giveUpAfterMs = defaults.triggerGiveUpAfterMs, ...history }: SendOptions,
-  { service, journal, processes, limiter, inTurn, reporter, context }: Session,
+  { service, journal, processes, limiter, inTurn, watches, requestTimeoutMs, reporter, context }: Session,
 ): Promise<TriggerResult> {
   const { clock, random, signal } = context;
   const isRepeat = history.earlier !== undefined;
@@ -37,8 +37,8 @@ export function sendTrigger(
       silentMs: silentMs(),
       retryInMs,
     });
-  const ports = { service, record, limiter, inTurn, clock, random, signal, giveUpAfterMs, onRetry };
-  return triggerRun(identity, body, ports, history);
+  const ports = { service, record, limiter, inTurn, clock, random, signal, giveUpAfterMs, requestTimeoutMs, onRetry };
+  return triggerRun(identity, body, { ...ports, leftMs: watches.leftMs }, history);
 }
 
 /** What the journal knows of the attempts of earlier processes. */
@@ -64,9 +64,8 @@ const justSentMs = 5_000;
 
 function warnOfOpenTriggers(target: Target, session: Session): void {
   const { journal, baseUrl, sentKeys, reporter } = session;
-  // No further back than `recover` goes.
   const open = journal
-    .unresolvedTriggers({ baseUrl, target, maxAgeMs: defaults.keyRetentionMs })
+    .unresolvedTriggers({ baseUrl, target })
     // Another process may be just sending it.
     .filter(({ reason, ageMs }) => reason !== undefined || ageMs > justSentMs);
   if (open.every(({ idempotencyKey }) => sentKeys.has(idempotencyKey))) return;

@@ -9,7 +9,7 @@ import type { RateLimiter } from '../runs/rate-limiter.ts';
 import type { Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
 import type { PastRun } from '../runs/statistics.ts';
-import type { Turns } from '../triggering/turns.ts';
+import type { Turns } from '../runs/turns.ts';
 import type { WatchGroup } from '../watching/watch-group.ts';
 
 /** What travels together while a command that asks the service for something runs. */

@@ -9,11 +9,11 @@ import {
 } from '../problems/trigger-problems.ts';
 import { defaults } from '../runs/defaults.ts';
 import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';
-import { isFinal, type Target } from '../runs/run.ts';
+import { isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Execution, TriggerRequest } from '../runs/service.ts';
 import type { StartedTrigger, TriggerIdentity, TriggerResult } from '../triggering/trigger.ts';
 import type { StartedExecution } from '../triggering/trigger-record.ts';
-import type { KnownRun } from './known-run.ts';
+import { type KnownRun, knownRun } from './known-run.ts';
 import { type PolledOnce, pollKnownRun } from './poll-once.ts';
 import { earlierAttemptsOf, sendTrigger, withOpenTriggerWarning } from './send-trigger.ts';
 import type { Session } from './session.ts';
@@ -29,13 +29,15 @@ export interface StartFlags {
   timeoutMs?: number;
   /** which polls this often. */
   intervalMs?: number;
+  /** The run is then followed: only then an active one is polled before it is attached to. */
+  watch?: boolean;
 }
 
 /** What is triggered, and the exact bytes of the request. */
 export type StartRequest = Omit<TriggerRequest, 'idempotencyKey'>;
 
-/** A run that was there before, as far as it could be polled. */
-export type FoundRun = KnownRun & { polled: PolledOnce<Execution> };
+/** A run that was there before, with its status where that was asked for. */
+export type FoundRun = KnownRun & { polled?: PolledOnce<Execution> };
 
 /** What came of a trigger. */
 export type StartResult = {
@@ -78,7 +80,7 @@ export async function startRun(request: StartRequest, flags: StartFlags, session
         const hint = 'nothing names the active run, so it cannot be attached to: try `--if-active wait`';
         return failed(refused.with({ hint }));
       }
-      const attached = await pollKnownRun(active, flags, session);
+      const attached = await foundRun(active, flags, session);
       if (mayBeActive(attached)) return { kind: 'attached', ...attached, idempotencyKey };
       const hint = `the run that is known (${activeId}) is not active, and nothing names another: try again, or with \`--if-active wait\``;
       return failed(refused.with({ hint }));
@@ -136,7 +138,9 @@ function startOf({ how, ...start }: StartedTrigger, target: Target, triggeredAtM
   const { execution } = start;
   const run = { target, executionId: execution.executionId };
   if (how === 'replayed') return { kind: 'replayed', run, polled: { kind: 'ok', value: execution } };
-  return { ...start, how, run, triggeredAtMs };
+  // Agents are discontinued: an answer that says otherwise may not mean what it said once.
+  const started = target.family === 'agent' ? 'unknown' : start.started;
+  return { ...start, started, how, run, triggeredAtMs };
 }
 
 function failureOf(result: Exclude<TriggerResult, StartedTrigger>, identity: TriggerIdentity, session: Session) {
@@ -155,8 +159,15 @@ function commandOf({ target, idempotencyKey }: TriggerIdentity): string {
   return `runctl ${command} ${shellWord(what)} --idempotency-key ${shellWord(idempotencyKey)}`;
 }
 
+/** The active run. Where nobody follows it, the refusal is word enough that it is running. */
+async function foundRun(run: Run, flags: StartFlags, session: Session): Promise<FoundRun> {
+  if (flags.watch) return pollKnownRun(run, flags, session);
+  return knownRun(session.journal.find(run.executionId, session), run);
+}
+
 /** False when the run is unknown to the service, or has finished. */
 function mayBeActive({ run, polled }: FoundRun): boolean {
+  if (!polled) return true;
   return polled.kind === 'ok' ? !isFinal(run.target, polled.value.status) : polled.problem.facts.name !== 'not_found';
 }
 

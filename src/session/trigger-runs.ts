@@ -1,9 +1,10 @@
+import type { Context } from '../context.ts';
 import { noRunProblem } from '../problems/trigger-problems.ts';
 import type { CommandResult } from '../render/command-result.ts';
 import { wantsData } from '../render/output.ts';
 import { pause } from '../runs/clock.ts';
 import { isCompleted, isFinal, nameOf } from '../runs/run.ts';
-import { createTurns } from '../triggering/turns.ts';
+import { createTurns } from '../runs/turns.ts';
 import { createWatchGroup, timeoutMsOf } from '../watching/watch-group.ts';
 import { type ArgumentResult, triggeredEvent } from './argument-result.ts';
 import { reportManyRuns } from './follow-run.ts';
@@ -68,6 +69,7 @@ export async function triggerAll(
         return result;
       }),
     );
+    if (idsAreData) await reportUnread(results, context);
     return await reportResults(results, { ...options, plural: requests.length > 1 }, session);
   } finally {
     reporter.stop();
@@ -77,6 +79,7 @@ export async function triggerAll(
 /** Nobody follows the run that a given idempotency key had started: what is wrong with it is said at once. */
 function warnOfReplay({ run, polled }: FoundRun, { reporter }: Session): void {
   const name = nameOf(run.target);
+  if (!polled) return;
   if (polled.kind === 'failed') {
     const { message } = polled.problem;
     const unknown = `this idempotency key started a run of ${name} before, whose status cannot be read: ${message}`;
@@ -88,6 +91,16 @@ function warnOfReplay({ run, polled }: FoundRun, { reporter }: Session): void {
   const at = createdAt === undefined ? 'before' : `at ${createdAt}`;
   const message = `this idempotency key started a run of ${name} ${at}, which ended ${status}; no new run was started`;
   reporter.observe({ event: 'warning', name: 'replayed_failure', message, run });
+}
+
+/** The runs are started: where nobody read their ids, they are on stderr. */
+async function reportUnread(results: readonly ArgumentResult[], { stdout, stderr, clock }: Context): Promise<void> {
+  // That a write has failed is known in the next turn of the event loop.
+  await clock.sleep(0);
+  if (!stdout.closed.aborted) return;
+  for (const result of results) {
+    if ('run' in result) stderr.write(`runctl: ${nameOf(result.run.target)}: run ${result.run.executionId}\n`);
+  }
 }
 
 /** Ended before anything was sent. */

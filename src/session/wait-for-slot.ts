@@ -17,7 +17,7 @@ export interface Slot {
 }
 
 /** A trigger that is sent later could not be answered in time. */
-const leastForTriggerMs = 1_000;
+export const leastForTriggerMs = 1_000;
 /** Triggers are not sent more often than this while nobody knows which run is active. */
 const leastBetweenTriggersMs = 5_000;
 

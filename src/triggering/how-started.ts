@@ -26,7 +26,7 @@ export interface Acceptance {
 export function howStarted({ userProvided, wasInDoubt, isRecovery, ...accepted }: Acceptance): HowStarted {
   const { target, execution, began } = accepted;
   const isOver = isFinal(target, execution.status) || execution.completedAt !== undefined;
-  const isNew = began !== undefined && began.leastMs >= -hostSkewMs;
+  const isNew = began !== undefined && began.leastMs > -hostSkewMs;
   if (isRecovery) {
     if (isOver || (began !== undefined && began.mostMs < 0)) return { how: 'recovered', started: 'no' };
     return { how: 'started', started: isNew ? 'yes' : 'unknown' };

@@ -31,6 +31,9 @@ export function fetchNamedRun(
 ): Promise<RetryResult<DatedExecution>> {
   return retry(() => dated(() => service.status(run, ports.signal), ports), {
     ...ports,
+    // The trigger that asks has its turn already, and reports its own attempts.
+    inTurn: undefined,
+    onRetry: undefined,
     isRetryable: (fault) => isRetryable(fault) || fault.kind === 'not_found' || fault.kind === 'path_not_found',
   });
 }

@@ -8,7 +8,6 @@ import { type HowStarted, howStarted } from './how-started.ts';
 import { type DatedExecution, dated, fetchNamedRun } from './named-run.ts';
 import { eventOf, isEnd, step, type TriggerState } from './trigger-protocol.ts';
 import type { RecordedKey, StartedExecution, TriggerRecord } from './trigger-record.ts';
-import type { Turns } from './turns.ts';
 import { beganAfter, type Moment, momentOf, type Owner, whoseRun } from './whose-run.ts';
 
 /** What tells one trigger from every other. */
@@ -40,8 +39,7 @@ export interface KeyHistory {
 export interface TriggerPorts extends RetryPorts {
   service: Pick<Service, 'trigger' | 'status'>;
   record: TriggerRecord;
-  /** Each attempt waits for it. */
-  inTurn?: Turns;
+  inTurn?: RetryOptions['inTurn'];
   onRetry?: RetryOptions['onRetry'];
 }
 
@@ -71,7 +69,7 @@ export async function triggerRun(
   ports: TriggerPorts,
   { earlier, isRecovery }: KeyHistory = {},
 ): Promise<TriggerResult> {
-  const { service, record, clock, signal, inTurn = (action) => action() } = ports;
+  const { service, record, clock, signal } = ports;
   const sinceMs = stopwatch(clock);
   let state: TriggerState = earlier ? 'in_doubt' : 'ready';
   /** The first attempt of this process. */
@@ -83,7 +81,7 @@ export async function triggerRun(
   /** The user left while we asked whose run a conflict names. */
   let wasInterrupted = false;
 
-  const tried = await retry(() => inTurn(attempt), { ...ports, isRetryable: () => !isEnd(state) });
+  const tried = await retry(attempt, { ...ports, isRetryable: () => !isEnd(state) });
   if (!isEnd(state)) state = step(state, 'stopped');
   if (started) {
     record.started(started.execution);

@@ -36,14 +36,16 @@ export async function pollUntilFinal(run: Run, options: WatchOptions, ports: Wat
   // runs started together are not polled together.
   const spread = options.isFixed ? 1 : 1 - random() / 2;
   let delayMs = execution ? spread * schedule.gapMs(0) : 0;
+  let retryAfterMs: number | undefined;
   if (execution) observe({ event: 'status', run, execution, changed: true });
   // A final status never changes back, whatever a later answer says (docs/service.md, Assumptions).
   while (!execution || !isFinal(run.target, execution.status)) {
-    await poller.wait(delayMs);
+    await poller.wait(delayMs, retryAfterMs);
     const polled = await poller.poll((timeoutMs) => service.status(run, signal, { timeoutMs }));
     if (polled.kind !== 'ok') return { ...polled, ...lastConfirmed() };
     const changed = polled.value.status !== execution?.status;
     execution = polled.value;
+    retryAfterMs = polled.retryAfterMs;
     confirmedAgeMs = stopwatch(clock);
     observe({ event: 'status', run, execution, changed });
     if (isFinal(run.target, execution.status)) break;

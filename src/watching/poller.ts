@@ -5,7 +5,7 @@ import type { Fault } from '../runs/fault.ts';
 import type { RateLimiter } from '../runs/rate-limiter.ts';
 import type { Run } from '../runs/run.ts';
 import type { Answer } from '../runs/service.ts';
-import { createTolerance } from './tolerance.ts';
+import { createTolerance, onceMoreMs } from './tolerance.ts';
 import type { WatchGroup } from './watch-group.ts';
 import type { WatchEnd } from './watch-result.ts';
 
@@ -37,13 +37,16 @@ export interface PollerOptions {
 }
 
 /** `isLast`: the timeout has passed, and there is no further poll. */
-export type Polled<T> = { kind: 'ok'; value: T; isLast: boolean } | WatchEnd;
+export type Polled<T> = { kind: 'ok'; value: T; retryAfterMs?: number; isLast: boolean } | WatchEnd;
 
 export interface Poller {
   /** Polls until there is a valid answer. */
   poll<T>(request: (timeoutMs: number) => Promise<Answer<T>>): Promise<Polled<T>>;
-  /** Waits, at most until the timeout; ends early when the machine wakes up or the signal aborts. */
-  wait(ms: number): Promise<void> | undefined;
+  /**
+   * Waits, at most until the timeout; ends early when the machine wakes up, though not within the wait that the service
+   * asked for, or when the signal aborts.
+   */
+  wait(ms: number, retryAfterMs?: number): Promise<void> | undefined;
 }
 
 /** Polls one run within the limits of its command, and tolerates what may pass. */
@@ -53,7 +56,7 @@ export function createPoller(options: PollerOptions, ports: PollerPorts): Poller
   const tolerance = createTolerance({ ...ports, sinceTriggerMs: options.sinceTriggerMs });
   const isLate = operation === 'result';
   const leftMs = isLate ? group.leftForLastPollMs : group.leftMs;
-  return { poll, wait: (ms) => wait(ms, 0) };
+  return { poll, wait: waitFor };
 
   async function poll<T>(request: (timeoutMs: number) => Promise<Answer<T>>): Promise<Polled<T>> {
     let lastFault: Fault | undefined;
@@ -107,6 +110,11 @@ export function createPoller(options: PollerOptions, ports: PollerPorts): Poller
 
   function timedOut(fault?: Fault): WatchEnd {
     return { kind: 'timed_out', timeoutMs: group.timeoutMs, fault };
+  }
+
+  function waitFor(ms: number, retryAfterMs = 0): Promise<void> | undefined {
+    const leastMs = retryAfterMs > leftMs() ? onceMoreMs : retryAfterMs;
+    return wait(Math.max(ms, leastMs), leastMs);
   }
 
   /** Not async: each of thousands of waiting runs would hold one more frame. */

@@ -31,7 +31,7 @@ export interface ToleranceOptions {
 /** A refusal that was not there before has to last this long: a deployment or a firewall may refuse for a moment. */
 const refusalMs = 30_000;
 /** When to poll once more where the service wants to be left alone until after the timeout. */
-const onceMoreMs = 60_000;
+export const onceMoreMs = 60_000;
 
 export function createTolerance(options: ToleranceOptions): Tolerance {
   const { clock, random, group, giveUpAfterMs, sinceTriggerMs } = options;

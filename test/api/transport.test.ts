@@ -151,6 +151,27 @@ describe('an exchange', () => {
     });
   });
 
+  const oddLookups: [string, (found: (...answer: never[]) => void) => void][] = [
+    ['that is no list', (found) => setImmediate(found, ...([null, undefined, undefined] as never[]))],
+    ['of none', (found) => setImmediate(found, ...([null, null, 4] as never[]))],
+    ['of an empty text', (found) => setImmediate(found, ...([null, '', 4] as never[]))],
+    ['of what is no address', (found) => setImmediate(found, ...([null, [{ address: 'x', family: 4 }]] as never[]))],
+    ['of a list of nothing', (found) => setImmediate(found, ...([null, [undefined]] as never[]))],
+    ['of an address without a family', (found) => setImmediate(found, ...([null, [{}]] as never[]))],
+    [
+      'of a look-up that throws',
+      () => {
+        throw new Error('out of memory');
+      },
+    ],
+  ];
+
+  test.each(oddLookups)('with an answer of the resolver %s was not sent, and ends no process', async (_, answer) => {
+    const lookup: LookupFunction = (_hostname, _options, found) => answer(found as never);
+    const { exchange } = await openTransport('http://odd.test', { lookup }).send({ method: 'GET' });
+    expect(exchange).toMatchObject({ kind: 'failure', failure: { sent: false, reason: 'network' } });
+  });
+
   test.each(['GET', 'POST'] as const)(
     'of a %s whose answer lies in the socket when the limit strikes has it',
     async (method) => {

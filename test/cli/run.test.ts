@@ -70,7 +70,6 @@ describe('bad input is refused with 2 and a line that names it', () => {
     [['trigger', 'a', '--rerun-on', 'reaped'], '--watch'],
     [['trigger', 'a', '--watch', '--rerun-on', 'reaped,step_fail'], 'step_fail'],
     [['trigger', 'a', '--on-final', 'true'], '--watch'],
-    [['trigger', 'a', '--events'], '--watch'],
     [['trigger', 'a', '--splay', 'soon'], '--splay'],
     [['trigger', 'a', '--project', 'x'], '--project'],
     [['trigger', 'a', '--profile', 'nobody'], 'nobody'],

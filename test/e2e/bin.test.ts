@@ -16,12 +16,12 @@ function runOn(version: string, ...argv: string[]) {
   return spawnSync(process.execPath, ['-r', preload, entry, ...argv], { encoding: 'utf8' });
 }
 
-test.each(['0.12.18', '6.17.1', '18.20.8', '20.18.3'])('Node %s is refused in one line, with 2', (version) => {
+test.each(['0.12.18', '6.17.1', '18.20.8', '20.18.3'])('Node %s is refused in one line, with 70', (version) => {
   const { status, stdout, stderr } = runOn(version, 'status');
   expect(stdout).toBe('');
-  expect(stderr).toMatch(/^runctl needs Node 20\.19 or newer, .*\n$/);
+  expect(stderr).toMatch(/^runctl: needs Node 20\.19 or newer, .*\n$/);
   expect(stderr).toContain(version);
-  expect(status).toBe(2);
+  expect(status).toBe(70);
 });
 
 test.each(['20.19.0', '22.0.0', '26.3.1'])('Node %s is taken', (version) => {

@@ -1,11 +1,11 @@
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { spawn } from '@lydell/node-pty';
-import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
-import { needs } from '../helpers/needs.ts';
+import { isInstalled, needs } from '../helpers/needs.ts';
 import { entry } from '../helpers/run-process.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** How each is started without anybody's own settings, and taught. */
 const shells = [
@@ -20,9 +20,15 @@ const shells = [
 
 const oddName = `nightly "report" $(touch pwned) it's`;
 
-/** Types a line into the shell, a tab after it, and reports what the program would be called with. */
-async function complete({ shell, args, teach }: (typeof shells)[number], line: string): Promise<string[]> {
-  const folder = temporaryFolder();
+/** A shell that has been taught, and types one line after another. */
+interface Session {
+  /** Types a line and a tab after it, and reports what the program would be called with. */
+  complete(line: string): Promise<string[]>;
+  close(): void;
+}
+
+async function startShell({ shell, args, teach }: (typeof shells)[number]): Promise<Session> {
+  const folder = mkdtempSync(join(tmpdir(), 'runctl-shell-'));
   const said = join(folder, 'said');
   // Answers completions; anything else it is called with is what the shell made of the line.
   const stand = `#!/bin/sh
@@ -52,30 +58,43 @@ esac
     RUNCTL_CONFIG_DIR: folder,
   };
   const terminal = spawn(shell, args, { cwd: folder, env, cols: 200, rows: 50 });
-  // Not politely: a shell would write its history into a folder that is being removed.
-  onTestFinished(() => terminal.kill('SIGKILL'));
   let shown = '';
   terminal.onData((data) => {
     shown += data;
   });
   terminal.write(`${teach}; echo rea''dy\r`);
   await vi.waitFor(() => expect(shown).toMatch(/ready/), { timeout: 15_000 });
-  terminal.write(`${line}\t`);
-  const before = shown.length;
-  await vi.waitFor(() => expect(shown.length).toBeGreaterThan(before + line.length), { timeout: 15_000 });
-  terminal.write('\r');
-  return vi.waitFor(
-    () => {
-      const words = readFileSync(said, 'utf8').split('\n');
-      expect(words.slice(-2)).toEqual(['done', '']);
-      return words.slice(0, -2);
+  return {
+    async complete(line) {
+      terminal.write(`${line}\t`);
+      const before = shown.length;
+      await vi.waitFor(() => expect(shown.length).toBeGreaterThan(before + line.length), { timeout: 15_000 });
+      terminal.write('\r');
+      return vi.waitFor(
+        () => {
+          const words = readFileSync(said, 'utf8').split('\n');
+          expect(words.slice(-2)).toEqual(['done', '']);
+          rmSync(said);
+          return words.slice(0, -2);
+        },
+        { timeout: 15_000 },
+      );
     },
-    { timeout: 15_000 },
-  );
+    close() {
+      // Not politely: a shell would write its history into a folder that is being removed.
+      terminal.kill('SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
 }
 
 for (const shell of shells) {
   describe(`completion in ${shell.shell}`, () => {
+    let session: Session | undefined;
+    beforeAll(async () => {
+      if (isInstalled(shell.shell)) session = await startShell(shell);
+    });
+    afterAll(() => session?.close());
     beforeEach((context) => needs(context, shell.shell));
 
     test.each([
@@ -85,7 +104,7 @@ for (const shell of shells) {
       ['runctl explain outc', ['explain', 'outcome_unknown']],
       ['runctl trigger ni', ['trigger', oddName]],
     ])('%s and a tab', async (line, words) => {
-      expect(await complete(shell, line)).toEqual(words);
+      expect(await session?.complete(line)).toEqual(words);
     });
   });
 }

@@ -20,9 +20,9 @@ afterAll(() => rmSync(bundle, { recursive: true }));
 
 test('several processes write at once while new files are begun, and no record is lost', async () => {
   const { open, folder } = createStateFolder();
-  const eachWrites = 150;
+  const eachWrites = 75;
   const workers = [0, 1, 2, 3].map((number) =>
-    talkOf(spawn(process.execPath, [worker, folder, '5000', `${number * eachWrites}`, `${(number + 1) * eachWrites}`])),
+    talkOf(spawn(process.execPath, [worker, folder, '2500', `${number * eachWrites}`, `${(number + 1) * eachWrites}`])),
   );
   for (const { talk } of await Promise.all(workers)) expect(talk).toHaveLength(2 * eachWrites);
   const runs = [...open().runs()];

@@ -40,6 +40,29 @@ test('the package holds the program, its page and its licences, and nothing else
   expect(inside.sort()).toEqual(['dist/LICENSES.txt', 'dist/runctl.1']);
 });
 
+test('another build of the same source is the same, byte for byte', () => {
+  const again = join(folder, 'dist');
+  execFileSync(process.execPath, [join(root, '.config/build.mjs'), again], { cwd: folder });
+  const files = (place: string) =>
+    readdirSync(place)
+      .filter((name) => !name.startsWith('.'))
+      .sort();
+  expect(files(again)).toEqual(files(join(root, 'dist')));
+  const differing = files(again).filter(
+    (name) => !readFileSync(join(again, name)).equals(readFileSync(join(root, 'dist', name))),
+  );
+  expect(differing).toEqual([]);
+});
+
+test('every package that is bundled has its licence in the package', () => {
+  const licences = readFileSync(join(root, 'dist/LICENSES.txt'), 'utf8');
+  const programs = readdirSync(join(root, 'dist')).filter((name) => name.endsWith('.cjs'));
+  const sources = programs.map((name) => readFileSync(join(root, 'dist', name), 'utf8')).join('\n');
+  const bundled = [...sources.matchAll(/^\s*\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)].map(([, name]) => name);
+  expect(new Set(bundled).size).toBeGreaterThan(5);
+  expect([...new Set(bundled)].filter((name) => !licences.includes(`--- ${name} `))).toEqual([]);
+});
+
 test('publint finds nothing to mend', async () => {
   const files = packed.files.map(({ path }) => ({ name: join('package', path), data: readFileSync(join(root, path)) }));
   const { messages } = await publint({ pkgDir: 'package', pack: { files }, strict: true, level: 'warning' });

@@ -13,6 +13,8 @@ import { executionId, projectId } from '../helpers/scripted-service.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+/** A shell makes 129 of it. */
+const ends = { ...codes, SIGHUP: 'SIGHUP' } as const;
 type Signal = keyof typeof codes;
 const signals = Object.keys(codes) as Signal[];
 const slow: Scenario = { automations: { '*': { duration: '1h' } } };
@@ -100,7 +102,7 @@ describe.each(signals)('%s', (signal) => {
       signal,
       requests: 2,
     });
-    expect(ended).toMatchObject({ code: codes[signal] });
+    expect(ended).toMatchObject({ code: ends[signal] });
     expect(ended.lastedMs).toBeLessThan(ended.atOnceMs);
     expect(ended.stderr).toContain(`runctl watch ${id}`);
     expect(ended.stderr).toContain('the run was left alone');
@@ -118,7 +120,7 @@ describe.each(signals)('%s', (signal) => {
       faults: [{ on: 'trigger', nth: 1, do: 'hang', acts: true }],
     });
     const ended = await interrupted(['trigger', 'nightly', '--json'], { env, emulator, signal, requests: 1 });
-    expect(ended).toMatchObject({ code: codes[signal] });
+    expect(ended).toMatchObject({ code: ends[signal] });
     expect(ended.lastedMs).toBeLessThan(ended.atOnceMs);
     expect(ended.stderr).toContain('runctl recover');
     expect(JSON.parse(ended.stdout).runctl).toMatchObject({ exitCode: codes[signal], trigger: { started: 'unknown' } });
@@ -135,7 +137,7 @@ test.each([['trigger', 'weekly'], ['list', '--json'], ['status'], ['completion',
     const { env } = await withEmulator(slow);
     await trigger(env);
     const { code, stderr } = await runProcess(argv, { env, shell: 'exec >/dev/full' });
-    expect([code, stderr]).toEqual([70, expect.stringContaining('could not be written: ENOSPC')]);
+    expect([code, stderr]).toEqual([74, expect.stringContaining('could not be written: ENOSPC')]);
   },
 );
 
@@ -143,7 +145,7 @@ test.each(signals)('%s while the result is waited for reports how the run ended,
   const { env, emulator } = await withEmulator({ ...hangs('result'), automations: { '*': { duration: '1ms' } } });
   const id = await trigger(env);
   const ended = await interrupted(['watch', id], { env, emulator, signal, requests: 2 });
-  expect(ended).toMatchObject({ code: codes[signal], stdout: expect.stringContaining('COMPLETED nightly') });
+  expect(ended).toMatchObject({ code: ends[signal], stdout: expect.stringContaining('COMPLETED nightly') });
   expect(ended.stderr).toContain(`runctl result ${id}`);
 });
 
@@ -269,7 +271,7 @@ describe('Ctrl-C', () => {
     const child = spawn(process.execPath, [entry, 'watch', '-'], { env, stdio: ['pipe', 'ignore', 'ignore'] });
     const ended = new Promise((resolve) => child.on('exit', (code, signal) => resolve(code ?? signal)));
     // More than the pipe holds: it is written once the program reads.
-    await new Promise((resolve) => child.stdin.write('x\n'.repeat(1_000_000), resolve));
+    await new Promise((resolve) => child.stdin.write('\n'.repeat(1_000_000), resolve));
     child.kill('SIGINT');
     expect(await ended).toBe(130);
     expect(emulator.requests).toEqual([]);
@@ -295,6 +297,29 @@ describe('Ctrl-C', () => {
     expect(ended).toMatchObject({ code: 'SIGINT', stderr: expect.stringContaining('interrupted') });
     expect(ended.lastedMs).toBeLessThan(ended.atOnceMs);
   });
+});
+
+test('a stop of the process (SIGSTOP) with a request in flight loses nothing: the answer is read when it continues', async () => {
+  const { env, emulator } = await withEmulator({
+    automations: { '*': { duration: '1ms' } },
+    faults: [{ on: 'status', nth: 1, do: 'delay', delay: '1s' }],
+  });
+  const { stdout: id } = await runProgram(['trigger', 'nightly'], { env });
+  let child: ChildProcess | undefined;
+  const ended = runProcess(['watch', id.trim(), '--give-up-after', '1s'], {
+    env: { ...env, RUNCTL_REQUEST_TIMEOUT: '1500ms' },
+    onStart: (started) => {
+      child = started;
+    },
+  });
+  await vi.waitUntil(() => emulator.requests.some(({ method }) => method === 'GET'), longest);
+  child?.kill('SIGSTOP');
+  // Longer than the request may take, and than the service may be silent.
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  child?.kill('SIGCONT');
+  const { code, stdout } = await ended;
+  expect(code).toBe(0);
+  expect(stdout).toContain('COMPLETED');
 });
 
 describe('a reader that', () => {

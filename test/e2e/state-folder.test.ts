@@ -77,6 +77,9 @@ describe.each(places)('where the state folder %s', (_, prepare) => {
     expect(started.stderr.match(oneLine)).toHaveLength(1);
     expect(started.code).toBe(0);
     const named = `${emulator.projectId}/nightly/${first?.executionId}`;
+    const quiet = await run(['status', named, '--quiet'], place, broken);
+    expect(quiet.code).toBe(0);
+    expect(quiet.stderr).not.toContain('runctl:');
     const looked = await run(['status', named, '--field', 'status'], place, broken);
     expect(looked).toMatchObject({ code: 0, stdout: 'COMPLETED\n' });
     expect(emulator.runs()).toHaveLength(1);

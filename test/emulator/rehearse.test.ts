@@ -6,6 +6,7 @@ import { objectNames } from './object-names.ts';
 
 test.each<[string, string]>([
   ['', 'the command is an empty word'],
+  ['x'.repeat(9_000), `the command ${'x'.repeat(80)} cannot be started: spawn ENAMETOOLONG`],
   ...objectNames.map((name): [string, string] => [name, `the command ${name} does not exist`]),
 ])('a rehearsal of the command %j is refused', async (command, message) => {
   const emulator = await startEmulator({ scenario: {} });

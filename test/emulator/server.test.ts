@@ -35,6 +35,15 @@ function trigger(emulator: Emulator, name?: string, { signal, host, body = '{}' 
 }
 
 describe('over HTTP', () => {
+  test('the beginning of a run and the date of an answer are by one clock, however fast runs go', async () => {
+    let now = Date.UTC(2026, 10, 21, 9);
+    const emulator = await start({}, { nowMs: () => now, speed: 1200 });
+    now += 30_000;
+    const { headers, body } = await trigger(emulator);
+    expect(await body.json()).toMatchObject({ createdAt: '2026-11-21T09:00:30.000Z' });
+    expect(headers.date).toBe('Sat, 21 Nov 2026 09:00:30 GMT');
+  });
+
   test('a run goes from its trigger to its result, and every message conforms', async () => {
     let now = Date.UTC(2026, 10, 21, 9);
     const emulator = await start({}, { nowMs: () => now, speed: 60 });

@@ -11,8 +11,8 @@ import { createSecrets } from '../../src/secrets.ts';
 export interface ProgramOptions {
   /** The whole environment, as cron would give it: nothing is inherited. */
   env?: Env;
-  /** Standard input; without it, input is empty. */
-  input?: string;
+  /** Standard input; without it, input is empty. A stream ends when the test ends it. */
+  input?: string | PassThrough;
   /** Interrupts the program, as a process is by a signal: the reason is the signal's name. */
   signal?: AbortSignal;
   /** Default: the clock of the machine. */
@@ -31,8 +31,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   const { env = {}, input = '', signal = new AbortController().signal, clock = systemClock } = options;
   const startMs = performance.now();
   const secrets = createSecrets();
-  const stdin = new PassThrough();
-  stdin.end(input);
+  const stdin = typeof input === 'string' ? new PassThrough().end(input) : input;
   const stdout = memorySink(env);
   const stderr = memorySink(env, secrets.scrub);
   const code = await runCli(argv, program, {

@@ -50,13 +50,9 @@ const bodies: Record<string, string> = {
 };
 
 /**
-<<<<<<< HEAD:test/helpers/wire.ts
- * The service behind a wire that answers from a script of words, the last one for ever: `RUNNING` (or any state in
- * capitals) is a good answer, `502` a status, `502-html` the same with a body, `303-run` with a `Location`, `429;7` with `Retry-After: 7`
-=======
  * The service behind a transport that answers from a script of words, the last one for ever: `RUNNING` (or any state in
- * capitals) is a good answer, `502` a status, `502-html` the same with a body, `429;7` with `Retry-After: 7`
->>>>>>> main:test/helpers/scripted-transport.ts
+ * capitals) is a good answer, `502` a status, `502-html` the same with a body, `303-run` with a `Location`, `429;7` or
+ * `RUNNING;7` with `Retry-After: 7`
  * (`429;date30` with a date 30 s ahead), `reset` and its like a failure without an answer. `asleep8h` and `stopped8h`
  * are no answers: the machine sleeps, or the process is stopped, a moment after the answer before. `stalled8h` is no
  * answer because the process was stopped while the request was in flight.
@@ -99,8 +95,10 @@ function exchangeOf(word: string, clock: VirtualClock): Exchange {
   if (stalled) clock.stop(parseDuration(stalled) ?? 0);
   const failure = failures[stalled ? 'silence' : word];
   if (failure) return { kind: 'failure', failure };
-  if (/^[A-Z_]+$/.test(word)) {
-    return responseOf(200, JSON.stringify({ executionId, status: word, output: 'done' }));
+  const [, state, seconds] = /^([A-Z_]+)(?:;(\d+))?$/.exec(word) ?? [];
+  if (state !== undefined) {
+    const document = JSON.stringify({ executionId, status: state, output: 'done' });
+    return responseOf(200, document, seconds && { 'retry-after': seconds });
   }
   const [, status, body = 'empty', wait] = /^(\d{3})(?:-([a-z-]+))?(?:;(.+))?$/.exec(word) ?? [];
   const text = bodies[body];

@@ -1,4 +1,5 @@
 import type { Clock } from '../../src/runs/clock.ts';
+import { onAbort } from '../../src/runs/on-abort.ts';
 
 /** A clock that goes only while everybody sleeps, as fast as it can. */
 export interface VirtualClock extends Clock {
@@ -48,12 +49,12 @@ export function createVirtualClock(startMs = Date.parse('2026-01-02T03:04:05Z'))
         if (signal?.aborted) return resolve();
         const wake = () => {
           sleepers = sleepers.filter((other) => other !== sleeper);
-          signal?.removeEventListener('abort', wake);
+          forget?.();
           resolve();
         };
         const sleeper = { atMs: elapsedMs + ms, wake };
         sleepers.push(sleeper);
-        signal?.addEventListener('abort', wake);
+        const forget = signal && onAbort(signal, wake);
         schedule();
       });
     },

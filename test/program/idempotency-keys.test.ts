@@ -61,6 +61,10 @@ describe('a given idempotency key whose run', () => {
 test.each([
   ['several automations that would share an idempotency key', ['trigger', 'a', 'b', '--idempotency-key', 'k']],
   ['an idempotency key that is too long', ['trigger', 'a', '--idempotency-key', `${'{automation}'.repeat(9)}`]],
+  [
+    'an idempotency key that is too long with the number of a rerun',
+    ['trigger', 'a', '--watch', '--rerun-on', 'reaped', '--idempotency-key', 'k'.repeat(254)],
+  ],
   ['an idempotency key with a blank', ['trigger', 'a', '--idempotency-key', 'k k']],
   ['recover further back than a day', ['recover', '--max-age', '25h']],
   ['a missing API key, however long the splay', ['trigger', 'a', '--splay', '9h']],

@@ -73,6 +73,18 @@ describe('a service that gives the key back in every spelling and every place', 
   });
 });
 
+test('a service that gives the key as the status of a run puts it neither into the journal nor on stderr', async () => {
+  const document = { executionId, projectId, automationName: 'nightly', status: `RUNNING ${key}` };
+  const { env: settings } = await startFaultyService(() => answer(200, JSON.stringify(document)));
+  const env = environment(settings);
+  const clock = createLeapingClock();
+  const triggered = await runProgram(['trigger', 'nightly', '--debug'], { env, clock });
+  expect(triggered.code).toBe(0);
+  const watched = await runProgram(['watch', run, '--timeout', '1m', '--debug'], { env, clock });
+  expect(watched.code).toBe(124);
+  for (const { stderr } of [triggered, watched]) expect(leaked(written({ stdout: '', stderr }, env))).toEqual([]);
+});
+
 describe('the key', () => {
   test('is shown by `config` as its last four characters only', async () => {
     const env = { ...environment(), RUNCTL_API_KEY: '' };

@@ -20,34 +20,38 @@ async function step(scenario: Scenario, args: string[], summaryIs: 'file' | 'fol
   const machine = await withBareMachine(scenario);
   const summary = join(machine.folder, 'summary.md');
   if (summaryIs === 'folder') mkdirSync(summary);
-  const env = { ...machine.settings, GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary };
+  const outputs = join(machine.folder, 'outputs');
+  const files = { GITHUB_STEP_SUMMARY: summary, GITHUB_OUTPUT: outputs };
+  const env = { ...machine.settings, GITHUB_ACTIONS: 'true', ...files };
   const ended = await machine.run(['runctl', ...args], { env });
   /** What the runner would obey, by its own rules. */
   const commands = `${ended.stdout}\n${ended.stderr}`.split('\n').filter((line) => /^\s*::|##\[/.test(line));
-  return { ...ended, commands, summary: () => readFileSync(summary, 'utf8') };
+  const read = (file: string) => readFileSync(file, 'utf8');
+  return { ...ended, commands, summary: () => read(summary), outputs: () => read(outputs) };
 }
 
 test('a run that failed is an annotation and a part of the summary, and its text gives the runner no orders', async () => {
   const { code, commands, summary, stdout } = await step(failing, ['trigger', 'nightly', '--watch']);
   expect(code).toBe(1);
   expect(commands).toEqual([
-    '::error title=nightly FAILED::step_failed: Step "A":%0A::set-output name=a::100%25 ##[add-mask]b',
+    '::error title=nightly FAILED::step_failed: Step "A":%0A: :set-output name=a::100%25 ## [add-mask]b',
   ]);
-  expect(stdout).toContain('first\n  : :add-mask::secret\n## [error]third\n');
+  expect(stdout).toContain('first\n  : :add-mask: :secret\n## [error]third\n');
   expect(summary()).toMatch(/^### ✖ FAILED nightly after 1s\n\n```text\n/);
 });
 
 test('data on stdout is as it is anywhere', async () => {
   const { stdout, commands } = await step(failing, ['trigger', 'nightly', '--watch', '--json']);
   expect(JSON.parse(stdout)).toMatchObject({ status: 'FAILED', output: 'first\n  ::add-mask::secret\n##[error]third' });
-  expect(commands.filter((line) => line.startsWith('::'))).toHaveLength(1);
+  expect(commands).toEqual([expect.stringMatching(/^::error title=nightly FAILED::/)]);
 });
 
-test('a run that completed is in the summary alone', async () => {
+test('a run that completed is in the summary and in the outputs of the step', async () => {
   const good = { automations: { nightly: { duration: '1s' } } };
-  const { commands, summary } = await step(good, ['trigger', 'nightly', '--watch', '--quiet']);
+  const { commands, summary, outputs } = await step(good, ['trigger', 'nightly', '--watch', '--quiet']);
   expect(commands).toEqual([]);
   expect(summary()).toMatch(/^### ✔ COMPLETED nightly in 1s\n/);
+  expect(outputs()).toMatch(/^execution-id=[0-9a-f-]{36}\nstatus=COMPLETED\n$/);
 });
 
 test('a trigger that was refused is an annotation and a part of the summary', async () => {
@@ -60,7 +64,7 @@ test('a trigger that was refused is an annotation and a part of the summary', as
 test('a summary that cannot be written is reported and changes nothing else', async () => {
   const { code, stderr } = await step({ credits: 0 }, ['trigger', 'nightly'], 'folder');
   expect(code).toBe(8);
-  expect(stderr).toMatch(/^runctl: the job summary could not be written: EISDIR/m);
+  expect(stderr).toMatch(/^runctl: the job summary could not be written \(EISDIR\)$/m);
 });
 
 test('elsewhere nothing of the kind is written', async () => {

@@ -1,14 +1,18 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { variantOf } from '../../src/context.ts';
 import { Problem } from '../../src/problems/problem.ts';
 import {
   errorAnnotation,
-  jobSummary,
+  guardFromRunner,
   reportToGithub,
-  type SummaryPart,
   withoutCommands,
+  withoutCommandsInJson,
 } from '../../src/render/github-actions.ts';
+import { jobSummary, type SummaryPart } from '../../src/render/job-summary.ts';
+import type { JsonObject } from '../../src/runs/json.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -18,19 +22,30 @@ test.each([
   ['a: b, c', 'a: b, c', '::error title=a%3A b%2C c::a: b, c\n'],
   ['two\nlines', 'two\r\nlines\n', '::error title=two lines::two%0Alines%0A\n'],
   ['red', '\u001B[31mred\u001B[0m \u202Ehidden', '::error title=red::red hidden\n'],
-  ['::add-mask::x', '::stop-commands::x', '::error title=%3A%3Aadd-mask%3A%3Ax::::stop-commands::x\n'],
+  ['::add-mask::x', '::stop-commands::x', '::error title=%3A%3Aadd-mask%3A%3Ax::: :stop-commands: :x\n'],
 ])('an annotation with the title %j and the message %j', (title, message, line) => {
   expect(errorAnnotation(title, message)).toBe(line);
 });
 
 test.each([
-  ['::set-output name=a::b', ': :set-output name=a::b'],
-  ['fine\n  ::add-mask::a', 'fine\n  : :add-mask::a'],
-  ['in the middle ::add-mask::a', 'in the middle ::add-mask::a'],
+  ['::set-output name=a::b', ': :set-output name=a: :b'],
+  ['fine\n  ::add-mask::a', 'fine\n  : :add-mask: :a'],
+  ['in the middle ::add-mask::a', 'in the middle : :add-mask: :a'],
+  ['\u0085::Group::a', '\u0085: :Group: :a'],
+  [':::notice::a', ':: :notice: :a'],
+  ['[::1]:8080', '[::1]:8080'],
+  ['###[group]a', '### [group]a'],
   ['anywhere ##[command]rm', 'anywhere ## [command]rm'],
   ['a: b', 'a: b'],
 ])('nothing in %j is obeyed by the runner', (text, shown) => {
   expect(withoutCommands(text)).toBe(shown);
+});
+
+test('a JSON document without commands is the same document', () => {
+  const document = { a: '##[group]', b: ['###[x', '::error::'] };
+  const json = withoutCommandsInJson(JSON.stringify(document));
+  expect(json).not.toContain('##[');
+  expect(JSON.parse(json)).toEqual(document);
 });
 
 const executionId = 'fbd1e27d-ba33-4b31-b890-f2b2fbded43b';
@@ -82,20 +97,41 @@ test('a run that was only started is not in the job summary', () => {
   expect(jobSummary([{ about: 'nightly' }])).toBe('');
 });
 
-async function reported(part: SummaryPart, file = join(temporaryFolder(), 'summary.md')) {
-  const context = createMemory({ GITHUB_STEP_SUMMARY: file });
-  context.secrets.protect('key-0123456789');
+const key = 'key-0123456789';
+
+interface ReportOptions {
+  summary?: string;
+  output?: string;
+  document?: JsonObject;
+  env?: Record<string, string>;
+}
+
+async function reported(part: SummaryPart, { summary, output, document = {}, env }: ReportOptions = {}) {
+  const folder = temporaryFolder();
+  const files = { GITHUB_STEP_SUMMARY: join(folder, 'summary.md'), GITHUB_OUTPUT: join(folder, 'output') };
+  const given = {
+    GITHUB_STEP_SUMMARY: summary ?? files.GITHUB_STEP_SUMMARY,
+    GITHUB_OUTPUT: output ?? files.GITHUB_OUTPUT,
+  };
+  const memory = createMemory({ GITHUB_ACTIONS: 'true', ...given, ...env });
+  memory.secrets.protect(key);
   const warnings: unknown[] = [];
   const reporter = { observe: (event: unknown) => warnings.push(event), stop() {} };
-  await reportToGithub([part], { ...context, reporter });
-  return { annotations: context.err(), warnings, summary: () => readFileSync(file, 'utf8') };
+  await reportToGithub([part], [document], variantOf(guardFromRunner(memory), { reporter }));
+  const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
+  return {
+    annotations: memory.err(),
+    warnings,
+    summary: read(files.GITHUB_STEP_SUMMARY),
+    output: read(files.GITHUB_OUTPUT),
+  };
 }
 
 test('a run that failed is an annotation with its error and a part of the summary, without secrets', async () => {
-  const { annotations, summary } = await reported(failed('nightly', 'refused key-0123456789'));
+  const { annotations, summary } = await reported(failed('nightly', `refused ${key}`));
   expect(annotations).toMatch(/^::error title=nightly FAILED::step_failed: refused .*\n$/);
-  expect(summary()).toMatch(/^### .*FAILED nightly/);
-  expect(summary()).not.toContain('key-0123456789');
+  expect(summary).toMatch(/^### .*FAILED nightly/);
+  expect(summary).not.toContain(key);
 });
 
 test('a run that failed without an error is annotated with its status', async () => {
@@ -104,17 +140,45 @@ test('a run that failed without an error is annotated with its status', async ()
   expect((await reported(part)).annotations).toBe('::error title=nightly FAILED::the run ended FAILED\n');
 });
 
-test('a run that completed is in the summary and no annotation', async () => {
+test('a run that completed is in the summary without its output, and is no annotation', async () => {
   const { watched, about } = failed('nightly', '');
   const execution = { executionId, status: 'COMPLETED', document: {} };
-  const { annotations, summary } = await reported({ about, watched: watched && { ...watched, execution } });
+  const result = { status: 'COMPLETED', output: 'the salaries', document: {} };
+  const { annotations, summary } = await reported({ about, watched: watched && { ...watched, execution, result } });
   expect(annotations).toBe('');
-  expect(summary()).toContain('COMPLETED nightly');
+  expect(summary).toContain('COMPLETED nightly');
+  expect(summary).not.toContain('salaries');
 });
 
-test('a summary that cannot be written is a warning, and without a file for it none is written', async () => {
-  expect((await reported(failed('nightly', ''), '')).warnings).toEqual([]);
-  expect((await reported(failed('nightly', ''), '/nowhere/at/all')).warnings).toMatchObject([
-    { event: 'warning', message: expect.stringContaining('the job summary could not be written: ENOENT') },
+test.each<[JsonObject, string]>([
+  [{ executionId, status: 'COMPLETED' }, `execution-id=${executionId}\nstatus=COMPLETED\n`],
+  [{ executionId: null }, 'execution-id=\nstatus=\n'],
+  [{ status: 'A\nb=c\r\nd<<e' }, 'execution-id=\nstatus=A b=c d<<e\n'],
+  [{ status: `${key}\u0085x=y\u2028z=1` }, 'execution-id=\nstatus=[secret]x=yz=1\n'],
+])('the outputs of the step for %j are two lines, whatever it holds', async (document, lines) => {
+  expect((await reported(failed('nightly', ''), { document })).output).toBe(lines);
+});
+
+test('files of the runner that cannot be written are warnings, and none are written where they are not named', async () => {
+  expect((await reported(failed('nightly', ''), { summary: '', output: '' })).warnings).toEqual([]);
+  const nowhere = '/nowhere/at/all';
+  expect((await reported(failed('nightly', ''), { summary: nowhere, output: nowhere })).warnings).toMatchObject([
+    { event: 'warning', message: 'the job summary could not be written (ENOENT)' },
+    { event: 'warning', message: 'the outputs of the step could not be written (ENOENT)' },
   ]);
+});
+
+test('a pipe that nobody reads in place of the files does not hold the command', async () => {
+  const pipe = join(temporaryFolder(), 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const { warnings } = await reported(failed('nightly', ''), { summary: pipe, output: '/dev/full' });
+  expect(warnings).toMatchObject([
+    { message: 'the job summary could not be written (ENXIO)' },
+    { message: 'the outputs of the step could not be written (ENOSPC)' },
+  ]);
+});
+
+test('RUNCTL_CI=0 turns annotations, summary and outputs off', async () => {
+  const told = await reported(failed('nightly', ''), { document: { executionId }, env: { RUNCTL_CI: '0' } });
+  expect(told).toEqual({ annotations: '', warnings: [] });
 });

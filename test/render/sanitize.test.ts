@@ -1,3 +1,4 @@
+import { Terminal } from '@xterm/headless';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { clean, cleanJson, cleanLine } from '../../src/render/sanitize.ts';
@@ -38,6 +39,11 @@ const hostile = fc.string({
         '\u200F',
         '\u061C',
         '\uFEFF',
+        '\u{E0041}',
+        '\u206A',
+        '\u180E',
+        '\u00AD',
+        '\u{1D173}',
         '\u2028',
         ' ',
         'é',
@@ -54,7 +60,7 @@ const hostile = fc.string({
 
 const controls = /(?![\t\n])\p{Cc}/u;
 const bidi = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/;
-const hidden = /[\u200B\u2028\u2029\u2060-\u2064\uFEFF]/;
+const hidden = /(?!\u200C|\u200D|[\uFE0E\uFE0F])[\p{Default_Ignorable_Code_Point}\u2028\u2029\uFFF9-\uFFFB]/u;
 
 describe('clean', () => {
   test.each([
@@ -69,7 +75,8 @@ describe('clean', () => {
     ['\u0007\b\u007F\0', ''],
     ['user\u202Egnp.exe', 'usergnp.exe'],
     ['\u2066a\u2069\u200Bb\uFEFF', 'ab'],
-    ['漢字 é 👩‍👩‍👧 ✔', '漢字 é 👩‍👩‍👧 ✔'],
+    ['\u{E0001}\u{E0041}a\u206Ab\u00ADc\u{1D173}d\u{1BCA0}e\u180Ef\uFFF9g\u{E0100}', 'abcdefg'],
+    ['漢字 é 👩‍👩‍👧 ✔ ☺️ می‌خواهم', '漢字 é 👩‍👩‍👧 ✔ ☺️ می‌خواهم'],
   ])('makes %j %j', (text, harmless) => expect(clean(text)).toBe(harmless));
 
   test('lets no control, escape, bidirectional or hidden character through, whatever it is given', () => {
@@ -119,8 +126,39 @@ test('cleanJson is the same document in harmless letters', () => {
         const json = cleanJson(JSON.stringify(document, null, indent));
         expect(json).not.toMatch(controls);
         expect(json).not.toMatch(bidi);
+        expect(json).not.toMatch(hidden);
         expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify(document)));
       },
     ),
   );
+});
+
+describe('on the screen of a terminal', () => {
+  async function shown(text: string) {
+    const terminal = new Terminal({ cols: 400, rows: 5, allowProposedApi: true });
+    const answers: string[] = [];
+    terminal.onData((data) => answers.push(data));
+    terminal.onTitleChange((title) => answers.push(title));
+    terminal.onBell(() => answers.push('bell'));
+    await new Promise<void>((resolve) => terminal.write(`above\r\n<${text}>\r\nbelow`, resolve));
+    const { active } = terminal.buffer;
+    const lines = [0, 1, 2, 3].map((row) => active.getLine(row)?.translateToString(true));
+    const isPlain = active.getLine(2)?.getCell(0)?.isAttributeDefault();
+    terminal.dispose();
+    return { lines, answers, isPlain, cursor: [active.cursorX, active.cursorY] };
+  }
+
+  test('a line of any text stays on its line, changes no colour, and asks the terminal for nothing', async () => {
+    await fc.assert(
+      fc.asyncProperty(hostile, async (text) => {
+        const line = cleanLine(text);
+        // The terminal stores half a surrogate pair in its own way.
+        fc.pre(line.isWellFormed());
+        const { lines, ...rest } = await shown(line);
+        expect(lines).toEqual(['above', `<${line}>`, 'below', '']);
+        expect(rest).toEqual({ answers: [], isPlain: true, cursor: [5, 2] });
+      }),
+      { numRuns: propertyRuns(1_000) },
+    );
+  });
 });

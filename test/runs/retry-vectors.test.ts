@@ -134,6 +134,13 @@ trigger | chance 1                 | 429;soon 429;-5 429;1.5 429;5s COMPLETED   
 trigger | giveUpAfter 1m           | 429;31 COMPLETED                              | 31                                | ok
 trigger |                          | 429;20 429;11                                 | 20                                | rate_limited
 trigger |                          | 402                                           |                                   | no_credits
+trigger | timeout 10s, chance 1    | refused                                       | 0.5 1 2 4 1.5                     | unavailable
+trigger | timeout 10s, chance 1    | 429                                           | 0.5 1 2 4 1.5                     | rate_limited
+trigger | timeout 10s, chance 1    | reset                                         | 0.5 1 2 4 1.5                     | outcome_unknown
+trigger | timeout 10s              | 429;10                                        |                                   | rate_limited
+trigger | timeout 500ms            | refused                                       |                                   | unavailable
+trigger | timeout 1s, giveUpAfter 1m | COMPLETED                                   |                                   | ok
+trigger | chance 1                 | stalled8h COMPLETED                           | 28800.5                           | ok
 status  | chance 1                 | 502 502 COMPLETED                             | 0.5 1                             | ok
 status  | chance 1                 | 504                                           | 0.5 1 2 4 8 14.5                  | unavailable
 status  | giveUpAfter 2s, chance 1 | 504                                           | 0.5 1 0.5                         | unavailable
@@ -152,6 +159,10 @@ watch   | timeout 10m              | RUNNING 503;601                            
 watch   | timeout 10m              | RUNNING 429;601 RUNNING 429;601 COMPLETED COMPLETED | 10 60 20 60 0               | ok
 watch   |                          | RUNNING 429;601 COMPLETED COMPLETED           | 10 601 0                          | ok
 watch   |                          | RUNNING 404;100 COMPLETED COMPLETED           | 10 100 0                          | ok
+watch   |                          | RUNNING;40 RUNNING COMPLETED;40 COMPLETED     | 40 10 0                           | ok
+watch   |                          | RUNNING;3 COMPLETED COMPLETED                 | 10 0                              | ok
+watch   | timeout 10m              | RUNNING;601 RUNNING;601 COMPLETED COMPLETED   | 60 60 0                           | ok
+watch   |                          | RUNNING;40 asleep8h COMPLETED COMPLETED       | 40 0                              | ok
 watch   | chance 1                 | RUNNING 503;300 503;300 503;300 503           | 10 300 300 300 4 8 15 15 …        | unavailable
 watch   | timeout 25s              | RUNNING                                       | 10 10 5                           | timeout
 watch   | timeout 25s              | RUNNING RUNNING RUNNING COMPLETED COMPLETED   | 10 10 5 0                         | ok

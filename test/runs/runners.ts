@@ -65,9 +65,10 @@ const trigger =
       isOfAnother: () => false,
       readKey: () => earlier && ({ state: 'open', ageMs: earlier.ageMs } as const),
     };
-    const { giveUpAfterMs = 30_000 } = given;
+    const { giveUpAfterMs = 30_000, timeoutMs = Number.POSITIVE_INFINITY } = given;
+    const limits = { giveUpAfterMs, requestTimeoutMs: 30_000, leftMs: createWatchGroup(timeoutMs, ports.clock).leftMs };
     const identity = { baseUrl, account, target, idempotencyKey: 'key-1', userProvided: false };
-    const result = await triggerRun(identity, '{}', { ...ports, record, giveUpAfterMs }, history);
+    const result = await triggerRun(identity, '{}', { ...ports, ...limits, record }, history);
     if (result.kind === 'started') return ended('ok');
     return ended(result.kind === 'unknown' ? 'outcome_unknown' : exitNameOf(result.fault));
   };

@@ -141,22 +141,54 @@ test('a key of unknown outcome that is older than a day is not sent', async () =
 
 describe('--if-active attach', () => {
   const attach = { ifActive: 'attach' } as const;
+  const attachAndWatch = { ...attach, watch: true };
 
-  test('takes the active run', async () => {
+  test('takes the run that the refusal names, and polls it only if it is then watched', async () => {
     const { trigger } = createTriggerHarness();
-    const { start } = await trigger({ trigger: [conflict()], status: [running()] }, attach);
+    const unwatched = await trigger({ trigger: [conflict()] }, attach);
+    expect(unwatched.start).toMatchObject({ kind: 'attached', run });
+    expect(unwatched.calls.status).toBe(0);
+    const { start } = await trigger({ trigger: [conflict()], status: [running()] }, attachAndWatch);
     expect(start).toMatchObject({ kind: 'attached', run, polled: { value: { status: 'RUNNING' } } });
+  });
+
+  test('takes the active run of the journal where the refusal names none', async () => {
+    const { trigger } = createTriggerHarness();
+    await trigger({ trigger: [running()] });
+    const { start, calls } = await trigger({ trigger: [conflict({ executionId: undefined })] }, attach);
+    expect(start).toMatchObject({ kind: 'attached', run });
+    expect(calls.status).toBe(0);
   });
 
   test('takes no run that has ended for the active one', async () => {
     const { trigger } = createTriggerHarness();
-    const { problem } = await trigger({ trigger: [conflict()], status: [state('COMPLETED')] }, attach);
+    const { problem } = await trigger({ trigger: [conflict()], status: [state('COMPLETED')] }, attachAndWatch);
     expect(problem?.facts).toMatchObject({
       name: 'already_active',
       started: 'no',
       hint: expect.stringContaining('--if-active wait'),
     });
   });
+});
+
+test.each([
+  ['10', 'unreachable', undefined],
+  ['9', 'throttled', 429],
+  ['12', 'lost', undefined],
+] as const)('ends with %s when --timeout passes before the retries of %s end', async (code, kind, httpStatus) => {
+  const { trigger, clock } = createTriggerHarness();
+  const { problem } = await trigger({ trigger: [fault(kind, { httpStatus })] }, { timeoutMs: 20 * second });
+  expect(String(problem?.exitCode)).toBe(code);
+  expect(clock.elapsedMs()).toBeLessThanOrEqual(20 * second);
+});
+
+test.each([1, 300])('names an earlier trigger of the automation that is unresolved for %i h', async (hours) => {
+  const { trigger, clock } = createTriggerHarness();
+  await trigger({ trigger: [fault('lost')] });
+  clock.suspend(hours * 3600 * second);
+  const { events } = await trigger({ trigger: [running()] });
+  const named = events.filter((event) => event.event === 'warning' && event.name === 'unresolved_trigger');
+  expect(named).toHaveLength(1);
 });
 
 describe('--if-active wait', () => {
@@ -242,6 +274,14 @@ describe('--if-active wait', () => {
     const { problem } = await trigger(script, { ...wait, timeoutMs: 60 * second });
     expect(problem).toMatchObject({ exitCode: 5, facts: { hint: expect.stringContaining('come back in 2m') } });
     expect(clock.elapsedMs()).toBe(0);
+  });
+
+  test('cuts the retries of a later trigger at --timeout', async () => {
+    const { trigger, clock } = createTriggerHarness();
+    const script = { trigger: [conflict(), fault('lost')], status: [state('COMPLETED')] };
+    const { problem } = await trigger(script, { ...wait, timeoutMs: 30 * second });
+    expect(problem?.exitCode).toBe(12);
+    expect(clock.elapsedMs()).toBeLessThanOrEqual(30 * second);
   });
 
   test('slows all polls down when the service says 429', async () => {

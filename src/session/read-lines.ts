@@ -1,0 +1,17 @@
+import { usageProblem } from '../problems/problem.ts';
+
+const longestLine = 64 * 1024;
+
+/** The lines of a stream as they come, trimmed, without the empty ones. Throws a usage problem for an endless one. */
+export async function* readLines(stream: NodeJS.ReadableStream): AsyncGenerator<string> {
+  stream.setEncoding('utf8');
+  let rest = '';
+  for await (const chunk of stream) {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > longestLine)
+      throw usageProblem(`a line of standard input is longer than ${longestLine} characters`);
+    yield* lines.map((line) => line.trim()).filter((line) => line !== '');
+  }
+  if (rest.trim() !== '') yield rest.trim();
+}

@@ -1,0 +1,73 @@
+// What becomes of the exit code where the answer cannot be written, nobody reads it, or the program is not whole.
+import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { withEmulator } from '../helpers/emulator.ts';
+import { entry, runCommand } from '../helpers/run-process.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+/** A shell line in which `runctl` is the built program. */
+const inShell = (line: string, env: Record<string, string | undefined> = {}) =>
+  runCommand(['/bin/bash', '--norc', '-c', `runctl() { '${process.execPath}' '${entry}' "$@"; }; ${line}`], { env });
+
+const watching = 'runctl trigger nightly --watch --interval 20ms';
+const ofFirst = 'exit $PIPESTATUS';
+
+test.each([
+  ['the version', 'runctl --version > /dev/full', 74],
+  ['a run that completed', `${watching} > /dev/full`, 74],
+  ['a run that outlasts the timeout', `${watching} --timeout 100ms --json > /dev/full`, 74],
+  ['a run that failed', `${watching} > /dev/full`, 1],
+])('on a full disk the answer to %s ends with its code: %s', async (what, line, exitCode) => {
+  const outcome = what.includes('failed') ? 'FAILED' : 'COMPLETED';
+  const duration = what.includes('outlasts') ? '1h' : '20ms';
+  const { env } = await withEmulator({ automations: { '*': { outcome, duration } } });
+  const { code, stderr } = await inShell(line, env);
+  expect(code).toBe(exitCode);
+  expect(stderr).toMatch(/^runctl: what was asked for could not be written: .*ENOSPC/m);
+});
+
+test('a watch whose reader leaves while the run is unfinished ends with 141, and quietly', async () => {
+  const { env } = await withEmulator({ automations: { '*': { duration: '1h' } } });
+  const { code, stderr } = await inShell(`${watching} --events -q | head -1; ${ofFirst}`, env);
+  expect([code, stderr]).toEqual([141, '']);
+});
+
+test.each([
+  ['COMPLETED', 0],
+  ['FAILED', 1],
+] as const)(
+  'a watch whose reader left ends with the code of its run once that has finished %s',
+  async (outcome, exitCode) => {
+    const { env } = await withEmulator({ automations: { '*': { outcome, duration: '20ms' } } });
+    const { code } = await inShell(`${watching} --json | true; ${ofFirst}`, env);
+    expect(code).toBe(exitCode);
+  },
+);
+
+test('the id of a run that could not be printed is on stderr', async () => {
+  const { env, emulator } = await withEmulator({});
+  const { code, stderr } = await inShell(`runctl trigger nightly -q | true; ${ofFirst}`, env);
+  expect(code).toBe(0);
+  expect(stderr).toBe(`runctl: nightly: run ${emulator.runs()[0]?.executionId}\n`);
+});
+
+test.each([
+  ['the program', (dist: string) => rmSync(dist, { recursive: true })],
+  ['all but the entry of the program', (dist: string) => keepOnly('main.cjs', dist)],
+])('where %s is missing, the command ends with 70 and one line', async (_, remove) => {
+  const folder = temporaryFolder();
+  const dist = join(folder, 'dist');
+  mkdirSync(join(folder, 'bin'));
+  cpSync(entry, join(folder, 'bin/runctl.js'));
+  cpSync(join(entry, '../../dist'), dist, { recursive: true });
+  symlinkSync(join(entry, '../../package.json'), join(folder, 'package.json'));
+  remove(dist);
+  const { code, stdout, stderr } = await runCommand([process.execPath, join(folder, 'bin/runctl.js'), 'status']);
+  expect([code, stdout]).toEqual([70, '']);
+  expect(stderr).toMatch(/^runctl: the installation is broken: .*\n$/);
+});
+
+function keepOnly(file: string, folder: string): void {
+  for (const name of readdirSync(folder)) if (name !== file) rmSync(join(folder, name), { recursive: true });
+}

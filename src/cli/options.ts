@@ -44,6 +44,10 @@ export const giveUpOptions = under('Following:', {
   ),
 });
 
+/** Of every command that triggers or follows. */
+// An empty one switches off the one of the profile.
+const onExitOption = { onExit: { ...settingOption('onExit'), parse: undefined } };
+
 /** Of commands that send triggers, and follow no run. */
 export const triggerGiveUpOptions = under('Following:', {
   giveUpAfterMs: option(
@@ -51,6 +55,7 @@ export const triggerGiveUpOptions = under('Following:', {
     `time without a valid answer (default: ${asTyped(defaults.triggerGiveUpAfterMs)})`,
     positiveDuration,
   ),
+  ...onExitOption,
 });
 
 const followingOptions = under('Following:', {
@@ -70,6 +75,7 @@ const followingOptions = under('Following:', {
     positiveDuration,
   ),
   rate: option('--rate <number>', `most requests a second (default: ${defaults.rate})`, positive),
+  ...onExitOption,
   bell: flag('--bell', 'ring the bell of the terminal when all is over'),
   onFinal: option(
     '--on-final <command>',

@@ -52,6 +52,11 @@ export function parseProject(text: string): Parsed {
   return isUuid(text) ? { value: text.toLowerCase() } : { flaw: 'is not a UUID' };
 }
 
+/** A command for the shell; an empty one is none. */
+export function parseCommand(text: string): Parsed {
+  return text.includes('\0') ? { flaw: 'holds a NUL character' } : { value: text };
+}
+
 const shortestTimeoutMs = 100;
 const longestTimeoutMs = 600_000;
 

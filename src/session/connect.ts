@@ -11,6 +11,7 @@ import {
   type SettingFlags,
 } from '../config/settings.ts';
 import type { Context } from '../context.ts';
+import { createFinalHooks } from '../hooks/on-final.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
 import { createProcesses } from '../journal/processes.ts';
 import { usageProblem } from '../problems/problem.ts';
@@ -88,6 +89,7 @@ export async function connect(
     journal,
     processes: createProcesses(),
     history: historyOf(journal, baseUrl),
+    hooks: createFinalHooks(undefined, context),
     limiter: createRateLimiter(rate, clock, (nextMs) => {
       if (nextMs >= shortestReportedWaitMs) context.reporter.observe({ event: 'waiting', for: 'rate', nextMs });
     }),

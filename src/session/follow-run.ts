@@ -11,7 +11,6 @@ import { watchToEnd } from '../watching/watch.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
 import { type Followed, isLeft, toldOfFollowed } from './followed.ts';
 import { argumentOf, type KnownRun, sinceTriggerOf } from './known-run.ts';
-import { runOnFinal } from './on-final.ts';
 import type { Session } from './session.ts';
 import type { TriggerOutcome } from './trigger-outcome.ts';
 
@@ -65,10 +64,7 @@ export async function followRun(
   const warning = watched.kind === 'finished' ? watchWarning(watched) : undefined;
   if (warning) reporter.observe({ event: 'warning', ...warning, run });
   const followed = { watched, problem, trigger };
-  if (flags.onFinal && watched.kind === 'finished') {
-    const document = documentOf(toldOfFollowed(followed, session), context);
-    await runOnFinal(flags.onFinal, { ...followed, document }, context);
-  }
+  if (watched.kind === 'finished') session.hooks.start(run, documentOf(toldOfFollowed(followed, session), context));
   return followed;
 }
 

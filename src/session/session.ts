@@ -1,5 +1,6 @@
 import type { Settings } from '../config/settings.ts';
 import { type Context, endedBy } from '../context.ts';
+import { createFinalHooks, type FinalHooks } from '../hooks/on-final.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Processes } from '../journal/processes.ts';
 import type { OutputOptions } from '../render/output.ts';
@@ -38,6 +39,8 @@ export interface Session {
   history(target: Target): readonly PastRun[];
   /** May the command line be repeated without a second run, as far as is known? */
   safeToRepeat(): boolean;
+  /** Those of `--on-final`. */
+  hooks: FinalHooks;
   /** Limits how many triggers are in flight; without it nothing does. */
   inTurn?: Turns;
   /** The idempotency keys of the triggers that this process has sent, or is about to send. */
@@ -46,10 +49,15 @@ export interface Session {
   debug?(line: string): void;
 }
 
-/** The session with a reporter for this many runs, which has to be stopped. */
-export async function withReporter(session: Session, flags: OutputOptions, runs: number): Promise<Session> {
+/** The session with the hooks of `--on-final` and a reporter for this many runs, which has to be stopped. */
+export async function withReporter(
+  session: Session,
+  flags: OutputOptions & { onFinal?: string },
+  runs: number,
+): Promise<Session> {
   const { context, history } = session;
-  return { ...session, runs, reporter: await createFollowReporter(flags, { runs, history }, context) };
+  const reporter = await createFollowReporter(flags, { runs, history }, context);
+  return { ...session, runs, reporter, hooks: createFinalHooks(flags.onFinal, context) };
 }
 
 /** The session, which this signal ends, too. */

@@ -15,7 +15,7 @@ const ofSettings = {
   debug: true,
 };
 const following =
-  '--timeout 1h30m --give-up-after 90s --interval 2s --rate 0.5 --bell --on-final true --max-output 1MiB';
+  '--timeout 1h30m --give-up-after 90s --interval 2s --rate 0.5 --bell --on-final true --on-exit false --max-output 1MiB';
 const ofFollowing = {
   timeoutMs: 5_400_000,
   giveUpAfterMs: 90_000,
@@ -23,6 +23,7 @@ const ofFollowing = {
   rate: 0.5,
   bell: true,
   onFinal: 'true',
+  onExit: 'false',
   maxOutput: 1_048_576,
 };
 
@@ -104,10 +105,10 @@ const table: Row[] = [
   ],
   [`list --field status ${settings}`, 'list', {}, { field: ['status'], ...ofSettings }],
   [
-    'recover --dry-run --max-age 20h --forget --give-up-after 1m --json -q',
+    'recover --on-exit= --dry-run --max-age 20h --forget --give-up-after 1m --json -q',
     'recover',
     {},
-    { dryRun: true, maxAgeMs: 72_000_000, forget: true, giveUpAfterMs: 60_000, json: true, quiet: true },
+    { onExit: '', dryRun: true, maxAgeMs: 72_000_000, forget: true, giveUpAfterMs: 60_000, json: true, quiet: true },
   ],
   [`recover --field status ${settings}`, 'recover', {}, { field: ['status'], ...ofSettings }],
   ['recover --events', 'recover', {}, { events: true }],

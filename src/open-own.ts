@@ -76,6 +76,27 @@ export function openOwn(path: string, flags: number): number {
   }
 }
 
+/** Reads such a file, as far as there is room for it. Throws as `openOwn` does, and for one that is larger. */
+export function readOwn(
+  path: string,
+  mostMebibytes: number,
+  roomFor: (size: number) => Buffer = Buffer.allocUnsafe,
+): { bytes: Buffer; mode: number } {
+  const fd = openOwn(path, fs.constants.O_RDONLY);
+  try {
+    const { size, mode } = fs.fstatSync(fd);
+    if (size > mostMebibytes * 1024 * 1024) throw new Error(`${path} is larger than ${mostMebibytes} MiB`);
+    const bytes = roomFor(size);
+    return { bytes: bytes.subarray(0, fs.readSync(fd, bytes)), mode };
+  } finally {
+    try {
+      fs.closeSync(fd);
+    } catch {
+      // What was read stays true, whatever a network file system says at the end.
+    }
+  }
+}
+
 function checkFile(stat: fs.Stats, { folder }: OwnPath, path: string): void {
   if (!stat.isFile()) throw new Error(`${path} is not a regular file`);
   // Whoever can write to the folder can give any file of the user a second name there.

@@ -11,6 +11,7 @@ import { explain } from './commands/explain.ts';
 import { list } from './commands/list.ts';
 import { recover } from './commands/recover.ts';
 import { result } from './commands/result.ts';
+import { schema } from './commands/schema.ts';
 import { stats } from './commands/stats.ts';
 import { status } from './commands/status.ts';
 import { trigger } from './commands/trigger.ts';
@@ -34,7 +35,7 @@ export const program: CommandDefinition = {
     ...under('Start and follow:', [trigger, status, result, watch]),
     ...under('Look back:', [list, recover, stats, check]),
     ...under('Set up:', [config, completion]),
-    ...under('Try and learn:', [emulator, demo, explain, helpCommand]),
+    ...under('Try and learn:', [emulator, demo, explain, schema, helpCommand]),
     ...under('Discontinued:', [agent]),
   ],
 };

@@ -9,6 +9,11 @@ export interface Secrets {
 const mask = '[secret]';
 // Shorter ones would hide parts of ordinary words.
 const shortest = 4;
+/** Of one that is looked for across the blanks between words, too. */
+const shortestSplit = 8;
+const esc = '\u001B';
+/** What may stand between the characters of a secret and vanishes, or breaks a line, where it is shown. */
+const between = new RegExp(`${esc}\\[[\\d;:?]*[@-~]|[\\s\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_Point}]`, 'gu');
 
 type Span = [start: number, end: number];
 type Finder = (lower: string) => Span[];
@@ -16,15 +21,20 @@ type Finder = (lower: string) => Span[];
 export function createSecrets(): Secrets {
   const known = new Set<string>();
   const finders: Finder[] = [];
+  const splitFinders: Finder[] = [];
   return {
     protect(secret) {
       if (secret.length < shortest || known.has(secret)) return;
       known.add(secret);
-      finders.push(...findersOf(secret));
+      const { readings, wholes } = spellingsOf(secret);
+      finders.push(...wholes.map(findWhole), ...readings.map(findSpelled));
+      const isLong = (text: string) => text.length >= shortestSplit;
+      const [joinedReadings, joinedWholes] = [readings, wholes].map((texts) => texts.map(joined).filter(isLong));
+      splitFinders.push(...(joinedWholes ?? []).map(findWhole), ...(joinedReadings ?? []).map(findSpelled));
     },
     scrub(text) {
       const lower = lowerCase(text);
-      const spans = finders.flatMap((find) => find(lower));
+      const spans = [...finders.flatMap((find) => find(lower)), ...splitSpans(lower, splitFinders)];
       let scrubbed = '';
       let shownTo = 0;
       for (const [start, end] of spans.sort(([a], [b]) => a - b)) {
@@ -37,14 +47,35 @@ export function createSecrets(): Secrets {
   };
 }
 
-// Nothing here is a regular expression: one of a secret's spellings takes longer to compile than a command has.
-function findersOf(secret: string): Finder[] {
+const joined = (text: string) => text.replace(between, '');
+
+/** Those that are found once everything that may stand between their characters is left out. */
+function splitSpans(lower: string, finders: readonly Finder[]): Span[] {
+  const text = finders.length > 0 ? joined(lower) : lower;
+  if (text.length === lower.length) return [];
+  const found = finders.flatMap((find) => find(text));
+  if (found.length === 0) return [];
+  const places: number[] = [];
+  let from = 0;
+  const keepTo = (end: number) => {
+    for (let at = from; at < end; at++) places.push(at);
+  };
+  for (const { index, 0: left } of lower.matchAll(between)) {
+    keepTo(index);
+    from = index + left.length;
+  }
+  keepTo(lower.length);
+  return found.map(([start, end]) => [places[start] ?? 0, (places[end - 1] ?? 0) + 1]);
+}
+
+// No secret is made a regular expression: one of its spellings takes longer to compile than a command has.
+function spellingsOf(secret: string): { readings: string[]; wholes: string[] } {
   // Headers are written as Latin-1 and bodies read as UTF-8, and some do it the other way round.
   const [utf8, latin1] = [Buffer.from(secret, 'utf8'), Buffer.from(secret, 'latin1')];
   const readings = new Set([secret, latin1.toString('utf8'), utf8.toString('latin1')]);
   const coded = [utf8, latin1].flatMap((bytes) => [bytes.toString('hex'), ...base64Of(bytes)]);
   const wholes = new Set([...readings, ...coded.filter((text) => text.length >= shortest)].map(lowerCase));
-  return [...[...wholes].map(findWhole), ...[...readings].map(findSpelled)];
+  return { readings: [...readings], wholes: [...wholes] };
 }
 
 function findWhole(whole: string): Finder {
@@ -60,7 +91,7 @@ function findSpelled(secret: string): Finder {
   let spelled: string[][] | undefined;
   return (lower) => {
     if (!/[%\\&+]/.test(lower)) return [];
-    spelled ??= [...secret].map((character) => spellingsOf(character).map(lowerCase));
+    spelled ??= [...secret].map((character) => encodingsOf(character).map(lowerCase));
     const spans: Span[] = [];
     for (let start = 0; start < lower.length; start++) {
       let end: number | undefined = start;
@@ -85,7 +116,7 @@ const named: Record<string, string> = {
 };
 
 /** The character itself comes last: `%25` is more likely an encoded `%` than three characters, which are found as a whole anyway. */
-function spellingsOf(character: string): string[] {
+function encodingsOf(character: string): string[] {
   const code = character.codePointAt(0) ?? 0;
   const hex = code.toString(16);
   const spellings = [percent(Buffer.from(character, 'utf8')), `\\u${hex.padStart(4, '0')}`, `&#${code};`, `&#x${hex};`];
@@ -108,4 +139,14 @@ function base64Of(bytes: Buffer): string[] {
     const whole = coded.slice(offset === 0 ? 0 : offset + 1, (offset + bytes.length) % 3 === 0 ? undefined : -1);
     return [whole, whole.replace(/\+/g, '-').replace(/\//g, '_')];
   });
+}
+
+/**
+ * Words of a command line in which an API key may stand by mistake: they hold 16 letters and digits in a row, some of
+ * both, as no name, path or UUID does.
+ */
+export function misplacedApiKeys(words: readonly string[]): string[] {
+  return words
+    .flatMap((word) => [word, ...word.split('=').slice(1)])
+    .filter((word) => word.match(/[a-z\d]{16,}/gi)?.some((run) => /\d/.test(run) && /[a-z]/i.test(run)));
 }

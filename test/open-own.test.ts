@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { describe, expect, test } from 'vitest';
-import { makeOwnFolder, openOwn } from '../src/open-own.ts';
+import { makeOwnFolder, openOwn, readOwn } from '../src/open-own.ts';
 import { hasNamespaces, needs } from './helpers/needs.ts';
 import { temporaryFolder } from './helpers/temporary-folder.ts';
 
@@ -143,6 +143,23 @@ describe('opened for reading and for appending', () => {
   });
 });
 
+test('what was read stays read where closing fails, as on a network file system', () => {
+  const path = join(temporaryFolder(), 'file');
+  fs.writeFileSync(path, 'content');
+  const { closeSync } = nodeFs;
+  nodeFs.closeSync = (fd) => {
+    closeSync(fd);
+    throw Object.assign(new Error('EIO: i/o error, close'), { code: 'EIO' });
+  };
+  syncBuiltinESMExports();
+  try {
+    expect(readOwn(path, 1).bytes.toString()).toBe('content');
+  } finally {
+    nodeFs.closeSync = closeSync;
+    syncBuiltinESMExports();
+  }
+});
+
 test('a folder is made in one of mine, and in none of another user', (context) => {
   needs(context, 'root', isRoot);
   const base = temporaryFolder();
@@ -160,7 +177,7 @@ test('where root has no number of its own, whoever owns the root folder takes it
   const script = `const { openOwn } = require(process.argv[1]); openOwn('/etc/passwd', 0); console.log(process.geteuid());`;
   const asOther = ['setpriv', '--reuid', String(stranger), '--regid', String(stranger), '--clear-groups'];
   const [command = '', ...args] = [...asOther, 'unshare', '-r', process.execPath, '-e', script, bundle()];
-  const { stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });
+  const { stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', env: { PATH: process.env.PATH } });
   expect(stderr).toBe('');
   expect(stdout).toBe('0\n');
 });

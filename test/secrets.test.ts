@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createSecrets } from '../src/secrets.ts';
+import { createSecrets, misplacedApiKeys } from '../src/secrets.ts';
 import { anyCharacter } from './helpers/any-character.ts';
 import { encodings } from './helpers/encodings.ts';
 import { cpuMsOf } from './helpers/real-time.ts';
@@ -51,6 +51,30 @@ describe('a protected secret', () => {
     );
   });
 
+  test.each([
+    ['a line break', '\n'],
+    ['a line break of Windows', '\r\n'],
+    ['a blank', ' '],
+    ['the line break and the indent of a wrapped text', '\n    '],
+    ['a zero-width space', '\u200b'],
+    ['a soft hyphen', '\u00ad'],
+    ['a tag character', '\u{e0041}'],
+    ['an escape sequence', '\u001b[31m'],
+    ['a bell', '\u0007'],
+  ])('is found, plain and encoded, where it is split by %s', (_, separator) => {
+    const secret = 'sk-live-0123456789abcdef';
+    const scrub = scrubberOf(secret);
+    for (const encode of Object.values(encodings)) {
+      const encoded = encode(secret);
+      // Once, as at the end of a line, and between all characters.
+      const once = encoded.slice(0, 7) + separator + encoded.slice(7);
+      const everywhere = [...encoded].join(separator);
+      for (const split of [once, everywhere]) {
+        expect(scrub(`the key <${split}> is bad`)).toBe('the key <[secret]> is bad');
+      }
+    }
+  });
+
   test('takes no other text with it', () => {
     const scrub = scrubberOf('sk-0123456789abcdef');
     fc.assert(
@@ -81,4 +105,20 @@ test('a long secret in a long text takes no long time', () => {
   const scrub = scrubberOf(secret);
   const texts = ['%25'.repeat(50_000), '\\'.repeat(100_000), secret.slice(0, -1).repeat(500), '&amp;'.repeat(30_000)];
   expect(cpuMsOf(() => texts.map(scrub))).toBeLessThan(1_000);
+});
+
+describe('a word of a command line', () => {
+  test.each([
+    ['sk-live-0123456789abcdef', true],
+    ['--api-key=sk-live-0123456789abcdef', true],
+    ['ghp0123456789abcdefghijklmnop', true],
+    ['nightly', false],
+    ['nightly-2026-11-22', false],
+    ['00000000-0000-4000-8000-0123456789ab', false],
+    ['a-very-long-name-of-an-automation', false],
+    ['thequickbrownfoxjumps', false],
+    ['20261122033000000', false],
+  ])('%s may be an API key in the wrong place: %s', (word, isOne) => {
+    expect(misplacedApiKeys([word]).length > 0).toBe(isOne);
+  });
 });

@@ -1,12 +1,12 @@
 import type { Run, Target } from '../runs/run.ts';
 
-/** The path of each endpoint, relative to the base URL (docs/service.md, Endpoints). */
+/** The path of each endpoint, relative to the base URL (docs/service.md, Endpoints). Half a character of UTF-16, which no URL can carry, becomes U+FFFD. */
 export function triggerPath(target: Target): string {
   return `${targetPath(target)}/trigger`;
 }
 
 export function statusPath(run: Run): string {
-  return `${targetPath(run.target)}/executions/${encodeURIComponent(run.executionId)}`;
+  return `${targetPath(run.target)}/executions/${segment(run.executionId)}`;
 }
 
 export function resultPath(run: Run): string {
@@ -16,6 +16,8 @@ export function resultPath(run: Run): string {
 /** What every path of a target begins with. */
 export function targetPath(target: Target): string {
   return target.family === 'agent'
-    ? `/v0/agent/${encodeURIComponent(target.agentId)}`
-    : `/v0/automation/${encodeURIComponent(target.projectId)}/${encodeURIComponent(target.automationName)}`;
+    ? `/v0/agent/${segment(target.agentId)}`
+    : `/v0/automation/${segment(target.projectId)}/${segment(target.automationName)}`;
 }
+
+const segment = (text: string) => encodeURIComponent(text.toWellFormed());

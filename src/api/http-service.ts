@@ -15,7 +15,8 @@ export interface HttpServiceOptions {
   baseUrl: string;
   /** The proxy that the transport goes through. */
   proxy?: ProxySettings;
-  apiKey: string;
+  /** The one to send; a trigger is asked for by its idempotency key. What it throws, the call throws. */
+  apiKey(idempotencyKey?: string): Promise<string>;
   requestTimeoutMs: number;
   /** The largest result body that is read, in bytes. */
   maxOutputBytes: number;
@@ -29,11 +30,10 @@ const mebibyte = 1024 * 1024;
 
 /** The service over HTTP: each call is one attempt and never throws for what the network or the service does. */
 export function createHttpService(options: HttpServiceOptions): Service {
-  const { transport, apiKey, requestTimeoutMs, nowMs, scrub = (text) => text } = options;
+  const { transport, requestTimeoutMs, nowMs, scrub = (text) => text } = options;
   const { host, origin, pathname, protocol } = new URL(options.baseUrl);
   const prefix = pathname.replace(/\/$/, '');
   const headers = {
-    'x-api-key': apiKey,
     accept: 'application/json',
     'accept-encoding': 'gzip',
     'user-agent': options.userAgent,
@@ -48,12 +48,14 @@ export function createHttpService(options: HttpServiceOptions): Service {
   ): Promise<Answer<T>> {
     const path = `${prefix}${request.path}`;
     const timeoutMs = Math.min(requestTimeoutMs, limits.timeoutMs ?? requestTimeoutMs);
+    const { 'idempotency-key': idempotencyKey } = request.headers ?? {};
+    const apiKey = await options.apiKey(idempotencyKey);
     const exchange = await transport.exchange(
       {
         method: request.method,
         path,
         body: request.body,
-        headers: request.headers ? { ...headers, ...request.headers } : headers,
+        headers: { 'x-api-key': apiKey, ...headers, ...request.headers },
         timeoutMs,
         maxBytes: reading.maxBytes,
       },

@@ -44,8 +44,7 @@ export const giveUpOptions = under('Following:', {
   ),
 });
 
-/** Of every command that triggers or follows. */
-// An empty one switches off the one of the profile.
+/** Of every command that triggers or follows. An empty one switches off the one of the profile. */
 const onExitOption = { onExit: { ...settingOption('onExit'), parse: undefined } };
 
 /** Of commands that send triggers, and follow no run. */

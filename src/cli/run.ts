@@ -12,6 +12,7 @@ import type { OutputOptions } from '../render/output.ts';
 import { createReporter, type ReporterOptions } from '../render/reporter.ts';
 import { loadColors } from '../render/theme.ts';
 import type { JsonObject } from '../runs/json.ts';
+import { misplacedApiKeys } from '../secrets.ts';
 import type { CommandDefinition } from './define-command.ts';
 import { parse } from './parse.ts';
 import type { ParsedCommand } from './to-commander.ts';
@@ -27,6 +28,8 @@ export async function runCli(
   crash: readonly Promise<never>[] = [],
 ): Promise<number> {
   const context = guardFromRunner(world);
+  // Before anything can be said.
+  context.secrets.protect((context.env.RUNCTL_API_KEY ?? '').trim());
   // What follows a first `--` is a command like any other.
   const argv = words[0] === '--' ? words.slice(1) : words;
   // The command line may be what is wrong, so it is searched for the flags that matter then.
@@ -50,6 +53,8 @@ export async function runCli(
     return await end(await Promise.race([running, ...crash]), output, own, { onExit });
   } catch (error) {
     await loadColors(context.stdout, context.stderr);
+    // What is wrong may be that an API key stands in the place of something else.
+    for (const word of misplacedApiKeys(argv)) context.secrets.protect(word);
     return fail(error, typedOutput, own, onExit);
   }
 }

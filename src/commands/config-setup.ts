@@ -39,7 +39,10 @@ export async function askSettings(options: { profile?: string }, context: Contex
     context,
   );
   const answers: Partial<Record<Question['key'], string>> = {};
-  for (const question of questions) answers[question.key] = await ask(question, stored[question.key], context);
+  for (const question of questions) {
+    if (question.key === 'apiKey' && stored.apiKeyCommand) continue;
+    answers[question.key] = await ask(question, stored[question.key], context);
+  }
   await storeInProfile(path, profile, answers);
   stderr.write('\n');
   printSentence(`stored for profile "${profile.name}"`, context);

@@ -6,7 +6,7 @@ import { resolveSettings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import type { CommandResult } from '../render/command-result.ts';
-import { documentOf } from '../render/document.ts';
+import { documentOf, type Told } from '../render/document.ts';
 import { wantsData } from '../render/output.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { nameOf, type Target } from '../runs/run.ts';
@@ -61,7 +61,7 @@ async function showStatistics(names: string[], options: StatsOptions, context: C
   }
   const { statisticsTable } = await import('../render/statistics-table.ts');
   return {
-    documents: all.map(({ target, ...stats }) => documentOf({ target, report: { stats } }, context)),
+    documents: all.map((statistics) => documentOf(toldOf(statistics, sinceMs), context)),
     plural: true,
     text: (theme) => (all.length > 0 ? statisticsTable(all, context.stdout.columns, theme) : ''),
     note: options.quiet ? undefined : noteOf(all, nowMs - sinceMs),
@@ -78,6 +78,13 @@ function isAmong(named: readonly { projectId?: string; automationName: string }[
       (projectId === undefined || target.projectId === projectId),
   );
 }
+
+function toldOf({ target, lastCompletedMs, ...statistics }: Statistics, sinceMs: number): Told {
+  const lastCompletedAt = lastCompletedMs === null ? null : isoOf(lastCompletedMs);
+  return { target, report: { stats: { ...statistics, since: isoOf(sinceMs), lastCompletedAt } } };
+}
+
+const isoOf = (ms: number) => new Date(ms).toISOString();
 
 const compare = (one: string, other: string) => Number(one > other) - Number(one < other);
 

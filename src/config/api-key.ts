@@ -1,15 +1,13 @@
-import { constants, createReadStream, openSync, statSync } from 'node:fs';
+import { closeSync, constants, createReadStream, fstatSync, openSync } from 'node:fs';
 import { getBuiltinModule } from 'node:process';
 import type { Context } from '../context.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { readText } from './read-text.ts';
 import { flagSource, type Given, parseSetting, type Resolved, settingTable } from './setting-table.ts';
 
-const shownCharacters = 4;
-
 /** An API key as it may be shown: its last four characters, or none of one that is so short that they would give it away. */
 export function mask(apiKey: string): string {
-  return `****${apiKey.length < 2 * shownCharacters ? '' : apiKey.slice(-shownCharacters)}`;
+  return `****${apiKey.length < 12 ? '' : apiKey.slice(-4)}`;
 }
 
 /** Distinguishes API keys without holding one: eight hexadecimal digits. */
@@ -19,23 +17,40 @@ export function accountOf(apiKey: string): string {
   return createHash('sha256').update(`runctl-account:${apiKey}`).digest('hex').slice(0, 8);
 }
 
+/** What a profile says of its API key. */
+export interface StoredApiKey {
+  apiKey?: string;
+  source: string;
+}
+
 /**
- * Decides which source of the API key is in force (the flag, the variables, then the profile) and reads that one alone.
- * A source that cannot be read, or holds no API key, is a problem of the setting. Throws only when the user interrupts.
+ * Decides which source of the API key is in force (the flag, the variables, then the profile) and reads that one alone; a
+ * command is only named. A source that cannot be read, or holds no API key, is a problem of the setting, and so are two
+ * variables. Throws only when the user interrupts.
  */
 export async function resolveApiKey(
   apiKeyFile: string | undefined,
-  profile: { apiKey?: string; source: string },
+  command: Resolved,
+  stored: StoredApiKey,
   context: Context,
 ): Promise<Resolved> {
+  const { env } = context;
   const [variable, fileVariable = ''] = settingTable.apiKey.env;
-  const { [variable]: text, [fileVariable]: path } = context.env;
+  const { [variable]: text, [fileVariable]: path } = env;
   if (apiKeyFile === '-') return readApiKeyInput(flagSource('apiKey'), context);
   if (apiKeyFile !== undefined) return readApiKeyFile(apiKeyFile, flagSource('apiKey'), context);
+  const [first, second] = [variable, fileVariable, settingTable.apiKeyCommand.env[0]].filter((name) => env[name]);
+  if (first && second) {
+    return {
+      source: first,
+      problem: usageProblem(`${first} and ${second} both give the API key`, 'unset one of them'),
+    };
+  }
   if (text) return acceptApiKey(text, variable, context);
   if (path) return readApiKeyFile(path, fileVariable, context);
-  if (profile.apiKey) return acceptApiKey(profile.apiKey, profile.source, context);
-  return {};
+  const isOfProfile = command.source === stored.source;
+  if (stored.apiKey && (isOfProfile || !command.source)) return acceptApiKey(stored.apiKey, stored.source, context);
+  return { command: command.value, source: command.source, problem: command.problem };
 }
 
 /** What every API key passes first, wherever it comes from: it is protected in all output, then checked. */
@@ -54,26 +69,47 @@ export async function readApiKeyInput(source: string, context: Context): Promise
 
 /** The API key from a file of at most 64 KiB; a pipe will do (`<(pass show runctl)`). */
 function readApiKeyFile(path: string, source: string, context: Context): Promise<Given> {
+  // A word without a slash may be the API key itself.
+  const file = path.includes('/') ? `the key file ${path}` : `the key file (${source})`;
   const reading = async () => {
+    const done = new AbortController();
     try {
-      return await readApiKey(await openKeyFile(path), `the key file ${path}`, context);
+      const { stream, isPipe } = await openKeyFile(path);
+      const read = readApiKey(stream, file, context);
+      return await (isPipe ? Promise.race([read, silence(file, done.signal, context)]) : read);
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === undefined) throw error;
-      throw usageProblem(`the key file ${path} cannot be read (${code})`, 'it must hold the API key and nothing else');
+      if (error instanceof Problem) throw error;
+      const { code, message } = error as NodeJS.ErrnoException;
+      throw usageProblem(`${file} cannot be read (${code ?? message})`, 'it must hold the API key and nothing else');
+    } finally {
+      done.abort();
     }
   };
   return acceptText(reading(), source, context);
+}
+
+const longestSilenceMs = 30_000;
+
+/** Throws a usage problem when a pipe that somebody should write to has been silent for too long. */
+async function silence(file: string, done: AbortSignal, { clock }: Context): Promise<never> {
+  await clock.sleep(longestSilenceMs, done);
+  throw usageProblem(`${file} is a pipe, and nobody has written to it`, 'write the API key to it, and close it');
 }
 
 /**
  * A pipe that nobody writes to would block the thread that opens it, and the process could not end before that thread:
  * it is opened without waiting, and read as a socket is.
  */
-async function openKeyFile(path: string): Promise<AsyncIterable<Buffer>> {
-  if (!statSync(path).isFIFO()) return createReadStream(path);
+async function openKeyFile(path: string): Promise<{ stream: AsyncIterable<Buffer>; isPipe: boolean }> {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  const stat = fstatSync(fd);
+  if (stat.isFile()) return { stream: createReadStream('', { fd }), isPipe: false };
+  if (!stat.isFIFO()) {
+    closeSync(fd);
+    throw new Error('it is neither a file nor a pipe');
+  }
   const { Socket } = await import('node:net');
-  return new Socket({ fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), writable: false });
+  return { stream: new Socket({ fd, writable: false }), isPipe: true };
 }
 
 const mostBytes = 64 * 1024;

@@ -1,6 +1,5 @@
-import { closeSync, constants, fstatSync, readFileSync } from 'node:fs';
 import { platform } from 'node:os';
-import { ForeignPathError, openOwn } from '../open-own.ts';
+import { ForeignPathError, readOwn } from '../open-own.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
 import { type StoredKey, storedKeys } from './setting-table.ts';
@@ -24,6 +23,7 @@ export interface ReadConfig {
   ignored?: string;
 }
 
+const mostMebibytes = 16;
 const fixHint = 'mend it by hand or move it away; it was left as it is';
 
 /**
@@ -43,18 +43,15 @@ export function readConfigFile(path: string | undefined): ReadConfig {
 }
 
 function readIfThere(path: string): { text: string; mode: number } | ForeignPathError | undefined {
-  let fd: number | undefined;
   try {
-    fd = openOwn(path, constants.O_RDONLY);
-    return { text: readFileSync(fd, 'utf8'), mode: fstatSync(fd).mode };
+    const { bytes, mode } = readOwn(path, mostMebibytes);
+    return { text: bytes.toString(), mode };
   } catch (error) {
     if (error instanceof ForeignPathError) return error;
     const { code, message } = error as NodeJS.ErrnoException;
     // RUNCTL_CONFIG_DIR=/dev/null is how some say: no config.
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw usageProblem(`the config file ${path} cannot be read (${code ?? message})`, 'check its owner and its mode');
-  } finally {
-    if (fd !== undefined) closeSync(fd);
   }
 }
 

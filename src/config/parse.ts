@@ -19,10 +19,14 @@ export function parseApiKey(text: string): Parsed {
 function flawOfApiKey(apiKey: string): string | undefined {
   if (apiKey === '') return 'is empty';
   if (/[\r\n]/.test(apiKey)) return 'holds a line break';
-  if (/\p{Cc}/u.test(apiKey)) return 'holds a control character';
-  if (/[^\0-\u00ff]/.test(apiKey)) return 'holds a character that no header can carry';
-  if (apiKey !== apiKey.trim()) return 'begins or ends with a blank';
+  if (/[^\x21-\x7e]/.test(apiKey)) return 'holds a blank or another character that is not visible ASCII';
   return undefined;
+}
+
+/** A command of one line. */
+export function parseApiKeyCommand(text: string): Parsed {
+  if (text.trim() === '') return { flaw: 'is empty' };
+  return /\p{Cc}/u.test(text) ? { flaw: 'holds a line break or another control character' } : { value: text };
 }
 
 /** A base URL without the slash at its end and without `/v0`, which every path of the service begins with. A path prefix is kept. */
@@ -50,11 +54,6 @@ function flawOfBaseUrl(text: string): string | undefined {
 /** A project id in lower case. */
 export function parseProject(text: string): Parsed {
   return isUuid(text) ? { value: text.toLowerCase() } : { flaw: 'is not a UUID' };
-}
-
-/** A command for the shell; an empty one is none. */
-export function parseCommand(text: string): Parsed {
-  return text.includes('\0') ? { flaw: 'holds a NUL character' } : { value: text };
 }
 
 const shortestTimeoutMs = 100;

@@ -8,7 +8,10 @@ interface Expected {
   hint?: string;
 }
 
-/** The whole text of a stream. Throws a usage problem once it is too large, the interrupted problem when the user interrupts. */
+/**
+ * The whole text of a stream. Throws a usage problem once it is too large and where it cannot be read, the interrupted
+ * problem when the user interrupts.
+ */
 export function readText(
   stream: AsyncIterable<string | Buffer>,
   { what, mostBytes, hint }: Expected,
@@ -25,7 +28,11 @@ export function readText(
     }
     return Buffer.concat(chunks).toString('utf8');
   };
-  return unlessInterrupted(read(), signal);
+  const readable = read().catch((error: NodeJS.ErrnoException) => {
+    if (error.code === undefined) throw error;
+    throw usageProblem(`${what} cannot be read (${error.code})`, hint);
+  });
+  return unlessInterrupted(readable, signal);
 }
 
 /** Waits for `work`, but no longer than until the user interrupts: then it throws the interrupted problem. */

@@ -1,8 +1,15 @@
 import { type Problem, usageProblem } from '../problems/problem.ts';
-import { type Parsed, parseApiKey, parseBaseUrl, parseCommand, parseProject, parseRequestTimeout } from './parse.ts';
+import {
+  type Parsed,
+  parseApiKey,
+  parseApiKeyCommand,
+  parseBaseUrl,
+  parseProject,
+  parseRequestTimeout,
+} from './parse.ts';
 
 /** The settings that every profile of config.json may hold. */
-export type StoredKey = 'apiKey' | 'baseUrl' | 'project' | 'requestTimeout' | 'onExit';
+export type StoredKey = 'apiKey' | 'apiKeyCommand' | 'baseUrl' | 'project' | 'requestTimeout' | 'onExit';
 /** The settings that `runctl config` stores. */
 export type SettingKey = StoredKey | 'profile';
 export type SettingName = SettingKey | 'configFolder' | 'stateFolder';
@@ -28,7 +35,6 @@ export interface Setting {
 
 /** A setting of a profile, which has a form of its own. */
 export interface StoredSetting extends Setting {
-  flag: string;
   isStored: true;
   /** Shown as a few last characters, and never taken from the command line itself. */
   isSecret?: boolean;
@@ -51,6 +57,14 @@ export const settingTable: Record<StoredKey, StoredSetting> & Record<SettingName
     about: 'the API key that every request carries; required; `-` reads it from standard input',
     parse: parseApiKey,
     hint: 'copy it again, alone and whole',
+  },
+  apiKeyCommand: {
+    name: 'API key command',
+    env: ['RUNCTL_API_KEY_COMMAND'],
+    isStored: true,
+    about: 'a shell command whose first line of output is the API key; run when the first request is due',
+    parse: parseApiKeyCommand,
+    hint: 'a command looks like `pass show runctl`',
   },
   baseUrl: {
     name: 'base URL',
@@ -112,7 +126,7 @@ export const settingTable: Record<StoredKey, StoredSetting> & Record<SettingName
     env: ['RUNCTL_ON_EXIT'],
     isStored: true,
     about: 'a command that the shell runs when `trigger`, `watch` or `recover` ends, whatever the exit code',
-    parse: parseCommand,
+    parse: (text) => ({ value: text }),
     hint: 'a command looks like notify.sh',
   },
 };
@@ -134,7 +148,13 @@ export type Given =
   | { value?: undefined; source: string; problem: Problem };
 
 /** A setting, whether or not anybody gave one. */
-export type Resolved = Given | { value?: undefined; source?: undefined; problem?: undefined };
+export interface Resolved {
+  value?: string;
+  source?: string;
+  problem?: Problem;
+  /** In place of the value of an API key: the shell command that prints it. */
+  command?: string;
+}
 
 /** Checks the text of a setting. Never throws: one that is refused stops only the commands that need it. */
 export function parseSetting(key: StoredKey, text: string, source: string): Given {

@@ -47,9 +47,10 @@ export async function resolveSettings(flags: SettingFlags, context: Context): Pr
     const message = `others can read the API key in ${exposedPath}: chmod 600 ${exposedPath}`;
     reporter.observe({ event: 'warning', name: 'exposed_api_key', message });
   }
-  const apiKey = await resolveApiKey(flags.apiKeyFile, { apiKey: stored.apiKey, source: storedSource }, context);
   const others = resolveOthers(flags, env, profile);
-  const isStored = apiKey.value !== undefined && apiKey.source === storedSource;
+  const ofProfile = { apiKey: stored.apiKey, source: storedSource };
+  const apiKey = await resolveApiKey(flags.apiKeyFile, others.apiKeyCommand, ofProfile, context);
+  const isStored = (apiKey.value ?? apiKey.command) !== undefined && apiKey.source === storedSource;
   const problem = isStored ? misuseOfStoredKey(profile, others.baseUrl) : undefined;
   return { apiKey: problem ? { source: storedSource, problem } : apiKey, ...others };
 }
@@ -79,7 +80,7 @@ export function resolveWithoutApiKey(flags: SettingFlags, env: Env): Omit<Settin
 
 function resolveOthers(flags: SettingFlags, env: Env, { name, source, stored, storedSource }: ProfileInForce) {
   const resolve = (key: Exclude<StoredKey, 'apiKey'>): Resolved => {
-    const { [key]: typed } = flags;
+    const { [key]: typed }: { [key in StoredKey]?: string } = flags;
     if (typed !== undefined) return parseSetting(key, typed, flagSource(key));
     const { default: fallback, env: variables } = settingTable[key];
     const [variable] = variables;
@@ -88,6 +89,7 @@ function resolveOthers(flags: SettingFlags, env: Env, { name, source, stored, st
     return fallback === undefined ? {} : parseSetting(key, fallback, 'default');
   };
   return {
+    apiKeyCommand: resolve('apiKeyCommand'),
     baseUrl: resolve('baseUrl'),
     project: resolve('project'),
     requestTimeout: resolve('requestTimeout'),
@@ -101,8 +103,9 @@ function resolveOthers(flags: SettingFlags, env: Env, { name, source, stored, st
 
 /** The settings as they may be shown. */
 export function maskSecrets(settings: Settings): Settings {
-  const { apiKey } = settings;
-  return { ...settings, apiKey: apiKey.value === undefined ? apiKey : { ...apiKey, value: mask(apiKey.value) } };
+  const { value, command, ...apiKey } = settings.apiKey;
+  const shown = command === undefined ? value && mask(value) : `what \`${command}\` prints`;
+  return { ...settings, apiKey: { ...apiKey, value: shown } };
 }
 
 /** The API key. Throws a usage problem where there is none, or none that can be sent. */
@@ -123,7 +126,7 @@ export function requireRequestTimeoutMs(settings: Settings): number {
 function requireSetting(key: StoredKey, settings: Settings): string {
   const value = valueIfGiven(settings[key]);
   if (value !== undefined) return value;
-  const { name, flag, env, isSecret } = settingTable[key];
+  const { name, flag = '', env, isSecret } = settingTable[key];
   const argument = isSecret ? '' : flag.replace(/^\S+/, '');
   const profile = settings.profile.value ?? defaultProfile;
   const where = profile === defaultProfile ? '' : ` --profile ${profile}`;

@@ -25,7 +25,8 @@ export async function rehearse(
   { env, signal }: Context,
 ): Promise<number> {
   if (file === '') throw usageProblem('the command is an empty word', 'give the command after `--`');
-  const settings = { ...settingsFor(emulator), RUNCTL_API_KEY_FILE: undefined, RUNCTL_PROFILE: undefined };
+  const hidden = { RUNCTL_API_KEY_FILE: undefined, RUNCTL_API_KEY_COMMAND: undefined, RUNCTL_PROFILE: undefined };
+  const settings = { ...settingsFor(emulator), ...hidden };
   const direct = { NO_PROXY: '127.0.0.1,localhost', no_proxy: '127.0.0.1,localhost' };
   return withScratchFolder((stateFolder) =>
     new Promise<number>((resolve, reject) => {

@@ -1,10 +1,10 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { makeOwnFolder, openOwn, resolveOwn } from '../open-own.ts';
+import { makeOwnFolder, openOwn, readOwn, resolveOwn } from '../open-own.ts';
 
 const appending = fs.constants.O_WRONLY | fs.constants.O_APPEND | fs.constants.O_CREAT;
 /** Far more than grows here: a file of this size is no journal, and would take the memory. */
-const mostBytes = 256 * 1024 * 1024;
+const mostMebibytes = 256;
 
 /** What puts the bytes of a file, and the names in a folder, on the disk. */
 export interface Sync {
@@ -127,25 +127,9 @@ function timeOf(lines: Buffer): string {
   return /^\n*\{"schema":1,"at":"([^"]+)"/.exec(lines.toString('latin1', 0, 64))?.[1] ?? '~';
 }
 
-/** What a file of the journal holds by now, as far as there is room for it. Throws the errors of `openOwn`. */
-export function readFile(path: string, roomFor: (size: number) => Buffer = Buffer.allocUnsafe): Buffer {
-  const fd = openOwn(path, fs.constants.O_RDONLY);
-  try {
-    const { size } = fs.fstatSync(fd);
-    if (size > mostBytes) throw new Error(`${path} is larger than ${mostBytes / 1024 / 1024} MiB`);
-    const bytes = roomFor(size);
-    return bytes.subarray(0, fs.readSync(fd, bytes));
-  } finally {
-    closeRead(fd);
-  }
-}
-
-/** What was read stays true, whatever a network file system says at the end. */
-function closeRead(fd: number): void {
-  try {
-    fs.closeSync(fd);
-  } catch {}
-}
+/** What a file of the journal holds by now, as far as there is room for it. Throws the errors of `readOwn`. */
+export const readFile = (path: string, roomFor?: (size: number) => Buffer): Buffer =>
+  readOwn(path, mostMebibytes, roomFor).bytes;
 
 function withFd(fd: number, act: (fd: number) => void): void {
   try {

@@ -7,7 +7,7 @@ const yearMs = 365 * 24 * 3_600_000;
 
 /**
  * Removes the files whose newest line is older than a year, but for those that hold an unresolved trigger, or the outcome
- * of a trigger in a file that stays: without it that would be unresolved again. Throws the errors of `openOwn`.
+ * of a trigger in a file that stays: without it that would be unresolved again. Throws the errors of `readOwn`.
  */
 export function pruneFiles(folder: string, nowMs: number): void {
   const files = filesIn(folder).slice(1).reverse();

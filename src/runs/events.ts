@@ -24,6 +24,7 @@ export type WarningName =
   | 'conflicting_status'
   | 'exposed_api_key'
   | 'config_ignored'
+  | 'api_key_command_failed'
   | 'hook_failed'
   | 'job_summary_failed'
   | 'journal_unavailable'

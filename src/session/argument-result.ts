@@ -48,6 +48,7 @@ export function finishedWatchOf(result: ArgumentResult): FinishedWatch | undefin
 /** How a command with this argument alone would end. A run that `--fail-fast` left is not judged. */
 export function exitNameOfResult(result: ArgumentResult): ExitName {
   const problem = problemOf(result);
+  if (result.kind === 'followed' && result.isForgotten) return 'ok';
   if (problem) return problem.facts.name;
   if (result.kind === 'replayed') return exitNameOfReplay(result);
   if (result.kind !== 'followed' || isLeft(result.watched)) return 'ok';

@@ -3,13 +3,7 @@ import { createDebugTransport } from '../api/debug-transport.ts';
 import { proxyFor } from '../api/proxy.ts';
 import { accountOf } from '../config/api-key.ts';
 import { resolveStateFolder } from '../config/paths.ts';
-import {
-  requireApiKey,
-  requireBaseUrl,
-  requireRequestTimeoutMs,
-  resolveSettings,
-  type SettingFlags,
-} from '../config/settings.ts';
+import { requireBaseUrl, requireRequestTimeoutMs, resolveSettings, type SettingFlags } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { createFinalHooks } from '../hooks/on-final.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
@@ -20,6 +14,7 @@ import { defaults } from '../runs/defaults.ts';
 import { createRateLimiter } from '../runs/rate-limiter.ts';
 import { mostSamples } from '../watching/poll-samples.ts';
 import { createWatchGroup, timeoutMsOf } from '../watching/watch-group.ts';
+import { createApiKeys, withRenewal } from './api-keys.ts';
 import { withNotFoundTracking } from './not-found-tracking.ts';
 import type { Session } from './session.ts';
 
@@ -47,7 +42,7 @@ export async function connect(
   const { clock, env, secrets, stderr } = context;
   const settings = await resolveSettings(options, context);
   const baseUrl = requireBaseUrl(settings);
-  const apiKey = requireApiKey(settings);
+  const apiKeys = createApiKeys(settings, context);
   const requestTimeoutMs = requireRequestTimeoutMs(settings);
   const rate = options.rate ?? defaults.rate;
   const { origin } = new URL(baseUrl);
@@ -69,7 +64,7 @@ export async function connect(
     transport: debug ? createDebugTransport(wire, { origin, nowMs: clock.elapsedMs, write: debug }) : wire,
     baseUrl,
     proxy,
-    apiKey,
+    apiKey: apiKeys.of,
     requestTimeoutMs,
     maxOutputBytes: options.maxOutput ?? defaults.maxOutputBytes,
     userAgent: `runctl/${version}`,
@@ -77,7 +72,7 @@ export async function connect(
     scrub: secrets.scrub,
   });
   const journal = journalOf(context, { quiet: options.quiet, ...journalNeed });
-  const account = accountOf(apiKey);
+  const account = async (idempotencyKey?: string) => accountOf(await apiKeys.of(idempotencyKey));
   return {
     context,
     settings,
@@ -85,7 +80,7 @@ export async function connect(
     account,
     reporter: context.reporter,
     runs: 1,
-    service: withNotFoundTracking(service, journal, baseUrl, account),
+    service: withNotFoundTracking(withRenewal(service, apiKeys), journal, baseUrl, account),
     journal,
     processes: createProcesses(),
     history: historyOf(journal, baseUrl),

@@ -5,8 +5,10 @@ import { Problem } from '../problems/problem.ts';
 import type { CommandResult } from '../render/command-result.ts';
 import { defaults } from '../runs/defaults.ts';
 import { onAbort } from '../runs/on-abort.ts';
+import type { Run } from '../runs/run.ts';
 import type { FollowedArgument } from './argument-result.ts';
 import { type FollowFlags, followRun, reportManyRuns } from './follow-run.ts';
+import type { Followed } from './followed.ts';
 import { failFastReason } from './followed.ts';
 import type { KnownRun } from './known-run.ts';
 import { createDoneReport, isOk, reportResults } from './report.ts';
@@ -16,6 +18,8 @@ export interface FollowAllFlags extends FollowFlags {
   /** Several runs were named, or could have been: the data is an array. */
   plural: boolean;
   failFast?: boolean;
+  /** The runs are those of the journal. */
+  all?: boolean;
 }
 
 /**
@@ -38,7 +42,9 @@ export async function followAll(
     const { signal: leave } = endedBy(watching.context, enough.signal);
     const reportDone = createDoneReport(session, count);
     const followOne = async (known: KnownRun): Promise<FollowedArgument> => {
-      const result = { kind: 'followed', ...(await followRun(known, flags, watching, { leave })) } as const;
+      const followed = await followRun(known, flags, watching, { leave });
+      const isForgotten = flags.all && isClosed(known.run, followed, session);
+      const result = { kind: 'followed', ...followed, isForgotten } as const;
       if (flags.failFast && !isOk(result)) enough.abort(failFastReason);
       reportDone(result);
       return result;
@@ -66,6 +72,11 @@ export async function followAll(
   } finally {
     reporter.stop();
   }
+}
+
+/** Has the journal closed the run, because the service does not know it? */
+function isClosed({ executionId }: Run, { problem }: Followed, { journal, baseUrl }: Session): boolean {
+  return problem?.facts.name === 'not_found' && journal.find(executionId, { baseUrl, fresh: true })?.status === null;
 }
 
 /** Takes what comes. False where the command's own end, or `--timeout`, comes before that of the input. */

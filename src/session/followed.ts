@@ -13,6 +13,8 @@ export const failFastReason = '--fail-fast';
 export interface Followed {
   watched: WatchResult;
   problem?: Problem;
+  /** The service no longer knows the run, which has surely ended: `watch --all` asked for it, and nobody by name. */
+  isForgotten?: boolean;
   /** Where this command has triggered it. */
   trigger?: TriggerOutcome;
 }
@@ -23,13 +25,13 @@ export function isLeft(watched: WatchResult): boolean {
 }
 
 /** What the document of a run that was followed tells. A run that was left is not judged. */
-export function toldOfFollowed({ watched, problem, trigger }: Followed, session: Session): Told {
+export function toldOfFollowed({ watched, problem, trigger, isForgotten }: Followed, session: Session): Told {
   const left = isLeft(watched);
   return {
     ...watched,
     problem,
     outcome: left ? 'still_running' : exitNameOfWatch(watched, problem),
-    exitName: left ? 'ok' : undefined,
+    exitName: left || isForgotten ? 'ok' : undefined,
     trigger: trigger && triggerFactsOf(trigger, session),
     argument: argumentOf(watched.run, session),
     lastConfirmed: watched.kind === 'finished' ? undefined : watched,

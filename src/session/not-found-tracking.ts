@@ -7,12 +7,13 @@ export function withNotFoundTracking(
   service: Service,
   journal: Pick<Journal, 'markNotFound'>,
   baseUrl: string,
-  account: string,
+  account: () => Promise<string>,
 ): Service {
   const remember =
     (run: Run) =>
-    <T>(answer: Answer<T>): Answer<T> => {
-      if (answer.kind === 'fault' && answer.fault.kind === 'not_found') journal.markNotFound(baseUrl, run, account);
+    async <T>(answer: Answer<T>): Promise<Answer<T>> => {
+      const isUnknown = answer.kind === 'fault' && answer.fault.kind === 'not_found';
+      if (isUnknown) journal.markNotFound(baseUrl, run, await account());
       return answer;
     };
   return {

@@ -42,8 +42,9 @@ async function recoverTrigger(
   { dryRun, forget, maxAgeMs = defaults.recoverMaxAgeMs, giveUpAfterMs }: RecoverFlags,
   session: Session,
 ): Promise<Recovery> {
-  const { journal, baseUrl, account } = session;
+  const { journal, baseUrl } = session;
   const { target, idempotencyKey, userProvided, body, ageMs } = trigger;
+  const account = await session.account(idempotencyKey);
   const { signal } = session.context;
   const identity: TriggerIdentity = { baseUrl, account, target, idempotencyKey, userProvided };
   const close = (type: 'superseded' | 'forgotten'): Recovery => {

@@ -19,8 +19,11 @@ export interface Session {
   context: Context;
   settings: Settings;
   baseUrl: string;
-  /** Distinguishes the API key in force from others without holding it. */
-  account: string;
+  /**
+   * Distinguishes the API key in force from others without holding it; that of an idempotency key stays the one it was
+   * first sent with. Throws the problems of `ApiKeys`.
+   */
+  account(idempotencyKey?: string): Promise<string>;
   service: Service;
   journal: Journal;
   processes: Processes;

@@ -62,7 +62,7 @@ export async function startRun(request: StartRequest, flags: StartFlags, session
   const { ifActive = defaults.ifActive } = flags;
   const slot = createSlot(target, flags, session);
   for (let isWaiting = false; ; isWaiting = true) {
-    const identity = identityOf(target, flags, session);
+    const identity = await identityOf(target, flags, session);
     const { idempotencyKey } = identity;
     const failed = (problem: Problem): StartResult => ({ kind: 'failed', target, problem, idempotencyKey });
     const start = await triggerOnce(identity, request.body, flags, session, isWaiting);
@@ -92,9 +92,10 @@ export async function startRun(request: StartRequest, flags: StartFlags, session
 }
 
 /** Each try has a new idempotency key, since a service may replay a stored refusal for an old one; a given one is kept. */
-function identityOf(target: Target, { idempotencyKey }: StartFlags, { baseUrl, account }: Session): TriggerIdentity {
-  const userProvided = idempotencyKey !== undefined;
-  return { baseUrl, account, target, idempotencyKey: idempotencyKey ?? crypto.randomUUID(), userProvided };
+async function identityOf(target: Target, flags: StartFlags, { baseUrl, account }: Session): Promise<TriggerIdentity> {
+  const { idempotencyKey = crypto.randomUUID() } = flags;
+  const userProvided = flags.idempotencyKey !== undefined;
+  return { baseUrl, account: await account(idempotencyKey), target, idempotencyKey, userProvided };
 }
 
 /** A refusal after which `--if-active` says what to do, or the wait for the slot continues. */

@@ -22,7 +22,7 @@ async function connect(scenario: Scenario = {}, options: Partial<HttpServiceOpti
   const service = createHttpService({
     transport,
     baseUrl: emulator.url,
-    apiKey: emulator.apiKey,
+    apiKey: async () => emulator.apiKey,
     requestTimeoutMs: ampleLimitMs,
     maxOutputBytes: 10_000,
     userAgent: 'runctl/test',
@@ -125,7 +125,7 @@ describe('the service over HTTP', () => {
   });
 
   test('tells a wrong key, an empty balance, an unknown automation and a limit apart', async () => {
-    const wrong = await connect({}, { apiKey: 'wrong' });
+    const wrong = await connect({}, { apiKey: async () => 'wrong' });
     expect(faultOf(await trigger(wrong.service))).toMatchObject({ kind: 'unauthorized' });
     const poor = await connect({ credits: 0 });
     expect(faultOf(await trigger(poor.service))).toMatchObject({ kind: 'no_credits' });
@@ -205,7 +205,7 @@ describe('the service over HTTP', () => {
     const service = createHttpService({
       transport,
       baseUrl: 'https://service.test/gate',
-      apiKey: 'key',
+      apiKey: async () => 'key',
       requestTimeoutMs: 30_000,
       maxOutputBytes: 1000,
       userAgent: 'test',

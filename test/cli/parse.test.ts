@@ -120,6 +120,7 @@ const table: Row[] = [
   ['config set apiKey --profile a', 'config set', { key: 'apiKey', value: undefined }, { profile: 'a' }],
   ['config unset project --profile a', 'config unset', { key: 'project' }, { profile: 'a' }],
   [`config list --json ${settings}`, 'config list', {}, { json: true, ...ofSettings }],
+  ['schema event', 'schema', { name: 'event' }, {}],
   ['config path --json', 'config path', {}, { json: true }],
   ['completion zsh', 'completion', { shell: 'zsh' }, {}],
   [

@@ -65,7 +65,7 @@ test('an answer that is refused is asked for again, and so is one that is needed
   expect(end).toBe(0);
   expect(config.profiles.default).not.toHaveProperty('project');
   expect(shown).toContain('does not begin with https://');
-  expect(shown).toContain('holds a character that no header can carry');
+  expect(shown).toContain('holds a blank or another character');
   expect(shown).toContain('runctl trigger <projectId>/<automation> --watch');
 });
 

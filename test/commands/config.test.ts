@@ -137,7 +137,9 @@ describe('config set', () => {
 
   test('lists the settings where there is none of that name', async () => {
     const problem = await problemOf(createConfig().set('base-url', 'x'));
-    expect(problem?.facts.hint).toBe('there are apiKey, baseUrl, project, profile, requestTimeout, onExit');
+    expect(problem?.facts.hint).toBe(
+      'there are apiKey, apiKeyCommand, baseUrl, project, profile, requestTimeout, onExit',
+    );
   });
 
   test('chooses a profile that is there, or the default', async () => {
@@ -216,6 +218,7 @@ describe('config list', () => {
     expect(await config.list({ requestTimeout: '5s' })).toBe(
       [
         `apiKey          ****-123 (profile "a" in ${config.path})`,
+        'apiKeyCommand   not set',
         'baseUrl         not set',
         'project         refused: the project (RUNCTL_PROJECT) is not a UUID',
         'requestTimeout  5s (flag --request-timeout)',

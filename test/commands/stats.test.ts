@@ -3,6 +3,7 @@ import { runCli } from '../../src/cli/run.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { NewRecord } from '../../src/journal/records.ts';
 import { program } from '../../src/program.ts';
+import { checkDocuments } from '../helpers/check-documents.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { accepted, baseUrl, nightly, projectId, status, triggered, uuid, weekly } from '../journal/records.ts';
@@ -20,6 +21,7 @@ async function stats(flags: string[], records: [agoHours: number, record: NewRec
   }
   const context = { ...memory, unicode, clock: { ...memory.clock, nowMs: () => nowMs } };
   const code = await runCli(['stats', ...flags], program, context);
+  checkDocuments(flags, memory.out());
   return { code, out: memory.out(), err: memory.err().replaceAll(/\s+/g, ' ').trim() };
 }
 

@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { SettingName } from '../../src/config/setting-table.ts';
@@ -12,7 +14,9 @@ import {
   type SettingFlags,
 } from '../../src/config/settings.ts';
 import type { Context } from '../../src/context.ts';
+import { systemClock } from '../../src/process.ts';
 import { createLogReporter } from '../../src/render/log-reporter.ts';
+import { createLeapingClock } from '../helpers/leaping-clock.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -93,15 +97,20 @@ function withFile(config: unknown, mode = 0o600): string {
 }
 
 describe('a setting', () => {
-  test.each(pairs)('%s from %s is stronger than from %s', async (key, _from, _than, stronger, weaker) => {
-    const folder = temporaryFolder();
-    const world: World = { flags: {}, env: {}, profile: {} };
-    give(key, stronger, folder, world);
-    give(key, weaker, folder, world);
-    const settings = await resolve(world, folder);
-    expect(settings[key].value).toBe(stronger[1]);
-    expect(await sourceOf(key, world.flags, contextOf(world, folder))).toContain(stronger[2]);
-  });
+  test.each(pairs)(
+    '%s from %s is stronger than from %s, or both are refused',
+    async (key, _from, _than, stronger, weaker) => {
+      const folder = temporaryFolder();
+      const world: World = { flags: {}, env: {}, profile: {} };
+      give(key, stronger, folder, world);
+      give(key, weaker, folder, world);
+      const areBothVariables = [stronger, weaker].every(([from]) => from.startsWith('RUNCTL_'));
+      if (areBothVariables) return expect((await resolve(world, folder))[key].problem?.message).toContain('both give');
+      const settings = await resolve(world, folder);
+      expect(settings[key].value).toBe(stronger[1]);
+      expect(await sourceOf(key, world.flags, contextOf(world, folder))).toContain(stronger[2]);
+    },
+  );
 
   test.each([
     ['RUNCTL_API_KEY', 'apiKey'],
@@ -292,7 +301,7 @@ describe('the API key', () => {
   });
 
   test.each([
-    ['a folder', 'EISDIR', (path: string) => mkdirSync(path)],
+    ['a folder', 'is neither a file nor a pipe', (path: string) => mkdirSync(path)],
     ['larger than 64 KiB', 'is larger than 64 KiB', (path: string) => writeFileSync(path, 'k'.repeat(65_537))],
     ['empty', 'is empty', (path: string) => writeFileSync(path, '\n')],
   ])('in a file that is %s is refused', async (_, why, make) => {
@@ -314,4 +323,16 @@ describe('the API key', () => {
     expect(memory.err()).toContain(warning);
     expect(memory.err()).not.toContain('test-key-123');
   });
+});
+
+test('a key file that is a pipe is read when somebody writes to it, and given up when nobody has for 30 s', async () => {
+  const path = join(temporaryFolder(), 'key');
+  execFileSync('mkfifo', [path]);
+  const clock = createLeapingClock();
+  const silent = await resolveSettings({ apiKeyFile: path }, { ...createMemory(), clock });
+  expect(() => requireApiKey(silent)).toThrow('nobody has written to it');
+  expect(clock.sleptMs()).toBe(30_000);
+  const resolving = resolveSettings({ apiKeyFile: path }, { ...createMemory(), clock: systemClock });
+  await writeFile(path, 'test-key-123\n');
+  expect(requireApiKey(await resolving)).toBe('test-key-123');
 });

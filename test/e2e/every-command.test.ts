@@ -20,6 +20,7 @@ test.each<[argv: string[], code: number, stdout: RegExp]>([
   [['agent', 'trigger', agentId], 11, /^\n$/],
   [['config', 'list'], 0, /RUNCTL_BASE_URL/],
   [['explain', '12'], 0, /outcome_unknown/],
+  [['schema', 'event'], 0, /run_done/],
   [['completion', 'bash'], 0, /complete -/],
   [['emulator', '--quiet', '--', 'true'], 0, /^$/],
   [['nonsense'], 2, /^$/],

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { checkDocuments } from './check-documents.ts';
 
 export const entry = join(import.meta.dirname, '../../bin/runctl.js');
 
@@ -53,8 +54,14 @@ export function runCommand(
   onStart?.(child);
   return new Promise((resolve, reject) => {
     child.on('error', reject);
-    child.on('close', (code, signal) =>
-      resolve({ code: code ?? signal ?? 'unknown', stdout, stderr, tookMs: performance.now() - startMs }),
-    );
+    child.on('close', (code, signal) => {
+      const tookMs = performance.now() - startMs;
+      try {
+        if (argv.includes(entry)) checkDocuments(argv, stdout);
+        resolve({ code: code ?? signal ?? 'unknown', stdout, stderr, tookMs });
+      } catch (error) {
+        reject(error);
+      }
+    });
   });
 }

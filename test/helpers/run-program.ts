@@ -7,6 +7,7 @@ import { hasColors, hasUnicode } from '../../src/render/theme.ts';
 import type { Clock } from '../../src/runs/clock.ts';
 import { silentReporter } from '../../src/runs/events.ts';
 import { createSecrets } from '../../src/secrets.ts';
+import { checkDocuments } from './check-documents.ts';
 
 export interface ProgramOptions {
   /** The whole environment, as cron would give it: nothing is inherited. */
@@ -49,6 +50,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
     signal,
     unicode: hasUnicode(env),
   });
+  checkDocuments(argv, stdout.text);
   return { code, stdout: stdout.text, stderr: stderr.text, tookMs: performance.now() - startMs };
 }
 

@@ -11,6 +11,7 @@ export const account = 'account';
 
 const settings = {
   apiKey: {},
+  apiKeyCommand: {},
   baseUrl: {},
   project: {},
   requestTimeout: {},
@@ -30,7 +31,7 @@ export function createSession(
     context,
     settings,
     baseUrl,
-    account,
+    account: async () => account,
     service,
     journal: openJournal({ folder: undefined, nowMs: clock.nowMs, onTrouble() {} }),
     processes: { own: 'host 1 1', stateOf: () => 'ended' },

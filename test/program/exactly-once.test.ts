@@ -125,10 +125,30 @@ test('a run that the service forgot is reported once, and is out of the way then
   const journal = readFileSync(file, 'utf8').replaceAll(/"at":"[^"]+"/g, `"at":"${weekAgo}"`);
   writeFileSync(file, journal.replaceAll(stdout.trim(), '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11'));
   expect((await runProgram(['list'], { env, clock })).stdout).toContain('RUNNING');
-  expect((await runProgram(['watch', '--all'], { env, clock })).code).toBe(6);
+  const forgotten = await runProgram(['watch', '--all', '--json'], { env, clock });
+  expect([forgotten.code, forgotten.stderr]).toEqual([0, expect.stringContaining('there is no run')]);
+  expect(JSON.parse(forgotten.stdout)).toMatchObject([{ runctl: { exitCode: 0, outcome: 'not_found' } }]);
   expect((await runProgram(['list', '--state', 'gone'], { env, clock })).stdout).toMatch(/^gone +nightly/m);
   expect(await runProgram(['watch', '--all'], { env, clock })).toMatchObject({ code: 0, stdout: '' });
   expect((await runProgram(['trigger', 'nightly', '--if-active', 'attach'], { env, clock })).code).toBe(5);
+});
+
+test.each([
+  ['younger than 3h15m', 3.2, {}, 6, false],
+  ['older than 3h15m', 3.3, {}, 0, true],
+  ['older than 3h15m, and of another API key', 3.3, { RUNCTL_API_KEY: 'another-key-123456' }, 6, false],
+  ['older than a day, and of another API key', 24.1, { RUNCTL_API_KEY: 'another-key-123456' }, 0, true],
+])('a run that the service does not know, %s', async (_, hours, key, exitCode, isClosed) => {
+  const { env, clock } = await withEmulator({ apiKeys: ['another-key-123456'] });
+  await runProgram(['trigger', 'nightly'], { env, clock });
+  const { env: elsewhere } = await withEmulator({ apiKeys: ['another-key-123456'] });
+  const file = join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl');
+  const text = readFileSync(file, 'utf8').replaceAll(env.RUNCTL_BASE_URL ?? '', elsewhere.RUNCTL_BASE_URL ?? '');
+  const at = new Date(clock.nowMs() - hours * 3_600_000).toISOString();
+  writeFileSync(file, text.replaceAll(/"at":"[^"]+"/g, `"at":"${at}"`));
+  const forgetful = { ...env, RUNCTL_BASE_URL: elsewhere.RUNCTL_BASE_URL, ...key };
+  expect((await runProgram(['watch', '--all'], { env: forgetful, clock })).code).toBe(exitCode);
+  expect(readFileSync(file, 'utf8').includes('"type":"not_found"')).toBe(isClosed);
 });
 
 describe('--if-active', () => {

@@ -135,3 +135,47 @@ describe('the key', () => {
   });
   const atNowhere = { RUNCTL_BASE_URL: 'http://127.0.0.1:9' };
 });
+
+describe('an API key in a wrong place is not repeated', () => {
+  const misplaced = 'sk-live-0123456789abcdef';
+
+  test.each<[string[], Record<string, string>?]>([
+    [['status', '--api-key-file', misplaced]],
+    [['status'], { RUNCTL_API_KEY_FILE: misplaced }],
+    [['config', 'list'], { RUNCTL_API_KEY_FILE: 'sk-short' }],
+    [['config', 'get', misplaced]],
+    [['config', 'set', misplaced, 'x']],
+    [['config', 'set', 'apiKey', misplaced]],
+    [['config', 'set', 'baseUrl', misplaced]],
+    [['config', 'set', 'profile', misplaced]],
+    [['explain', misplaced]],
+    [['completion', misplaced]],
+    [['list', '--profile', misplaced]],
+    [['list', '--limit', misplaced]],
+    [['status', `--api-key=${misplaced}`]],
+    [[`--${misplaced}`]],
+    [[misplaced]],
+    [['help', misplaced]],
+    [['trigger', 'nightly', '--idempotency-key', `${misplaced} x`]],
+    [['watch', '--timeout', misplaced]],
+    [['emulator', '--scenario', misplaced]],
+    [['status', '--field', misplaced]],
+    [['status', misplaced]],
+  ])('%j %j', async (args, variables = {}) => {
+    const { RUNCTL_API_KEY: _, ...env } = environment({ RUNCTL_BASE_URL: 'http://127.0.0.1:9', ...variables });
+    for (const json of args[0]?.startsWith('-') ? [[]] : [[], ['--json']]) {
+      const { stdout, stderr, code } = await runProgram([...args, ...json], { env });
+      expect(code).toBe(args[1] === 'list' ? 0 : 2);
+      expect(stdout + stderr).not.toContain('0123456789abcdef');
+      expect(stdout + stderr).not.toContain('sk-short');
+    }
+  });
+
+  test('and one in the environment is hidden from the first instruction on, whatever it looks like', async () => {
+    for (const args of [['explain', 'short-key'], ['--short-key'], ['config', 'get', 'short-key']]) {
+      const { stdout, stderr } = await runProgram(args, { env: { RUNCTL_API_KEY: ' short-key\n' } });
+      expect(stdout + stderr).toContain('[secret]');
+      expect(stdout + stderr).not.toContain('short-key');
+    }
+  });
+});

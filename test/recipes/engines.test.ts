@@ -34,12 +34,19 @@ describe('the workflow of GitHub Actions', () => {
     expect(Object.keys(env)).toEqual(['RUNCTL_BASE_URL', 'RUNCTL_PROJECT', 'RUNCTL_API_KEY']);
   });
 
-  test('starts one run, also when the job is run again, and leaves a summary', async () => {
+  test('starts one run, another when the job is run again, and leaves a summary of each', async () => {
     const machine = await withBareMachine();
     const summary = join(machine.folder, 'summary.md');
-    const runner = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '17', GITHUB_STEP_SUMMARY: summary };
-    expect(await runTwice(machine, ['bash', '--norc', '-e', '-c', line], runner)).toEqual(once);
-    expect(readFileSync(summary, 'utf8').match(/^### .*/gm)?.length).toBe(2);
+    const attempt = (number: string) => ({
+      GITHUB_ACTIONS: 'true',
+      GITHUB_RUN_ID: '17',
+      GITHUB_RUN_ATTEMPT: number,
+      GITHUB_STEP_SUMMARY: summary,
+    });
+    const argv = ['bash', '--norc', '-e', '-c', line];
+    expect(await runTwice(machine, argv, attempt('1'))).toEqual(once);
+    expect(await runTwice(machine, argv, attempt('2'))).toEqual({ ...once, runs: 2 });
+    expect(readFileSync(summary, 'utf8').match(/^### .*/gm)?.length).toBe(4);
   });
 });
 
@@ -60,6 +67,8 @@ describe('the job of GitLab CI', () => {
   test('is retried only where that can help', () => {
     const codes = nightly.retry.exit_codes;
     expect(codes.filter((code) => finalCodes.includes(code))).toEqual([]);
+    // There is a run.
+    expect(codes.filter((code) => [13, 14, 124].includes(code))).toEqual([]);
     expect(codes).toEqual(exitCodes.map(({ code }) => code).filter((code) => codes.includes(code)));
   });
 });
@@ -99,6 +108,7 @@ describe('the task of Airflow', () => {
     bash_command: string;
     env: Record<string, string>;
     skip_on_exit_code: number[];
+    retries: number;
   }
 
   /** What it hands to the operator, by an Airflow that knows only these two names. */
@@ -125,7 +135,9 @@ exec(compile(sys.stdin.read(), "nightly.py", "exec"))`;
       .replace("{{ 'fail' if ti.try_number == 1 else 'wait' }}", tryNumber === 1 ? 'fail' : 'wait');
   }
 
-  test('starts one run, also when it is retried', async () => {
+  test('is not retried after a run that failed, nor after a lost answer', () => expect(readTask().retries).toBe(0));
+
+  test('starts one run, also when it is cleared', async () => {
     const { emulator, keyFile, run } = await withBareMachine();
     const task = readTask();
     const env = { ...task.env, RUNCTL_BASE_URL: emulator.url, RUNCTL_API_KEY_FILE: keyFile };

@@ -8,7 +8,8 @@ const final: ExitName[] = [
   'not_found',
   'unauthorized',
   'no_credits',
+  'outcome_unknown',
 ];
 
-/** After these, trying again helps nobody: the run ended badly, or someone has to mend something first. */
+/** After these, trying again helps nobody: the run ended badly, someone has to fix something first, or `runctl recover` is due. */
 export const finalCodes = final.map(exitCodeOf);

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { deliveryOf, type FaultKind, isRefusal, isRetryable, isTooEarly } from '../../src/runs/fault.ts';
+import {
+  deliveryOf,
+  type FaultKind,
+  isInterruption,
+  isOfConnection,
+  isRefusal,
+  isRetryable,
+  isTooEarly,
+} from '../../src/runs/fault.ts';
 import { fault } from '../helpers/scripted-service.ts';
 
 describe('what follows from a fault', () => {
@@ -22,6 +30,8 @@ describe('what follows from a fault', () => {
     ['redirected_to_run', 302, 'unknown', false],
     ['path_not_found', 404, 'refused', false],
     ['rejected', 400, 'refused', false],
+    ['rejected', 499, 'refused', false],
+    ['rejected', 500, 'unknown', false],
     ['rejected', 501, 'unknown', false],
     ['interrupted', undefined, 'not_sent', false],
     ['interrupted_in_flight', undefined, 'unknown', false],
@@ -32,6 +42,19 @@ describe('what follows from a fault', () => {
       expect([deliveryOf(given), isRetryable(given)]).toEqual([delivery, retryable]);
     },
   );
+});
+
+test.each<[FaultKind, boolean, boolean]>([
+  ['untrusted', true, false],
+  ['broken_tls', true, false],
+  ['proxy_refused', true, false],
+  ['unreachable', false, false],
+  ['lost', false, false],
+  ['interrupted', false, true],
+  ['interrupted_in_flight', false, true],
+])('%s is of the connection: %s, and an interruption: %s', (kind, ofConnection, interruption) => {
+  const { fault: given } = fault(kind);
+  expect([isOfConnection(given), isInterruption(given)]).toEqual([ofConnection, interruption]);
 });
 
 describe('a not-found', () => {

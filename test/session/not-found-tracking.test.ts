@@ -9,7 +9,7 @@ const baseUrl = 'https://a.test';
 function prepare(scripts: Parameters<typeof scriptedService>[0]) {
   const missed: [string, Run, string][] = [];
   const journal = { markNotFound: (...said: [string, Run, string]) => void missed.push(said) };
-  return { missed, service: withNotFoundTracking(scriptedService(scripts), journal, baseUrl, 'account') };
+  return { missed, service: withNotFoundTracking(scriptedService(scripts), journal, baseUrl, async () => 'account') };
 }
 
 describe('the journal hears', () => {

@@ -38,7 +38,7 @@ function createTriggerHarness() {
     const session = createSession(timed, {
       context,
       reporter,
-      account,
+      account: async () => account,
       journal: journal(),
       watches: createWatchGroup(flags.timeoutMs ?? Number.POSITIVE_INFINITY, clock),
     });

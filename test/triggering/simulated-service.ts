@@ -158,7 +158,7 @@ export function createSimulatedService({ clock, random, hostSkewMs, latencyMs, .
     return createHttpService({
       transport,
       baseUrl: 'https://service.test',
-      apiKey,
+      apiKey: async () => apiKey,
       userAgent: 'test',
       nowMs,
       ...limits,

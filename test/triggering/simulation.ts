@@ -157,7 +157,12 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
     };
     const context = { ...createMemory(), clock: machine.clock, random };
     const stateOf: Processes['stateOf'] = (name) => (running.has(name) ? 'running' : 'ended');
-    const parts = { context, account: apiKey, journal: { ...journal, append }, processes: { own, stateOf } };
+    const parts = {
+      context,
+      account: async () => apiKey,
+      journal: { ...journal, append },
+      processes: { own, stateOf },
+    };
     return { ...createSession(mortalService, parts), own };
   }
 

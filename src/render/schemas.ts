@@ -1,0 +1,134 @@
+import { exitCodes } from '../problems/exit-codes.ts';
+import type { How } from '../runs/events.ts';
+import type { JsonObject } from '../runs/json.ts';
+
+/** A JSON Schema of the 2020-12 dialect. */
+export type Schema = JsonObject;
+
+const text = { type: 'string' };
+const textOrNull = { type: ['string', 'null'] };
+const whole = { type: 'integer' };
+const count = { type: 'integer', minimum: 0 };
+const yesOrNo = { type: 'boolean' };
+const time = { type: 'string', format: 'date-time' };
+const timeOrNull = { type: ['string', 'null'], format: 'date-time' };
+const numberOrNull = { type: ['number', 'null'], minimum: 0 };
+const oneOf = (...words: readonly string[]) => ({ enum: words });
+const listOf = (items: Schema) => ({ type: 'array', items });
+const mapOf = (additionalProperties: Schema) => ({ type: 'object', additionalProperties });
+
+/** Fields may be added to every object within `schema: 1`: none is closed. */
+function object(required: Schema, optional: Schema = {}, more: Schema = {}): Schema {
+  return { type: 'object', properties: { ...required, ...optional }, required: Object.keys(required), ...more };
+}
+
+const outcomes = [...new Set(exitCodes.map(({ name }) => name))];
+/** With these nothing has failed: there is no problem. */
+const withoutProblem = ['ok', 'run_failed', 'run_timed_out', 'run_cancelled', 'still_running'];
+const hows: readonly How[] = ['started', 'recovered', 'replayed', 'attached', 'skipped', 'not_started', 'unknown'];
+
+const confirmed = object({ status: text, ageMs: count });
+const warning = object({ name: text, message: text });
+const setting = object({ value: textOrNull, source: textOrNull }, { problem: text });
+
+const problem = object(
+  { name: text, message: text },
+  { httpStatus: whole, serviceCode: text, requestId: text, retryAfterMs: count },
+);
+
+const trigger = object({
+  how: oneOf(...hows),
+  started: oneOf('yes', 'no', 'unknown'),
+  idempotencyKey: textOrNull,
+  safeToRepeat: yesOrNo,
+  reruns: listOf(text),
+});
+
+/** What single commands report, under their names. */
+const reports = {
+  list: object({ idempotencyKey: textOrNull, at: time, baseUrl: text }),
+  recover: object({ at: time, resolution: text, reason: textOrNull }),
+  check: object({ isOverdue: yesOrNo, lastCompletedAt: timeOrNull, lastStatus: textOrNull }),
+  stats: object({
+    ...{ baseUrl: text, since: time, finished: count, running: count, unseen: count, statuses: mapOf(count) },
+    ...{ completedShare: numberOrNull, medianMs: numberOrNull, p95Ms: numberOrNull, lastCompletedAt: timeOrNull },
+    ...{ credits: numberOrNull, creditsPerDay: numberOrNull, withoutCredits: count },
+    latest: listOf(object({ status: text, durationMs: numberOrNull })),
+  }),
+  config: mapOf({ anyOf: [setting, text] }),
+  explain: listOf(object({ code: whole, name: text, meaning: text, advice: text })),
+  version: object({ runctl: text, node: text, platform: text, undici: text }),
+  request: object({ method: text, url: text, body: text, idempotencyKey: text }),
+};
+
+const runctl = object(
+  {
+    schema: { const: 1 },
+    command: textOrNull,
+    exitCode: { enum: exitCodes.map(({ code }) => code) },
+    outcome: oneOf(...outcomes),
+    next: textOrNull,
+    warnings: listOf(warning),
+  },
+  { durationMs: count, trigger, problem, activeExecutionId: text, lastConfirmed: confirmed, ...reports },
+  {
+    if: { properties: { outcome: oneOf(...withoutProblem) } },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+    then: { properties: { problem: false } },
+    else: { required: ['problem'] },
+  },
+);
+
+const identity = { projectId: text, automationName: text, agentId: text };
+
+/** The service's own fields have their own names and types, and stand here only where the service gave them. */
+const document = object(
+  { runctl },
+  { executionId: textOrNull },
+  {
+    if: { required: ['executionId'] },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+    then: { anyOf: [{ required: ['projectId', 'automationName'] }, { required: ['agentId'] }] },
+  },
+);
+
+const confirmedOrNull = { anyOf: [confirmed, { type: 'null' }] };
+
+const fieldsOfEvents: Readonly<Record<string, [required: Schema, optional?: Schema]>> = {
+  triggered: [{ how: oneOf(...hows), status: textOrNull }],
+  status: [{ status: text }],
+  attempt_failed: [
+    {
+      operation: oneOf('trigger', 'status', 'result'),
+      ...{ reason: text, message: text, httpStatus: { type: ['integer', 'null'] } },
+      ...{ failures: count, silentMs: count, retryInMs: count },
+    },
+    { lastConfirmed: confirmedOrNull },
+  ],
+  service_back: [{ afterMs: count }],
+  waiting: [{ for: oneOf('poll', 'slot', 'splay', 'rate'), nextMs: count }, { lastConfirmed: confirmedOrNull }],
+  rerun: [{ errorType: text }],
+  warning: [{ name: text, message: text }],
+  final: [{ status: text }],
+  run_done: [{ document }],
+  done: [{ exitCode: whole, signal: textOrNull }, { document }],
+};
+
+const eventOf = (event: string, required: Schema, optional: Schema = {}): Schema =>
+  object(
+    { schema: { const: 1 }, seq: { type: 'integer', minimum: 1 }, at: time, event: { const: event }, ...required },
+    { executionId: textOrNull, activeExecutionId: textOrNull, ...identity, ...optional },
+  );
+
+const dialect = { $schema: 'https://json-schema.org/draft/2020-12/schema' };
+
+/** What `--json` and a line of `--events` look like. */
+export const schemas: Readonly<Record<string, Schema>> = {
+  document: { ...dialect, title: 'One document of runctl --json', ...document },
+  documents: { ...dialect, title: 'What runctl --json prints', anyOf: [document, listOf(document)] },
+  event: {
+    ...dialect,
+    title: 'One line of runctl --events',
+    oneOf: Object.entries(fieldsOfEvents).map(([event, fields]) => eventOf(event, ...fields)),
+  },
+};

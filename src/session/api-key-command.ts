@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { acceptApiKey } from '../config/api-key.ts';
+import { valueIfGiven } from '../config/setting-table.ts';
+import type { Context } from '../context.ts';
+import { usageProblem } from '../problems/problem.ts';
+import { interruptedProblem } from '../problems/watch-problems.ts';
+import { cleanLine } from '../render/sanitize.ts';
+import { onAbort } from '../runs/on-abort.ts';
+import { createSecrets } from '../secrets.ts';
+
+const limitMs = 30_000;
+/** What it leaves in the background may keep its pipes open for ever. */
+const drainMs = 500;
+const mostBytes = 64 * 1024;
+
+/**
+ * Has the shell run `command`, whose first line of output is the API key. What it says on stderr is shown after its end.
+ * Throws a usage problem where it fails, prints no API key or takes longer than 30 s, and the interrupted problem when the
+ * user interrupts.
+ */
+export async function runApiKeyCommand(command: string, source: string, context: Context): Promise<string> {
+  const { stderr, signal } = context;
+  const { failure, printed, said } = await run(command, context);
+  if (signal.aborted) throw interruptedProblem(signal);
+  const [text = ''] = printed.split(/\r?\n/);
+  const key = acceptApiKey(text, source, context);
+  const ownSecrets = createSecrets();
+  for (const line of printed.split('\n')) ownSecrets.protect(line.trim());
+  for (const line of ownSecrets.scrub(said).split('\n')) {
+    if (line.trim() !== '') stderr.write(`API key command: ${cleanLine(line)}\n`);
+  }
+  const hint = 'its first line of output must be the API key: try it in a shell';
+  if (failure) throw usageProblem(`the command that prints the API key (${source}) ${failure}`, hint);
+  if (text.length >= mostBytes) throw usageProblem(`what the command (${source}) prints is no API key`, hint);
+  return valueIfGiven(key) ?? '';
+}
+
+interface CommandEnd {
+  /** The end of a sentence that begins with the command. */
+  failure?: string;
+  printed: string;
+  said: string;
+}
+
+function run(command: string, { env, signal, clock }: Context): Promise<CommandEnd> {
+  return new Promise((resolve) => {
+    const isOver = new AbortController();
+    const start = () => spawn(command, { shell: true, stdio: ['ignore', 'pipe', 'pipe'], env });
+    let child: ReturnType<typeof start>;
+    try {
+      child = start();
+    } catch (error) {
+      return resolve({ failure: `could not be started (${(error as Error).message})`, printed: '', said: '' });
+    }
+    const texts = [child.stdout, child.stderr].map(keepFirst);
+    const end = (failure?: string) => {
+      isOver.abort();
+      forget();
+      for (const stream of [child.stdout, child.stderr]) stream?.destroy();
+      child.unref();
+      const [printed = '', said = ''] = texts.map((text) => text());
+      resolve({ failure, printed, said });
+    };
+    const stop = (failure: string) => {
+      child.kill('SIGKILL');
+      end(failure);
+    };
+    const forget = onAbort(signal, () => stop('was interrupted'));
+    child.on('error', (error) => end(`could not be started (${error.message})`));
+    const endOf = (code: number | null, killer: string | null) =>
+      end(code === 0 ? undefined : `ended with ${killer ?? code}`);
+    child.on('close', endOf);
+    child.on('exit', (code, killer) => void clock.sleep(drainMs, isOver.signal).then(() => endOf(code, killer)));
+    void clock.sleep(limitMs, isOver.signal).then(() => stop(`did not end within ${limitMs / 1000} s`));
+  });
+}
+
+/** Reads to the end, and keeps the first 64 KiB. */
+function keepFirst(stream: NodeJS.ReadableStream | null): () => string {
+  let text = '';
+  stream?.setEncoding('utf8').on('data', (chunk: string) => {
+    text = (text + chunk).slice(0, mostBytes);
+  });
+  return () => text;
+}

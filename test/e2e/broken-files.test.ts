@@ -1,0 +1,118 @@
+// Files that are broken, endless or no files at all, wherever one is expected: an exit code that is true, and no hang.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { withEmulator } from '../helpers/emulator.ts';
+import { atOnceMs } from '../helpers/real-time.ts';
+import { runProcess } from '../helpers/run-process.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+type Make = (path: string) => void;
+const pipe: Make = (path) => void execFileSync('mkfifo', [path]);
+const linkTo =
+  (target: string): Make =>
+  (path) =>
+    symlinkSync(target, path);
+
+const things: [string, Make][] = [
+  ['a named pipe that nobody writes to', pipe],
+  ['an endless device', linkTo('/dev/zero')],
+  ['an empty device', linkTo('/dev/null')],
+  ['a folder', (path) => mkdirSync(path)],
+];
+
+const places: [string, string, (path: string) => { argv: string[]; env?: Record<string, string> }][] = [
+  ['the journal', 'journal.jsonl', () => ({ argv: ['list'] })],
+  ['the config file', 'config.json', () => ({ argv: ['list'] })],
+  ['a scenario', 'scenario.json', (path) => ({ argv: ['emulator', '--scenario', path] })],
+];
+
+describe.each(places)('in place of %s', (_, name, use) => {
+  test.each(things)('%s is refused with 2', async (_, make) => {
+    const { env } = await withEmulator({});
+    const folder = temporaryFolder();
+    make(join(folder, name));
+    const { argv, env: own } = use(join(folder, name));
+    const folders = { RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder };
+    const ended = await runProcess(argv, { env: { ...env, ...folders, ...own } });
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toContain(name);
+  });
+});
+
+describe('in place of the key file', () => {
+  test.each(things.slice(1))('%s is refused with 2', async (_, make) => {
+    const { env } = await withEmulator({});
+    const { RUNCTL_API_KEY: __, ...keyless } = env;
+    const path = join(temporaryFolder(), 'key');
+    make(path);
+    for (const [argv, variables] of [
+      [['--api-key-file', path], {}],
+      [[], { RUNCTL_API_KEY_FILE: path }],
+    ] as const) {
+      const ended = await runProcess(['trigger', 'nightly', ...argv], { env: { ...keyless, ...variables } });
+      expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('is neither a file nor a pipe') });
+    }
+  });
+});
+
+test.each([
+  [['config', 'set', 'apiKey'], 'the API key on standard input cannot be read (EBADF)'],
+  [['status', '--api-key-file', '-'], 'the API key on standard input cannot be read (EBADF)'],
+  [['watch', '-'], 'standard input cannot be read (EBADF)'],
+])('standard input that can only be written, as `nohup` leaves it, ends `%j` with 2', async (argv, why) => {
+  const { env } = await withEmulator({});
+  const ended = await runProcess(argv, { env, shell: 'exec 0> /dev/null' });
+  expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
+});
+
+test.each<[string, Make]>([
+  ['zeros that a crash left', (path) => truncateSync(path, 40_000_000)],
+  ['one line without an end', (path) => writeFileSync(path, '{"schema":1,"idempotencyKey"'.repeat(1_500_000))],
+])('a journal of 40 MB of %s is passed over in a moment', async (_, fill) => {
+  const { emulator, env } = await withEmulator({});
+  const file = join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl');
+  mkdirSync(env.RUNCTL_STATE_DIR ?? '', { recursive: true });
+  writeFileSync(file, '');
+  fill(file);
+  const started = await runProcess(['trigger', 'nightly'], { env });
+  expect(started).toMatchObject({ code: 0, stdout: `${emulator.runs()[0]?.executionId}\n` });
+  for (const argv of [['list'], ['recover'], ['__complete', 'bash', 'runctl', 'status', '']]) {
+    const { code, tookMs } = await runProcess(argv, { env });
+    expect(code).toBe(0);
+    // Where every block is joined to the ones before, it is half a minute.
+    expect(tookMs).toBeLessThan(atOnceMs);
+  }
+});
+
+test('a journal too large to be one is reported, and the run is started', async () => {
+  const { env } = await withEmulator({});
+  mkdirSync(env.RUNCTL_STATE_DIR ?? '', { recursive: true });
+  const file = join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl');
+  writeFileSync(file, '');
+  truncateSync(file, 3 * 2 ** 30);
+  expect((await runProcess(['trigger', 'nightly'], { env })).code).toBe(0);
+  const listed = await runProcess(['list'], { env });
+  expect(listed).toMatchObject({ code: 2, stderr: expect.stringContaining('is larger than 256 MiB') });
+});
+
+test('half a character of UTF-16 in the journal ends nothing with 70', async () => {
+  const { emulator, env } = await withEmulator({});
+  mkdirSync(env.RUNCTL_STATE_DIR ?? '', { recursive: true });
+  const record = {
+    schema: 1,
+    at: new Date().toISOString(),
+    type: 'status',
+    baseUrl: emulator.url,
+    target: `automation/${emulator.projectId}/night-\ud800`,
+    executionId: `${crypto.randomUUID()}\udfff`,
+    status: 'RUNNING',
+    first: true,
+  };
+  writeFileSync(join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl'), `${JSON.stringify(record)}\n`);
+  for (const argv of [['status'], ['watch', '--all', '--give-up-after', '100ms'], ['result', '--json'], ['list']]) {
+    const { code, stderr } = await runProcess(argv, { env });
+    expect(code, stderr).not.toBe(70);
+  }
+});

@@ -1,0 +1,41 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { type Schema, schemas } from '../../src/render/schemas.ts';
+
+// The schemas are open, so that fields can be added: here they are closed, so that none is added by mistake.
+const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null;
+
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed);
+  if (!isObject(value)) return value;
+  const inner = Object.fromEntries(Object.entries(value).map(([key, each]) => [key, closed(each)]));
+  // A document has the fields of the service, too.
+  const isOurs =
+    value.type === 'object' &&
+    isObject(value.properties) &&
+    !('runctl' in value.properties && 'executionId' in value.properties);
+  return isOurs ? { ...inner, additionalProperties: false } : inner;
+}
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+addFormats.default(ajv);
+const compiled = new Map<string, ValidateFunction>();
+
+/** Throws where the value is not as the schema of this name says. */
+export function checkBySchema(name: 'documents' | 'event', value: unknown): void {
+  const validate = compiled.get(name) ?? ajv.compile(closed(schemas[name]) as Schema);
+  compiled.set(name, validate);
+  if (validate(value)) return;
+  const shown = JSON.stringify(value);
+  throw new Error(`${name}: ${ajv.errorsText(validate.errors)}\n${shown.slice(0, 2_000)}`);
+}
+
+/** Checks what a command line printed by the schemas, where it asked for JSON. */
+export function checkDocuments(argv: readonly string[], stdout: string): void {
+  if (stdout === '' || argv.includes('emulator') || argv.includes('--help')) return;
+  // The last line may be half a line, of a process that was killed.
+  const text = stdout.slice(0, stdout.lastIndexOf('\n') + 1).trim();
+  if (text === '') return;
+  if (argv.includes('--events')) for (const line of text.split('\n')) checkBySchema('event', JSON.parse(line));
+  else if (argv.includes('--json')) checkBySchema('documents', JSON.parse(text));
+}

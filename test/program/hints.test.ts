@@ -1,0 +1,184 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Env } from '../../src/context.ts';
+import type { Scenario } from '../../src/emulator/scenario.ts';
+import { withEmulator } from '../helpers/emulator.ts';
+import { type Ended, runProgram } from '../helpers/run-program.ts';
+import { executionId, projectId } from '../helpers/scripted-service.ts';
+
+type World = Awaited<ReturnType<typeof withEmulator>> & { run(argv: string[], env?: Env): Promise<Ended> };
+
+interface Situation {
+  scenario?: Scenario;
+  env?: Record<string, string | undefined>;
+  /** Ends with the command whose hints are tried. */
+  act(world: World): Promise<Ended>;
+  /** A command that is printed. */
+  prints: RegExp;
+}
+
+const name = `it's "nightly" $HOME`;
+const hour = 3_600_000;
+const lost: Scenario = { order: 'activeFirst', faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] };
+const slow: Scenario = { automations: { '*': { duration: '2h' } } };
+const failed = (type: string): Scenario => ({
+  automations: { '*': { duration: '1s', outcome: 'FAILED', error: { type, message: 'no' } } },
+});
+
+const triggered = async ({ run }: World) => (await run(['trigger', name])).stdout.trim();
+
+/** Makes what is on record of the journal so much older. */
+function age({ env, clock }: World, hours: number): void {
+  const file = join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl');
+  const at = new Date(clock.nowMs() - hours * hour).toISOString();
+  writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/"at":"[^"]+"/g, `"at":"${at}"`));
+}
+
+const situations: Record<string, Situation> = {
+  'a trigger that started a run': { act: ({ run }) => run(['trigger', name]), prints: /^runctl watch/ },
+  'a trigger on a CI runner': {
+    act: ({ run, env }) => run(['trigger', name], { ...env, CI: 'true' }),
+    prints: /^runctl watch '?[0-9a-f-]{36}\//,
+  },
+  'a conflict': {
+    scenario: { ...slow, namesActiveRun: true },
+    async act(world) {
+      await triggered(world);
+      return world.run(['trigger', name], { ...world.env, RUNCTL_STATE_DIR: `${world.env.RUNCTL_STATE_DIR}-other` });
+    },
+    prints: /^runctl watch/,
+  },
+  'a lost answer': { scenario: lost, act: ({ run }) => run(['trigger', name]), prints: /^runctl recover$/ },
+  'a lost answer without a journal': {
+    scenario: lost,
+    async act({ run, env }) {
+      mkdirSync(join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl'), { recursive: true });
+      return run(['trigger', name]);
+    },
+    prints: /--idempotency-key/,
+  },
+  'a trigger beside an unresolved one': {
+    scenario: lost,
+    async act({ run, endRuns }) {
+      await run(['trigger', name]);
+      endRuns();
+      return run(['trigger', name]);
+    },
+    prints: /^runctl recover$/,
+  },
+  'an unresolved trigger that is too old to be sent': {
+    scenario: lost,
+    async act(world) {
+      await world.run(['trigger', name]);
+      age(world, 2);
+      return world.run(['recover']);
+    },
+    prints: /^runctl recover --forget$/,
+  },
+  'an idempotency key that the service may have forgotten': {
+    scenario: lost,
+    async act(world) {
+      const argv = ['trigger', name, '--idempotency-key', 'k'];
+      await world.run(argv);
+      age(world, 25);
+      return world.run(argv);
+    },
+    prints: /^runctl recover --forget$/,
+  },
+  'an idempotency key of another API key': {
+    scenario: { ...lost, apiKeys: ['another-key-123456'] },
+    async act({ run, env }) {
+      const argv = ['trigger', name, '--idempotency-key', 'k'];
+      await run(argv);
+      return run(argv, { ...env, RUNCTL_API_KEY: 'another-key-123456' });
+    },
+    prints: /^runctl recover$/,
+  },
+  'a timeout': {
+    scenario: slow,
+    act: ({ run }) => run(['trigger', name, '--watch', '--timeout', '1m']),
+    prints: /^runctl watch/,
+  },
+  'several timeouts': {
+    scenario: slow,
+    act: ({ run }) => run(['trigger', name, 'b', '--watch', '--timeout', '1m']),
+    prints: /^runctl watch/,
+  },
+  'a watch without an answer': {
+    scenario: { ...slow, faults: [{ on: 'status', do: 'status', status: 502 }] },
+    act: ({ run }) => run(['trigger', name, '--watch']),
+    prints: /^runctl watch/,
+  },
+  'a run that completed without a result': {
+    scenario: { automations: { '*': { duration: '1s' } }, faults: [{ on: 'result', do: 'status', status: 502 }] },
+    act: ({ run }) => run(['trigger', name, '--watch']),
+    prints: /^runctl result/,
+  },
+  'a result that is too large': {
+    scenario: { automations: { '*': { duration: '1s', output: 'x'.repeat(5000) } } },
+    act: ({ run }) => run(['trigger', name, '--watch', '--max-output', '1KiB']),
+    prints: /^runctl result .* --max-output/,
+  },
+  'an API key that is refused': {
+    act: ({ run, env }) => run(['trigger', name], { ...env, RUNCTL_API_KEY: 'wrong-key-123456' }),
+    prints: /^runctl config/,
+  },
+  'an automation that is not there': {
+    scenario: { automations: {} },
+    act: ({ run }) => run(['trigger', name]),
+    prints: /^runctl config list$/,
+  },
+  'a run that is not there': {
+    act: ({ run }) => run(['status', `${projectId}/nightly/${executionId}`]),
+    prints: /^runctl list$/,
+  },
+  'a run that the journal does not know': { act: ({ run }) => run(['status', 'nightly']), prints: /^runctl list$/ },
+  'flags for the service': {
+    scenario: slow,
+    act: ({ run, env }) =>
+      run(['trigger', name, '--watch', '--timeout', '1m', '--base-url', env.RUNCTL_BASE_URL ?? ''], {
+        ...env,
+        RUNCTL_BASE_URL: 'https://other.test',
+      }),
+    prints: /^runctl watch .*--base-url/,
+  },
+};
+
+for (const type of ['step_failed', 'timed_out', 'not_runnable', 'lease_lost', 'run_failed', 'unheard_of']) {
+  situations[`a run that failed with ${type}`] = {
+    scenario: failed(type),
+    act: ({ run }) => run(['trigger', name, '--watch']),
+    prints: /^runctl trigger/,
+  };
+}
+
+const commandsIn = ({ stdout, stderr }: Ended): string[] => {
+  // Long lines are wrapped at blanks. What is said of the journal names a command that will not know.
+  const text = `${stdout} ${stderr}`.replace(/\n +/g, ' ').replace('`runctl recover` and bare run ids cannot', '');
+  return [...text.matchAll(/`(runctl [^`]+)`/g)].map(([, command = '']) => command);
+};
+
+/** As the shell takes it apart. */
+const wordsOf = (command: string) =>
+  execFileSync('bash', ['--norc', '-c', `set -- ${command}; printf '%s\\0' "$@"`], { encoding: 'utf8' })
+    .split('\0')
+    .slice(1, -1);
+
+test.each(Object.entries(situations))(
+  'a command that is printed after %s can be typed as it stands',
+  async (_, { scenario = {}, act, prints }) => {
+    const emulated = await withEmulator(scenario);
+    const { clock } = emulated;
+    const run = (argv: string[], env: Env = emulated.env) => runProgram(argv, { env, clock });
+    const commands = commandsIn(await act({ ...emulated, run }));
+    expect(commands).toContainEqual(expect.stringMatching(prints));
+    for (const command of new Set(commands)) {
+      // It would ask.
+      const input = command.endsWith('config set apiKey') ? 'another-key-123456\n' : '';
+      const { code, stderr } = await runProgram(wordsOf(command), { env: emulated.env, clock, input });
+      expect(code, `${command}: ${stderr}`).not.toBe(2);
+    }
+  },
+);

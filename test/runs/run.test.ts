@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest';
+import {
+  finalStatusOf,
+  graverStatus,
+  isCompleted,
+  isFinal,
+  isKnownStatus,
+  isNamedBy,
+  isUuid,
+  lastStatusOf,
+  nameOf,
+} from '../../src/runs/run.ts';
+import { executionId, projectId, target } from '../helpers/scripted-service.ts';
+
+const agent = { family: 'agent', agentId: projectId } as const;
+
+describe('a status', () => {
+  test.each([
+    ['RUNNING', false, false, true],
+    ['COMPLETED', true, true, true],
+    ['FAILED', true, true, true],
+    ['TIMED_OUT', true, true, true],
+    ['CANCELLED', true, true, true],
+    [' completed ', true, true, true],
+    [' running ', false, false, true],
+    ['PAUSED', false, true, false],
+    ['', false, true, false],
+  ])('"%s" is final for an automation: %s, for an agent: %s, known: %s', (status, ofAutomation, ofAgent, known) => {
+    expect([isFinal(target, status), isFinal(agent, status), isKnownStatus(status)]).toEqual([
+      ofAutomation,
+      ofAgent,
+      known,
+    ]);
+  });
+
+  test.each([
+    ['FAILED', 'FAILED', false],
+    [' timed_out', 'TIMED_OUT', false],
+    ['COMPLETED', 'COMPLETED', true],
+    ['completed', 'COMPLETED', true],
+    ['RUNNING', undefined, false],
+  ])('"%s" is the documented %s, and a success: %s', (status, final, success) => {
+    expect([finalStatusOf(status), isCompleted(status)]).toEqual([final, success]);
+  });
+
+  const byGravity = ['FAILED', 'TIMED_OUT', 'CANCELLED', 'COMPLETED', 'PAUSED'];
+
+  test.each(byGravity.flatMap((graver, index) => byGravity.slice(index + 1).map((other) => [graver, other] as const)))(
+    'of %s and %s the first is the graver',
+    (graver, other) => {
+      const isTie = graver === 'COMPLETED';
+      expect(graverStatus(graver, other)).toBe(graver);
+      expect(graverStatus(other, graver)).toBe(isTie ? other : graver);
+    },
+  );
+
+  test.each([
+    [{ status: 'FAILED', executionId }, 'FAILED'],
+    [{ status: null, executionId }, 'gone'],
+    [{ status: null, executionId: null }, 'unknown'],
+  ])('%j is last known as %s', (run, expected) => expect(lastStatusOf(run)).toBe(expected));
+});
+
+test.each([
+  [executionId, true],
+  [executionId.toUpperCase(), true],
+  [`x${executionId}`, false],
+  [`${executionId}0`, false],
+  [executionId.replaceAll('-', ''), false],
+])('%s is a UUID: %s', (text, expected) => expect(isUuid(text)).toBe(expected));
+
+test('a target is named as a user would name it', () => {
+  expect([nameOf(target), nameOf(agent)]).toEqual(['nightly', `agent ${projectId}`]);
+});
+
+test.each([
+  [target, { projectId, automationName: 'nightly' }, true],
+  [target, { projectId: projectId.toUpperCase(), automationName: ' Night-ly ' }, true],
+  [target, {}, true],
+  [target, { projectId: 7, automationName: null }, true],
+  [target, { projectId, automationName: 'weekly' }, false],
+  [target, { projectId: executionId, automationName: 'nightly' }, false],
+  [{ ...target, automationName: '!' }, { automationName: '?' }, false],
+  [{ ...target, automationName: '!' }, { automationName: '!' }, true],
+  [{ ...target, automationName: 'Straße' }, { automationName: 'ｓtraße' }, true],
+  [agent, { agentId: projectId }, true],
+  [agent, { agentId: executionId }, false],
+  [agent, { projectId: executionId, automationName: 'nightly' }, true],
+] as const)('%j may be what a document calls %j: %s', (named, document, expected) => {
+  expect(isNamedBy(named, document)).toBe(expected);
+});

@@ -8,8 +8,8 @@ import { variablesOf } from './variables.ts';
 
 /** The hooks of `--on-final`, one for each run that has finished. */
 export interface FinalHooks {
-  /** Runs the hook with the document of a run, as soon as fewer than eight others run. */
-  start(run: Run, document: JsonObject): void;
+  /** Runs the hook with the document of a run, as soon as fewer than eight others run; never rejects. */
+  start(run: Run, document: JsonObject): Promise<void>;
   /** Waits until all have ended, ten minutes at most: then those that still run are ended. */
   ended(): Promise<void>;
 }
@@ -37,10 +37,11 @@ export function createFinalHooks(command: string | undefined, context: Context):
   }
 
   return {
-    start(run, document) {
+    async start(run, document) {
       if (command === undefined) return;
       const one = runFor(run, document, command).finally(() => running.delete(one));
       running.add(one);
+      await one;
     },
     async ended() {
       if (running.size === 0) return;

@@ -5,7 +5,16 @@ import type { PastRun, PastRuns } from '../runs/statistics.ts';
 import { fold, isUnresolved, type JournalRun, learn, reportedOf, type State } from './fold.ts';
 import { type LogOptions, openLog, type RecordFilter } from './log.ts';
 import { foldRecent } from './recent-runs.ts';
-import { type JournalRecord, type NewRecord, pathOf, runIdOf, type TriggerKey, triggerIdOf } from './records.ts';
+import {
+  isOfHook,
+  type JournalRecord,
+  type NewRecord,
+  pathOf,
+  runIdOf,
+  type TriggerKey,
+  targetOf,
+  triggerIdOf,
+} from './records.ts';
 import { isInState, isMatch, needleOf, type RunFilter } from './run-filter.ts';
 import { createUnresolvedLines, type UnresolvedTrigger, unresolvedOf } from './unresolved.ts';
 
@@ -32,6 +41,8 @@ export interface Journal {
   unresolvedTriggers(filter: TriggerFilter): UnresolvedTrigger[];
   /** Has a trigger of the target that was first sent after this time, ISO 8601, a known run? */
   hasLaterRun(filter: { baseUrl: string; target: Target }, at: string): boolean;
+  /** The hooks that were begun in the last two days, of one run or of all, and whether they have ended. */
+  hooks(filter: { baseUrl: string; executionId?: string }): { run: Run; hasEnded: boolean }[];
   /** What came of an idempotency key, whatever API key it was sent with, so that rotating that starts no second run. */
   findKey(key: TriggerKey): KeyState | undefined;
   /** The last completed runs of a target whose durations are known, newest first. */
@@ -52,6 +63,8 @@ const manySearches = 16;
 /** After how many records from the end `runs` first folds what it has, and after how many it reads from the beginning. */
 const fewRecords = 16;
 const manyRecords = 4096;
+/** Hooks that are older are forgotten: their runs have long finished. */
+const hookDays = 2;
 /** As `runLimitMs` for one that another API key may have started, which perhaps still knows it. */
 const surelyFinishedMs = 24 * 3_600_000;
 
@@ -71,14 +84,16 @@ export function openJournal(options: LogOptions): Journal {
     find,
     unresolvedTriggers,
     hasLaterRun,
+    hooks,
     findKey,
     pastRuns,
   };
 
   function append(record: NewRecord): boolean {
     const stored = log.append(record);
-    if (stored && 'executionId' in stored && (stored.first || memory.has(runIdOf(stored)))) learn(memory, stored);
-    return stored !== undefined;
+    if (!stored || !('executionId' in stored) || isOfHook(stored)) return stored !== undefined;
+    if (stored.first || memory.has(runIdOf(stored))) learn(memory, stored);
+    return true;
   }
 
   function recordStatus(baseUrl: string, { target, executionId }: Run, execution: Execution): void {
@@ -168,6 +183,20 @@ export function openJournal(options: LogOptions): Journal {
   function hasLaterRun(filter: { baseUrl: string; target: Target }, at: string): boolean {
     const records = [...read(filter, { since: at })].reverse();
     return [...fold(records).triggers.values()].some((other) => other.executionId !== undefined && other.at > at);
+  }
+
+  function hooks({ baseUrl, executionId }: { baseUrl: string; executionId?: string }) {
+    const since = new Date(Math.max(0, options.nowMs() - hookDays * 86_400_000)).toISOString();
+    const needle = executionId === undefined ? '"type":"hook_' : JSON.stringify(executionId);
+    const ended = new Set<string>();
+    const begun = new Map<string, { run: Run; hasEnded: boolean }>();
+    for (const record of read({ baseUrl }, { needle, since })) {
+      if (record.type === 'hook_ended') ended.add(record.executionId);
+      if (record.type !== 'hook_begun' || (executionId !== undefined && record.executionId !== executionId)) continue;
+      const run = { target: targetOf(record.target), executionId: record.executionId };
+      begun.set(run.executionId, { run, hasEnded: ended.has(run.executionId) });
+    }
+    return [...begun.values()].reverse();
   }
 
   function findKey({ baseUrl, target, idempotencyKey }: TriggerKey): KeyState | undefined {

@@ -64,7 +64,8 @@ export async function followRun(
   const warning = watched.kind === 'finished' ? watchWarning(watched) : undefined;
   if (warning) reporter.observe({ event: 'warning', ...warning, run });
   const followed = { watched, problem, trigger };
-  if (watched.kind === 'finished') session.hooks.start(run, documentOf(toldOfFollowed(followed, session), context));
+  if (watched.kind === 'finished')
+    void session.hooks.start(run, documentOf(toldOfFollowed(followed, session), context));
   return followed;
 }
 

@@ -75,6 +75,7 @@ const table: Row[] = [
     { failFast: true, automation: 'x', ...ofFollowing },
   ],
   [`watch --all --events ${settings}`, 'watch', { runs: [] }, { all: true, events: true, ...ofSettings }],
+  ['watch --all --follow', 'watch', { runs: [] }, { all: true, follow: true }],
   ['watch --json -q', 'watch', { runs: [] }, { json: true, quiet: true }],
   ['watch --field status', 'watch', { runs: [] }, { field: ['status'] }],
   [

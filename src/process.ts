@@ -2,6 +2,7 @@ import { runCli } from './cli/run.ts';
 import type { Context, Sink } from './context.ts';
 import { exitCodeOf, signalExits } from './problems/exit-codes.ts';
 import { program } from './program.ts';
+import { leaveTerminal } from './render/terminal.ts';
 import { hasColors, hasUnicode } from './render/theme.ts';
 import type { Clock } from './runs/clock.ts';
 import { silentReporter } from './runs/events.ts';
@@ -20,7 +21,10 @@ export async function runProcess(): Promise<void> {
   for (const [name, code] of signals) {
     // `on`, not `once`: with `once`, a second press would kill the process with the cursor still hidden.
     process.on(name as NodeJS.Signals, () => {
-      if (interrupt.signal.aborted || isOver) end(code);
+      if (interrupt.signal.aborted || isOver) {
+        leave();
+        end(code);
+      }
       interrupt.abort(name);
     });
   }
@@ -34,6 +38,9 @@ export async function runProcess(): Promise<void> {
     },
   });
   const stderr = sinkOf(process.stderr, { filter: secrets.scrub });
+  const leave = () => {
+    if (stderr.isTTY && process.env.TERM !== 'dumb') stderr.write(leaveTerminal);
+  };
   const context: Context = {
     get stdin() {
       return process.stdin;
@@ -54,7 +61,7 @@ export async function runProcess(): Promise<void> {
   };
   // Node would end with 1, which says that a run failed.
   const crash = new Promise<never>((_, reject) => process.on('uncaughtException', reject));
-  crash.catch(() => {});
+  crash.catch(leave);
   const code =
     argv[0] === '__complete'
       ? await Promise.race([complete(argv.slice(1), context), crash]).catch(() => faultCode)

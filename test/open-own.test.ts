@@ -177,6 +177,7 @@ test('where root has no number of its own, whoever owns the root folder takes it
   const script = `const { openOwn } = require(process.argv[1]); openOwn('/etc/passwd', 0); console.log(process.geteuid());`;
   const asOther = ['setpriv', '--reuid', String(stranger), '--regid', String(stranger), '--clear-groups'];
   const [command = '', ...args] = [...asOther, 'unshare', '-r', process.execPath, '-e', script, bundle()];
+  // Not the environment of the tests, which names a file of an authority that the other user may not read.
   const { stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', env: { PATH: process.env.PATH } });
   expect(stderr).toBe('');
   expect(stdout).toBe('0\n');

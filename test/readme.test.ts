@@ -57,6 +57,7 @@ const tableOfScripts: Record<string, string> = {
   'test:matrix': 'the end-to-end tests on every Node that is supported',
   'test:proxies':
     'through real proxies: tinyproxy and squid, with and without a password, and around them to this machine',
+  fuzz: 'gives the program random command lines, files and answers',
   'bench:start': 'how fast it starts, beside an empty script',
   'bench:trigger': 'what the journal adds to a trigger',
   'bench:journal': 'what reading and writing the journal costs',
@@ -79,6 +80,21 @@ test.each(Object.keys(sections))('the table of %s in the README is the one of th
   const wanted = `${sections[name]?.()}\n`;
   if (process.env.UPDATE_README) writeFileSync(path, readme.replace(between, `$1${wanted.replaceAll('$', '$$$$')}$3`));
   else expect(between.exec(readme)?.[2], `renew the README by: ${update}`).toBe(wanted);
+});
+
+test('the table of exit codes in the reference is the one of the source', () => {
+  const file = join(import.meta.dirname, '../docs/reference.md');
+  const reference = readFileSync(file, 'utf8');
+  const between = /(<!-- exit-codes -->\n)([\s\S]*?)(<!-- \/exit-codes -->)/;
+  const wanted = `\n${sections['exit-codes']?.()}\n\n`;
+  if (process.env.UPDATE_README)
+    writeFileSync(
+      file,
+      reference.replace(between, (_, open, __, close) => open + wanted + close),
+    );
+  // The formatter aligns the columns.
+  const found = between.exec(reference)?.[2]?.replace(/ +\|/g, ' |').replace(/-{3,}/g, '---');
+  if (!process.env.UPDATE_README) expect(found, `renew the reference by: ${update}`).toBe(wanted);
 });
 
 test('every script of the package is described', () => {

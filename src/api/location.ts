@@ -18,10 +18,10 @@ export function runIdIn(location: string, { url, baseUrl, target }: Asked): stri
   if (!URL.canParse(location, url)) return undefined;
   const place = new URL(location, url);
   const base = new URL(baseUrl);
-  if (place.host !== base.host || !/^https?:$/.test(place.protocol)) return undefined;
+  if (place.host !== base.host || !['http:', 'https:'].includes(place.protocol)) return undefined;
   const prefix = base.pathname.replace(/\/$/, '');
   const path = place.pathname.startsWith(`${prefix}/`) ? place.pathname.slice(prefix.length) : place.pathname;
-  const [, owner = '', id = ''] = /^(.+)\/executions\/([^/]+)\/?$/.exec(path) ?? [];
+  const [, owner = '', id = ''] = /(.+)\/executions\/([^/]+)\/?$/.exec(path) ?? [];
   return isAlike(owner, targetPath(target)) ? decoded(id) : undefined;
 }
 

@@ -20,7 +20,7 @@ export function readText(
   const read = async () => {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    for await (const chunk of stream) {
+    for await (const chunk of readChunks(stream, what, hint)) {
       const part = Buffer.from(chunk as Buffer);
       bytes += part.length;
       if (bytes > mostBytes) throw usageProblem(`${what} is larger than ${mostBytes / 1024} KiB`, hint);
@@ -28,11 +28,18 @@ export function readText(
     }
     return Buffer.concat(chunks).toString('utf8');
   };
-  const readable = read().catch((error: NodeJS.ErrnoException) => {
-    if (error.code === undefined) throw error;
-    throw usageProblem(`${what} cannot be read (${error.code})`, hint);
-  });
-  return unlessInterrupted(readable, signal);
+  return unlessInterrupted(read(), signal);
+}
+
+/** What a stream gives. Throws a usage problem where it cannot be read, like an input that is open for writing alone. */
+export async function* readChunks<T>(stream: AsyncIterable<T>, what: string, hint?: string): AsyncGenerator<T> {
+  try {
+    yield* stream;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw usageProblem(`${what} cannot be read (${code})`, hint);
+  }
 }
 
 /** Waits for `work`, but no longer than until the user interrupts: then it throws the interrupted problem. */

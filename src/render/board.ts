@@ -5,13 +5,19 @@ import { isCompleted, nameOf, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import type { PastRun } from '../runs/statistics.ts';
 import { themeOf, wrapOptionsOf } from './output.ts';
-import { createRunLine, type RunLine } from './run-line.ts';
+import { createRunLine, type RunLine, runLines } from './run-line.ts';
 import { cleanLine } from './sanitize.ts';
 import { createSentences } from './sentences.ts';
 import { createSpinner } from './spinner.ts';
 import { colorOfStatus, durationOf, symbolOfStatus } from './status.ts';
 import { renderMarkup, type Theme } from './theme.ts';
+import { cutTo } from './width.ts';
 import { wrap } from './wrap.ts';
+
+/** The board as a reporter, and a way to write whole lines above it. */
+export interface Board extends Reporter {
+  above(lines: string): void;
+}
 
 export interface BoardOptions {
   /** How many runs are followed together. */
@@ -19,10 +25,6 @@ export interface BoardOptions {
   /** How long the last completed runs of a target took, in milliseconds, newest first. */
   history(target: Target): readonly PastRun[];
 }
-
-// Lines that the prompt, the counts and the spinner want for themselves.
-const reservedRows = 5;
-const latestChanges = 5;
 
 type Outcome = 'completed' | 'not completed' | 'given up on' | 'in doubt' | 'not started' | 'skipped';
 
@@ -34,9 +36,9 @@ const withoutRun: Partial<Record<How, Outcome>> = {
 
 /**
  * Followed runs on a terminal. One run is one line; of several each has its line while it is running and a last one above
- * when it has finished, and past a screenful only the counts and the latest changes are shown.
+ * when it has finished. Where there are more than rows, those in trouble come first, then the latest changes.
  */
-export function createBoard({ runs, history }: BoardOptions, context: Context): Reporter {
+export function createBoard({ runs, history }: BoardOptions, context: Context): Board {
   const { clock, stderr, terminal } = context;
   const several = runs > 1;
   const theme = themeOf(stderr, context);
@@ -50,17 +52,14 @@ export function createBoard({ runs, history }: BoardOptions, context: Context): 
   const spinner = createSpinner(() => {
     // The spinner stands before the first line, an indent before the others; the last column makes some terminals wrap.
     const columns = Math.max(1, stderr.columns - 3);
-    if (!several) return [...running.values()].map((line) => line.text(columns)).join('');
-    const fits = running.size <= Math.max(1, (terminal.rows || 24) - reservedRows);
-    const ids = fits ? [...running.keys()] : changed.slice(-latestChanges);
-    const lines = ids.flatMap((id) => running.get(id) ?? []);
-    const nameWidth = Math.max(0, ...lines.map((line) => line.nameWidth));
-    const more = running.size - lines.length;
-    return [
-      countsLine(running.size, [...outcomes.values()], theme, columns),
-      ...lines.map((line) => line.text(columns, nameWidth)),
-      ...(more > 0 ? [theme.dim(`${ellipsis} and ${more} more`)] : []),
-    ].join('\n  ');
+    if (!several) return linesOf([...running.values()], columns).join('');
+    const counts = countsLine(running.size, [...outcomes.values()], theme, columns);
+    // One row is left to the cursor.
+    const room = Math.max(0, (terminal.rows || 24) - 1 - counts.split('\n').length);
+    const fits = running.size <= room;
+    const lines = fits ? [...running.values()] : mostUrgent(Math.max(0, room - 1));
+    const more = cutTo(`${ellipsis} and ${running.size - lines.length} more`, columns, theme);
+    return [counts, ...linesOf(lines, columns), ...(fits || room === 0 ? [] : [theme.dim(more)])].join('\n  ');
   }, context);
 
   return {
@@ -72,16 +71,18 @@ export function createBoard({ runs, history }: BoardOptions, context: Context): 
       if (!('run' in event) || !event.run || event.event === 'warning' || event.event === 'rerun') return;
       const { run } = event;
       const id = run.executionId;
+      const wasFailing = running.get(id)?.cells().isFailing;
       if (event.event === 'final') showFinal(run, event.execution);
       if (event.event === 'run_done' && event.failure && !outcomes.has(id)) outcomes.set(id, 'given up on');
       if (outcomes.has(id) && several) running.delete(id);
       else lineOf(run).observe(event);
       if (event.event === 'status' && event.changed) changed.push(id);
-      if (event.event === 'service_back' && !several) {
+      if (event.event === 'service_back' && !several && wasFailing) {
         spinner.above(theme.dim(`${dot} the service answers again after ${formatDuration(event.afterMs)}`));
       }
       spinner.draw();
     },
+    above: (lines) => spinner.above(lines.replace(/\n$/, '')),
     stop: spinner.stop,
   };
 
@@ -92,6 +93,23 @@ export function createBoard({ runs, history }: BoardOptions, context: Context): 
     if (several && outcome && target) outcomes.set(`${outcomes.size} ${nameOf(target)}`, outcome);
     if (run) lineOf(run);
     if (run || several) spinner.draw();
+  }
+
+  function linesOf(lines: readonly RunLine[], columns: number): string[] {
+    return runLines(
+      lines.map((line) => line.cells()),
+      columns,
+      theme,
+    );
+  }
+
+  function mostUrgent(most: number): RunLine[] {
+    const latest = new Set([...changed.toReversed(), ...running.keys()]);
+    const lines = [...latest].flatMap((id) => running.get(id) ?? []);
+    return [...lines.filter((line) => line.isInTrouble()), ...lines.filter((line) => !line.isInTrouble())].slice(
+      0,
+      most,
+    );
   }
 
   function lineOf(run: Run): RunLine {

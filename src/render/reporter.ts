@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import { type Context, variantOf } from '../context.ts';
 import type { Reporter, RunEvent } from '../runs/events.ts';
 import type { BoardOptions } from './board.ts';
 import { createEventReporter } from './event-reporter.ts';
@@ -28,23 +28,27 @@ function keepWarning(event: RunEvent, { warnings }: Context): void {
   if (event.event === 'warning' && !warnings.some(({ message }) => message === event.message)) warnings.push(event);
 }
 
-/** The reporter while runs are followed: on a terminal a board of them, else that of the command. */
-export async function createFollowReporter(
-  { quiet, events }: OutputOptions,
+/**
+ * The context while runs are followed: on a terminal its reporter is a board of them, and what is written to stderr stands
+ * above it. A board and the lines of `--debug` would draw over each other.
+ */
+export async function contextWithBoard(
+  { quiet, events, debug }: OutputOptions & { debug?: boolean },
   follow: BoardOptions,
   context: Context,
-): Promise<Reporter> {
-  const { stderr, terminal, env, reporter } = context;
+): Promise<Context> {
+  const { stderr, terminal, env } = context;
   // A terminal of no columns makes a spinner write megabytes.
   const hasBoard = stderr.isTTY && terminal.columns > 0 && env.TERM !== 'dumb';
-  if (quiet || events || !hasBoard) return reporter;
+  if (quiet || events || debug || !hasBoard) return context;
   const { createBoard } = await import('./board.ts');
   const board = createBoard(follow, context);
-  return {
+  const reporter: Reporter = {
     observe(event) {
       keepWarning(event, context);
       board.observe(event);
     },
     stop: board.stop,
   };
+  return variantOf(context, { reporter, stderr: Object.assign(Object.create(stderr), { write: board.above }) });
 }

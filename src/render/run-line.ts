@@ -1,28 +1,32 @@
 import type { Clock } from '../runs/clock.ts';
-import { formatAge } from '../runs/duration.ts';
+import { formatAge, formatAgo } from '../runs/duration.ts';
 import type { RunEvent } from '../runs/events.ts';
 import { nameOf, type Run } from '../runs/run.ts';
 import { medianCredits, type PastRun } from '../runs/statistics.ts';
 import { isLongerThanUsual, usualDurationMs } from '../watching/poll-samples.ts';
 import { cleanLine } from './sanitize.ts';
-import { lastConfirmed } from './status.ts';
 import type { Theme } from './theme.ts';
 import { cutTo, padTo, widthOf } from './width.ts';
 
-/** One run that is being followed, as a line: its status, its age, and what is happening when nothing answers. */
+/** One run that is being followed: its status, its age, and what is happening when nothing answers. */
 export interface RunLine {
   observe(event: RunEvent): void;
-  /** How wide its name is. */
-  readonly nameWidth: number;
-  /** Fits into `columns`, as far as a line can; its name takes `nameWidth`, to stand above others. */
-  text(columns: number, nameWidth?: number): string;
+  /** Somebody may have to look at it: two polls in a row have failed, or it takes longer than usual. */
+  isInTrouble(): boolean;
+  cells(): Cells;
+}
+
+interface Cells {
+  name: string;
+  status: string;
+  ageMs: number;
+  note: string;
+  isFailing: boolean;
 }
 
 type Failure = Extract<RunEvent, { event: 'attempt_failed'; run: Run }> & { atMs: number };
 
 export function createRunLine(run: Run, history: readonly PastRun[], clock: Clock, theme: Theme): RunLine {
-  const name = cleanLine(nameOf(run.target));
-  const { dot, warn } = theme.symbols;
   const durationsMs = history.map(({ durationMs }) => durationMs);
   const usualMs = usualDurationMs(durationsMs);
   const usualCredits = medianCredits(history);
@@ -30,20 +34,24 @@ export function createRunLine(run: Run, history: readonly PastRun[], clock: Cloc
   let startedAtMs = clock.nowMs();
   let failure: Failure | undefined;
 
-  const trouble = ({ fault, execution, ageMs, atMs }: Failure) => {
-    const known = lastConfirmed({ execution, ageMs: (ageMs ?? 0) + clock.elapsedMs() - atMs });
-    return `${warn} ${known}: ${cleanLine(fault.message)}`;
+  const ageMs = () => clock.nowMs() - startedAtMs;
+  const noteOf = ({ fault, execution, ageMs = 0, atMs }: Failure) => {
+    // The status itself stands before it.
+    const known = execution ? `confirmed ${formatAgo(ageMs + clock.elapsedMs() - atMs)}` : 'not confirmed yet';
+    return `${theme.symbols.warn} ${known}: ${cleanLine(fault.message)}`;
   };
-  const usual = (ageMs: number) => {
+  const usual = () => {
     if (usualMs === undefined) return '';
-    return isLongerThanUsual(ageMs, durationsMs)
+    return isLongerThanUsual(ageMs(), durationsMs)
       ? 'taking longer than usual'
-      : `usually ${formatAge(usualMs)}${creditsOf(usualCredits)}`;
+      : `usually ${inOneUnit(usualMs)}${creditsOf(usualCredits)}`;
   };
 
   return {
     observe(event) {
-      if (event.event === 'attempt_failed' && event.run) failure = { ...event, atMs: clock.elapsedMs() };
+      // One failed poll is nothing to show: the next may be answered a second later.
+      if (event.event === 'attempt_failed' && event.run && event.failures > 1)
+        failure = { ...event, atMs: clock.elapsedMs() };
       if (event.event !== 'status') return;
       failure = undefined;
       status = cleanLine(event.execution.status);
@@ -51,24 +59,57 @@ export function createRunLine(run: Run, history: readonly PastRun[], clock: Cloc
       // A service whose clock is ahead of ours would make the run younger than nothing.
       if (startMs <= clock.nowMs()) startedAtMs = startMs;
     },
-    nameWidth: widthOf(name),
-    text(columns, nameWidth = 0) {
-      const ageMs = clock.nowMs() - startedAtMs;
-      const after = ` ${status} ${formatAge(ageMs)}`;
-      const room = Math.max(shortestName, columns - widthOf(after));
-      const shownName = padTo(cutTo(name, room, theme), Math.min(nameWidth, room));
-      const head = `${theme.strong(shownName)}${theme.busy(after)}`;
-      const rest = columns - widthOf(shownName + after) - 3;
-      const tail = cutTo(failure ? trouble(failure) : usual(ageMs), rest, theme);
-      if (rest < shortestTail || tail === '') return head;
-      return `${head} ${theme.dim(dot)} ${failure ? theme.warn(tail) : theme.dim(tail)}`;
-    },
+    isInTrouble: () => failure !== undefined || isLongerThanUsual(ageMs(), durationsMs),
+    cells: () => ({
+      name: cleanLine(nameOf(run.target)),
+      status,
+      ageMs: ageMs(),
+      note: failure ? noteOf(failure) : usual(),
+      isFailing: failure !== undefined,
+    }),
   };
 }
 
 const creditsOf = (credits: number | null) =>
   credits === null ? '' : `, ${credits} ${credits === 1 ? 'credit' : 'credits'}`;
 
+const inOneUnit = (ms: number) => formatAge(ms).split(' ')[0] ?? '';
+
 const shortestName = 6;
+// Of those that the service documents.
+const longestStatus = 9;
 // Less than this says nothing.
-const shortestTail = 8;
+const shortestNote = 8;
+const narrow = 40;
+
+/**
+ * Runs as lines of at most `columns`, in columns that line up; one run alone is a sentence. Where there is no room for all
+ * of it the note is cut, then the name, and at last the age is left out.
+ */
+export function runLines(runs: readonly Cells[], columns: number, theme: Theme): string[] {
+  const isAlone = runs.length === 1;
+  const gap = isAlone || columns < narrow ? ' ' : '  ';
+  const rows = runs.map((run) => ({
+    ...run,
+    status: cutTo(run.status, Math.max(longestStatus, Math.floor(columns / 3)), theme),
+    age: isAlone ? formatAge(run.ageMs) : inOneUnit(run.ageMs),
+  }));
+  const widest = (cell: 'name' | 'status' | 'age') => Math.max(...rows.map((row) => widthOf(row[cell])));
+  const besideName = gap.length + widest('status');
+  const ageWidth = gap.length + widest('age');
+  const hasAge = columns - besideName - ageWidth >= shortestName;
+  // Where there is no room for what is wrong, there is for a sign of it.
+  const sign = rows.some(({ isFailing }) => isFailing) ? ` ${theme.symbols.warn}` : '';
+  const room = columns - besideName - (hasAge ? ageWidth : 0) - widthOf(sign);
+  const nameWidth = Math.min(widest('name'), Math.max(0, room));
+  return rows.map(({ name, status, age, note, isFailing }) => {
+    const shownName = padTo(cutTo(name, nameWidth, theme), nameWidth);
+    const after = hasAge ? `${gap}${padTo(status, widest('status'))}${gap}${age}` : `${gap}${status}`;
+    const head = `${theme.strong(shownName)}${theme.busy(after)}`;
+    const beside = Math.max(0, widest('age') - widthOf(age));
+    const room = columns - widthOf(shownName + after) - beside - 3;
+    const tail = cutTo(note, room, theme);
+    if (!hasAge || room < shortestNote || tail === '') return isFailing ? `${head}${theme.warn(sign)}` : head;
+    return `${head}${' '.repeat(beside)} ${theme.dim(theme.symbols.dot)} ${isFailing ? theme.warn(tail) : theme.dim(tail)}`;
+  });
+}

@@ -39,14 +39,15 @@ export function runTable(runs: readonly ListedRun[], nowMs: number, columns: num
   const nameWidth = widthOfColumn('name');
   const isNarrow = columns - fixed - idWidth < Math.min(nameWidth, shortestName);
   const room = columns - fixed - (isNarrow ? 0 : idWidth);
-  const name = Math.min(nameWidth, Math.max(room, shortestName));
+  // On a very narrow one the times are left out.
+  const hasTimes = room >= Math.min(nameWidth, shortestName);
+  const name = Math.min(nameWidth, hasTimes ? room : Math.max(0, columns - widths.status - gap.length));
 
   const lineOf = (cells: Record<Column, string>, style: (text: string) => string) => {
     const line = [
       style(padTo(cells.status, widths.status)),
       padTo(cutTo(cells.name, name, theme), name),
-      padTo(cells.age, widths.age),
-      padTo(cells.took, widths.took),
+      ...(hasTimes ? [padTo(cells.age, widths.age), padTo(cells.took, widths.took)] : []),
     ].join(gap);
     return `${isNarrow ? `${line.trimEnd()}\n` : line}${gap}${theme.dim(cells.id)}\n`;
   };

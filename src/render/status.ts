@@ -1,4 +1,4 @@
-import { formatDuration } from '../runs/duration.ts';
+import { formatAgo, formatDuration } from '../runs/duration.ts';
 import { isCompleted, isFinal, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { cleanLine } from './sanitize.ts';
@@ -18,7 +18,7 @@ export function symbolOfStatus(target: Target, status: string, { symbols }: Them
 /** The last confirmed status and how old it is. */
 export function lastConfirmed({ execution, ageMs = 0 }: { execution?: Execution; ageMs?: number }): string {
   if (!execution) return 'not confirmed yet';
-  return `last seen ${cleanLine(execution.status)} ${formatDuration(ageMs)} ago`;
+  return `last confirmed ${cleanLine(execution.status)} ${formatAgo(ageMs)}`;
 }
 
 /** The time from one timestamp to the other; undefined where one is missing. */

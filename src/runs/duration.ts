@@ -38,3 +38,6 @@ function inUnits(ms: number, large: keyof typeof unitsMs, small?: keyof typeof u
 
 /** The same in whole seconds, for what grows before the reader's eyes: tenths would be restless. */
 export const formatAge = (ms: number): string => formatDuration(Math.floor(ms / unitsMs.s) * unitsMs.s);
+
+/** How long ago something was, in one unit: `4m ago`. */
+export const formatAgo = (ms: number): string => `${formatAge(ms).split(' ')[0]} ago`;

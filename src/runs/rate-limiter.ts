@@ -67,8 +67,7 @@ export function createRateLimiter(
           end(isGranted) {
             stopListening();
             queue.delete(waiting);
-            // With a reason: without one, each request would cost a DOMException and its stack.
-            if (queue.size === 0) alarm.abort('nobody waits');
+            if (queue.size === 0) alarm.abort();
             resolve({ isGranted, woke: waiting.woke });
           },
         };
@@ -76,7 +75,7 @@ export function createRateLimiter(
         queue.add(waiting);
         if (signal.aborted) return waiting.end(false);
         if (!isServing) void serve();
-        else if (!poll) alarm.abort('one that goes first');
+        else if (!poll) alarm.abort();
         if (queue.has(waiting)) onWait(leastWaitMs());
       });
     },

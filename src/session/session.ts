@@ -4,7 +4,7 @@ import { createFinalHooks, type FinalHooks } from '../hooks/on-final.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Processes } from '../journal/processes.ts';
 import type { OutputOptions } from '../render/output.ts';
-import { createFollowReporter } from '../render/reporter.ts';
+import { contextWithBoard } from '../render/reporter.ts';
 import type { Reporter } from '../runs/events.ts';
 import type { RateLimiter } from '../runs/rate-limiter.ts';
 import type { Target } from '../runs/run.ts';
@@ -59,8 +59,9 @@ export async function withReporter(
   runs: number,
 ): Promise<Session> {
   const { context, history } = session;
-  const reporter = await createFollowReporter(flags, { runs, history }, context);
-  return { ...session, runs, reporter, hooks: createFinalHooks(flags.onFinal, context) };
+  const followed = await contextWithBoard(flags, { runs, history }, context);
+  const hooks = createFinalHooks(flags.onFinal, followed);
+  return { ...session, runs, context: followed, reporter: followed.reporter, hooks };
 }
 
 /** The session, which this signal ends, too. */

@@ -96,7 +96,7 @@ describe.each(unreadable)('where the state folder %s', (_, prepare) => {
       const { emulator, env } = await withEmulator({});
       const { stdout, stderr, code } = await runProgram(argv, { env: { ...env, RUNCTL_STATE_DIR: prepare().state } });
       expect(code).toBe(2);
-      expect(stderr).toMatch(/^runctl: the journal in .* cannot be read \(\w+\)\n.*RUNCTL_STATE_DIR.*\n$/);
+      expect(stderr).toMatch(/^runctl: the journal in .* cannot be read \(.+\)\n.*RUNCTL_STATE_DIR.*\n$/);
       expect(argv.includes('--json') ? JSON.parse(stdout).runctl.outcome : stdout).toBe(
         argv.includes('--json') ? 'usage' : '',
       );

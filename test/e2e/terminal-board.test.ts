@@ -42,13 +42,28 @@ describe('a board of several runs', () => {
     const names = Array.from({ length: 12 }, (_, index) => `automation-${index}`);
     const screen = await onScreen(['trigger', ...names, '--watch', '--rate', '100'], going, { rows: 10 });
     await screen.sees(/12 going/);
-    await screen.sees(/automation-\d+ RUNNING/);
+    await screen.sees(/automation-\d+ +RUNNING/);
     const lines = await screen.lines();
-    expect(lines.filter((line) => line.includes('RUNNING')).length).toBeLessThanOrEqual(5);
+    expect(lines.filter((line) => line.includes('RUNNING')).length).toBe(7);
     screen.endRuns();
     const { code, text } = await atTheEnd(screen);
     expect(code).toBe(0);
     expect(text).not.toContain('RUNNING');
     expect(text).toContain('12 of 12 runs completed');
+  });
+
+  test('leaves no half-drawn line when the terminal is resized and Ctrl-C is pressed', async () => {
+    const names = ['a-name-of-some-length', 'another-name-of-some-length', 'c'];
+    const screen = await onScreen(['trigger', ...names, '--watch', '--interval', '100ms'], going, { columns: 120 });
+    for (const columns of [40, 100, 30]) {
+      await screen.sees(/^ {2}c +RUNN/);
+      screen.resize(columns, 24);
+    }
+    screen.type('\u0003');
+    const { code, text } = await atTheEnd(screen);
+    expect(code).toBe(130);
+    expect(text).not.toContain('RUNNING');
+    expect(text).not.toMatch(/\d (going|running)/);
+    expect(text.replace(/\s+/g, ' ')).toContain('interrupted: 3 runs');
   });
 });

@@ -348,6 +348,11 @@ describe('a key', () => {
     ['is accepted', [triggered(1), accepted(1)], 'accepted'],
     ['stays accepted', [triggered(1), accepted(1), triggered(1), refused(1)], 'accepted'],
     ['is unknown once it is refused', [triggered(1), refused(1)], undefined],
+    [
+      'stays accepted when it is forgotten later',
+      [triggered(1), accepted(1), { type: 'forgotten', ...key(1) } as const],
+      'accepted',
+    ],
     ['is unknown once it is forgotten', [triggered(1), { type: 'forgotten', ...key(1) } as const], undefined],
     ['is unknown for another automation', [triggered(1, weekly), accepted(1, weekly)], undefined],
     ['is open under whatever API key', [{ ...triggered(1), account: '0' }], 'open'],

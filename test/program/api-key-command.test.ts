@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/process.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { createLeapingClock, type LeapingClock } from '../helpers/leaping-clock.ts';
+import { atOnceMs } from '../helpers/real-time.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -38,13 +39,13 @@ describe('a command gives the API key', () => {
     ['in the first of two lines', 'echo "$KEY"; echo user: alice'],
     ['before many kilobytes, which are read to their end', 'echo "$KEY"; head -c 3000000 /dev/zero'],
     ['and reads its standard input, which is empty', 'cat; echo "$KEY"'],
-    ['and leaves a process in the background that holds its pipes', 'echo "$KEY"; sleep 5 &'],
+    ['and leaves a process in the background that holds its pipes', 'echo "$KEY"; sleep 30 &'],
     ['and talks on stderr', 'echo unlocked >&2; echo "$KEY"'],
   ])('%s', async (_, command) => {
     const { emulator, env } = await prepare(command);
     const ended = await runProgram(['trigger', 'nightly'], { env });
     expect(ended).toMatchObject({ code: 0, stdout: `${emulator.runs()[0]?.executionId}\n` });
-    expect(ended.tookMs).toBeLessThan(4_500);
+    expect(ended.tookMs).toBeLessThan(atOnceMs);
     expect(ended.stderr.includes('API key command: unlocked')).toBe(command.includes('unlocked'));
   });
 

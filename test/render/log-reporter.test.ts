@@ -105,7 +105,7 @@ describe('a sentence of a log', () => {
 describe('a log', () => {
   test.each<[RunEvent, string]>([
     [{ event: 'status', run, execution: execution('RUNNING'), changed: true }, `RUNNING (run ${executionId})`],
-    [failed(1, 0), 'no good answer: the service answered 502; last seen RUNNING 15s ago; asking again in 2s'],
+    [failed(1, 0), 'no good answer: the service answered 502; last confirmed RUNNING 15s ago; asking again in 2s'],
     [{ event: 'service_back', run, afterMs: 95_000 }, 'answers again after 1m 35s'],
     [{ event: 'final', run, execution: execution('COMPLETED') }, 'COMPLETED'],
   ])('says of %j: %s', (event, words) => {
@@ -179,6 +179,6 @@ describe('a log', () => {
 
 test.each([
   [{}, 'not confirmed yet'],
-  [{ execution: execution('RUNNING'), ageMs: 8 * 3_600_000 }, 'last seen RUNNING 8h ago'],
-  [{ execution: execution('RUN\u001B[1mNING') }, 'last seen RUNNING 0s ago'],
+  [{ execution: execution('RUNNING'), ageMs: 8 * 3_600_000 }, 'last confirmed RUNNING 8h ago'],
+  [{ execution: execution('RUN\u001B[1mNING') }, 'last confirmed RUNNING 0s ago'],
 ])('what was confirmed last: %j is %s', (given, words) => expect(lastConfirmed(given)).toBe(words));

@@ -1,4 +1,3 @@
-import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { createBoard } from '../../src/render/board.ts';
 import { createEventReporter } from '../../src/render/event-reporter.ts';
@@ -25,16 +24,9 @@ test.each([
   [1, true],
   [2, false],
 ])('a run that is in the way of %i is on the board: %s', (runs, isShown) => {
-  const terminal = Object.assign(new PassThrough(), {
-    isTTY: true,
-    columns: 80,
-    rows: 24,
-    cursorTo() {},
-    clearLine() {},
-    moveCursor() {},
-  });
-  const board = createBoard({ runs, history: () => [] }, { ...createMemory(), terminal });
+  const memory = createMemory();
+  const board = createBoard({ runs, history: () => [] }, memory);
   board.observe(inTheWay);
   board.stop();
-  expect(String(terminal.read() ?? '').includes('RUNNING')).toBe(isShown);
+  expect(memory.err().includes('RUNNING')).toBe(isShown);
 });

@@ -182,8 +182,10 @@ describe('one trigger', () => {
     ['interrupted', false],
     ['interrupted_in_flight', true],
   ] as const)('that the user ends (%s) may have started a run: %s', async (kind, mayHaveStarted) => {
-    const { result } = await triggered([fault(kind)]);
-    expect(result).toMatchObject({ kind: 'interrupted', mayHaveStarted });
+    for (const isWritten of [true, false]) {
+      const { result } = await triggered([fault(kind)], { isWritten });
+      expect(result).toMatchObject({ kind: 'interrupted', mayHaveStarted });
+    }
   });
 
   test.each([
@@ -384,6 +386,7 @@ describe('how an accepted trigger came to its run', () => {
     // The date of an answer may be a second old.
     ['under a given key, less than 2 s before at the most', { userProvided: true }, -999, {}, 'started yes'],
     ['under a given key, 2 s before at the most', { userProvided: true }, -1000, {}, 'started unknown'],
+    ['under a given key, exactly a minute before', { userProvided: true }, -minute, {}, 'started unknown'],
     ['under a given key, 2 min before', { userProvided: true }, -2 * minute, {}, 'replayed no'],
     ['under a given key, finished', { userProvided: true }, 0, finished, 'replayed no'],
     ['under a given key, completed', { userProvided: true }, 0, { completedAt: '2026-01-01T00:00:00Z' }, 'replayed no'],

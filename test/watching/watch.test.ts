@@ -66,6 +66,29 @@ describe('a watch', () => {
     expect(service.calls.status).toBe(2);
   });
 
+  test.each([
+    ['an hour ago', -hour, hour],
+    ['48 h ago, which is no age for a run', -48 * hour, 0],
+    ['almost 48 h ago', second - 48 * hour, 48 * hour - second],
+    ['in the future of this clock', hour, 0],
+    ['at a time that nobody can read', Number.NaN, 0],
+  ])(
+    'of a run that began %s goes by its age where that is plausible, else by the time watched',
+    async (_, ms, ageMs) => {
+      const clock = createVirtualClock();
+      const began = clock.nowMs() + ms;
+      const startedAt = Number.isNaN(began) ? 'yesterday' : new Date(began).toISOString();
+      const service = scriptedService({
+        status: [running({ startedAt }), running({ startedAt }), state('COMPLETED')],
+        result: [resultOf('COMPLETED')],
+      });
+      const agesMs: number[] = [];
+      const gapMs = (age: number) => agesMs.push(age) && 10 * second;
+      await watch(service, { schedule: { gapMs } }, { clock });
+      expect(agesMs).toEqual([ageMs, ageMs === 48 * hour - second ? 10 * second : ageMs + 10 * second]);
+    },
+  );
+
   test.each(['COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED'])(
     'ends when the run is %s, with its result',
     async (status) => {

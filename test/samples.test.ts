@@ -1,0 +1,117 @@
+// The documents and events in docs/samples are what the program prints; `UPDATE_SAMPLES=1` renews them.
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { branch } from '../docs/samples/branch.ts';
+import type { Scenario } from '../src/emulator/scenario.ts';
+import { checkBySchema } from './helpers/check-documents.ts';
+import { withEmulator } from './helpers/emulator.ts';
+import { needs } from './helpers/needs.ts';
+import { runProgram } from './helpers/run-program.ts';
+
+interface Sample {
+  argv: string[];
+  scenario?: Scenario;
+  earlier?: string[];
+}
+
+const watched = ['trigger', 'nightly', '--watch', '--interval', '20ms'];
+const failing: Scenario = {
+  automations: {
+    '*': { duration: '1m', outcome: 'FAILED', error: { type: 'step_failed', message: 'Step "mail" failed' } },
+  },
+};
+
+const samples: Record<string, Sample> = {
+  started: { argv: ['trigger', 'nightly', '--json'] },
+  completed: { argv: [...watched, '--json'] },
+  failed: { argv: [...watched, '--json'], scenario: failing },
+  'already-active': { argv: ['trigger', 'nightly', '--json'], earlier: ['trigger', 'nightly'] },
+  skipped: { argv: ['trigger', 'nightly', '--if-active', 'skip', '--json'], earlier: ['trigger', 'nightly'] },
+  replayed: {
+    argv: ['trigger', 'nightly', '--idempotency-key', 'day-1', '--json'],
+    earlier: ['trigger', 'nightly', '--idempotency-key', 'day-1'],
+  },
+  'outcome-unknown': {
+    argv: ['trigger', 'nightly', '--give-up-after', '1ms', '--json'],
+    scenario: { faults: [{ on: 'trigger', do: 'loseAnswer' }] },
+  },
+  recovered: {
+    argv: ['recover', '--json'],
+    earlier: ['trigger', 'nightly', '--give-up-after', '1ms'],
+    scenario: { faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] },
+  },
+  'no-credits': { argv: ['trigger', 'nightly', '--json'], scenario: { credits: 0 } },
+  'still-running': { argv: ['status', '--json'], earlier: ['trigger', 'nightly'] },
+  listed: { argv: ['list', '--json'], earlier: ['trigger', 'nightly'] },
+  usage: { argv: ['trigger', '..', '--json'] },
+  events: { argv: [...watched, '--events'], scenario: failing },
+};
+
+const folder = join(import.meta.dirname, '../docs/samples');
+const pathOf = (name: string) => join(folder, `${name}.${name === 'events' ? 'jsonl' : 'json'}`);
+
+/** The same text on every day, at any port, and with ids that are easy to tell apart. */
+function settled(text: string): string {
+  const ids = new Map<string, string>();
+  const idOf = (id: string) => {
+    if (!ids.has(id)) ids.set(id, `${String(ids.size + 1).padStart(8, '0')}-0000-4000-8000-000000000000`);
+    return ids.get(id) ?? '';
+  };
+  return text
+    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, idOf)
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-01-02T03:04:05.678Z')
+    .replace(/("(?:age|silent|retryIn|next|after|duration)Ms":\s*)\d+/g, '$160000')
+    .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:8080')
+    .replace(/\d+(\.\d+)?(ms|s|m) ago/g, '1m ago');
+}
+
+const printed = (name: string, stdout: string) =>
+  settled(name === 'events' ? stdout : `${JSON.stringify(JSON.parse(stdout), null, 2)}\n`);
+
+test.each(Object.entries(samples))('docs/samples has what is printed of: %s', async (name, sample) => {
+  const { argv, scenario = {}, earlier } = sample;
+  const { env, clock } = await withEmulator(scenario);
+  if (earlier) await runProgram(earlier, { env, clock });
+  const { stdout } = await runProgram(argv, { env, clock });
+  if (process.env.UPDATE_SAMPLES) writeFileSync(pathOf(name), printed(name, stdout));
+  // How often a run is polled differs from time to time, and so do the numbers of the lines.
+  const shape = (text: string) =>
+    text.replace(/.*"event":"(?:waiting|service_back|attempt_failed)".*\n/g, '').replace(/"seq":\d+/g, '"seq":0');
+  expect(shape(printed(name, stdout))).toBe(shape(readFileSync(pathOf(name), 'utf8')));
+});
+
+test.each(Object.keys(samples).filter((name) => name !== 'events'))('the sample %s is as the schema says', (name) => {
+  checkBySchema('documents', JSON.parse(readFileSync(pathOf(name), 'utf8')));
+});
+
+/** What the scripts do about six of them. */
+const decisions = {
+  completed: 'done',
+  failed: 'look at the run: runctl result 00000001-0000-4000-8000-000000000000',
+  'already-active': 'later',
+  skipped: 'done',
+  'outcome-unknown': 'do not repeat: runctl recover',
+  'no-credits': 'no run was started: no_credits',
+};
+
+describe.each(Object.entries(decisions))('of %s', (name, decision) => {
+  const input = () => readFileSync(pathOf(name), 'utf8');
+  const said = ([file = '', ...args]: string[]) =>
+    spawnSync(file, args, { input: input(), encoding: 'utf8' }).stdout.trim();
+
+  test('the script in TypeScript decides what to do', () => {
+    expect(branch(JSON.parse(input()))).toBe(decision);
+  });
+
+  test('the script in Python decides what to do', (context) => {
+    needs(context, 'python3');
+    expect(said(['python3', join(folder, 'branch.py')])).toBe(decision);
+  });
+
+  test('the script for jq decides what to do', (context) => {
+    needs(context, 'jq');
+    expect(said(['jq', '-r', '-f', join(folder, 'branch.jq')])).toBe(decision);
+  });
+});

@@ -21,7 +21,7 @@ export function foldRecent(files: Iterable<Buffer>, baseUrl: string | undefined)
       const end = lineBreak === -1 ? bytes.length : lineBreak;
       const letter = bytes[start + typeAt];
       const namesRun = letter === status || letter === accepted || letter === notFound;
-      if (namesRun && end > start + typeAt) learn(owners, bytes.subarray(start, end), letter === notFound);
+      if (namesRun && end > start + typeAt) learn(owners, { bytes, start, end }, letter);
       start = end + 1;
     }
   }
@@ -32,10 +32,17 @@ export function foldRecent(files: Iterable<Buffer>, baseUrl: string | undefined)
 /** Its runs by their ids in lower case. */
 type Owner = Omit<PastRuns, 'runs'> & { runs: Map<string, RecordedRun> };
 
+/** Where a line stands. */
+interface Place {
+  bytes: Buffer;
+  start: number;
+  end: number;
+}
+
 /** Adds what a line says; nothing for one that is torn or foreign, or that names no run. */
-function learn(owners: Map<string, Owner>, bytes: Buffer, isForgotten: boolean): void {
+function learn(owners: Map<string, Owner>, { bytes, start, end }: Place, letter: number | undefined): void {
   // As Latin-1, whose characters stand where the bytes do.
-  const line = bytes.toString('latin1');
+  const line = bytes.toString('latin1', start, end);
   const nameAt = line.indexOf('"baseUrl":"', typeAt);
   // Within a JSON string no two quotation marks have but a comma between them.
   const nameEnd = line.indexOf('","', line.indexOf('","target":"', nameAt) + 3) + 1;
@@ -43,7 +50,7 @@ function learn(owners: Map<string, Owner>, bytes: Buffer, isForgotten: boolean):
   if (!line.endsWith('}') || nameAt === -1 || nameEnd === 0 || idAt < nameEnd) return;
   const owner = ownerOf(line.slice(nameAt, nameEnd), owners);
   // A part of the line would keep all of it in memory.
-  const id = bytes.toString('latin1', idAt, line.indexOf('"', idAt)).toLowerCase();
+  const id = bytes.toString('latin1', start + idAt, start + line.indexOf('"', idAt)).toLowerCase();
   let run = owner.runs.get(id);
   if (!run) {
     const atMs = Date.parse(line.slice(typeAt - 34, typeAt - 10));
@@ -51,11 +58,13 @@ function learn(owners: Map<string, Owner>, bytes: Buffer, isForgotten: boolean):
     owner.runs.set(id, run);
   }
   const isFinished = run.status !== null && run.status !== 'RUNNING' && isFinal(owner.target, run.status);
-  if (isForgotten) {
+  if (letter === notFound) {
     if (!isFinished) run.status = null;
     return;
   }
   if (!isFinished) run.status = textAfter('"status":"', line, idAt) ?? 'RUNNING';
+  // The answer to the trigger has the start, too; to read it once is enough.
+  if (letter === accepted && !isFinished && run.status === 'RUNNING') return;
   run.startedMs = timeAfter('"startedAt":"', line, idAt) ?? run.startedMs;
   run.endedMs = timeAfter('"completedAt":"', line, idAt) ?? run.endedMs;
   const creditsAt = line.indexOf(creditsField, idAt);

@@ -13,13 +13,16 @@ const shortestName = 12;
 /** A line for each target: the name to the left, numbers to the right, then its last runs as a sparkline. */
 export function statisticsTable(all: readonly Statistics[], columns: number, theme: Theme): string {
   const rows = all.map((each) => cellsOf(each, theme));
-  const widths = headings.map((_, column) => Math.max(...[headings, ...rows].map((row) => widthOf(row[column] ?? ''))));
+  const widths = headings.map((_, column) => {
+    // Only a name may hold characters that are wider than others; to measure them takes long.
+    const measure = column === 0 ? widthOf : (cell: string) => cell.length;
+    return Math.max(...[headings, ...rows].map((row) => measure(row[column] ?? '')));
+  });
   const others = widths.slice(1).reduce((total, width) => total + gap.length + width, 0);
   const nameWidth = Math.max(Math.min(widths[0] ?? 0, columns - others), shortestName);
   const lineOf = ([name = '', ...cells]: readonly string[]) => {
     const aligned = cells.map((cell, index) => {
-      const width = widths[index + 1] ?? 0;
-      return index === cells.length - 1 ? cell : ' '.repeat(width - widthOf(cell)) + cell;
+      return index === cells.length - 1 ? cell : cell.padStart(widths[index + 1] ?? 0);
     });
     return `${[padTo(cutTo(name, nameWidth, theme), nameWidth), ...aligned].join(gap).trimEnd()}\n`;
   };

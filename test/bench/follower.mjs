@@ -1,7 +1,7 @@
 // What a follower costs: its memory while runs pass through, and beside so many processes that watch a run each.
 // Run with `npm run build && node test/bench/follower.mjs [runs]`.
 import { spawn } from 'node:child_process';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,19 +41,19 @@ const env = (folder) => ({
   },
   ...{ RUNCTL_STATE_DIR: join(work, folder), RUNCTL_CONFIG_DIR: work },
 });
-const start = (folder, ...argv) =>
-  spawn(process.execPath, [entry, ...argv], { env: env(folder), stdio: 'ignore' });
+const start = (folder, ...argv) => spawn(process.execPath, [entry, ...argv], { env: env(folder), stdio: 'ignore' });
 const memoryOf = ({ pid }) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 const total = (processes) => processes.reduce((sum, each) => sum + memoryOf(each), 0).toFixed(0);
 
-let number = 0;
 function accept(folder, n) {
   const at = new Date().toISOString();
   const target = `automation/${projectId}/job-${n % 50}`;
   const record = { schema: 1, at, type: 'accepted', baseUrl, target, idempotencyKey: `key-${n}`, account: 'c0ffee00' };
   const line = `\n${JSON.stringify({ ...record, executionId: idOf(n), startedAt: at, status: 'RUNNING', first: true })}\n`;
-  const name = number === 0 ? 'journal.jsonl' : `journal-${number}.jsonl`;
-  appendFileSync(join(work, folder, name), line);
+  // The follower begins a new file now and then.
+  const numbers = readdirSync(join(work, folder)).map((name) => Number(/^journal-(\d+)/.exec(name)?.[1] ?? 0));
+  const number = Math.max(...numbers);
+  appendFileSync(join(work, folder, number === 0 ? 'journal.jsonl' : `journal-${number}.jsonl`), line);
 }
 
 // Forty runs: one follower beside forty watches.
@@ -73,8 +73,6 @@ finished = Number.POSITIVE_INFINITY;
 for (let n = watchers; n < runs; n++) {
   accept('state', n);
   while (n - results > atOnce) await sleep(20);
-  // The journal begins a new file now and then.
-  if (n % 5_000 === 0) number += 1;
   if (n % Math.ceil(runs / 10) === 0) rows.push({ runs: results, megabytes: Number(total([follower])) });
 }
 while (results < runs) await sleep(50);

@@ -63,7 +63,7 @@ for (let n = 0; n < watchers; n++) accept('state', n);
 await sleep(4_000);
 console.log(`one follower of ${watchers} runs: ${total([follower])} MB`);
 const others = Array.from({ length: watchers }, (_, n) => start('state', 'watch', `${projectId}/job-${n}/${idOf(n)}`));
-await sleep(20_000);
+await sleep(15_000);
 console.log(`${watchers} watches of a run each: ${total(others)} MB`);
 for (const each of others) each.kill('SIGTERM');
 

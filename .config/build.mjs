@@ -1,6 +1,6 @@
 // Builds dist/: the program as CommonJS, which starts 4 ms sooner on Node 20 than ES modules. Nothing is minified, so that
 // a stack trace names a line that can be read. `node .config/build.mjs [folder]` builds into another folder.
-import { rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
@@ -11,12 +11,12 @@ const root = join(import.meta.dirname, '../');
 const outdir = process.argv[2] ?? `${root}dist`;
 
 /** To read a file takes time, so `--version` reads only the first of these, and a package is read where it is used. */
-const entryPoints = { main: 'src/main.ts', process: 'src/process.ts', undici: 'undici', conf: 'conf' };
+const entryPoints = { main: 'src/main.ts', process: 'src/process.ts', undici: 'undici', conf: 'conf', ora: 'ora' };
 
 const keepApart = {
   name: 'keep-apart',
   setup({ onResolve }) {
-    onResolve({ filter: /^(\.\/process\.ts|undici|conf)$/ }, ({ path, importer }) =>
+    onResolve({ filter: /^(\.\/process\.ts|undici|conf|ora)$/ }, ({ path, importer }) =>
       importer.startsWith(`${root}src/`) ? { path: `./${basename(path, '.ts')}.cjs`, external: true } : undefined,
     );
   },
@@ -38,8 +38,17 @@ await rm(outdir, { recursive: true, force: true });
 const { metafile } = await build({ ...options, entryPoints, outdir, outExtension: { '.js': '.cjs' }, metafile: true });
 await writeFile(`${outdir}/LICENSES.txt`, await collectLicences(metafile, root));
 
-// The man page is made from the definitions of the commands.
-const { outputFiles } = await build({ ...options, entryPoints: ['.config/manual.ts'], write: false });
-const manual = { exports: {} };
-new Function('module', 'require', outputFiles[0].text)(manual, createRequire(import.meta.url));
-await writeFile(`${outdir}/runctl.1`, manual.exports.manualPage());
+// The man page is made from the definitions of the commands, the types from the JSON Schemas.
+const { manualPage } = await evaluate('.config/manual.ts');
+const { contractFiles } = await evaluate('.config/contract.ts');
+await mkdir(`${outdir}/schema`);
+const files = { 'runctl.1': manualPage(), ...contractFiles() };
+for (const [path, text] of Object.entries(files)) await writeFile(`${outdir}/${path}`, text);
+
+/** What a source exports. */
+async function evaluate(source) {
+  const { outputFiles } = await build({ ...options, entryPoints: [source], write: false });
+  const evaluated = { exports: {} };
+  new Function('module', 'require', outputFiles[0].text)(evaluated, createRequire(import.meta.url));
+  return evaluated.exports;
+}

@@ -1,5 +1,5 @@
 import { runCli } from './cli/run.ts';
-import type { Context, Sink } from './context.ts';
+import type { Context, Env, Sink } from './context.ts';
 import { exitCodeOf, signalExits } from './problems/exit-codes.ts';
 import { program } from './program.ts';
 import { leaveTerminal } from './render/terminal.ts';
@@ -31,13 +31,16 @@ export async function runProcess(): Promise<void> {
 
   const secrets = createSecrets();
   const argv = process.argv.slice(2);
+  const ownArguments = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : undefined);
+  const env = ownArguments.includes('--no-color') ? { NO_COLOR: '1' } : process.env;
   let lost: Error | undefined;
   const stdout = sinkOf(process.stdout, {
+    env,
     onLost: (error) => {
       lost = error;
     },
   });
-  const stderr = sinkOf(process.stderr, { filter: secrets.scrub });
+  const stderr = sinkOf(process.stderr, { env, filter: secrets.scrub });
   const leave = () => {
     if (stderr.isTTY && process.env.TERM !== 'dumb') stderr.write(leaveTerminal);
   };
@@ -94,12 +97,14 @@ function end(code: number): never {
 }
 
 interface SinkOptions {
+  /** Says whether there are colors. */
+  env: Env;
   filter?(text: string): string;
   /** A full disk, say. Whoever reads no more has what they wanted: a closed pipe is no loss. */
   onLost?(error: Error): void;
 }
 
-function sinkOf(stream: NodeJS.WriteStream, { filter = (text) => text, onLost }: SinkOptions): Sink {
+function sinkOf(stream: NodeJS.WriteStream, { env, filter = (text) => text, onLost }: SinkOptions): Sink {
   const closed = new AbortController();
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') onLost?.(error);
@@ -113,7 +118,7 @@ function sinkOf(stream: NodeJS.WriteStream, { filter = (text) => text, onLost }:
     get columns() {
       return stream.columns || 80;
     },
-    colors: hasColors(stream, process.env),
+    colors: hasColors(stream, env),
     closed: closed.signal,
   };
 }

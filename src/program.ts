@@ -1,13 +1,14 @@
 import { version } from '../package.json';
 import type { CommandDefinition } from './cli/define-command.ts';
-import { helpCommand } from './cli/help.ts';
 import { agent } from './commands/agent.ts';
 import { check } from './commands/check.ts';
 import { completion } from './commands/completion.ts';
 import { config } from './commands/config.ts';
 import { demo } from './commands/demo.ts';
+import { doctor } from './commands/doctor.ts';
 import { emulator } from './commands/emulator.ts';
 import { explain } from './commands/explain.ts';
+import { help } from './commands/help.ts';
 import { list } from './commands/list.ts';
 import { recover } from './commands/recover.ts';
 import { result } from './commands/result.ts';
@@ -15,6 +16,7 @@ import { schema } from './commands/schema.ts';
 import { stats } from './commands/stats.ts';
 import { status } from './commands/status.ts';
 import { trigger } from './commands/trigger.ts';
+import { versionCommand } from './commands/version.ts';
 import { watch } from './commands/watch.ts';
 
 const under = (heading: string, commands: readonly CommandDefinition[]) =>
@@ -23,19 +25,19 @@ const under = (heading: string, commands: readonly CommandDefinition[]) =>
 /** Every command, in the order of the help. */
 export const program: CommandDefinition = {
   name: 'runctl',
-  about: 'Starts runs of remote Automations exactly once, follows them to their end and tells the truth about it.',
+  about: 'Trigger an Automation exactly once, watch it to its end, and get an exit code that you can trust.',
   version,
   examples: [
-    ['runctl config', 'asks for the address, the key and the project'],
-    ['runctl trigger nightly --watch', 'starts a run and follows it to its end'],
-    ['runctl watch', 'follows the last run, also after Ctrl-C'],
-    ['runctl result --field output', 'what it said, for a script'],
+    ['runctl config', 'asks for the base URL, the API key and the project'],
+    ['runctl trigger nightly --watch', 'starts a run and watches it until it is finished'],
+    ['runctl watch', 'watches the last run again, after Ctrl-C for instance'],
+    ['runctl result nightly --field output', 'prints the output of the last run of nightly'],
   ],
   commands: [
-    ...under('Start and follow:', [trigger, status, result, watch]),
-    ...under('Look back:', [list, recover, stats, check]),
-    ...under('Set up:', [config, completion]),
-    ...under('Try and learn:', [emulator, demo, explain, schema, helpCommand]),
+    ...under('Start and watch runs:', [trigger, status, result, watch]),
+    ...under('Runs of this machine:', [list, recover, stats, check]),
+    ...under('Set up:', [config, doctor, completion]),
+    ...under('Try and learn:', [emulator, demo, explain, schema, help, versionCommand]),
     ...under('Discontinued:', [agent]),
   ],
 };

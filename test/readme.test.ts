@@ -1,12 +1,15 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scripts } from '../package.json';
 import { type Setting, settingTable } from '../src/config/setting-table.ts';
 import { builtInScenarios } from '../src/emulator/built-in-scenarios.ts';
+import { scenarioFields } from '../src/emulator/scenario-fields.ts';
 import { exitCodes } from '../src/problems/exit-codes.ts';
 
-const path = join(import.meta.dirname, '../README.md');
+const root = join(import.meta.dirname, '..');
+const pages = ['README.md', 'docs/recipes.md', 'docs/scenarios.md', 'docs/comparison.md', 'docs/contributing.md'];
+const textOf = (page: string) => readFileSync(join(root, page), 'utf8');
 
 const update = 'UPDATE_README=1 npx vitest run test/readme.test.ts';
 
@@ -28,6 +31,11 @@ const sections: Record<string, () => string> = {
     table(
       ['scenario', 'what happens'],
       builtInScenarios.map(({ name, about }) => [`\`${name}\``, about]),
+    ),
+  'scenario-fields': () =>
+    table(
+      ['field', 'what it is'],
+      scenarioFields.map(([path, about]) => [`\`${path}\``, about]),
     ),
   scripts: () =>
     table(
@@ -51,8 +59,8 @@ const tableOfScripts: Record<string, string> = {
   'test:coverage': 'what the unit tests cover',
   'test:mutation': 'what the unit tests would miss in one file: `npm run test:mutation src/api/retry-after.ts`',
   'test:faults': 'every fault against every command, each as a process of its own',
-  picture: 'draws the picture above from the running program',
-  torture: 'kills the program hundreds of times while it triggers runs, then lets `recover` settle it',
+  picture: 'draws the picture of the README from the running program',
+  torture: 'kills the program hundreds of times while it triggers runs, then lets `recover` resolve it',
   soak: 'hundreds of watches under random faults for two minutes',
   'test:matrix': 'the end-to-end tests on every Node that is supported',
   'test:proxies':
@@ -74,12 +82,17 @@ function table(head: string[], rows: string[][]): string {
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-test.each(Object.keys(sections))('the table of %s in the README is the one of the source', (name) => {
-  const readme = readFileSync(path, 'utf8');
+/** Without the blanks and dashes with which the formatter aligns a table. */
+const unaligned = (text = '') => text.replaceAll(/ +/g, ' ').replaceAll(/-{3,}/g, '---');
+
+test.each(Object.keys(sections))('the table of %s in the documents is the one of the source', (name) => {
+  const page = pages.find((candidate) => textOf(candidate).includes(`<!-- ${name} -->`)) ?? 'README.md';
+  const path = join(root, page);
+  const readme = textOf(page);
   const between = new RegExp(`(<!-- ${name} -->\n)([\\s\\S]*?)(<!-- /${name} -->)`);
   const wanted = `${sections[name]?.()}\n`;
   if (process.env.UPDATE_README) writeFileSync(path, readme.replace(between, `$1${wanted.replaceAll('$', '$$$$')}$3`));
-  else expect(between.exec(readme)?.[2], `renew the README by: ${update}`).toBe(wanted);
+  else expect(unaligned(between.exec(readme)?.[2]), `renew the README by: ${update}`).toBe(unaligned(wanted));
 });
 
 test('the table of exit codes in the reference is the one of the source', () => {
@@ -102,15 +115,24 @@ test('every script of the package is described', () => {
   expect(untold).toEqual([]);
 });
 
-test('every link of the page leads somewhere', () => {
-  const readme = readFileSync(path, 'utf8');
-  const anchors = [...readme.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => title.toLowerCase().replaceAll(' ', '-'));
-  const links = [...readme.matchAll(/\]\(#([^)]*)\)/g)].map(([, anchor]) => anchor);
-  expect(links.filter((anchor) => !anchors.includes(anchor ?? ''))).toEqual([]);
+const anchorsOf = (page: string) =>
+  [...textOf(page).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => title.toLowerCase().replaceAll(' ', '-'));
+
+test.each(pages)('every link of %s leads somewhere', (page) => {
+  const links = [...textOf(page).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)];
+  const broken = links.filter(([, file = '', anchor]) => {
+    const target = file === '' ? page : join(dirname(page), file);
+    if (!existsSync(join(root, target))) return true;
+    return anchor !== undefined && !anchorsOf(target).includes(anchor);
+  });
+  expect(broken.map(([link]) => link)).toEqual([]);
+});
+
+test('the README has 250 lines at most', () => {
+  expect(textOf('README.md').split('\n').length).toBeLessThanOrEqual(250);
 });
 
 test('the architecture page names every folder of the sources', () => {
-  const root = join(import.meta.dirname, '..');
   const architecture = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
   const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
   expect(folders.map(({ name }) => name).filter((name) => !architecture.includes(`| \`src/${name}/\` `))).toEqual([]);

@@ -56,9 +56,9 @@ function unsendable(causes: Cause[]): Fault | undefined {
 }
 
 const networkMessages: Record<string, string> = {
-  ENOTFOUND: 'the name $ is unknown',
-  EAI_AGAIN: 'the name $ cannot be looked up just now',
-  ECONNREFUSED: 'nothing listens at $',
+  ENOTFOUND: 'cannot resolve $',
+  EAI_AGAIN: 'cannot resolve $ at the moment',
+  ECONNREFUSED: 'cannot connect to $: connection refused',
   EHOSTUNREACH: 'no route to $',
   ENETUNREACH: 'no network to reach $',
   ETIMEDOUT: '$ did not answer',

@@ -34,10 +34,10 @@ async function readSuccess<T>(raw: HttpResponse, reading: Reading<T>): Promise<A
     const document = createdRun(raw, reading) ?? (await readJson(raw, reading.maxBytes));
     const value = isJsonObject(document) ? reading.read(document) : undefined;
     if (value !== undefined) return { kind: 'ok', value, retryAfterMs: retryAfterMs(raw.headers, reading.nowMs) };
-    return faultOf('unreadable', `the ${raw.status} answer is not what the interface promises`);
+    return faultOf('unreadable', 'the answer is not what the interface promises');
   } catch (error) {
     if (!(error instanceof UnreadableBody)) throw error;
-    const message = `the body of the ${raw.status} answer cannot be read: ${error.message}`;
+    const message = `the body of the answer cannot be read: ${error.message}`;
     return faultOf(error.tooLarge ? 'too_large' : 'unreadable', message);
   }
 
@@ -88,16 +88,26 @@ function scrubbed<T>(response: HttpResponse, { scrub }: Reading<T>): HttpRespons
   return { ...response, headers: Object.fromEntries(headers) };
 }
 
-function refusalMessage({ status, headers }: HttpResponse, body: ErrorBody, kind: FaultKind): string {
-  const words = [body.code, body.message].filter((part, index, all) => part && all.indexOf(part) === index).join(': ');
-  if (kind === 'redirected_to_run') return `the service answered with a redirect to a run (${status}), not with its id`;
+/** Refusals that say all there is to say; of others the service's own words are shown too. */
+const refusals: Partial<Record<FaultKind, string>> = {
+  unauthorized: 'the API key was refused',
+  no_credits: 'the AI credit balance is 0',
+  throttled: 'the rate limit was reached',
+  unavailable: 'the service is unavailable',
+  already_active: 'it is already running',
+  redirected_to_run: 'the service answered with a redirect to a run, not with its id',
+};
+
+function refusalMessage({ headers }: HttpResponse, body: ErrorBody, kind: FaultKind): string {
+  const known = refusals[kind];
+  if (known !== undefined) return known;
   if (kind === 'redirected') {
     const [location] = valuesOf(headers, 'location');
     const place = location ? ` to ${originOf(location)}` : '';
-    return `the service answered with a redirect${place} (${status}), which runctl does not follow with an API key`;
+    return `the service answered with a redirect${place}, which runctl does not follow with an API key`;
   }
-  if (kind === 'unreadable') return `the ${status} answer is no JSON${words ? ` (${words})` : ''}`;
-  return `the service answered ${status}${words ? ` (${words})` : ''}`;
+  if (kind === 'unreadable') return 'the answer is no JSON';
+  return `the service refused the request${body.message ? `: ${body.message}` : ''}`;
 }
 
 function originOf(location: string): string {

@@ -38,6 +38,8 @@ export type Example = readonly [commandLine: string, about: string];
 export interface CommandDefinition<A = Arguments, O = Options> {
   name: string;
   about: string;
+  /** A shorter name that means the same. */
+  alias?: string;
   /** Where the help of the program lists it. */
   heading?: string;
   arguments?: A;
@@ -54,8 +56,21 @@ export interface CommandDefinition<A = Arguments, O = Options> {
 
 type Runnable<A, O> = CommandDefinition<A, O> & Required<Pick<CommandDefinition<A, O>, 'run'>>;
 
+/** The heading of what many commands share. */
+export const common = 'Common:';
+
+/** Of every command. */
+export const noColor: OptionDefinition<boolean> = {
+  flags: '--no-color',
+  about: 'print without colors',
+  heading: common,
+};
+
 /** A command that can be run: the types of `args` and `options` in its `run` are those of its definition. */
-export const defineCommand = <const A extends Arguments, const O extends Options>(command: Runnable<A, O>) => command;
+export const defineCommand = <const A extends Arguments, const O extends Options>(command: Runnable<A, O>) => ({
+  ...command,
+  options: { ...command.options, noColor },
+});
 
 type TextOf<Form> = Form extends `${string}...${string}`
   ? string[]
@@ -70,6 +85,11 @@ export function argument<const Word extends string>(
   about: string,
   choices: readonly Word[],
 ): ArgumentDefinition<Word>;
+export function argument<const Word extends string>(
+  form: `[${string}]`,
+  about: string,
+  choices: readonly Word[],
+): ArgumentDefinition<Word | undefined>;
 export function argument(form: string, about = '', choices?: readonly string[]) {
   return { form, about, choices };
 }

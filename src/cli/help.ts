@@ -2,19 +2,22 @@ import { type Command, Help } from 'commander';
 import { wrap } from '../render/wrap.ts';
 import { argument, type CommandDefinition, type Example, flag } from './define-command.ts';
 
-/** `help [command]`, which commander itself answers. */
-export const helpCommand: CommandDefinition = {
+/** `config help [command]` and its like, which commander itself answers. */
+export const groupHelp: CommandDefinition = {
   name: 'help',
   about: 'show the help of a command',
   arguments: { command: argument('[command]') },
 };
 
+/** What `runctl help` explains beside the commands. */
+export const helpTopics = ['exit-codes', 'settings', 'scenarios'] as const;
+
 export const helpOption = flag('-h, --help', 'show this help');
-export const versionOption = flag('-V, --version', 'output the version number');
+export const versionOption = flag('-V, --version', 'show the version');
 
 const readOn = [
-  'Settings: `runctl config list`. Exit codes: `runctl explain`.',
-  'A try without an account: `runctl demo`.',
+  'More: `runctl help exit-codes`, `runctl help settings`, `runctl help scenarios`.',
+  'Try it without an account: `runctl demo`.',
 ];
 
 /** Adds to the help of a command what its definition says beside its arguments and options. */

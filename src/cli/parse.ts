@@ -1,8 +1,10 @@
 import { CommanderError } from 'commander';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import type { CommandDefinition } from './define-command.ts';
-import { helpCommand } from './help.ts';
+import { helpTopics } from './help.ts';
+import { hoistFlags } from './hoist.ts';
 import { checkOutput } from './options.ts';
+import { aboutCommand, flagMeantBy } from './suggest.ts';
 import { type Output, type ParsedCommand, toCommander } from './to-commander.ts';
 
 /**
@@ -10,11 +12,14 @@ import { type Output, type ParsedCommand, toCommander } from './to-commander.ts'
  * Throws a usage problem.
  */
 export function parse(argv: readonly string[], program: CommandDefinition, output: Output): ParsedCommand | undefined {
-  const asked = (argv[0] === helpCommand.name ? argv[1] : argv[0]) ?? '';
-  const command = program.commands?.find(({ name }) => name === asked);
-  // The help of a command that does not exist is no help.
-  const isUnknown = /^[^-]/.test(asked) && !command;
-  const words = isUnknown ? [asked] : argv.length === 0 ? [helpCommand.name] : argv;
+  const commands = program.commands ?? [];
+  const words = expandHelp(hoistFlags(argv, program));
+  const [asked = ''] = words;
+  const command = commands.find(({ name, alias }) => name === asked || alias === asked);
+  if (/^[^-]/.test(asked) && !command) {
+    const suggestion = aboutCommand(asked, namesOf(commands));
+    throw usageProblem(`unknown command '${asked}'`, suggestion ?? 'see `runctl --help`');
+  }
   let parsed: ParsedCommand | undefined;
   try {
     const parser = toCommander(withOptionsOf(command, program), output, (found) => {
@@ -29,10 +34,20 @@ export function parse(argv: readonly string[], program: CommandDefinition, outpu
   return parsed;
 }
 
+const namesOf = (commands: readonly CommandDefinition[]) => commands.map(({ name }) => name);
+
+/** `help config set` is `config set --help`, where it names no topic; nothing at all asks for help too. */
+function expandHelp([first, ...others]: readonly string[]): readonly string[] {
+  if (first === undefined) return ['--help'];
+  const isAnswered = others[0] === '--json' || helpTopics.some((topic) => topic === others[0]);
+  return first === 'help' && !isAnswered ? [...others, '--help'] : [first, ...others];
+}
+
 /** The program without the options of the other commands: to make all 150 takes 10 ms, and none is needed. */
 function withOptionsOf(typed: CommandDefinition | undefined, program: CommandDefinition): CommandDefinition {
-  const withoutOptions = ({ name, about, heading, arguments: args }: CommandDefinition) => ({
+  const withoutOptions = ({ name, alias, about, heading, arguments: args }: CommandDefinition) => ({
     name,
+    alias,
     about,
     heading,
     arguments: args,
@@ -46,7 +61,7 @@ function withOptionsOf(typed: CommandDefinition | undefined, program: CommandDef
 function wrongUsage({ code, message }: CommanderError, command: CommandDefinition | undefined): Problem {
   const help = `see \`runctl ${command ? `${command.name} ` : ''}--help\``;
   if (code === 'commander.help' && command?.commands) {
-    const names = command.commands.map(({ name }) => name).filter((name) => name !== helpCommand.name);
+    const names = namesOf(command.commands).filter((name) => name !== 'help');
     return usageProblem(`runctl ${command.name} needs one of: ${names.join(', ')}`, help);
   }
   // What follows the = of an option that does not exist may be a key.
@@ -57,6 +72,7 @@ function wrongUsage({ code, message }: CommanderError, command: CommandDefinitio
     .replace(/ is invalid(?: for argument '(\w+)')?\. /, (_, name) => (name ? ` is no ${name}: ` : ' is invalid: '))
     .replace('Allowed choices are', 'it is one of');
   const [first = '', suggestion] = shown.split('\n');
-  const [, meant] = /Did you mean (.*)\?/.exec(suggestion ?? '') ?? [];
+  const [, unknown = ''] = /^unknown option '(.*)'/.exec(first) ?? [];
+  const meant = flagMeantBy(unknown) ?? /Did you mean (.*)\?/.exec(suggestion ?? '')?.[1];
   return usageProblem(first.replace(/\.$/, ''), meant ? `did you mean \`${meant}\`?` : help);
 }

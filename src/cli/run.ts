@@ -126,7 +126,7 @@ function triggerOf({ facts }: Problem, { command }: Context): TriggerFacts | und
 async function welcome(context: Context): Promise<CommandResult> {
   const { baseUrl } = await resolveSettings({}, context);
   if (valueIfGiven(baseUrl) !== undefined) return {};
-  return { next: 'it is not set up yet: `runctl config` asks for the address, the key and the project' };
+  return { next: 'not configured yet; `runctl config` sets the base URL, the API key and the project' };
 }
 
 function ownFault(error: unknown): Problem {

@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from 'commander';
 import { usageProblem } from '../problems/problem.ts';
 import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from './define-command.ts';
-import { addExamples, addReadOn, formatItem, helpCommand, helpOption, versionOption } from './help.ts';
+import { addExamples, addReadOn, formatItem, groupHelp, helpOption, versionOption } from './help.ts';
 
 /** The command of a command line, with the values that it is to be run with. */
 export interface ParsedCommand {
@@ -43,14 +43,15 @@ export function toCommander(
   return root;
 
   function fill(target: Command, definition: CommandDefinition): Command {
-    const { about, version, arguments: args = {}, options = {}, commands, run } = definition;
+    const { about, alias, version, arguments: args = {}, options = {}, commands, run } = definition;
+    if (alias) target.alias(alias);
     target.description(about);
     if (version) target.version(version, versionOption.flags, versionOption.about);
     for (const argument of Object.values(args)) target.addArgument(argumentOf(argument));
     for (const [name, option] of Object.entries(options)) target.addOption(optionOf(name, option));
     for (const inner of commands ?? []) {
       const command = fill(new Command(inner.name).copyInheritedSettings(target), inner).helpGroup(inner.heading ?? '');
-      if (inner.name === helpCommand.name) target.addHelpCommand(command);
+      if (inner === groupHelp) target.addHelpCommand(command);
       else target.addCommand(command);
     }
     if (run) {
@@ -73,6 +74,8 @@ function argumentOf({ form, about, choices }: ArgumentDefinition): Argument {
 function optionOf(name: string, { flags, about, heading, choices, parse }: OptionDefinition): Option {
   const option = new Option(flags, about);
   option.attributeName = () => name;
+  // `--no-color` is a flag like any other.
+  option.negate = false;
   if (heading) option.helpGroup(heading);
   if (choices) option.choices(choices.map(String));
   if (parse) option.argParser(parse);
@@ -101,5 +104,5 @@ function nameAndArguments(command: Command): string {
     const name = `${argument.name()}${argument.variadic ? '…' : ''}`;
     return argument.required ? `<${name}>` : `[${name}]`;
   });
-  return [command.name(), ...words].join(' ');
+  return [[command.name(), ...command.aliases()].join('|'), ...words].join(' ');
 }

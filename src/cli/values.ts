@@ -11,6 +11,19 @@ export function duration(text: string): number {
   return ms;
 }
 
+/** A time, as the milliseconds before now that a duration names, or as a timestamp, which is UTC unless it says otherwise. */
+export function moment(text: string): { agoMs: number } | { atMs: number } {
+  const agoMs = parseDuration(text);
+  if (agoMs !== undefined) return { agoMs };
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(text);
+  const isTime = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/i.test(text);
+  const hasZone = /(Z|[+-]\d\d:\d\d)$/i.test(text.slice(10));
+  const atMs = isDay || isTime ? Date.parse(isDay || hasZone ? text : `${text}Z`) : Number.NaN;
+  if (Number.isNaN(atMs))
+    throw new InvalidArgumentError('give a duration (2d: two days ago) or a time like 2026-11-21T02:00Z');
+  return { atMs };
+}
+
 /** Milliseconds; `0` alone needs no unit. */
 export const durationOrZero = (text: string) => (text === '0' ? 0 : duration(text));
 

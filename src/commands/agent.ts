@@ -1,5 +1,5 @@
 import { argument, type CommandDefinition, defineCommand, flag, option } from '../cli/define-command.ts';
-import { helpCommand } from '../cli/help.ts';
+import { groupHelp } from '../cli/help.ts';
 import {
   exitStatus,
   followOptions,
@@ -25,7 +25,7 @@ const agentTrigger = defineCommand({
   about: 'trigger an agent (discontinued: `runctl trigger` replaces it)',
   arguments: { agentId },
   options: {
-    watch: flag('-w, --watch', 'follow the run to its end'),
+    watch: flag('-w, --watch', 'watch the run until it is finished'),
     title: option('--title <text>', 'title of the run'),
     message: option('--message <text>', 'message to the agent'),
     ...startOptions,
@@ -46,7 +46,7 @@ const agentTrigger = defineCommand({
 
 const agentStatus = defineCommand({
   name: 'status',
-  about: 'look at an agent run once',
+  about: "show an agent run's current status",
   arguments: { agentId, executionId },
   options: { exitStatus, ...giveUpOptions, ...outputOptions, ...settingOptions },
   async run(args, options, context) {
@@ -58,7 +58,7 @@ const agentStatus = defineCommand({
 
 const agentWatch = defineCommand({
   name: 'watch',
-  about: 'follow an agent run to its end',
+  about: 'watch an agent run until it is finished',
   arguments: { agentId, executionId },
   options: followOptions,
   async run(args, options, context) {
@@ -71,7 +71,7 @@ const agentWatch = defineCommand({
 export const agent: CommandDefinition = {
   name: 'agent',
   about: 'the Agent endpoints, which `runctl trigger` replaces',
-  commands: [agentTrigger, agentStatus, agentWatch, helpCommand],
+  commands: [agentTrigger, agentStatus, agentWatch, groupHelp],
 };
 
 function agentRun({ agentId, executionId }: { agentId: string; executionId: string }): Run {

@@ -3,19 +3,24 @@ import { readConfigFile } from '../config/config-file.ts';
 import { checkProfileName, chooseProfile, storedProfile } from '../config/profile.ts';
 import { askHidden, askLine } from '../config/prompts.ts';
 import { parseSetting, settingTable, valueIfGiven } from '../config/setting-table.ts';
+import { resolveWithoutApiKey } from '../config/settings.ts';
 import { requireConfigFile, storeInProfile } from '../config/store-profile.ts';
 import type { Context } from '../context.ts';
-import { exitNameOf } from '../problems/fault-facts.ts';
+import { exitNameOf, factsOf } from '../problems/fault-facts.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
+import { interruptedProblem } from '../problems/watch-problems.ts';
 import { printNextStep, printSentence, themeOf } from '../render/output.ts';
-import type { Run } from '../runs/run.ts';
-import { connect } from '../session/connect.ts';
+import { type Fault, reasonOf } from '../runs/fault.ts';
+import { connect, connectWith } from '../session/connect.ts';
+import { madeUpRun } from '../session/made-up-run.ts';
+import type { Session } from '../session/session.ts';
 
 const questions = [
-  { key: 'baseUrl', asks: 'base address of the service', isNeeded: true },
+  { key: 'baseUrl', asks: 'base URL of the service', isNeeded: true },
   { key: 'apiKey', asks: 'API key (it is not shown)', isNeeded: true },
-  { key: 'project', asks: 'project, a UUID (may be left out; - for none)', isNeeded: false },
+  { key: 'project', asks: 'project ID (UUID, optional; - to clear)', isNeeded: false },
 ] as const;
+const [baseUrlQuestion, apiKeyQuestion, projectQuestion] = questions;
 
 type Question = (typeof questions)[number];
 
@@ -35,18 +40,43 @@ export async function askSettings(options: { profile?: string }, context: Contex
   const stored = storedProfile(profile.name, file.config) ?? {};
 
   printSentence(
-    `Three questions; the answers go to ${path}, which only you can read. Enter keeps what stands in brackets, Ctrl-C leaves everything as it is.`,
+    `The answers are stored in ${path}, which only you can read. Enter keeps the value in brackets; Ctrl-C cancels without saving.`,
     context,
   );
-  const answers: Partial<Record<Question['key'], string>> = {};
-  for (const question of questions) {
-    if (question.key === 'apiKey' && stored.apiKeyCommand) continue;
-    answers[question.key] = await ask(question, stored[question.key], context);
-  }
+  const answers = await askThatWork(stored, context);
+  answers.project = await ask(projectQuestion, stored.project, context);
   await storeInProfile(path, profile, answers);
   stderr.write('\n');
-  printSentence(`stored for profile "${profile.name}"`, context);
+  printSentence(`Saved in profile "${profile.name}".`, context);
   return questions.map(({ key }) => key);
+}
+
+type Answers = Partial<Record<Question['key'], string>>;
+type Stored = Answers & { apiKeyCommand?: string };
+
+/** Asks for the base URL and the API key until the service takes them, or the same answer is given twice. */
+async function askThatWork(stored: Stored, context: Context): Promise<Answers> {
+  const answers: Answers = {};
+  for (const question of [baseUrlQuestion, apiKeyQuestion]) {
+    if (question.key === 'apiKey' && stored.apiKeyCommand) return answers;
+    answers[question.key] = await ask(question, stored[question.key], context);
+  }
+  for (;;) {
+    const fault = await findFault(answers, context);
+    if (!fault) return answers;
+    printSentence(`That does not work: ${reasonOf(fault)}. Enter keeps it all the same.`, context);
+    const question = fault.kind === 'unauthorized' ? apiKeyQuestion : baseUrlQuestion;
+    const answer = await ask(question, answers[question.key], context);
+    if (answer === answers[question.key]) return answers;
+    answers[question.key] = answer;
+  }
+}
+
+/** Why the service cannot be reached with these answers; undefined where it takes them. */
+async function findFault(answers: Answers, context: Context): Promise<Fault | undefined> {
+  const source = 'as typed';
+  const typed = { apiKey: { value: answers.apiKey ?? '', source }, baseUrl: { value: answers.baseUrl ?? '', source } };
+  return pollNobody(await connectWith({ ...resolveWithoutApiKey({}, {}), ...typed }, {}, context));
 }
 
 async function ask({ key, asks, isNeeded }: Question, stored: string | undefined, context: Context) {
@@ -58,38 +88,47 @@ async function ask({ key, asks, isNeeded }: Question, stored: string | undefined
     const text = (await (isSecret ? askHidden : askLine)(question, context)).trim();
     if (text === '' && (stored || !isNeeded)) return stored;
     if (text === '-' && !isNeeded) return undefined;
-    if (text === '') continue;
-    const { value, problem } = isSecret ? acceptApiKey(text, 'as typed', context) : parseSetting(key, text, 'as typed');
+    if (text === '') {
+      printSentence('This one is needed.', context);
+      continue;
+    }
+    const { value, problem } = isSecret
+      ? acceptApiKey(text, 'as typed', context)
+      : parseSetting(key, key === 'baseUrl' ? withScheme(text) : text, 'as typed');
     if (!problem) return value;
     printNextStep([problem.message, problem.facts.hint].filter(Boolean).join('; '), context);
   }
 }
 
-/** Asks for a run that cannot exist: that it is not found says that the service is there and takes the key. */
+/** `api.example.com` is typed more often than `https://api.example.com`. */
+const withScheme = (text: string) => (/^[\w.-]+(:\d+)?(\/|$)/.test(text) ? `https://${text}` : text);
+
+/** Asks for a run that cannot exist: that it is not found says that the service is there and takes the API key. */
+async function pollNobody({ service, settings, context }: Session): Promise<Fault | undefined> {
+  const answer = await service.status(madeUpRun(valueIfGiven(settings.project)), context.signal);
+  if (context.signal.aborted) throw interruptedProblem(context.signal);
+  return answer.kind === 'fault' && answer.fault.kind !== 'not_found' ? answer.fault : undefined;
+}
+
+/** Checks the settings in force, which are not those that were stored where a variable or a flag goes before them. */
 export async function checkSettings(options: { profile?: string }, context: Context): Promise<number> {
   const { stderr } = context;
   const theme = themeOf(stderr, context);
-  const { service, settings, baseUrl } = await connect(options, context);
+  const session = await connect(options, context);
+  const { settings, baseUrl } = session;
   const project = valueIfGiven(settings.project);
-  const projectId = project ?? crypto.randomUUID();
-  const nobodysRun: Run = {
-    target: { family: 'automation', projectId, automationName: 'runctl-config-check' },
-    executionId: crypto.randomUUID(),
-  };
-  const answer = await service.status(nobodysRun, context.signal);
-  if (answer.kind === 'fault' && answer.fault.kind !== 'not_found') {
-    const { fault } = answer;
+  const fault = await pollNobody(session);
+  if (fault) {
     throw new Problem({
       name: exitNameOf(fault),
-      message: `${fault.message}: the settings are stored, but they do not work yet`,
-      hint: fault.hint ?? 'mend them with `runctl config`, see them with `runctl config list`',
-      httpStatus: fault.httpStatus,
+      message: `the settings are saved, but they do not work: ${reasonOf(fault)}`,
+      hint: fault.hint ?? 'change them with `runctl config`; `runctl config list` shows them',
+      ...factsOf(fault),
     });
   }
-  stderr.write(`${theme.ok(theme.symbols.ok)} ${new URL(baseUrl).host} answers and takes this key\n`);
-  const unchecked = project ? 'that the project exists, and holds' : 'that there is';
-  printSentence(`Not checked, for no request can ask it: ${unchecked} the automation you want.`, context);
+  stderr.write(`${theme.ok(theme.symbols.ok)} ${new URL(baseUrl).host} answers and accepts this API key\n`);
+  if (project) printSentence('The project could not be checked: the service offers no way to.', context);
   const automation = project ? '<automation>' : '<projectId>/<automation>';
-  printNextStep(`start a run: \`runctl trigger ${automation} --watch\``, context);
+  printNextStep(`\`runctl trigger ${automation} --watch\``, context);
   return 0;
 }

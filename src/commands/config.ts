@@ -1,5 +1,5 @@
 import { argument, defineCommand, flag, option } from '../cli/define-command.ts';
-import { helpCommand } from '../cli/help.ts';
+import { groupHelp } from '../cli/help.ts';
 import { settingOptions } from '../cli/options.ts';
 import { readApiKeyInput } from '../config/api-key.ts';
 import { type ConfigFile, readConfigFile } from '../config/config-file.ts';
@@ -70,15 +70,15 @@ const pathCommand = defineCommand({
 
 export const config = defineCommand({
   name: 'config',
-  about: 'ask for the settings; or read and write them one by one',
+  about: 'set up runctl: asks for the settings and checks them',
   options: profileOptions,
   examples: [
-    ['runctl config', 'asks for all that is needed and checks it'],
-    ['runctl config set apiKey < key.txt', 'the key from a file: never on a command line'],
-    ['runctl config set baseUrl https://staging.example.com --profile staging', 'another profile'],
-    ['runctl config list', 'what is in force, and where it comes from'],
+    ['runctl config', 'asks for everything that is needed, and checks it'],
+    ['runctl config set apiKey < key.txt', 'stores the API key that is in a file'],
+    ['runctl config set baseUrl https://staging.example.com --profile staging', 'stores a setting in another profile'],
+    ['runctl config list', 'shows every setting in force and where it comes from'],
   ],
-  commands: [getCommand, setCommand, unsetCommand, listCommand, pathCommand, helpCommand],
+  commands: [getCommand, setCommand, unsetCommand, listCommand, pathCommand, groupHelp],
   async run(_, options, context) {
     const { askSettings, checkSettings } = await import('./config-setup.ts');
     const stored = await askSettings(options, context);
@@ -161,13 +161,13 @@ export async function configSet(
   if (key === 'profile') {
     checkIsThere(value, file.config);
     await changeConfig(path, (config) => ({ ...config, profile: value }));
-    printSentence(`the profile is ${quote(value)} from now on, as ${path} says`, context);
+    printSentence(`Profile ${quote(value)} is in force from now on.`, context);
     return 0;
   }
   checkProfileName(profile);
   const text = await valueToStore(key, value, context);
   await storeInProfile(path, profile, { [key]: text });
-  printSentence(`stored ${key} for ${sourceOf(profile.name, path)}`, context);
+  printSentence(`Stored ${key} for ${sourceOf(profile.name, path)}.`, context);
   await warnOfOverrides([key], options, context);
   return 0;
 }
@@ -178,7 +178,7 @@ async function warnOfOverrides(stored: readonly StoredKey[], options: ConfigOpti
   for (const key of stored) {
     const { source } = settings[key];
     if (source?.startsWith('RUNCTL_')) {
-      printSentence(`but ${source} in the environment goes before the stored ${key}`, context);
+      printSentence(`Note: ${source} in the environment goes before the stored ${key}.`, context);
     }
   }
 }
@@ -193,14 +193,14 @@ export async function configUnset(name: string, options: ConfigOptions, context:
   const stored = isTop ? file.config.profile : storedProfile(profile.name, file.config)?.[key];
   const where = isTop ? path : sourceOf(profile.name, path);
   if (stored === undefined) {
-    printSentence(`${key} was not stored for ${where}`, context);
+    printSentence(`${key} was not stored for ${where}.`, context);
     return 0;
   }
   // JSON has no undefined: the field goes.
   await changeConfig(path, (config) =>
     isTop ? { ...config, profile: undefined } : withProfile(config, profile, { [key]: undefined }),
   );
-  printSentence(`removed ${key} from ${where}`, context);
+  printSentence(`Removed ${key} from ${where}.`, context);
   return 0;
 }
 
@@ -209,7 +209,7 @@ function checkIsThere(name: string | undefined, config: ConfigFile): asserts nam
   if (name === defaultProfile || storedProfile(name, config)) return;
   throw usageProblem(
     `there is no profile ${quote(name)}`,
-    `make it first with \`runctl config set baseUrl <url> --profile ${name}\``,
+    `create it with \`runctl config set baseUrl <url> --profile ${name}\``,
   );
 }
 
@@ -217,8 +217,8 @@ function checkIsThere(name: string | undefined, config: ConfigFile): asserts nam
 async function valueToStore(key: StoredKey, value: string | undefined, context: Context): Promise<string> {
   if (settingTable[key].isSecret && value !== undefined) {
     throw usageProblem(
-      'a key on the command line can be read by every user of this machine: nothing was stored',
-      'type `runctl config set apiKey` to be asked for it, or pipe it in: `runctl config set apiKey < <file>`',
+      'every user of this machine can read an API key on the command line; nothing was stored',
+      '`runctl config set apiKey` asks for it, or reads it from a pipe or a file: `runctl config set apiKey < <file>`',
     );
   }
   if (value === undefined && key !== 'apiKey') throw missingValue(key);
@@ -231,5 +231,5 @@ async function valueToStore(key: StoredKey, value: string | undefined, context: 
 }
 
 function missingValue(key: string) {
-  return usageProblem(`there is no value for ${key}`, `type \`runctl config set ${key} <value>\``);
+  return usageProblem(`no value was given for ${key}`, `\`runctl config set ${key} <value>\``);
 }

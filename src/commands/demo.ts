@@ -16,7 +16,7 @@ const demonstrated: CommandDefinition = { name: 'runctl', about: '', commands: [
 /** Touches no settings and no journal of the user. */
 export const demo = defineCommand({
   name: 'demo',
-  about: 'the whole tour in one command: emulator, trigger, watch, result',
+  about: 'show everything in half a minute, without an account',
   async run(_, __, context) {
     const { withScratchFolder } = await import('../emulator/rehearse.ts');
     return withScratchFolder((folder) => play(folder, context));
@@ -45,19 +45,17 @@ async function play(folder: string, context: Context): Promise<number> {
   };
   try {
     printSentence(
-      `The service is played by the built-in emulator at ${emulator.url}: no account, nothing is kept.`,
+      `This demo uses the built-in emulator at ${emulator.url}. It needs no account and keeps nothing.`,
       context,
     );
     const code = await type(
-      'start a run and follow it to its end; the service stumbles once on the way',
+      'start a run and watch it; the service fails once on the way',
       `trigger ${automation} --watch`,
     );
     if (context.signal.aborted) return code;
-    await type('data for scripts: any field of the result', 'result --field summary.succeededSteps --field output');
-    await type('what this machine has started', 'list');
-    stderr.write(
-      `\n${theme.dim('Rehearse your own scripts against it:')} ${theme.command('runctl emulator --help')}\n`,
-    );
+    await type('print any field of the result, for a script', 'result --field summary.succeededSteps --field output');
+    await type('list the runs that were started here', 'list');
+    stderr.write(`\n${theme.dim('Test your own scripts against it:')} ${theme.command('runctl emulator --help')}\n`);
     return code;
   } finally {
     await emulator.close();

@@ -12,24 +12,27 @@ import { onAbort } from '../runs/on-abort.ts';
 const defaultScenario = 'happy';
 
 const options = {
-  port: option('--port <n>', 'port (default: 0, any that is free)', whole(0, 65_535)),
+  port: option('--port <n>', 'port to listen on (default: any free one)', whole(0, 65_535)),
   host: option('--host <address>', 'loopback address to listen on'),
-  scenario: option('--scenario <name|file>', `a built-in one, or a JSON file (default: ${defaultScenario})`),
-  speed: option('--speed <factor>', "how much faster than real time the service's clock goes", positive),
-  quiet: flag('-q, --quiet', 'do not print the requests'),
+  scenario: option('--scenario <name|file>', `built-in scenario, or a JSON file (default: ${defaultScenario})`),
+  speed: option('--speed <factor>', 'how much faster than real time its clock runs', positive),
+  quiet: flag('-q, --quiet', 'do not print a line for every request'),
 };
 
 type EmulatorOptions = OptionValues<typeof options>;
 
 export const emulator = defineCommand({
   name: 'emulator',
-  about: 'the service itself on loopback, for rehearsing scripts and cron lines',
-  arguments: { command: argument('[command...]', 'after --: run this against it, then end with its exit code') },
+  about: 'run the built-in copy of the service on this machine, to test scripts against it',
+  arguments: { command: argument('[command...]', 'after --: run this command against it, and end with its exit code') },
   options,
   examples: [
-    ['runctl emulator', 'prints the lines that point a shell at it'],
-    ['runctl emulator --scenario bad-day --speed 60', 'a bad day, an hour a minute'],
-    ['runctl emulator --scenario bad-day --speed 1200 -- ./nightly.sh', 'a script against it, and its exit code'],
+    ['runctl emulator', 'prints the export lines that make a shell use it'],
+    ['runctl emulator --scenario bad-day --speed 60', 'everything goes wrong; an hour passes in a minute'],
+    [
+      'runctl emulator --scenario bad-day --speed 1200 -- ./nightly.sh',
+      'runs a script against it and ends with its exit code',
+    ],
   ],
   moreHelp: scenarioHelp,
   run: ({ command }, options, context) => emulate(command, options, context),
@@ -56,7 +59,7 @@ async function emulate(command: readonly string[], options: EmulatorOptions, con
   const { rehearse, settingsFor } = await import('../emulator/rehearse.ts');
   if (command.length > 0) return rehearse(command, running, context).finally(running.close);
   for (const [name, value] of Object.entries(settingsFor(running))) stdout.write(`export ${name}=${value}\n`);
-  if (!options.quiet) stderr.write('listening; paste these lines into another terminal, Ctrl-C ends it\n');
+  if (!options.quiet) stderr.write('Listening. Paste these lines into another terminal; Ctrl-C stops the emulator.\n');
   if (!signal.aborted) await new Promise<void>((resolve) => onAbort(signal, resolve));
   await running.close();
   return 0;
@@ -69,28 +72,21 @@ async function findScenario(name: string): Promise<Scenario> {
   if (builtIn) return builtIn;
   if (!isPath) {
     const names = builtInScenarios.map((candidate) => candidate.name).join(', ');
-    throw usageProblem(`there is no scenario ${JSON.stringify(name)}`, `one of ${names}, or the path of a JSON file`);
+    throw usageProblem(
+      `there is no scenario ${JSON.stringify(name)}`,
+      `choose one of ${names}, or give the path of a JSON file`,
+    );
   }
   const { readScenario } = await import('../emulator/scenario.ts');
   return readScenario(name);
 }
 
-const sample = `{
-  "automations": {
-    "nightly": { "duration": "40m", "outcome": ["FAILED", "COMPLETED"] },
-    "*": { "steps": { "count": 5 }, "output": "..." }
-  },
-  "faults": [{ "on": "status", "chance": 0.3, "do": "reset" }],
-  "rateLimit": { "requests": 5, "window": "10s" },
-  "credits": 100
-}`;
-
-/** The scenarios that come with the emulator, and what a file of one's own looks like. */
+/** The scenarios that come with the emulator. */
 function scenarioHelp(columns: number): string {
   const width = Math.max(...builtInScenarios.map(({ name }) => name.length));
   const lines = builtInScenarios.map(
     ({ name, about }) => `  ${name.padEnd(width)}  ${wrap(about.split(' '), { columns, indent: width + 4 })}`,
   );
-  const file = sample.replaceAll(/^/gm, '  ');
-  return `\nBuilt-in scenarios:\n${lines.join('\n')}\n\nA file of your own, all of it optional:\n${file}`;
+  const more = 'A scenario of your own is a JSON file: see `runctl help scenarios`.'.split(' ');
+  return `\nBuilt-in scenarios:\n${lines.join('\n')}\n\n${wrap(more, { columns })}`;
 }

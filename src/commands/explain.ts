@@ -8,7 +8,7 @@ import { themeOf, wrapOptionsOf } from '../render/output.ts';
 
 export const explain = defineCommand({
   name: 'explain',
-  about: 'what an exit code means and what to do',
+  about: 'say what an exit code means and what to do',
   arguments: { code: argument('[code]', 'number or name') },
   options: { json: flag('--json', 'print one JSON document') },
   examples: [

@@ -1,22 +1,29 @@
 import { defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
-import { whole } from '../cli/values.ts';
-import { requireBaseUrl, resolveSettings } from '../config/settings.ts';
+import { moment, nonEmpty, whole } from '../cli/values.ts';
+import { valueIfGiven } from '../config/setting-table.ts';
+import { resolveSettings, resolveWithoutApiKey } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import type { JournalRun } from '../journal/journal.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { Problem } from '../problems/problem.ts';
+import { interruptedProblem } from '../problems/watch-problems.ts';
 import type { CommandResult } from '../render/command-result.ts';
 import { documentOf, type Told } from '../render/document.ts';
 import { defaults } from '../runs/defaults.ts';
-import { nameOf } from '../runs/run.ts';
-import { journalOf } from '../session/connect.ts';
+import { reasonOf } from '../runs/fault.ts';
+import { lastStatusOf, nameOf } from '../runs/run.ts';
+import { connectWith, journalOf } from '../session/connect.ts';
+import { isUnfinished, type Refreshed, refreshRuns } from '../session/refresh-runs.ts';
 
 const options = {
-  limit: option('--limit <n>', `how many at the most (default: ${defaults.listLimit})`, whole(1, 1_000_000)),
+  limit: option('-n, --limit <n>', `show at most this many (default: ${defaults.listLimit})`, whole(1, 1_000_000)),
   automation: option('-a, --automation <name>', 'only runs of this automation'),
-  state: option('--state <state>', 'only runs last seen in this state'),
-  allAddresses: flag('--all-addresses', 'runs of other base addresses too'),
+  status: option('--status <status>', 'only runs with this status', nonEmpty),
+  since: option('--since <time>', 'only runs that started after this: a duration ago (2d), or a time', moment),
+  until: option('--until <time>', 'only runs that started before this', moment),
+  offline: flag('--offline', 'do not poll: show what the journal holds'),
+  allBaseUrls: flag('--all-base-urls', 'runs of other base URLs too'),
   ...outputOptions,
   ...settingOptions,
 };
@@ -25,50 +32,101 @@ type ListOptions = OptionValues<typeof options>;
 
 export const list = defineCommand({
   name: 'list',
-  about: 'list the runs this machine knows of, newest first',
+  alias: 'ls',
+  about: 'list runs started or watched on this machine, newest first',
   options,
   examples: [
-    ['runctl list', 'the last twenty runs'],
-    ['runctl list --state FAILED --automation nightly', 'those that failed'],
-    ['runctl list --limit 1000 --json', 'for a script'],
+    ['runctl list', `the last ${defaults.listLimit} runs`],
+    ['runctl list --status FAILED --automation nightly', 'the runs of nightly that failed'],
+    ['runctl list --since 2d --json', 'the runs of the last two days, for a script'],
   ],
   run: (_, options, context) => listRuns(options, context),
 });
 
 async function listRuns(options: ListOptions, context: Context): Promise<CommandResult> {
-  const settings = await resolveSettings(options, context);
-  const baseUrl = options.allAddresses ? undefined : requireBaseUrl(settings);
-  const limit = options.limit ?? defaults.listLimit;
-  const { automation, state } = options;
-  const runs: JournalRun[] = [];
-  if (limit > 0) {
-    for (const run of journalOf(context, { needed: true }).runs({
-      baseUrl,
-      automation,
+  const { clock, env, signal, stdout } = context;
+  const settings = options.offline ? undefined : await resolveSettings(options, context);
+  const baseUrl = valueIfGiven((settings ?? resolveWithoutApiKey(options, env)).baseUrl);
+  const session =
+    settings && baseUrl !== undefined && settings.apiKey.value !== undefined
+      ? await connectWith(settings, options, context, { needed: true })
+      : undefined;
+  const journal = session?.journal ?? journalOf(context, { needed: true });
+
+  const found: JournalRun[] = [];
+  for (const run of runsIn(
+    journal.runs({
+      baseUrl: options.allBaseUrls ? undefined : baseUrl,
+      automation: options.automation,
       projectId: options.project,
-      state,
-    })) {
-      runs.push(run);
-      if (runs.length >= limit) break;
-    }
+    }),
+    options,
+    clock.nowMs(),
+  )) {
+    found.push(run);
   }
-  const documents = runs.map((run) => documentOf(toldOf(run), context));
-  if (runs.length > 0) {
-    const { runTable } = await import('../render/run-table.ts');
-    const { clock, stdout } = context;
-    return { documents, plural: true, text: (theme) => runTable(runs, clock.nowMs(), stdout.columns, theme) };
-  }
-  const filters = [automation && `of ${automation}`, state && `in the state ${state}`].filter(Boolean);
+  const unfinished = session ? found.filter((run) => isUnfinished(run) && run.baseUrl === baseUrl) : [];
+  const { current, fault }: Refreshed = session ? await refreshRuns(unfinished, session) : { current: new Map() };
+  if (signal.aborted) throw interruptedProblem(signal);
+
+  const runs = found
+    .map((run) => ({
+      ...run,
+      ...current.get(run.executionId ?? ''),
+      isOld: isUnfinished(run) && !current.has(run.executionId ?? ''),
+    }))
+    .filter((run) => hasStatus(run, options.status))
+    .slice(0, limitOf(options));
+  const documents = runs.map((run) => documentOf(toldOf(run, clock.nowMs()), context));
+  const missed = runs.filter(({ isOld }) => isOld).length;
   const note =
-    filters.length > 0
-      ? `no run known here ${filters.join(' ')}; \`runctl list\` shows all`
-      : 'no runs known here yet; start one with `runctl trigger <automation>`';
-  return { documents, plural: true, note: options.quiet ? undefined : note };
+    fault && missed > 0
+      ? `${missed === 1 ? '1 run' : `${missed} runs`} could not be polled: ${reasonOf(fault)}`
+      : undefined;
+  if (runs.length === 0) return { documents, plural: true, note: options.quiet ? undefined : emptyNote(options) };
+  const { runTable } = await import('../render/run-table.ts');
+  return { documents, plural: true, note, text: (theme) => runTable(runs, clock.nowMs(), stdout.columns, theme) };
+}
+
+/** A run as it is listed; `isOld` where its status could not be polled. */
+type ListedRow = JournalRun & { isOld: boolean };
+
+const limitOf = ({ limit = defaults.listLimit }: ListOptions) => limit;
+
+const hasStatus = (run: JournalRun, status: string | undefined) =>
+  status === undefined || lastStatusOf(run).toUpperCase() === status.toUpperCase();
+
+/** As many as are needed; an unfinished run may turn out to have another status, and does not count where one is asked for. */
+function* runsIn(runs: Iterable<JournalRun>, options: ListOptions, nowMs: number): Generator<JournalRun> {
+  const { status, since, until } = options;
+  const timeOf = (time: typeof since) => time && ('atMs' in time ? time.atMs : nowMs - time.agoMs);
+  const sinceMs = timeOf(since) ?? Number.NEGATIVE_INFINITY;
+  const untilMs = timeOf(until) ?? Number.POSITIVE_INFINITY;
+  let counted = 0;
+  for (const run of runs) {
+    // A run is recorded within a moment of its start: all that follow are older.
+    if (Date.parse(run.at) < sinceMs - dayMs) return;
+    const startedMs = Date.parse(run.startedAt ?? run.at);
+    if (startedMs < sinceMs || startedMs > untilMs) continue;
+    const mayChange = status !== undefined && isUnfinished(run);
+    if (!mayChange && !hasStatus(run, status)) continue;
+    yield run;
+    if (!mayChange && ++counted >= limitOf(options)) return;
+  }
+}
+
+const dayMs = 86_400_000;
+
+function emptyNote({ automation, status, since, until }: ListOptions): string {
+  const filters = [automation && ` of ${automation}`, status && ` with the status ${status}`].filter(Boolean).join('');
+  if (filters || since || until)
+    return `No runs${filters} here${since || until ? ' at that time' : ''}; \`runctl list\` shows all.`;
+  return 'No runs here yet. Start one with `runctl trigger <automation>`.';
 }
 
 /** What the journal has of a run or an unresolved trigger. The list does not judge. */
-function toldOf({ target, executionId, baseUrl, at, idempotencyKey, ...record }: JournalRun): Told {
-  const { status, startedAt, completedAt, creditsCharged } = record;
+function toldOf({ target, executionId, baseUrl, at, idempotencyKey, ...record }: ListedRow, nowMs: number): Told {
+  const { status, startedAt, completedAt, creditsCharged, isOld, statusAt = at } = record;
   const exitName = 'ok';
   const report = { list: { idempotencyKey, at, baseUrl } };
   const given = Object.entries({ status, startedAt, completedAt, creditsCharged }).filter(
@@ -83,8 +141,8 @@ function toldOf({ target, executionId, baseUrl, at, idempotencyKey, ...record }:
   };
   if (executionId === null) {
     const name = 'outcome_unknown';
-    const message = `it is not known whether this trigger of ${nameOf(target)} started a run`;
-    const problem = new Problem({ name, message, hint: 'resolve it with `runctl recover`', started: 'unknown' });
+    const message = `this trigger of ${nameOf(target)} got no answer, and may have started a run`;
+    const problem = new Problem({ name, message, hint: '`runctl recover`', started: 'unknown' });
     return { target, exitName, report, execution, problem };
   }
   const run = { target, executionId };
@@ -92,5 +150,7 @@ function toldOf({ target, executionId, baseUrl, at, idempotencyKey, ...record }:
     const problem = new Problem({ name: 'not_found', message: 'the service no longer knows this run' });
     return { run, exitName, report, execution, problem };
   }
-  return { run, exitName, report, execution, outcome: exitNameOfRun(run, status), argument: executionId };
+  const lastConfirmed = isOld ? { execution, ageMs: nowMs - Date.parse(statusAt) } : undefined;
+  const outcome = exitNameOfRun(run, status);
+  return { run, exitName, report, execution, outcome, argument: executionId, lastConfirmed };
 }

@@ -10,6 +10,7 @@ import { documentOf, type Told } from '../render/document.ts';
 import { printNextStep, printSentence, wantsData } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { About } from '../runs/events.ts';
+import { reasonOf } from '../runs/fault.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { isFinal, nameOf } from '../runs/run.ts';
 import { connect } from '../session/connect.ts';
@@ -18,13 +19,13 @@ import { type Recovery, recoverTriggers } from '../session/recover-triggers.ts';
 import type { Session } from '../session/session.ts';
 
 const options = {
-  dryRun: flag('--dry-run', 'only list them'),
+  dryRun: flag('--dry-run', 'list them, and send nothing'),
   maxAgeMs: option(
     '--max-age <duration>',
-    `older ones are not sent again (default: ${asTyped(defaults.recoverMaxAgeMs)}; ${asTyped(defaults.keyRetentionMs)} at most)`,
+    `do not send older triggers again (default: ${asTyped(defaults.recoverMaxAgeMs)}; ${asTyped(defaults.keyRetentionMs)} at most)`,
     durationUpTo(defaults.keyRetentionMs),
   ),
-  forget: flag('--forget', 'close those that are too old'),
+  forget: flag('--forget', 'stop tracking those that are too old'),
   ...triggerGiveUpOptions,
   ...outputOptions,
   ...eventOptions,
@@ -35,11 +36,11 @@ type RecoverOptions = OptionValues<typeof options>;
 
 export const recover = defineCommand({
   name: 'recover',
-  about: 'send triggers whose answer was lost again: finds the run, or starts it if the request never arrived',
+  about: 'resolve triggers whose answer was lost: finds the run, or starts it if the request never arrived',
   options,
   examples: [
-    ['runctl recover --dry-run', 'what is unresolved'],
-    ['runctl recover', 'resolves it'],
+    ['runctl recover --dry-run', 'lists unresolved triggers'],
+    ['runctl recover', 'resolves them'],
   ],
   run: (_, options, context) => recoverAll(options, context),
 });
@@ -60,7 +61,7 @@ async function recoverAll(options: RecoverOptions, context: Context): Promise<Co
   return {
     documents,
     plural: true,
-    note: isNothing ? 'nothing to recover: the outcome of every trigger is known' : undefined,
+    note: isNothing ? 'Nothing to recover.' : undefined,
     exitNames: [exitNameOf(recoveries, options)],
   };
 }
@@ -92,15 +93,15 @@ function sentenceOf(recovery: Recovery): string {
       const { how, execution } = recovery.start;
       const { executionId, status } = execution;
       return how === 'recovered'
-        ? `${about} had started run ${executionId} (${status})`
-        : `${about} was sent again and started run ${executionId}`;
+        ? `${about} had started run ${executionId}, which is ${status}`
+        : `${about} had not arrived; it was sent again and started run ${executionId} now`;
     }
     case 'refused':
-      return `${about} started no run: ${recovery.fault.message}`;
+      return `${about} started no run: ${reasonOf(recovery.fault)}`;
     case 'superseded':
       return `${about} is not sent again: a later trigger of ${nameOf(target)} has a run`;
     case 'forgotten':
-      return `${about} is closed: nobody will know whether it started a run`;
+      return `${about} is no longer tracked; it may have started a run`;
     case 'left':
       return `${about} is left to the process that is sending it`;
     case 'unresolved':

@@ -39,9 +39,9 @@ export const result = defineCommand({
   arguments: { run: runArgument },
   options,
   examples: [
-    ['runctl result', 'of the last run'],
-    ['runctl result nightly --field output > report.txt', 'the output, byte for byte'],
-    ['runctl result --json', 'all that the service said'],
+    ['runctl result', 'the result of the last run'],
+    ['runctl result nightly --field output > report.txt', 'prints the output, byte for byte'],
+    ['runctl result --json', 'prints everything that the service answered'],
   ],
   run: ({ run = '@last' }, options, context) => printResult(run, options, context),
 });
@@ -53,7 +53,7 @@ async function printResult(runArgument: string, options: ResultOptions, context:
   const { run } = known;
   if (run.target.family === 'agent') {
     throw usageProblem(
-      'an agent run has no result, only a state',
+      'an agent run has no result, only a status',
       `\`runctl agent status ${run.target.agentId} ${run.executionId}\``,
     );
   }
@@ -75,7 +75,7 @@ async function printResult(runArgument: string, options: ResultOptions, context:
   const execution = polledStatus.kind === 'ok' ? polledStatus.value : undefined;
   const status = isFinished && execution ? graverStatus(found.status, execution.status) : found.status;
   const shown = { run, execution: execution && { ...execution, status }, result: found };
-  const follow = `follow it with \`runctl watch ${argumentOf(run, session)}\``;
+  const follow = `watch it with \`runctl watch ${argumentOf(run, session)}\``;
   return {
     exitNames: [exitNameOf(status)],
     documents,

@@ -17,13 +17,13 @@ export type StatusOptions = OptionValues<typeof options>;
 
 export const status = defineCommand({
   name: 'status',
-  about: 'look at a run once',
+  about: "show a run's current status",
   arguments: { run: runArgument },
   options,
   examples: [
-    ['runctl status', 'of the last run'],
-    ['runctl status nightly --field status', 'the bare status, for a script'],
-    ['runctl status --exit-status', 'ends with the code of the run, 16 while it is unfinished'],
+    ['runctl status', 'the status of the last run'],
+    ['runctl status nightly --field status', 'prints the bare status, for a script'],
+    ['runctl status --exit-status', 'ends with the exit code of the run, or 16 while it is unfinished'],
   ],
   async run({ run = '@last' }, options, context) {
     const named = parseRunArgument(run);

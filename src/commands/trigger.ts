@@ -1,28 +1,33 @@
+import { triggerPath } from '../api/endpoints.ts';
 import { argument, choice, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
 import { startOptions } from '../cli/options.ts';
 import { errorTypeNames, longestIdempotencyKey, whole } from '../cli/values.ts';
 import { requireProject } from '../config/settings.ts';
 import { errorTypes } from '../problems/next-step.ts';
 import { usageProblem } from '../problems/problem.ts';
+import type { CommandResult } from '../render/command-result.ts';
+import { documentOf, type TriggerFacts } from '../render/document.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { AutomationTarget } from '../runs/run.ts';
 import { parseAutomationArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
-import { triggerAll } from '../session/trigger-runs.ts';
+import type { Session } from '../session/session.ts';
+import { type TriggerArgument, triggerAll } from '../session/trigger-runs.ts';
 
 const options = {
-  watch: flag('-w, --watch', 'follow the run to its end, then print its summary'),
+  watch: flag('-w, --watch', 'watch the run until it is finished, then print its summary'),
   ifActive: choice(
     '--if-active <what>',
-    'where a run is active: fail with 5, skip with 0, wait for its end and then start, or attach to it (default: fail)',
+    'if it is already running: fail (exit 5), skip (exit 0), wait and then start, or attach to that run (default: fail)',
     ['fail', 'skip', 'wait', 'attach'],
   ),
   rerunOn: option(
     '--rerun-on <types>',
-    `with --watch: start again after these error types (${errorTypes.join(', ')})`,
+    `with --watch: start a new run after these error types (${errorTypes.join(', ')})`,
     errorTypeNames,
   ),
-  maxReruns: option('--max-reruns <n>', `how often at the most (default: ${defaults.maxReruns})`, whole(0, 1000)),
+  maxReruns: option('--max-reruns <n>', `maximum number of reruns (default: ${defaults.maxReruns})`, whole(0, 1000)),
+  dryRun: flag('--dry-run', 'show what would be sent, and send nothing'),
   ...startOptions,
 };
 
@@ -30,16 +35,19 @@ export type TriggerOptions = OptionValues<typeof options>;
 
 export const trigger = defineCommand({
   name: 'trigger',
-  about: 'start a run now; with --watch, follow it to its end',
+  about: 'start a run; with --watch, watch it until it is finished',
   arguments: { automations: argument('<automation...>', 'name, or <projectId>/<name>') },
   options,
   examples: [
     ['id=$(runctl trigger nightly)', 'starts a run and keeps its id'],
-    ['runctl trigger nightly --watch', 'starts a run and ends with its exit code'],
-    ['runctl trigger a b c --watch', 'three runs side by side'],
-    ['runctl trigger nightly --if-active skip', 'all is well where it is running already'],
-    ['runctl trigger nightly --idempotency-key "nightly-$(date -u +%F)"', 'one run a day, however often it is typed'],
-    ['runctl trigger nightly --watch --rerun-on lease_lost,reaped', 'again, if its environment was lost'],
+    ['runctl trigger nightly --watch', 'starts a run, watches it and ends with its exit code'],
+    ['runctl trigger a b c --watch', 'starts three runs and watches them together'],
+    ['runctl trigger nightly --if-active skip', 'exits with 0 if it is already running'],
+    ['runctl trigger nightly --idempotency-key "nightly-$(date -u +%F)"', 'starts at most one run a day'],
+    [
+      'runctl trigger nightly --watch --rerun-on lease_lost,reaped',
+      'starts a new run if the environment of the run was lost',
+    ],
   ],
   async run({ automations: names }, options, context) {
     checkWatchFlags(options);
@@ -50,9 +58,28 @@ export const trigger = defineCommand({
       const target = parseAutomationArgument(name, project);
       return { target, body: '{}', idempotencyKey: idempotencyKeyOf(target) };
     });
-    return triggerAll(requests, options, session);
+    return options.dryRun ? dryRun(requests, session) : triggerAll(requests, options, session);
   },
 });
+
+/** What would be sent. Without a given idempotency key, each command makes a new one. */
+function dryRun(requests: readonly TriggerArgument[], { baseUrl, context }: Session): CommandResult {
+  const sent = requests.map(({ target, body, idempotencyKey = crypto.randomUUID() }) => {
+    const request = { method: 'POST', url: `${baseUrl}${triggerPath(target)}`, idempotencyKey, body: JSON.parse(body) };
+    const trigger: TriggerFacts = { how: 'not_started', started: 'no', idempotencyKey, safeToRepeat: true, reruns: [] };
+    return { request, document: documentOf({ target, trigger, report: { request } }, context) };
+  });
+  const text = sent.map(
+    ({ request: { method, url, idempotencyKey, body } }) =>
+      `${method} ${url}\nIdempotency-Key: ${idempotencyKey}\n\n${JSON.stringify(body)}\n`,
+  );
+  return {
+    documents: sent.map(({ document }) => document),
+    plural: requests.length > 1,
+    text: () => text.join('\n'),
+    note: 'Dry run: nothing was sent.',
+  };
+}
 
 const placeholder = '{automation}';
 
@@ -90,5 +117,5 @@ export function checkWatchFlags(options: TriggerOptions): void {
     options.bell && '--bell',
   ];
   const [lonely] = needsWatch.filter(Boolean);
-  if (lonely && !options.watch) throw usageProblem(`${lonely} goes with --watch`);
+  if (lonely && !options.watch) throw usageProblem(`${lonely} needs --watch`, `add \`--watch\``);
 }

@@ -14,9 +14,9 @@ import { readLines } from '../session/read-lines.ts';
 import type { Session } from '../session/session.ts';
 
 const options = {
-  all: flag('--all', 'every run of the journal that has not ended'),
-  follow: flag('--follow', 'with --all: every run that is triggered on this machine from now on, too'),
-  failFast: flag('--fail-fast', 'stop watching once a run did not complete, and end with its code'),
+  all: flag('--all', 'every unfinished run of the journal'),
+  follow: flag('--follow', 'with --all: also every run that is triggered on this machine from now on'),
+  failFast: flag('--fail-fast', 'stop at the first run that does not complete, and end with its exit code'),
   ...runOptions,
   ...followOptions,
 };
@@ -25,18 +25,18 @@ type WatchOptions = OptionValues<typeof options>;
 
 export const watch = defineCommand({
   name: 'watch',
-  about: 'follow runs until every one has ended, then print their summaries',
+  about: 'watch runs until they are finished, then print their summaries',
   arguments: {
-    runs: argument('[run...]', 'runs as for status; - reads them from standard input, one a line'),
+    runs: argument('[run...]', 'runs as for status; -: read them from standard input, one a line'),
   },
   options,
   examples: [
     ['runctl watch', 'the last run'],
-    ['runctl watch nightly weekly', 'two of them on one board'],
-    ['runctl watch --all', 'every run that has not ended'],
+    ['runctl watch nightly weekly', 'the last runs of two automations'],
+    ['runctl watch --all', 'every unfinished run'],
     ['runctl watch --all --follow', 'one watcher for the machine: later runs, too'],
-    ['runctl watch --timeout 10m --quiet', 'silent unless something is wrong; 124 after ten minutes'],
-    ['runctl watch --on-final \'notify-send runctl "$RUNCTL_STATUS"\'', 'a command of your own when it has ended'],
+    ['runctl watch --timeout 10m --quiet', 'prints only errors; ends with 124 after ten minutes'],
+    ['runctl watch --on-final \'notify-send runctl "$RUNCTL_STATUS"\'', 'runs a command when the run is finished'],
   ],
   run: ({ runs }, options, context) => watchRuns(runs, options, context),
 });
@@ -57,7 +57,7 @@ async function watchRuns(runArguments: string[], options: WatchOptions, context:
     return followAll(runs, { ...options, plural: true }, session, more);
   }
   if (runs.length === 0) {
-    return { documents: [], plural: true, note: options.quiet ? undefined : 'every run this machine knows has ended' };
+    return { documents: [], plural: true, note: options.quiet ? undefined : 'No unfinished runs.' };
   }
   return followAll(runs, { ...options, plural: runs.length > 1 || options.all === true }, session);
 }
@@ -82,7 +82,7 @@ async function* runsOfInput(mustBe: boolean, options: WatchOptions, session: Ses
     yield findRun(parseRunArgument(line), options, session);
     isEmpty = false;
   }
-  if (isEmpty) throw usageProblem('standard input named no run');
+  if (isEmpty) throw usageProblem('standard input names no run');
 }
 
 async function findRuns(named: RunArgument[], options: WatchOptions, session: Session): Promise<KnownRun[]> {

@@ -1,5 +1,6 @@
 import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from '../cli/define-command.ts';
 import { helpOption, versionOption } from '../cli/help.ts';
+import { hoistFlags, namesOf } from '../cli/hoist.ts';
 
 export interface Candidate {
   /** The whole word. */
@@ -23,7 +24,7 @@ export function candidatesFor(
   valuesOf: ValuesOf,
 ): Candidate[] | 'files' {
   const current = words.at(-1) ?? '';
-  const { command, place, wantsValue, isPastOptions } = findPlace(words.slice(0, -1), program);
+  const { command, place, wantsValue, isPastOptions } = findPlace(hoistFlags(words.slice(0, -1), program), program);
   const isOption = current.startsWith('-') && !wantsValue && !isPastOptions;
   const [, flag, typed = ''] = (isOption && /^(--[^=]+)=(.*)$/s.exec(current)) || [];
   if (flag) {
@@ -44,7 +45,7 @@ function findPlace(words: readonly string[], program: CommandDefinition) {
   let ofOption: Place | undefined;
   let isPastOptions = false;
   for (const word of words) {
-    const inner = command.commands?.find(({ name }) => name === word);
+    const inner = command.commands?.find(({ name, alias }) => name === word || alias === word);
     if (ofOption) ofOption = undefined;
     else if (isPastOptions) given++;
     else if (word === '--') isPastOptions = true;
@@ -64,9 +65,6 @@ const optionsOf = ({ options = {}, version }: CommandDefinition) => [
   ...(version ? [versionOption] : []),
   helpOption,
 ];
-
-/** `-w` and `--watch` of `-w, --watch <form>`. */
-const namesOf = ({ flags }: OptionDefinition): string[] => flags.match(/(?<!\S)--?[\w-]+/g) ?? [];
 
 const findOption = (command: CommandDefinition, flag: string) =>
   optionsOf(command).find((option) => namesOf(option).includes(flag));

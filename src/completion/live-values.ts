@@ -9,17 +9,17 @@ import { exitCodes } from '../problems/exit-codes.ts';
 import { errorTypes } from '../problems/next-step.ts';
 import { knownPaths } from '../render/document.ts';
 import { lastStatusOf, nameOf, statuses } from '../runs/run.ts';
+import { automationsIn } from '../session/find-run.ts';
 import type { Candidate, ValuesOf } from './candidates.ts';
 
-// More would not fit a screen; the journal is not read further back.
+// More would not fit a screen.
 const mostRuns = 50;
-const mostRunsRead = 1000;
 
 /** The values that only this machine knows: automations and runs of its journal, profiles of its config file. */
 export function liveValues(env: Env): ValuesOf {
   const journal = openJournal({ folder: resolveStateFolder(env), nowMs: Date.now, onTrouble: () => {} });
   const sources: Record<string, () => Iterable<Candidate> | 'files'> = {
-    automation: () => automationsIn(journal, addressIn(env)),
+    automation: () => automationValues(journal, addressIn(env)),
     run: () => runsIn(journal, addressIn(env)),
     profile: () => profilesIn(env),
     code: () =>
@@ -28,7 +28,7 @@ export function liveValues(env: Env): ValuesOf {
         { value: name, about: meaning },
       ]),
     key: () => settingKeys.map((value) => ({ value })),
-    state: () => statuses.map((value) => ({ value })),
+    status: () => statuses.map((value) => ({ value })),
     scenario: () => builtInScenarios.map(({ name, about }) => ({ value: name, about })),
     field: () => knownPaths.map((value) => ({ value })),
     'rerun-on': () => errorTypes.map((value) => ({ value })),
@@ -37,18 +37,12 @@ export function liveValues(env: Env): ValuesOf {
   return ({ name, choices }) => choices?.map((value) => ({ value })) ?? sources[name]?.() ?? [];
 }
 
-function automationsIn(journal: Journal, baseUrl: string | undefined): Candidate[] {
-  const names = new Set<string>();
-  let read = 0;
-  for (const { target } of journal.runs({ baseUrl })) {
-    if (target.family === 'automation') names.add(target.automationName);
-    if (names.size >= mostRuns || ++read >= mostRunsRead) break;
-  }
-  return [...names].map((value) => ({ value }));
+function automationValues(journal: Journal, baseUrl: string | undefined): Candidate[] {
+  return [...automationsIn({ journal, baseUrl })].slice(0, mostRuns).map((value) => ({ value }));
 }
 
 function runsIn(journal: Journal, baseUrl: string | undefined): Candidate[] {
-  const names = automationsIn(journal, baseUrl).map(({ value }) => value);
+  const names = automationValues(journal, baseUrl).map(({ value }) => value);
   const found: Candidate[] = [
     { value: '@last', about: 'the last run' },
     ...names.map((name) => ({ value: name, about: `the last run of ${name}` })),

@@ -24,7 +24,7 @@ export interface ReadConfig {
 }
 
 const mostMebibytes = 16;
-const fixHint = 'mend it by hand or move it away; it was left as it is';
+const fixHint = 'fix it by hand, or move it away; it was not changed';
 
 /**
  * Reads the config file as plain JSON; without one, and from one of another user, nothing is set. Throws a usage problem

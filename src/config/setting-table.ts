@@ -137,9 +137,9 @@ export const storedKeys = settingKeys.filter((key): key is StoredKey => key !== 
 
 /** A key as `runctl config` takes it. Throws a usage problem that lists them. */
 export function parseSettingKey(text: string): SettingKey {
-  const key = settingKeys.find((candidate) => candidate === text);
+  const key = settingKeys.find((candidate) => candidate.toLowerCase() === text.toLowerCase());
   if (key) return key;
-  throw usageProblem(`there is no setting ${JSON.stringify(text)}`, `there are ${settingKeys.join(', ')}`);
+  throw usageProblem(`there is no setting ${JSON.stringify(text)}`, `settings: ${settingKeys.join(', ')}`);
 }
 
 /** A setting that was given: its value, or why it is refused. The source is the flag, the variable or the profile, in words. */

@@ -132,6 +132,6 @@ function requireSetting(key: StoredKey, settings: Settings): string {
   const where = profile === defaultProfile ? '' : ` --profile ${profile}`;
   throw usageProblem(
     `no ${name} is set`,
-    `give \`${flag}\`, set ${env[0]}, or store it with \`runctl config set ${key}${argument}${where}\`; \`runctl config\` asks for all of them`,
+    `run \`runctl config\`, or set ${env[0]}, \`${flag}\` or \`runctl config set ${key}${argument}${where}\``,
   );
 }

@@ -120,7 +120,7 @@ const fault = v.variant('do', [
 const errorShape = v.picklist(['flat', 'string', 'nested', 'list', 'problem', 'data', 'text', 'html', 'empty']);
 
 /** How the emulated service behaves: a JSON document in which everything is optional. `{}` is a service without faults. */
-const scenarioSchema = v.strictObject({
+export const scenarioSchema = v.strictObject({
   /** Plans by automation name; `"*"` is any other name. Without `"*"` other names get 404. Default `{"*": {}}`. */
   automations: v.optional(recordOf(v.string(), automationPlan)),
   /** `discontinued` (default): the Agent trigger answers 410. `accept`: it starts a run as it once did. */
@@ -163,7 +163,7 @@ export type FaultCondition = Pick<InjectedFault, keyof typeof condition>;
 export const toMs = (text: string) => parseDuration(text) ?? 0;
 
 const mostBytes = 2 ** 20;
-const hint = '`runctl emulator --help` shows what a scenario may hold';
+const hint = 'see `runctl help scenarios`';
 
 /** Reads a scenario from a file. Throws a usage problem, also for what is no file, which might never end. */
 export async function readScenario(path: string): Promise<Scenario> {

@@ -15,6 +15,8 @@ export interface JournalRun {
   idempotencyKey: string | null;
   /** Fingerprint of the API key that it was started with. */
   account?: string;
+  /** When the status was recorded last, ISO 8601. */
+  statusAt?: string;
   /** When the trigger was accepted, or sent while it is unresolved; else when the run was first seen. ISO 8601. */
   at: string;
 }
@@ -151,6 +153,7 @@ export function learn(runs: State['runs'], record: RecordOf<'accepted' | 'status
     run.at = record.at;
     if (record.account !== undefined) run.account = record.account;
   }
+  run.statusAt = record.at;
   return Object.assign(run, reportedOf(run, record));
 }
 

@@ -15,7 +15,7 @@ import {
   targetOf,
   triggerIdOf,
 } from './records.ts';
-import { isInState, isMatch, needleOf, type RunFilter } from './run-filter.ts';
+import { isMatch, needleOf, type RunFilter } from './run-filter.ts';
 import { createUnresolvedLines, type UnresolvedTrigger, unresolvedOf } from './unresolved.ts';
 
 export type { JournalRun } from './fold.ts';
@@ -133,7 +133,7 @@ export function openJournal(options: LogOptions): Journal {
         const id = JSON.stringify([run.baseUrl, run.executionId ?? [run.target, run.idempotencyKey]]);
         if (yielded.has(id)) continue;
         yielded.add(id);
-        if (isInState(run, filter)) yield run;
+        yield run;
       }
     }
   }

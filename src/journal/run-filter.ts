@@ -1,5 +1,4 @@
-import { lastStatusOf, type Target } from '../runs/run.ts';
-import type { JournalRun } from './fold.ts';
+import type { Target } from '../runs/run.ts';
 import { type JournalRecord, pathOf, targetOf } from './records.ts';
 
 export interface RunFilter {
@@ -10,8 +9,6 @@ export interface RunFilter {
   automation?: string;
   /** Of no effect without `automation`. */
   projectId?: string;
-  /** The last known status, in any case: as `lastStatusOf` says it. */
-  state?: string;
 }
 
 /** What the line of every matching record holds. */
@@ -28,10 +25,6 @@ export function isMatch(record: JournalRecord, filter: RunFilter): boolean {
   if (filter.automation === undefined) return true;
   const found = targetOf(record.target);
   return found.family === 'automation' && found.automationName === filter.automation;
-}
-
-export function isInState(run: JournalRun, { state }: RunFilter): boolean {
-  return state === undefined || lastStatusOf(run).toUpperCase() === state.toUpperCase();
 }
 
 function targetIn({ target, automation, projectId }: RunFilter): Target | undefined {

@@ -21,7 +21,7 @@ const table = [
     code: 1,
     name: 'run_failed',
     meaning: 'the run finished FAILED',
-    advice: 'Read the error and the output with `runctl result`, mend the cause, then trigger again.',
+    advice: 'Read the error and the output with `runctl result`, fix the cause, then trigger again.',
   },
   {
     code: 2,
@@ -51,7 +51,7 @@ const table = [
     code: 6,
     name: 'not_found',
     meaning: 'no such automation or run',
-    advice: 'Check the id, the project and the automation name. `runctl list` shows the runs this machine knows.',
+    advice: 'Check the id, the project and the automation name. `runctl list` shows the runs of this machine.',
   },
   {
     code: 7,
@@ -76,13 +76,13 @@ const table = [
     name: 'unavailable',
     meaning: 'no valid answer until the retries ended, or at once where a retry cannot help (certificate, proxy)',
     advice:
-      'Check the base address and the network. A run that was being watched goes on: `runctl watch` follows it again.',
+      'Check the base URL and the network. A run that was being watched was left alone: `runctl watch` watches it again.',
   },
   {
     code: 11,
     name: 'rejected',
     meaning: 'the service refused the request for another reason',
-    advice: 'Read the message; `--json` shows it as data, `--debug` shows the exchange.',
+    advice: 'Read the message; `--json` prints it as data, `--debug` prints the request and the answer.',
   },
   {
     code: 12,
@@ -101,7 +101,7 @@ const table = [
     code: 14,
     name: 'watch_failed',
     meaning: '`trigger --watch` has a run, but could not follow it; the run was left alone',
-    advice: 'The message says why, and names the run. `runctl watch` follows it again.',
+    advice: 'The message says why, and names the run. `runctl watch` watches it again.',
   },
   {
     code: 15,
@@ -113,13 +113,13 @@ const table = [
     code: 16,
     name: 'still_running',
     meaning: '`--exit-status` of an unfinished run',
-    advice: 'Ask again later, or wait for the end of the run with `runctl watch`.',
+    advice: 'Ask again later, or wait with `runctl watch`.',
   },
   {
     code: 70,
     name: 'internal_error',
-    meaning: 'a fault of runctl itself',
-    advice: 'Please report it with the message and the version. A trigger cut short is resolved by `runctl recover`.',
+    meaning: 'a fault of runctl',
+    advice: 'Please report it with the message and the version. If a trigger was cut short, run `runctl recover`.',
   },
   {
     code: 74,
@@ -131,31 +131,34 @@ const table = [
     code: 124,
     name: 'timeout',
     meaning: '`--timeout` passed; the run was left alone',
-    advice: 'The run was left alone. `runctl watch` follows it again.',
+    advice: 'The run was left alone. `runctl watch` watches it again.',
   },
   {
     code: 129,
     name: 'interrupted_hangup',
     meaning: 'interrupted by SIGHUP; the run was left alone',
-    advice: 'The run was left alone. `runctl watch` follows it again; after a cut trigger, `runctl recover`.',
+    advice:
+      'The run was left alone. `runctl watch` watches it again. If a trigger was interrupted, run `runctl recover`.',
   },
   {
     code: 130,
     name: 'interrupted',
     meaning: 'interrupted by Ctrl-C; the run was left alone',
-    advice: 'The run was left alone. `runctl watch` follows it again; after a cut trigger, `runctl recover`.',
+    advice:
+      'The run was left alone. `runctl watch` watches it again. If a trigger was interrupted, run `runctl recover`.',
   },
   {
     code: 141,
     name: 'pipe_closed',
     meaning: 'the reader of the output left while runs were unfinished; they were left alone',
-    advice: 'Nothing to do if that was meant. `runctl watch --all` follows the runs again.',
+    advice: 'Nothing to do if that was meant. `runctl watch --all` watches the runs again.',
   },
   {
     code: 143,
     name: 'interrupted_terminated',
     meaning: 'interrupted by SIGTERM; the run was left alone',
-    advice: 'The run was left alone. `runctl watch` follows it again; after a cut trigger, `runctl recover`.',
+    advice:
+      'The run was left alone. `runctl watch` watches it again. If a trigger was interrupted, run `runctl recover`.',
   },
 ] as const satisfies readonly ExitCode[];
 

@@ -35,8 +35,8 @@ export const exitNameOf = (fault: Fault): ExitName => exitNames[fault.kind];
 export const interruptNameOf = ({ reason }: { reason: unknown }): ExitName =>
   reason === 'SIGPIPE' ? 'pipe_closed' : (signalExits[reason as keyof typeof signalExits] ?? 'interrupted');
 
-const keyHint = 'check the key with `runctl config list`, set another with `runctl config set apiKey`';
-const addressHint = 'check the base address with `runctl config list`';
+const keyHint = 'set another with `runctl config set apiKey`; `runctl config list` shows which one is in force';
+const addressHint = 'check the base URL: `runctl config list`';
 
 /** What to do about a fault, whatever was asked. */
 export const remedies: Partial<Record<FaultKind, string>> = {
@@ -49,7 +49,7 @@ export const remedies: Partial<Record<FaultKind, string>> = {
 
 /** When the service wants the next request. */
 export const comeBack = ({ retryAfterMs }: Fault) =>
-  retryAfterMs === undefined ? undefined : `come back in ${formatDuration(retryAfterMs)}, as the service asks`;
+  retryAfterMs === undefined ? undefined : `try again in ${formatDuration(retryAfterMs)}, as the service asks`;
 
 /** The facts of a problem that come from the HTTP answer behind it. */
 export const factsOf = ({ httpStatus, serviceCode, requestId, retryAfterMs }: Fault) => ({

@@ -3,12 +3,12 @@ import { shellWord } from './quote.ts';
 
 /** What the user can do about each error type of a result (docs/service.md, Error types). */
 const meanings: Record<string, string> = {
-  step_failed: 'mend what the step stumbled over, then start it again with',
-  timed_out: 'the service ends a run after 3 hours: make the Automation do less in one run, then start it again with',
-  not_runnable: 'something in the Automation is wrong: mend it there, then start it again with',
-  lease_lost: 'the run lost its environment, not its way: start it again with',
-  reaped: 'the run lost its environment, not its way: start it again with',
-  run_failed: 'start it again with',
+  step_failed: 'fix the failing step, then:',
+  timed_out: 'runs are limited to 3 hours; split the work, then:',
+  not_runnable: 'fix the Automation, then:',
+  lease_lost: 'the run lost its environment, which is no fault of the Automation; start a new run:',
+  reaped: 'the run lost its environment, which is no fault of the Automation; start a new run:',
+  run_failed: 'start a new run:',
 };
 
 /** The documented error types; the service may add others. */
@@ -21,7 +21,7 @@ export const errorTypes: readonly string[] = Object.keys(meanings);
 export function nextStepOf({ target }: Run, status: string, errorType = '', project?: string): string | undefined {
   // The Agent endpoints are discontinued: nobody is sent back to them.
   if (target.family === 'agent' || !isFinal(target, status) || isCompleted(status)) return undefined;
-  const meaning = Object.hasOwn(meanings, errorType) ? meanings[errorType] : 'start it again with';
+  const meaning = Object.hasOwn(meanings, errorType) ? meanings[errorType] : 'start a new run:';
   return `${meaning} \`runctl trigger ${argumentOf(target, project)} --watch\``;
 }
 

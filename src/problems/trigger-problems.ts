@@ -1,6 +1,6 @@
 import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
-import type { Fault, FaultKind } from '../runs/fault.ts';
+import { type Fault, type FaultKind, httpOf } from '../runs/fault.ts';
 import { nameOf, type Target } from '../runs/run.ts';
 import type { TriggerIdentity, TriggerResult } from '../triggering/trigger.ts';
 import { comeBack, exitNameOf, factsOf, interruptNameOf, remedies } from './fault-facts.ts';
@@ -29,15 +29,14 @@ export function triggerProblem(result: FailedTrigger, identity: Identity, signal
 /** A trigger that surely started nothing. */
 export function refusedTriggerProblem(fault: Fault, { target }: Pick<Identity, 'target'>): Problem {
   const { kind } = fault;
-  const meanings: Partial<Record<FaultKind, string>> = {
-    already_active: `${nameOf(target)} is already running, no run was started`,
-    no_credits: /credit/i.test(fault.message) ? 'no run was started' : 'the AI credit balance is 0, no run was started',
-    unauthorized: 'the key was refused, no run was started',
-    not_found: `the service does not know ${nameOf(target)}, no run was started`,
+  const name = nameOf(target);
+  const happened: Partial<Record<FaultKind, string>> = {
+    already_active: `${name} is already running`,
+    not_found: `the service does not know ${name}`,
   };
   const activeHint = fault.executionId
-    ? `follow the active run with \`runctl watch ${handleOf(target, fault.executionId)}\`, or see \`--if-active wait|attach|skip\``
-    : 'wait for it with `--if-active wait`, or see `--if-active attach|skip`';
+    ? `\`runctl watch ${handleOf(target, fault.executionId)}\``
+    : 'wait for it with `--if-active wait`, or choose `--if-active skip` or `attach`';
   const hints: Partial<Record<FaultKind, string>> = {
     already_active: activeHint,
     not_found: targetHint,
@@ -45,13 +44,13 @@ export function refusedTriggerProblem(fault: Fault, { target }: Pick<Identity, '
   return new Problem({
     ...factsOf(fault),
     name: exitNameOf(fault),
-    message: `${fault.message}: ${meanings[kind] ?? 'no run was started'}`,
+    message: `${happened[kind] ?? `${name} could not be triggered: ${fault.message}`}; no run was started${httpOf(fault)}`,
     activeExecutionId: fault.executionId,
     hint: fault.hint ?? comeBack(fault) ?? keyReuseHint(fault) ?? hints[kind] ?? remedies[kind],
   });
 }
 
-const targetHint = 'check the automation name, and the project and the base address with `runctl config list`';
+const targetHint = 'check the name, the project and the base URL: `runctl config list`';
 
 const keyReuseHint = ({ kind, serviceCode = '' }: Fault) =>
   kind === 'reused_key' || /idempoten/i.test(serviceCode)
@@ -67,18 +66,18 @@ function unknownTriggerProblem(fault: Fault, identity: Identity): Problem {
   const { target, idempotencyKey } = identity;
   if (fault.kind === 'stale_key') return expiredKeyProblem(identity);
   const remedy: Partial<Record<FaultKind, string>> = {
-    already_active: 'resolve it with `runctl recover` once that run has ended',
+    already_active: 'when that run has finished: `runctl recover`',
   };
   const happened =
     fault.kind === 'already_active'
-      ? `${nameOf(target)} is already running, most likely with the run of this trigger, whose answer was lost`
-      : `${fault.message}: a run of ${nameOf(target)} may or may not have been started`;
+      ? `${nameOf(target)} is already running, probably with the run of this trigger, whose answer was lost`
+      : `the trigger of ${nameOf(target)} got no valid answer: ${fault.message}; a run may have been started`;
   return new Problem({
     ...factsOf(fault),
     name: 'outcome_unknown',
     started: 'unknown',
-    message: `${happened} (key ${idempotencyKey})`,
-    hint: remedy[fault.kind] ?? 'resolve it with `runctl recover`, which cannot start a second run',
+    message: `${happened}, with the idempotency key ${idempotencyKey}${httpOf(fault)}`,
+    hint: remedy[fault.kind] ?? '`runctl recover`',
   });
 }
 
@@ -88,8 +87,8 @@ export function otherAccountProblem({ target, idempotencyKey }: Identity): Probl
     name: 'outcome_unknown',
     shownName: 'other_api_key',
     started: 'unknown',
-    message: `the idempotency key was sent with another API key, and may or may not have started a run of ${nameOf(target)} (${idempotencyKey})`,
-    hint: 'resolve it with `runctl recover` and that API key: with this one a second run would start',
+    message: `the idempotency key ${idempotencyKey} was sent with another API key, and may have started a run of ${nameOf(target)}`,
+    hint: 'use that API key, then run `runctl recover`; with this one a second run would start',
   });
 }
 
@@ -99,24 +98,24 @@ export function expiredKeyProblem({ target, idempotencyKey }: Identity): Problem
     name: 'outcome_unknown',
     shownName: 'idempotency_key_expired',
     started: 'unknown',
-    message: `the idempotency key was first sent more than 24h ago, and may or may not have started a run of ${nameOf(target)} (${idempotencyKey})`,
-    hint: 'see `runctl list`; close it with `runctl recover --forget`, then trigger with a new idempotency key',
+    message: `the idempotency key ${idempotencyKey} was first sent more than 24h ago, and may have started a run of ${nameOf(target)}`,
+    hint: 'stop tracking it with `runctl recover --forget`, then trigger with a new idempotency key',
   });
 }
 
 /** `recover` does not send a trigger of this age; infinite where a clock that was set back leaves it unknown. */
 export function tooOldProblem({ target, idempotencyKey }: Identity, ageMs: number): Problem {
   const mayBeForgotten = ageMs > defaults.keyRetentionMs;
-  const age = Number.isFinite(ageMs) ? `is ${formatDuration(ageMs)} old` : 'lies in the future of this clock';
+  const age = Number.isFinite(ageMs) ? `is ${formatDuration(ageMs)} old` : 'is dated in the future';
   const why = mayBeForgotten
-    ? 'the service may have forgotten its idempotency key, and would start a second run'
+    ? 'the service may have dropped its idempotency key, and would start a second run'
     : 'if it never arrived, its run would start now';
   return new Problem({
     name: 'outcome_unknown',
     shownName: mayBeForgotten ? 'idempotency_key_expired' : undefined,
     started: 'unknown',
-    message: `the trigger of ${nameOf(target)} ${age} and is not sent again: ${why} (${idempotencyKey})`,
-    hint: `close it with \`runctl recover --forget\`${mayBeForgotten ? '' : ', or send it with a longer `--max-age`'}`,
+    message: `the trigger of ${nameOf(target)} ${age} and was not sent again: ${why} (idempotency key ${idempotencyKey})`,
+    hint: `stop tracking it with \`runctl recover --forget\`${mayBeForgotten ? '' : ', or send it with a longer `--max-age`'}`,
   });
 }
 
@@ -124,7 +123,7 @@ export function tooOldProblem({ target, idempotencyKey }: Identity, ageMs: numbe
 export function usedKeyProblem({ target, idempotencyKey }: Identity): Problem {
   return new Problem({
     name: 'already_active',
-    message: `the service refuses the idempotency key ${idempotencyKey} for a run of ${nameOf(target)} that has finished: this key is used up, and no run was started`,
+    message: `the idempotency key ${idempotencyKey} belongs to a run of ${nameOf(target)} that has finished; no run was started`,
     hint: 'trigger with a new idempotency key',
   });
 }
@@ -134,14 +133,14 @@ export function interruptedTriggerProblem(signal: AbortSignal, { target, idempot
   return new Problem({
     name: interruptNameOf(signal),
     started: 'unknown',
-    message: `interrupted: a run of ${nameOf(target)} may or may not have been started (key ${idempotencyKey})`,
-    hint: 'resolve it with `runctl recover`, which cannot start a second run',
+    message: `interrupted; a run of ${nameOf(target)} may have been started (idempotency key ${idempotencyKey})`,
+    hint: '`runctl recover`',
   });
 }
 
 /** The user ended a trigger before anything was sent that could have started a run. */
 export function noRunProblem(signal: AbortSignal): Problem {
-  return new Problem({ name: interruptNameOf(signal), message: 'interrupted: no run was started' });
+  return new Problem({ name: interruptNameOf(signal), message: 'interrupted; no run was started' });
 }
 
 /** `--timeout` passed while waiting for the active run to finish, or will have by the time the service wants another try. */
@@ -151,13 +150,13 @@ export function slotTimeoutProblem(timeoutMs: number, identity: Identity, fault:
   const limit = formatDuration(timeoutMs);
   const wait = comeBack(fault);
   const happened = wait
-    ? `is already running, and the timeout of ${limit} passes before the next try`
+    ? `is already running, and \`--timeout\` (${limit}) passes before the next try`
     : `was still running after ${limit}`;
   return new Problem({
     ...factsOf(fault),
     name: 'already_active',
     activeExecutionId: fault.executionId,
-    message: `${nameOf(target)} ${happened}; no run was started`,
+    message: `${nameOf(target)} ${happened}; no run was started${httpOf(fault)}`,
     hint: wait ?? 'wait longer with `--timeout`',
   });
 }

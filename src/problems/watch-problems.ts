@@ -1,6 +1,6 @@
 import { formatDuration } from '../runs/duration.ts';
 import type { LastConfirmed, WarningName } from '../runs/events.ts';
-import { type Fault, type FaultKind, isInterruption } from '../runs/fault.ts';
+import { type Fault, type FaultKind, httpOf, isInterruption, reasonOf } from '../runs/fault.ts';
 import { isCompleted, nameOf, type Run } from '../runs/run.ts';
 import type { FinishedWatch, UnfinishedWatch, WatchResult } from '../watching/watch-result.ts';
 import { type ExitName, exitNameOfStatus, isInterruptName } from './exit-codes.ts';
@@ -37,7 +37,7 @@ export interface Warning {
 export function watchWarning({ execution, result, resultFault, disagreement }: FinishedWatch): Warning | undefined {
   if (disagreement) {
     const { status, result } = disagreement;
-    const message = `the service says ${status} in the status of the run and ${result} in its result: ${execution.status} counts`;
+    const message = `the service reports ${status} as the status of the run, and ${result} in its result; ${execution.status} counts`;
     return { name: 'conflicting_status', message };
   }
   if (result?.error && isCompleted(execution.status)) {
@@ -49,7 +49,7 @@ export function watchWarning({ execution, result, resultFault, disagreement }: F
     };
   }
   if (!resultFault || isInterruption(resultFault) || isCompleted(execution.status)) return undefined;
-  const message = `the run ended ${execution.status}, but its result could not be read: ${resultFault.message}`;
+  const message = `the run finished ${execution.status}, but its result could not be read: ${reasonOf(resultFault)}`;
   return { name: 'result_unavailable', message };
 }
 
@@ -77,16 +77,15 @@ export interface FailedPoll {
 export function pollProblem(fault: Fault, { operation, run, argument }: FailedPoll): Problem {
   const name = pollNameOf(fault);
   const orElse = fault.kind === 'path_not_found' ? ', or the base URL is wrong' : '';
-  const meanings: Partial<Record<ExitName, string>> = {
-    not_found: `there is no run ${run.executionId} under ${nameOf(run.target)}${orElse}`,
-    unauthorized: 'the API key was refused; the run itself is not touched',
-  };
-  const meaning = meanings[name] ?? `the ${operation} could not be read; the run itself is not touched`;
+  const happened =
+    name === 'not_found'
+      ? `${nameOf(run.target)} has no run ${run.executionId}${orElse}`
+      : `the ${operation} of ${nameOf(run.target)} could not be read: ${fault.message}; the run is not affected`;
   const remedy = remedies[fault.kind] ?? (name === 'not_found' ? notFoundHint : again(operation, argument));
   return new Problem({
     ...factsOf(fault),
     name,
-    message: `${fault.message}: ${meaning}`,
+    message: happened + httpOf(fault),
     hint: fault.hint ?? comeBack(fault) ?? remedy,
   });
 }
@@ -96,25 +95,25 @@ function pollNameOf(fault: Fault): ExitName {
   return fault.kind === 'unreadable' || fault.kind === 'too_large' ? 'unavailable' : exitNameOf(fault);
 }
 
-const notFoundHint = 'check the id, the project and the automation name; `runctl list` shows the runs known here';
-const again = (command: string, argument: string) => `ask again with \`runctl ${command} ${argument}\``;
+const notFoundHint = 'check the id, the project and the automation; `runctl list` shows the runs of this machine';
+const again = (command: string, argument: string) => `\`runctl ${command} ${argument}\``;
 
 const lastConfirmed = ({ execution, ageMs = 0 }: LastConfirmed) =>
   execution ? `last confirmed ${execution.status} ${formatDuration(ageMs)} ago` : 'its status was never confirmed';
 
-const resume = (argument: string) => `follow it again with \`runctl watch ${argument}\``;
+const resume = (argument: string) => again('watch', argument);
 
 /** No valid answer for `giveUpAfterMs`, or the service asked twice for a wait beyond the timeout. */
 function giveUpProblem(watched: Extract<UnfinishedWatch, { kind: 'gave_up' }>, argument: string): Problem {
   const { fault } = watched;
   const wait = comeBack(fault);
   const happened = wait
-    ? `${fault.message}, and the wait it asks for ends after \`--timeout\``
-    : `no valid answer for ${formatDuration(watched.giveUpAfterMs)} (${fault.message})`;
+    ? `${fault.message}, and the service asks for a wait beyond \`--timeout\``
+    : `no valid answer for ${formatDuration(watched.giveUpAfterMs)}, ${fault.message}`;
   return new Problem({
     ...factsOf(fault),
     name: fault.kind === 'throttled' ? 'rate_limited' : 'unavailable',
-    message: `${happened}: the run may still be running, ${lastConfirmed(watched)}`,
+    message: `${nameOf(watched.run.target)} could not be watched: ${happened}; the run may still be running, ${lastConfirmed(watched)}${httpOf(fault)}`,
     hint: wait ? `${wait}; ${resume(argument)}` : (fault.hint ?? resume(argument)),
   });
 }
@@ -124,11 +123,11 @@ function timeoutProblem(watched: Extract<UnfinishedWatch, { kind: 'timed_out' }>
   const { fault } = watched;
   const limit = formatDuration(watched.timeoutMs);
   const wait = fault && comeBack(fault);
-  const happened = wait ? `the timeout of ${limit} passed (${fault.message})` : `the timeout of ${limit} passed`;
+  const why = wait ? `: ${fault.message}` : '';
   return new Problem({
     ...(fault && factsOf(fault)),
     name: 'timeout',
-    message: `${happened}: the run was left alone, ${lastConfirmed(watched)}`,
+    message: `stopped watching ${nameOf(watched.run.target)} after ${limit}${why}; the run was left alone, ${lastConfirmed(watched)}${wait ? httpOf(fault) : ''}`,
     hint: wait ? `${wait}; ${resume(argument)}` : resume(argument),
   });
 }
@@ -142,19 +141,19 @@ function resultProblem(
 ): Problem | undefined {
   const { status } = execution;
   if (isInterruption(fault)) {
-    const message = `interrupted: the run ended ${status}, its result was not read`;
+    const message = `interrupted; ${nameOf(run.target)} finished ${status}, but its result was not read`;
     return new Problem({ name: interruptNameOf(signal), message, hint: again('result', argument) });
   }
   if (!isCompleted(status)) return undefined;
   const hints: Partial<Record<FaultKind, string>> = {
-    too_large: `read it whole with \`runctl result ${argument} --max-output 512MiB\``,
+    too_large: `\`runctl result ${argument} --max-output 512MiB\``,
     unauthorized: remedies.unauthorized,
   };
   return new Problem({
     ...factsOf(fault),
     name: 'result_unavailable',
     shownName: pollNameOf(fault),
-    message: `${nameOf(run.target)} ended ${status}, but its result could not be read: ${fault.message}`,
+    message: `${nameOf(run.target)} finished ${status}, but its result could not be read: ${reasonOf(fault)}`,
     hint: hints[fault.kind] ?? fault.hint ?? comeBack(fault) ?? again('result', argument),
   });
 }
@@ -163,5 +162,6 @@ function resultProblem(
 export function interruptedProblem(interrupt: { reason: unknown }, run?: Run, argument = run?.executionId): Problem {
   const name = interruptNameOf(interrupt);
   if (argument === undefined) return new Problem({ name, message: 'interrupted' });
-  return new Problem({ name, message: 'interrupted: the run was left alone', hint: resume(argument) });
+  const what = run ? ` ${nameOf(run.target)}` : '';
+  return new Problem({ name, message: `stopped watching${what}; the run was left alone`, hint: resume(argument) });
 }

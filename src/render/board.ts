@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { formatDuration } from '../runs/duration.ts';
 import type { How, Reporter, RunEvent } from '../runs/events.ts';
-import { isCompleted, nameOf, type Run, type Target } from '../runs/run.ts';
+import { nameOf, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import type { PastRun } from '../runs/statistics.ts';
 import { themeOf, wrapOptionsOf } from './output.ts';
@@ -26,7 +26,8 @@ export interface BoardOptions {
   history(target: Target): readonly PastRun[];
 }
 
-type Outcome = 'completed' | 'not completed' | 'given up on' | 'in doubt' | 'not started' | 'skipped';
+/** How a run, or a trigger without one, came off the board. */
+type Outcome = string;
 
 const withoutRun: Partial<Record<How, Outcome>> = {
   unknown: 'in doubt',
@@ -73,7 +74,7 @@ export function createBoard({ runs, history }: BoardOptions, context: Context): 
       const id = run.executionId;
       const wasFailing = running.get(id)?.cells().isFailing;
       if (event.event === 'final') showFinal(run, event.execution);
-      if (event.event === 'run_done' && event.failure && !outcomes.has(id)) outcomes.set(id, 'given up on');
+      if (event.event === 'run_done' && event.failure && !outcomes.has(id)) outcomes.set(id, 'not watched to the end');
       if (outcomes.has(id) && several) running.delete(id);
       else lineOf(run).observe(event);
       if (event.event === 'status' && event.changed) changed.push(id);
@@ -123,7 +124,7 @@ export function createBoard({ runs, history }: BoardOptions, context: Context): 
 
   function showFinal({ target, executionId }: Run, { status, startedAt, completedAt }: Execution): void {
     if (outcomes.has(executionId)) return;
-    outcomes.set(executionId, isCompleted(status) ? 'completed' : 'not completed');
+    outcomes.set(executionId, status.toLowerCase().replaceAll('_', ' '));
     if (!several) return;
     const took = durationOf({ startedAt, completedAt });
     const head = `${symbolOfStatus(target, status, theme)} ${cleanLine(status)}`;
@@ -138,19 +139,12 @@ export function createBoard({ runs, history }: BoardOptions, context: Context): 
 }
 
 function countsLine(running: number, outcomes: readonly Outcome[], theme: Theme, columns: number): string {
-  const styles = {
-    completed: theme.ok,
-    'not completed': theme.bad,
-    'given up on': theme.warn,
-    'in doubt': theme.warn,
-    'not started': theme.warn,
-    skipped: theme.dim,
-  };
-  const parts = Object.entries(styles).flatMap(([outcome, style]) => {
+  const styles: Record<Outcome, Theme['ok']> = { completed: theme.ok, failed: theme.bad, skipped: theme.dim };
+  const parts = ['completed', ...new Set(outcomes.filter((outcome) => outcome !== 'completed'))].flatMap((outcome) => {
     const count = outcomes.filter((each) => each === outcome).length;
-    return count > 0 || outcome === 'completed' ? style(`${count} ${outcome}`) : [];
+    return count > 0 ? (styles[outcome] ?? theme.warn)(`${count} ${outcome}`) : [];
   });
-  const counts = [`${running} going`, ...parts];
+  const counts = [`${running} running`, ...parts];
   const words = counts.map((part, index) => (index < parts.length ? `${part} ${theme.dim(theme.symbols.dot)}` : part));
   return wrap(words, { columns, indent: 2, taken: 0 });
 }

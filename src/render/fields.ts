@@ -1,4 +1,4 @@
-import { formatDuration } from '../runs/duration.ts';
+import { formatAgo } from '../runs/duration.ts';
 import { isFinal, type Run } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { clean, cleanLine } from './sanitize.ts';
@@ -31,10 +31,10 @@ export function fields(rows: readonly Row[], theme: Theme, { columns, indent = 0
 export function statusFields(run: Run, execution: Execution, nowMs: number, theme: Theme, lines: WrapOptions): string {
   const { target } = run;
   const agent = target.family === 'agent';
-  const ended = isFinal(target, execution.status);
+  const isFinished = isFinal(target, execution.status);
   return fields(
     [
-      ['state', colorOfStatus(target, execution.status, theme)(cleanLine(execution.status))],
+      ['status', colorOfStatus(target, execution.status, theme)(cleanLine(execution.status))],
       ['automation', agent ? undefined : clean(target.automationName)],
       ['project', agent ? undefined : target.projectId],
       ['agent', agent ? target.agentId : undefined],
@@ -42,8 +42,8 @@ export function statusFields(run: Run, execution: Execution, nowMs: number, them
       ['title', execution.title && cleanLine(execution.title)],
       ['message', execution.message && cleanLine(execution.message)],
       ['started', when(execution.startedAt, nowMs)],
-      ['ended', ended ? when(execution.completedAt, nowMs) : undefined],
-      ['duration', durationOf(ended ? execution : { ...execution, completedAt: new Date(nowMs).toISOString() })],
+      ['finished', isFinished ? when(execution.completedAt, nowMs) : undefined],
+      ['duration', durationOf(isFinished ? execution : { ...execution, completedAt: new Date(nowMs).toISOString() })],
       ['credits', execution.creditsCharged === undefined ? undefined : String(execution.creditsCharged)],
     ],
     theme,
@@ -55,5 +55,5 @@ function when(timestamp: string | undefined, nowMs: number): string | undefined 
   if (timestamp === undefined) return undefined;
   const atMs = Date.parse(timestamp);
   const utc = `${new Date(atMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-  return atMs <= nowMs ? `${utc} (${formatDuration(nowMs - atMs)} ago)` : utc;
+  return atMs <= nowMs ? `${utc} (${formatAgo(nowMs - atMs)})` : utc;
 }

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { laterSignOfLifeMs, signOfLifeMs } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { aboutOf, type Reporter, type RunEvent } from '../runs/events.ts';
+import { reasonOf } from '../runs/fault.ts';
 import { isFinal, nameOf } from '../runs/run.ts';
 import { themeOf, wrapOptionsOf } from './output.ts';
 import { cleanLine } from './sanitize.ts';
@@ -16,7 +17,7 @@ export interface LogReporterOptions {
   bell?: boolean;
 }
 
-/** WrapOptions on stderr: sentences, a line a change of a run, and sparse signs of life that keep a CI job from being taken for dead. */
+/** On stderr: sentences, a line a change of a run, and sparse signs of life that keep a CI job from being taken for dead. */
 export function createLogReporter(context: Context, { quiet, events, bell }: LogReporterOptions = {}): Reporter {
   const { clock, stderr, terminal } = context;
   const startMs = clock.elapsedMs();
@@ -69,7 +70,7 @@ function changeOf(event: RunEvent): string | undefined {
       if (event.operation === 'trigger') return undefined;
       const { failures, silentMs, fault, retryInMs } = event;
       const silence = failures > 1 ? ` for ${formatDuration(silentMs)}` : '';
-      return `no good answer${silence}: ${fault.message}; ${lastConfirmed(event)}; asking again in ${formatDuration(retryInMs)}`;
+      return `no valid answer${silence}: ${reasonOf(fault)}; ${lastConfirmed(event)}; retrying in ${formatDuration(retryInMs)}`;
     }
     case 'service_back':
       return `answers again after ${formatDuration(event.afterMs)}`;

@@ -58,7 +58,8 @@ export function printProblem(problem: Problem, context: Context, about?: string)
   const { stderr } = context;
   const theme = themeOf(stderr, context);
   const { message, hint } = problem.facts;
-  const who = about === undefined ? 'runctl:' : `runctl: ${cleanLine(about)}:`;
+  const isNamed = about === undefined || problem.message.includes(about);
+  const who = isNamed ? 'runctl:' : `runctl: ${cleanLine(about)}:`;
   const lines = { ...wrapOptionsOf(stderr), indent: 2, taken: who.length + 1 };
   stderr.write(`${theme.bad(who)} ${renderMarkup(message, theme, lines)}\n`);
   if (hint) printNextStep(hint, context);
@@ -69,7 +70,10 @@ export function printProblem(problem: Problem, context: Context, about?: string)
 export function printNextStep(hint: string, context: Context): void {
   const { stderr } = context;
   const theme = themeOf(stderr, context);
-  stderr.write(`  ${theme.symbols.arrow} ${renderMarkup(hint, theme, { ...wrapOptionsOf(stderr), indent: 4 })}\n`);
+  const text = renderMarkup(hint, theme, { ...wrapOptionsOf(stderr), indent: 4 });
+  // A command that stands alone is there to be pasted.
+  const shown = /^`[^`]+`$/.test(hint) ? text.replaceAll('`', '') : text;
+  stderr.write(`  ${theme.symbols.arrow} ${shown}\n`);
 }
 
 /** A sentence for people, on stderr. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../runs/clock.ts';
 import { formatAge, formatAgo } from '../runs/duration.ts';
 import type { RunEvent } from '../runs/events.ts';
+import { reasonOf } from '../runs/fault.ts';
 import { nameOf, type Run } from '../runs/run.ts';
 import { medianCredits, type PastRun } from '../runs/statistics.ts';
 import { isLongerThanUsual, usualDurationMs } from '../watching/poll-samples.ts';
@@ -30,7 +31,7 @@ export function createRunLine(run: Run, history: readonly PastRun[], clock: Cloc
   const durationsMs = history.map(({ durationMs }) => durationMs);
   const usualMs = usualDurationMs(durationsMs);
   const usualCredits = medianCredits(history);
-  let status = 'asking';
+  let status = 'polling';
   let startedAtMs = clock.nowMs();
   let failure: Failure | undefined;
 
@@ -38,7 +39,7 @@ export function createRunLine(run: Run, history: readonly PastRun[], clock: Cloc
   const noteOf = ({ fault, execution, ageMs = 0, atMs }: Failure) => {
     // The status itself stands before it.
     const known = execution ? `confirmed ${formatAgo(ageMs + clock.elapsedMs() - atMs)}` : 'not confirmed yet';
-    return `${theme.symbols.warn} ${known}: ${cleanLine(fault.message)}`;
+    return `${theme.symbols.warn} ${known}: ${cleanLine(reasonOf(fault))}`;
   };
   const usual = () => {
     if (usualMs === undefined) return '';

@@ -1,4 +1,4 @@
-import { formatAge } from '../runs/duration.ts';
+import { formatAgo } from '../runs/duration.ts';
 import { lastStatusOf, nameOf, type Target } from '../runs/run.ts';
 import { cleanLine } from './sanitize.ts';
 import { colorOfStatus, durationOf } from './status.ts';
@@ -14,10 +14,14 @@ export interface ListedRun {
   completedAt: string | null;
   /** When this machine first recorded it. */
   at: string;
+  /** When the status was recorded. */
+  statusAt?: string;
+  /** Could the status not be polled, though the run was unfinished? */
+  isOld?: boolean;
 }
 
 const gap = '  ';
-const headings = { status: 'LAST SEEN', name: 'AUTOMATION', age: 'STARTED', took: 'TOOK', id: 'RUN' };
+const headings = { status: 'STATUS', name: 'AUTOMATION', age: 'STARTED', took: 'TOOK', id: 'RUN' };
 type Column = keyof typeof headings;
 
 // A name that is cut shorter than this says little.
@@ -56,13 +60,13 @@ export function runTable(runs: readonly ListedRun[], nowMs: number, columns: num
 }
 
 function cellsOf(run: ListedRun, nowMs: number): Record<Column, string> {
-  const { target, executionId, startedAt, completedAt, at } = run;
+  const { target, executionId, startedAt, completedAt, at, statusAt = at, isOld } = run;
   return {
-    status: cleanLine(lastStatusOf(run)),
+    status: cleanLine(lastStatusOf(run)) + (isOld ? ` (${formatAgo(nowMs - Date.parse(statusAt))})` : ''),
     name: cleanLine(nameOf(target)),
     age: ageOf(nowMs - Date.parse(startedAt ?? at), startedAt ?? at),
     took: durationOf({ startedAt: startedAt ?? undefined, completedAt: completedAt ?? undefined }) ?? '',
-    id: executionId === null ? 'settle it with runctl recover' : cleanLine(executionId),
+    id: executionId === null ? 'resolve it with runctl recover' : cleanLine(executionId),
   };
 }
 
@@ -70,5 +74,5 @@ const longAgoMs = 2 * 86_400_000;
 
 /** The age of what is recent, the date of what is not. */
 function ageOf(ageMs: number, timestamp: string): string {
-  return ageMs < longAgoMs ? `${formatAge(ageMs)} ago` : cleanLine(timestamp.slice(0, 16).replace('T', ' '));
+  return ageMs < longAgoMs ? formatAgo(ageMs) : cleanLine(timestamp.slice(0, 16).replace('T', ' '));
 }

@@ -58,6 +58,35 @@ const reports = {
   config: mapOf({ anyOf: [setting, text] }),
   explain: listOf(object({ code: whole, name: text, meaning: text, advice: text })),
   version: object({ runctl: text, node: text, platform: text, undici: text }),
+  doctor: listOf(
+    object({ name: text, result: oneOf('ok', 'warning', 'failed', 'skipped'), message: text, advice: textOrNull }),
+  ),
+  help: object({
+    version: text,
+    commands: listOf(
+      object({
+        ...{ name: text, alias: textOrNull, about: text },
+        arguments: listOf(
+          object({ name: text, isRequired: yesOrNo, isRepeatable: yesOrNo, choices: listOf(text), about: text }),
+        ),
+        options: listOf(
+          object({
+            ...{ name: text, short: textOrNull, type: text, choices: listOf(text) },
+            ...{ default: textOrNull, isRepeatable: yesOrNo, about: text },
+          }),
+        ),
+        examples: listOf(object({ line: text, about: text })),
+      }),
+    ),
+    settings: listOf(
+      object({
+        ...{ name: text, flag: textOrNull, environment: listOf(text) },
+        ...{ isStored: yesOrNo, default: textOrNull, about: text },
+      }),
+    ),
+    environment: listOf(object({ name: text, setting: textOrNull, about: text })),
+    exitCodes: listOf(object({ code: whole, outcome: text, meaning: text, advice: text })),
+  }),
   request: object({ method: text, url: text, body: text, idempotencyKey: text }),
 };
 

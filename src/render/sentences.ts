@@ -2,6 +2,7 @@ import type { Clock } from '../runs/clock.ts';
 import { laterSignOfLifeMs } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
 import type { RunEvent, WarningName } from '../runs/events.ts';
+import { reasonOf } from '../runs/fault.ts';
 import { nameOf } from '../runs/run.ts';
 
 /** Makes sentences of events, for people; undefined of an event that is none, or that was reported already. */
@@ -37,21 +38,23 @@ function sentenceOf(event: RunEvent): string | undefined {
     case 'attempt_failed': {
       if (event.operation !== 'trigger') return undefined;
       const { target, fault, retryInMs } = event;
-      return `${nameOf(target)}: ${fault.message}; trying again with the same key in ${formatDuration(retryInMs)}`;
+      return `${nameOf(target)}: ${reasonOf(fault)}; retrying in ${formatDuration(retryInMs)}`;
     }
     case 'waiting':
-      if (event.for === 'splay') return `waiting ${formatDuration(event.nextMs)} before starting`;
+      if (event.for === 'splay') return `waiting ${formatDuration(event.nextMs)} before triggering`;
       if (event.for !== 'slot') return undefined;
-      return `${nameOf(event.target ?? event.run.target)} is already running: waiting for it to end`;
+      return `${nameOf(event.target ?? event.run.target)} is already running; waiting until that run is finished`;
     case 'rerun':
-      return `${nameOf(event.run.target)} ended with ${event.errorType}: starting it again`;
+      return `${nameOf(event.run.target)} finished with ${event.errorType}; starting a new run`;
     case 'warning':
       return `runctl: ${event.message}`;
     case 'run_done': {
       // While others are watched, which may take hours; in full it is reported at the end.
       const { failure, pending } = event;
       const isEarly = failure && !failure.endsAll && pending > 0;
-      return isEarly ? `${nameOf(event.target ?? event.run.target)}: ${failure.message}` : undefined;
+      if (!isEarly) return undefined;
+      const name = nameOf(event.target ?? event.run.target);
+      return failure.message.includes(name) ? failure.message : `${name}: ${failure.message}`;
     }
     case 'status':
     case 'service_back':
@@ -63,15 +66,15 @@ function sentenceOf(event: RunEvent): string | undefined {
 
 function triggeredSentence({ how, run, target, argument, isWatched }: Extract<RunEvent, { event: 'triggered' }>) {
   const name = nameOf(target ?? run.target);
-  if (how === 'skipped') return `${name} is already running: skipped, no run was started`;
+  if (how === 'skipped') return `${name} is already running; skipped, no run was started`;
   // A failure is reported when the command ends.
   if (!run || how === 'not_started' || how === 'unknown') return undefined;
   const sentences = {
     started: `started a run of ${name}`,
     recovered: `an earlier attempt had started a run of ${name}`,
-    replayed: `this key has started a run of ${name} before: no new run was started`,
-    attached: `${name} is already running: this is the active run`,
+    replayed: `this idempotency key has started a run of ${name} before; no new run was started`,
+    attached: `${name} is already running; this is the active run`,
   };
   const { executionId } = run;
-  return `${sentences[how]}${isWatched ? `: ${executionId}` : `; follow it with \`runctl watch ${argument ?? executionId}\``}`;
+  return `${sentences[how]}${isWatched ? `: ${executionId}` : `; watch it with \`runctl watch ${argument ?? executionId}\``}`;
 }

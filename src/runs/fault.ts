@@ -63,7 +63,7 @@ export type FaultKind = keyof typeof rules;
 /** Why a request failed. What it means follows from `kind` and `httpStatus` alone. */
 export interface Fault {
   kind: FaultKind;
-  /** What happened, in one clause that fits after "because" or a colon. */
+  /** What happened, in one clause that fits after "because" or a colon; `reasonOf` adds the facts of HTTP. */
   message: string;
   hint?: string;
   httpStatus?: number;
@@ -74,6 +74,14 @@ export interface Fault {
   /** An execution that the refusal names (422 `runAlreadyActive`). */
   executionId?: string;
 }
+
+/** The facts of HTTP, as they stand at the end of a sentence: ` (HTTP 422 runAlreadyActive)`. */
+export function httpOf({ httpStatus, serviceCode }: Pick<Fault, 'httpStatus' | 'serviceCode'>): string {
+  return httpStatus === undefined ? '' : ` (${['HTTP', httpStatus, serviceCode].filter(Boolean).join(' ')})`;
+}
+
+/** What happened, and the facts of HTTP. */
+export const reasonOf = (fault: Fault): string => fault.message + httpOf(fault);
 
 export const isRetryable = ({ kind }: Fault): boolean => rules[kind].isRetryable;
 

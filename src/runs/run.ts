@@ -70,9 +70,9 @@ export function graverStatus(one: string, other: string): string {
 /** The one status that is a success. */
 export const isCompleted = (status: string): boolean => finalStatusOf(status) === 'COMPLETED';
 
-/** The last status known, in a word; `gone` where the service forgot the run, `unknown` where a trigger has none. */
+/** The last status known, in a word; `not_found` where the service forgot the run, `unknown` where a trigger has none. */
 export function lastStatusOf({ status, executionId }: { status: string | null; executionId: string | null }): string {
-  return status ?? (executionId === null ? 'unknown' : 'gone');
+  return status ?? (executionId === null ? 'unknown' : 'not_found');
 }
 
 /** The target as a user would name it. */

@@ -67,11 +67,11 @@ function checkBareName(name: string): void {
   if (name === '@last' || isUuid(name)) {
     throw usageProblem(
       `${quote(name)} names a run, not an automation`,
-      `follow it with \`runctl watch ${shellWord(name)}\`; ${inFull}`,
+      `watch it with \`runctl watch ${shellWord(name)}\`; ${inFull}`,
     );
   }
   if (nearlyProject.test(name)) {
-    throw usageProblem(`${quote(name)} begins with what is nearly a project, but no UUID`, `mend the UUID; ${inFull}`);
+    throw usageProblem(`${quote(name)} begins with what is nearly a project, but no UUID`, `fix the UUID; ${inFull}`);
   }
 }
 

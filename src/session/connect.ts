@@ -3,7 +3,13 @@ import { createDebugTransport } from '../api/debug-transport.ts';
 import { proxyFor } from '../api/proxy.ts';
 import { accountOf } from '../config/api-key.ts';
 import { resolveStateFolder } from '../config/paths.ts';
-import { requireBaseUrl, requireRequestTimeoutMs, resolveSettings, type SettingFlags } from '../config/settings.ts';
+import {
+  requireBaseUrl,
+  requireRequestTimeoutMs,
+  resolveSettings,
+  type SettingFlags,
+  type Settings,
+} from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { createFinalHooks } from '../hooks/on-final.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
@@ -39,8 +45,17 @@ export async function connect(
   context: Context,
   journalNeed: JournalNeed = {},
 ): Promise<Session> {
+  return connectWith(await resolveSettings(options, context), options, context, journalNeed);
+}
+
+/** The same with settings that were read already. */
+export async function connectWith(
+  settings: Settings,
+  options: ConnectOptions,
+  context: Context,
+  journalNeed: JournalNeed = {},
+): Promise<Session> {
   const { clock, env, secrets, stderr } = context;
-  const settings = await resolveSettings(options, context);
   const baseUrl = requireBaseUrl(settings);
   const apiKeys = createApiKeys(settings, context);
   const requestTimeoutMs = requireRequestTimeoutMs(settings);
@@ -117,9 +132,9 @@ export function journalOf({ env, reporter, clock }: Context, { needed, quiet }: 
     nowMs: clock.nowMs,
     onTrouble(what, doing) {
       if (needed && doing === 'reading')
-        throw usageProblem(what, 'mend it, or name another folder with RUNCTL_STATE_DIR');
+        throw usageProblem(what, 'fix it, or name another folder with RUNCTL_STATE_DIR');
       if (quiet) return;
-      const message = `${what}; going on without it: \`runctl recover\` and bare run ids cannot know this run`;
+      const message = `${what}; \`runctl recover\` and short run ids will not work for this run`;
       reporter.observe({ event: 'warning', name: 'journal_unavailable', message });
     },
   });

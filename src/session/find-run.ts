@@ -1,5 +1,6 @@
 import { valueIfGiven } from '../config/setting-table.ts';
 import type { Journal, JournalRun } from '../journal/journal.ts';
+import { nearest } from '../nearest.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
 import { nameOf, type Target } from '../runs/run.ts';
@@ -28,7 +29,7 @@ export async function findRun(named: RunArgument, flags: RunFlags, here: Here): 
       const { automation } = flags;
       const found = await findLast({ automation, projectId: automation && projectOf(here) }, here);
       if (found) return found;
-      throw notFound('this machine has not started or watched a run at this base URL yet');
+      throw usageProblem('no run was started or watched here yet', 'start one with `runctl trigger <automation>`');
     }
     case 'word': {
       const { automationName, projectId = projectOf(here) } = named;
@@ -36,13 +37,29 @@ export async function findRun(named: RunArgument, flags: RunFlags, here: Here): 
       if (found) return found;
       const byPrefix = findByPrefix(named.text, here);
       if (byPrefix) return byPrefix;
-      throw notFound(`the journal of this machine has no run that ${quote(named.text)} names at this base URL`);
+      const meant = nearest(automationName, automationsIn(here));
+      const message = `no run here is named ${quote(named.text)}`;
+      throw meant ? usageProblem(message, `did you mean \`${shellWord(meant)}\`?`) : notFound(message);
     }
   }
 }
 
 const notFound = (message: string) =>
-  usageProblem(message, 'name the run in full as <projectId>/<automationName>/<executionId>, or see `runctl list`');
+  usageProblem(message, 'see `runctl list`, or name the run in full as <projectId>/<automationName>/<executionId>');
+
+/** As many runs as are read for the names of automations. */
+const mostRunsRead = 1000;
+
+/** The names of the automations in the journal. */
+export function automationsIn({ journal, baseUrl }: { journal: Journal; baseUrl: string | undefined }): Set<string> {
+  const names = new Set<string>();
+  let read = 0;
+  for (const { target } of journal.runs({ baseUrl })) {
+    if (target.family === 'automation') names.add(target.automationName);
+    if (++read >= mostRunsRead) break;
+  }
+  return names;
+}
 
 const projectOf = ({ settings }: Here) => valueIfGiven(settings.project);
 
@@ -59,14 +76,14 @@ function findById(executionId: string, { journal, baseUrl }: Here, target?: Targ
   const other = found ? undefined : runsElsewhere(journal, baseUrl).get(executionId.toLowerCase());
   if (other) {
     throw usageProblem(
-      `run ${executionId} is one of ${other.baseUrl}, and the base URL in force is ${baseUrl}`,
-      `add \`--base-url ${shellWord(other.baseUrl)}\`, or the profile that has it`,
+      `run ${executionId} belongs to ${other.baseUrl}, but the base URL is ${baseUrl}`,
+      `add \`--base-url ${shellWord(other.baseUrl)}\`, or choose its profile with \`--profile <name>\``,
     );
   }
   const known = target ?? found?.target ?? fallback;
   if (known) return knownRun(found, { target: known, executionId: found?.executionId ?? executionId });
   throw usageProblem(
-    `the journal of this machine does not know run ${executionId}`,
+    `run ${executionId} is not in the journal of this machine`,
     'name it in full as <projectId>/<automationName>/<executionId>, or add --project and --automation',
   );
 }
@@ -112,7 +129,7 @@ async function findLast({ automation, projectId }: Name, here: Here): Promise<Kn
   }
   if (last?.executionId) {
     if (unresolved) {
-      const message = `${lostTrigger(unresolved)}; this is the run before it`;
+      const message = `${lostTrigger(unresolved)}: resolve it with \`runctl recover\`; this is the run before it`;
       context.reporter.observe({ event: 'warning', name: 'unresolved_trigger', message, target: unresolved.target });
     }
     return knownRun(last, { target: last.target, executionId: last.executionId });
@@ -122,7 +139,7 @@ async function findLast({ automation, projectId }: Name, here: Here): Promise<Kn
 }
 
 const lostTrigger = ({ target }: JournalRun) =>
-  `it is not known whether the last trigger of ${nameOf(target)} started a run`;
+  `the last trigger of ${nameOf(target)} got no answer, and may have started a run`;
 
 function checkSameProject({ target: one }: JournalRun, { target: other }: JournalRun): void {
   if (one.family === 'agent' || other.family === 'agent' || one.projectId === other.projectId) return;
@@ -139,7 +156,7 @@ function findByPrefix(text: string, { journal, baseUrl }: Here): KnownRun | unde
     const { executionId, target } = record;
     if (!executionId?.toLowerCase().startsWith(text.toLowerCase())) continue;
     const ids = found && `${found.run.executionId} and ${executionId}`;
-    if (ids) throw usageProblem(`two runs begin with ${quote(text)}: ${ids}`, 'give more of the id');
+    if (ids) throw usageProblem(`two runs begin with ${quote(text)}: ${ids}`, 'type more characters of the id');
     found = knownRun(record, { target, executionId });
   }
   return found;

@@ -71,7 +71,7 @@ export async function followRun(
 
 function warnOfUnknownStatus(run: Run, status: string, reporter: Reporter): void {
   if (run.target.family === 'agent' || isKnownStatus(status)) return;
-  const message = `${status} is a state this version does not know: following on`;
+  const message = `${status} is a status that this version does not know; the watch continues`;
   reporter.observe({ event: 'warning', name: 'unknown_status', message, run });
 }
 

@@ -2,8 +2,9 @@ import type { Context } from '../context.ts';
 import { exitCodeOf } from '../problems/exit-codes.ts';
 import { nextStepOf } from '../problems/next-step.ts';
 import type { CommandResult } from '../render/command-result.ts';
+import type { FinalRow } from '../render/final-table.ts';
 import { reportToGithub } from '../render/github-actions.ts';
-import type { OutputOptions } from '../render/output.ts';
+import { type OutputOptions, themeOf } from '../render/output.ts';
 import { summary } from '../render/summary.ts';
 import type { Theme } from '../render/theme.ts';
 import type { WrapOptions } from '../render/wrap.ts';
@@ -22,7 +23,7 @@ import {
 import { isLeft } from './followed.ts';
 import type { Session } from './session.ts';
 
-const againWithAll = 'again with `runctl watch --all`';
+const againWithAll = 'watch them again: `runctl watch --all`';
 
 export interface ReportOptions extends OutputOptions {
   /** Were several arguments given, or could there have been? */
@@ -57,13 +58,17 @@ export async function reportResults(
     problem: problemOf(result),
   }));
   await reportToGithub(parts, documents, context);
+  const table = distinct.length > 1 ? (await import('../render/final-table.ts')).finalTable : undefined;
   return {
     exitNames: results.map(exitNameOfResult),
     documents,
     plural,
-    text: (theme, lines) => summaries(distinct, { quiet, theme, lines }, context),
+    text: (theme, lines) => summaries(distinct, { quiet, theme, lines, table }, context),
     problems: problemsOf(distinct, plural, context),
-    note: distinct.length > 1 && !quiet && results.some(finishedWatchOf) ? verdictOf(distinct) : undefined,
+    note:
+      distinct.length > 1 && !quiet && results.some(finishedWatchOf)
+        ? verdictOf(distinct, themeOf(context.stderr, context))
+        : undefined,
     next: nextOf(distinct, hintProject),
   };
 }
@@ -73,10 +78,10 @@ function problemsOf(results: ArgumentResult[], plural: boolean, { stdout }: Cont
   const interrupted = results.filter(isInterruptedWatch);
   const isUnread = stdout.closed.aborted;
   const isMass = interrupted.length > 1;
-  const message = `interrupted: ${interrupted.length} runs go on`;
+  const message = `stopped watching ${interrupted.length} runs, which are still running`;
   const mass = interrupted
     .slice(0, isMass && !isUnread ? 1 : 0)
-    .flatMap((result) => problemOf(result)?.with({ message, hint: `follow them ${againWithAll}` }) ?? []);
+    .flatMap((result) => problemOf(result)?.with({ message, hint: againWithAll }) ?? []);
   const others = results.filter((result) => !(isInterruptedWatch(result) && (isMass || isUnread)));
   return [
     ...mass.map((problem) => ({ problem })),
@@ -88,28 +93,61 @@ function problemsOf(results: ArgumentResult[], plural: boolean, { stdout }: Cont
 }
 
 interface SummaryStyle {
+  /** Draws several runs; undefined where one alone is reported. */
+  table?: typeof import('../render/final-table.ts')['finalTable'];
   quiet?: boolean;
   theme: Theme;
   lines: WrapOptions;
 }
 
-function summaries(results: ArgumentResult[], { quiet, theme, lines }: SummaryStyle, context: Context): string {
+function summaries(results: ArgumentResult[], { quiet, theme, lines, table }: SummaryStyle, context: Context): string {
   const { stdout, stderr } = context;
   // On a terminal the progress of many runs stands before and after them.
   const apart = results.length > 1 && !quiet && stdout.isTTY && stderr.isTTY ? '\n' : '';
+  const watches = results.flatMap((result) => finishedWatchOf(result) ?? []);
+  const isTable = table !== undefined && watches.length > 0 && !quiet;
   const shown = results.flatMap((result) => {
     const watched = finishedWatchOf(result);
-    return watched && !(quiet && isOk(result)) ? [summary(watched, theme, lines)] : [];
+    return watched && !((quiet || isTable) && isOk(result)) ? [summary(watched, theme, lines)] : [];
   });
+  if (isTable) shown.unshift(table(results.map(rowOf), theme, lines));
   if (shown.length === 0) return '';
   return `${apart}${shown.join('\n')}${apart}`;
 }
 
-function verdictOf(results: ArgumentResult[]): string {
-  const completed = results.filter((result) => finishedWatchOf(result) && isOk(result)).length;
-  const skipped = results.filter(({ kind }) => kind === 'skipped').length;
-  const verdict = `${completed} of ${results.length - skipped} runs completed`;
-  return skipped > 0 ? `${verdict}, ${skipped} skipped` : verdict;
+function rowOf(result: ArgumentResult): FinalRow {
+  const watched = result.kind === 'followed' ? result.watched : undefined;
+  const finished = finishedWatchOf(result);
+  return {
+    target: targetOfResult(result),
+    execution: watched?.execution,
+    result: finished?.result,
+    otherwise: withoutStatus(result),
+  };
+}
+
+/** How an argument without a known status stands. */
+function withoutStatus(result: ArgumentResult): string {
+  if (result.kind === 'skipped') return 'skipped';
+  if (result.kind !== 'failed') return 'not polled';
+  return result.problem.facts.started === 'unknown' ? 'in doubt' : 'not started';
+}
+
+/** How many runs stand how: `1 running · 12 completed · 2 failed`. */
+function verdictOf(results: ArgumentResult[], { symbols }: Theme): string {
+  const counts = new Map([
+    ['running', 0],
+    ['completed', 0],
+  ]);
+  for (const result of results) {
+    const { execution, otherwise } = rowOf(result);
+    const word = execution?.status.toLowerCase().replaceAll('_', ' ') ?? otherwise;
+    counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  return [...counts]
+    .filter(([, count]) => count > 0)
+    .map(([word, count]) => `${count} ${word}`)
+    .join(` ${symbols.dot} `);
 }
 
 /** For one run, what to do about how it ended; for many, how to watch those that were left. */
@@ -117,7 +155,7 @@ function nextOf(results: ArgumentResult[], hintProject: string | undefined): str
   if (results.length > 1) {
     const left = results.filter((result) => result.kind === 'followed' && isLeft(result.watched)).length;
     if (left === 0) return undefined;
-    return `${left === 1 ? '1 run goes on: follow it' : `${left} runs go on: follow them`} ${againWithAll}`;
+    return `${left === 1 ? '1 run is' : `${left} runs are`} still running; ${againWithAll}`;
   }
   const [first] = results;
   const watched = first && finishedWatchOf(first);

@@ -70,6 +70,6 @@ function warnOfOpenTriggers(target: Target, session: Session): void {
     .filter(({ reason, ageMs }) => reason !== undefined || ageMs > justSentMs);
   if (open.every(({ idempotencyKey }) => sentKeys.has(idempotencyKey))) return;
   const earlier = `an earlier trigger of ${nameOf(target)} may or may not have started a run`;
-  const message = `${earlier}: settle it with \`runctl recover\``;
+  const message = `${earlier}: resolve it with \`runctl recover\``;
   reporter.observe({ event: 'warning', name: 'unresolved_trigger', message, target });
 }

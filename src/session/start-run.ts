@@ -1,3 +1,4 @@
+import { nearest } from '../nearest.ts';
 import type { Problem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import {
@@ -13,6 +14,7 @@ import { isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Execution, TriggerRequest } from '../runs/service.ts';
 import type { StartedTrigger, TriggerIdentity, TriggerResult } from '../triggering/trigger.ts';
 import type { StartedExecution } from '../triggering/trigger-record.ts';
+import { automationsIn } from './find-run.ts';
 import { type KnownRun, knownRun } from './known-run.ts';
 import { type PolledOnce, pollKnownRun } from './poll-once.ts';
 import { earlierAttemptsOf, sendTrigger, withOpenTriggerWarning } from './send-trigger.ts';
@@ -77,12 +79,12 @@ export async function startRun(request: StartRequest, flags: StartFlags, session
     const active = activeId === undefined ? undefined : { target, executionId: activeId };
     if (isConflict && ifActive === 'attach') {
       if (!active) {
-        const hint = 'nothing names the active run, so it cannot be attached to: try `--if-active wait`';
+        const hint = 'the service did not say which run is active; use `--if-active wait`';
         return failed(refused.with({ hint }));
       }
       const attached = await foundRun(active, flags, session);
       if (mayBeActive(attached)) return { kind: 'attached', ...attached, idempotencyKey };
-      const hint = `the run that is known (${activeId}) is not active, and nothing names another: try again, or with \`--if-active wait\``;
+      const hint = `the known run ${activeId} is not active any more; try again, or use \`--if-active wait\``;
       return failed(refused.with({ hint }));
     }
     if (identity.userProvided && slot.hasFinished(fault.executionId)) return failed(usedKeyProblem(identity));
@@ -149,9 +151,18 @@ function failureOf(result: Exclude<TriggerResult, StartedTrigger>, identity: Tri
   const problem = triggerProblem(result, identity, context.signal);
   const mayHaveStarted = problem.facts.started === 'unknown';
   // `recover` can only resolve what is in the journal.
+  const meant = problem.facts.name === 'not_found' && nearestAutomation(identity.target, session);
+  if (meant) return problem.with({ hint: `did you mean \`runctl trigger ${shellWord(meant)}\`?` });
   const isRecoverable = !mayHaveStarted || journal.findKey(identity)?.state === 'open';
   const hint = `repeat it with \`${commandOf(identity)}\`, which finds the run if there is one`;
   return isRecoverable ? problem : problem.with({ hint });
+}
+
+function nearestAutomation(target: Target, session: Session): string | undefined {
+  if (target.family === 'agent') return undefined;
+  const others = automationsIn(session);
+  others.delete(target.automationName);
+  return nearest(target.automationName, others);
 }
 
 function commandOf({ target, idempotencyKey }: TriggerIdentity): string {

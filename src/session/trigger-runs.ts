@@ -90,7 +90,7 @@ function warnOfReplay({ run, polled }: FoundRun, { reporter }: Session): void {
   const { status, startedAt, createdAt = startedAt } = polled.value;
   if (!isFinal(run.target, status) || isCompleted(status)) return;
   const at = createdAt === undefined ? 'before' : `at ${createdAt}`;
-  const message = `this idempotency key started a run of ${name} ${at}, which ended ${status}; no new run was started`;
+  const message = `this idempotency key started a run of ${name} ${at}, which finished ${status}; no new run was started`;
   reporter.observe({ event: 'warning', name: 'replayed_failure', message, run });
 }
 

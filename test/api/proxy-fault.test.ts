@@ -29,8 +29,14 @@ describe('through a proxy', () => {
     ],
     ['403', refused(403), 'proxy_refused', `${name} does not allow connections to service.test (403)`, 'NO_PROXY'],
     ['502', refused(502), 'unreachable', `${name} did not connect to service.test (502)`, 'check https_proxy'],
-    ['refused', coded('ECONNREFUSED'), 'unreachable', `nothing listens at ${name}`, 'check https_proxy'],
-    ['an unknown name', coded('ENOTFOUND'), 'unreachable', `the name ${name} is unknown`, 'check https_proxy'],
+    [
+      'refused',
+      coded('ECONNREFUSED'),
+      'unreachable',
+      `cannot connect to ${name}: connection refused`,
+      'check https_proxy',
+    ],
+    ['an unknown name', coded('ENOTFOUND'), 'unreachable', `cannot resolve ${name}`, 'check https_proxy'],
     ['reset', coded('ECONNRESET'), 'unreachable', `${name} reset the connection`, 'check https_proxy'],
     [
       'a hang',

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { CommandDefinition } from '../../src/cli/define-command.ts';
-import { helpCommand } from '../../src/cli/help.ts';
+
 import { runCli } from '../../src/cli/run.ts';
 import { exitCodes } from '../../src/problems/exit-codes.ts';
 import { program } from '../../src/program.ts';
@@ -84,10 +84,10 @@ describe('bad input is refused with 2 and a line that names it', () => {
     [['status', '--json', '--field', 'a'], '--json and --field'],
     [['status', '--field', 'a..b'], '--field'],
     [['status', 'a', 'b'], 'too many arguments'],
-    [['result', '@last'], 'has not started or watched a run'],
+    [['result', '@last'], 'no run was started or watched here yet'],
     [['watch', 'nightly@last'], 'nightly'],
     [['watch', '--all', executionId], '--all'],
-    [['watch', '-'], 'named no run'],
+    [['watch', '-'], 'names no run'],
     [['watch', '-', '--api-key-file', '-'], 'standard input'],
     [['list', '--limit', '0'], '--limit'],
     [['list', '--limit', '1.5'], '--limit'],
@@ -95,7 +95,7 @@ describe('bad input is refused with 2 and a line that names it', () => {
     [['agent'], 'trigger, status, watch'],
     [['agent', 'trigger', 'x'], '"x"'],
     [['agent', 'status', projectId, 'x'], '"x"'],
-    [['config', 'get', 'apikey'], 'apikey'],
+    [['config', 'get', 'nope'], 'nope'],
     [['config', 'set', 'apiKey', 'abc'], 'command line'],
     [['config', 'set', 'project', 'x'], 'project'],
     [['config', 'set', 'baseUrl'], 'baseUrl'],
@@ -176,9 +176,7 @@ test('every command has a help that says what it does', async () => {
 /** The words of every command, and of the program itself. */
 const wordsOf = ({ commands = [] }: CommandDefinition, words: string[] = []): string[][] => [
   words,
-  ...commands
-    .filter(({ name }) => name !== helpCommand.name)
-    .flatMap((inner) => wordsOf(inner, [...words, inner.name])),
+  ...commands.filter(({ name }) => name !== 'help').flatMap((inner) => wordsOf(inner, [...words, inner.name])),
 ];
 
 test.each([40, 60, 80, 200])('no help runs over the edge of %i columns', async (columns) => {
@@ -201,7 +199,7 @@ test.each([40, 60, 80, 200])('no help runs over the edge of %i columns', async (
 test('the options of a command itself come first in its help, --watch before all others', async () => {
   const { out } = await typed(['trigger', '--help']);
   const headings = [...out.matchAll(/^[A-Z]\w+:$/gm)].map(([heading]) => heading);
-  expect(headings).toEqual(['Arguments:', 'Options:', 'Starting:', 'Following:', 'Output:', 'Settings:', 'Examples:']);
+  expect(headings).toEqual(['Arguments:', 'Options:', 'Starting:', 'Following:', 'Common:', 'Examples:']);
   expect(out).toMatch(/Options:\n {2}-w, --watch /);
 });
 

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const project = '123e4567-e89b-42d3-a456-426614174000';
 const apiKey = 'test-key-4f1b7c9d2e';
-const questions = /base address of the service|API key \(it is not shown\)|project, a UUID/g;
+const questions = /base URL of the service|API key \(it is not shown\)|project ID/g;
 
 /** `runctl config` on a terminal where these are typed, each once something is asked; and what is stored before. */
 async function answered(answers: (string | ((url: string) => string))[], stored?: object, scenario: Scenario = {}) {
@@ -42,12 +42,12 @@ const setUp = async (context: Context) => command.run?.({}, {}, context);
 
 const address = (url: string) => url;
 
-test('the answers are stored, checked with one request that starts nothing, and followed by the next step', async () => {
+test('the answers are stored, checked with requests that start nothing, and followed by the next step', async () => {
   const { end, url, config, requests, shown } = await answered([address, apiKey, project]);
   expect(end).toBe(0);
   expect(config.profiles.default).toEqual({ baseUrl: url, apiKey, project });
-  expect(requests.map(({ method }) => method)).toEqual(['GET']);
-  expect(shown).toContain('answers and takes this key');
+  expect(requests.map(({ method }) => method)).toEqual(['GET', 'GET']);
+  expect(shown).toContain('answers and accepts this API key');
   expect(shown).toContain('runctl trigger <automation> --watch');
   expect(shown).not.toContain(apiKey);
 });
@@ -78,11 +78,14 @@ test('Enter keeps what is stored, a dash removes what may be left out, and a sto
   expect(shown).not.toContain(apiKey);
 });
 
-test('settings that the service refuses are stored all the same, and the problem says that they do not work yet', async () => {
-  const { end, config } = await answered([address, 'another-key-0123456789', project]);
+test('an API key that the service refuses is asked for again, and kept only where it is wanted', async () => {
+  const { end, config } = await answered([address, 'another-key-0123456789', '', project]);
   expect(config.profiles.default.apiKey).toBe('another-key-0123456789');
   expect(end).toBeInstanceOf(Problem);
-  expect(end).toMatchObject({ exitCode: 7, message: expect.stringContaining('they do not work yet') });
+  expect(end).toMatchObject({
+    exitCode: 7,
+    message: expect.stringContaining('they do not work: the API key was refused (HTTP 401'),
+  });
 });
 
 test('Ctrl-C at a question leaves everything as it is', async () => {

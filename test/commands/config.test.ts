@@ -57,7 +57,7 @@ const problemOf = (command: Promise<unknown>) =>
 
 test('a stored setting that the environment hides is said to be hidden', async () => {
   const { set } = createConfig(undefined, { RUNCTL_PROJECT: project });
-  expect((await set('project', project)).err()).toContain('but RUNCTL_PROJECT in the environment goes before');
+  expect((await set('project', project)).err()).toContain('Note: RUNCTL_PROJECT in the environment goes before');
   expect((await set('baseUrl', 'https://a.example')).err()).not.toContain('goes before');
 });
 
@@ -71,7 +71,7 @@ describe('config set', () => {
     const { err, out } = await config.set(key, value);
     expect(config.content()).toEqual({ profiles: { default: { [key]: stored } } });
     expect(statSync(config.path).mode & 0o777).toBe(0o600);
-    expect(err()).toBe(`stored ${key} for profile "default" in ${config.path}\n`);
+    expect(err()).toBe(`Stored ${key} for profile "default" in ${config.path}.\n`);
     expect(out()).toBe('');
   });
 
@@ -113,14 +113,14 @@ describe('config set', () => {
   });
 
   test.each([
-    ['apiKey', 'test-key-123', 'can be read by every user'],
+    ['apiKey', 'test-key-123', 'every user of this machine'],
     ['baseUrl', 'http://api.example.com', 'must begin with https://'],
-    ['baseUrl', undefined, 'there is no value for baseUrl'],
+    ['baseUrl', undefined, 'no value was given for baseUrl'],
     ['project', 'nightly', 'is not a UUID'],
     ['requestTimeout', '30', 'is not a duration'],
     ['requestTimeout', '1h', 'is not between'],
     ['profile', 'prod', 'there is no profile "prod"'],
-    ['profile', undefined, 'there is no value for profile'],
+    ['profile', undefined, 'no value was given for profile'],
     ['theme', 'dark', 'there is no setting "theme"'],
   ])('refuses %s %s and writes nothing', async (key, value, why) => {
     const config = createConfig();
@@ -138,7 +138,7 @@ describe('config set', () => {
   test('lists the settings where there is none of that name', async () => {
     const problem = await problemOf(createConfig().set('base-url', 'x'));
     expect(problem?.facts.hint).toBe(
-      'there are apiKey, apiKeyCommand, baseUrl, project, profile, requestTimeout, onExit',
+      'settings: apiKey, apiKeyCommand, baseUrl, project, profile, requestTimeout, onExit',
     );
   });
 

@@ -31,9 +31,9 @@ const idsOf = (json: string) => JSON.parse(json).map((run: { executionId: string
 
 test.each([
   ['all of this service, newest first', [], [4, 2, 1]],
-  ['of other services too', ['--all-addresses'], [4, 3, 2, 1]],
+  ['of other services too', ['--all-base-urls'], [4, 3, 2, 1]],
   ['of one automation', ['-a', 'nightly'], [4, 1]],
-  ['in one state', ['--state', 'FAILED'], [1]],
+  ['with one status', ['--status', 'failed'], [1]],
   ['the newest only', ['--limit', '2'], [4, 2]],
   ['of one automation in another project', ['-a', 'nightly', '--project', uuid(9)], []],
 ])('the runs that are listed are %s', async (_, flags, numbers) => {
@@ -47,12 +47,12 @@ test('people are shown a table of the runs', async () => {
 });
 
 test.each([
-  ['there is no run yet', [], true, 'no runs known here yet; start one with `runctl trigger <automation>`\n'],
+  ['there is no run yet', [], true, 'No runs here yet. Start one with `runctl trigger <automation>`.\n'],
   [
     'no run fits the filters',
-    ['-a', 'nobody', '--state', 'FAILED'],
+    ['-a', 'nobody', '--status', 'FAILED'],
     false,
-    'no run known here of nobody in the state FAILED; `runctl list` shows all\n',
+    'No runs of nobody with the status FAILED here; `runctl list` shows all.\n',
   ],
   ['it is to be quiet', ['--quiet'], true, ''],
 ])('where %s, stdout stays empty and stderr says why', async (_, flags, isEmpty, sentence) => {

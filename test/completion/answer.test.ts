@@ -39,7 +39,7 @@ describe('what this machine alone knows completes', () => {
     ['a profile of the config file', ['status', '--profile', ''], ['prod', 'staging']],
     ['an exit code by its name', ['explain', 'outcome_u'], ['outcome_unknown']],
     ['a setting', ['config', 'get', 'req'], ['requestTimeout']],
-    ['a state', ['list', '--state', 'CANC'], ['CANCELLED']],
+    ['a status', ['list', '--status', 'CANC'], ['CANCELLED']],
     ['a scenario', ['emulator', '--scenario', 'no-cr'], ['no-credits']],
     ['a field', ['result', '--field', 'summary.succ'], ['summary.succeededSteps']],
     ['an error type', ['trigger', 'a', '--watch', '--rerun-on', 'rea'], ['reaped']],

@@ -13,7 +13,7 @@ function valuesFor(words: string[]): string[] | 'files' {
 
 test('an empty line offers every command with what it does', () => {
   const candidates = candidatesFor([''], program, valuesOf);
-  expect(candidates).toContainEqual({ value: 'status', about: 'look at a run once' });
+  expect(candidates).toContainEqual({ value: 'status', about: "show a run's current status" });
   expect(candidates).toHaveLength(program.commands?.length ?? 0);
 });
 

@@ -13,7 +13,7 @@ test.each<[argv: string[], code: number, stdout: RegExp]>([
   [['trigger', '--help'], 0, /Usage: runctl trigger/],
   [['trigger', 'weekly'], 0, /^[\da-f-]{36}\n$/],
   [['watch', '--interval', '20ms'], 0, /COMPLETED nightly/],
-  [['status'], 0, /^state +COMPLETED\n/],
+  [['status'], 0, /^status +COMPLETED\n/],
   [['result'], 0, /COMPLETED/],
   [['list'], 0, /nightly/],
   [['recover'], 0, /^$/],

@@ -7,6 +7,7 @@ import { publint } from 'publint';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { version } from '../../package.json';
 import { startEmulator } from '../../src/emulator/server.ts';
+import { schemas } from '../../src/render/schemas.ts';
 import { environmentIn } from '../helpers/environment-in.ts';
 import { needs } from '../helpers/needs.ts';
 
@@ -32,20 +33,21 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('the package holds the program, its page and its licences, and nothing else', () => {
+test('the package holds the program, its page, its schemas and types, and its licences, and nothing else', () => {
   const paths = packed.files.map(({ path }) => path);
   const outside = paths.filter((path) => !path.startsWith('dist/'));
   expect(outside.sort()).toEqual(['LICENSE', 'README.md', 'bin/runctl.js', 'package.json']);
   const inside = paths.filter((path) => path.startsWith('dist/') && !path.endsWith('.cjs'));
-  expect(inside.sort()).toEqual(['dist/LICENSES.txt', 'dist/runctl.1']);
+  const contract = Object.keys(schemas).map((name) => `dist/schema/${name}.json`);
+  expect(inside.sort()).toEqual(['dist/LICENSES.txt', 'dist/runctl.1', 'dist/runctl.d.ts', ...contract].sort());
 });
 
 test('another build of the same source is the same, byte for byte', () => {
   const again = join(folder, 'dist');
   execFileSync(process.execPath, [join(root, '.config/build.mjs'), again], { cwd: folder });
   const files = (place: string) =>
-    readdirSync(place)
-      .filter((name) => !name.startsWith('.'))
+    readdirSync(place, { recursive: true, encoding: 'utf8' })
+      .filter((name) => !name.startsWith('.') && name !== 'schema')
       .sort();
   expect(files(again)).toEqual(files(join(root, 'dist')));
   const differing = files(again).filter(

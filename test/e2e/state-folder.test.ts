@@ -63,7 +63,8 @@ function run(argv: readonly string[], { state, shell, mount }: Place, env: Proce
   return runCommand([...inNamespace, ...argv], { env: { PATH: process.env.PATH, ...env } });
 }
 
-const oneLine = /^runctl: the journal in .* cannot be (written|read) \(.+\); going on without it.*$/gm;
+const oneLine =
+  /^runctl: the journal in .* cannot be (written|read) \(.+\); `runctl recover` and short run ids will not work.*$/gm;
 
 describe.each(places)('where the state folder %s', (_, prepare) => {
   test('a trigger starts its run, and one line says what is lost', async (context) => {

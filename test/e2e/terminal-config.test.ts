@@ -11,16 +11,16 @@ describe('runctl config alone', () => {
   };
   const unset = { RUNCTL_API_KEY: '', RUNCTL_BASE_URL: '', RUNCTL_PROJECT: '' };
 
-  test('asks for address, key and project, and checks them', async () => {
+  test('asks for base URL, key and project, and checks them', async () => {
     const screen = await onScreen(['config'], {}, { env: unset });
     const { url, apiKey, projectId } = screen.emulator;
-    await answer(screen, /base address/, url);
+    await answer(screen, /base URL/, url);
     await answer(screen, /API key/, apiKey);
     await answer(screen, /project/, projectId);
     const { code, text } = await atTheEnd(screen);
     expect(code).toBe(0);
-    expect(text).toContain('answers and takes this key');
-    expect(text).toContain('Not checked');
+    expect(text).toContain('answers and accepts this API key');
+    expect(text).toContain('The project could not be checked');
     expect(screen.written()).not.toContain(apiKey);
     const env = { ...screen.env, ...unset };
     const status = openScreen(['trigger', 'nightly'], { env });
@@ -29,9 +29,9 @@ describe('runctl config alone', () => {
 
   test('asks again for what cannot be, and stores nothing after Ctrl-C', async () => {
     const screen = await onScreen(['config'], {}, { env: unset });
-    await answer(screen, /base address/, 'http://example.com');
+    await answer(screen, /base URL/, 'http://example.com');
     await screen.sees(/must begin with https/);
-    await answer(screen, /base address/, screen.emulator.url);
+    await answer(screen, /base URL/, screen.emulator.url);
     await screen.sees(/API key/);
     screen.type(ctrlC);
     expect(await screen.exit).toBe(130);
@@ -39,17 +39,21 @@ describe('runctl config alone', () => {
     expect(await list.exit).toBe(2);
   });
 
-  test('says when the key is refused, and keeps the answers to be mended', async () => {
+  test('says when the key is refused, and keeps it where that is wanted', async () => {
     const screen = await onScreen(['config'], {}, { env: unset });
-    await answer(screen, /base address/, screen.emulator.url);
+    await answer(screen, /base URL/, screen.emulator.url);
     await answer(screen, /API key/, 'another-key-0000');
+    await screen.sees(/That does not work/);
+    await answer(screen, /API key .*\[\*{4}0000\]/, '');
     await answer(screen, /project/, '');
     const { code, text } = await atTheEnd(screen);
     expect(code).toBe(7);
-    expect(text.replaceAll(/\s+/g, ' ')).toContain('the settings are stored, but they do not work yet');
+    expect(text.replaceAll(/\s+/g, ' ')).toContain(
+      'the settings are saved, but they do not work: the API key was refused (HTTP 401',
+    );
     const again = openScreen(['config'], { env: { ...screen.env, ...unset } });
-    await again.sees(/base address .*\[http/);
-    await answer(again, /base address/, '');
+    await again.sees(/base URL .*\[http/);
+    await answer(again, /base URL/, '');
     await answer(again, /API key .*\[\*{4}0000\]/, screen.emulator.apiKey);
     await answer(again, /project/, '');
     expect(await again.exit).toBe(0);

@@ -168,7 +168,7 @@ describe('through a proxy', () => {
     [
       'is not there',
       async () => `http://127.0.0.1:${await freePort()}`,
-      /^nothing listens at the proxy 127\.0\.0\.1:\d+ /,
+      /^cannot connect to the proxy 127\.0\.0\.1:\d+ \(/,
     ],
     [
       'has an unknown name',

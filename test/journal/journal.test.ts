@@ -36,6 +36,7 @@ describe('the runs', () => {
         completedAt: 'C',
         creditsCharged: 2.5,
         idempotencyKey: 'key-1',
+        statusAt: '2026-11-21T03:00:00.000Z',
         at: '2026-11-21T03:00:00.000Z',
       },
     ]);
@@ -99,7 +100,6 @@ describe('the runs', () => {
     ['automation of another project', { automation: 'nightly', projectId: uuid(9) }, []],
     ['project alone, which says nothing', { projectId: uuid(9) }, [4, 3, 2, 1]],
     ['end of a name', { automation: 'report' }, []],
-    ['state, in any case', { state: 'completed' }, [3]],
   ])('can be chosen by %s', (_, filter, expected) => {
     const { open } = createStateFolder();
     const journal = open();

@@ -11,7 +11,7 @@ const hour = 60 * minute;
 
 const of = (status: string) => ({ status, document: {} });
 const seen = { run, execution: of('RUNNING'), ageMs: 8 * hour + minute };
-const unavailable = fault('unavailable', { httpStatus: 503, message: 'the service answered 503' }).fault;
+const unavailable = fault('unavailable', { httpStatus: 503, message: 'the service is unavailable' }).fault;
 const finishedWithoutResult: FinishedWatch = {
   kind: 'finished',
   run,
@@ -19,7 +19,7 @@ const finishedWithoutResult: FinishedWatch = {
   resultFault: unavailable,
 };
 const asksForAnHour = { ...unavailable, retryAfterMs: hour };
-const resume = `follow it again with \`runctl watch ${executionId}\``;
+const resume = `\`runctl watch ${executionId}\``;
 
 describe('a run that was left', () => {
   test.each<[string, UnfinishedWatch, string, number, string, string]>([
@@ -28,7 +28,7 @@ describe('a run that was left', () => {
       { kind: 'gave_up', giveUpAfterMs: 10 * minute, fault: unavailable, ...seen },
       'unavailable',
       10,
-      'no valid answer for 10m (the service answered 503): the run may still be running, last confirmed RUNNING 8h 1m ago',
+      'nightly could not be watched: no valid answer for 10m, the service is unavailable; the run may still be running, last confirmed RUNNING 8h 1m ago (HTTP 503)',
       resume,
     ],
     [
@@ -36,7 +36,7 @@ describe('a run that was left', () => {
       { kind: 'gave_up', giveUpAfterMs: 10 * minute, fault: unavailable, run },
       'unavailable',
       10,
-      'no valid answer for 10m (the service answered 503): the run may still be running, its status was never confirmed',
+      'nightly could not be watched: no valid answer for 10m, the service is unavailable; the run may still be running, its status was never confirmed (HTTP 503)',
       resume,
     ],
     [
@@ -44,15 +44,15 @@ describe('a run that was left', () => {
       { kind: 'gave_up', giveUpAfterMs: 10 * minute, fault: asksForAnHour, ...seen },
       'unavailable',
       10,
-      'the service answered 503, and the wait it asks for ends after `--timeout`: the run may still be running, last confirmed RUNNING 8h 1m ago',
-      `come back in 1h, as the service asks; ${resume}`,
+      'nightly could not be watched: the service is unavailable, and the service asks for a wait beyond `--timeout`; the run may still be running, last confirmed RUNNING 8h 1m ago (HTTP 503)',
+      `try again in 1h, as the service asks; ${resume}`,
     ],
     [
       'at the timeout',
       { kind: 'timed_out', timeoutMs: minute, ...seen },
       'timeout',
       124,
-      'the timeout of 1m passed: the run was left alone, last confirmed RUNNING 8h 1m ago',
+      'stopped watching nightly after 1m; the run was left alone, last confirmed RUNNING 8h 1m ago',
       resume,
     ],
     [
@@ -60,23 +60,23 @@ describe('a run that was left', () => {
       { kind: 'timed_out', timeoutMs: minute, fault: asksForAnHour, ...seen },
       'timeout',
       124,
-      'the timeout of 1m passed (the service answered 503): the run was left alone, last confirmed RUNNING 8h 1m ago',
-      `come back in 1h, as the service asks; ${resume}`,
+      'stopped watching nightly after 1m: the service is unavailable; the run was left alone, last confirmed RUNNING 8h 1m ago (HTTP 503)',
+      `try again in 1h, as the service asks; ${resume}`,
     ],
     [
       'since the service does not know it',
-      { kind: 'refused', fault: fault('not_found', { message: 'the service answered 422' }).fault, run },
+      { kind: 'refused', fault: fault('not_found', { httpStatus: 422 }).fault, run },
       'not_found',
       6,
-      `the service answered 422: there is no run ${executionId} under nightly`,
-      'check the id, the project and the automation name; `runctl list` shows the runs known here',
+      `nightly has no run ${executionId} (HTTP 422)`,
+      'check the id, the project and the automation; `runctl list` shows the runs of this machine',
     ],
     [
       'by the user',
       { kind: 'interrupted', reason: 'SIGTERM', ...seen },
       'interrupted_terminated',
       143,
-      'interrupted: the run was left alone',
+      'stopped watching nightly; the run was left alone',
       resume,
     ],
   ])('%s has a name, an exit code, a message and a next command', (_, watched, name, exitCode, message, hint) => {
@@ -105,14 +105,14 @@ describe('a run that has finished', () => {
       unavailable,
       signal,
       13,
-      'nightly ended COMPLETED, but its result could not be read: the service answered 503',
+      'nightly finished COMPLETED, but its result could not be read: the service is unavailable (HTTP 503)',
     ],
-    ['COMPLETED', interrupted, terminated, 143, 'interrupted: the run ended COMPLETED, its result was not read'],
-    ['FAILED', interrupted, terminated, 143, 'interrupted: the run ended FAILED, its result was not read'],
+    ['COMPLETED', interrupted, terminated, 143, 'interrupted; nightly finished COMPLETED, but its result was not read'],
+    ['FAILED', interrupted, terminated, 143, 'interrupted; nightly finished FAILED, but its result was not read'],
   ])('%s, whose result was not read names `runctl result` (%j)', (status, resultFault, by, exitCode, message) => {
     const problem = watchProblem({ ...finished(status), resultFault }, by);
     expect(problem).toMatchObject({ exitCode, message });
-    expect(problem?.facts.hint).toBe(`ask again with \`runctl result ${executionId}\``);
+    expect(problem?.facts.hint).toBe(`\`runctl result ${executionId}\``);
   });
 
   test('names the cause in the problem where the result of a completed run cannot be read', () => {
@@ -130,7 +130,7 @@ describe('a run that has finished', () => {
     expect(exitNameOfWatch(watched, undefined)).toBe(name);
     expect(watchWarning(watched)).toEqual({
       name: 'result_unavailable',
-      message: `the run ended ${status}, but its result could not be read: the service answered 503`,
+      message: `the run finished ${status}, but its result could not be read: the service is unavailable (HTTP 503)`,
     });
   });
 
@@ -138,13 +138,13 @@ describe('a run that has finished', () => {
     const disagreement = { status: 'COMPLETED', result: 'FAILED' };
     expect(watchWarning({ ...finished('FAILED'), disagreement })).toEqual({
       name: 'conflicting_status',
-      message: 'the service says COMPLETED in the status of the run and FAILED in its result: FAILED counts',
+      message: 'the service reports COMPLETED as the status of the run, and FAILED in its result; FAILED counts',
     });
   });
 
   test('whose result is too large has the command that reads it', () => {
     const problem = watchProblem({ ...finished('COMPLETED'), resultFault: tooLarge }, signal);
-    expect(problem?.facts.hint).toBe(`read it whole with \`runctl result ${executionId} --max-output 512MiB\``);
+    expect(problem?.facts.hint).toBe(`\`runctl result ${executionId} --max-output 512MiB\``);
   });
 });
 
@@ -153,7 +153,7 @@ describe('a run of `trigger --watch` that could not be followed', () => {
 
   test('ends with 14, and names the cause in the problem', () => {
     const problem = watchFailedProblem(watchProblem(watched, signal, 'nightly') as Problem);
-    expect(problem.facts.hint).toBe('follow it again with `runctl watch nightly`');
+    expect(problem.facts.hint).toBe('`runctl watch nightly`');
     expect(problem).toMatchObject({ exitCode: 14, facts: { shownName: 'unavailable', httpStatus: 503 } });
   });
 

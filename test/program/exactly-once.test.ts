@@ -48,7 +48,7 @@ describe('an answer to a trigger that is', () => {
       expect(recovered.stdout.trim()).toBe(emulator.runs()[0]?.executionId);
       expect(recovered.code).toBe(0);
       expect(emulator.runs()).toHaveLength(1);
-      expect((await runProgram(['recover', '--max-age', '4h'], { env, clock })).stderr).toContain('nothing to recover');
+      expect((await runProgram(['recover', '--max-age', '4h'], { env, clock })).stderr).toContain('Nothing to recover');
     },
   );
 });
@@ -112,9 +112,7 @@ test('a final state that `result` learned is known to `list` and `watch --all`',
   expect(JSON.parse((await runProgram(['list', '--json'], { env, clock })).stdout)).toMatchObject([
     { status: 'COMPLETED' },
   ]);
-  expect((await runProgram(['watch', '--all'], { env, clock })).stderr).toContain(
-    'every run this machine knows has ended',
-  );
+  expect((await runProgram(['watch', '--all'], { env, clock })).stderr).toContain('No unfinished runs.');
 });
 
 test('a run that the service forgot is reported once, and is out of the way then', async () => {
@@ -126,9 +124,9 @@ test('a run that the service forgot is reported once, and is out of the way then
   writeFileSync(file, journal.replaceAll(stdout.trim(), '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11'));
   expect((await runProgram(['list'], { env, clock })).stdout).toContain('RUNNING');
   const forgotten = await runProgram(['watch', '--all', '--json'], { env, clock });
-  expect([forgotten.code, forgotten.stderr]).toEqual([0, expect.stringContaining('there is no run')]);
+  expect([forgotten.code, forgotten.stderr]).toEqual([0, expect.stringContaining('has no run')]);
   expect(JSON.parse(forgotten.stdout)).toMatchObject([{ runctl: { exitCode: 0, outcome: 'not_found' } }]);
-  expect((await runProgram(['list', '--state', 'gone'], { env, clock })).stdout).toMatch(/^gone +nightly/m);
+  expect((await runProgram(['list', '--status', 'not_found'], { env, clock })).stdout).toMatch(/^not_found +nightly/m);
   expect(await runProgram(['watch', '--all'], { env, clock })).toMatchObject({ code: 0, stdout: '' });
   expect((await runProgram(['trigger', 'nightly', '--if-active', 'attach'], { env, clock })).code).toBe(5);
 });
@@ -195,7 +193,7 @@ describe('--if-active', () => {
   test.each([
     ['at once', 0],
     ['the second while the first is sent', 1],
-  ])('two with one key, %s, are both refused, and leave nothing to recover', async (_, sentBefore) => {
+  ])('two with one key, %s, are both refused, and leave Nothing to recover', async (_, sentBefore) => {
     const { env, emulator } = await busy({ faults: [{ on: 'trigger', do: 'delay', delay: '300ms', nth: 2 }] });
     const argv = ['trigger', 'nightly', '--if-active', 'skip', '--idempotency-key', 'k'];
     const before = emulator.requests.length;
@@ -203,7 +201,7 @@ describe('--if-active', () => {
     await vi.waitUntil(() => emulator.requests.length >= before + sentBefore, { timeout: 10_000 });
     const ended = await Promise.all([first, runProgram(argv, { env })]);
     expect(ended.map(({ code }) => code)).toEqual([0, 0]);
-    expect((await runProgram(['recover'], { env })).stderr).toContain('nothing to recover');
+    expect((await runProgram(['recover'], { env })).stderr).toContain('Nothing to recover');
   });
 
   test('wait is bounded by --timeout', async () => {
@@ -307,10 +305,10 @@ describe('recover', () => {
   test('--max-age keeps an old intent from being sent, and --forget closes it', async () => {
     const { env, clock, emulator, sent } = await withOpenIntent();
     const old = await runProgram(['recover', '--max-age', '1ms'], { env, clock });
-    expect(old.stderr).toContain('is not sent again');
+    expect(old.stderr).toContain('was not sent again');
     expect(old.code).toBe(12);
     expect((await runProgram(['recover', '--max-age', '1ms', '--forget'], { env, clock })).code).toBe(0);
-    expect((await runProgram(['recover'], { env, clock })).stderr).toContain('nothing to recover');
+    expect((await runProgram(['recover'], { env, clock })).stderr).toContain('Nothing to recover');
     expect(posts(emulator)).toHaveLength(sent);
   });
 
@@ -333,7 +331,7 @@ describe('recover', () => {
       expect(code).toBe(0);
       expect(stdout.trim()).toBe(emulator.runs()[0]?.executionId);
       if (flags.length > 0) expect(stderr).toBe('');
-      else expect(stderr).toContain('trying again');
+      else expect(stderr).toContain('retrying');
     }
   });
 
@@ -358,7 +356,7 @@ test('several automations are started side by side: a line each in order, empty 
   const idOf = (name: string) =>
     emulator.runs().find(({ target }) => 'automationName' in target && target.automationName === name)?.executionId;
   expect(stdout).toBe(`${idOf('a')}\n\n${idOf('c')}\n`);
-  expect(stderr).toContain('runctl: b:');
+  expect(stderr).toContain('runctl: b could not be triggered');
   expect(code).toBe(8);
 });
 
@@ -378,7 +376,7 @@ test.each([
     interrupt.abort(signal);
     const { code, stdout, stderr } = await running;
     expect(code).toBe(exitCode);
-    expect(stderr).toContain('may or may not have been started');
+    expect(stderr).toContain('may have been started');
     expect(JSON.parse(stdout).runctl.trigger).toMatchObject({ started: 'unknown', safeToRepeat: false });
     expect((await runProgram(['recover'], { env, clock })).stdout.trim()).toBe(emulator.runs()[0]?.executionId);
     expect(emulator.runs()).toHaveLength(1);

@@ -88,6 +88,8 @@ test('a hook that was begun is not run again, and one that was cut off is report
   const first = follower('--on-final', hook);
   const other = await trigger('weekly');
   await vi.waitFor(() => expect(told()).toEqual([`${other} COMPLETED`]), patience);
+  const baseUrl = env.RUNCTL_BASE_URL ?? '';
+  await vi.waitFor(() => expect(journal.hooks({ baseUrl }).every(({ hasEnded }) => hasEnded)).toBe(true), patience);
   expect((await first.stop()).stderr).toContain(`the --on-final command for run ${id} of nightly was cut off`);
   const second = follower('--on-final', hook);
   await new Promise((resolve) => setTimeout(resolve, 1500));

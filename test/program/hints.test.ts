@@ -156,8 +156,9 @@ for (const type of ['step_failed', 'timed_out', 'not_runnable', 'lease_lost', 'r
 
 const commandsIn = ({ stdout, stderr }: Ended): string[] => {
   // Long lines are wrapped at blanks. What is said of the journal names a command that will not know.
-  const text = `${stdout} ${stderr}`.replace(/\n +/g, ' ').replace('`runctl recover` and bare run ids cannot', '');
-  return [...text.matchAll(/`(runctl [^`]+)`/g)].map(([, command = '']) => command);
+  const alone = [...stderr.matchAll(/^ {2}(?:->|→) (runctl .*)$/gm)];
+  const text = `${stdout} ${stderr}`.replace(/\n +/g, ' ').replace('`runctl recover` and short run ids', '');
+  return [...alone, ...text.matchAll(/`(runctl [^`]+)`/g)].map(([, command = '']) => command);
 };
 
 /** As the shell takes it apart. */

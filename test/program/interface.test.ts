@@ -64,7 +64,7 @@ describe('resources and their fields', () => {
     const { env, emulator } = await withEmulator({});
     const id = await triggered(emulator, env);
     const { stdout } = await runProgram(['status'], { env });
-    expect(stdout).toMatch(/^state +RUNNING\n/);
+    expect(stdout).toMatch(/^status +RUNNING\n/);
     for (const label of ['automation', 'project', 'run', 'started', 'duration']) expect(stdout).toContain(`\n${label}`);
     expect(stdout).toContain(id);
   });
@@ -154,7 +154,7 @@ describe('states', () => {
     const { stderr, code } = await runProgram(['trigger', 'nightly', '--watch', '--timeout', '300ms', ...fast], {
       env,
     });
-    expect(stderr.match(/PONDERING is a state this version does not know/g)).toHaveLength(1);
+    expect(stderr.match(/PONDERING is a status that this version does not know/g)).toHaveLength(1);
     expect(code).toBe(124);
   });
 });
@@ -262,7 +262,7 @@ describe('errors', () => {
       const argv = [command, unknownId, '--automation', 'nightly', '--give-up-after', '2s'];
       const { code, stderr } = await runProgram(argv, { env, clock });
       expect(code).toBe(10);
-      expect(stderr).toContain('the 422 answer is no JSON');
+      expect(stderr).toContain('the answer is no JSON');
     }
   });
 
@@ -270,7 +270,7 @@ describe('errors', () => {
     const { env } = await withEmulator({ credits: 0 });
     const { code, stderr } = await runProgram(['trigger', 'nightly'], { env });
     expect(code).toBe(8);
-    expect(stderr).toContain('credit balance is 0): no run was started');
+    expect(stderr).toContain('credit balance is 0; no run was started');
   });
 
   test.each(['seconds', 'date'] as const)(
@@ -280,7 +280,7 @@ describe('errors', () => {
       await triggered(emulator, env);
       const { code, stderr } = await runProgram(['trigger', 'other', '--give-up-after', '30s'], { env, clock });
       expect(code).toBe(9);
-      expect(stderr).toContain('come back in');
+      expect(stderr).toContain('try again in');
       expect(clock.sleptMs()).toBe(0);
     },
   );

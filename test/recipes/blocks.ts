@@ -1,18 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A fenced block of the README. */
+/** A fenced block of the README or of a page of `docs` that is executed as it does. */
 export interface Block {
   language: string;
   /** The nearest heading above it, or the nearest words in bold that begin a paragraph. */
   heading: string;
-  /** Where it begins. */
-  line: number;
+  /** Where it begins: the file and the line. */
+  place: string;
   text: string;
 }
 
-export function readBlocks(): Block[] {
-  const lines = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8').split('\n');
+const pages = ['README.md', 'docs/recipes.md', 'docs/scenarios.md'];
+
+export const readBlocks = (): Block[] => pages.flatMap(blocksIn);
+
+function blocksIn(page: string): Block[] {
+  const lines = readFileSync(join(import.meta.dirname, '../..', page), 'utf8').split('\n');
   const blocks: Block[] = [];
   let open: Block | undefined;
   let heading = '';
@@ -22,7 +26,7 @@ export function readBlocks(): Block[] {
       blocks.push(open);
       open = undefined;
     } else if (open) open.text += `${line}\n`;
-    else if (language !== undefined) open = { language, heading, line: index + 1, text: '' };
+    else if (language !== undefined) open = { language, heading, place: `${page}:${index + 1}`, text: '' };
     else heading = /^(?:#+ |\*\*)(.*?)(?:\.?\*\*.*)?$/.exec(line)?.[1] ?? heading;
   }
   return blocks;

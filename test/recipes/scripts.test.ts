@@ -8,10 +8,11 @@ import { type Block, readBlocks } from './blocks.ts';
 /** What no test can run, and why. */
 const notRunHere: Record<string, string> = {
   'npm ci && npm run demo': 'it installs; the demo and the tests have tests of their own',
+  'npm ci && npm link': 'it installs; `runctl config` has tests of its own',
 };
 
 /** How a block is checked. One in another language fails the test below. */
-const languages = ['sh', 'text', 'crontab', 'ini', 'yaml', 'python'];
+const languages = ['sh', 'text', 'crontab', 'ini', 'yaml', 'python', 'Dockerfile'];
 
 const blocks = readBlocks();
 const isRunHere = ({ language, text }: Block) =>
@@ -34,7 +35,7 @@ async function runScript(block: Block): Promise<void> {
   const script = machine.run(['bash', '--norc', '-c', block.text], {
     env: machine.settings,
     input: 'a-key\n',
-    onOutput: (stdout) => stdout.includes('the run goes on') && machine.endRuns(),
+    onOutput: (stdout) => stdout.includes('the run continues') && machine.endRuns(),
   });
   ended.set(block, await script);
   runsStarted.set(block, machine.emulator.runs().length);
@@ -52,19 +53,19 @@ beforeAll(async () => {
   await Promise.all([worker(), worker(), worker(), worker(), worker(), worker()]);
 }, 60_000);
 
-test('every block of the README is of a language that is checked', () => {
+test('every block of these pages is of a language that is checked', () => {
   expect(blocks.filter(({ language }) => !languages.includes(language))).toEqual([]);
   expect(blocks.length).toBeGreaterThan(20);
 });
 
-test.each(scripts)('the script in line $line, under $heading, runs as printed', (block) => {
+test.each(scripts)('the script at $place, under $heading, runs as printed', (block) => {
   const { code, stderr } = ended.get(block) ?? {};
   expect(code, stderr).toBe(0);
 });
 
 const printed = blocks.filter(({ language }) => language === 'text');
 
-test.each(printed)('the script above line $line, under $heading, prints what the README says', (block) => {
+test.each(printed)('the script above $place, under $heading, prints what the page says', (block) => {
   const script = blocks[blocks.indexOf(block) - 1];
   const lines = (text = '') => text.trim().split('\n').toSorted();
   expect(lines(script && ended.get(script)?.stdout)).toEqual(lines(block.text));
@@ -74,10 +75,10 @@ test.each([
   ['Keep the id', /^nightly: 0 steps failed\n$/],
   ['Branch on the code', /^the report is there\n$/],
   ['Skip when one is running', /^\S{36}\n\n$/],
-  ['Fan out', /^north COMPLETED, 12 credits\nsouth COMPLETED, 12 credits\nwest COMPLETED, 12 credits\n$/],
-  ['Start now, wait later', /^something else goes on meanwhile\n$/],
+  ['Several at once', /^north COMPLETED, 12 credits\nsouth COMPLETED, 12 credits\nwest COMPLETED, 12 credits\n$/],
+  ['Start now, wait later', /^something else happens meanwhile\n$/],
   ['Collect JSON', /^COMPLETED, 3 steps\n$/],
-  ['Leave and come back', /^\S{36}\nleft with code 130; the run goes on\n$/],
+  ['Leave and come back', /^\S{36}\nleft with code 130; the run continues\n$/],
   ['Do something at the end', /^nightly-COMPLETED.json\n$/],
 ])('"%s" prints what it is about', (heading, wanted) => {
   const script = scripts.find((block) => block.heading === heading);

@@ -32,17 +32,17 @@ describe('a sentence of a log', () => {
     [{ ...triggered, how: 'started' }, `started a run of nightly: ${executionId}`],
     [
       { ...triggered, how: 'started', isWatched: false },
-      `started a run of nightly; follow it with \`runctl watch ${executionId}\``,
+      `started a run of nightly; watch it with \`runctl watch ${executionId}\``,
     ],
     [{ ...triggered, how: 'recovered' }, `an earlier attempt had started a run of nightly: ${executionId}`],
     [
       { ...triggered, how: 'replayed' },
-      `this key has started a run of nightly before: no new run was started: ${executionId}`,
+      `this idempotency key has started a run of nightly before; no new run was started: ${executionId}`,
     ],
-    [{ ...triggered, how: 'attached' }, `nightly is already running: this is the active run: ${executionId}`],
+    [{ ...triggered, how: 'attached' }, `nightly is already running; this is the active run: ${executionId}`],
     [
       { event: 'triggered', how: 'skipped', target, isWatched: false },
-      'nightly is already running: skipped, no run was started',
+      'nightly is already running; skipped, no run was started',
     ],
     [
       {
@@ -54,12 +54,12 @@ describe('a sentence of a log', () => {
         silentMs: 0,
         retryInMs: 2_000,
       },
-      'nightly: the answer was lost; trying again with the same key in 2s',
+      'nightly: the answer was lost; retrying in 2s',
     ],
-    [{ event: 'waiting', for: 'splay', nextMs: 90_000 }, 'waiting 1m 30s before starting'],
-    [slot, 'nightly is already running: waiting for it to end'],
-    [{ ...slot, ...known }, 'nightly is already running: waiting for it to end'],
-    [{ event: 'rerun', run, errorType: 'reaped' }, 'nightly ended with reaped: starting it again'],
+    [{ event: 'waiting', for: 'splay', nextMs: 90_000 }, 'waiting 1m 30s before triggering'],
+    [slot, 'nightly is already running; waiting until that run is finished'],
+    [{ ...slot, ...known }, 'nightly is already running; waiting until that run is finished'],
+    [{ event: 'rerun', run, errorType: 'reaped' }, 'nightly finished with reaped; starting a new run'],
     [done(1), 'nightly: it broke'],
     [
       { event: 'warning', name: 'journal_unavailable', message: 'the journal cannot be written' },
@@ -105,7 +105,7 @@ describe('a sentence of a log', () => {
 describe('a log', () => {
   test.each<[RunEvent, string]>([
     [{ event: 'status', run, execution: execution('RUNNING'), changed: true }, `RUNNING (run ${executionId})`],
-    [failed(1, 0), 'no good answer: the service answered 502; last confirmed RUNNING 15s ago; asking again in 2s'],
+    [failed(1, 0), 'no valid answer: the service answered 502; last confirmed RUNNING 15s ago; retrying in 2s'],
     [{ event: 'service_back', run, afterMs: 95_000 }, 'answers again after 1m 35s'],
     [{ event: 'final', run, execution: execution('COMPLETED') }, 'COMPLETED'],
   ])('says of %j: %s', (event, words) => {

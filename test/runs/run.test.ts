@@ -56,7 +56,7 @@ describe('a status', () => {
 
   test.each([
     [{ status: 'FAILED', executionId }, 'FAILED'],
-    [{ status: null, executionId }, 'gone'],
+    [{ status: null, executionId }, 'not_found'],
     [{ status: null, executionId: null }, 'unknown'],
   ])('%j is last known as %s', (run, expected) => expect(lastStatusOf(run)).toBe(expected));
 });

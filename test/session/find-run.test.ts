@@ -84,21 +84,13 @@ describe('a run argument', () => {
 
   test.each([
     ['is empty', '', '2 an empty argument names no run'],
-    [
-      'is nothing that the journal holds',
-      'monthly',
-      '2 the journal of this machine has no run that "monthly" names at this base URL',
-    ],
+    ['is nothing that the journal holds', 'monthly', '2 no run here is named "monthly"'],
     ['is the beginning of two ids', 'aaaa', `2 two runs begin with "aaaa": ${a} and ${b}`],
-    [
-      'is less than four characters of an id',
-      'ccc',
-      '2 the journal of this machine has no run that "ccc" names at this base URL',
-    ],
+    ['is less than four characters of an id', 'ccc', '2 no run here is named "ccc"'],
     [
       'is an id that the journal does not hold',
       project(9),
-      `2 the journal of this machine does not know run ${project(9)}`,
+      `2 run ${project(9)} is not in the journal of this machine`,
     ],
     ['lacks its project', `nightly/${a}`, `2 "nightly/${a}" does not name a run`],
     ['cannot be sent in a path', '..', '2 the automation name ".." cannot be sent in a path'],
@@ -121,8 +113,7 @@ describe('a run argument', () => {
     async (text) => {
       const found = await createMachine([`nightly ${a} ${elsewhere}`]).find(text);
       expect(found).toMatch(/^2 /);
-      if (text.endsWith(a))
-        expect(found).toBe(`2 run ${a} is one of ${elsewhere}, and the base URL in force is ${baseUrl}`);
+      if (text.endsWith(a)) expect(found).toBe(`2 run ${a} belongs to ${elsewhere}, but the base URL is ${baseUrl}`);
     },
   );
 
@@ -139,13 +130,15 @@ describe('a later trigger whose outcome is unknown', () => {
     const machine = createMachine([`nightly ${a}`, 'nightly']);
     expect(await machine.find(text)).toBe(`nightly ${a}`);
     expect(machine.warnings).toEqual([
-      'it is not known whether the last trigger of nightly started a run; this is the run before it',
+      'the last trigger of nightly got no answer, and may have started a run: resolve it with `runctl recover`; this is the run before it',
     ]);
   });
 
   test('is all there is to say where no run is known', async () => {
     const machine = createMachine(['nightly']);
-    expect(await machine.find('nightly')).toBe('2 it is not known whether the last trigger of nightly started a run');
+    expect(await machine.find('nightly')).toBe(
+      '2 the last trigger of nightly got no answer, and may have started a run',
+    );
   });
 
   test('is not mentioned where a run came after it, or where it is another automation', async () => {

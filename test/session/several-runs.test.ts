@@ -130,17 +130,17 @@ test('one of several that is refused is reported while the others go on, and its
   }));
   expect(await trigger(2)).toBe(5);
   expect(err()).toMatch(
-    /^nightly 0: .*no run was started[\s\S]*still RUNNING[\s\S]*runctl: nightly 0: .*no run was started\n {2}/m,
+    /^nightly 0 is already running; no run was started[\s\S]*still RUNNING[\s\S]*runctl: nightly 0 is already running; no run was started \(HTTP 422\)\n {2}/m,
   );
 });
 
-test('those that --fail-fast leaves are counted, with how to go on', async () => {
+test('those that --fail-fast leaves are counted, with how to watch them again', async () => {
   const { watch, err } = createRunsHarness((elapsedMs) => ({
     status: async ({ executionId }) => state(executionId === idOf(0) && elapsedMs() > minute ? 'FAILED' : 'RUNNING'),
     result: async () => resultOf('FAILED'),
   }));
   expect(await watch(3, { failFast: true })).toBe(1);
-  expect(err()).toContain('2 runs go on: follow them again with `runctl watch --all`');
+  expect(err()).toContain('2 runs are still running; watch them again: `runctl watch --all`');
 });
 
 test('a run that has ended by then keeps its result, and one that is left has no problem', async () => {
@@ -175,7 +175,7 @@ describe('a run that is named twice', () => {
     const { follow, out, err } = createRunsHarness();
     await follow([1, 0, 1].map(runOf));
     expect(out().match(/COMPLETED/g)).toHaveLength(2);
-    expect(err()).toContain('2 of 2 runs completed');
+    expect(err()).toContain('2 completed');
   });
 
   test('is another under the name of another automation', async () => {
@@ -185,7 +185,7 @@ describe('a run that is named twice', () => {
     }));
     const wrong = { target: targetOf(1), executionId: idOf(0) };
     expect(await follow([wrong, runOf(0)], { quiet: true })).toBe(6);
-    expect(err()).toContain('nightly 1: ');
+    expect(err()).toContain('nightly 1 has no run');
   });
 });
 
@@ -270,5 +270,5 @@ test('skipped automations are not counted as incomplete', async () => {
       nameOf(target) === 'nightly 0' ? fault('already_active') : state('RUNNING', { executionId: idOf(1) }),
   }));
   expect(await trigger(2, { ifActive: 'skip' })).toBe(0);
-  expect(err()).toContain('1 of 1 runs completed, 1 skipped');
+  expect(err()).toContain('1 completed · 1 skipped');
 });

@@ -245,7 +245,7 @@ describe('--if-active wait', () => {
     const { trigger } = createTriggerHarness();
     const script = { trigger: [conflict()], status: [state('COMPLETED')] };
     const { problem, calls } = await trigger(script, { ...wait, idempotencyKey: 'k' });
-    expect(problem).toMatchObject({ exitCode: 5, message: expect.stringContaining('used up') });
+    expect(problem).toMatchObject({ exitCode: 5, message: expect.stringContaining('that has finished') });
     expect(calls.trigger).toHaveLength(2);
   });
 
@@ -272,7 +272,7 @@ describe('--if-active wait', () => {
     const { trigger, clock } = createTriggerHarness();
     const script = { trigger: [conflict({ retryAfterMs: 120 * second })] };
     const { problem } = await trigger(script, { ...wait, timeoutMs: 60 * second });
-    expect(problem).toMatchObject({ exitCode: 5, facts: { hint: expect.stringContaining('come back in 2m') } });
+    expect(problem).toMatchObject({ exitCode: 5, facts: { hint: expect.stringContaining('try again in 2m') } });
     expect(clock.elapsedMs()).toBe(0);
   });
 

@@ -1,0 +1,82 @@
+import { version } from '../../package.json';
+import { type Setting, settingTable } from '../config/setting-table.ts';
+import { exitCodes } from '../problems/exit-codes.ts';
+import type { JsonObject } from '../runs/json.ts';
+import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from './define-command.ts';
+import { namesOf } from './hoist.ts';
+
+/** Variables that are no settings. */
+const otherVariables = {
+  RUNCTL_CI: '`0` switches off what is made for GitHub Actions',
+  HTTPS_PROXY: 'the proxy to reach the service through; ALL_PROXY where it is not set',
+  NO_PROXY: 'hosts that need no proxy',
+  NODE_EXTRA_CA_CERTS: 'a file of certificates of further authorities to trust',
+  NO_COLOR: 'switches colors off',
+  FORCE_COLOR: 'switches colors on, also into a pipe',
+};
+
+/** Everything that a command line may hold, as data: the parser works with the same definitions. */
+export function outlineOf(program: CommandDefinition): JsonObject {
+  const settings = Object.entries<Setting>(settingTable);
+  const variables = settings.flatMap(([setting, { env, about }]) => env.map((name) => ({ name, setting, about })));
+  const others = Object.entries(otherVariables).map(([name, about]) => ({ name, setting: null, about }));
+  return {
+    version,
+    commands: commandsOf(program),
+    settings: settings.map(([key, { flag, env, isStored, default: fallback, about }]) => ({
+      name: key,
+      flag: flag?.split(' ')[0] ?? null,
+      environment: [...env],
+      isStored: isStored === true,
+      default: fallback ?? null,
+      about,
+    })),
+    environment: [...variables, ...others],
+    exitCodes: exitCodes.map(({ code, name, meaning, advice }) => ({ code, outcome: name, meaning, advice })),
+  };
+}
+
+/** Those that can be run, each with the group that it is in: `config set`. */
+function commandsOf({ commands = [] }: CommandDefinition, group = ''): JsonObject[] {
+  return commands.flatMap((command) => {
+    const { name, alias, about, arguments: args = {}, options = {}, examples = [], run } = command;
+    const path = group + name;
+    const own = {
+      name: path,
+      alias: alias ?? null,
+      about,
+      arguments: Object.values(args).map(argumentJson),
+      options: Object.values(options).map(optionJson),
+      examples: examples.map(([line, about]) => ({ line, about })),
+    };
+    return [...(run ? [own] : []), ...commandsOf(command, `${path} `)];
+  });
+}
+
+function argumentJson({ form, about, choices = [] }: ArgumentDefinition): JsonObject {
+  return {
+    name: form.replace(/[[\]<>.]/g, ''),
+    isRequired: form.startsWith('<'),
+    isRepeatable: form.includes('...'),
+    choices: [...choices],
+    about,
+  };
+}
+
+/** What help calls the value says its type. */
+const types: Readonly<Record<string, string>> = { n: 'integer', number: 'number', factor: 'number' };
+
+function optionJson({ flags, about, choices = [] }: OptionDefinition): JsonObject {
+  const names = namesOf({ flags, about });
+  const [, value] = /<([^>]+)>/.exec(flags) ?? [];
+  const [, fallback] = /\(default: ([^;)]+)/.exec(about) ?? [];
+  return {
+    name: names.at(-1) ?? '',
+    short: names.length > 1 ? (names[0] ?? null) : null,
+    type: value === undefined ? 'boolean' : choices.length > 0 ? 'choice' : (types[value] ?? value),
+    choices: [...choices],
+    default: fallback ?? null,
+    isRepeatable: about.includes('(repeatable)'),
+    about,
+  };
+}

@@ -1,0 +1,80 @@
+import { argument, defineCommand, flag } from '../cli/define-command.ts';
+import { helpTopics } from '../cli/help.ts';
+import { outlineOf } from '../cli/outline.ts';
+import { type Setting, settingTable } from '../config/setting-table.ts';
+import { builtInScenarios } from '../emulator/built-in-scenarios.ts';
+import { sampleScenario, scenarioFields } from '../emulator/scenario-fields.ts';
+import type { CommandResult } from '../render/command-result.ts';
+import { documentOf } from '../render/document.ts';
+import { exitCodeTable } from '../render/exit-code-table.ts';
+import { fields, type Row } from '../render/fields.ts';
+import { themeOf, wrapOptionsOf } from '../render/output.ts';
+import type { Theme } from '../render/theme.ts';
+import { type WrapOptions, wrap } from '../render/wrap.ts';
+
+type Topic = (typeof helpTopics)[number];
+type Page = (theme: Theme, lines: WrapOptions) => string;
+
+/** `help <command>` prints the help of that command: the parser sees to it. */
+export const help = defineCommand({
+  name: 'help',
+  about: 'show the help of a command, or explain a topic',
+  arguments: { topic: argument('[topic]', 'command or topic', helpTopics) },
+  options: { json: flag('--json', 'print every command, option, setting and exit code as JSON') },
+  examples: [
+    ['runctl help settings', 'every setting and how to give it'],
+    ['runctl help --json', 'every command and option, for a program'],
+    ['runctl help scenarios', 'every field of a scenario file'],
+  ],
+  async run({ topic }, { json }, context): Promise<CommandResult | number> {
+    const { stdout } = context;
+    if (json || topic === undefined) {
+      // It holds this command, too.
+      const { program } = await import('../program.ts');
+      return { documents: [documentOf({ report: { help: outlineOf(program) } }, context)] };
+    }
+    stdout.write(pages[topic](themeOf(stdout, context), wrapOptionsOf(stdout)));
+    return 0;
+  },
+});
+
+const pages: Record<Topic, Page> = {
+  'exit-codes': (theme, lines) =>
+    `${exitCodeTable(theme, lines)}\n${paragraph('`runctl explain <code>` says what to do about one of them.', lines)}`,
+  settings: (theme, lines) =>
+    [
+      paragraph(
+        'A flag goes before an environment variable, that before the profile in the config file, and that before the default. An empty variable counts as unset. `runctl config list` shows what is in force, and where it comes from.',
+        lines,
+      ),
+      ...Object.entries<Setting>(settingTable).map(([key, setting]) => settingBlock(key, setting, theme, lines)),
+    ].join('\n'),
+  scenarios: (theme, lines) =>
+    [
+      'Built-in scenarios:\n',
+      indented(
+        builtInScenarios.map(({ name, about }) => [name, about]),
+        theme,
+        lines,
+      ),
+      '\nA file of your own is a JSON object with these fields, all of them optional:\n',
+      indented(scenarioFields, theme, lines),
+      `\nFor example:\n${sampleScenario.replaceAll(/^/gm, '  ')}\n`,
+    ].join(''),
+};
+
+const paragraph = (text: string, lines: WrapOptions) => `${wrap(text.split(' '), lines)}\n`;
+
+const indented = (rows: readonly Row[], theme: Theme, { columns }: WrapOptions) =>
+  fields(rows, theme, { columns, indent: 2 });
+
+function settingBlock(key: string, setting: Setting, theme: Theme, { columns }: WrapOptions): string {
+  const { name, flag, env, isStored, default: fallback, about } = setting;
+  const rows: Row[] = [
+    ['flag', flag],
+    ['environment', env.join(', ')],
+    ['config key', isStored ? key : undefined],
+    ['default', fallback],
+  ];
+  return `${theme.strong(name)}: ${wrap(about.split(' '), { columns, indent: 2, taken: name.length + 2 })}\n${fields(rows, theme, { columns, indent: 2 })}`;
+}

@@ -1,0 +1,11 @@
+import { version } from '../../package.json';
+import { defineCommand } from '../cli/define-command.ts';
+
+export const versionCommand = defineCommand({
+  name: 'version',
+  about: 'show the version',
+  async run(_, __, { stdout }) {
+    stdout.write(`${version}\n`);
+    return 0;
+  },
+});

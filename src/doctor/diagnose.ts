@@ -1,0 +1,90 @@
+import { accessSync, constants, statfsSync } from 'node:fs';
+import type { Context } from '../context.ts';
+import { variantOf } from '../context.ts';
+import { isInterruptName } from '../problems/exit-codes.ts';
+import { Problem } from '../problems/problem.ts';
+import { silentReporter } from '../runs/events.ts';
+import { checkConnection } from './connection.ts';
+import { type Disk, type Finding, failed, labelOf, type Machine, skipped } from './finding.ts';
+import { checkProgram } from './program.ts';
+import { checkService } from './service.ts';
+import { checkConfigFile, checkSettings } from './settings.ts';
+import { checkShell } from './shell.ts';
+import { checkJournal, checkStateFolder } from './state-folder.ts';
+
+/** Checks that belong together. The first one that fails, by throwing a Problem, ends its group. */
+interface Group {
+  names: readonly string[];
+  check(machine: Machine): AsyncGenerator<Finding> | Generator<Finding>;
+  /** Checks that must not have failed. */
+  needs?: readonly string[];
+  isOnline?: boolean;
+}
+
+const settings = ['profile', 'base_url', 'api_key', 'project', 'request_timeout'];
+const connection = ['proxy', 'dns', 'connection', 'tls'];
+
+const groups: readonly Group[] = [
+  { names: ['program'], check: checkProgram },
+  { names: ['config_file'], check: checkConfigFile },
+  { names: settings, check: checkSettings, needs: ['config_file'] },
+  { names: connection, check: checkConnection, needs: ['profile', 'base_url', 'request_timeout'], isOnline: true },
+  {
+    names: ['api_key_command', 'http', 'clock', 'api_key_accepted'],
+    check: checkService,
+    needs: [...settings, ...connection],
+    isOnline: true,
+  },
+  { names: ['state_folder'], check: checkStateFolder },
+  { names: ['unresolved_triggers', 'unfinished_runs'], check: checkJournal, needs: ['base_url', 'state_folder'] },
+  { names: ['completion', 'man_page', 'cron_path'], check: checkShell },
+];
+
+/** Makes every check, in the order in which they depend on one another. Throws the interrupted problem alone. */
+export async function diagnose(flags: Machine['flags'], world: Context, disk: Disk = localDisk): Promise<Finding[]> {
+  const machine: Machine = { flags, disk, context: variantOf(world, { reporter: silentReporter }) };
+  const findings: Finding[] = [];
+  for (const group of groups) {
+    const obstacle = findings.find(({ name, result }) => group.needs?.includes(name) && !isPassed(result));
+    if (group.isOnline && flags.offline) findings.push(...skip(group.names, 'not checked: --offline'));
+    else if (obstacle) findings.push(...skip(group.names, reasonOf(obstacle)));
+    else findings.push(...(await examine(group, machine)));
+  }
+  const { scrub } = world.secrets;
+  return findings.map((finding) => ({ ...finding, message: scrub(finding.message) }));
+}
+
+const isPassed = (result: Finding['result']) => result === 'ok' || result === 'warning';
+
+const skip = (names: readonly string[], reason: string) => names.map((name) => skipped(name, reason));
+
+const reasonOf = ({ name, result, message }: Finding) =>
+  result === 'failed' ? `not checked: ${labelOf(name)} comes first` : message;
+
+async function examine({ names, check }: Group, machine: Machine): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  try {
+    for await (const finding of check(machine)) findings.push(finding);
+    return findings;
+  } catch (error) {
+    const [current, ...rest] = names.filter((name) => !findings.some((finding) => finding.name === name));
+    if (!(error instanceof Problem) || isInterruptName(error.facts.name) || !current) throw error;
+    const finding = failed(current, error);
+    return [...findings, finding, ...skip(rest, reasonOf(finding))];
+  }
+}
+
+const localDisk: Disk = {
+  isWritable(path) {
+    try {
+      accessSync(path, constants.W_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  },
+  freeBytes(path) {
+    const { bavail, bsize } = statfsSync(path);
+    return bavail * bsize;
+  },
+};

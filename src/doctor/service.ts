@@ -1,0 +1,68 @@
+import { exitNameOf, factsOf, remedies } from '../problems/fault-facts.ts';
+import { Problem } from '../problems/problem.ts';
+import { interruptedProblem } from '../problems/watch-problems.ts';
+import { formatDuration } from '../runs/duration.ts';
+import { type Fault, isInterruption, reasonOf } from '../runs/fault.ts';
+import { connectWith } from '../session/connect.ts';
+import { madeUpRun } from '../session/made-up-run.ts';
+import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
+
+/** What only the service itself says: nobody else answers so. */
+const isOfService = ({ kind }: Fault) => ['not_found', 'unauthorized', 'no_credits', 'throttled'].includes(kind);
+
+/** What one GET tells: whether the service answers, what time it has, and whether it takes the API key. */
+export async function* checkService({ flags, context, settings }: Machine): AsyncGenerator<Finding> {
+  if (!settings) return;
+  const session = await connectWith(settings, flags, context, { quiet: true });
+  const { clock, signal } = context;
+  await session.account();
+  yield ok('api_key_command', settings.apiKey.command ? 'it printed an API key' : 'none is in force');
+
+  const askedMs = clock.elapsedMs();
+  const answer = await session.service.status(madeUpRun(settings.project.value), signal);
+  const tookMs = clock.elapsedMs() - askedMs;
+  const fault = answer.kind === 'fault' ? answer.fault : undefined;
+  if (fault && isInterruption(fault)) throw interruptedProblem(signal);
+  if (fault && !isOfService(fault)) {
+    const hint = fault.hint ?? remedies[fault.kind] ?? 'try again later';
+    throw new Problem({ ...factsOf(fault), name: 'unavailable', message: reasonOf(fault), hint });
+  }
+  yield ok('http', `the service answered in ${formatDuration(tookMs)} (HTTP ${fault?.httpStatus ?? 200})`);
+  yield clockFinding(answer.serviceTimeMs, clock.nowMs());
+  yield keyFinding(fault);
+}
+
+/** A `Date` counts whole seconds; what is far from it would make ages and times misleading. */
+const tolerableMs = 10_000;
+
+function clockFinding(serviceTimeMs: number | undefined, nowMs: number): Finding {
+  if (serviceTimeMs === undefined) return skipped('clock', 'the service does not say its time');
+  const offMs = nowMs - serviceTimeMs;
+  const side = offMs > 0 ? 'ahead of' : 'behind';
+  if (Math.abs(offMs) <= tolerableMs) return ok('clock', 'as the clock of the service');
+  const message = `this machine's clock is ${formatDuration(Math.abs(offMs))} ${side} that of the service`;
+  return warning('clock', message, 'set the clock of this machine, with NTP for example');
+}
+
+/**
+ * The service has no request that asks for this alone. A run that cannot exist is answered with "not found" by a service
+ * that checks the API key first; that this one does is likely, not promised.
+ */
+function keyFinding(fault: Fault | undefined): Finding {
+  const name = 'api_key_accepted';
+  switch (fault?.kind) {
+    case 'unauthorized':
+      throw new Problem({
+        ...factsOf(fault),
+        name: exitNameOf(fault),
+        message: `the API key was refused: ${reasonOf(fault)}`,
+        hint: remedies.unauthorized,
+      });
+    case 'throttled':
+      return warning(name, 'not known: the service limits the rate of requests just now', 'ask again in a minute');
+    case 'no_credits':
+      return warning(name, 'very likely: the service answered that the AI credit balance is 0', remedies.no_credits);
+    default:
+      return ok(name, 'very likely: a run that does not exist was answered as not found, not with 401 or 403');
+  }
+}

@@ -1,0 +1,49 @@
+import { readConfigFile } from '../config/config-file.ts';
+import { resolveConfigFile } from '../config/paths.ts';
+import { type Resolved, valueIfGiven } from '../config/setting-table.ts';
+import {
+  maskSecrets,
+  requireApiKey,
+  requireBaseUrl,
+  requireRequestTimeoutMs,
+  resolveSettings,
+} from '../config/settings.ts';
+import { Problem } from '../problems/problem.ts';
+import { quote } from '../problems/quote.ts';
+import { type Finding, failed, type Machine, ok, warning } from './finding.ts';
+
+/** The config file and its mode. */
+export function* checkConfigFile({ context }: Machine): Generator<Finding> {
+  const { path, config, isExposed, ignored } = readConfigFile(resolveConfigFile(context.env));
+  const profiles = Object.keys(config.profiles ?? {});
+  if (ignored) yield warning('config_file', `the config file is ignored: ${ignored}`, 'a config file must be your own');
+  else if (isExposed) yield warning('config_file', `others can read the API key in ${path}`, `\`chmod 600 ${path}\``);
+  else if (!path) yield ok('config_file', 'none: HOME is not set');
+  else
+    yield ok('config_file', profiles.length > 0 ? `${path} (${profiles.map(quote).join(', ')})` : `nothing in ${path}`);
+}
+
+/** Each setting in force, and its source; those that every request needs must be there. */
+export async function* checkSettings(machine: Machine): AsyncGenerator<Finding> {
+  const settings = await resolveSettings(machine.flags, machine.context);
+  machine.settings = settings;
+  const shown = maskSecrets(settings);
+  const isStored = settings.apiKey.source?.startsWith('profile ');
+  yield finding('profile', shown.profile, () => settings.profile.value);
+  yield finding('base_url', shown.baseUrl, () => requireBaseUrl(settings));
+  const use = isStored ? 'sent to the base URL of that profile alone' : undefined;
+  yield finding('api_key', shown.apiKey, () => settings.apiKey.command ?? requireApiKey(settings), use);
+  yield finding('project', shown.project, () => valueIfGiven(settings.project));
+  yield finding('request_timeout', shown.requestTimeout, () => requireRequestTimeoutMs(settings));
+}
+
+function finding(name: string, { value, source }: Resolved, require: () => unknown, use?: string): Finding {
+  try {
+    require();
+  } catch (error) {
+    if (error instanceof Problem) return failed(name, error);
+    throw error;
+  }
+  if (value === undefined) return ok(name, 'not set');
+  return ok(name, `${value} (${source})${use ? `, ${use}` : ''}`);
+}

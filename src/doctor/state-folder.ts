@@ -1,0 +1,69 @@
+import { lstatSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { resolveStateFolder } from '../config/paths.ts';
+import { requireBaseUrl } from '../config/settings.ts';
+import { filesIn } from '../journal/files.ts';
+import { resolveOwn } from '../open-own.ts';
+import { Problem } from '../problems/problem.ts';
+import { isFinal } from '../runs/run.ts';
+import { journalOf } from '../session/connect.ts';
+import { type Finding, type Machine, ok, warning } from './finding.ts';
+
+/** Room for some hundred triggers, below which the next one may not be recorded. */
+const leastBytes = 2 ** 20;
+
+/** The folder of the journal: whose it is, whether it can be written, and how much room there is. */
+export function* checkStateFolder({ context, disk }: Machine): Generator<Finding> {
+  const named = resolveStateFolder(context.env);
+  if (named === undefined) throw problem('there is no folder for the journal', 'set HOME or RUNCTL_STATE_DIR');
+  const { path, stat } = ownFolder(named);
+  if (stat && !stat.isDirectory()) throw problem(`${path} is not a folder`, otherFolder);
+  const files = stat ? filesIn(path).map((file) => ({ ...file, size: lstatSync(file.path).size })) : [];
+  const [newest] = files;
+  const places = newest ? [path, newest.path] : [stat ? path : nearestFolder(path)];
+  const barred = places.find((place) => !disk.isWritable(place));
+  if (barred) throw problem(`${barred} cannot be written`, otherFolder);
+  const room = disk.freeBytes(places[0] ?? path);
+  if (room < leastBytes)
+    throw problem(`the disk of ${path} is full`, 'make room, or name another folder with RUNCTL_STATE_DIR');
+  const size = files.reduce((sum, file) => sum + file.size, 0);
+  yield ok('state_folder', `${path}, ${mebibytes(size)} in ${files.length} files, ${mebibytes(room)} free`);
+}
+
+const otherFolder = 'give it to the user that runs runctl, or name another folder with RUNCTL_STATE_DIR';
+
+const problem = (message: string, hint: string) => new Problem({ name: 'output_error', message, hint });
+
+const mebibytes = (bytes: number) => `${(bytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 1 })} MiB`;
+
+function ownFolder(folder: string) {
+  try {
+    return resolveOwn(folder);
+  } catch (error) {
+    throw problem((error as Error).message, otherFolder);
+  }
+}
+
+/** The folder in which the missing ones would be made. */
+function nearestFolder(path: string): string {
+  const parent = dirname(path);
+  return lstatSync(parent, { throwIfNoEntry: false }) || parent === path ? parent : nearestFolder(parent);
+}
+
+/** What the journal says is left to do. Only the last day of triggers matters: older ones cannot be sent again. */
+export function* checkJournal({ settings, context }: Machine): Generator<Finding> {
+  if (!settings) return;
+  const baseUrl = requireBaseUrl(settings);
+  const journal = journalOf(context, { needed: true });
+  const unresolved = journal.unresolvedTriggers({ baseUrl }).length;
+  if (unresolved === 0) yield ok('unresolved_triggers', 'none');
+  else yield warning('unresolved_triggers', `${unresolved}: whether they started a run is unknown`, '`runctl recover`');
+  let unfinished = 0;
+  for (const { executionId, status, target } of journal.runs({ baseUrl })) {
+    if (executionId !== null && status !== null && !isFinal(target, status)) unfinished += 1;
+  }
+  yield ok(
+    'unfinished_runs',
+    unfinished === 0 ? 'none' : `${unfinished}, as last polled: \`runctl watch --all\` follows them`,
+  );
+}

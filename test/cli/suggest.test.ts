@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { runCli } from '../../src/cli/run.ts';
+import { program } from '../../src/program.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+
+async function refused(line: string): Promise<string> {
+  const context = createMemory();
+  expect(await runCli(line.split(' '), program, context)).toBe(2);
+  return context.err().trim().split('\n').at(-1)?.trim() ?? '';
+}
+
+test.each([
+  ['tigger nightly', '→ did you mean `runctl trigger`?'],
+  ['start nightly', '→ did you mean `runctl trigger`?'],
+  ['run nightly', '→ did you mean `runctl trigger`?'],
+  ['login', '→ did you mean `runctl config`?'],
+  ['cancel nightly', '→ the service has no way to cancel a run'],
+  ['logs nightly', '→ the service has no logs of a run; `runctl result` prints its output'],
+  ['trigger a --wait', '→ did you mean `--watch`?'],
+  ['trigger a --timout 5s', '→ did you mean `--timeout`?'],
+  ['list -o json', '→ did you mean `--json`?'],
+  ['list --format=json', '→ did you mean `--json`?'],
+  ['xyzzy', '→ see `runctl --help`'],
+])('after `runctl %s`, the suggestion is: %s', async (line, suggestion) => {
+  expect(await refused(line)).toBe(suggestion);
+});

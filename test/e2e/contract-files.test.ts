@@ -1,0 +1,56 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import packageLock from '../../package-lock.json' with { type: 'json' };
+import { runProgram } from '../helpers/run-program.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+const root = join(import.meta.dirname, '../..');
+const { version } = packageJson;
+
+test('the package holds what `runctl schema` prints, a file for each schema', async () => {
+  const folder = join(root, 'dist/schema');
+  const files = readdirSync(folder).map((file) => [
+    file.replace('.json', ''),
+    JSON.parse(readFileSync(join(folder, file), 'utf8')),
+  ]);
+  const { stdout } = await runProgram(['schema']);
+  expect(Object.fromEntries(files)).toEqual(JSON.parse(stdout));
+});
+
+/** What the compiler says of a program that has the package beside it. */
+function compile(source: string): string {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(root, join(folder, 'node_modules/runctl'));
+  writeFileSync(join(folder, 'example.ts'), source);
+  const options = ['--strict', '--noEmit', '--module', 'nodenext', '--types', '', 'example.ts'];
+  return spawnSync(join(root, 'node_modules/.bin/tsc'), options, { cwd: folder, encoding: 'utf8' }).stdout;
+}
+
+const branching = (started: string) => `
+import type { Document, Event } from 'runctl';
+export function next({ runctl }: Document): string | null {
+  if (runctl.trigger?.started === '${started}') return runctl.next;
+  return runctl.problem?.message ?? runctl.outcome;
+}
+export const ended = (event: Event) => (event.event === 'done' ? event.exitCode : undefined);
+`;
+
+test('a program in TypeScript compiles with the types of the package', () => {
+  expect(compile(branching('unknown'))).toBe('');
+});
+
+test('a word that no document has is refused by the compiler', () => {
+  expect(compile(branching('perhaps'))).toMatch(/no overlap/);
+});
+
+test('the version stands in package.json, and everything else follows it', () => {
+  expect([packageLock.version, packageLock.packages[''].version]).toEqual([version, version]);
+  expect(readFileSync(join(root, 'docs/changelog.md'), 'utf8')).toContain(`\n## ${version}\n`);
+  const recipes = readFileSync(join(root, 'docs/recipes.md'), 'utf8');
+  const named = [...recipes.matchAll(/runctl[-:](\d+\.\d+\.\d+)/g)].map(([, found]) => found);
+  expect(new Set(named)).toEqual(new Set([version]));
+});

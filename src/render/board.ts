@@ -22,7 +22,7 @@ export interface Board extends Reporter {
 export interface BoardOptions {
   /** How many runs are followed together. */
   runs: number;
-  /** How long the last completed runs of a target took, in milliseconds, newest first. */
+  /** The last completed runs of a target, newest first. */
   history(target: Target): readonly PastRun[];
 }
 

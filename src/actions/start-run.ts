@@ -13,7 +13,7 @@ import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';
 import { isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Execution, TriggerRequest } from '../runs/service.ts';
 import { automationsIn } from '../session/find-run.ts';
-import { type KnownRun, knownRun } from '../session/known-run.ts';
+import { argumentOf, type KnownRun, knownRun } from '../session/known-run.ts';
 import { type PolledOnce, pollKnownRun } from '../session/poll-once.ts';
 import type { Session } from '../session/session.ts';
 import type { StartedTrigger, TriggerIdentity, TriggerResult } from '../triggering/trigger.ts';
@@ -73,10 +73,11 @@ export async function startRun(request: StartRequest, flags: StartFlags, session
     const { fault } = start;
     const isConflict = fault.kind === 'already_active';
     const activeId = isConflict ? (fault.executionId ?? lastUnfinished(target, session)) : undefined;
-    const refused = refusedTriggerProblem({ ...fault, executionId: activeId }, identity);
+    const active = activeId === undefined ? undefined : { target, executionId: activeId };
+    const inTheWay = { target, active: active && argumentOf(active, session) };
+    const refused = refusedTriggerProblem({ ...fault, executionId: activeId }, inTheWay);
     if (isConflict && ifActive === 'fail') return failed(refused);
     if (isConflict && ifActive === 'skip') return { kind: 'skipped', target, activeId, idempotencyKey };
-    const active = activeId === undefined ? undefined : { target, executionId: activeId };
     if (isConflict && ifActive === 'attach') {
       if (!active) {
         const hint = 'the service did not say which run is active; use `--if-active wait`';

@@ -3,7 +3,7 @@ import { groupHelp } from '../cli/help.ts';
 import { settingOptions } from '../cli/options.ts';
 import { readApiKeyInput } from '../config/api-key.ts';
 import { type ConfigFile, readConfigFile } from '../config/config-file.ts';
-import { checkProfileName, chooseProfile, sourceOf, storedProfile } from '../config/profile.ts';
+import { checkProfileName, chooseProfile, shortSource, sourceOf, storedProfile } from '../config/profile.ts';
 import {
   defaultProfile,
   parseSetting,
@@ -136,7 +136,7 @@ function factsOf({ value, source, problem }: Resolved): JsonObject {
 function lineOf({ value, source, problem }: Resolved, theme: Theme): string {
   if (problem) return theme.bad(`refused: ${cleanLine(problem.message)}`);
   if (value === undefined) return theme.dim('not set');
-  return `${cleanLine(value)} ${theme.dim(`(${cleanLine(source ?? '')})`)}`;
+  return `${cleanLine(value)} ${theme.dim(`(${cleanLine(shortSource(source))})`)}`;
 }
 
 /** `runctl config path`: the path of the config file, whether or not it exists. */

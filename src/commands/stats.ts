@@ -89,10 +89,11 @@ const isoOf = (ms: number) => new Date(ms).toISOString();
 const compare = (one: string, other: string) => Number(one > other) - Number(one < other);
 
 function noteOf(all: readonly Statistics[], periodMs: number): string | undefined {
-  if (all.length === 0) return `the journal has no such run of the last ${formatDuration(periodMs)}`;
+  if (all.length === 0)
+    return `No such run finished in the last ${formatDuration(periodMs)}, as far as this machine knows.`;
   const unseen = all.filter((each) => each.unseen > 0);
   if (unseen.length === 0) return undefined;
   const count = unseen.reduce((total, each) => total + each.unseen, 0);
   const names = unseen.map((each) => `${nameOf(each.target)}: ${each.unseen}`).join(', ');
-  return `${count} ${count === 1 ? 'run' : 'runs'} finished unseen (${names}); \`runctl watch --all\` fetches how`;
+  return `How ${count} ${count === 1 ? 'run' : 'runs'} finished is not known yet (${names}); \`runctl watch --all\` finds out.`;
 }

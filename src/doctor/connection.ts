@@ -46,7 +46,7 @@ export async function* checkConnection({ settings, context }: Machine): AsyncGen
     isTunnelled = true;
     yield ok('connection', proxy ? `${url.host}, through the proxy` : `${socket.remoteAddress}, port ${port}`);
 
-    if (url.protocol === 'http:') return yield ok('tls', 'none: plain http, which is spoken to this machine alone');
+    if (url.protocol === 'http:') return yield ok('tls', 'not used: plain http, which is for this machine alone');
     const secure = connectTls({ socket, host: url.hostname, ...serverNameOf(url), rejectUnauthorized: false });
     socket = secure;
     await step(opened(secure, 'secureConnect'));

@@ -11,12 +11,12 @@ const root = join(import.meta.dirname, '../');
 const outdir = process.argv[2] ?? `${root}dist`;
 
 /** To read a file takes time, so `--version` reads only the first of these, and a package is read where it is used. */
-const entryPoints = { main: 'src/main.ts', process: 'src/process.ts', undici: 'undici', conf: 'conf' };
+const entryPoints = { main: 'src/main.ts', process: 'src/process.ts', undici: 'undici', conf: 'conf', ora: 'ora' };
 
 const keepApart = {
   name: 'keep-apart',
   setup({ onResolve }) {
-    onResolve({ filter: /^(\.\/process\.ts|undici|conf)$/ }, ({ path, importer }) =>
+    onResolve({ filter: /^(\.\/process\.ts|undici|conf|ora)$/ }, ({ path, importer }) =>
       importer.startsWith(`${root}src/`) ? { path: `./${basename(path, '.ts')}.cjs`, external: true } : undefined,
     );
   },

@@ -34,6 +34,7 @@ test('a package is imported where one place stands for it', () => {
     'chalk < render/theme.ts',
     'conf < config/write-config.ts',
     'lossless-json < json-text.ts',
+    'ora < render/spinner.ts',
     'string-width < render/width.ts',
     'undici < api/transport.ts',
     'undici/package.json < main.ts',

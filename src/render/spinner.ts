@@ -1,78 +1,72 @@
+import ora from 'ora';
 import type { Context } from '../context.ts';
-import { themeOf } from './output.ts';
-import { eraseBelow, hideCursor, leaveTerminal } from './terminal.ts';
+import { eraseBelow } from './terminal.ts';
 import { widthOf } from './width.ts';
 
 /** Text at the bottom of a terminal that is drawn anew as time passes, with a spinner in front of it. */
 export interface Spinner {
-  /** The text has changed; the first call shows it. */
+  /** Shows the text, unless it is there already. */
   draw(): void;
   /** Writes a line above it, to stay. */
   above(line: string): void;
   stop(): void;
 }
 
-const frameMs = 100;
-const framesUntilRedraw = 10;
-const dots = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
-const strokes = '-\\|/';
+const redrawMs = 200;
 
-/**
- * The cursor waits, hidden, on the line below the text. A terminal that becomes narrower breaks the lines above it anew, so
- * that they take more rows: as many as their widths tell. Each line of `text` must fit into the width of the terminal.
- */
-export function createSpinner(text: () => string, context: Context): Spinner {
-  const { terminal, stderr, unicode } = context;
-  const frames = unicode ? dots : strokes;
-  let frame = 0;
-  let isStale = false;
+/** Each line of `text` must fit into the width of the terminal; the first one has two columns less, which are the spinner's. */
+export function createSpinner(text: () => string, { terminal, stderr, unicode }: Context): Spinner {
+  // `discardStdin` would swallow Ctrl-C on a pseudo-terminal; `isEnabled` because ora respects CI variables too, and `color`
+  // because it does not respect NO_COLOR.
+  const spinner = ora({
+    stream: terminal,
+    discardStdin: false,
+    isEnabled: true,
+    spinner: unicode ? 'dots' : 'line',
+    color: stderr.colors && 'cyan',
+  });
   let timer: NodeJS.Timeout | undefined;
-  let widths: number[] = [];
-
-  const symbol = () => themeOf(stderr, context).busy(frames[frame % frames.length] ?? '');
-  const move = (direction: 'A' | 'B') => {
+  // The cursor waits on a line of its own, because terminals differ in where they leave it when they break its line anew.
+  const withCursor = () => {
+    const rows = Math.max(1, (terminal.rows || 24) - 1);
+    return `${text().split('\n').slice(0, rows).join('\n')}\n`;
+  };
+  const redraw = () => {
+    spinner.text = withCursor();
+    spinner.render();
+  };
+  // A terminal that became narrower has broken the lines anew, and ora erases only as many rows as it wrote.
+  const eraseRewrapped = () => {
+    const widths = `  ${spinner.text}`.split('\n').map(widthOf);
     const rows = widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / stderr.columns)), 0);
-    return rows === 0 ? '' : `\u001B[${rows}${direction}`;
+    if (rows === widths.length) return;
+    spinner.clear();
+    // After a line break ora draws again at once.
+    stderr.write(`\u001B[${rows - widths.length}A${eraseBelow}\u001B[A\n`);
   };
-  const erase = () => `${move('A')}${eraseBelow}`;
-  const drawAnew = (above = '') => {
-    const start = `${erase()}${above}`;
-    // One row is the cursor's.
-    const lines = text()
-      .split('\n')
-      .slice(0, Math.max(1, (terminal.rows || 24) - 1));
-    lines[0] = `${symbol()} ${lines[0]}`;
-    widths = lines.map(widthOf);
-    isStale = false;
-    stderr.write(`${start}${lines.join('\n')}\n`);
-  };
-  const redraw = () => drawAnew();
-  const spin = () => {
-    frame++;
-    // The ages in it grow.
-    if (isStale || frame % framesUntilRedraw === 0) drawAnew();
-    else stderr.write(`${move('A')}${symbol()}\r${move('B')}`);
+  const redrawResized = () => {
+    eraseRewrapped();
+    redraw();
   };
   return {
     draw() {
-      isStale = true;
       if (timer) return;
-      timer = setInterval(spin, frameMs);
-      terminal.on('resize', redraw);
-      stderr.write(hideCursor);
-      drawAnew();
+      timer = setInterval(redraw, redrawMs);
+      terminal.on('resize', redrawResized);
+      spinner.start(withCursor());
     },
     above(line) {
-      if (timer) drawAnew(`${line}\n`);
-      else stderr.write(`${line}\n`);
+      // While the spinner is there, ora takes it away before anything else is written, and draws it again below.
+      if (timer) spinner.text = withCursor();
+      stderr.write(`${line}\n`);
     },
     stop() {
       if (!timer) return;
+      eraseRewrapped();
       clearInterval(timer);
       timer = undefined;
-      terminal.off('resize', redraw);
-      stderr.write(`${move('A')}${leaveTerminal}`);
-      widths = [];
+      terminal.off('resize', redrawResized);
+      spinner.stop();
     },
   };
 }

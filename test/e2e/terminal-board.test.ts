@@ -52,13 +52,10 @@ describe('a board of several runs', () => {
     expect(text).toContain('12 completed');
   });
 
-  test('leaves no half-drawn line when the terminal is resized and Ctrl-C is pressed', async () => {
+  test('leaves no half-drawn line when Ctrl-C is pressed', async () => {
     const names = ['a-name-of-some-length', 'another-name-of-some-length', 'c'];
     const screen = await onScreen(['trigger', ...names, '--watch', '--interval', '100ms'], going, { columns: 120 });
-    for (const columns of [40, 100, 30]) {
-      await screen.sees(/^ {2}c +RUNN/);
-      screen.resize(columns, 24);
-    }
+    await screen.sees(/^ {2}c +RUNN/);
     screen.type('\u0003');
     const { code, text } = await atTheEnd(screen);
     expect(code).toBe(130);

@@ -1,4 +1,5 @@
-import { PassThrough } from 'node:stream';
+import { clearLine, cursorTo, moveCursor } from 'node:readline';
+import { Writable } from 'node:stream';
 import { Terminal } from '@xterm/headless';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -11,15 +12,42 @@ import { projectId } from '../helpers/scripted-service.ts';
 
 const minute = 60_000;
 
+/** What the program writes to: a terminal as Node has it, in memory. */
+class ScreenStream extends Writable {
+  readonly isTTY = true;
+  readonly #screen: Terminal;
+  columns: number;
+  rows: number;
+  constructor(screen: Terminal, columns: number, rows: number) {
+    super({ decodeStrings: false });
+    this.#screen = screen;
+    this.columns = columns;
+    this.rows = rows;
+  }
+  override _write(text: string, _: string, done: () => void) {
+    this.#screen.write(text);
+    done();
+  }
+  cursorTo(column: number) {
+    return cursorTo(this, column);
+  }
+  moveCursor(x: number, y: number) {
+    return moveCursor(this, x, y);
+  }
+  clearLine(direction: -1 | 0 | 1) {
+    return clearLine(this, direction);
+  }
+}
+
 /** A board on a screen in memory, which shows its text as a person sees it. */
 function onBoard({ columns = 80, rows = 24, runs = 2, history = [] as number[] } = {}) {
   const screen = new Terminal({ cols: columns, rows, convertEol: true, allowProposedApi: true, scrollback: 1_000 });
   const memory = createMemory();
-  const terminal = Object.assign(new PassThrough(), { columns, rows });
+  const terminal = new ScreenStream(screen, columns, rows);
   const size = { columns };
   const stderr = Object.assign(Object.create(memory.stderr), {
     isTTY: true,
-    write: (text: string) => screen.write(text),
+    write: (text: string) => terminal.write(text),
   });
   Object.defineProperty(stderr, 'columns', { get: () => size.columns });
   const board = createBoard({ runs, history: () => history }, variantOf(memory, { stderr, terminal }));

@@ -51,7 +51,11 @@ export async function diagnose(flags: Machine['flags'], world: Context, disk: Di
     else findings.push(...(await examine(group, machine)));
   }
   const { scrub } = world.secrets;
-  return findings.map((finding) => ({ ...finding, message: scrub(finding.message) }));
+  return findings.map(({ message, advice, ...finding }) => ({
+    ...finding,
+    message: scrub(message),
+    advice: advice && scrub(advice),
+  }));
 }
 
 const isPassed = (result: Finding['result']) => result === 'ok' || result === 'warning';

@@ -43,6 +43,7 @@ function withConfig(env: Env, profile: object, mode = 0o600): Env {
 }
 
 const faulty = (name: string) => async (env: Env) => ({ ...env, ...(await networkFaults[name]?.())?.env });
+const hasty = (name: string) => async (env: Env) => ({ ...(await faulty(name)(env)), RUNCTL_REQUEST_TIMEOUT: '300ms' });
 const answering = (status: number, body?: string) => async (env: Env) => ({
   ...env,
   ...(await startFaultyService(() => answer(status, body))).env,
@@ -96,6 +97,8 @@ test.each<Row>([
   ['a proxy that refuses', faulty('proxy 403'), 'connection', 10, /the proxy .* does not allow connections/],
   ['a proxy that wants a password', faulty('proxy 407'), 'connection', 10, /wants other credentials/],
   ['a proxy that is not there', faulty('proxy refused'), 'connection', 10, /cannot connect to the proxy .*HTTPS_PROXY/],
+  ['a proxy that hangs', hasty('proxy hang'), 'connection', 10, /no connection to service\.test through the proxy/],
+  ['a host that hangs', hasty('TLS stall'), 'tls', 10, /no connection to 127\.0\.0\.1/],
   ['a revoked API key', answering(401), 'api_key_accepted', 7, /API key was refused/],
   ['a base URL of something else', answering(404, '<html>'), 'http', 10, /404/],
   ['a service that is down', answering(503), 'http', 10, /503/],

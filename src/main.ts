@@ -1,8 +1,9 @@
 import { writeSync } from 'node:fs';
-import module from 'node:module';
+import { Module } from 'node:module';
 import { version as undici } from 'undici/package.json';
 import { version } from '../package.json';
 import { isPrivateCache } from './compile-cache.ts';
+import { loadCompiled } from './compiled-code.ts';
 
 const argv = process.argv.slice(2);
 const [first, ...rest] = argv;
@@ -24,15 +25,24 @@ if ((first === '--version' || first === '-V') && rest.length === 0) {
   };
   answer(`${JSON.stringify({ runctl: facts })}\n`);
 } else {
-  keepCompiledCode();
-  import('./process.ts')
+  loadProgram()
     .then(({ runProcess }) => runProcess())
     .catch((error: Error) => fail(70, `the installation is broken: ${error.message.split('\n')[0]}`));
 }
 
-/** Node 22.8 and newer keep the code that they compile of the program, beside the program itself, if nobody else can write there. */
+async function loadProgram(): Promise<Pick<typeof import('./process.ts'), 'runProcess'>> {
+  const compiled = loadCompiled('./process.cjs') as typeof import('./process.ts') | undefined;
+  if (compiled) return compiled;
+  keepCompiledCode();
+  return import('./process.ts');
+}
+
+/**
+ * For a program that another version of Node has built: Node 22.8 and newer keep the code that they compile of it, beside
+ * the program itself, if nobody else can write there.
+ */
 function keepCompiledCode(): void {
-  const { enableCompileCache } = module as { enableCompileCache?(folder: string): unknown };
+  const { enableCompileCache } = Module as { enableCompileCache?(folder: string): unknown };
   const program = import.meta.dirname;
   const cache = `${program}/.cache`;
   if (enableCompileCache && isPrivateCache(program, cache, process.umask())) enableCompileCache(cache);

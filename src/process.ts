@@ -1,5 +1,6 @@
 import { runCli } from './cli/run.ts';
 import type { Context, Env, Sink } from './context.ts';
+import { type Output, openOutput } from './plain-output.ts';
 import { exitCodeOf, signalExits } from './problems/exit-codes.ts';
 import { program } from './program.ts';
 import { leaveTerminal } from './render/terminal.ts';
@@ -15,7 +16,7 @@ const replaced = [exitCodeOf('ok'), exitCodeOf('timeout'), exitCodeOf('pipe_clos
 const signals = Object.entries(signalExits).map(([signal, name]) => [signal, exitCodeOf(name)] as const);
 
 /** The process as a context; the program's answer as the process's end. Nothing below the entry touches `process`. */
-export async function runProcess(): Promise<void> {
+export async function runProcess(open = openOutput): Promise<void> {
   const interrupt = new AbortController();
   let isOver = false;
   for (const [name, code] of signals) {
@@ -34,13 +35,15 @@ export async function runProcess(): Promise<void> {
   const ownArguments = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : undefined);
   const env = ownArguments.includes('--no-color') ? { NO_COLOR: '1' } : process.env;
   let lost: Error | undefined;
-  const stdout = sinkOf(process.stdout, {
+  const out = open(1, () => process.stdout);
+  const err = open(2, () => process.stderr);
+  const stdout = sinkOf(out, {
     env,
     onLost: (error) => {
       lost = error;
     },
   });
-  const stderr = sinkOf(process.stderr, { env, filter: secrets.scrub });
+  const stderr = sinkOf(err, { env, filter: secrets.scrub });
   const leave = () => {
     if (stderr.isTTY && process.env.TERM !== 'dumb') stderr.write(leaveTerminal);
   };
@@ -50,7 +53,9 @@ export async function runProcess(): Promise<void> {
     },
     stdout,
     stderr,
-    terminal: process.stderr,
+    get terminal() {
+      return process.stderr;
+    },
     env: process.env,
     clock: systemClock,
     random: Math.random,
@@ -71,11 +76,11 @@ export async function runProcess(): Promise<void> {
       : await runCli(argv, program, context, [crash]);
   isOver = true;
   // Whatever still hangs (a connection being made, a timer) must not hold the process after its last word.
-  process.stdout.write('', (error?: NodeJS.ErrnoException | null) => {
+  out.write('', (error?: NodeJS.ErrnoException | null) => {
     // Told here before the stream says it by itself.
     if (error && error.code !== 'EPIPE') lost ??= error;
     if (lost) stderr.write(`runctl: what was asked for could not be written: ${lost.message}\n`);
-    process.stderr.write('', () => end(lost && replaced.includes(code) ? exitCodeOf('output_error') : code));
+    err.write('', () => end(lost && replaced.includes(code) ? exitCodeOf('output_error') : code));
   });
 }
 
@@ -104,7 +109,7 @@ interface SinkOptions {
   onLost?(error: Error): void;
 }
 
-function sinkOf(stream: NodeJS.WriteStream, { env, filter = (text) => text, onLost }: SinkOptions): Sink {
+function sinkOf(stream: Output, { env, filter = (text) => text, onLost }: SinkOptions): Sink {
   const closed = new AbortController();
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') onLost?.(error);

@@ -52,7 +52,7 @@ function start(argv: string[], { writeError }: { writeError?: Error } = {}) {
     };
     vi.spyOn(process, 'exit').mockImplementation(exit);
   });
-  const running = runProcess();
+  const running = runProcess((_, stream) => stream());
   process.argv = argvBefore;
   return { texts, exits, ended: running.then(() => ended) };
 }

@@ -12,7 +12,7 @@ export function mask(apiKey: string): string {
 
 /** Distinguishes API keys without holding one: eight hexadecimal digits. */
 export function accountOf(apiKey: string): string {
-  // Loaded here: it takes a twentieth of the time of a `status`, which needs no account.
+  // Loaded here, since a `status` needs none.
   const { createHash } = getBuiltinModule('node:crypto');
   return createHash('sha256').update(`runctl-account:${apiKey}`).digest('hex').slice(0, 8);
 }

@@ -4,7 +4,7 @@ import type { Execution } from '../runs/service.ts';
 import { fold, isUnresolved, type JournalRun, learn, reportedOf, type State } from './fold.ts';
 import { type LogOptions, openLog, type RecordFilter } from './log.ts';
 import { type JournalRecord, type NewRecord, pathOf, runIdOf, type TriggerKey, triggerIdOf } from './records.ts';
-import { isMatch, needleOf, type RunFilter } from './run-filter.ts';
+import { createLineFilter, isMatch, needleOf, type RunFilter } from './run-filter.ts';
 import { createUnresolvedLines, type UnresolvedTrigger, unresolvedOf } from './unresolved.ts';
 
 export type { JournalRun } from './fold.ts';
@@ -44,7 +44,7 @@ export interface TriggerFilter {
 export type KeyState = { state: 'accepted'; executionId: string } | { state: 'open'; trigger: UnresolvedTrigger };
 
 /** From so many searches on it is cheaper to read everything once. */
-const manySearches = 16;
+const manySearches = 64;
 /** After how many records from the end `runs` first folds what it has, and after how many it reads from the beginning. */
 const fewRecords = 16;
 const manyRecords = 4096;
@@ -53,17 +53,27 @@ const runLimitMs = 3.25 * 3_600_000;
 /** The same for one that another API key may have started, which perhaps still knows it. */
 const surelyFinishedMs = 24 * 3_600_000;
 
+const spellingOf = ({ baseUrl, executionId }: { baseUrl: string; executionId: string }) => `${baseUrl}\n${executionId}`;
+
+/** Run times from longer ago say little of the next run. */
+const historyMs = 90 * 24 * 3_600_000;
+
 export function openJournal(options: LogOptions): Journal {
   const log = openLog(options);
   /** The runs that this process has looked for or written of, by `runIdOf`. */
   let memory = new Map<string, JournalRun>();
+  /** Those of them that were not found, as they were spelled. */
+  const unknown = new Set<string>();
   let searches = 0;
 
   return { append, recordStatus, markNotFound, runs, last, find, unresolvedTriggers, hasLaterRun, findKey, durations };
 
   function append(record: NewRecord): boolean {
     const stored = log.append(record);
-    if (stored && 'executionId' in stored && (stored.first || memory.has(runIdOf(stored)))) learn(memory, stored);
+    if (stored && 'executionId' in stored) {
+      const isFirst = unknown.delete(spellingOf(stored)) || stored.first;
+      if (isFirst || memory.has(runIdOf(stored))) learn(memory, stored);
+    }
     return stored !== undefined;
   }
 
@@ -84,11 +94,11 @@ export function openJournal(options: LogOptions): Journal {
   }
 
   /** Folds ever more of the newest records; whoever wants still more has everything read from the beginning. */
-  function* runs(filter: RunFilter = {}): Generator<JournalRun> {
+  function* runs(filter: RunFilter = {}, how: RecordFilter = {}): Generator<JournalRun> {
     const yielded = new Set<string>();
     const newest: JournalRecord[] = [];
     let next = fewRecords;
-    for (const record of read(filter)) {
+    for (const record of read(filter, how)) {
       newest.push(record);
       if (newest.length < next) continue;
       yield* newIn(fold(newest.toReversed()), true);
@@ -116,12 +126,15 @@ export function openJournal(options: LogOptions): Journal {
 
   function find(executionId: string, { baseUrl, fresh }: { baseUrl: string; fresh?: boolean }): JournalRun | undefined {
     const id = runIdOf({ baseUrl, executionId });
+    const spelling = spellingOf({ baseUrl, executionId });
+    if (!fresh && !memory.has(id) && unknown.has(spelling)) return undefined;
     if (!fresh && !memory.has(id) && ++searches === manySearches) {
       memory = fold(read({}, { oldestFirst: true })).runs;
     }
     if (!fresh && (memory.has(id) || searches >= manySearches)) return memory.get(id);
     const run = search(executionId, baseUrl);
     if (run) memory.set(id, run);
+    else unknown.add(spelling);
     return run;
   }
 
@@ -169,7 +182,8 @@ export function openJournal(options: LogOptions): Journal {
 
   function durations(filter: { baseUrl: string; target: Target }, limit: number): number[] {
     const found: number[] = [];
-    for (const { target, status, startedAt, completedAt } of runs(filter)) {
+    const since = new Date(Math.max(0, options.nowMs() - historyMs)).toISOString();
+    for (const { target, status, startedAt, completedAt } of runs(filter, { since })) {
       if (found.length >= limit) break;
       const hasCompleted = status !== null && isFinal(target, status) && isCompleted(status);
       const durationMs = Date.parse(completedAt ?? '') - Date.parse(startedAt ?? '');
@@ -180,6 +194,7 @@ export function openJournal(options: LogOptions): Journal {
 
   /** The records that match, newest first unless `how` says otherwise. */
   function* read(filter: RunFilter, how: RecordFilter = {}): Generator<JournalRecord> {
-    for (const record of log.read({ needle: needleOf(filter), ...how })) if (isMatch(record, filter)) yield record;
+    const wanted = { needle: needleOf(filter), isWanted: createLineFilter(filter), ...how };
+    for (const record of log.read(wanted)) if (isMatch(record, filter)) yield record;
   }
 }

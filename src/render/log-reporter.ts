@@ -19,7 +19,7 @@ export interface LogReporterOptions {
 
 /** On stderr: sentences, a line a change of a run, and sparse signs of life that keep a CI job from being taken for dead. */
 export function createLogReporter(context: Context, { quiet, events, bell }: LogReporterOptions = {}): Reporter {
-  const { clock, stderr, terminal } = context;
+  const { clock, stderr } = context;
   const startMs = clock.elapsedMs();
   const sentenceOf = createSentences(clock);
   /** By run: when a line was last written, and how many signs of life were. */
@@ -28,7 +28,7 @@ export function createLogReporter(context: Context, { quiet, events, bell }: Log
   return {
     observe(event) {
       if ((quiet || events) && !isShownQuietly(event)) return;
-      if (event.event === 'done' && bell && stderr.isTTY && !event.signal) terminal.write('\u0007');
+      if (event.event === 'done' && bell && stderr.isTTY && !event.signal) context.terminal.write('\u0007');
       const sentence = sentenceOf(event);
       if (sentence) stderr.write(`${renderMarkup(sentence, themeOf(stderr, context), wrapOptionsOf(stderr))}\n`);
       else writeChange(event);

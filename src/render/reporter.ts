@@ -37,9 +37,9 @@ export async function contextWithBoard(
   follow: BoardOptions,
   context: Context,
 ): Promise<Context> {
-  const { stderr, terminal, env } = context;
+  const { stderr, env } = context;
   // A terminal of no columns makes a spinner write megabytes.
-  const hasBoard = stderr.isTTY && terminal.columns > 0 && env.TERM !== 'dumb';
+  const hasBoard = stderr.isTTY && context.terminal.columns > 0 && env.TERM !== 'dumb';
   if (quiet || events || debug || !hasBoard) return context;
   const { createBoard } = await import('./board.ts');
   const board = createBoard(follow, context);

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { getBuiltinModule } from 'node:process';
 import { acceptApiKey } from '../config/api-key.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
 import type { Context } from '../context.ts';
@@ -43,6 +43,8 @@ interface CommandEnd {
 }
 
 function run(command: string, { env, signal, clock }: Context): Promise<CommandEnd> {
+  // Loaded here: it takes 7 ms, and few have such a command.
+  const { spawn } = getBuiltinModule('node:child_process');
   return new Promise((resolve) => {
     const isOver = new AbortController();
     const start = () => spawn(command, { shell: true, stdio: ['ignore', 'pipe', 'pipe'], env });

@@ -104,8 +104,8 @@ function runsElsewhere(journal: Journal, baseUrl: string): Map<string, JournalRu
   const known = elsewhere.get(journal);
   if (known) return known;
   const found = new Map<string, JournalRun>();
-  for (const run of journal.runs()) {
-    if (run.executionId !== null && run.baseUrl !== baseUrl) found.set(run.executionId.toLowerCase(), run);
+  for (const run of journal.runs({ exceptBaseUrl: baseUrl })) {
+    if (run.executionId !== null) found.set(run.executionId.toLowerCase(), run);
   }
   elsewhere.set(journal, found);
   return found;

@@ -11,7 +11,6 @@ import { watchToEnd } from '../watching/watch.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
 import { type Followed, isLeft, toldOfFollowed } from './followed.ts';
 import { argumentOf, type KnownRun, sinceTriggerOf } from './known-run.ts';
-import { runOnFinal } from './on-final.ts';
 import type { Session } from './session.ts';
 import type { TriggerOutcome } from './trigger-outcome.ts';
 
@@ -67,6 +66,8 @@ export async function followRun(
   const followed = { watched, problem, trigger };
   if (flags.onFinal && watched.kind === 'finished') {
     const document = documentOf(toldOfFollowed(followed, session), context);
+    // What starts processes takes 7 ms to load.
+    const { runOnFinal } = await import('./on-final.ts');
     await runOnFinal(flags.onFinal, { ...followed, document }, context);
   }
   return followed;

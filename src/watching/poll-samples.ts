@@ -7,17 +7,19 @@ const runsUntilChange = 100;
 /** The spread of the durations of similar runs: the standard deviation of their logarithm. */
 const usualSpread = 0.25;
 const leastWeight = 0.05;
+/** What is left of a run's weight with each run after it: run times may drift. */
+const ageing = 0.97;
 
 const runsForUsual = 10;
 const fewestForUsual = 3;
 
-/** Weighs durations (newest first, in milliseconds). Those from before a change of the automation are left out. */
+/** Weighs durations (newest first, in milliseconds), the newest most. Those from before a change of the automation are left out. */
 export function weigh(durationsMs: readonly number[]): Sample[] {
   const usable = newest(durationsMs, mostSamples);
   const lengths = runsSinceChange(usable.map(Math.log).reverse());
   let weight = 1;
   const samples = usable.map((durationMs, index) => {
-    const sample = { durationMs, weight };
+    const sample = { durationMs, weight: weight * ageing ** index };
     weight -= lengths[index] as number;
     return sample;
   });

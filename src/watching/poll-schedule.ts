@@ -2,6 +2,7 @@ import { createSurvival } from './poll-kernel.ts';
 import { weigh } from './poll-samples.ts';
 
 const shortestGapMs = 1000;
+const shortestUnlearnedGapMs = 3000;
 const longestGapMs = 15_000;
 const shareOfAge = 0.05;
 
@@ -26,7 +27,7 @@ export interface PollSchedule {
 
 /**
  * The schedule for the next run, from the durations of earlier COMPLETED runs (milliseconds, newest first), where this
- * many runs are watched together. Without earlier runs the gap is 5 % of the age, 1 s to 15 s, which bounds the lag by a
+ * many runs are watched together. Without earlier runs the gap is 5 % of the age, 3 s to 15 s, which bounds the lag by a
  * share of the duration. With them, polls are rare at ages at which no run has ended, and close where many did: where
  * runs end at the rate h and a request is worth c of lag, the best gap is √(2c/h) (Barlow and Proschan; Keller).
  * `npm run bench:pace` compares it with the optimum.
@@ -59,7 +60,7 @@ export function createPollSchedule({
 }
 
 function gapOfAgeMs(ageMs: number): number {
-  return Math.min(longestGapMs, Math.max(shortestGapMs, shareOfAge * ageMs));
+  return Math.min(longestGapMs, Math.max(shortestUnlearnedGapMs, shareOfAge * ageMs));
 }
 
 /** The time over which `pollsPerMs` adds up to one poll: summed in steps, since it may rise a thousandfold in one gap. */

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { installNode } from './install-node.mjs';
 
 const root = join(import.meta.dirname, '../..');
 const versions = process.argv.length > 2 ? process.argv.slice(2) : ['20.19', '22', '24', '26'];
@@ -12,7 +13,7 @@ const vitest = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', 'test/e2e',
 const failures = [];
 try {
   for (const version of versions) {
-    const node = install(version);
+    const node = installNode(version, folder);
     const name = `Node ${run(node, ['--version']).stdout.trim()}`;
     const warnings = warningsOf(node);
     const { status } = run(node, vitest, { stdio: 'inherit' });
@@ -25,14 +26,6 @@ try {
 }
 for (const failure of failures) console.error(failure);
 process.exitCode = failures.length > 0 ? 1 : 0;
-
-/** The path of the executable. */
-function install(version) {
-  const prefix = join(folder, version);
-  const { status, stderr } = run('npm', ['install', '--prefix', prefix, '--no-audit', '--no-fund', `node@${version}`]);
-  if (status !== 0) throw new Error(`node@${version} cannot be installed: ${stderr}`);
-  return join(prefix, 'node_modules/node/bin/node');
-}
 
 /** What Node itself says of the whole tour and of writing a setting: deprecations and the like. */
 function warningsOf(node) {

@@ -8,12 +8,12 @@ import { build } from 'esbuild';
 /** The service ends a run after three hours: nothing longer is drawn. */
 const limitS = 3 * 3600;
 
-/** The module of src/runs with this name, bundled. */
+/** The module of src/watching with this name, bundled. */
 export async function load(name) {
   const folder = await mkdtemp(join(tmpdir(), 'runctl-bench-'));
   try {
     const outfile = join(folder, `${name}.mjs`);
-    const entry = new URL(`../../src/runs/${name}.ts`, import.meta.url).pathname;
+    const entry = new URL(`../../src/watching/${name}.ts`, import.meta.url).pathname;
     await build({ entryPoints: [entry], bundle: true, format: 'esm', platform: 'node', outfile, logLevel: 'warning' });
     return await import(pathToFileURL(outfile).href);
   } finally {

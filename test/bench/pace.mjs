@@ -11,7 +11,7 @@ const prices = [
   { worthS: 1, runs: 5 },
 ];
 const learnedRuns = 20;
-const replicas = 100;
+const replicas = 40;
 const [minute, hour] = [60, 3600];
 
 const kinds = [
@@ -47,6 +47,18 @@ const fixed = (gapS) => () => () => gapS;
 const doubling = () => (_, look) => 2 ** look;
 /** The AWS SDK's waiters with their defaults: a random delay from 2 s to a limit that doubles; 120 s once it is reached. */
 const awsWaiter = (random) => (_, look) => (2 * 2 ** look > 120 ? 120 : 2 + random() * (2 * 2 ** look - 2));
+/** The plainest rule that learns: wait for the shortest run, then √(2 × worth × what the median run still needs). */
+const twelveLines = (historyS, runs) => (random) => {
+  const times = historyS.toSorted((a, b) => a - b);
+  const worthS = Math.min(1, 0.2 * runs);
+  const gapS = (ageS) => {
+    const longer = times.filter((s) => s > ageS);
+    if (longer.length === 0) return Math.min(15, Math.max(3, 0.05 * ageS));
+    if (longer.length === times.length) return Math.max(1, 0.95 * times[0] - ageS);
+    return Math.max(1, Math.sqrt(2 * worthS * (longer[longer.length >> 1] - ageS)));
+  };
+  return (ageS) => jitter(gapS(ageS) * 1000, random) / 1000;
+};
 const ours = (historyS, runs) => (random) => {
   const pace = createPollSchedule({ durationsMs: historyS.map((s) => s * 1000), runs });
   return (ageS) => jitter(pace.gapMs(ageS * 1000), random) / 1000;
@@ -104,11 +116,11 @@ function learn(times, random, price, earlier = () => [], count = 10) {
   return { first: sum(first, price), all: sum(all, price) };
 }
 
-function learned(times, random, price) {
+function learned(times, random, price, rule = ours) {
   return sum(
     repeat(replicas, () => {
       const history = draws(times, learnedRuns, random);
-      return follow(looksOf(ours(history, price.runs), times.longestS, random), times.typical);
+      return follow(looksOf(rule(history, price.runs), times.longestS, random), times.typical);
     }),
     price,
   );
@@ -126,7 +138,26 @@ function outcomesOf(times, price) {
     'fixed 2 s': measure(fixed(2), times, random, price),
     'AWS waiter': measure(awsWaiter, times, random, price, 20),
     doubling: measure(doubling, times, random, price),
+    'twelve lines': learned(times, random, price, twelveLines),
   };
+}
+
+/** Run times that grow by 2 % a run: the cost after twenty of them, in multiples of ours without history. */
+function driftOf(medianS) {
+  const after = createRunTimes(`${timeOf(medianS)}, +2 % a run`, logNormal(medianS, 0.1));
+  const outcomes = prices.map((price) => {
+    const random = createRandom(2028);
+    const cost = (rule) =>
+      sum(
+        repeat(replicas, () => {
+          const history = draws(after, learnedRuns, random).map((s, run) => s * 0.98 ** (run + 1));
+          return follow(looksOf(rule(history, price.runs), after.longestS, random), after.typical);
+        }),
+        price,
+      ).cost / measure(ours([], price.runs), after, random, price, 5).cost;
+    return [cost(ours), cost(twelveLines)];
+  });
+  return { name: after.name, outcomes };
 }
 
 /** Runs after a change, in multiples of the cost without history. */
@@ -181,6 +212,19 @@ for (const { name, outcomes } of changed) {
   const ratios = ['all', 'first'].flatMap((which) => outcomes.map((outcome) => outcome[which].toFixed(2)));
   line(name, [...ratios, outcomes.map(({ firstLag }) => `${number(firstLag)} s`).join(', ')], 18);
 }
+
+console.log('\nRun times that grow by 2 % a run, after 20 runs: cost as a multiple of ours without history');
+line(
+  'run times',
+  prices.flatMap(({ worthS }) => [`ours (${worthS})`, `twelve lines (${worthS})`]),
+  22,
+);
+for (const { name, outcomes } of [minute, 5 * minute, hour].map(driftOf))
+  line(
+    name,
+    outcomes.flat().map((ratio) => ratio.toFixed(2)),
+    22,
+  );
 
 function verdict(target, misses) {
   console.log(

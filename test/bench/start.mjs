@@ -1,12 +1,18 @@
 // How fast the built program starts: medians of interleaved runs, and what they are to an empty script of the same Node.
-// `npm run bench:start -- [--runs 20] [--node <path>] [--program <path of a runctl.js>]`
+// Also over TLS, beside the service and 20 ms away from it, and on a terminal. Nothing of the environment is inherited.
+// `npm run bench:start -- [--runs 20] [--node <path or version>] [--program <path of a runctl.js>]`
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { spawn as spawnOnTerminal } from '@lydell/node-pty';
+import { startDistantService } from './distant-service.mjs';
+import { installNode } from './install-node.mjs';
 
 const { values: options } = parseArgs({
   options: {
@@ -18,11 +24,14 @@ const { values: options } = parseArgs({
 const runs = Number(options.runs);
 
 const folder = mkdtempSync(join(tmpdir(), 'runctl-bench-'));
+if (/^\d[\d.]*$/.test(options.node)) options.node = installNode(options.node, folder);
 const emptyScript = join(folder, 'empty.cjs');
 writeFileSync(emptyScript, '');
 
 // In a process of its own: one that answers in ours could not answer while we wait for the program.
+const roundTripMs = 20;
 const emulator = spawn(options.node, [options.program, 'emulator', '--quiet'], {
+  env: {},
   stdio: ['ignore', 'pipe', 'inherit'],
 });
 const settings = {};
@@ -46,6 +55,17 @@ writeFileSync(join(folders.RUNCTL_CONFIG_DIR, 'config.json'), JSON.stringify({ p
   mode: 0o600,
 });
 
+const service = await startDistantService(Number(new URL(settings.RUNCTL_BASE_URL).port), roundTripMs, folder);
+const authority = join(folder, 'authority.pem');
+writeFileSync(authority, service.ca);
+/** The same service over TLS. Node reads a certificate that is not of the usual ones from a file. */
+const over = (port) => ({
+  ...fromEnvironment,
+  RUNCTL_BASE_URL: `https://127.0.0.1:${port}`,
+  NODE_EXTRA_CA_CERTS: authority,
+});
+const [near, far] = [over(service.near), over(service.far)];
+
 let triggers = 0;
 const node = (script, args, env = {}) => ({ file: options.node, args: [script, ...args], env });
 const runctl = (args, env) => () => node(options.program, args, env);
@@ -62,18 +82,24 @@ const cases = {
   // A name of its own: one that is running would be refused.
   trigger: () => node(options.program, ['trigger', `bench-${++triggers}`], fromEnvironment),
 };
-const get = ['-s', '-o', '/dev/null', settings.RUNCTL_BASE_URL];
-if (isInstalled('curl')) cases['curl, one GET'] = () => ({ file: 'curl', args: get, env: {} });
+if (isInstalled('curl')) cases['curl, one GET'] = curl(settings.RUNCTL_BASE_URL);
+cases['status on a terminal'] = () => ({ ...runctl(['status'], fromEnvironment)(), onTerminal: true });
+cases['status over TLS'] = runctl(['status'], near);
+if (isInstalled('curl')) cases['curl over TLS'] = curl(near.RUNCTL_BASE_URL);
+cases[`status over TLS, ${roundTripMs} ms away`] = runctl(['status'], far);
+if (isInstalled('curl')) cases[`curl over TLS, ${roundTripMs} ms away`] = curl(far.RUNCTL_BASE_URL);
 if (isInstalled('gh')) cases['gh --version'] = () => ({ file: 'gh', args: ['--version'], env: {} });
 
 const times = Object.fromEntries(Object.keys(cases).map((name) => [name, []]));
 const peaks = {};
 try {
-  run(cases.trigger());
+  // A status is that of the last run at its base URL.
+  for (const env of [fromEnvironment, near, far])
+    await run(node(options.program, ['trigger', `bench-${++triggers}`], env));
   // The first round fills the caches of the disk and is not counted.
   for (let round = 0; round <= runs; round++) {
     for (const [name, make] of Object.entries(cases)) {
-      const ms = run(make());
+      const ms = await run(make());
       if (round > 0) times[name].push(ms);
     }
   }
@@ -83,16 +109,33 @@ try {
   report();
 } finally {
   emulator.kill();
+  service.close();
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Milliseconds from the start of a process to its end. */
-function run({ file, args, env }) {
-  const start = process.hrtime.bigint();
-  const { status, stderr } = spawnSync(file, args, { env: { PATH: process.env.PATH, HOME: home, ...env } });
-  const ms = Number(process.hrtime.bigint() - start) / 1e6;
-  if (status !== 0) throw new Error(`${file} ${args.join(' ')} ended with ${status}: ${stderr}`);
+/** Milliseconds from the start of a process to its end; its output goes to a pipe, or to a terminal. */
+async function run({ file, args, env, onTerminal }) {
+  const own = { PATH: process.env.PATH, HOME: home, ...env };
+  const start = performance.now();
+  let [status, said] = [];
+  if (onTerminal) {
+    const terminal = spawnOnTerminal(file, args, { env: own, cols: 80, rows: 24 });
+    status = await new Promise((resolve) => terminal.onExit(({ exitCode }) => resolve(exitCode)));
+  } else {
+    const child = spawn(file, args, { env: own, stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.resume();
+    const errors = text(child.stderr);
+    [status] = await once(child, 'exit');
+    said = await errors;
+  }
+  const ms = performance.now() - start;
+  if (status !== 0) throw new Error(`${file} ${args.join(' ')} ended with ${status}: ${said}`);
   return ms;
+}
+
+function curl(url) {
+  const args = ['-s', '-o', '/dev/null', '--cacert', authority, url];
+  return () => ({ file: 'curl', args, env: {} });
 }
 
 /** The most memory that a process had, in MB, as Linux tells it while the process runs; elsewhere NaN. */

@@ -33,6 +33,7 @@ for await (const line of createInterface({ input: emulator.stdout })) {
 }
 
 const hourMs = 3_600_000;
+let keys = 0;
 const baseUrl = env.RUNCTL_BASE_URL;
 const uuid = (kind, n) => `${kind}0000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 const targetOf = (n) => ({ family: 'automation', projectId: env.RUNCTL_PROJECT, automationName: `job-${n % 50}` });
@@ -100,10 +101,12 @@ function answers(full) {
     'list, no journal yet': () => runctl(['list'], join(folder, 'none')),
     list: () => runctl(['list'], full),
     'list --automation job-7 --json': () => runctl(['list', '--automation', 'job-7', '--json'], full),
-    'list --state FAILED (none)': () => runctl(['list', '--state', 'FAILED'], full),
+    'list --status FAILED (none)': () => runctl(['list', '--status', 'FAILED'], full),
     'list --limit 1000000 --json': () => runctl(['list', '--limit', '1000000', '--json'], full),
     'recover --dry-run': () => runctl(['recover', '--dry-run'], full),
     'watch --all (all have ended)': () => runctl(['watch', '--all'], full),
+    'trigger --idempotency-key, a new one': () =>
+      runctl(['trigger', `keyed-${++keys}`, '--idempotency-key', `key-${keys}`, '-q'], full),
     completion: () => runctl(['__complete', 'status', ''], full),
   });
 }
@@ -170,8 +173,9 @@ function fill(name, count) {
     chunks.push(own.replaceAll(run.startedAt, at));
   }
   mkdirSync(state);
-  const perFile = Math.ceil(count / 4);
-  for (let number = 0; number < 4; number++) {
+  // Of 1 MiB, as the journal makes them.
+  const perFile = 1024;
+  for (let number = 0; number * perFile < count; number++) {
     const file = number === 0 ? 'journal.jsonl' : `journal-${number}.jsonl`;
     writeFileSync(join(state, file), chunks.slice(number * perFile, (number + 1) * perFile).join(''));
   }

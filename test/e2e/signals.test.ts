@@ -200,7 +200,12 @@ describe('Ctrl-C', () => {
   test('between two attempts of a trigger starts nothing where nothing was in doubt', async () => {
     const faults: Scenario['faults'] = [{ on: 'trigger', do: 'status', status: 429, headers: { 'retry-after': '20' } }];
     const { env, emulator } = await withEmulator({ ...slow, faults });
-    const ended = await interrupted(['trigger', 'nightly', '--json'], { env, emulator, requests: 1, words: /again/ });
+    const ended = await interrupted(['trigger', 'nightly', '--json'], {
+      env,
+      emulator,
+      requests: 1,
+      words: /retrying/,
+    });
     expect(ended).toMatchObject({ code: 130 });
     expect(JSON.parse(ended.stdout)).toMatchObject({ runctl: { trigger: { started: 'no' } } });
     expect((await runProgram(['recover'], { env })).stderr).toContain('Nothing to recover');

@@ -42,6 +42,20 @@ describe('the runs', () => {
     ]);
   });
 
+  test('of every service but one are those of the others', () => {
+    const { open } = createStateFolder();
+    for (const record of [accepted(1), { ...accepted(2), baseUrl: `${baseUrl}/other` }]) open().append(record);
+    expect(ids(open().runs({ exceptBaseUrl: baseUrl }))).toEqual([uuid(2)]);
+    expect(ids(open().runs({ exceptBaseUrl: `${baseUrl}/other` }))).toEqual([uuid(1)]);
+  });
+
+  test('are found by their id once they are recorded, even if they were not found before', () => {
+    const journal = createStateFolder().open();
+    expect(journal.find(uuid(1), { baseUrl })).toBeUndefined();
+    journal.append(status(1, 'RUNNING'));
+    expect(journal.find(uuid(1), { baseUrl })?.status).toBe('RUNNING');
+  });
+
   test('show a trigger without an outcome as one without id and state', () => {
     const { open } = createStateFolder();
     open().append(triggered(1));

@@ -28,5 +28,5 @@ test.each([
   const board = createBoard({ runs, history: () => [] }, memory);
   board.observe(inTheWay);
   board.stop();
-  expect(memory.err().includes('RUNNING')).toBe(isShown);
+  expect(String(memory.terminal.read()).includes('RUNNING')).toBe(isShown);
 });

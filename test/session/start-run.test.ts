@@ -219,7 +219,7 @@ describe('--if-active wait', () => {
 
   test.each([
     ['gets no valid answer', fault('unreachable'), 700],
-    ['is not to be seen', fault('unauthorized'), 1],
+    ['is not to be seen', fault('unauthorized'), 3],
   ] as const)('triggers again when the active run %s: the answer to that decides', async (_, answer, leastSeconds) => {
     const { trigger, clock } = createTriggerHarness();
     const { start, calls } = await trigger({ trigger: [conflict(), running()], status: [answer] }, wait);

@@ -1,0 +1,50 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { compiledCodeOf } from '../../src/compiled-code.ts';
+import { runProcess } from '../helpers/run-process.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+test.each(['process.cjs', 'undici.cjs'])('V8 takes the code that the build has compiled of %s', (name) => {
+  const path = join(root, 'dist', name);
+  // In a process of its own: other tests may have set flags of V8, under which it would refuse the code.
+  const check = `const [source, code] = process.argv.slice(1).map((each) => fs.readFileSync(each, 'latin1'));
+    const cachedData = Buffer.from(code, 'latin1');
+    console.log(new vm.Script(module.constructor.wrap(source), { cachedData }).cachedDataRejected);`;
+  const argv = ['-e', check, path, compiledCodeOf(path)];
+  expect(spawnSync(process.execPath, argv, { encoding: 'utf8', env: {} }).stdout).toBe('false\n');
+});
+
+test('a command that sends nothing loads neither sockets nor what starts processes', () => {
+  const print = join(temporaryFolder(), 'print.cjs');
+  writeFileSync(print, `process.on('exit', () => require('fs').writeSync(2, process.moduleLoadList.join('\\n')))`);
+  const argv = ['--require', print, join(root, 'bin/runctl.js'), 'explain', '3'];
+  const { stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8', env: {} });
+  const loaded = stderr.split('\n').filter((name) => /^NativeModule (net|child_process|stream|crypto)$/.test(name));
+  expect([loaded, stderr.includes('NativeModule fs')]).toEqual([[], true]);
+});
+
+test('compiled code that V8 refuses, or that is not there, changes nothing', () => {
+  const copy = temporaryFolder();
+  for (const part of ['bin', 'dist']) cpSync(join(root, part), join(copy, part), { recursive: true });
+  const explain = () =>
+    spawnSync(process.execPath, [join(copy, 'bin/runctl.js'), 'explain', '3'], { encoding: 'utf8' });
+  const usual = explain();
+  expect(usual).toMatchObject({ status: 0, stderr: '' });
+  const compiled = readdirSync(join(copy, 'dist')).filter((name) => /\.cjs\..*-/.test(name));
+  expect(compiled).toHaveLength(2);
+  for (const name of compiled) writeFileSync(join(copy, 'dist', name), 'of another version');
+  expect(explain()).toMatchObject({ status: 0, stdout: usual.stdout, stderr: '' });
+  for (const name of compiled) rmSync(join(copy, 'dist', name));
+  expect(explain()).toMatchObject({ status: 0, stdout: usual.stdout, stderr: '' });
+});
+
+test('code that Node compiles is kept in no folder of the user and in no temporary one', async () => {
+  const home = temporaryFolder();
+  const env = { HOME: home, XDG_CACHE_HOME: home, TMPDIR: home };
+  expect(await runProcess(['explain', '3'], { env })).toMatchObject({ code: 0, stderr: '' });
+  expect(readdirSync(home)).toEqual([]);
+});

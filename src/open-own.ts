@@ -76,17 +76,18 @@ export function openOwn(path: string, flags: number): number {
   }
 }
 
-/** Reading into memory that was used before takes a fifth of the time. */
-let memory = Buffer.alloc(0);
-
-/** Reads such a file whole; the bytes are those of this file until the next one is read. Throws as `openOwn` does, and for a larger one. */
-export function readOwn(path: string, mostMebibytes: number): { bytes: Buffer; mode: number } {
+/** Reads such a file, as far as there is room for it. Throws as `openOwn` does, and for one that is larger. */
+export function readOwn(
+  path: string,
+  mostMebibytes: number,
+  roomFor: (size: number) => Buffer = Buffer.allocUnsafe,
+): { bytes: Buffer; mode: number } {
   const fd = openOwn(path, fs.constants.O_RDONLY);
   try {
     const { size, mode } = fs.fstatSync(fd);
     if (size > mostMebibytes * 1024 * 1024) throw new Error(`${path} is larger than ${mostMebibytes} MiB`);
-    if (size > memory.length) memory = Buffer.allocUnsafeSlow(size);
-    return { bytes: memory.subarray(0, fs.readSync(fd, memory, 0, size, null)), mode };
+    const bytes = roomFor(size);
+    return { bytes: bytes.subarray(0, fs.readSync(fd, bytes)), mode };
   } finally {
     try {
       fs.closeSync(fd);

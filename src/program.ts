@@ -1,6 +1,7 @@
 import { version } from '../package.json';
 import type { CommandDefinition } from './cli/define-command.ts';
 import { agent } from './commands/agent.ts';
+import { check } from './commands/check.ts';
 import { completion } from './commands/completion.ts';
 import { config } from './commands/config.ts';
 import { demo } from './commands/demo.ts';
@@ -12,6 +13,7 @@ import { list } from './commands/list.ts';
 import { recover } from './commands/recover.ts';
 import { result } from './commands/result.ts';
 import { schema } from './commands/schema.ts';
+import { stats } from './commands/stats.ts';
 import { status } from './commands/status.ts';
 import { trigger } from './commands/trigger.ts';
 import { versionCommand } from './commands/version.ts';
@@ -33,7 +35,7 @@ export const program: CommandDefinition = {
   ],
   commands: [
     ...under('Start and watch runs:', [trigger, status, result, watch]),
-    ...under('Runs of this machine:', [list, recover]),
+    ...under('Runs of this machine:', [list, recover, stats, check]),
     ...under('Set up:', [config, doctor, completion]),
     ...under('Try and learn:', [emulator, demo, explain, schema, help, versionCommand]),
     ...under('Discontinued:', [agent]),

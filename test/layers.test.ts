@@ -57,8 +57,9 @@ const allowed: Record<string, string[]> = {
   journal: ['.', 'problems', ...domain],
   config: ['.', 'problems', 'runs'],
   emulator: ['.', 'problems', 'runs'],
+  hooks: ['.', 'problems', 'runs'],
   render: ['.', 'problems', ...domain],
-  session: ['.', 'api', 'config', 'journal', 'problems', 'render', ...domain],
+  session: ['.', 'api', 'config', 'hooks', 'journal', 'problems', 'render', ...domain],
   completion: ['.', 'cli', 'config', 'emulator', 'journal', 'problems', 'render', 'session', ...domain],
   doctor: ['.', 'api', 'config', 'journal', 'problems', 'session', ...domain],
   commands: [
@@ -75,7 +76,7 @@ const allowed: Record<string, string[]> = {
     'session',
     ...domain,
   ],
-  cli: ['.', 'config', 'problems', 'render', ...domain],
+  cli: ['.', 'config', 'hooks', 'problems', 'render', ...domain],
 };
 
 test.each(Object.entries(allowed))('%s imports nothing but its own and %j', (folder, others) => {

@@ -46,8 +46,11 @@ const giveUpOption = (after: string) => ({
 /** Of commands that poll once: the time until they give up. */
 export const giveUpOptions = giveUpOption(asTyped(defaults.giveUpAfterMs));
 
+/** Of every command that triggers or follows. An empty one switches off the one of the profile. */
+const onExitOption = { onExit: { ...settingOption('onExit'), parse: undefined } };
+
 /** Of commands that send triggers, and follow no run. */
-export const triggerGiveUpOptions = giveUpOption(asTyped(defaults.triggerGiveUpAfterMs));
+export const triggerGiveUpOptions = { ...giveUpOption(asTyped(defaults.triggerGiveUpAfterMs)), ...onExitOption };
 
 export const resultOptions = {
   maxOutput: option(
@@ -70,6 +73,7 @@ const followingOptions = under('Following:', {
     positiveDuration,
   ),
   rate: option('--rate <number>', `maximum number of requests a second (default: ${defaults.rate})`, positive),
+  ...onExitOption,
   ...resultOptions,
   bell: flag('--bell', 'ring the terminal bell when finished'),
   onFinal: option(

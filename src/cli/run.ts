@@ -1,6 +1,6 @@
 import { version } from '../../package.json';
 import { valueIfGiven } from '../config/setting-table.ts';
-import { resolveSettings } from '../config/settings.ts';
+import { resolveSettings, resolveWithoutApiKey } from '../config/settings.ts';
 import { type Context, variantOf } from '../context.ts';
 import { exitCodeOfAll, signalOfExitCode } from '../problems/exit-codes.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
@@ -15,6 +15,7 @@ import type { JsonObject } from '../runs/json.ts';
 import { misplacedApiKeys } from '../secrets.ts';
 import type { CommandDefinition } from './define-command.ts';
 import { parse } from './parse.ts';
+import type { ParsedCommand } from './to-commander.ts';
 
 /**
  * Runs one command line of `program` and returns the exit code. Never rejects: every way out of a command ends here.
@@ -37,6 +38,7 @@ export async function runCli(
   const name = typed.find((word) => program.commands?.some((command) => command.name === word)) ?? null;
   let own = variantOf(context, { command: name, warnings: [] });
   own = variantOf(own, { reporter: createReporter(typedOutput, own) });
+  let onExit: string | undefined;
   try {
     const parsed = parse(argv, program, context.stdout);
     if (!parsed && argv.length > 0) return 0;
@@ -46,13 +48,25 @@ export async function runCli(
     own = variantOf(own, { command: parsed.name, connectionFlags: connectionFlags(parsed.options) });
     own = variantOf(own, { reporter: createReporter(output, own) });
     checkFields(output.field, parsed.name);
+    onExit = onExitOf(parsed, own);
     const running = parsed.command.run?.(parsed.arguments, parsed.options, own) ?? 0;
-    return end(await Promise.race([running, ...crash]), output, own);
+    return await end(await Promise.race([running, ...crash]), output, own, { onExit });
   } catch (error) {
     await loadColors(context.stdout, context.stderr);
     // What is wrong may be that an API key stands in the place of something else.
     for (const word of misplacedApiKeys(argv)) context.secrets.protect(word);
-    return fail(error, typedOutput, own);
+    return fail(error, typedOutput, own, onExit);
+  }
+}
+
+/** The hook for every exit, of a command that can have one; undefined too where the settings cannot be read. */
+function onExitOf({ command, options }: ParsedCommand, { env }: Context): string | undefined {
+  if (!command.options || !('onExit' in command.options)) return undefined;
+  try {
+    return resolveWithoutApiKey(options, env).onExit.value || undefined;
+  } catch (error) {
+    if (error instanceof Problem) return undefined;
+    throw error;
   }
 }
 
@@ -60,19 +74,28 @@ export async function runCli(
  * Prints what a command answers with, or nothing where it has printed all itself and gives its exit code alone.
  * `document` is that of a failure that belongs to no run.
  */
-function end(result: CommandResult | number, output: OutputOptions, context: Context, document?: JsonObject): number {
+async function end(
+  result: CommandResult | number,
+  output: OutputOptions,
+  context: Context,
+  { document, onExit }: { document?: JsonObject; onExit?: string } = {},
+): Promise<number> {
   const exitCode = typeof result === 'number' ? result : exitCodeOfAll(result.exitNames ?? []);
   if (typeof result !== 'number') printResult(result, output, context);
+  if (onExit !== undefined && typeof result !== 'number') {
+    const { runOnExit } = await import('../hooks/on-exit.ts');
+    await runOnExit(onExit, { exitCode, documents: result.documents ?? [], plural: result.plural }, context);
+  }
   context.reporter.observe({ event: 'done', exitCode, signal: signalOfExitCode(exitCode), document });
   return exitCode;
 }
 
 /** Ends a command that threw. Anything but a `Problem` is a fault of our own. */
-function fail(error: unknown, output: OutputOptions, context: Context): number {
+function fail(error: unknown, output: OutputOptions, context: Context, onExit?: string): Promise<number> {
   const problem = error instanceof Problem ? error : ownFault(error);
   const document = documentOf({ problem, trigger: triggerOf(problem, context) }, context);
   const result = { exitNames: [problem.facts.name], documents: [document], problems: [{ problem }] };
-  return end(result, output, context, document);
+  return end(result, output, context, { document, onExit });
 }
 
 /** A script would read an empty value for ever. */

@@ -7,6 +7,7 @@ import { isFinal } from '../runs/run.ts';
 import { isFromJournal, parseRunArgument, type RunArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
 import { findRun } from '../session/find-run.ts';
+import { followMachine } from '../session/follow-machine.ts';
 import { followAll } from '../session/follow-runs.ts';
 import { type KnownRun, knownRun } from '../session/known-run.ts';
 import { readLines } from '../session/read-lines.ts';
@@ -14,6 +15,7 @@ import type { Session } from '../session/session.ts';
 
 const options = {
   all: flag('--all', 'every unfinished run of the journal'),
+  follow: flag('--follow', 'with --all: also every run that is triggered on this machine from now on'),
   failFast: flag('--fail-fast', 'stop at the first run that does not complete, and end with its exit code'),
   ...runOptions,
   ...followOptions,
@@ -32,6 +34,7 @@ export const watch = defineCommand({
     ['runctl watch', 'the last run'],
     ['runctl watch nightly weekly', 'the last runs of two automations'],
     ['runctl watch --all', 'every unfinished run'],
+    ['runctl watch --all --follow', 'one watcher for the machine: later runs, too'],
     ['runctl watch --timeout 10m --quiet', 'prints only errors; ends with 124 after ten minutes'],
     ['runctl watch --on-final \'notify-send runctl "$RUNCTL_STATUS"\'', 'runs a command when the run is finished'],
   ],
@@ -46,6 +49,7 @@ async function watchRuns(runArguments: string[], options: WatchOptions, context:
   const texts = runArguments.length > 0 ? runArguments.filter((text) => text !== '-') : ['@last'];
   const named = texts.map(parseRunArgument);
   const needed = options.all || named.some(isFromJournal);
+  if (options.follow) return followAllRuns(options, context);
   const session = await connect(options, context, { needed });
   const runs = options.all ? unfinishedRuns(session) : await findRuns(named, options, session);
   if (fromStdin) {
@@ -56,6 +60,19 @@ async function watchRuns(runArguments: string[], options: WatchOptions, context:
     return { documents: [], plural: true, note: options.quiet ? undefined : 'No unfinished runs.' };
   }
   return followAll(runs, { ...options, plural: runs.length > 1 || options.all === true }, session);
+}
+
+/** Refuses the flags that would be of no effect. */
+function followAllRuns(options: WatchOptions, context: Context): Promise<CommandResult> {
+  const { all, timeoutMs, failFast, json, field } = options;
+  if (!all) throw usageProblem('--follow goes with --all');
+  const [odd] = [timeoutMs && '--timeout', failFast && '--fail-fast', json && '--json', field && '--field'].filter(
+    Boolean,
+  );
+  if (odd) throw usageProblem(`${odd} does not go with --follow, which has no end`, 'use `--events` for data');
+  return connect({ ...options, timeoutMs: 0 }, context, { needed: true }).then((session) =>
+    followMachine(unfinishedRuns, options, session),
+  );
 }
 
 /** The runs of standard input, as they come; throws a usage problem for a line that names none, and if there `mustBe` one. */

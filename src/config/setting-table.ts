@@ -9,7 +9,7 @@ import {
 } from './parse.ts';
 
 /** The settings that every profile of config.json may hold. */
-export type StoredKey = 'apiKey' | 'apiKeyCommand' | 'baseUrl' | 'project' | 'requestTimeout';
+export type StoredKey = 'apiKey' | 'apiKeyCommand' | 'baseUrl' | 'project' | 'requestTimeout' | 'onExit';
 /** The settings that `runctl config` stores. */
 export type SettingKey = StoredKey | 'profile';
 export type SettingName = SettingKey | 'configFolder' | 'stateFolder';
@@ -118,6 +118,16 @@ export const settingTable: Record<StoredKey, StoredSetting> & Record<SettingName
     about: 'how long one request may take, from 100ms to 10m',
     parse: parseRequestTimeout,
     hint: 'a duration looks like 500ms, 30s or 5m',
+  },
+  onExit: {
+    name: 'hook for every exit',
+    flag: '--on-exit <command>',
+    flagAbout: 'run by the shell when the command ends, whatever the exit code; an empty one switches it off',
+    env: ['RUNCTL_ON_EXIT'],
+    isStored: true,
+    about: 'a command that the shell runs when `trigger`, `watch` or `recover` ends, whatever the exit code',
+    parse: (text) => ({ value: text }),
+    hint: 'a command looks like notify.sh',
   },
 };
 

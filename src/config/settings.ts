@@ -23,6 +23,8 @@ export interface SettingFlags {
   project?: string;
   profile?: string;
   requestTimeout?: string;
+  /** Empty for none. */
+  onExit?: string;
 }
 
 /** Every setting in force, or what is wrong with it. A command is stopped only by those that it requires. */
@@ -91,6 +93,8 @@ function resolveOthers(flags: SettingFlags, env: Env, { name, source, stored, st
     baseUrl: resolve('baseUrl'),
     project: resolve('project'),
     requestTimeout: resolve('requestTimeout'),
+    // A command that a hook runs has only the hook that it is given itself: else they would run one another for ever.
+    onExit: flags.onExit === undefined && env.RUNCTL_IN_HOOK ? {} : resolve('onExit'),
     profile: { value: name, source },
     configFolder: findConfigFolder(env) ?? {},
     stateFolder: findStateFolder(env) ?? {},

@@ -62,18 +62,12 @@ export interface LineFilter {
 /** The lines of the journal. What cannot be read is handed to `onError` and passed over; what is not there is no error. */
 export function* readLines(folder: string, filter: LineFilter, onError: (error: unknown) => void): Generator<string> {
   const { needle = '', oldestFirst = false, since = '' } = filter;
-  const attempt = <T>(action: () => T): T | undefined => {
-    try {
-      return action();
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') onError(error);
-      return undefined;
-    }
-  };
+  const attempt = passingOver(onError);
   const files = attempt(() => filesIn(folder)) ?? [];
+  const roomFor = createRoom();
   for (const { path } of oldestFirst ? files.reverse() : files) {
     const found = attempt(() => {
-      const bytes = readFile(path);
+      const bytes = readFile(path, roomFor);
       return { lines: linesWith(needle, bytes), begunAt: timeOf(bytes) };
     });
     if (!found) continue;
@@ -81,6 +75,44 @@ export function* readLines(folder: string, filter: LineFilter, onError: (error: 
     if (found.begunAt < since) return;
   }
 }
+
+/**
+ * The files that hold what was written since a time, ISO 8601, the oldest first. Each is overwritten when the next one is
+ * asked for.
+ */
+export function* readFiles(folder: string, since: string, onError: (error: unknown) => void): Generator<Buffer> {
+  const attempt = passingOver(onError);
+  const files = attempt(() => filesIn(folder)) ?? [];
+  const head = Buffer.alloc(64);
+  const isOld = ({ path }: { path: string }) => (attempt(() => timeOf(readFile(path, () => head))) ?? '~') < since;
+  const oldest = files.findIndex(isOld);
+  const roomFor = createRoom();
+  for (const { path } of files.slice(0, oldest === -1 ? files.length : oldest + 1).reverse()) {
+    const bytes = attempt(() => readFile(path, roomFor));
+    if (bytes) yield bytes;
+  }
+}
+
+/** Memory that every file is read into, one after the other: to have new memory for each takes longer than to read it. */
+function createRoom(): (size: number) => Buffer {
+  let room = Buffer.alloc(0);
+  return (size) => {
+    if (room.length < size) room = Buffer.allocUnsafe(2 * size);
+    return room;
+  };
+}
+
+/** Hands errors to `onError`, but for that of a file which is not there. */
+const passingOver =
+  (onError: (error: unknown) => void) =>
+  <T>(action: () => T): T | undefined => {
+    try {
+      return action();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') onError(error);
+      return undefined;
+    }
+  };
 
 /** Searching the raw bytes is ten times as fast as taking them apart. */
 function linesWith(needle: string, bytes: Buffer): string[] {
@@ -101,8 +133,9 @@ function timeOf(lines: Buffer): string {
   return /^\n*\{"schema":1,"at":"([^"]+)"/.exec(lines.toString('latin1', 0, 64))?.[1] ?? '~';
 }
 
-/** What a file of the journal holds by now. Throws the errors of `readOwn`. */
-export const readFile = (path: string): Buffer => readOwn(path, mostMebibytes).bytes;
+/** What a file of the journal holds by now, as far as there is room for it. Throws the errors of `readOwn`. */
+export const readFile = (path: string, roomFor?: (size: number) => Buffer): Buffer =>
+  readOwn(path, mostMebibytes, roomFor).bytes;
 
 function withFd(fd: number, act: (fd: number) => void): void {
   try {

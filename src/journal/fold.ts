@@ -1,5 +1,5 @@
 import { isFinal, type Target } from '../runs/run.ts';
-import { type JournalRecord, type RecordOf, runIdOf, targetOf, triggerIdOf } from './records.ts';
+import { isOfHook, type JournalRecord, type RecordOf, runIdOf, targetOf, triggerIdOf } from './records.ts';
 
 /** A run as the journal knows it, or an unresolved trigger: then `executionId` and `status` are null. */
 export interface JournalRun {
@@ -68,7 +68,7 @@ export function apply(state: State, record: JournalRecord): void {
   if (record.type === 'triggered') trigger(state, record);
   else if (record.type === 'accepted') accept(state, record);
   else if (record.type === 'status' || record.type === 'not_found') observe(state, record);
-  else resolve(state, record);
+  else if (!isOfHook(record)) resolve(state, record);
 }
 
 export const isUnresolved = ({ attempts }: Trigger): boolean => attempts.length > 0;

@@ -1,9 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isCompleted, isFinal, type Run, type Target } from '../runs/run.ts';
+import { isCompleted, isFinal, type Run, runLimitMs, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
+import type { PastRun, PastRuns } from '../runs/statistics.ts';
 import { fold, isUnresolved, type JournalRun, learn, reportedOf, type State } from './fold.ts';
 import { type LogOptions, openLog, type RecordFilter } from './log.ts';
-import { type JournalRecord, type NewRecord, pathOf, runIdOf, type TriggerKey, triggerIdOf } from './records.ts';
+import { foldRecent } from './recent-runs.ts';
+import {
+  isOfHook,
+  type JournalRecord,
+  type NewRecord,
+  pathOf,
+  runIdOf,
+  type TriggerKey,
+  targetOf,
+  triggerIdOf,
+} from './records.ts';
 import { createLineFilter, isMatch, needleOf, type RunFilter } from './run-filter.ts';
 import { createUnresolvedLines, type UnresolvedTrigger, unresolvedOf } from './unresolved.ts';
 
@@ -20,6 +31,8 @@ export interface Journal {
   markNotFound(baseUrl: string, run: Run, account: string): void;
   /** Newest first; reads no further back than the caller asks. Unresolved triggers are among them. */
   runs(filter?: RunFilter): Generator<JournalRun>;
+  /** Every run of which something was recorded since a time, in milliseconds, by target; read faster than by `runs`. */
+  recentRuns(filter: { baseUrl?: string }, sinceMs: number): PastRuns[];
   /** The first of `runs`: perhaps an unresolved trigger, with no `executionId`. */
   last(filter: RunFilter): JournalRun | undefined;
   /** `fresh` reads what other processes have written by now, too: else an earlier answer may be returned. */
@@ -28,10 +41,12 @@ export interface Journal {
   unresolvedTriggers(filter: TriggerFilter): UnresolvedTrigger[];
   /** Has a trigger of the target that was first sent after this time, ISO 8601, a known run? */
   hasLaterRun(filter: { baseUrl: string; target: Target }, at: string): boolean;
+  /** The hooks that were begun in the last two days, of one run or of all, and whether they have ended. */
+  hooks(filter: { baseUrl: string; executionId?: string }): { run: Run; hasEnded: boolean }[];
   /** What came of an idempotency key, whatever API key it was sent with, so that rotating that starts no second run. */
   findKey(key: TriggerKey): KeyState | undefined;
-  /** How long the last completed runs of a target took, in milliseconds, newest first. */
-  durations(filter: { baseUrl: string; target: Target }, limit: number): number[];
+  /** The last completed runs of a target whose durations are known, newest first. */
+  pastRuns(filter: { baseUrl: string; target: Target }, limit: number): PastRun[];
 }
 
 export interface TriggerFilter {
@@ -48,9 +63,9 @@ const manySearches = 64;
 /** After how many records from the end `runs` first folds what it has, and after how many it reads from the beginning. */
 const fewRecords = 16;
 const manyRecords = 4096;
-/** The service ends a run after three hours. Counted by this machine's clock: the service's may say anything. */
-const runLimitMs = 3.25 * 3_600_000;
-/** The same for one that another API key may have started, which perhaps still knows it. */
+/** Hooks that are older are forgotten: their runs have long finished. */
+const hookDays = 2;
+/** As `runLimitMs` for one that another API key may have started, which perhaps still knows it. */
 const surelyFinishedMs = 24 * 3_600_000;
 
 const spellingOf = ({ baseUrl, executionId }: { baseUrl: string; executionId: string }) => `${baseUrl}\n${executionId}`;
@@ -66,15 +81,27 @@ export function openJournal(options: LogOptions): Journal {
   const unknown = new Set<string>();
   let searches = 0;
 
-  return { append, recordStatus, markNotFound, runs, last, find, unresolvedTriggers, hasLaterRun, findKey, durations };
+  return {
+    append,
+    recordStatus,
+    markNotFound,
+    runs,
+    recentRuns: ({ baseUrl }, sinceMs) => foldRecent(log.readFiles(sinceMs), baseUrl),
+    last,
+    find,
+    unresolvedTriggers,
+    hasLaterRun,
+    hooks,
+    findKey,
+    pastRuns,
+  };
 
   function append(record: NewRecord): boolean {
     const stored = log.append(record);
-    if (stored && 'executionId' in stored) {
-      const isFirst = unknown.delete(spellingOf(stored)) || stored.first;
-      if (isFirst || memory.has(runIdOf(stored))) learn(memory, stored);
-    }
-    return stored !== undefined;
+    if (!stored || !('executionId' in stored) || isOfHook(stored)) return stored !== undefined;
+    const isFirst = unknown.delete(spellingOf(stored)) || stored.first;
+    if (isFirst || memory.has(runIdOf(stored))) learn(memory, stored);
+    return true;
   }
 
   function recordStatus(baseUrl: string, { target, executionId }: Run, execution: Execution): void {
@@ -169,6 +196,20 @@ export function openJournal(options: LogOptions): Journal {
     return [...fold(records).triggers.values()].some((other) => other.executionId !== undefined && other.at > at);
   }
 
+  function hooks({ baseUrl, executionId }: { baseUrl: string; executionId?: string }) {
+    const since = new Date(Math.max(0, options.nowMs() - hookDays * 86_400_000)).toISOString();
+    const needle = executionId === undefined ? '"type":"hook_' : JSON.stringify(executionId);
+    const ended = new Set<string>();
+    const begun = new Map<string, { run: Run; hasEnded: boolean }>();
+    for (const record of read({ baseUrl }, { needle, since })) {
+      if (record.type === 'hook_ended') ended.add(record.executionId);
+      if (record.type !== 'hook_begun' || (executionId !== undefined && record.executionId !== executionId)) continue;
+      const run = { target: targetOf(record.target), executionId: record.executionId };
+      begun.set(run.executionId, { run, hasEnded: ended.has(run.executionId) });
+    }
+    return [...begun.values()].reverse();
+  }
+
   function findKey({ baseUrl, target, idempotencyKey }: TriggerKey): KeyState | undefined {
     const records = read({ baseUrl, target }, { needle: JSON.stringify(idempotencyKey), oldestFirst: true });
     const id = triggerIdOf({ baseUrl, idempotencyKey, target: pathOf(target) });
@@ -180,14 +221,14 @@ export function openJournal(options: LogOptions): Journal {
     return { state: 'open', trigger: unresolvedOf({ ...trigger, attempts: unknown }, options.nowMs()) };
   }
 
-  function durations(filter: { baseUrl: string; target: Target }, limit: number): number[] {
-    const found: number[] = [];
+  function pastRuns(filter: { baseUrl: string; target: Target }, limit: number): PastRun[] {
+    const found: PastRun[] = [];
     const since = new Date(Math.max(0, options.nowMs() - historyMs)).toISOString();
-    for (const { target, status, startedAt, completedAt } of runs(filter, { since })) {
+    for (const { target, status, startedAt, completedAt, creditsCharged } of runs(filter, { since })) {
       if (found.length >= limit) break;
       const hasCompleted = status !== null && isFinal(target, status) && isCompleted(status);
       const durationMs = Date.parse(completedAt ?? '') - Date.parse(startedAt ?? '');
-      if (hasCompleted && durationMs >= 0) found.push(durationMs);
+      if (hasCompleted && durationMs >= 0) found.push({ durationMs, credits: creditsCharged });
     }
     return found;
   }

@@ -1,5 +1,5 @@
 import { fdatasyncSync, fsyncSync } from 'node:fs';
-import { appendLine, type LineFilter, readLines, type Sync } from './files.ts';
+import { appendLine, type LineFilter, readFiles, readLines, type Sync } from './files.ts';
 import { pruneFiles } from './prune.ts';
 import { type JournalRecord, type NewRecord, parseRecord, pathOf } from './records.ts';
 
@@ -9,6 +9,8 @@ export interface Log {
   append(record: NewRecord): JournalRecord | undefined;
   /** Read as they are asked for. */
   read(filter?: RecordFilter): Generator<JournalRecord>;
+  /** The bytes of the files that may hold records since a time, in milliseconds; each until the next one is read. */
+  readFiles(sinceMs: number): Generator<Buffer>;
 }
 
 export interface RecordFilter extends LineFilter {
@@ -38,7 +40,7 @@ export function openLog(options: LogOptions): Log {
   };
   if (folder === undefined) {
     const append = () => report('there is no folder for the journal (set HOME or RUNCTL_STATE_DIR)', 'writing');
-    return { append: () => void append(), *read() {} };
+    return { append: () => void append(), *read() {}, *readFiles() {} };
   }
   const prune = (within: string) => {
     try {
@@ -73,6 +75,10 @@ export function openLog(options: LogOptions): Log {
         const record = filter.isWanted?.(line) === false ? undefined : parseRecord(line);
         if (record) yield record;
       }
+    },
+    readFiles(sinceMs) {
+      const since = new Date(Math.max(0, sinceMs)).toISOString();
+      return readFiles(folder, since, (error) => report(cannot('read', error), 'reading'));
     },
   };
 }

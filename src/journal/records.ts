@@ -31,6 +31,9 @@ export type NewRecord = (
   | ({ type: 'status'; status: string; startedAt?: string; completedAt?: string; creditsCharged?: number } & RunKey)
   /** The service no longer knows this run, which must have finished by then. */
   | ({ type: 'not_found' } & RunKey)
+  /** The hook of a follower is about to be run for this run: whatever happens, it is not run again. */
+  | ({ type: 'hook_begun' } & RunKey)
+  | ({ type: 'hook_ended' } & RunKey)
 ) & {
   /**
    * The writer knew of no earlier record of this run or unresolved trigger, so that whoever reads from the end can stop
@@ -69,6 +72,10 @@ export type JournalRecord = Stored<NewRecord>;
 export type RecordOf<T extends NewRecord['type']> = Extract<JournalRecord, { type: T }>;
 type Stored<R> = R extends NewRecord ? Omit<R, 'target'> & { schema: 1; at: string; target: string } : never;
 
+/** Is it about a hook, which changes nothing about its run? */
+export const isOfHook = (record: JournalRecord): record is RecordOf<'hook_begun' | 'hook_ended'> =>
+  record.type === 'hook_begun' || record.type === 'hook_ended';
+
 /** Identifies a run: ids of different services may be equal, and the case of one does not matter. */
 export const runIdOf = ({ baseUrl, executionId }: { baseUrl: string; executionId: string }): string =>
   `${baseUrl}\n${executionId.toLowerCase()}`;
@@ -103,6 +110,8 @@ const required: Record<JournalRecord['type'], string[]> = {
   superseded: ['idempotencyKey'],
   status: ['executionId', 'status'],
   not_found: ['executionId'],
+  hook_begun: ['executionId'],
+  hook_ended: ['executionId'],
 };
 const optional = ['status', 'startedAt', 'completedAt', 'account', 'process', 'sentAt'];
 

@@ -104,6 +104,12 @@ const table = [
     advice: 'The message says why, and names the run. `runctl watch` watches it again.',
   },
   {
+    code: 15,
+    name: 'overdue',
+    meaning: '`check`: no run completed within the time',
+    advice: 'Read what became of the last runs with `runctl list`, and trigger one if that is still useful.',
+  },
+  {
     code: 16,
     name: 'still_running',
     meaning: '`--exit-status` of an unfinished run',

@@ -3,6 +3,7 @@ import { formatDuration } from '../runs/duration.ts';
 import type { How, Reporter, RunEvent } from '../runs/events.ts';
 import { nameOf, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
+import type { PastRun } from '../runs/statistics.ts';
 import { themeOf, wrapOptionsOf } from './output.ts';
 import { createRunLine, type RunLine, runLines } from './run-line.ts';
 import { cleanLine } from './sanitize.ts';
@@ -21,8 +22,8 @@ export interface Board extends Reporter {
 export interface BoardOptions {
   /** How many runs are followed together. */
   runs: number;
-  /** How long the last completed runs of a target took, in milliseconds, newest first. */
-  history(target: Target): readonly number[];
+  /** The last completed runs of a target, newest first. */
+  history(target: Target): readonly PastRun[];
 }
 
 /** How a run, or a trigger without one, came off the board. */

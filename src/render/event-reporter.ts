@@ -20,6 +20,8 @@ export function createEventReporter(context: Context): Reporter {
         if (clock.elapsedMs() - (reportedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < signOfLifeMs) return;
         reportedAtMs.set(key, clock.elapsedMs());
       }
+      // A follower reports runs for months.
+      if (event.event === 'run_done') reportedAtMs.delete(JSON.stringify(['poll', aboutOf(event)]));
       seq += 1;
       const at = new Date(clock.nowMs()).toISOString();
       const { message, ...fields } = fieldsOf(event);

@@ -32,6 +32,7 @@ export function createLogReporter(context: Context, { quiet, events, bell }: Log
       const sentence = sentenceOf(event);
       if (sentence) stderr.write(`${renderMarkup(sentence, themeOf(stderr, context), wrapOptionsOf(stderr))}\n`);
       else writeChange(event);
+      if (event.event === 'run_done') reported.delete(event.run?.executionId ?? '');
     },
     stop() {},
   };

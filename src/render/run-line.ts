@@ -3,6 +3,7 @@ import { formatAge, formatAgo } from '../runs/duration.ts';
 import type { RunEvent } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { nameOf, type Run } from '../runs/run.ts';
+import { medianCredits, type PastRun } from '../runs/statistics.ts';
 import { isLongerThanUsual, usualDurationMs } from '../watching/poll-samples.ts';
 import { cleanLine } from './sanitize.ts';
 import type { Theme } from './theme.ts';
@@ -26,8 +27,10 @@ interface Cells {
 
 type Failure = Extract<RunEvent, { event: 'attempt_failed'; run: Run }> & { atMs: number };
 
-export function createRunLine(run: Run, durationsMs: readonly number[], clock: Clock, theme: Theme): RunLine {
+export function createRunLine(run: Run, history: readonly PastRun[], clock: Clock, theme: Theme): RunLine {
+  const durationsMs = history.map(({ durationMs }) => durationMs);
   const usualMs = usualDurationMs(durationsMs);
+  const usualCredits = medianCredits(history);
   let status = 'polling';
   let startedAtMs = clock.nowMs();
   let failure: Failure | undefined;
@@ -40,7 +43,9 @@ export function createRunLine(run: Run, durationsMs: readonly number[], clock: C
   };
   const usual = () => {
     if (usualMs === undefined) return '';
-    return isLongerThanUsual(ageMs(), durationsMs) ? 'taking longer than usual' : `usually ${inOneUnit(usualMs)}`;
+    return isLongerThanUsual(ageMs(), durationsMs)
+      ? 'taking longer than usual'
+      : `usually ${inOneUnit(usualMs)}${creditsOf(usualCredits)}`;
   };
 
   return {
@@ -65,6 +70,9 @@ export function createRunLine(run: Run, durationsMs: readonly number[], clock: C
     }),
   };
 }
+
+const creditsOf = (credits: number | null) =>
+  credits === null ? '' : `, ${credits} ${credits === 1 ? 'credit' : 'credits'}`;
 
 const inOneUnit = (ms: number) => formatAge(ms).split(' ')[0] ?? '';
 

@@ -11,6 +11,8 @@ const whole = { type: 'integer' };
 const count = { type: 'integer', minimum: 0 };
 const yesOrNo = { type: 'boolean' };
 const time = { type: 'string', format: 'date-time' };
+const timeOrNull = { type: ['string', 'null'], format: 'date-time' };
+const numberOrNull = { type: ['number', 'null'], minimum: 0 };
 const oneOf = (...words: readonly string[]) => ({ enum: words });
 const listOf = (items: Schema) => ({ type: 'array', items });
 const mapOf = (additionalProperties: Schema) => ({ type: 'object', additionalProperties });
@@ -46,6 +48,13 @@ const trigger = object({
 const reports = {
   list: object({ idempotencyKey: textOrNull, at: time, baseUrl: text }),
   recover: object({ at: time, resolution: text, reason: textOrNull }),
+  check: object({ isOverdue: yesOrNo, lastCompletedAt: timeOrNull, lastStatus: textOrNull }),
+  stats: object({
+    ...{ baseUrl: text, since: time, finished: count, running: count, unseen: count, statuses: mapOf(count) },
+    ...{ completedShare: numberOrNull, medianMs: numberOrNull, p95Ms: numberOrNull, lastCompletedAt: timeOrNull },
+    ...{ credits: numberOrNull, creditsPerDay: numberOrNull, withoutCredits: count },
+    latest: listOf(object({ status: text, durationMs: numberOrNull })),
+  }),
   config: mapOf({ anyOf: [setting, text] }),
   explain: listOf(object({ code: whole, name: text, meaning: text, advice: text })),
   version: object({ runctl: text, node: text, platform: text, undici: text }),

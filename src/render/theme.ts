@@ -14,12 +14,21 @@ export interface Theme {
   strong(text: string): string;
   /** Something to type; in backquotes where there are no colours. */
   command(text: string): string;
-  symbols: { ok: string; bad: string; warn: string; running: string; arrow: string; dot: string; ellipsis: string };
+  symbols: Record<keyof typeof symbols, string>;
 }
 
 const plain = (text: string) => text;
-const symbols = { ok: '✔', bad: '✖', warn: '⚠', running: '●', arrow: '→', dot: '·', ellipsis: '…' };
-const asciiSymbols = { ok: 'v', bad: 'x', warn: '!', running: '*', arrow: '->', dot: '-', ellipsis: '...' };
+const symbols = { ok: '✔', bad: '✖', warn: '⚠', running: '●', arrow: '→', dot: '·', ellipsis: '…', bars: '▁▂▃▄▅▆▇█' };
+const asciiSymbols = {
+  ok: 'v',
+  bad: 'x',
+  warn: '!',
+  running: '*',
+  arrow: '->',
+  dot: '-',
+  ellipsis: '...',
+  bars: '12345678',
+};
 
 export interface ThemeOptions extends Pick<Context, 'unicode' | 'connectionFlags'> {
   colors: boolean;

@@ -25,6 +25,7 @@ export type WarningName =
   | 'exposed_api_key'
   | 'config_ignored'
   | 'api_key_command_failed'
+  | 'hook_cut_off'
   | 'hook_failed'
   | 'job_summary_failed'
   | 'journal_unavailable'

@@ -23,6 +23,9 @@ export interface Run {
   executionId: string;
 }
 
+/** The service ends a run after three hours; this leaves a margin for clocks that differ. */
+export const runLimitMs = 3.25 * 3_600_000;
+
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** A UUID of any version: the service does not say which it uses. */

@@ -42,7 +42,8 @@ export function parseAutomationArgument(text: string, project: () => string): Au
   return { family: 'automation', projectId: projectId ?? project(), automationName };
 }
 
-function parseAutomationName(text: string) {
+/** `<automationName>` or `<projectId>/<automationName>`. Throws a usage problem. */
+export function parseAutomationName(text: string) {
   const name = splitName(text);
   checkAutomationName(name.automationName, text);
   return name;

@@ -11,6 +11,7 @@ import {
   type Settings,
 } from '../config/settings.ts';
 import type { Context } from '../context.ts';
+import { createFinalHooks } from '../hooks/on-final.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
 import { createProcesses } from '../journal/processes.ts';
 import { usageProblem } from '../problems/problem.ts';
@@ -98,6 +99,7 @@ export async function connectWith(
     journal,
     processes: createProcesses(),
     history: historyOf(journal, baseUrl),
+    hooks: createFinalHooks(undefined, context),
     limiter: createRateLimiter(rate, clock, (nextMs) => {
       if (nextMs >= shortestReportedWaitMs) context.reporter.observe({ event: 'waiting', for: 'rate', nextMs });
     }),
@@ -140,10 +142,10 @@ export function journalOf({ env, reporter, clock }: Context, { needed, quiet }: 
 
 /** Reads each target's history once, when it is first asked for. */
 function historyOf(journal: Journal, baseUrl: string): Session['history'] {
-  const read = new Map<string, readonly number[]>();
+  const read = new Map<string, ReturnType<Session['history']>>();
   return (target) => {
     const key = JSON.stringify(target);
-    const known = read.get(key) ?? journal.durations({ baseUrl, target }, mostSamples);
+    const known = read.get(key) ?? journal.pastRuns({ baseUrl, target }, mostSamples);
     read.set(key, known);
     return known;
   };

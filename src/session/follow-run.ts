@@ -64,12 +64,8 @@ export async function followRun(
   const warning = watched.kind === 'finished' ? watchWarning(watched) : undefined;
   if (warning) reporter.observe({ event: 'warning', ...warning, run });
   const followed = { watched, problem, trigger };
-  if (flags.onFinal && watched.kind === 'finished') {
-    const document = documentOf(toldOfFollowed(followed, session), context);
-    // What starts processes takes 7 ms to load.
-    const { runOnFinal } = await import('./on-final.ts');
-    await runOnFinal(flags.onFinal, { ...followed, document }, context);
-  }
+  if (watched.kind === 'finished')
+    void session.hooks.start(run, documentOf(toldOfFollowed(followed, session), context));
   return followed;
 }
 
@@ -138,7 +134,7 @@ function portsOf(
 }
 
 function scheduleOf(target: Target, { intervalMs }: FollowFlags, { history, runs, context }: Session): PollSchedule {
-  const schedule = createPollSchedule({ durationsMs: history(target), runs });
+  const schedule = createPollSchedule({ durationsMs: history(target).map(({ durationMs }) => durationMs), runs });
   const gapMs = (ageMs: number) => intervalMs ?? jitter(schedule.gapMs(ageMs), context.random);
   return { ...schedule, gapMs };
 }

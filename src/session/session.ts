@@ -1,5 +1,6 @@
 import type { Settings } from '../config/settings.ts';
 import { type Context, endedBy } from '../context.ts';
+import { createFinalHooks, type FinalHooks } from '../hooks/on-final.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Processes } from '../journal/processes.ts';
 import type { OutputOptions } from '../render/output.ts';
@@ -8,6 +9,7 @@ import type { Reporter } from '../runs/events.ts';
 import type { RateLimiter } from '../runs/rate-limiter.ts';
 import type { Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
+import type { PastRun } from '../runs/statistics.ts';
 import type { Turns } from '../runs/turns.ts';
 import type { WatchGroup } from '../watching/watch-group.ts';
 
@@ -36,10 +38,12 @@ export interface Session {
   runs: number;
   /** The project that a bare automation name means in a hint; undefined where none is set, or one that is refused. */
   hintProject?: string;
-  /** How long the last completed runs of a target took, in milliseconds, newest first. */
-  history(target: Target): readonly number[];
+  /** The last completed runs of a target, newest first. */
+  history(target: Target): readonly PastRun[];
   /** May the command line be repeated without a second run, as far as is known? */
   safeToRepeat(): boolean;
+  /** Those of `--on-final`. */
+  hooks: FinalHooks;
   /** Limits how many triggers are in flight; without it nothing does. */
   inTurn?: Turns;
   /** The idempotency keys of the triggers that this process has sent, or is about to send. */
@@ -48,11 +52,16 @@ export interface Session {
   debug?(line: string): void;
 }
 
-/** The session with a reporter for this many runs, which has to be stopped. */
-export async function withReporter(session: Session, flags: OutputOptions, runs: number): Promise<Session> {
+/** The session with the hooks of `--on-final` and a reporter for this many runs, which has to be stopped. */
+export async function withReporter(
+  session: Session,
+  flags: OutputOptions & { onFinal?: string },
+  runs: number,
+): Promise<Session> {
   const { context, history } = session;
   const followed = await contextWithBoard(flags, { runs, history }, context);
-  return { ...session, runs, context: followed, reporter: followed.reporter };
+  const hooks = createFinalHooks(flags.onFinal, followed);
+  return { ...session, runs, context: followed, reporter: followed.reporter, hooks };
 }
 
 /** The session, which this signal ends, too. */

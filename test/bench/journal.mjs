@@ -95,12 +95,16 @@ row(
   median(21, (journal) => take(journal.runs({ baseUrl, target: targetOf(7) }), 20), fresh),
 );
 row(
-  '50 durations of one automation',
-  median(21, (journal) => journal.durations({ baseUrl, target: targetOf(7) }, 50), fresh),
+  '50 completed runs of one automation',
+  median(21, (journal) => journal.pastRuns({ baseUrl, target: targetOf(7) }, 50), fresh),
 );
 row(
   `all ${runs} runs`,
   median(9, (journal) => take(journal.runs({ baseUrl }), Infinity), fresh),
+);
+row(
+  `what statistics need of all ${runs} runs`,
+  median(9, (journal) => journal.recentRuns({ baseUrl }, 0), fresh),
 );
 row(
   'find, the newest run',

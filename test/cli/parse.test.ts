@@ -15,7 +15,7 @@ const ofSettings = {
   debug: true,
 };
 const following =
-  '--timeout 1h30m --give-up-after 90s --interval 2s --rate 0.5 --bell --on-final true --max-output 1MiB';
+  '--timeout 1h30m --give-up-after 90s --interval 2s --rate 0.5 --bell --on-final true --on-exit false --max-output 1MiB';
 const ofFollowing = {
   timeoutMs: 5_400_000,
   giveUpAfterMs: 90_000,
@@ -23,6 +23,7 @@ const ofFollowing = {
   rate: 0.5,
   bell: true,
   onFinal: 'true',
+  onExit: 'false',
   maxOutput: 1_048_576,
 };
 
@@ -75,6 +76,7 @@ const table: Row[] = [
     { failFast: true, automation: 'x', ...ofFollowing },
   ],
   [`watch --all --events ${settings}`, 'watch', { runs: [] }, { all: true, events: true, ...ofSettings }],
+  ['watch --all --follow', 'watch', { runs: [] }, { all: true, follow: true }],
   ['watch --json -q', 'watch', { runs: [] }, { json: true, quiet: true }],
   ['watch --field status', 'watch', { runs: [] }, { field: ['status'] }],
   [
@@ -93,12 +95,32 @@ const table: Row[] = [
       quiet: true,
     },
   ],
+  [
+    'stats nightly --since 7d --prometheus -q',
+    'stats',
+    { automations: ['nightly'] },
+    { sinceMs: 604_800_000, prometheus: true, quiet: true },
+  ],
+  [`stats --json ${settings}`, 'stats', { automations: [] }, { json: true, ...ofSettings }],
+  ['stats --field runctl.stats.credits', 'stats', { automations: [] }, { field: ['runctl.stats.credits'] }],
+  [
+    `check nightly weekly --within 26h --json ${settings}`,
+    'check',
+    { automations: ['nightly', 'weekly'] },
+    { withinMs: 93_600_000, json: true, ...ofSettings },
+  ],
+  [
+    'check nightly --within 1h -q --field status',
+    'check',
+    { automations: ['nightly'] },
+    { withinMs: 3_600_000, quiet: true, field: ['status'] },
+  ],
   [`list --field status ${settings}`, 'list', {}, { field: ['status'], ...ofSettings }],
   [
-    'recover --dry-run --max-age 20h --forget --give-up-after 1m --json -q',
+    'recover --on-exit= --dry-run --max-age 20h --forget --give-up-after 1m --json -q',
     'recover',
     {},
-    { dryRun: true, maxAgeMs: 72_000_000, forget: true, giveUpAfterMs: 60_000, json: true, quiet: true },
+    { onExit: '', dryRun: true, maxAgeMs: 72_000_000, forget: true, giveUpAfterMs: 60_000, json: true, quiet: true },
   ],
   [`recover --field status ${settings}`, 'recover', {}, { field: ['status'], ...ofSettings }],
   ['recover --events', 'recover', {}, { events: true }],

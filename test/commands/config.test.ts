@@ -137,7 +137,9 @@ describe('config set', () => {
 
   test('lists the settings where there is none of that name', async () => {
     const problem = await problemOf(createConfig().set('base-url', 'x'));
-    expect(problem?.facts.hint).toBe('settings: apiKey, apiKeyCommand, baseUrl, project, profile, requestTimeout');
+    expect(problem?.facts.hint).toBe(
+      'settings: apiKey, apiKeyCommand, baseUrl, project, profile, requestTimeout, onExit',
+    );
   });
 
   test('chooses a profile that is there, or the default', async () => {
@@ -220,6 +222,7 @@ describe('config list', () => {
         'baseUrl         not set',
         'project         refused: the project (RUNCTL_PROJECT) is not a UUID',
         'requestTimeout  5s (flag --request-timeout)',
+        'onExit          not set',
         'profile         a (RUNCTL_PROFILE)',
         `configFolder    ${join(config.path, '..')} (RUNCTL_CONFIG_DIR)`,
         'stateFolder     /state (RUNCTL_STATE_DIR)',

@@ -98,7 +98,7 @@ for (const shell of shells) {
     beforeEach((context) => needs(context, shell.shell));
 
     test.each([
-      ['runctl stat', ['status']],
+      ['runctl statu', ['status']],
       ['runctl trigger --if-ac', ['trigger', '--if-active']],
       ['runctl status @la', ['status', '@last']],
       ['runctl explain outc', ['explain', 'outcome_unknown']],

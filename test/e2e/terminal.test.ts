@@ -90,7 +90,7 @@ describe('a watch on a terminal', () => {
       await runProgram(['watch', '-q'], { env });
     }
     const screen = openScreen(watching, { env });
-    await screen.sees(/RUNNING.* · usually 1h/);
+    await screen.sees(/RUNNING.* · usually 1h, 12 credits/);
     endRuns();
     expect(await screen.exit).toBe(0);
   });

@@ -1,3 +1,4 @@
+import { createFinalHooks } from '../../src/hooks/on-final.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Service } from '../../src/runs/service.ts';
@@ -14,6 +15,7 @@ const settings = {
   baseUrl: {},
   project: {},
   requestTimeout: {},
+  onExit: {},
   profile: {},
   configFolder: {},
   stateFolder: {},
@@ -39,6 +41,7 @@ export function createSession(
     reporter: context.reporter,
     runs: 1,
     history: () => [],
+    hooks: createFinalHooks(undefined, context),
     sentKeys: new Set(),
     safeToRepeat: () => true,
     ...parts,

@@ -402,8 +402,12 @@ test('durations are those of the last completed runs of the target', () => {
   ended(5, -50);
   journal.append(status(6, 'COMPLETED'));
   ended(7, 70);
-  expect(open().durations({ baseUrl, target: nightly }, 2)).toEqual([70_000, 20_000]);
-  expect(open().durations({ baseUrl, target: nightly }, 9)).toEqual([70_000, 20_000, 10_000]);
+  const durations = (most: number) =>
+    open()
+      .pastRuns({ baseUrl, target: nightly }, most)
+      .map(({ durationMs }) => durationMs);
+  expect(durations(2)).toEqual([70_000, 20_000]);
+  expect(durations(9)).toEqual([70_000, 20_000, 10_000]);
 });
 
 test('a process that asks for many runs is answered as one that asks for few', () => {

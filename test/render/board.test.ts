@@ -45,12 +45,13 @@ function onBoard({ columns = 80, rows = 24, runs = 2, history = [] as number[] }
   const memory = createMemory();
   const terminal = new ScreenStream(screen, columns, rows);
   const size = { columns };
+  const past = history.map((durationMs) => ({ durationMs, credits: null }));
   const stderr = Object.assign(Object.create(memory.stderr), {
     isTTY: true,
     write: (text: string) => terminal.write(text),
   });
   Object.defineProperty(stderr, 'columns', { get: () => size.columns });
-  const board = createBoard({ runs, history: () => history }, variantOf(memory, { stderr, terminal }));
+  const board = createBoard({ runs, history: () => past }, variantOf(memory, { stderr, terminal }));
   onTestFinished(board.stop);
   return {
     board,

@@ -70,7 +70,12 @@ function createRunsHarness(changes: (elapsedMs: () => number, sleep: Clock['slee
   /** Runs a command as the command line does: with its reporter, and its result printed. Returns the exit code. */
   const command = async (flags: ReporterOptions, run: (session: Session) => Promise<CommandResult>) => {
     const own = { ...context, reporter: createReporter(flags, context) };
-    const result = await run(createSession(service, { context: own, history: () => record }));
+    const result = await run(
+      createSession(service, {
+        context: own,
+        history: () => record.map((durationMs) => ({ durationMs, credits: null })),
+      }),
+    );
     printResult(result, flags, own);
     return exitCodeOfAll(result.exitNames ?? []);
   };

@@ -33,7 +33,11 @@ interface Outage {
 async function watch(
   endsAtMs: number,
   outages: Outage[],
-  { timeoutMs = 3.25 * hour, ...options }: Partial<WatchOptions & { timeoutMs: number }> = {},
+  {
+    timeoutMs = 3.25 * hour,
+    giveUpAfterMs = 10 * minute,
+    ...options
+  }: Partial<WatchOptions & { timeoutMs: number; giveUpAfterMs: number }> = {},
 ) {
   const clock = createVirtualClock();
   const random = createRandom(7);
@@ -66,7 +70,7 @@ async function watch(
       signal,
       limiter: createRateLimiter(10, clock),
       group: createWatchGroup(timeoutMs, clock),
-      giveUpAfterMs: 10 * minute,
+      giveUpAfterMs,
       requestTimeoutMs: 30 * second,
       observe() {},
     },
@@ -82,6 +86,14 @@ async function watch(
     lagMs: clock.elapsedMs() - endsAtMs,
   };
 }
+
+test('a watch without limits, as a follower has them, outlasts a night without a network', async () => {
+  const limitless = { timeoutMs: Number.POSITIVE_INFINITY, giveUpAfterMs: Number.POSITIVE_INFINITY };
+  const night: Outage = { fromMs: minute, forMs: 9 * hour, kind: 'unreachable' };
+  const { problem, execution, requests } = await watch(2 * minute, [night], limitless);
+  expect({ problem, status: execution?.status }).toEqual({ problem: undefined, status: 'COMPLETED' });
+  expect(requests).toBeLessThan(5000);
+});
 
 describe('a watch of three hours', () => {
   const end = 3 * hour;

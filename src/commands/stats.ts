@@ -1,0 +1,98 @@
+import { argument, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
+import { outputOptions, settingOptions } from '../cli/options.ts';
+import { positiveDuration } from '../cli/values.ts';
+import { valueIfGiven } from '../config/setting-table.ts';
+import { resolveSettings } from '../config/settings.ts';
+import type { Context } from '../context.ts';
+import { usageProblem } from '../problems/problem.ts';
+import type { CommandResult } from '../render/command-result.ts';
+import { documentOf, type Told } from '../render/document.ts';
+import { wantsData } from '../render/output.ts';
+import { formatDuration } from '../runs/duration.ts';
+import { nameOf, type Target } from '../runs/run.ts';
+import { type Statistics, statisticsOf } from '../runs/statistics.ts';
+import { parseAutomationName } from '../session/arguments.ts';
+import { journalOf } from '../session/connect.ts';
+
+const usualPeriodMs = 30 * 86_400_000;
+
+const options = {
+  sinceMs: option('--since <duration>', 'the runs that finished within this time (default: 30d)', positiveDuration),
+  prometheus: flag('--prometheus', 'print metrics in the text format of Prometheus'),
+  ...outputOptions,
+  ...settingOptions,
+};
+
+type StatsOptions = OptionValues<typeof options>;
+
+export const stats = defineCommand({
+  name: 'stats',
+  about: 'show how the runs of each automation went: success, durations and credits, from the journal',
+  arguments: { automations: argument('[automation...]', 'name, or <projectId>/<name> (default: all)') },
+  options,
+  examples: [
+    ['runctl stats', 'the last 30 days'],
+    ['runctl stats nightly --since 7d', 'one automation in the last week'],
+    ['runctl stats --prometheus', 'for the textfile collector of the node exporter'],
+  ],
+  run: ({ automations }, options, context) => showStatistics(automations, options, context),
+});
+
+/** Sends nothing, and needs no setting: without a base URL it takes the runs of every one. */
+async function showStatistics(names: string[], options: StatsOptions, context: Context): Promise<CommandResult> {
+  if (options.prometheus && wantsData(options)) throw usageProblem('--prometheus is an output of its own');
+  const settings = await resolveSettings(options, context);
+  const baseUrl = valueIfGiven(settings.baseUrl);
+  const project = valueIfGiven(settings.project);
+  const named = names.map((name) => ({ projectId: project, ...parseAutomationName(name) }));
+  const nowMs = context.clock.nowMs();
+  const sinceMs = nowMs - (options.sinceMs ?? usualPeriodMs);
+  const journal = journalOf(context, { needed: true });
+  const period = { sinceMs, nowMs };
+  const all = journal
+    .recentRuns({ baseUrl }, sinceMs)
+    .filter(({ target }) => isAmong(named, target))
+    .flatMap((past) => statisticsOf(past, period) ?? [])
+    .sort((one, other) => compare(nameOf(one.target), nameOf(other.target)));
+
+  if (options.prometheus) {
+    const { prometheusText } = await import('../render/prometheus.ts');
+    return { text: () => prometheusText(all) };
+  }
+  const { statisticsTable } = await import('../render/statistics-table.ts');
+  return {
+    documents: all.map((statistics) => documentOf(toldOf(statistics, sinceMs), context)),
+    plural: true,
+    text: (theme) => (all.length > 0 ? statisticsTable(all, context.stdout.columns, theme) : ''),
+    note: options.quiet ? undefined : noteOf(all, nowMs - sinceMs),
+  };
+}
+
+/** Is it one of these, or are there none? */
+function isAmong(named: readonly { projectId?: string; automationName: string }[], target: Target): boolean {
+  if (named.length === 0) return true;
+  return named.some(
+    ({ projectId, automationName }) =>
+      target.family === 'automation' &&
+      target.automationName === automationName &&
+      (projectId === undefined || target.projectId === projectId),
+  );
+}
+
+function toldOf({ target, lastCompletedMs, ...statistics }: Statistics, sinceMs: number): Told {
+  const lastCompletedAt = lastCompletedMs === null ? null : isoOf(lastCompletedMs);
+  return { target, report: { stats: { ...statistics, since: isoOf(sinceMs), lastCompletedAt } } };
+}
+
+const isoOf = (ms: number) => new Date(ms).toISOString();
+
+const compare = (one: string, other: string) => Number(one > other) - Number(one < other);
+
+function noteOf(all: readonly Statistics[], periodMs: number): string | undefined {
+  if (all.length === 0) return `the journal has no such run of the last ${formatDuration(periodMs)}`;
+  const unseen = all.filter((each) => each.unseen > 0);
+  if (unseen.length === 0) return undefined;
+  const count = unseen.reduce((total, each) => total + each.unseen, 0);
+  const names = unseen.map((each) => `${nameOf(each.target)}: ${each.unseen}`).join(', ');
+  return `${count} ${count === 1 ? 'run' : 'runs'} finished unseen (${names}); \`runctl watch --all\` fetches how`;
+}

@@ -1,0 +1,29 @@
+import type { Context } from '../context.ts';
+import { stringifyJson } from '../json-text.ts';
+import { exitCodes, signalOfExitCode } from '../problems/exit-codes.ts';
+import type { JsonObject } from '../runs/json.ts';
+import { runHook } from './run-hook.ts';
+import { variablesOf } from './variables.ts';
+
+/** How a command ended: its documents are those of `--json`. */
+export interface Exit {
+  exitCode: number;
+  documents: readonly JsonObject[];
+  plural?: boolean;
+}
+
+const limitMs = 30_000;
+
+/** Runs the hook after any exit but one by a signal. Its failure is reported and does not change the exit code. */
+export async function runOnExit(command: string, exit: Exit, context: Context): Promise<void> {
+  const { exitCode, documents, plural } = exit;
+  if (signalOfExitCode(exitCode)) return;
+  const nameOfCode = exitCodes.find(({ code }) => code === exitCode)?.name;
+  const { RUNCTL_OUTCOME = nameOfCode, ...others } = variablesOf(documents);
+  const ofCommand = { RUNCTL_OUTCOME, RUNCTL_EXIT_CODE: String(exitCode), RUNCTL_COMMAND: context.command };
+  const input = `${stringifyJson(plural ? documents : documents[0])}\n`;
+  const how = await runHook({ command, variables: { ...others, ...ofCommand }, input, limitMs }, context);
+  if (!how) return;
+  const message = `the --on-exit command ${how}; the exit code stays ${exitCode}`;
+  context.reporter.observe({ event: 'warning', name: 'hook_failed', message });
+}

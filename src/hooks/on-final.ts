@@ -1,0 +1,54 @@
+import { type Context, endedBy } from '../context.ts';
+import { stringifyJson } from '../json-text.ts';
+import type { JsonObject } from '../runs/json.ts';
+import type { Run } from '../runs/run.ts';
+import { createTurns } from '../runs/turns.ts';
+import { isInterrupted, runHook } from './run-hook.ts';
+import { variablesOf } from './variables.ts';
+
+/** The hooks of `--on-final`, one for each run that has finished. */
+export interface FinalHooks {
+  /** Runs the hook with the document of a run, as soon as fewer than eight others run; never rejects. */
+  start(run: Run, document: JsonObject): Promise<void>;
+  /** Waits until all have ended, ten minutes at most: then those that still run are ended. */
+  ended(): Promise<void>;
+}
+
+const mostAtOnce = 8;
+const longestWaitMs = 600_000;
+
+/** Failures of the hooks are reported and change no exit code. Without a command nothing is run. */
+export function createFinalHooks(command: string | undefined, context: Context): FinalHooks {
+  const { clock, reporter, signal } = context;
+  const inTurn = createTurns(mostAtOnce);
+  const tooLate = new AbortController();
+  const running = new Set<Promise<void>>();
+
+  async function runFor(run: Run, document: JsonObject, shellCommand: string): Promise<void> {
+    const hook = { command: shellCommand, variables: variablesOf([document]), input: `${stringifyJson(document)}\n` };
+    const how = await inTurn(async () => {
+      if (isInterrupted(signal)) return 'was not run: interrupted';
+      if (tooLate.signal.aborted) return 'was not run: those before it took too long';
+      return runHook(hook, endedBy(context, tooLate.signal));
+    });
+    if (!how) return;
+    const message = `the --on-final command ${how}; the exit code stays that of the run`;
+    reporter.observe({ event: 'warning', name: 'hook_failed', message, run });
+  }
+
+  return {
+    async start(run, document) {
+      if (command === undefined) return;
+      const one = runFor(run, document, command).finally(() => running.delete(one));
+      running.add(one);
+      await one;
+    },
+    async ended() {
+      if (running.size === 0) return;
+      const allEnded = new AbortController();
+      void clock.sleep(longestWaitMs, allEnded.signal).then(() => tooLate.abort('the time for hooks is over'));
+      await Promise.all(running);
+      allEnded.abort();
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process';
+import { kill } from 'node:process';
+import type { Context } from '../context.ts';
+import { formatDuration } from '../runs/duration.ts';
+import { onAbort } from '../runs/on-abort.ts';
+
+/** A command of the user's that the shell runs when something has happened. */
+export interface Hook {
+  command: string;
+  /** What it gets beside the environment of runctl. */
+  variables: Readonly<Record<string, string | null | undefined>>;
+  /** Its standard input. */
+  input: string;
+  /** After so long it is ended; milliseconds. */
+  limitMs?: number;
+}
+
+/**
+ * Runs a hook to its end, but for what it has left in the background. What it prints goes to stderr. Returns why it
+ * failed, as the end of a sentence; undefined where it did not.
+ */
+export function runHook(hook: Hook, { env, stderr, signal, clock }: Context): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const fail = (error: Error) => resolve(`could not be started (${error.message})`);
+    let child: ReturnType<typeof start>;
+    try {
+      child = start(hook, env);
+    } catch (error) {
+      return fail(error as Error);
+    }
+    child.on('error', fail);
+    // Where no more files can be opened it has none of these.
+    const outputs = [child.stdout, child.stderr].map((output) => {
+      const lines = createWholeLines(stderr.write.bind(stderr));
+      output?.setEncoding('utf8').on('data', lines.push);
+      return lines;
+    });
+    // A command that does not read its input closes it early; that is no failure.
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(hook.input);
+    const over = new AbortController();
+    let ended: string | undefined;
+    const stop = (why: string) => {
+      ended = why;
+      killGroup(child.pid, 'SIGTERM');
+      void clock.sleep(graceMs, over.signal).then(() => killGroup(child.pid, 'SIGKILL'));
+    };
+    const forget = onAbort(signal, () => {
+      stop(isInterrupted(signal) ? 'was interrupted' : 'took too long and was ended');
+      resolve(ended);
+    });
+    if (hook.limitMs !== undefined) {
+      void clock.sleep(hook.limitMs, over.signal).then(() => {
+        if (!over.signal.aborted) stop(`took longer than ${formatDuration(hook.limitMs ?? 0)} and was ended`);
+      });
+    }
+    const end = (code: number | null, killer: string | null) => {
+      forget();
+      over.abort();
+      for (const lines of outputs) lines.end();
+      resolve(ended ?? (code === 0 ? undefined : `ended with ${killer ?? code}`));
+    };
+    child.on('close', end);
+    // What it has left in the background may keep its output open for ever.
+    child.on('exit', (code, killer) => void clock.sleep(graceMs, over.signal).then(() => end(code, killer)));
+  });
+}
+
+function start({ command, variables }: Hook, env: Context['env']) {
+  const given = Object.entries({ RUNCTL_IN_HOOK: '1', ...variables }).map(([name, value]) => [name, variable(value)]);
+  return spawn(command, {
+    shell: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    // In a group of its own, so that the processes it starts are ended with it.
+    detached: true,
+    env: { ...env, ...Object.fromEntries(given) },
+  });
+}
+
+function killGroup(pid: number | undefined, signal: string): void {
+  try {
+    if (pid !== undefined) kill(-pid, signal);
+  } catch {
+    // It has ended.
+  }
+}
+
+/**
+ * Writes whole lines only: a spinner would draw over half a line, and half an API key would not be recognized. What comes
+ * after the first megabyte is dropped.
+ */
+function createWholeLines(write: (text: string) => void) {
+  let rest = '';
+  let room = mostOutput;
+  const show = (text: string) => {
+    if (room <= 0) return;
+    room -= text.length;
+    write(room > 0 ? text : `${text}(the rest of its output is left out)\n`);
+  };
+  return {
+    push(text: string) {
+      rest += text;
+      const end = rest.length > longestLine ? rest.length : rest.lastIndexOf('\n') + 1;
+      if (end > 0) show(rest.slice(0, end));
+      rest = rest.slice(end);
+    },
+    end() {
+      if (rest !== '') show(`${rest}\n`);
+      rest = '';
+    },
+  };
+}
+
+const mostOutput = 1024 * 1024;
+const longestLine = 64 * 1024;
+const graceMs = 500;
+// A variable of more than 128 KiB keeps Linux from starting a process; none can hold NUL.
+const longestVariable = 32_000;
+const variable = (text: string | null | undefined) => (text ?? '').replaceAll('\0', '').slice(0, longestVariable);
+
+/** By the user. */
+export const isInterrupted = ({ aborted, reason }: AbortSignal) => aborted && String(reason).startsWith('SIG');

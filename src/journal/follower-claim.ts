@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { makeOwnFolder } from '../open-own.ts';
+import type { Processes } from './processes.ts';
+
+/** The claim of a process to be the one that follows the runs of a base URL in a state folder. */
+export interface FollowerClaim {
+  /** Renews the claim, at least every ten seconds. False where another process has taken it over. */
+  renew(): boolean;
+  release(): void;
+}
+
+export interface Follower {
+  /** As `Processes` names it. */
+  process: string;
+  /** ISO 8601. */
+  since: string;
+}
+
+export interface ClaimOptions {
+  folder: string;
+  baseUrl: string;
+  processes: Processes;
+  nowMs(): number;
+}
+
+/** A process of which nobody knows whether it still runs has lost its claim after so long without a renewal. */
+const staleMs = 60_000;
+
+/** The process that holds the claim, or had it when it was killed; undefined where none does. Changes nothing. */
+export function followerOf(
+  baseUrl: string,
+  folder: string,
+  processes: Processes,
+): { name: string; isAlive: boolean } | undefined {
+  const path = pathOf(folder, baseUrl);
+  const follower = followerIn(textOf(path));
+  return follower && { name: nameOfFollower(follower), isAlive: isAlive(follower, path, processes) };
+}
+
+/** How messages name it. */
+export function nameOfFollower({ process, since }: Follower): string {
+  const [host = '', pid] = process.split(' ');
+  return `process ${pid} on ${host.replace(/\/.*/s, '')} (since ${since})`;
+}
+
+function pathOf(folder: string, baseUrl: string): string {
+  const name = createHash('sha256').update(baseUrl).digest('hex').slice(0, 12);
+  return join(folder, `follower-${name}.json`);
+}
+
+/** The claim, or the process that holds it. Throws the errors of node:fs. */
+export function claimFollowing({ folder, baseUrl, processes, nowMs }: ClaimOptions): FollowerClaim | Follower {
+  const path = pathOf(makeOwnFolder(folder), baseUrl);
+  const own: Follower = { process: processes.own, since: new Date(nowMs()).toISOString() };
+  const text = JSON.stringify(own);
+  for (;;) {
+    try {
+      fs.writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
+      return {
+        renew() {
+          if (textOf(path) !== text) return false;
+          fs.utimesSync(path, new Date(), new Date());
+          return true;
+        },
+        release() {
+          if (textOf(path) === text) fs.rmSync(path, { force: true });
+        },
+      };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    const other = followerIn(textOf(path));
+    if (other && isAlive(other, path, processes)) return other;
+    // Of two that take a claim over at once, the one that loses it finds out when it renews it.
+    fs.rmSync(path, { force: true });
+  }
+}
+
+function isAlive(other: Follower, path: string, processes: Processes): boolean {
+  const state = processes.stateOf(other.process);
+  if (state !== 'unknown') return state === 'running';
+  const stat = fs.lstatSync(path, { throwIfNoEntry: false });
+  return stat !== undefined && Date.now() - stat.mtimeMs < staleMs;
+}
+
+function textOf(path: string): string {
+  try {
+    return fs.readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function followerIn(text: string): Follower | undefined {
+  try {
+    const { process, since } = JSON.parse(text);
+    return typeof process === 'string' && typeof since === 'string' ? { process, since } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,61 @@
+import * as fs from 'node:fs';
+import { openOwn } from '../open-own.ts';
+import { filesIn } from './files.ts';
+import { type JournalRecord, parseRecord } from './records.ts';
+
+/** What is appended to a journal from the making of the tail on. */
+export interface Tail {
+  /** The whole records that were appended since the last call. Throws the errors of node:fs and of `openOwn`. */
+  read(): JournalRecord[];
+}
+
+/** How far each file was read that may still grow, by its number. */
+type Offsets = Map<number, number>;
+
+/** The tail of the journal in a folder, which may not exist yet. */
+export function createTail(folder: string): Tail {
+  const files = filesOf(folder);
+  let offsets: Offsets = new Map(newest(files).map(({ path, number }) => [number, fs.statSync(path).size]));
+  let last = files[0]?.number ?? -1;
+  return {
+    read() {
+      const now = filesOf(folder);
+      // A journal that was removed begins anew.
+      if ((now[0]?.number ?? -1) < last) offsets = new Map();
+      // A process that chose its file before the next one was begun may still write to it.
+      const growing = now.filter(({ number }) => number > last || offsets.has(number)).reverse();
+      const lines = growing.flatMap(({ path, number }) => linesFrom(path, number, offsets));
+      last = now[0]?.number ?? -1;
+      offsets = new Map([...offsets].filter(([number]) => newest(now).some((file) => file.number === number)));
+      return lines.flatMap((line) => parseRecord(line) ?? []);
+    },
+  };
+}
+
+const newest = <T>(files: readonly T[]) => files.slice(0, 2);
+
+function filesOf(folder: string): ReturnType<typeof filesIn> {
+  try {
+    return filesIn(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** The whole lines from the offset on, which is moved behind them. */
+function linesFrom(path: string, number: number, offsets: Offsets): string[] {
+  const fd = openOwn(path, fs.constants.O_RDONLY);
+  try {
+    const { size } = fs.fstatSync(fd);
+    const known = offsets.get(number) ?? 0;
+    const from = size < known ? 0 : known;
+    const bytes = Buffer.allocUnsafe(size - from);
+    const read = bytes.subarray(0, fs.readSync(fd, bytes, 0, bytes.length, from));
+    const end = read.lastIndexOf('\n') + 1;
+    offsets.set(number, from + end);
+    return read.toString('utf8', 0, end).split('\n').filter(Boolean);
+  } finally {
+    fs.closeSync(fd);
+  }
+}

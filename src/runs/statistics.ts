@@ -1,0 +1,126 @@
+import { finalStatusOf, isCompleted, isFinal, runLimitMs, type Target } from './run.ts';
+
+/** A run as a journal knows it. Times are milliseconds since 1970, and null where they are unknown. */
+export interface RecordedRun {
+  /** Null where the service no longer knows the run. */
+  status: string | null;
+  startedMs: number | null;
+  endedMs: number | null;
+  credits: number | null;
+  /** When it was first recorded. */
+  atMs: number;
+}
+
+/** The runs of one target. */
+export interface PastRuns {
+  baseUrl: string;
+  target: Target;
+  runs: RecordedRun[];
+}
+
+/** A run that COMPLETED. */
+export interface PastRun {
+  durationMs: number;
+  /** Null where they are unknown. */
+  credits: number | null;
+}
+
+/** How the runs of one target went. */
+export interface Statistics {
+  baseUrl: string;
+  target: Target;
+  /** The runs that are known to have finished. */
+  finished: number;
+  /** How many of them had each final status. */
+  statuses: Record<string, number>;
+  /** The share of the finished runs that COMPLETED, from 0 to 1; null where none finished. */
+  completedShare: number | null;
+  /** Of the runs that COMPLETED; null where none did, or no duration is known. */
+  medianMs: number | null;
+  p95Ms: number | null;
+  /** The known credits of the finished runs; null where none are known. */
+  credits: number | null;
+  creditsPerDay: number | null;
+  /** Finished runs whose credits are unknown. */
+  withoutCredits: number;
+  running: number;
+  /** Runs that must have finished, but whose end this machine never saw. */
+  unseen: number;
+  /** Milliseconds since 1970. */
+  lastCompletedMs: number | null;
+  /** The last finished runs, oldest first. */
+  latest: { status: string; durationMs: number | null }[];
+}
+
+export interface Period {
+  sinceMs: number;
+  nowMs: number;
+}
+
+const dayMs = 86_400_000;
+const mostLatest = 10;
+
+/** The statistics of a target; undefined where it has no run in the period. */
+export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: Period): Statistics | undefined {
+  const { baseUrl, target } = past;
+  const runs = past.runs.filter((run) => endMsOf(run) >= sinceMs).sort((one, other) => endMsOf(one) - endMsOf(other));
+  if (runs.length === 0) return undefined;
+  const words = [...new Set(runs.map(({ status }) => status))].filter((status) => status !== null);
+  const final = new Set(words.filter((status) => isFinal(target, status)));
+  const good = new Set(words.filter(isCompleted));
+  const finished = runs.filter(({ status }) => final.has(status ?? ''));
+  const completed = finished.filter(({ status }) => good.has(status ?? ''));
+  const durationsMs = ascending(completed.map(durationMsOf));
+  const credits = ascending(finished.map((run) => run.credits));
+  const sum = credits.length > 0 ? credits.reduce((total, each) => total + each, 0) : null;
+  const others = runs.filter(({ status }) => !final.has(status ?? ''));
+  const unseen = others.filter(({ status, atMs }) => status === null || nowMs - atMs > runLimitMs).length;
+  // A journal that is younger than the period says nothing about the days before it.
+  const firstMs = runs.reduce((earliestMs, { atMs }) => Math.min(earliestMs, atMs), nowMs - dayMs);
+  return {
+    baseUrl,
+    target,
+    finished: finished.length,
+    statuses: countsOf(finished, final),
+    completedShare: finished.length > 0 ? completed.length / finished.length : null,
+    medianMs: quantileOf(durationsMs, 0.5),
+    p95Ms: quantileOf(durationsMs, 0.95),
+    credits: sum,
+    creditsPerDay: sum === null ? null : (sum * dayMs) / (nowMs - firstMs),
+    withoutCredits: finished.length - credits.length,
+    running: others.length - unseen,
+    unseen,
+    lastCompletedMs: completed.at(-1)?.endedMs ?? null,
+    latest: finished.slice(-mostLatest).map((run) => ({ status: run.status ?? '', durationMs: durationMsOf(run) })),
+  };
+}
+
+/** When a run finished, or was last known to be unfinished. */
+const endMsOf = ({ endedMs, startedMs, atMs }: RecordedRun): number => endedMs ?? startedMs ?? atMs;
+
+function durationMsOf({ startedMs, endedMs }: RecordedRun): number | null {
+  const tookMs = (endedMs ?? Number.NaN) - (startedMs ?? Number.NaN);
+  return tookMs >= 0 ? tookMs : null;
+}
+
+/** The numbers that are known. */
+const ascending = (values: (number | null)[]) => Float64Array.from(values.filter((each) => each !== null)).sort();
+
+/** What the last runs usually cost; null where no credits are known. */
+export const medianCredits = (runs: readonly PastRun[]): number | null =>
+  quantileOf(ascending(runs.map(({ credits }) => credits)), 0.5);
+
+/** The smallest of the numbers that so large a share of them does not exceed; null where there are none. */
+function quantileOf(sorted: Float64Array, share: number): number | null {
+  return sorted[Math.ceil(share * sorted.length) - 1] ?? null;
+}
+
+/** How many runs have each of these statuses, as the service documents their spelling. */
+function countsOf(runs: readonly RecordedRun[], words: Iterable<string>): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const word of words) {
+    const status = finalStatusOf(word) ?? word;
+    counts[status] = (counts[status] ?? 0) + runs.filter((run) => run.status === word).length;
+  }
+  return counts;
+}

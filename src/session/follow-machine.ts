@@ -1,0 +1,122 @@
+import { resolveStateFolder } from '../config/paths.ts';
+import { endedBy } from '../context.ts';
+import { claimFollowing, type FollowerClaim, nameOfFollower } from '../journal/follower-claim.ts';
+import { type JournalRecord, targetOf } from '../journal/records.ts';
+import { createTail, type Tail } from '../journal/tail.ts';
+import { interruptNameOf } from '../problems/fault-facts.ts';
+import { Problem, usageProblem } from '../problems/problem.ts';
+import type { CommandResult } from '../render/command-result.ts';
+import { isFinal } from '../runs/run.ts';
+import { journalOf } from './connect.ts';
+import { type FollowFlags, followRun } from './follow-run.ts';
+import type { KnownRun } from './known-run.ts';
+import { reportCutOffHooks, withRecordedHooks } from './recorded-hooks.ts';
+import { createDoneReport } from './report.ts';
+import { type Session, withReporter } from './session.ts';
+
+const betweenReadsMs = 1_000;
+const renewalMs = 10_000;
+
+/**
+ * Follows every unfinished run of the journal, and every one that any process of this machine triggers from now on, until
+ * a signal or a refused API key ends it. Throws a usage problem where another process does so already.
+ */
+export async function followMachine(
+  findUnfinished: (session: Session) => KnownRun[],
+  flags: FollowFlags,
+  base: Session,
+): Promise<CommandResult> {
+  const claim = claimOrThrow(base);
+  const session = await withReporter(base, flags, Number.POSITIVE_INFINITY);
+  const { context, reporter, baseUrl } = session;
+  const { clock } = context;
+  const ending = new AbortController();
+  const { signal } = endedBy(context, AbortSignal.any([ending.signal, context.stdout.closed]));
+  const following = new Map<string, Promise<void>>();
+
+  const follow = (known: KnownRun): void => {
+    const id = known.run.executionId.toLowerCase();
+    if (!following.has(id))
+      following.set(
+        id,
+        toEnd(known).finally(() => following.delete(id)),
+      );
+  };
+  async function toEnd(known: KnownRun): Promise<void> {
+    // A journal remembers the runs that it was asked for: one that lives as long as this would remember all.
+    const own = withRecordedHooks({ ...session, journal: journalOf(context, { quiet: true }) }, flags.onFinal);
+    const patient = { giveUpAfterMs: Number.POSITIVE_INFINITY, ...flags };
+    const followed = await followRun(known, patient, own, { leave: signal });
+    if (signal.aborted) return;
+    createDoneReport(own, following.size)({ kind: 'followed', ...followed });
+    const { warnings } = context;
+    warnings.splice(0, warnings.length, ...warnings.filter(({ run }) => run && run !== known.run));
+    const { problem } = followed;
+    const isHopeless = problem?.facts.name === 'unauthorized' || (problem && !session.watches.isAnswered);
+    if (isHopeless && problem.facts.name !== 'not_found') ending.abort(problem);
+  }
+
+  try {
+    reportCutOffHooks(session);
+    const newRuns = createNewRuns(createTail(folderOf(session)), session);
+    for (const known of findUnfinished(session)) follow(known);
+    for (let renewedMs = clock.elapsedMs(); !signal.aborted; ) {
+      await clock.sleep(betweenReadsMs, signal);
+      for (const known of newRuns()) follow(known);
+      if (clock.elapsedMs() - renewedMs < renewalMs) continue;
+      renewedMs = clock.elapsedMs();
+      if (!claim.renew()) ending.abort(usageProblem(`another process follows the runs of ${baseUrl} now`));
+    }
+    await Promise.all(following.values());
+    await session.hooks.ended();
+  } finally {
+    ending.abort();
+    reporter.stop();
+    claim.release();
+  }
+  const { reason } = signal;
+  const hint = 'follow them again with `runctl watch --all --follow`';
+  const problem =
+    reason instanceof Problem
+      ? reason
+      : new Problem({ name: interruptNameOf(signal), message: 'interrupted: unfinished runs were left alone', hint });
+  return { exitNames: [problem.facts.name], documents: [], plural: true, problems: [{ problem }] };
+}
+
+/** Where the journal is, for which `connect` has found a folder. */
+const folderOf = ({ context }: Session): string => resolveStateFolder(context.env) ?? '';
+
+function claimOrThrow(session: Session): FollowerClaim {
+  const { baseUrl, processes, context } = session;
+  const claim = claimFollowing({ folder: folderOf(session), baseUrl, processes, nowMs: context.clock.nowMs });
+  if ('renew' in claim) return claim;
+  throw usageProblem(
+    `${nameOfFollower(claim)} follows the runs of ${baseUrl} already`,
+    'one is enough for a state folder',
+  );
+}
+
+/** The runs that were recorded since the last call. What keeps the journal from being read is reported once. */
+function createNewRuns(tail: Tail, { baseUrl, reporter }: Session): () => KnownRun[] {
+  let isReported = false;
+  return () => {
+    try {
+      return tail.read().flatMap((record) => (record.baseUrl === baseUrl ? (newRunOf(record) ?? []) : []));
+    } catch (error) {
+      const message = `the journal cannot be read (${(error as Error).message}): new runs are not followed until it can`;
+      if (!isReported) reporter.observe({ event: 'warning', name: 'journal_unavailable', message });
+      isReported = true;
+      return [];
+    }
+  };
+}
+
+/** The run that somebody has triggered, or has begun to watch. */
+function newRunOf(record: JournalRecord): KnownRun | undefined {
+  if (record.type !== 'accepted' && record.type !== 'status') return undefined;
+  const target = targetOf(record.target);
+  const isNew = record.type === 'accepted' || (record.first === true && !isFinal(target, record.status));
+  const { executionId } = record;
+  const triggeredAtMs = record.type === 'accepted' ? Date.parse(record.at) : undefined;
+  return isNew ? { run: { target, executionId }, triggeredAtMs } : undefined;
+}

@@ -1,0 +1,73 @@
+import type { Journal, JournalRun } from '../journal/journal.ts';
+import { isInterruptName } from '../problems/exit-codes.ts';
+import { Problem } from '../problems/problem.ts';
+import { type AutomationTarget, isCompleted, isFinal, runLimitMs } from '../runs/run.ts';
+import { pollKnownRun } from './poll-once.ts';
+import type { Session } from './session.ts';
+
+/** What a journal says about the last runs of an automation. */
+export interface LastRuns {
+  /** The newest run, whatever became of it. */
+  last?: JournalRun;
+  /** The newest one that COMPLETED. */
+  completed?: JournalRun;
+  /** Those that may have completed in time, but are not known to have finished; newest first. */
+  unfinished: (JournalRun & { executionId: string })[];
+  failedPoll?: { executionId: string; problem: Problem };
+}
+
+// Further back nobody asks when it last completed.
+const mostRuns = 1000;
+
+/** Reads back to the newest run that COMPLETED, but no further than its answer can matter. */
+export function lastRunsOf(journal: Journal, baseUrl: string, target: AutomationTarget, sinceMs: number): LastRuns {
+  const found: LastRuns = { unfinished: [] };
+  let read = 0;
+  for (const run of journal.runs({ baseUrl, target })) {
+    const { executionId, status } = run;
+    if (executionId === null) continue;
+    found.last ??= run;
+    const mayBeInTime = Date.parse(run.at) >= sinceMs - runLimitMs;
+    if (!mayBeInTime && ++read > mostRuns) break;
+    if (status !== null && isFinal(target, status)) {
+      if (!isCompleted(status)) continue;
+      found.completed = run;
+      break;
+    }
+    if (status !== null && mayBeInTime) found.unfinished.push({ ...run, executionId });
+  }
+  return found;
+}
+
+/** When a run finished, or was last known to be unfinished, in milliseconds since 1970. */
+export const endMsOf = ({ completedAt, startedAt, at }: JournalRun): number =>
+  Date.parse(completedAt ?? startedAt ?? at);
+
+/** Did it complete since then? */
+export const isInTime = ({ completed }: LastRuns, sinceMs: number): boolean =>
+  completed !== undefined && endMsOf(completed) >= sinceMs;
+
+// More are left only where nobody watches any run.
+const mostPolls = 20;
+
+/** Polls each unfinished run once, the newest first, until one has COMPLETED or a poll fails. */
+export async function pollUnfinished(runs: LastRuns, connect: () => Promise<Session>): Promise<LastRuns> {
+  let { last } = runs;
+  let session: Session | undefined;
+  for (const run of runs.unfinished.slice(0, mostPolls)) {
+    const { target, executionId } = run;
+    try {
+      session ??= await connect();
+      const { polled } = await pollKnownRun({ target, executionId }, {}, session);
+      if (polled.kind === 'failed') throw polled.problem;
+      const { status, startedAt = null, completedAt = null } = polled.value;
+      const seen = { ...run, status, startedAt, completedAt };
+      if (last?.executionId === executionId) last = seen;
+      if (isCompleted(status)) return { ...runs, last, completed: seen };
+    } catch (error) {
+      if (!(error instanceof Problem) || isInterruptName(error.facts.name)) throw error;
+      return { ...runs, last, failedPoll: { executionId, problem: error } };
+    }
+  }
+  return { ...runs, last };
+}

@@ -1,0 +1,47 @@
+import { isFinal, nameOf, type Run } from '../runs/run.ts';
+import type { Session } from './session.ts';
+
+/**
+ * The session of a follower, whose hooks are recorded before they are run: so one is run once at most, also where the
+ * follower is killed and started again.
+ */
+export function withRecordedHooks(session: Session, onFinal: string | undefined): Session {
+  if (onFinal === undefined) return session;
+  const { journal, hooks, baseUrl, context } = session;
+  let isOurs: boolean | undefined;
+  /** May it be run? Before the final status is on record: else a follower that is killed between would never run it. */
+  const begin = ({ target, executionId }: Run): boolean => {
+    isOurs ??=
+      journal.hooks({ baseUrl, executionId }).length === 0 &&
+      journal.append({ type: 'hook_begun', baseUrl, target, executionId });
+    return isOurs;
+  };
+  return {
+    ...session,
+    journal: {
+      ...journal,
+      recordStatus(url, run, execution) {
+        if (isFinal(run.target, execution.status)) begin(run);
+        journal.recordStatus(url, run, execution);
+      },
+    },
+    hooks: {
+      ...hooks,
+      async start(run, document) {
+        if (!begin(run)) return;
+        await hooks.start(run, document);
+        if (!context.signal.aborted) journal.append({ type: 'hook_ended', baseUrl, ...run });
+      },
+    },
+  };
+}
+
+/** Reports hooks that an earlier follower began, and of which nobody knows whether they ended. */
+export function reportCutOffHooks({ journal, baseUrl, reporter }: Session): void {
+  for (const { run, hasEnded } of journal.hooks({ baseUrl })) {
+    if (hasEnded) continue;
+    const message = `the --on-final command for run ${run.executionId} of ${nameOf(run.target)} was cut off when its follower ended; it is not run again`;
+    reporter.observe({ event: 'warning', name: 'hook_cut_off', message, run });
+    journal.append({ type: 'hook_ended', baseUrl, ...run });
+  }
+}

@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest';
+import type { Scenario } from '../../src/emulator/scenario.ts';
+import { withEmulator } from '../helpers/emulator.ts';
+import { runProgram } from '../helpers/run-program.ts';
+
+const hourMs = 3_600_000;
+
+/** A machine on which runs of nightly take a minute. */
+async function machine(scenario: Scenario = { automations: { nightly: { duration: '1m' } } }) {
+  const { env, clock, emulator } = await withEmulator(scenario);
+  return { env, clock, emulator, run: (...argv: string[]) => runProgram(argv, { env, clock }) };
+}
+
+test('an automation that completed within the time is fine', async () => {
+  const { run, clock } = await machine();
+  await run('trigger', 'nightly', '--watch');
+  clock.leap(7 * hourMs);
+  expect(await run('check', 'nightly', '--within', '26h')).toMatchObject({
+    code: 0,
+    stdout: 'nightly completed 7h ago\n',
+    stderr: '',
+  });
+  expect(await run('check', 'nightly', '--within', '26h', '--quiet')).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: '',
+  });
+});
+
+test('one that completed longer ago is overdue, and says what became of its last run', async () => {
+  const { run, clock } = await machine({
+    automations: { nightly: { duration: '1m', outcome: ['COMPLETED', 'FAILED'] } },
+  });
+  await run('trigger', 'nightly', '--watch');
+  clock.leap(24 * hourMs);
+  await run('trigger', 'nightly', '--watch');
+  clock.leap(7 * hourMs);
+  const { code, stdout, stderr } = await run('check', 'nightly', '--within', '26h', '--quiet');
+  expect({ code, stdout }).toEqual({ code: 15, stdout: '' });
+  expect(stderr).toContain(
+    'runctl: nightly has completed 1d 7h ago; 1d 2h are allowed; its last run was FAILED 7h ago\n',
+  );
+});
+
+test('an automation that nobody started on this machine is overdue', async () => {
+  const { run, emulator } = await machine();
+  const { code, stderr } = await run('check', 'nightly', '--within', '26h');
+  expect(code).toBe(15);
+  expect(stderr).toContain('nightly has no known run on this machine');
+  expect(emulator.requests).toHaveLength(0);
+});
+
+test.each([
+  ['completed since', 'COMPLETED', 0, ''],
+  ['failed since', 'FAILED', 15, 'its last run was FAILED'],
+] as const)('a run that nobody watched is polled once: it %s', async (_, outcome, code, message) => {
+  const { run, clock, emulator } = await machine({ automations: { nightly: { duration: '1m', outcome } } });
+  await run('trigger', 'nightly');
+  clock.leap(hourMs);
+  const ended = await run('check', 'nightly', '--within', '26h');
+  expect(ended.code).toBe(code);
+  expect(ended.stderr).toContain(message);
+  expect(emulator.requests.filter(({ method }) => method === 'GET')).toHaveLength(1);
+  // What was learned is in the journal: nobody has to ask again.
+  await run('check', 'nightly', '--within', '26h');
+  expect(emulator.requests.filter(({ method }) => method === 'GET')).toHaveLength(1);
+});
+
+test('a run that is not known to have finished and cannot be polled is overdue, and the message says why', async () => {
+  const { env, run, clock } = await machine();
+  const id = (await run('trigger', 'nightly')).stdout.trim();
+  clock.leap(hourMs);
+  const { RUNCTL_API_KEY: _, ...keyless } = env;
+  const { code, stderr } = await runProgram(['check', 'nightly', '--within', '26h'], { env: keyless, clock });
+  expect(code).toBe(15);
+  expect(stderr).toContain(`run ${id} could not be polled: no API key is set`);
+});
+
+test('several automations have a line each, and a document each', async () => {
+  const { run } = await machine({ automations: { '*': { duration: '1m' } } });
+  await run('trigger', 'nightly', '--watch');
+  const text = await run('check', 'nightly', 'weekly', '--within', '26h');
+  expect(text.code).toBe(15);
+  expect(text.stdout).toMatch(/^nightly completed \S+ ago\n$/);
+  expect(text.stderr).toContain('weekly has no known run');
+  const { stdout } = await run('check', 'nightly', 'weekly', '--within', '26h', '--json');
+  expect(JSON.parse(stdout)).toMatchObject([
+    {
+      automationName: 'nightly',
+      runctl: { exitCode: 0, outcome: 'ok', check: { isOverdue: false, lastStatus: 'COMPLETED' } },
+    },
+    {
+      automationName: 'weekly',
+      executionId: null,
+      runctl: { exitCode: 15, outcome: 'overdue', check: { isOverdue: true } },
+    },
+  ]);
+});
+
+test.each([
+  ['no time', []],
+  ['no time at all', ['--within', '0']],
+  ['nothing', ['--within', '0s']],
+  ['no duration', ['--within', '26']],
+])('a check without a time is refused: %s', async (_, flags) => {
+  const { run, emulator } = await machine();
+  expect((await run('check', 'nightly', ...flags)).code).toBe(2);
+  expect(emulator.requests).toHaveLength(0);
+});
+
+test('runs that failed are passed over to the newest one that completed', async () => {
+  const { run, clock } = await machine({
+    automations: { nightly: { duration: '1m', outcome: ['COMPLETED', 'FAILED'] } },
+  });
+  await run('trigger', 'nightly', '--watch');
+  for (let day = 0; day < 3; day++) {
+    clock.leap(24 * hourMs);
+    await run('trigger', 'nightly', '--watch');
+  }
+  expect((await run('check', 'nightly', '--within', '26h')).stderr).toMatch(/completed 3d( \d+h)? ago/);
+});

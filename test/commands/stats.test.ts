@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import { runCli } from '../../src/cli/run.ts';
+import { openJournal } from '../../src/journal/journal.ts';
+import type { NewRecord } from '../../src/journal/records.ts';
+import { program } from '../../src/program.ts';
+import { checkDocuments } from '../helpers/check-documents.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { accepted, baseUrl, nightly, projectId, status, triggered, uuid, weekly } from '../journal/records.ts';
+
+const hourMs = 3_600_000;
+const nowMs = Date.parse('2026-11-22T12:00:00Z');
+
+/** What `stats` prints on a machine with these records, the clock at so many hours ago. */
+async function stats(flags: string[], records: [agoHours: number, record: NewRecord][], env = {}, unicode = true) {
+  const folder = temporaryFolder();
+  const memory = createMemory({ RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder, ...env });
+  for (const [agoHours, record] of records) {
+    const atMs = nowMs - agoHours * hourMs;
+    openJournal({ folder, nowMs: () => atMs, onTrouble: (what) => expect.unreachable(what) }).append(record);
+  }
+  const context = { ...memory, unicode, clock: { ...memory.clock, nowMs: () => nowMs } };
+  const code = await runCli(['stats', ...flags], program, context);
+  checkDocuments(flags, memory.out());
+  return { code, out: memory.out(), err: memory.err().replaceAll(/\s+/g, ' ').trim() };
+}
+
+/** A run that finished so many hours ago. */
+function run(n: number, agoHours: number, minutes: number, finalStatus = 'COMPLETED', target = nightly) {
+  const endMs = nowMs - agoHours * hourMs;
+  const startedAt = new Date(endMs - minutes * 60_000).toISOString();
+  const ended = { startedAt, completedAt: new Date(endMs).toISOString(), creditsCharged: 12 };
+  return [
+    [agoHours + 1, triggered(n, target)],
+    [agoHours + 1, accepted(n, target)],
+    [agoHours, { ...status(n, finalStatus, target), ...ended }],
+  ] as [number, NewRecord][];
+}
+
+const month = [
+  ...run(1, 96, 6),
+  ...run(2, 72, 12),
+  ...run(3, 48, 1, 'FAILED'),
+  ...run(4, 24, 6),
+  ...run(5, 30, 1, 'COMPLETED', weekly),
+  [9, accepted(6)] as [number, NewRecord],
+];
+
+test('each automation has a line, and runs that finished unseen are named', async () => {
+  const { code, out, err } = await stats([], month);
+  expect(code).toBe(0);
+  expect(out).toBe(
+    [
+      'AUTOMATION     RUNS  COMPLETED  MEDIAN  P95  CREDITS  A DAY  LAST RUNS',
+      'nightly           4   3 (75 %)      6m  12m       48   11.9  ▄█✖▄',
+      'weekly/report     1  1 (100 %)      1m   1m       12    9.3  ▄',
+      '',
+    ].join('\n'),
+  );
+  expect(err).toBe('1 run finished unseen (nightly: 1); `runctl watch --all` fetches how');
+});
+
+test('where only ASCII can be shown, the last runs are digits', async () => {
+  expect((await stats(['nightly'], month, {}, false)).out).toMatch(/ {2}48x4$/m);
+});
+
+test.each([
+  ['of one automation', ['weekly/report'], ['weekly/report']],
+  ['of one in its project', [`${projectId}/nightly`], ['nightly']],
+  ['of one in another project', ['nightly', '--project', uuid(9)], []],
+  ['of one that is named twice', ['nightly', `${projectId}/nightly`], ['nightly']],
+  ['of a shorter time', ['--since', '26h'], ['nightly']],
+])('statistics %s', async (_, flags, names) => {
+  const { out } = await stats([...flags, '--json'], month);
+  expect(JSON.parse(out).map((each: { automationName: string }) => each.automationName)).toEqual(names);
+});
+
+test('a run of a named automation counts once', async () => {
+  const { out } = await stats(['nightly', `${projectId}/nightly`, '--field', 'runctl.stats.finished'], month);
+  expect(out).toBe('4\n');
+});
+
+test('a document has the statistics in numbers', async () => {
+  const [nightlyDocument] = JSON.parse((await stats(['nightly', '--json'], month)).out);
+  expect(nightlyDocument).toMatchObject({
+    projectId,
+    automationName: 'nightly',
+    runctl: {
+      command: 'stats',
+      exitCode: 0,
+      outcome: 'ok',
+      stats: {
+        finished: 4,
+        statuses: { COMPLETED: 3, FAILED: 1 },
+        completedShare: 0.75,
+        medianMs: 360_000,
+        p95Ms: 720_000,
+        credits: 48,
+        unseen: 1,
+      },
+    },
+  });
+});
+
+test('metrics are an output of their own', async () => {
+  expect((await stats(['--prometheus'], month)).out).toMatch(/^# HELP runctl_runs .*\n# TYPE runctl_runs gauge\n/);
+  expect(await stats(['--prometheus', '--json'], month)).toMatchObject({ code: 2 });
+});
+
+test.each([
+  ['no base URL is set', {}, 4],
+  ['another base URL is set', { RUNCTL_BASE_URL: 'https://other.example.com' }, undefined],
+  ['the base URL of the runs is set', { RUNCTL_BASE_URL: baseUrl }, 4],
+])('where %s, its runs are counted', async (_, env, finished) => {
+  const [first] = JSON.parse((await stats(['nightly', '--json'], month, env)).out);
+  expect(first?.runctl.stats.finished).toBe(finished);
+});
+
+test.each([
+  [[], 'the journal has no such run of the last 30d'],
+  [['--since', '1h30m', 'nobody'], 'the journal has no such run of the last 1h 30m'],
+  [['--quiet'], ''],
+])('a machine without a journal says so: %j', async (flags, err) => {
+  expect(await stats(flags, [])).toEqual({ code: 0, out: '', err });
+});
+
+test.each(['0', '1', 'yesterday'])('--since %s is refused', async (value) => {
+  expect((await stats(['--since', value], month)).code).toBe(2);
+});

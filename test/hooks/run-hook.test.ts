@@ -1,0 +1,82 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type Hook, runHook } from '../../src/hooks/run-hook.ts';
+import { systemClock } from '../../src/process.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+/** Runs a hook; returns why it failed, and what was written to stderr, piece by piece. */
+async function hooked(command: string, hook: Partial<Hook> = {}, isInterrupted = false) {
+  const memory = createMemory({ PATH: process.env.PATH });
+  const written: string[] = [];
+  const context = { ...memory, clock: systemClock };
+  context.stderr.write = (text) => written.push(text);
+  const running = runHook({ command, variables: {}, input: '{"a":1}\n', ...hook }, context);
+  if (isInterrupted) memory.interrupt('SIGTERM');
+  return { failure: await running, written };
+}
+
+test('what a hook prints in pieces is written by whole lines', async () => {
+  const { written } = await hooked('printf uploading; printf " ... done\\nno end"');
+  expect(written).toEqual(['uploading ... done\n', 'no end\n']);
+});
+
+test('a hook that prints no line breaks is heard all the same', async () => {
+  const { written } = await hooked('head -c 200000 /dev/zero | tr "\\0" x');
+  const text = written.join('');
+  expect(text).toMatch(/^x+\n?x+/);
+  expect(text.replaceAll('\n', '')).toHaveLength(200_000);
+});
+
+test('of a hook that floods, the first megabyte is shown', async () => {
+  const { failure, written } = await hooked('yes | head -c 50000000');
+  const text = written.join('');
+  expect(failure).toBeUndefined();
+  expect(text.length).toBeLessThan(1_200_000);
+  expect(text).toMatch(/y\n\(the rest of its output is left out\)\n$/);
+});
+
+test.each([
+  ['fails', 'exit 3', 'ended with 3'],
+  ['is killed', 'kill -9 $$', 'ended with SIGKILL'],
+  ['is not there', '/nowhere/hook', 'ended with 127'],
+  ['reads all its input', 'cat >/dev/null', undefined],
+  ['reads no input', 'true', undefined],
+  ['waits for more input than there is', 'read a; read b; test -z "$b"', undefined],
+  ['needs a terminal', '(read a </dev/tty) || exit 4', 'ended with 4'],
+  ['leaves something in the background', 'sleep 60 & true', undefined],
+])('a hook that %s: %j', async (_, command, expected) => {
+  const { failure } = await hooked(command);
+  expect(failure).toBe(expected);
+});
+
+test('a hook that hangs is ended when its time is over, and so is what it has started', async () => {
+  const file = join(temporaryFolder(), 'pid');
+  const { failure } = await hooked(`sleep 60 & echo $! > ${file}; wait; true`, { limitMs: 300 });
+  expect(failure).toBe('took longer than 300ms and was ended');
+  const pid = Number(readFileSync(file, 'utf8'));
+  // Gone, or dead and not collected yet.
+  expect(spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout).toMatch(/^(Z.*\n)?$/);
+});
+
+test('a hook that ignores SIGTERM is killed', async () => {
+  const { failure } = await hooked("trap '' TERM; while :; do sleep 1; done", { limitMs: 100 });
+  expect(failure).toBe('took longer than 100ms and was ended');
+});
+
+test('a signal of the user ends the hook', async () => {
+  expect((await hooked('sleep 60', {}, true)).failure).toBe('was interrupted');
+});
+
+test('variables that no process can be started with are cut', async () => {
+  const variables = { RUNCTL_LONG: 'x'.repeat(200_000), RUNCTL_NUL: 'a\0b', RUNCTL_NONE: undefined };
+  const { failure, written } = await hooked(
+    'printf %s "$RUNCTL_LONG" | wc -c; echo $RUNCTL_NUL "$RUNCTL_NONE" $RUNCTL_IN_HOOK',
+    {
+      variables,
+    },
+  );
+  expect({ failure, written: written.join('') }).toEqual({ failure: undefined, written: '32000\nab  1\n' });
+});

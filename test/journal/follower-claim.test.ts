@@ -1,0 +1,63 @@
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { claimFollowing, type Follower, type FollowerClaim } from '../../src/journal/follower-claim.ts';
+import type { Processes } from '../../src/journal/processes.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+type State = ReturnType<Processes['stateOf']>;
+
+/** Claims the runs of a base URL as the process of this name, to whom every other one is in this state. */
+function claim(folder: string, own: string, state: State = 'running', baseUrl = 'https://a.example') {
+  const processes = { own, stateOf: () => state };
+  return claimFollowing({ folder, baseUrl, processes, nowMs: () => Date.parse('2026-11-22T01:00:00Z') });
+}
+
+const isClaim = (claimed: FollowerClaim | Follower): claimed is FollowerClaim => 'renew' in claimed;
+
+test('the second follower of a state folder learns who the first one is', () => {
+  const folder = temporaryFolder();
+  expect(isClaim(claim(folder, 'host 1 1'))).toBe(true);
+  expect(claim(folder, 'host 2 1')).toEqual({ process: 'host 1 1', since: '2026-11-22T01:00:00.000Z' });
+});
+
+test('another base URL has a follower of its own', () => {
+  const folder = temporaryFolder();
+  claim(folder, 'host 1 1');
+  expect(isClaim(claim(folder, 'host 2 1', 'running', 'https://b.example'))).toBe(true);
+});
+
+test('the claim of a process that has ended is taken over, and that process would find out', () => {
+  const folder = temporaryFolder();
+  const first = claim(folder, 'host 1 1') as FollowerClaim;
+  expect(first.renew()).toBe(true);
+  const second = claim(folder, 'host 2 1', 'ended') as FollowerClaim;
+  expect([first.renew(), second.renew()]).toEqual([false, true]);
+  first.release();
+  expect(second.renew()).toBe(true);
+});
+
+test('the claim of a process elsewhere is taken over only when it was not renewed for a minute', () => {
+  const folder = temporaryFolder();
+  claim(folder, 'elsewhere 1 1');
+  expect(isClaim(claim(folder, 'host 2 1', 'unknown'))).toBe(false);
+  const [name = ''] = readdirSync(folder);
+  const old = new Date(Date.now() - 61_000);
+  utimesSync(join(folder, name), old, old);
+  expect(isClaim(claim(folder, 'host 2 1', 'unknown'))).toBe(true);
+});
+
+test.each(['', '{', '{"process":1}'])('a claim that cannot be read is none: %j', (text) => {
+  const folder = temporaryFolder();
+  (claim(folder, 'host 1 1') as FollowerClaim).release();
+  claim(folder, 'host 1 1');
+  const [name = ''] = readdirSync(folder);
+  writeFileSync(join(folder, name), text);
+  expect(isClaim(claim(folder, 'host 2 1'))).toBe(true);
+});
+
+test('a claim that was released leaves nothing behind', () => {
+  const folder = temporaryFolder();
+  (claim(folder, 'host 1 1') as FollowerClaim).release();
+  expect(readdirSync(folder)).toEqual([]);
+});

@@ -1,0 +1,144 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import type { Scenario } from '../../src/emulator/scenario.ts';
+import { openJournal } from '../../src/journal/journal.ts';
+import { withEmulator } from '../helpers/emulator.ts';
+import { runProgram } from '../helpers/run-program.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+const quick: Scenario = { automations: { '*': { duration: '1ms' } } };
+
+/** A machine on which followers can be started, whose hook writes a line for each run. */
+async function machine(scenario: Scenario = quick) {
+  const { env, emulator, endRuns } = await withEmulator(scenario, { nowMs: Date.now });
+  const told = join(temporaryFolder(), 'told');
+  const hook = `echo "$RUNCTL_EXECUTION_ID $RUNCTL_STATUS" >> ${told}`;
+  const run = (...argv: string[]) => runProgram(argv, { env });
+  const journal = openJournal({ folder: env.RUNCTL_STATE_DIR, nowMs: Date.now, onTrouble() {} });
+  return {
+    env,
+    emulator,
+    endRuns,
+    journal,
+    hook,
+    run,
+    trigger: async (name = 'nightly') => (await run('trigger', name, '-q')).stdout.trim(),
+    told: () => (existsSync(told) ? readFileSync(told, 'utf8').split('\n').filter(Boolean) : []),
+    follower(...flags: string[]) {
+      const interrupt = new AbortController();
+      const ended = runProgram(['watch', '--all', '--follow', ...flags], { env, signal: interrupt.signal });
+      return {
+        ended,
+        stop() {
+          interrupt.abort('SIGTERM');
+          return ended;
+        },
+      };
+    },
+  };
+}
+
+const patience = { timeout: 15_000, interval: 50 };
+
+test('a follower tells of runs that were there before and of those that others trigger later, each once', async () => {
+  const { follower, trigger, told, hook } = await machine();
+  const before = await trigger('before');
+  const { stop } = follower('--events', '--on-final', hook);
+  await vi.waitFor(() => expect(told()).toHaveLength(1), patience);
+  const later = [await trigger('nightly'), await trigger('weekly')];
+  await vi.waitFor(() => expect(told()).toHaveLength(3), patience);
+  const { code, stdout } = await stop();
+  expect(code).toBe(143);
+  expect(told().sort()).toEqual([before, ...later].map((id) => `${id} COMPLETED`).sort());
+  const events = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(
+    events
+      .filter(({ event }) => event === 'run_done')
+      .map(({ executionId }) => executionId)
+      .sort(),
+  ).toEqual([before, ...later].sort());
+  expect(events.at(-1)).toMatchObject({ event: 'done', exitCode: 143, signal: 'SIGTERM' });
+});
+
+test('a second follower is refused and names the first; when that has ended, another one may begin', async () => {
+  const { follower, run } = await machine();
+  const first = follower();
+  await vi.waitFor(async () => {
+    const { code, stderr } = await run('watch', '--all', '--follow');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/process \d+ on \S+ \(since .*\) follows the runs of http.* already/);
+  }, patience);
+  await first.stop();
+  const next = follower();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect((await next.stop()).code).toBe(143);
+});
+
+test('a hook that was begun is not run again, and one that was cut off is reported once', async () => {
+  const { follower, trigger, told, hook, journal, env } = await machine();
+  const id = await trigger();
+  const [known] = [...journal.runs()];
+  if (!known) expect.unreachable();
+  // As a follower leaves it that is killed while its hook runs.
+  journal.append({ type: 'hook_begun', baseUrl: env.RUNCTL_BASE_URL ?? '', target: known.target, executionId: id });
+  const first = follower('--on-final', hook);
+  const other = await trigger('weekly');
+  await vi.waitFor(() => expect(told()).toEqual([`${other} COMPLETED`]), patience);
+  const baseUrl = env.RUNCTL_BASE_URL ?? '';
+  await vi.waitFor(() => expect(journal.hooks({ baseUrl }).every(({ hasEnded }) => hasEnded)).toBe(true), patience);
+  expect((await first.stop()).stderr).toContain(`the --on-final command for run ${id} of nightly was cut off`);
+  const second = follower('--on-final', hook);
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  expect((await second.stop()).stderr).not.toContain('cut off');
+  expect(told()).toEqual([`${other} COMPLETED`]);
+});
+
+test('a run that the service does not know is reported and dropped, and the others are followed', async () => {
+  const { follower, trigger, told, hook, journal, env } = await machine();
+  await trigger();
+  const [known] = [...journal.runs()];
+  if (!known) expect.unreachable();
+  const executionId = '99999999-0000-4000-8000-000000000000';
+  const lost = { baseUrl: env.RUNCTL_BASE_URL ?? '', target: known.target, executionId };
+  journal.append({ type: 'status', ...lost, status: 'RUNNING', first: true });
+  const { stop } = follower('--on-final', hook);
+  await vi.waitFor(() => expect(told()).toHaveLength(1), patience);
+  const later = await trigger('weekly');
+  await vi.waitFor(() => expect(told()).toContain(`${later} COMPLETED`), patience);
+  const { code } = await stop();
+  expect(code).toBe(143);
+});
+
+test('an API key that is refused ends the follower', async () => {
+  const { env, trigger } = await machine();
+  await trigger();
+  const ended = await runProgram(['watch', '--all', '--follow'], {
+    env: { ...env, RUNCTL_API_KEY: 'another-key-123456' },
+  });
+  expect(ended.code).toBe(7);
+});
+
+test('a machine on which nothing has ever run is followed, too', async () => {
+  const { follower, trigger, told, hook } = await machine();
+  const { stop } = follower('--on-final', hook);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const id = await trigger();
+  await vi.waitFor(() => expect(told()).toEqual([`${id} COMPLETED`]), patience);
+  expect((await stop()).code).toBe(143);
+});
+
+test.each([
+  ['--follow goes with --all', ['watch', '--follow']],
+  ['--json', ['watch', '--all', '--follow', '--json']],
+  ['--timeout', ['watch', '--all', '--follow', '--timeout', '1h']],
+  ['--fail-fast', ['watch', '--all', '--follow', '--fail-fast']],
+])('a command line that makes no sense is refused: %s', async (word, argv) => {
+  const { run } = await machine();
+  const { code, stdout, stderr } = await run(...argv);
+  expect(code).toBe(2);
+  expect(stdout + stderr).toContain(word);
+});

@@ -60,10 +60,12 @@ const allowed: Record<string, string[]> = {
   hooks: ['.', 'problems', 'runs'],
   render: ['.', 'problems', ...domain],
   session: ['.', 'api', 'config', 'hooks', 'journal', 'problems', 'render', ...domain],
+  actions: ['.', 'api', 'config', 'hooks', 'journal', 'problems', 'render', 'session', ...domain],
   completion: ['.', 'cli', 'config', 'emulator', 'journal', 'problems', 'render', 'session', ...domain],
   doctor: ['.', 'api', 'config', 'journal', 'problems', 'session', ...domain],
   commands: [
     '.',
+    'actions',
     'api',
     'cli',
     'completion',

@@ -1,3 +1,5 @@
+import { followAll } from '../actions/follow-runs.ts';
+import { triggerAll } from '../actions/trigger-runs.ts';
 import { argument, type CommandDefinition, defineCommand, flag, option } from '../cli/define-command.ts';
 import { groupHelp } from '../cli/help.ts';
 import {
@@ -12,8 +14,6 @@ import type { Context } from '../context.ts';
 import type { AgentTarget, Run } from '../runs/run.ts';
 import { parseUuidArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
-import { followAll } from '../session/follow-runs.ts';
-import { triggerAll } from '../session/trigger-runs.ts';
 import { showStatus } from './status.ts';
 import { checkWatchFlags } from './trigger.ts';
 

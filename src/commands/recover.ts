@@ -1,3 +1,4 @@
+import { type Recovery, recoverTriggers } from '../actions/recover-triggers.ts';
 import { defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
 import { asTyped, eventOptions, outputOptions, settingOptions, triggerGiveUpOptions } from '../cli/options.ts';
 import { durationUpTo } from '../cli/values.ts';
@@ -15,7 +16,6 @@ import type { JsonObject } from '../runs/json.ts';
 import { isFinal, nameOf } from '../runs/run.ts';
 import { connect } from '../session/connect.ts';
 import { argumentOf } from '../session/known-run.ts';
-import { type Recovery, recoverTriggers } from '../session/recover-triggers.ts';
 import type { Session } from '../session/session.ts';
 
 const options = {

@@ -1,3 +1,4 @@
+import { type TriggerArgument, triggerAll } from '../actions/trigger-runs.ts';
 import { triggerPath } from '../api/endpoints.ts';
 import { argument, choice, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
 import { startOptions } from '../cli/options.ts';
@@ -12,7 +13,6 @@ import type { AutomationTarget } from '../runs/run.ts';
 import { parseAutomationArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
 import type { Session } from '../session/session.ts';
-import { type TriggerArgument, triggerAll } from '../session/trigger-runs.ts';
 
 const options = {
   watch: flag('-w, --watch', 'watch the run until it is finished, then print its summary'),

@@ -1,3 +1,5 @@
+import { followMachine } from '../actions/follow-machine.ts';
+import { followAll } from '../actions/follow-runs.ts';
 import { argument, defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
 import { followOptions, runOptions } from '../cli/options.ts';
 import type { Context } from '../context.ts';
@@ -7,8 +9,6 @@ import { isFinal } from '../runs/run.ts';
 import { isFromJournal, parseRunArgument, type RunArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
 import { findRun } from '../session/find-run.ts';
-import { followMachine } from '../session/follow-machine.ts';
-import { followAll } from '../session/follow-runs.ts';
 import { type KnownRun, knownRun } from '../session/known-run.ts';
 import { readLines } from '../session/read-lines.ts';
 import type { Session } from '../session/session.ts';

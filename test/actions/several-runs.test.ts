@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import { followAll } from '../../src/actions/follow-runs.ts';
+import { triggerAll } from '../../src/actions/trigger-runs.ts';
 import { exitCodeOfAll } from '../../src/problems/exit-codes.ts';
 import { type CommandResult, printResult } from '../../src/render/command-result.ts';
 import { createReporter, type ReporterOptions } from '../../src/render/reporter.ts';
 import type { Clock } from '../../src/runs/clock.ts';
 import { nameOf, type Run } from '../../src/runs/run.ts';
 import type { Service } from '../../src/runs/service.ts';
-import { followAll } from '../../src/session/follow-runs.ts';
 import type { Session } from '../../src/session/session.ts';
-import { triggerAll } from '../../src/session/trigger-runs.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { fault, projectId, resultOf, state } from '../helpers/scripted-service.ts';
 import { createSession } from '../helpers/session.ts';

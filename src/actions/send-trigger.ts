@@ -4,6 +4,7 @@ import { defaults } from '../runs/defaults.ts';
 import type { RetryOptions } from '../runs/retry.ts';
 import { nameOf, type Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
+import type { Session } from '../session/session.ts';
 import {
   type EarlierAttempts,
   type KeyHistory,
@@ -11,7 +12,6 @@ import {
   type TriggerResult,
   triggerRun,
 } from '../triggering/trigger.ts';
-import type { Session } from './session.ts';
 
 export interface SendOptions extends KeyHistory {
   giveUpAfterMs?: number;

@@ -3,9 +3,9 @@ import type { Problem } from '../problems/problem.ts';
 import { otherAccountProblem, tooOldProblem, triggerProblem } from '../problems/trigger-problems.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { Fault } from '../runs/fault.ts';
+import type { Session } from '../session/session.ts';
 import type { StartedTrigger, TriggerIdentity } from '../triggering/trigger.ts';
 import { earlierAttemptsOf, sendTrigger } from './send-trigger.ts';
-import type { Session } from './session.ts';
 
 export interface RecoverFlags {
   dryRun?: boolean;

@@ -1,7 +1,7 @@
 import type { Started } from '../problems/problem.ts';
 import type { TriggerFacts } from '../render/document.ts';
 import type { How } from '../runs/events.ts';
-import type { Session } from './session.ts';
+import type { Session } from '../session/session.ts';
 import type { StartResult } from './start-run.ts';
 
 /** What came of a trigger, as documents have it. */

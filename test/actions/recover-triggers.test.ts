@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { type RecoverFlags, type Recovery, recoverTriggers } from '../../src/actions/recover-triggers.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { Processes } from '../../src/journal/processes.ts';
 import type { Target } from '../../src/runs/run.ts';
 import type { Answer, Execution } from '../../src/runs/service.ts';
-import { type RecoverFlags, type Recovery, recoverTriggers } from '../../src/session/recover-triggers.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import {
   executionId,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { type StartFlags, startRun } from '../../src/actions/start-run.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { Reporter, RunEvent } from '../../src/runs/events.ts';
 import type { Service } from '../../src/runs/service.ts';
-import { type StartFlags, startRun } from '../../src/session/start-run.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { executionId, fault, run, running, scriptedService, state, target } from '../helpers/scripted-service.ts';

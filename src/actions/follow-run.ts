@@ -5,13 +5,13 @@ import { defaults } from '../runs/defaults.ts';
 import type { Reporter, RunEvent } from '../runs/events.ts';
 import { isFinal, isKnownStatus, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
+import { argumentOf, type KnownRun, sinceTriggerOf } from '../session/known-run.ts';
+import type { Session } from '../session/session.ts';
 import { createPollSchedule, jitter, type PollSchedule } from '../watching/poll-schedule.ts';
 import { pollUntilFinal, type WatchOptions, type WatchPorts } from '../watching/poll-until-final.ts';
 import { watchToEnd } from '../watching/watch.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
 import { type Followed, isLeft, toldOfFollowed } from './followed.ts';
-import { argumentOf, type KnownRun, sinceTriggerOf } from './known-run.ts';
-import type { Session } from './session.ts';
 import type { TriggerOutcome } from './trigger-outcome.ts';
 
 export interface FollowFlags extends OutputOptions {

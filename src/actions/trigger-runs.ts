@@ -5,12 +5,12 @@ import { wantsData } from '../render/output.ts';
 import { pause } from '../runs/clock.ts';
 import { isCompleted, isFinal, nameOf } from '../runs/run.ts';
 import { createTurns } from '../runs/turns.ts';
+import { type Session, sessionEndedBy, withReporter } from '../session/session.ts';
 import { createWatchGroup, timeoutMsOf } from '../watching/watch-group.ts';
 import { type ArgumentResult, triggeredEvent } from './argument-result.ts';
 import { reportManyRuns } from './follow-run.ts';
 import { followWithReruns, type RerunFlags } from './follow-with-reruns.ts';
 import { createDoneReport, reportResults } from './report.ts';
-import { type Session, sessionEndedBy, withReporter } from './session.ts';
 import { type FoundRun, type StartRequest, type StartResult, startRun } from './start-run.ts';
 import { startedOf } from './trigger-outcome.ts';
 

@@ -1,5 +1,5 @@
 import { isFinal, nameOf, type Run } from '../runs/run.ts';
-import type { Session } from './session.ts';
+import type { Session } from '../session/session.ts';
 
 /**
  * The session of a follower, whose hooks are recorded before they are run: so one is run once at most, also where the

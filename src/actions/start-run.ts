@@ -12,13 +12,13 @@ import { defaults } from '../runs/defaults.ts';
 import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';
 import { isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Execution, TriggerRequest } from '../runs/service.ts';
+import { automationsIn } from '../session/find-run.ts';
+import { type KnownRun, knownRun } from '../session/known-run.ts';
+import { type PolledOnce, pollKnownRun } from '../session/poll-once.ts';
+import type { Session } from '../session/session.ts';
 import type { StartedTrigger, TriggerIdentity, TriggerResult } from '../triggering/trigger.ts';
 import type { StartedExecution } from '../triggering/trigger-record.ts';
-import { automationsIn } from './find-run.ts';
-import { type KnownRun, knownRun } from './known-run.ts';
-import { type PolledOnce, pollKnownRun } from './poll-once.ts';
 import { earlierAttemptsOf, sendTrigger, withOpenTriggerWarning } from './send-trigger.ts';
-import type { Session } from './session.ts';
 import { createSlot } from './wait-for-slot.ts';
 
 export type IfActive = 'fail' | 'skip' | 'wait' | 'attach';

@@ -6,10 +6,10 @@ import type { About, RunEvent } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { isFinal, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
+import { argumentOf } from '../session/known-run.ts';
+import type { Session } from '../session/session.ts';
 import type { FinishedWatch } from '../watching/watch-result.ts';
 import { type Followed, isLeft, toldOfFollowed } from './followed.ts';
-import { argumentOf } from './known-run.ts';
-import type { Session } from './session.ts';
 import type { FoundRun, StartResult } from './start-run.ts';
 import { outcomeOfStart, triggerFactsOf } from './trigger-outcome.ts';
 

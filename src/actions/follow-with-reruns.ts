@@ -1,8 +1,8 @@
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { defaults } from '../runs/defaults.ts';
+import type { Session } from '../session/session.ts';
 import { type FollowedArgument, triggeredEvent } from './argument-result.ts';
 import { type FollowFlags, followRun } from './follow-run.ts';
-import type { Session } from './session.ts';
 import { type StartFlags, type StartRequest, type StartResult, startRun } from './start-run.ts';
 import { outcomeOfStart, startedOf } from './trigger-outcome.ts';
 import { leastForTriggerMs } from './wait-for-slot.ts';

@@ -7,12 +7,12 @@ import { interruptNameOf } from '../problems/fault-facts.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import type { CommandResult } from '../render/command-result.ts';
 import { isFinal } from '../runs/run.ts';
-import { journalOf } from './connect.ts';
+import { journalOf } from '../session/connect.ts';
+import type { KnownRun } from '../session/known-run.ts';
+import { type Session, withReporter } from '../session/session.ts';
 import { type FollowFlags, followRun } from './follow-run.ts';
-import type { KnownRun } from './known-run.ts';
 import { reportCutOffHooks, withRecordedHooks } from './recorded-hooks.ts';
 import { createDoneReport } from './report.ts';
-import { type Session, withReporter } from './session.ts';
 
 const betweenReadsMs = 1_000;
 const renewalMs = 10_000;

@@ -1,9 +1,9 @@
 import type { Problem } from '../problems/problem.ts';
 import { exitNameOfWatch } from '../problems/watch-problems.ts';
 import type { Told } from '../render/document.ts';
+import { argumentOf } from '../session/known-run.ts';
+import type { Session } from '../session/session.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
-import { argumentOf } from './known-run.ts';
-import type { Session } from './session.ts';
 import { type TriggerOutcome, triggerFactsOf } from './trigger-outcome.ts';
 
 /** The reason of the signal that ends the watches of other runs after one did not complete. */

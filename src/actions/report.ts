@@ -9,6 +9,7 @@ import { summary } from '../render/summary.ts';
 import type { Theme } from '../render/theme.ts';
 import type { WrapOptions } from '../render/wrap.ts';
 import { nameOf } from '../runs/run.ts';
+import type { Session } from '../session/session.ts';
 import {
   type ArgumentResult,
   aboutOfResult,
@@ -21,7 +22,6 @@ import {
   targetOfResult,
 } from './argument-result.ts';
 import { isLeft } from './followed.ts';
-import type { Session } from './session.ts';
 
 const againWithAll = 'watch them again: `runctl watch --all`';
 

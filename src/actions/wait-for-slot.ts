@@ -3,10 +3,10 @@ import { noRunProblem, slotTimeoutProblem } from '../problems/trigger-problems.t
 import { pause } from '../runs/clock.ts';
 import type { Fault } from '../runs/fault.ts';
 import type { Run, Target } from '../runs/run.ts';
+import type { Session } from '../session/session.ts';
 import type { TriggerIdentity } from '../triggering/trigger.ts';
 import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
 import { type FollowFlags, waitForOther } from './follow-run.ts';
-import type { Session } from './session.ts';
 
 /** The one place that an Automation has for an active run. */
 export interface Slot {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { getBuiltinModule } from 'node:process';
 import { makeOwnFolder } from '../open-own.ts';
 import type { Processes } from './processes.ts';
 
@@ -46,6 +46,8 @@ export function nameOfFollower({ process, since }: Follower): string {
 }
 
 function pathOf(folder: string, baseUrl: string): string {
+  // Loaded here: few commands need it.
+  const { createHash } = getBuiltinModule('node:crypto');
   const name = createHash('sha256').update(baseUrl).digest('hex').slice(0, 12);
   return join(folder, `follower-${name}.json`);
 }

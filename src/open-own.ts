@@ -5,7 +5,7 @@ import { geteuid } from 'node:process';
 /** A path, or a folder or link on the way to it, belongs to a user who is neither root nor the one that runs the program. */
 export class ForeignPathError extends Error {}
 
-export interface OwnPath {
+interface OwnPath {
   /** The path without links. */
   path: string;
   /** Undefined where there is nothing yet. */

@@ -24,7 +24,7 @@ export interface FollowFlags extends OutputOptions {
   bell?: boolean;
 }
 
-export interface FollowOptions {
+interface FollowOptions {
   /** Ends the watch, too, as long as the run has not finished. */
   leave?: AbortSignal;
   /** The command is `trigger`, which has the run, whether it started it or not. */

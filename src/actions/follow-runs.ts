@@ -14,7 +14,7 @@ import type { Followed } from './followed.ts';
 import { failFastReason } from './followed.ts';
 import { createDoneReport, isOk, reportResults } from './report.ts';
 
-export interface FollowAllFlags extends FollowFlags {
+interface FollowAllFlags extends FollowFlags {
   /** Several runs were named, or could have been: the data is an array. */
   plural: boolean;
   failFast?: boolean;

@@ -17,7 +17,7 @@ import { startedOf } from './trigger-outcome.ts';
 /** More at once would only wait for each other. */
 const mostInFlight = 64;
 
-export interface TriggerFlags extends RerunFlags {
+interface TriggerFlags extends RerunFlags {
   watch?: boolean;
   splayMs?: number;
 }

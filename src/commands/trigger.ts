@@ -31,7 +31,7 @@ const options = {
   ...startOptions,
 };
 
-export type TriggerOptions = OptionValues<typeof options>;
+type TriggerOptions = OptionValues<typeof options>;
 
 export const trigger = defineCommand({
   name: 'trigger',

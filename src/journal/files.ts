@@ -12,7 +12,7 @@ export interface Sync {
   folder(fd: number): void;
 }
 
-export interface AppendOptions {
+interface AppendOptions {
   folder: string;
   /** How large a file may grow before the next one is begun. */
   fileBytes: number;

@@ -49,14 +49,14 @@ export interface Journal {
   pastRuns(filter: { baseUrl: string; target: Target }, limit: number): PastRun[];
 }
 
-export interface TriggerFilter {
+interface TriggerFilter {
   baseUrl: string;
   target?: Target;
   maxAgeMs?: number;
 }
 
 /** An idempotency key that was refused or forgotten has none. */
-export type KeyState = { state: 'accepted'; executionId: string } | { state: 'open'; trigger: UnresolvedTrigger };
+type KeyState = { state: 'accepted'; executionId: string } | { state: 'open'; trigger: UnresolvedTrigger };
 
 /** From so many searches on it is cheaper to read everything once. */
 const manySearches = 64;

@@ -4,7 +4,7 @@ import { pruneFiles } from './prune.ts';
 import { type JournalRecord, type NewRecord, parseRecord, pathOf } from './records.ts';
 
 /** The records on disk. Nothing here throws. */
-export interface Log {
+interface Log {
   /** The record as it was written; undefined where it could not be. A `triggered` one is on disk when the call returns. */
   append(record: NewRecord): JournalRecord | undefined;
   /** Read as they are asked for. */

@@ -28,7 +28,7 @@ export function watchProblem(watched: WatchResult, signal: AbortSignal, argument
 
 const idOf = ({ run }: WatchResult) => run.executionId;
 
-export interface Warning {
+interface Warning {
   name: WarningName;
   message: string;
 }
@@ -66,7 +66,7 @@ export function exitNameOfWatch(watched: WatchResult, problem: Problem | undefin
   return exitNameOfStatus(watched.execution?.status ?? '');
 }
 
-export interface FailedPoll {
+interface FailedPoll {
   operation: 'status' | 'result';
   run: Run;
   /** Names the run in a command to type next. */

@@ -14,14 +14,14 @@ export interface RateLimiter {
 }
 
 /** How a poll waits for its turn; every other request goes before all polls. */
-export interface PollTurn {
+interface PollTurn {
   /** The chance that the run has finished: where polls wait for one another, the likeliest is sent first. */
   chance(): number;
   /** For how much longer it may wait, in milliseconds. */
   leftMs(): number;
 }
 
-export interface Turn {
+interface Turn {
   /** False where the time for it was over first. */
   isGranted: boolean;
   /** The machine slept, or the process was stopped, meanwhile. */

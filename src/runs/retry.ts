@@ -41,7 +41,7 @@ export interface RetryPorts {
 }
 
 /** Counts attempts that fail in a row, and the time without a valid answer. */
-export interface Attempts {
+interface Attempts {
   readonly failures: number;
   /** Milliseconds; 0 before the first attempt. */
   silentMs(): number;
@@ -54,7 +54,7 @@ export interface Attempts {
   woke(): void;
 }
 
-export function createAttempts(ports: RetryPorts): Attempts {
+function createAttempts(ports: RetryPorts): Attempts {
   const { limiter, clock, random, signal, giveUpAfterMs, leftMs = () => Number.POSITIVE_INFINITY } = ports;
   let failures = 0;
   let silentSinceMs: number | undefined;

@@ -5,7 +5,7 @@ import type { Answer, Service } from '../runs/service.ts';
 import { runApiKeyCommand } from './api-key-command.ts';
 
 /** Where each request takes its API key from. */
-export interface ApiKeys {
+interface ApiKeys {
   /**
    * The API key in force. With an idempotency key, the one that this was first asked with: a trigger is never repeated
    * under another, since the service scopes idempotency keys by API key. Throws the problems of `runApiKeyCommand`.

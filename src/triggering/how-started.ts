@@ -9,7 +9,7 @@ export interface HowStarted {
   started: 'yes' | 'no' | 'unknown';
 }
 
-export interface Acceptance {
+interface Acceptance {
   target: Target;
   execution: Execution;
   /** How long after the first attempt of this command the run began; undefined where it cannot be told. */

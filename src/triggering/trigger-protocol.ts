@@ -12,7 +12,7 @@ import type { Owner } from './whose-run.ts';
  * `unknown`   a run may have been started           (end; the trigger stays open for `recover`)
  */
 export type TriggerState = 'ready' | 'in_doubt' | TriggerEnd;
-export type TriggerEnd = 'started' | 'refused' | 'unknown';
+type TriggerEnd = 'started' | 'refused' | 'unknown';
 
 export type TriggerEvent =
   /** 201 with an id, or a replay of it. */

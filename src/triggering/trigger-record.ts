@@ -16,7 +16,7 @@ export interface TriggerRecord {
   readKey(): RecordedKey | undefined;
 }
 
-export interface AttemptInDoubt {
+interface AttemptInDoubt {
   /** When the last such attempt was sent, by the wall clock, in milliseconds; undefined where none was. */
   sentAtMs?: number;
   /** This process will not send the trigger again. */

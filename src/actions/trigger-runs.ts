@@ -70,7 +70,7 @@ export async function triggerAll(
       }),
     );
     if (idsAreData) await reportUnread(results, context);
-    await session.hooks.ended();
+    await session.hooks.waitForAll();
     return await reportResults(results, { ...options, plural: requests.length > 1 }, session);
   } finally {
     reporter.stop();

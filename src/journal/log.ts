@@ -14,7 +14,7 @@ interface Log {
 }
 
 export interface RecordFilter extends LineFilter {
-  /** Looks at a line before it is parsed. */
+  /** Called with a line before it is parsed. */
   isWanted?(line: string): boolean;
 }
 
@@ -46,7 +46,7 @@ export function openLog(options: LogOptions): Log {
     try {
       pruneFiles(within, nowMs());
     } catch {
-      // Another process may prune at the same time; what stays now goes with the next file.
+      // Another process may prune at the same time; what stays is removed with the next file.
     }
   };
   const cannot = (be: string, error: unknown) => `the journal in ${folder} cannot be ${be} (${describe(error)})`;

@@ -22,7 +22,7 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
   let isInDoubt = isRepeat;
 
   return {
-    intent: writeTriggered,
+    sending: writeTriggered,
     inDoubt(fault, { sentAtMs, isLast }) {
       isInDoubt = true;
       const sentAt = sentAtMs === undefined ? undefined : new Date(sentAtMs).toISOString();

@@ -33,7 +33,7 @@ interface Warning {
   message: string;
 }
 
-/** What is odd about a run that has finished, where that is no problem: its exit code tells how it ended. */
+/** What is odd about a run that has finished, where that is no problem: its exit code says how it finished. */
 export function watchWarning({ execution, result, resultFault, disagreement }: FinishedWatch): Warning | undefined {
   if (disagreement) {
     const { status, result } = disagreement;

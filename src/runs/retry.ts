@@ -102,7 +102,7 @@ export type RetryResult<T> =
 
 /**
  * Makes attempts until one is answered or refused, the signal aborts, `giveUpAfterMs` have passed, or the time for the
- * command is nearly over. The first attempt is always made.
+ * command has nearly passed. The first attempt is always made.
  */
 export async function retry<T>(attempt: () => Promise<Answer<T>>, options: RetryOptions): Promise<RetryResult<T>> {
   const { clock, signal, requestTimeoutMs = Number.POSITIVE_INFINITY, leftMs, inTurn = (action) => action() } = options;
@@ -110,9 +110,9 @@ export async function retry<T>(attempt: () => Promise<Answer<T>>, options: Retry
   const attempts = createAttempts(options);
   for (let last: Fault | undefined; ; ) {
     const queuedAtMs = clock.elapsedMs();
-    const ended = await inTurn(() => next(queuedAtMs, last));
-    if (ended.kind !== 'fault') return ended;
-    const { fault } = ended;
+    const tried = await inTurn(() => next(queuedAtMs, last));
+    if (tried.kind !== 'fault') return tried;
+    const { fault } = tried;
     if (isInterruption(fault)) return { kind: 'interrupted', fault };
     if (!isWorthIt(fault)) return { kind: 'refused', fault };
     const delayMs = attempts.failed(fault);

@@ -37,7 +37,7 @@ export function createTolerance(options: ToleranceOptions): Tolerance {
   const { clock, random, group, giveUpAfterMs, sinceTriggerMs } = options;
   let failures = 0;
   let silentMs = 0;
-  /** The wait after the last failure, which counts as soon as it is over. */
+  /** The wait after the last failure, which counts as soon as it has passed. */
   let waitMs = 0;
   let refusedSinceMs: number | undefined;
   let missingPaths = 0;

@@ -114,7 +114,7 @@ describe.each(signals)('%s', (signal) => {
     expect(statesOf(emulator)).toEqual(['RUNNING']);
   });
 
-  test('while a trigger is on its way leaves an intent that `recover` settles', async () => {
+  test('while a trigger is on its way leaves an unresolved one, which `recover` resolves', async () => {
     const { env, emulator } = await withEmulator({
       ...slow,
       faults: [{ on: 'trigger', nth: 1, do: 'hang', acts: true }],

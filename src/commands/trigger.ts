@@ -35,7 +35,7 @@ const options = {
   ...startOptions,
 };
 
-export type TriggerOptions = OptionValues<typeof options>;
+type TriggerOptions = OptionValues<typeof options>;
 
 // More would hide the example.
 const mostNamed = 8;

@@ -44,7 +44,7 @@ export interface Emulator {
   close(): Promise<void>;
 }
 
-export interface RecordedRequest extends ServiceRequest {
+interface RecordedRequest extends ServiceRequest {
   atMs: number;
   /** Of the answer, undefined where none was sent. */
   status?: number;

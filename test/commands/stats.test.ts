@@ -117,8 +117,8 @@ test.each([
 });
 
 test.each([
-  [[], 'No such run finished in the last 30d, as far as this machine knows.'],
-  [['--since', '1h30m', 'nobody'], 'No such run finished in the last 1h 30m, as far as this machine knows.'],
+  [[], 'No run finished in the last 30d, as far as this machine knows.'],
+  [['--since', '1h30m', 'nobody'], 'No run of nobody finished in the last 1h 30m, as far as this machine knows.'],
   [['--quiet'], ''],
 ])('a machine without a journal says so: %j', async (flags, err) => {
   expect(await stats(flags, [])).toEqual({ code: 0, out: '', err });

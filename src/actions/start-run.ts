@@ -1,3 +1,4 @@
+import { isUnfinished } from '../journal/fold.ts';
 import { nearest } from '../nearest.ts';
 import type { Problem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
@@ -185,8 +186,8 @@ function mayBeActive({ run, polled }: FoundRun): boolean {
 
 /** The active run, as far as this machine knows. */
 function lastUnfinished(target: Target, { journal, baseUrl }: Session): string | undefined {
-  for (const { executionId, status } of journal.runs({ baseUrl, target })) {
-    if (executionId !== null) return status !== null && !isFinal(target, status) ? executionId : undefined;
+  for (const run of journal.runs({ baseUrl, target })) {
+    if (run.executionId !== null) return isUnfinished(run) ? run.executionId : undefined;
   }
   return undefined;
 }

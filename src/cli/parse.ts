@@ -5,13 +5,17 @@ import { helpTopics } from './help.ts';
 import { hoistFlags } from './hoist.ts';
 import { checkOutput } from './options.ts';
 import { aboutCommand, flagMeantBy } from './suggest.ts';
-import { type Output, type ParsedCommand, toCommander } from './to-commander.ts';
+import { type HelpOutput, type ParsedCommand, toCommander } from './to-commander.ts';
 
 /**
  * Reads a command line. Undefined where it asks for help or the version: that has been written to `output`.
  * Throws a usage problem.
  */
-export function parse(argv: readonly string[], program: CommandDefinition, output: Output): ParsedCommand | undefined {
+export function parse(
+  argv: readonly string[],
+  program: CommandDefinition,
+  output: HelpOutput,
+): ParsedCommand | undefined {
   const commands = program.commands ?? [];
   const words = expandHelp(hoistFlags(argv, program));
   const [asked = ''] = words;

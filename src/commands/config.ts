@@ -80,10 +80,10 @@ export const config = defineCommand({
   ],
   commands: [getCommand, setCommand, unsetCommand, listCommand, pathCommand, groupHelp],
   async run(_, options, context) {
-    const { askSettings, checkSettings } = await import('./config-setup.ts');
+    const { askSettings, trySettings } = await import('./config-setup.ts');
     const stored = await askSettings(options, context);
     await warnOfOverrides(stored, options, context);
-    return checkSettings(options, context);
+    return trySettings(options, context);
   },
 });
 
@@ -172,7 +172,7 @@ export async function configSet(
   return 0;
 }
 
-/** The environment goes before the file: a stored setting that it hides would puzzle. */
+/** The environment overrides the file: nobody would see why a stored setting has no effect. */
 async function warnOfOverrides(stored: readonly StoredKey[], options: ConfigOptions, context: Context): Promise<void> {
   const settings = await resolveSettings(options, context);
   for (const key of stored) {

@@ -48,6 +48,8 @@ export interface CommandDefinition<A = Arguments, O = Options> {
   commands?: readonly CommandDefinition[];
   /** What `--version` prints; of the program alone. */
   version?: string;
+  /** What to type where a required argument is missing; undefined where only the help can tell. */
+  whenMissing?(context: Context): string | undefined;
   /** What its help says between the options and the examples. */
   moreHelp?(columns: number): string;
   /** A command that prints all itself returns its exit code. Throws a Problem, or anything else for a fault of our own. */

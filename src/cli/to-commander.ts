@@ -34,7 +34,11 @@ export function toCommander(
       getOutHasColors: () => false,
     })
     .helpOption(helpOption.flags, helpOption.about)
-    .configureHelp({ subcommandTerm: nameAndArguments, formatItem })
+    .configureHelp({
+      subcommandTerm: nameAndArguments,
+      formatItem,
+      optionDescription: ({ description }) => description,
+    })
     // `config --profile x set` and `config set --profile x` mean the same.
     .enablePositionalOptions()
     .showHelpAfterError(false);

@@ -1,7 +1,7 @@
 import { type Context, endedBy } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
 import type { JsonObject } from '../runs/json.ts';
-import type { Run } from '../runs/run.ts';
+import { nameOf, type Run } from '../runs/run.ts';
 import { createTurns } from '../runs/turns.ts';
 import { isInterrupted, runHook } from './run-hook.ts';
 import { variablesOf } from './variables.ts';
@@ -32,7 +32,7 @@ export function createFinalHooks(command: string | undefined, context: Context):
       return runHook(hook, endedBy(context, tooLate.signal));
     });
     if (!how) return;
-    const message = `the --on-final command ${how}; the exit code stays that of the run`;
+    const message = `${commandFor(run)} ${how}; the exit code stays that of the run`;
     reporter.observe({ event: 'warning', name: 'hook_failed', message, run });
   }
 
@@ -52,3 +52,7 @@ export function createFinalHooks(command: string | undefined, context: Context):
     },
   };
 }
+
+/** How a message names the hook of a run. */
+export const commandFor = ({ executionId, target }: Run) =>
+  `the --on-final command for run ${executionId} of ${nameOf(target)}`;

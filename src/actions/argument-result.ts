@@ -10,7 +10,7 @@ import { argumentOf } from '../session/known-run.ts';
 import type { Session } from '../session/session.ts';
 import type { FinishedWatch } from '../watching/watch-result.ts';
 import { type Followed, factsOfFollowed, isLeft } from './followed.ts';
-import type { FoundRun, StartResult } from './start-run.ts';
+import type { FoundRun, StartResult } from './start-result.ts';
 import { outcomeOfStart, triggerFactsOf } from './trigger-outcome.ts';
 
 /** What a command did with one of its arguments: it triggered a run, or followed one to the end of its watch. */

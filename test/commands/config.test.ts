@@ -170,7 +170,7 @@ describe('config unset', () => {
     expect(config.content()).toEqual({ profiles: { a: { note: 1 }, default: { project } } });
   });
 
-  test('frees the file of a profile that is gone', async () => {
+  test('removes a profile in force that does not exist', async () => {
     const config = createConfig({ profile: 'gone' });
     await config.unset('profile');
     expect(config.content()).toEqual({});

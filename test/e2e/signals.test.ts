@@ -141,7 +141,7 @@ test.each([['trigger', 'weekly'], ['list', '--json'], ['status'], ['completion',
   },
 );
 
-test.each(signals)('%s while the result is waited for reports how the run ended, and no more', async (signal) => {
+test.each(signals)('%s while the result is waited for reports how the run finished, and no more', async (signal) => {
   const { env, emulator } = await withEmulator({ ...hangs('result'), automations: { '*': { duration: '1ms' } } });
   const id = await trigger(env);
   const ended = await interrupted(['watch', id], { env, emulator, signal, requests: 2 });
@@ -211,7 +211,7 @@ describe('Ctrl-C', () => {
     expect((await runProgram(['recover'], { env })).stderr).toContain('Nothing to recover');
   });
 
-  test('during `recover` leaves the intent open', async () => {
+  test('during `recover` leaves the trigger unresolved', async () => {
     const faults: Scenario['faults'] = [{ on: 'trigger', to: 2, do: 'hang', acts: true }];
     const { env, emulator } = await withEmulator({ ...slow, faults });
     await interrupted(['trigger', 'nightly'], { env, emulator, requests: 1 });
@@ -285,7 +285,7 @@ describe('Ctrl-C', () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test('while the look-up of a name hangs ends the program', async (context) => {
+  test('while the resolution of a name hangs ends the program', async (context) => {
     needs(context, 'unshare and ip', hasNamespaces && isInstalled('ip'));
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'resolv.conf'), 'nameserver 127.0.0.1\noptions timeout:30\n');
@@ -331,7 +331,7 @@ test('a stop of the process (SIGSTOP) with a request in flight loses nothing: th
 });
 
 describe('a reader that', () => {
-  test('has gone ends a watch quietly, and the run goes on', async () => {
+  test('has left ends a watch quietly, and the run is left alone', async () => {
     const { env, emulator } = await withEmulator(slow);
     const id = await trigger(env);
     const ended = await runProcess(['watch', id, '--events', '--interval', '20ms'], {
@@ -343,7 +343,7 @@ describe('a reader that', () => {
     expect(statesOf(emulator)).toEqual(['RUNNING']);
   });
 
-  test.each([['list'], ['result'], ['--help'], ['explain']])('has gone ends `%s` quietly', async (command) => {
+  test.each([['list'], ['result'], ['--help'], ['explain']])('has left ends `%s` quietly', async (command) => {
     const { env } = await withEmulator({ automations: { '*': { output: 'x'.repeat(1_000_000), duration: '1ms' } } });
     await trigger(env);
     const { stderr, code } = await runProcess([command], { env, onStart: (child) => child.stdout?.destroy() });

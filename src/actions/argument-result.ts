@@ -1,4 +1,4 @@
-import { type ExitName, exitNameOfRun, isInterruptName } from '../problems/exit-codes.ts';
+import { type ExitName, exitCodeOf, exitNameOfRun, isInterruptName } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
 import { exitNameOfWatch } from '../problems/watch-problems.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
@@ -54,6 +54,9 @@ export function exitNameOfResult(result: ArgumentResult): ExitName {
   if (result.kind !== 'followed' || isLeft(result.watched)) return 'ok';
   return exitNameOfWatch(result.watched, undefined);
 }
+
+/** Would a command with this argument alone end with 0? */
+export const isOk = (result: ArgumentResult): boolean => exitCodeOf(exitNameOfResult(result)) === 0;
 
 /** Whoever repeats a trigger that failed must not take it for a success. */
 function exitNameOfReplay({ run, polled }: FoundRun): ExitName {

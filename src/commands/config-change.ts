@@ -69,7 +69,7 @@ export async function configUnset(name: string, options: ConfigOptions, context:
     printSentence(`${key} was not stored for ${where}.`, context);
     return 0;
   }
-  // JSON has no undefined: the field goes.
+  // JSON has no undefined: the field is left out.
   await changeConfig(path, (config) =>
     isTop ? { ...config, profile: undefined } : withProfile(config, profile, { [key]: undefined }),
   );

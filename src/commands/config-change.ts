@@ -51,7 +51,7 @@ export async function warnOfOverrides(
   for (const key of stored) {
     const { source } = settings[key];
     if (source?.startsWith('RUNCTL_')) {
-      printSentence(`Note: ${source} in the environment goes before the stored ${key}.`, context);
+      printSentence(`Note: ${source} in the environment overrides the stored ${key}.`, context);
     }
   }
 }

@@ -43,7 +43,7 @@ const pages: Record<Topic, Page> = {
   settings: (theme, lines) =>
     [
       paragraph(
-        'A flag goes before an environment variable, that before the profile in the config file, and that before the default. An empty variable counts as unset. `runctl config list` shows what is in force, and where it comes from.',
+        'A flag overrides an environment variable, that overrides the profile in the config file, and that the default. An empty variable counts as unset. `runctl config list` shows what is in force, and where it comes from.',
         lines,
       ),
       ...Object.entries<Setting>(settingTable).map(([key, setting]) => settingBlock(key, setting, theme, lines)),

@@ -1,4 +1,4 @@
-import { nearest } from '../nearest.ts';
+import { nearest } from '../problems/nearest.ts';
 import type { Problem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import { expiredKeyProblem, otherAccountProblem, triggerProblem } from '../problems/trigger-problems.ts';

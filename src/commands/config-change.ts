@@ -51,7 +51,7 @@ export async function warnOfOverrides(
   for (const key of stored) {
     const { source } = settings[key];
     if (source?.startsWith('RUNCTL_')) {
-      printSentence(`Note: ${source} in the environment goes before the stored ${key}.`, context);
+      printSentence(`Note: ${source} in the environment overrides the stored ${key}.`, context);
     }
   }
 }
@@ -69,7 +69,7 @@ export async function configUnset(name: string, options: ConfigOptions, context:
     printSentence(`${key} was not stored for ${where}.`, context);
     return 0;
   }
-  // JSON has no undefined: the field goes.
+  // JSON has no undefined: the field is left out.
   await changeConfig(path, (config) =>
     isTop ? { ...config, profile: undefined } : withProfile(config, profile, { [key]: undefined }),
   );

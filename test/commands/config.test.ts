@@ -51,8 +51,8 @@ const problemOf = (command: Promise<unknown>) =>
 
 test('a stored setting that the environment hides is said to be hidden', async () => {
   const { set } = createConfig(undefined, { RUNCTL_PROJECT: project });
-  expect((await set('project', project)).err()).toContain('Note: RUNCTL_PROJECT in the environment goes before');
-  expect((await set('baseUrl', 'https://a.example')).err()).not.toContain('goes before');
+  expect((await set('project', project)).err()).toContain('Note: RUNCTL_PROJECT in the environment overrides');
+  expect((await set('baseUrl', 'https://a.example')).err()).not.toContain('overrides');
 });
 
 describe('config set', () => {

@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 import { publint } from 'publint';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { version } from '../../package.json';
-import { compiledCodeOf } from '../../src/compiled-code.ts';
 import { startEmulator } from '../../src/emulator/server.ts';
 import { schemas } from '../../src/render/schemas.ts';
+import { compiledCodeOf } from '../../src/startup/compiled-code.ts';
 import { environmentIn } from '../helpers/environment-in.ts';
 import { needs } from '../helpers/needs.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Scenario } from '../../src/emulator/scenario.ts';
-import { parseScenario } from '../../src/emulator/scenario.ts';
+import { parseScenario, type Scenario } from '../../src/emulator/scenario.ts';
 import { agent, createEmulatorHarness, project } from './harness.ts';
 import { objectNames } from './object-names.ts';
 

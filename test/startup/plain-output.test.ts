@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Output, openOutput } from '../src/plain-output.ts';
-import { temporaryFolder } from './helpers/temporary-folder.ts';
+import { type Output, openOutput } from '../../src/startup/plain-output.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 function openFile(path: string, flags: string | number): number {
   const fd = openSync(path, flags);

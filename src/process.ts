@@ -77,7 +77,7 @@ export async function runProcess(open = openOutput): Promise<void> {
   isOver = true;
   // Whatever still hangs (a connection being made, a timer) must not hold the process after its last word.
   out.write('', (error?: NodeJS.ErrnoException | null) => {
-    // Told here before the stream says it by itself.
+    // Reported here before the stream says it by itself.
     if (error && error.code !== 'EPIPE') lost ??= error;
     if (lost) stderr.write(`runctl: what was asked for could not be written: ${lost.message}\n`);
     err.write('', () => end(lost && replaced.includes(code) ? exitCodeOf('output_error') : code));

@@ -3,13 +3,12 @@ import { spawn } from 'node:child_process';
 import { describe, expect, test, vi } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
+import { longest } from '../helpers/interrupted.ts';
 import { atOnceAfter } from '../helpers/real-time.ts';
 import { entry, runProcess } from '../helpers/run-process.ts';
 import { runProgram } from '../helpers/run-program.ts';
 
 const slow: Scenario = { automations: { '*': { duration: '1h' } } };
-/** For a busy machine to start the program. */
-const longest = { timeout: 25_000, interval: 10 };
 
 const trigger = async (env: Record<string, string>) =>
   (await runProgram(['trigger', 'nightly', '-q'], { env })).stdout.trim();

@@ -37,7 +37,7 @@ test('a file holds what was written as soon as the call returns, and no stream i
   expect(streamed).toEqual([]);
 });
 
-test('what is more than an empty pipe has room for goes to the stream, and all after it', () => {
+test('what is more than an empty pipe has room for is written to the stream, and all after it', () => {
   const path = join(temporaryFolder(), 'file');
   const { output, streamed } = open(openFile(path, 'w'));
   const [first, second] = ['a'.repeat(4000), 'ä'.repeat(50)];

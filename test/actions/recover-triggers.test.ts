@@ -134,7 +134,7 @@ describe('recover', () => {
     expect((await recover([running()], {}, { stateOf: () => 'unknown' })).told).toEqual(['a found']);
   });
 
-  test('tells a run that was there from one that it started', async () => {
+  test('distinguishes a run that was there from one that it started', async () => {
     const answers: [(clock: { nowMs(): number }) => Answer<Execution>, object][] = [
       [(clock) => dated(clock, -minute), { how: 'recovered', started: 'no' }],
       [() => state('FAILED'), { how: 'recovered', started: 'no' }],

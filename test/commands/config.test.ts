@@ -2,14 +2,8 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  type ConfigOptions,
-  configGet,
-  configList,
-  configPath,
-  configSet,
-  configUnset,
-} from '../../src/commands/config.ts';
+import { configSet, configUnset } from '../../src/commands/config-change.ts';
+import { type ConfigOptions, configGet, configList, configPath } from '../../src/commands/config-show.ts';
 import type { Problem } from '../../src/problems/problem.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { propertyRuns } from '../helpers/property-runs.ts';
@@ -170,7 +164,7 @@ describe('config unset', () => {
     expect(config.content()).toEqual({ profiles: { a: { note: 1 }, default: { project } } });
   });
 
-  test('frees the file of a profile that is gone', async () => {
+  test('removes a profile in force that does not exist', async () => {
     const config = createConfig({ profile: 'gone' });
     await config.unset('profile');
     expect(config.content()).toEqual({});

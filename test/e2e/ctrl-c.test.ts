@@ -93,7 +93,7 @@ describe('Ctrl-C', () => {
     expect((await runProgram(['recover'], { env })).stderr).toContain('Nothing to recover');
   });
 
-  test('during `recover` leaves the intent open', async () => {
+  test('during `recover` leaves the trigger unresolved', async () => {
     const faults: Scenario['faults'] = [{ on: 'trigger', to: 2, do: 'hang', acts: true }];
     const { env, emulator } = await withEmulator({ ...slow, faults });
     await interrupted(['trigger', 'nightly'], { env, emulator, requests: 1 });
@@ -167,7 +167,7 @@ describe('Ctrl-C', () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test('while the look-up of a name hangs ends the program', async (context) => {
+  test('while the resolution of a name hangs ends the program', async (context) => {
     needs(context, 'unshare and ip', hasNamespaces && isInstalled('ip'));
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'resolv.conf'), 'nameserver 127.0.0.1\noptions timeout:30\n');

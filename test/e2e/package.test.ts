@@ -70,7 +70,7 @@ test('every package that is bundled has its licence in the package', () => {
   expect([...new Set(bundled)].filter((name) => !licences.includes(`--- ${name} `))).toEqual([]);
 });
 
-test('publint finds nothing to mend', async () => {
+test('publint finds nothing to fix', async () => {
   const files = packed.files.map(({ path }) => ({ name: join('package', path), data: readFileSync(join(root, path)) }));
   const { messages } = await publint({ pkgDir: 'package', pack: { files }, strict: true, level: 'warning' });
   expect(messages).toEqual([]);

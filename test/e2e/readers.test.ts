@@ -24,7 +24,7 @@ test.each([['trigger', 'weekly'], ['list', '--json'], ['status'], ['completion',
 );
 
 describe('a reader that', () => {
-  test('has gone ends a watch quietly, and the run goes on', async () => {
+  test('has left ends a watch quietly, and the run is left alone', async () => {
     const { env, emulator } = await withEmulator(slow);
     const id = await trigger(env);
     const ended = await runProcess(['watch', id, '--events', '--interval', '20ms'], {
@@ -36,7 +36,7 @@ describe('a reader that', () => {
     expect(emulator.runs().map(({ status }) => status)).toEqual(['RUNNING']);
   });
 
-  test.each([['list'], ['result'], ['--help'], ['explain']])('has gone ends `%s` quietly', async (command) => {
+  test.each([['list'], ['result'], ['--help'], ['explain']])('has left ends `%s` quietly', async (command) => {
     const { env } = await withEmulator({ automations: { '*': { output: 'x'.repeat(1_000_000), duration: '1ms' } } });
     await trigger(env);
     const { stderr, code } = await runProcess([command], { env, onStart: (child) => child.stdout?.destroy() });

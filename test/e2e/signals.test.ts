@@ -65,7 +65,7 @@ describe.each(signals)('%s', (signal) => {
   });
 });
 
-test.each(signals)('%s while the result is waited for reports how the run ended, and no more', async (signal) => {
+test.each(signals)('%s while the result is waited for reports how the run finished, and no more', async (signal) => {
   const { env, emulator } = await withEmulator({
     automations: { '*': { duration: '1ms' } },
     faults: [{ on: 'result', do: 'hang' }],

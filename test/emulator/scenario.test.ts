@@ -162,7 +162,7 @@ describe('the built-in scenarios', () => {
     for (const { name, about } of builtInScenarios) expect(`${name}: ${about}`).toMatch(/^[a-z0-9-]+: \S.*\S$/);
   });
 
-  test('every-ending shows every final state and every type of error', () => {
+  test('every-ending shows every final status and every type of error', () => {
     const { scenario } = builtInScenarios.find(({ name }) => name === 'every-ending') ?? {};
     const harness = createEmulatorHarness(scenario);
     const endings = Object.keys(scenario?.automations ?? {}).map((name) => {

@@ -41,7 +41,7 @@ async function machine(scenario: Scenario = quick) {
 
 const patience = { timeout: 15_000, interval: 50 };
 
-test('a follower tells of runs that were there before and of those that others trigger later, each once', async () => {
+test('a follower reports runs that were there before and those that others trigger later, each once', async () => {
   const { follower, trigger, told, hook } = await machine();
   const before = await trigger('before');
   const { stop } = follower('--events', '--on-final', hook);
@@ -64,7 +64,7 @@ test('a follower tells of runs that were there before and of those that others t
   expect(events.at(-1)).toMatchObject({ event: 'done', exitCode: 143, signal: 'SIGTERM' });
 });
 
-test('a second follower is refused and names the first; when that has ended, another one may begin', async () => {
+test('a second follower is refused and names the first; when that has exited, another one may begin', async () => {
   const { follower, run } = await machine();
   const first = follower();
   await vi.waitFor(async () => {

@@ -105,7 +105,7 @@ export function testColumn(command: Command): void {
     await cellOf(command, 'expired certificate', longPatienceMs);
     const cells = await mapConcurrently(Object.entries(expected), async ([fault, expectedCell]) => {
       const cell = await cellOf(command, fault, patienceMs(fault));
-      // Nothing else is asked for twice: neither the code nor whether a run was started depends on the patience.
+      // Nothing else is asked for twice: neither the code nor whether a run was started depends on --give-up-after.
       const wasTooShort = cell !== expectedCell && cell.replace(/once$/, 'again') === expectedCell;
       return [fault, wasTooShort ? await cellOf(command, fault, longPatienceMs) : cell];
     });

@@ -61,7 +61,7 @@ before.kill();
 
 const session = open();
 // A log keeps what a terminal shows for a moment.
-await enter(session, 'runctl trigger nightly-report --watch 2>&1 | cat; echo "exit code ${PIPESTATUS[0]}"');
+await enter(session, 'runctl trigger nightly-report --watch 2>&1 | cat; echo "exit code $PIPESTATUS"');
 await enter(session, 'runctl trigger invoices --watch; echo "exit code $?"');
 await draw(
   session,

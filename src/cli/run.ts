@@ -132,7 +132,9 @@ async function welcome(program: CommandDefinition, context: Context): Promise<Co
   if (!context.stdin.isTTY || !context.stderr.isTTY || !config?.run) return later;
   const { askLine } = await import('../config/prompts.ts');
   const answer = await askLine('\nNot configured yet. Run `runctl config` now? [Y/n] ', context);
-  return /^(y|yes)?$/i.test(answer.trim()) ? config.run({}, {}, context) : later;
+  return /^(y|yes)?$/i.test(answer.trim())
+    ? config.run({}, {}, context)
+    : { next: 'run `runctl config` when you are ready; `runctl demo` needs no settings' };
 }
 
 function ownFault(error: unknown): Problem {

@@ -50,7 +50,10 @@ const stories: Record<string, Story> = {
 test.for(Object.entries(stories))('the script %s', async ([, story], context) => {
   needs(context, 'python3');
   const { scenario, times = [], isActive, code, stdout } = story;
-  const { emulator, env } = await withEmulator({ automations: { '*': { duration: '1s' } }, ...scenario });
+  const { emulator, env } = await withEmulator({
+    automations: { '*': { duration: isActive ? '1m' : '1s' } },
+    ...scenario,
+  });
   if (isActive) await runProgram(['trigger', 'nightly'], { env });
   const bin = temporaryFolder();
   installImpatient(bin);

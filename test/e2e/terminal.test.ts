@@ -23,7 +23,8 @@ const watching = ['trigger', 'nightly', '--watch', '--interval', '50ms'];
 
 describe('a watch on a terminal', () => {
   test.each([20, 40, 80, 200, 300])('of %i columns keeps to one line while the run is unfinished', async (columns) => {
-    const screen = await onScreen(['trigger', 'a-name-of-some-length', '--watch'], going, { columns });
+    const argv = ['trigger', 'a-name-of-some-length', ...watching.slice(2)];
+    const screen = await onScreen(argv, going, { columns });
     await screen.sees(/RUNNING/);
     await vi.waitUntil(() => screen.written().split('RUNNING').length > 3, { timeout: 10_000 });
     const lines = await screen.lines();

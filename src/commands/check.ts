@@ -79,13 +79,15 @@ interface Limits {
 function overdueProblem({ automationName }: AutomationTarget, runs: LastRuns, { withinMs, nowMs }: Limits): Problem {
   const { last, completed, failedPoll } = runs;
   const agoOf = (run: typeof last) => run && `${formatAge(nowMs - endMsOf(run))} ago`;
-  const never = last ? 'not completed, as far as this machine knows' : 'no known run on this machine';
+  const known = last ? 'no run that this machine knows has completed' : 'this machine knows no run of it';
   const parts = [
-    `${automationName} has ${completed ? `completed ${agoOf(completed)}` : never}; ${formatDuration(withinMs)} are allowed`,
-    last && last !== completed && `its last run was ${lastStatusOf(last)} ${agoOf(last)}`,
+    `${automationName} has not completed within ${formatDuration(withinMs)}: ${completed ? `it last completed ${agoOf(completed)}` : known}`,
+    last && last !== completed && `its last run: ${lastStatusOf(last)} ${agoOf(last)}`,
     failedPoll && `run ${failedPoll.executionId} could not be polled: ${failedPoll.problem.message}`,
   ];
-  const hint = `see its runs with \`runctl list --automation ${shellWord(automationName)}\``;
+  const hint = last
+    ? `see its runs with \`runctl list --automation ${shellWord(automationName)}\``
+    : 'check the name: `runctl list` shows the runs of this machine';
   return new Problem({ name: 'overdue', message: parts.filter(Boolean).join('; '), hint });
 }
 

@@ -64,7 +64,7 @@ async function showStatistics(names: string[], options: StatsOptions, context: C
     documents: all.map((statistics) => documentOf(documentFactsOf(statistics, sinceMs), context)),
     plural: true,
     text: (theme) => (all.length > 0 ? statisticsTable(all, context.stdout.columns, theme) : ''),
-    note: options.quiet ? undefined : noteOf(all, nowMs - sinceMs),
+    note: options.quiet ? undefined : noteOf(all, names, nowMs - sinceMs),
   };
 }
 
@@ -88,11 +88,13 @@ const isoOf = (ms: number) => new Date(ms).toISOString();
 
 const compare = (one: string, other: string) => Number(one > other) - Number(one < other);
 
-function noteOf(all: readonly Statistics[], periodMs: number): string | undefined {
-  if (all.length === 0) return `the journal has no such run of the last ${formatDuration(periodMs)}`;
+function noteOf(all: readonly Statistics[], asked: readonly string[], periodMs: number): string | undefined {
+  const ofThese = asked.length > 0 ? ` of ${asked.join(', ')}` : '';
+  if (all.length === 0)
+    return `No run${ofThese} finished in the last ${formatDuration(periodMs)}, as far as this machine knows.`;
   const unseen = all.filter((each) => each.unseen > 0);
   if (unseen.length === 0) return undefined;
   const count = unseen.reduce((total, each) => total + each.unseen, 0);
   const names = unseen.map((each) => `${nameOf(each.target)}: ${each.unseen}`).join(', ');
-  return `${count} ${count === 1 ? 'run' : 'runs'} finished unseen (${names}); \`runctl watch --all\` fetches how`;
+  return `How ${count} ${count === 1 ? 'run' : 'runs'} finished is not known yet (${names}); \`runctl watch --all\` finds out.`;
 }

@@ -65,7 +65,7 @@ async function watchRuns(runArguments: string[], options: WatchOptions, context:
 /** Refuses the flags that would be of no effect. */
 function followAllRuns(options: WatchOptions, context: Context): Promise<CommandResult> {
   const { all, timeoutMs, failFast, json, field } = options;
-  if (!all) throw usageProblem('--follow goes with --all');
+  if (!all) throw usageProblem('--follow goes with --all', '`runctl watch --all --follow`');
   const [odd] = [timeoutMs && '--timeout', failFast && '--fail-fast', json && '--json', field && '--field'].filter(
     Boolean,
   );

@@ -10,8 +10,8 @@ import { variablesOf } from './variables.ts';
 export interface FinalHooks {
   /** Runs the hook with the document of a run, as soon as fewer than eight others run; never rejects. */
   start(run: Run, document: JsonObject): Promise<void>;
-  /** Waits until all have ended, ten minutes at most: then those that still run are ended. */
-  ended(): Promise<void>;
+  /** Waits for all of them, ten minutes at most: then those that still run are stopped. */
+  waitForAll(): Promise<void>;
 }
 
 const mostAtOnce = 8;
@@ -43,10 +43,10 @@ export function createFinalHooks(command: string | undefined, context: Context):
       running.add(one);
       await one;
     },
-    async ended() {
+    async waitForAll() {
       if (running.size === 0) return;
       const allEnded = new AbortController();
-      void clock.sleep(longestWaitMs, allEnded.signal).then(() => tooLate.abort('the time for hooks is over'));
+      void clock.sleep(longestWaitMs, allEnded.signal).then(() => tooLate.abort('the time for hooks has passed'));
       await Promise.all(running);
       allEnded.abort();
     },

@@ -36,6 +36,8 @@ export interface Context {
   warnings: WarningEvent[];
   /** Aborts on the first SIGINT, SIGTERM or SIGHUP; the reason is the signal's name. */
   signal: AbortSignal;
+  /** What was typed and may be sent or recorded: arguments and values of flags, but for the user's own commands. */
+  typed?: readonly unknown[];
   /** The flags of this command line that a command to type next needs too, to mean the same service: ` --profile staging`. */
   connectionFlags?: string;
   /** In a step of GitHub Actions, where the two sinks keep the runner's commands out of what they write. */

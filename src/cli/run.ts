@@ -45,7 +45,9 @@ export async function runCli(
     await loadColors(context.stdout, context.stderr);
     if (!parsed) return end(await welcome(context), {}, own);
     const output: ReporterOptions = parsed.options;
-    own = variantOf(own, { command: parsed.name, connectionFlags: connectionFlags(parsed.options) });
+    const { onFinal, onExit: _, ...options } = parsed.options;
+    const texts = [parsed.arguments, options].flatMap(Object.values).flat();
+    own = variantOf(own, { command: parsed.name, connectionFlags: connectionFlags(options), typed: texts });
     own = variantOf(own, { reporter: createReporter(output, own) });
     checkFields(output.field, parsed.name);
     onExit = onExitOf(parsed, own);

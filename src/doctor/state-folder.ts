@@ -3,6 +3,8 @@ import { dirname } from 'node:path';
 import { resolveStateFolder } from '../config/paths.ts';
 import { requireBaseUrl } from '../config/settings.ts';
 import { filesIn } from '../journal/files.ts';
+import { followerOf } from '../journal/follower-claim.ts';
+import { createProcesses } from '../journal/processes.ts';
 import { resolveOwn } from '../open-own.ts';
 import { Problem } from '../problems/problem.ts';
 import { isFinal } from '../runs/run.ts';
@@ -54,6 +56,7 @@ function nearestFolder(path: string): string {
 export function* checkJournal({ settings, context }: Machine): Generator<Finding> {
   if (!settings) return;
   const baseUrl = requireBaseUrl(settings);
+  yield followerFinding(baseUrl, resolveStateFolder(context.env) ?? '');
   const journal = journalOf(context, { needed: true });
   const unresolved = journal.unresolvedTriggers({ baseUrl }).length;
   if (unresolved === 0) yield ok('unresolved_triggers', 'none');
@@ -66,4 +69,12 @@ export function* checkJournal({ settings, context }: Machine): Generator<Finding
     'unfinished_runs',
     unfinished === 0 ? 'none' : `${unfinished}, as last polled: \`runctl watch --all\` follows them`,
   );
+}
+
+/** A watcher of the whole machine is no duty; one that was killed is missed. */
+function followerFinding(baseUrl: string, folder: string): Finding {
+  const follower = followerOf(baseUrl, folder, createProcesses());
+  if (!follower) return ok('follower', 'none');
+  if (follower.isAlive) return ok('follower', follower.name);
+  return warning('follower', `${follower.name} was killed`, 'start it again: `runctl watch --all --follow`');
 }

@@ -76,7 +76,7 @@ const table = [
     name: 'unavailable',
     meaning: 'no valid answer until the retries ended, or at once where a retry cannot help (certificate, proxy)',
     advice:
-      'Check the base URL and the network. A run that was being watched was left alone: `runctl watch` watches it again.',
+      '`runctl doctor` finds out what is in the way. A run that was being watched was left alone: `runctl watch` watches it again.',
   },
   {
     code: 11,

@@ -297,6 +297,27 @@ const ofOthers: Record<string, Row> = {
     scenario: faulty({ ...loss, nth: 1 }),
     ends: '0 recovered no ok',
   },
+  'doctor: a setting is missing, and the state folder is a file': {
+    argv: ['doctor'],
+    env: { RUNCTL_BASE_URL: '', RUNCTL_STATE_DIR: '/dev/null' },
+    ends: '2 usage usage',
+  },
+  'doctor: nobody listens': {
+    argv: ['doctor'],
+    env: { RUNCTL_BASE_URL: 'http://127.0.0.1:1' },
+    ends: '10 unavailable unavailable',
+  },
+  'doctor: the API key is refused': {
+    argv: ['doctor'],
+    env: { RUNCTL_API_KEY: 'another-key' },
+    ends: '7 unauthorized unauthorized',
+    next: /^runctl config/,
+  },
+  'doctor: the state folder is a file': {
+    argv: ['doctor'],
+    env: { RUNCTL_STATE_DIR: '/dev/null' },
+    ends: '74 output_error output_error',
+  },
   'an empty run argument': { argv: ['status', ''], ends: '2 usage usage' },
 };
 
@@ -337,5 +358,4 @@ describe.each([
 const systemTurn = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 test.todo('check: no run completed within the time ends with 15');
-test.todo('doctor: the first check that failed decides');
 test.todo('watch --all --follow: a second one ends with 2');

@@ -14,6 +14,8 @@ export interface Sink {
   readonly colors: boolean;
   /** Aborts when the reader is gone (`| head`), with the reason `SIGPIPE`. */
   readonly closed: AbortSignal;
+  /** Why text was lost: a full disk, say. Whoever reads no more has what they wanted: a closed pipe is no loss. */
+  readonly lost?: Error;
 }
 
 /** Everything from the outside world, handed to every command as its last parameter. Only `process.ts` touches `process`. */

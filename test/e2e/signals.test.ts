@@ -249,7 +249,10 @@ describe('Ctrl-C', () => {
     const onFinal = ['--on-final', 'echo begun >&2; sleep 60'];
     const args = ['trigger', 'nightly', '--watch', '--interval', '20ms', ...onFinal];
     const ended = await interrupted(args, { env: { ...env, PATH: process.env.PATH ?? '' }, emulator, words: /begun/ });
-    expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('the --on-final command was interrupted') });
+    expect(ended).toMatchObject({
+      code: 130,
+      stderr: expect.stringContaining('the --on-final command was interrupted'),
+    });
     expect(ended.lastedMs).toBeLessThan(ended.atOnceMs);
   });
 

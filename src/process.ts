@@ -69,7 +69,7 @@ export async function runProcess(open = openOutput): Promise<void> {
   isOver = true;
   // Whatever still hangs (a connection being made, a timer) must not hold the process after its last word.
   out.write('', (error?: NodeJS.ErrnoException | null) => {
-    // Told here before the stream says it by itself.
+    // Reported here before the stream says it by itself.
     const lost = error && error.code !== 'EPIPE' ? error : stdout.lost;
     if (lost) stderr.write(`runctl: what was asked for could not be written: ${lost.message}\n`);
     err.write('', () => end(lost ? exitCodeAfterLoss(code) : code));

@@ -9,7 +9,7 @@ export interface Secrets {
 const mask = '[secret]';
 /** Characters of the shortest that is hidden: shorter ones are parts of ordinary words. */
 export const shortestSecret = 4;
-/** Of one that is looked for across the blanks between words, too. */
+/** Of one that is searched for across the blanks between words, too. */
 const shortestSplit = 8;
 const esc = '\u001B';
 /** What may stand between the characters of a secret and vanishes, or breaks a line, where it is shown. */

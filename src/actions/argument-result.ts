@@ -1,7 +1,7 @@
 import { type ExitName, exitNameOfRun, isInterruptName } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
 import { exitNameOfWatch } from '../problems/watch-problems.ts';
-import { documentOf, type Told } from '../render/document.ts';
+import { type DocumentFacts, documentOf } from '../render/document.ts';
 import type { About, RunEvent } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { isFinal, type Target } from '../runs/run.ts';
@@ -9,7 +9,7 @@ import type { Execution } from '../runs/service.ts';
 import { argumentOf } from '../session/known-run.ts';
 import type { Session } from '../session/session.ts';
 import type { FinishedWatch } from '../watching/watch-result.ts';
-import { type Followed, isLeft, toldOfFollowed } from './followed.ts';
+import { type Followed, factsOfFollowed, isLeft } from './followed.ts';
 import type { FoundRun, StartResult } from './start-run.ts';
 import { outcomeOfStart, triggerFactsOf } from './trigger-outcome.ts';
 
@@ -94,16 +94,16 @@ function executionOf(start: Exclude<StartResult, { kind: 'skipped' | 'failed' }>
 }
 
 export const documentOfResult = (result: ArgumentResult, session: Session): JsonObject =>
-  documentOf(toldOf(result, session), session.context);
+  documentOf(documentFactsOf(result, session), session.context);
 
-function toldOf(result: ArgumentResult, session: Session): Told {
-  if (result.kind === 'followed') return toldOfFollowed(result, session);
-  const told = {
+function documentFactsOf(result: ArgumentResult, session: Session): DocumentFacts {
+  if (result.kind === 'followed') return factsOfFollowed(result, session);
+  const facts = {
     trigger: triggerFactsOf(outcomeOfStart(result), session),
     problem: problemOf(result),
     outcome: exitNameOfResult(result),
   };
-  if (result.kind === 'failed') return { ...told, target: result.target };
-  if (result.kind === 'skipped') return { ...told, target: result.target, activeExecutionId: result.activeId };
-  return { ...told, run: result.run, execution: executionOf(result), argument: argumentOf(result.run, session) };
+  if (result.kind === 'failed') return { ...facts, target: result.target };
+  if (result.kind === 'skipped') return { ...facts, target: result.target, activeExecutionId: result.activeId };
+  return { ...facts, run: result.run, execution: executionOf(result), argument: argumentOf(result.run, session) };
 }

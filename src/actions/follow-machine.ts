@@ -45,8 +45,8 @@ export async function followMachine(
   async function toEnd(known: KnownRun): Promise<void> {
     // A journal remembers the runs that it was asked for: one that lives as long as this would remember all.
     const own = withRecordedHooks({ ...session, journal: journalOf(context, { quiet: true }) }, flags.onFinal);
-    const patient = { giveUpAfterMs: Number.POSITIVE_INFINITY, ...flags };
-    const followed = await followRun(known, patient, own, { leave: signal });
+    const endless = { giveUpAfterMs: Number.POSITIVE_INFINITY, ...flags };
+    const followed = await followRun(known, endless, own, { leave: signal });
     if (signal.aborted) return;
     createDoneReport(own, following.size)({ kind: 'followed', ...followed });
     const { warnings } = context;
@@ -68,7 +68,7 @@ export async function followMachine(
       if (!claim.renew()) ending.abort(usageProblem(`another process follows the runs of ${baseUrl} now`));
     }
     await Promise.all(following.values());
-    await session.hooks.ended();
+    await session.hooks.waitForAll();
   } finally {
     ending.abort();
     reporter.stop();

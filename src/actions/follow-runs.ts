@@ -14,7 +14,7 @@ import type { Followed } from './followed.ts';
 import { failFastReason } from './followed.ts';
 import { createDoneReport, isOk, reportResults } from './report.ts';
 
-export interface FollowAllFlags extends FollowFlags {
+interface FollowAllFlags extends FollowFlags {
   /** Several runs were named, or could have been: the data is an array. */
   plural: boolean;
   failFast?: boolean;
@@ -62,7 +62,7 @@ export async function followAll(
     const following = runs.map(follow);
     const isWhole = !more || (await takeEach(more, (known) => following.push(follow(known)), leave, session));
     const results = await Promise.all(following);
-    await session.hooks.ended();
+    await session.hooks.waitForAll();
     const result = await reportResults(results, flags, session);
     const isReported = isWhole || enough.signal.aborted || result.exitNames?.some(isInterruptName);
     return isReported ? result : withUnfinishedInput(result, session);

@@ -14,7 +14,7 @@ export interface RerunFlags extends StartFlags, FollowFlags {
 }
 
 /** A trigger that has a run. */
-export type RunStart = Exclude<StartResult, { kind: 'skipped' | 'failed' }>;
+type RunStart = Exclude<StartResult, { kind: 'skipped' | 'failed' }>;
 
 /** Follows a run; one that ended with an error type of `--rerun-on` is started again, with a new idempotency key. */
 export async function followWithReruns(

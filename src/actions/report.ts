@@ -25,7 +25,7 @@ import { isLeft } from './followed.ts';
 
 const againWithAll = 'watch them again: `runctl watch --all`';
 
-export interface ReportOptions extends OutputOptions {
+interface ReportOptions extends OutputOptions {
   /** Were several arguments given, or could there have been? */
   plural: boolean;
 }

@@ -124,7 +124,7 @@ async function triggerOnce(
   if (open && open.ageMs > defaults.keyRetentionMs) return failed(expiredKeyProblem(identity));
   const options = { giveUpAfterMs: flags.giveUpAfterMs, earlier: open && earlierAttemptsOf(open) };
   session.sentKeys.add(idempotencyKey);
-  // An idempotency key that was sent before goes with the bytes that it was sent with.
+  // An idempotency key that was sent before is sent with the same bytes again.
   const bytes = open?.body ?? body;
   const result = await sendTrigger(identity, bytes, options, withOpenTriggerWarning(target, session));
   if (result.kind === 'started') return startOf(result, target, context.clock.nowMs());

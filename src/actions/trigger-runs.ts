@@ -17,7 +17,7 @@ import { startedOf } from './trigger-outcome.ts';
 /** More at once would only wait for each other. */
 const mostInFlight = 64;
 
-export interface TriggerFlags extends RerunFlags {
+interface TriggerFlags extends RerunFlags {
   watch?: boolean;
   splayMs?: number;
 }
@@ -70,7 +70,7 @@ export async function triggerAll(
       }),
     );
     if (idsAreData) await reportUnread(results, context);
-    await session.hooks.ended();
+    await session.hooks.waitForAll();
     return await reportResults(results, { ...options, plural: requests.length > 1 }, session);
   } finally {
     reporter.stop();

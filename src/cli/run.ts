@@ -42,10 +42,10 @@ export async function runCli(
   own = variantOf(own, { reporter: createReporter(typedOutput, own) });
   let onExit: string | undefined;
   try {
-    const parsed = parse(argv, program, context.stdout);
+    const parsed = parse(argv, program, context.stdout, (command) => command.whenMissing?.(context));
     if (!parsed && argv.length > 0) return 0;
     await loadColors(context.stdout, context.stderr);
-    if (!parsed) return end(await welcome(context), {}, own);
+    if (!parsed) return end(await welcome(program, own), {}, own);
     const output: ReporterOptions = parsed.options;
     const { onFinal, onExit: _, ...options } = parsed.options;
     const texts = [parsed.arguments, options].flatMap(Object.values).flat();
@@ -136,11 +136,16 @@ function triggerOf({ facts }: Problem, { command }: Context): TriggerFacts | und
   return { how, started: facts.started, idempotencyKey: null, safeToRepeat: !isUnknown, reruns: [] };
 }
 
-/** `runctl` alone: after the help, where to begin. */
-async function welcome(context: Context): Promise<CommandResult> {
+/** `runctl` alone: after the help, where to begin. On a terminal that is offered. */
+async function welcome(program: CommandDefinition, context: Context): Promise<CommandResult | number> {
   const { baseUrl } = await resolveSettings({}, context);
   if (valueIfGiven(baseUrl) !== undefined) return {};
-  return { next: 'not configured yet; `runctl config` sets the base URL, the API key and the project' };
+  const later = { next: 'not configured yet; `runctl config` sets the base URL, the API key and the project' };
+  const config = program.commands?.find(({ name }) => name === 'config');
+  if (!context.stdin.isTTY || !context.stderr.isTTY || !config?.run) return later;
+  const { askLine } = await import('../config/prompts.ts');
+  const answer = await askLine('\nNot configured yet. Run `runctl config` now? [Y/n] ', context);
+  return /^(y|yes)?$/i.test(answer.trim()) ? config.run({}, {}, context) : later;
 }
 
 function ownFault(error: unknown): Problem {

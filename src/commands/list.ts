@@ -9,7 +9,7 @@ import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { Problem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
 import type { CommandResult } from '../render/command-result.ts';
-import { documentOf, type Told } from '../render/document.ts';
+import { type DocumentFacts, documentOf } from '../render/document.ts';
 import { defaults } from '../runs/defaults.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { lastStatusOf, nameOf } from '../runs/run.ts';
@@ -77,7 +77,7 @@ async function listRuns(options: ListOptions, context: Context): Promise<Command
     }))
     .filter((run) => hasStatus(run, options.status))
     .slice(0, limitOf(options));
-  const documents = runs.map((run) => documentOf(toldOf(run, clock.nowMs()), context));
+  const documents = runs.map((run) => documentOf(documentFactsOf(run, clock.nowMs()), context));
   const missed = runs.filter(({ isOld }) => isOld).length;
   const note =
     fault && missed > 0
@@ -125,7 +125,10 @@ function emptyNote({ automation, status, since, until }: ListOptions): string {
 }
 
 /** What the journal has of a run or an unresolved trigger. The list does not judge. */
-function toldOf({ target, executionId, baseUrl, at, idempotencyKey, ...record }: ListedRow, nowMs: number): Told {
+function documentFactsOf(
+  { target, executionId, baseUrl, at, idempotencyKey, ...record }: ListedRow,
+  nowMs: number,
+): DocumentFacts {
   const { status, startedAt, completedAt, creditsCharged, isOld, statusAt = at } = record;
   const exitName = 'ok';
   const report = { list: { idempotencyKey, at, baseUrl } };

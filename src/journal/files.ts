@@ -12,7 +12,7 @@ export interface Sync {
   folder(fd: number): void;
 }
 
-export interface AppendOptions {
+interface AppendOptions {
   folder: string;
   /** How large a file may grow before the next one is begun. */
   fileBytes: number;
@@ -59,10 +59,10 @@ export interface LineFilter {
   since?: string;
 }
 
-/** The lines of the journal. What cannot be read is handed to `onError` and passed over; what is not there is no error. */
+/** The lines of the journal. What cannot be read is given to `onError` and left out; what is not there is no error. */
 export function* readLines(folder: string, filter: LineFilter, onError: (error: unknown) => void): Generator<string> {
   const { needle = '', oldestFirst = false, since = '' } = filter;
-  const attempt = passingOver(onError);
+  const attempt = skippingErrors(onError);
   const files = attempt(() => filesIn(folder)) ?? [];
   const roomFor = createRoom();
   for (const { path } of oldestFirst ? files.reverse() : files) {
@@ -81,7 +81,7 @@ export function* readLines(folder: string, filter: LineFilter, onError: (error: 
  * asked for.
  */
 export function* readFiles(folder: string, since: string, onError: (error: unknown) => void): Generator<Buffer> {
-  const attempt = passingOver(onError);
+  const attempt = skippingErrors(onError);
   const files = attempt(() => filesIn(folder)) ?? [];
   const head = Buffer.alloc(64);
   const isOld = ({ path }: { path: string }) => (attempt(() => timeOf(readFile(path, () => head))) ?? '~') < since;
@@ -102,8 +102,8 @@ function createRoom(): (size: number) => Buffer {
   };
 }
 
-/** Hands errors to `onError`, but for that of a file which is not there. */
-const passingOver =
+/** Gives errors to `onError`, but for that of a file which is not there. */
+const skippingErrors =
   (onError: (error: unknown) => void) =>
   <T>(action: () => T): T | undefined => {
     try {

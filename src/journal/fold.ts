@@ -64,7 +64,7 @@ export function fold(records: Iterable<JournalRecord>): State {
 }
 
 /** What one more record means. Where older ones were lost, it is understood as far as it goes. */
-export function apply(state: State, record: JournalRecord): void {
+function apply(state: State, record: JournalRecord): void {
   if (record.type === 'triggered') trigger(state, record);
   else if (record.type === 'accepted') accept(state, record);
   else if (record.type === 'status' || record.type === 'not_found') observe(state, record);

@@ -18,7 +18,7 @@ export interface Follower {
   since: string;
 }
 
-export interface ClaimOptions {
+interface ClaimOptions {
   folder: string;
   baseUrl: string;
   processes: Processes;

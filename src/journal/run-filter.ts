@@ -20,7 +20,7 @@ export function needleOf(filter: RunFilter): string | undefined {
   return filter.automation === undefined ? undefined : JSON.stringify(`/${filter.automation}`).slice(1);
 }
 
-/** Tells lines of records that cannot match, by their text: nearly every run is one of the same service. */
+/** Leaves out lines of records that cannot match, by their text: nearly every run is one of the same service. */
 export function createLineFilter({ exceptBaseUrl }: RunFilter): ((line: string) => boolean) | undefined {
   const field = `"baseUrl":${JSON.stringify(exceptBaseUrl)},`;
   return exceptBaseUrl === undefined ? undefined : (line) => !line.includes(field);

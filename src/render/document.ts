@@ -20,8 +20,8 @@ export interface TriggerFacts {
   reruns: readonly string[];
 }
 
-/** What a document tells: of a run, of an automation without one, or of the command alone. */
-export interface Told {
+/** What a document says: of a run, of an automation without one, or of the command alone. */
+export interface DocumentFacts {
   run?: Run;
   target?: Target;
   execution?: Execution;
@@ -41,19 +41,19 @@ export interface Told {
   report?: JsonObject;
 }
 
-type Teller = Pick<Context, 'command' | 'warnings' | 'secrets' | 'connectionFlags'>;
+type DocumentContext = Pick<Context, 'command' | 'warnings' | 'secrets' | 'connectionFlags'>;
 
 /**
  * One JSON document: the service's own fields under their own names, unknown ones kept, and `runctl`, which has all that is
  * ours. Of the fields that status and result share, the status stands: it was confirmed last as final.
  */
-export function documentOf(told: Told, context: Teller): JsonObject {
-  const { run, target = run?.target, execution, result } = told;
+export function documentOf(facts: DocumentFacts, context: DocumentContext): JsonObject {
+  const { run, target = run?.target, execution, result } = facts;
   const document: JsonObject = {
     ...(target && { executionId: run?.executionId ?? null, ...identityOf(target) }),
     ...result?.document,
     ...execution?.document,
-    runctl: factsOf({ ...told, target }, context),
+    runctl: runctlOf({ ...facts, target }, context),
   };
   // A service that does not name the run in its answer must not take its name from whoever reads this.
   if (run && typeof document.executionId !== 'string') document.executionId = run.executionId;
@@ -67,17 +67,17 @@ export function identityOf(target: Target): JsonObject {
     : { projectId: target.projectId, automationName: target.automationName };
 }
 
-function factsOf(told: Told, { command, warnings, secrets, connectionFlags }: Teller): JsonObject {
-  const { run, target, execution, problem, trigger, lastConfirmed, report } = told;
-  const outcome = problem?.facts.name ?? told.outcome ?? 'ok';
-  const next = problem ? commandIn(problem.facts.hint) : nextAfter(told, outcome, command);
-  const { activeExecutionId = told.activeExecutionId } = problem?.facts ?? {};
+function runctlOf(facts: DocumentFacts, { command, warnings, secrets, connectionFlags }: DocumentContext): JsonObject {
+  const { run, target, execution, problem, trigger, lastConfirmed, report } = facts;
+  const outcome = problem?.facts.name ?? facts.outcome ?? 'ok';
+  const next = problem ? commandIn(problem.facts.hint) : nextAfter(facts, outcome, command);
+  const { activeExecutionId = facts.activeExecutionId } = problem?.facts ?? {};
   const tookMs = Date.parse(execution?.completedAt ?? '') - Date.parse(execution?.startedAt ?? '');
   const isFinished = run && execution && isFinal(run.target, execution.status);
   return {
     schema: 1,
     command,
-    exitCode: exitCodeOf(told.exitName ?? outcome),
+    exitCode: exitCodeOf(facts.exitName ?? outcome),
     outcome: publicNameOf(outcome),
     ...(isFinished && tookMs >= 0 && { durationMs: tookMs }),
     next: next === undefined ? null : withConnectionFlags(next, connectionFlags),
@@ -95,7 +95,7 @@ function factsOf(told: Told, { command, warnings, secrets, connectionFlags }: Te
 }
 
 /** It may quote a service that sent the API key back. */
-function problemJson({ facts }: Problem, { scrub }: Teller['secrets']): JsonObject {
+function problemJson({ facts }: Problem, { scrub }: DocumentContext['secrets']): JsonObject {
   const { name, shownName, message, httpStatus, serviceCode, requestId, retryAfterMs } = facts;
   return {
     name: shownName ?? publicNameOf(name),
@@ -117,7 +117,7 @@ function isWarningOf(warning: WarningEvent, run: Run | undefined, target: Target
 const commandIn = (hint = '') => /`(runctl [^`]+)`/.exec(hint)?.[1];
 
 function nextAfter(
-  { run, execution, result, argument }: Told,
+  { run, execution, result, argument }: DocumentFacts,
   outcome: ExitName,
   command: string | null,
 ): string | undefined {

@@ -82,7 +82,7 @@ export function printSentence(sentence: string, context: Context): void {
   stderr.write(`${renderMarkup(sentence, themeOf(stderr, context), wrapOptionsOf(stderr))}\n`);
 }
 
-/** WrapOptions are broken for people; a log keeps a sentence on one. */
+/** Lines are broken for people; in a log a sentence stays on one. */
 export const wrapOptionsOf = ({ isTTY, columns }: Sink): WrapOptions => (isTTY ? { columns } : {});
 
 /** The theme of one stream. */

@@ -6,7 +6,7 @@ import type { Theme } from './theme.ts';
 import { cutTo, padTo, widthOf } from './width.ts';
 
 /** A run, or a trigger that may have started none. Times are ISO 8601. */
-export interface ListedRun {
+interface ListedRun {
   target: Target;
   executionId: string | null;
   status: string | null;

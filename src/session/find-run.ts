@@ -8,7 +8,7 @@ import { checkAutomationName, type RunArgument } from './arguments.ts';
 import { type KnownRun, knownRun } from './known-run.ts';
 import type { Session } from './session.ts';
 
-export interface RunFlags {
+interface RunFlags {
   /** `--automation`: names the automation of an id that the journal does not hold, or of the last run. */
   automation?: string;
 }

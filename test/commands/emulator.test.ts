@@ -38,7 +38,7 @@ test('the emulator prints the settings that point a shell at it, serves them, an
   const { context, settings, end } = await started();
   expect(await statusOf(settings)).toBe(201);
   expect(await end(context)).toBe(0);
-  expect(context.err()).toContain(`POST /v0/automation/${settings.RUNCTL_PROJECT}/nightly/trigger 201`);
+  expect(context.err()).toContain('trigger nightly: 201 RUNNING');
   await expect(fetch(settings.RUNCTL_BASE_URL ?? '')).rejects.toThrow();
 });
 

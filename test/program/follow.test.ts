@@ -97,6 +97,16 @@ test('a hook that was begun is not run again, and one that was cut off is report
   expect(told()).toEqual([`${other} COMPLETED`]);
 });
 
+test('each run whose hook failed is named', async () => {
+  const { follower, trigger, journal, env } = await machine();
+  const ids = [await trigger(), await trigger('weekly')];
+  const { stop } = follower('--quiet', '--on-final', 'exit 3');
+  const hooks = () => journal.hooks({ baseUrl: env.RUNCTL_BASE_URL ?? '' });
+  await vi.waitFor(() => expect(hooks().filter(({ hasEnded }) => hasEnded)).toHaveLength(2), patience);
+  const { stderr } = await stop();
+  for (const id of ids) expect(stderr).toContain(`the --on-final command for run ${id} of`);
+});
+
 test('a run that the service does not know is reported and dropped, and the others are followed', async () => {
   const { follower, trigger, told, hook, journal, env } = await machine();
   await trigger();

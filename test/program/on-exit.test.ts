@@ -119,7 +119,7 @@ test.each([
   interrupt.abort('SIGTERM');
   const { code, stderr } = await running;
   expect(code).toBe(143);
-  expect(stderr).toContain(`the ${flag} command was interrupted\n`);
+  expect(stderr).toMatch(/command .*was interrupted\n/);
 });
 
 test('a hook that fails is reported, and changes no exit code', async () => {

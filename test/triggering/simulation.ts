@@ -208,7 +208,7 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
       return { recoveries };
     }
     if (use.command === 'watch') {
-      const last = journal.last({ baseUrl });
+      const last = journal.runs({ baseUrl }).next().value;
       if (!last?.executionId) return {};
       const known = knownRun(last, { target: last.target, executionId: last.executionId });
       return { followed: await followRun(known, {}, session) };

@@ -1,6 +1,5 @@
 import { runCli } from './cli/run.ts';
 import type { Context, Env, Sink } from './context.ts';
-import { type Output, openOutput } from './plain-output.ts';
 import { exitCodeAfterLoss, exitCodeOf, signalExits } from './problems/exit-codes.ts';
 import { program } from './program.ts';
 import { leaveTerminal } from './render/terminal.ts';
@@ -9,6 +8,7 @@ import type { Clock } from './runs/clock.ts';
 import { silentReporter } from './runs/events.ts';
 import { onAbort } from './runs/on-abort.ts';
 import { createSecrets } from './secrets.ts';
+import { type Output, openOutput } from './startup/plain-output.ts';
 
 const faultCode = exitCodeOf('internal_error');
 const signals = Object.entries(signalExits).map(([signal, name]) => [signal, exitCodeOf(name)] as const);

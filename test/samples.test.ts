@@ -16,7 +16,7 @@ interface Sample {
   earlier?: string[];
 }
 
-const watched = ['trigger', 'nightly', '--watch', '--interval', '20ms'];
+const watched = ['trigger', 'nightly', '--watch'];
 const failing: Scenario = {
   automations: {
     '*': { duration: '1m', outcome: 'FAILED', error: { type: 'step_failed', message: 'Step "mail" failed' } },
@@ -40,7 +40,8 @@ const samples: Record<string, Sample> = {
   recovered: {
     argv: ['recover', '--json'],
     earlier: ['trigger', 'nightly', '--give-up-after', '1ms'],
-    scenario: { faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] },
+    // A finished run is surely not one that this command started, however soon it follows.
+    scenario: { automations: { '*': { duration: '1ms' } }, faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] },
   },
   'no-credits': { argv: ['trigger', 'nightly', '--json'], scenario: { credits: 0 } },
   'still-running': { argv: ['status', '--json'], earlier: ['trigger', 'nightly'] },

@@ -1,4 +1,4 @@
-import { type ExitName, exitNameOfRun, isInterruptName } from '../problems/exit-codes.ts';
+import { type ExitName, exitCodeOf, exitNameOfRun, isInterruptName } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
 import { exitNameOfWatch } from '../problems/watch-problems.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
@@ -10,7 +10,7 @@ import { argumentOf } from '../session/known-run.ts';
 import type { Session } from '../session/session.ts';
 import type { FinishedWatch } from '../watching/watch-result.ts';
 import { type Followed, factsOfFollowed, isLeft } from './followed.ts';
-import type { FoundRun, StartResult } from './start-run.ts';
+import type { FoundRun, StartResult } from './start-result.ts';
 import { outcomeOfStart, triggerFactsOf } from './trigger-outcome.ts';
 
 /** What a command did with one of its arguments: it triggered a run, or followed one to the end of its watch. */
@@ -54,6 +54,9 @@ export function exitNameOfResult(result: ArgumentResult): ExitName {
   if (result.kind !== 'followed' || isLeft(result.watched)) return 'ok';
   return exitNameOfWatch(result.watched, undefined);
 }
+
+/** Would a command with this argument alone end with 0? */
+export const isOk = (result: ArgumentResult): boolean => exitCodeOf(exitNameOfResult(result)) === 0;
 
 /** Whoever repeats a trigger that failed must not take it for a success. */
 function exitNameOfReplay({ run, polled }: FoundRun): ExitName {

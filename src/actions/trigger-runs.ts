@@ -11,7 +11,8 @@ import { type ArgumentResult, triggeredEvent } from './argument-result.ts';
 import { reportManyRuns } from './follow-run.ts';
 import { followWithReruns, type RerunFlags } from './follow-with-reruns.ts';
 import { createDoneReport, reportResults } from './report.ts';
-import { type FoundRun, type StartRequest, type StartResult, startRun } from './start-run.ts';
+import type { FoundRun, StartResult } from './start-result.ts';
+import { type StartRequest, startRun } from './start-run.ts';
 import { startedOf } from './trigger-outcome.ts';
 
 /** More at once would only wait for each other. */

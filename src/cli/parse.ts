@@ -5,7 +5,7 @@ import { helpTopics } from './help.ts';
 import { hoistFlags } from './hoist.ts';
 import { checkOutput } from './options.ts';
 import { aboutCommand, flagMeantBy } from './suggest.ts';
-import { type Output, type ParsedCommand, toCommander } from './to-commander.ts';
+import { type HelpOutput, type ParsedCommand, toCommander } from './to-commander.ts';
 
 /**
  * Reads a command line. Undefined where it asks for help or the version: that has been written to `output`.
@@ -14,7 +14,7 @@ import { type Output, type ParsedCommand, toCommander } from './to-commander.ts'
 export function parse(
   argv: readonly string[],
   program: CommandDefinition,
-  output: Output,
+  output: HelpOutput,
   whenMissing: (command: CommandDefinition) => string | undefined = () => undefined,
 ): ParsedCommand | undefined {
   const commands = program.commands ?? [];

@@ -12,7 +12,7 @@ export interface ParsedCommand {
   options: Record<string, unknown>;
 }
 
-export interface Output {
+export interface HelpOutput {
   write(text: string): void;
   readonly columns: number;
 }
@@ -20,7 +20,7 @@ export interface Output {
 /** The program as commander parses it. A command that was typed goes to `onParsed` and is not run; help goes to `output`. */
 export function toCommander(
   program: CommandDefinition,
-  output: Output,
+  output: HelpOutput,
   onParsed: (parsed: ParsedCommand) => void = () => {},
 ): Command {
   const columns = () => output.columns;

@@ -4,6 +4,7 @@ import { moment, nonEmpty, whole } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../config/settings.ts';
 import type { Context } from '../context.ts';
+import { isUnfinished } from '../journal/fold.ts';
 import type { JournalRun } from '../journal/journal.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { Problem } from '../problems/problem.ts';
@@ -14,7 +15,7 @@ import { defaults } from '../runs/defaults.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { lastStatusOf, nameOf } from '../runs/run.ts';
 import { connectWith, journalOf } from '../session/connect.ts';
-import { isUnfinished, type Refreshed, refreshRuns } from '../session/refresh-runs.ts';
+import { type Refreshed, refreshRuns } from '../session/refresh-runs.ts';
 
 const options = {
   limit: option('-n, --limit <n>', `show at most this many (default: ${defaults.listLimit})`, whole(1, 1_000_000)),

@@ -1,6 +1,5 @@
 import { accessSync, constants, statfsSync } from 'node:fs';
-import type { Context } from '../context.ts';
-import { variantOf } from '../context.ts';
+import { type Context, variantOf } from '../context.ts';
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { Problem } from '../problems/problem.ts';
 import { silentReporter } from '../runs/events.ts';

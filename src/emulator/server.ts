@@ -20,7 +20,7 @@ export interface EmulatorOptions {
   /** The project to use with it. Every project of a UUID is known. */
   projectId?: string;
   nowMs?(): number;
-  /** How many seconds the emulator's clock goes in one real second. Default 1. */
+  /** How many seconds the emulator's clock advances in one real second. Default 1. */
   speed?: number;
   random?(): number;
   /** Called with a line about every request. */

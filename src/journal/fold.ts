@@ -21,6 +21,10 @@ export interface JournalRun {
   at: string;
 }
 
+/** Has the run no final status yet, as far as is known? */
+export const isUnfinished = (run: JournalRun): run is JournalRun & { executionId: string; status: string } =>
+  run.executionId !== null && run.status !== null && !isFinal(run.target, run.status);
+
 /** What the attempts to start a run with one idempotency key came to. */
 export interface Trigger {
   /** When it was first sent, ISO 8601. */

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { type ExitName, exitCodeOf, publicNameOf } from '../problems/exit-codes.ts';
 import type { Problem, Started } from '../problems/problem.ts';
 import type { How, LastConfirmed, WarningEvent } from '../runs/events.ts';
-import { isJsonObject, type JsonObject } from '../runs/json.ts';
+import type { JsonObject } from '../runs/json.ts';
 import { isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Execution, RunResult } from '../runs/service.ts';
 import { withConnectionFlags } from './theme.ts';
@@ -126,52 +126,4 @@ function nextAfter(
   // Agent runs have no result.
   const isRead = outcome === 'ok' || command === 'result' || run.target.family === 'agent';
   return isRead ? undefined : `runctl result ${argument}`;
-}
-
-const identity = ['executionId', 'projectId', 'automationName', 'agentId'];
-const ofStatus = ['status', 'title', 'message', 'startedAt', 'completedAt', 'createdAt', 'creditsCharged'];
-const ofResult = ['status', 'summary', 'output', 'error', 'completedAt'];
-const ofBoth = [...new Set([...ofStatus, ...ofResult])];
-
-const fieldsOfCommands: Readonly<Record<string, readonly string[]>> = {
-  trigger: ofBoth,
-  watch: ofBoth,
-  status: ofStatus,
-  result: ofResult,
-  list: ['status', 'startedAt', 'completedAt', 'creditsCharged'],
-  recover: ofStatus,
-};
-
-/** The names with which a path of `--field` may begin: those of the service for this command, and `runctl`. */
-export function fieldsOf(command: string): readonly string[] {
-  return [...identity, ...(fieldsOfCommands[command.replace(/^agent /, '')] ?? []), 'runctl'];
-}
-
-const outcomes = [
-  'outcome',
-  'exitCode',
-  'next',
-  'durationMs',
-  'trigger.how',
-  'trigger.started',
-  'trigger.idempotencyKey',
-];
-
-/** Paths that are worth offering to whoever types one. */
-export const knownPaths: readonly string[] = [
-  ...fieldsOf('trigger'),
-  ...['stepCount', 'succeededSteps', 'failedSteps', 'skippedSteps'].map((name) => `summary.${name}`),
-  ...['error.type', 'error.message'],
-  ...[...outcomes, 'problem.name', 'problem.message'].map((name) => `runctl.${name}`),
-];
-
-/** The raw value at `summary.failedSteps` or `steps.0.name`, as text; null and missing values are empty. */
-export function fieldOf(document: unknown, path: string, stringify: (value: unknown) => string): string {
-  let value: unknown = document;
-  for (const key of path.split('.')) {
-    if (Array.isArray(value)) value = value[Number(key)];
-    else value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-  }
-  if (value === null || value === undefined) return '';
-  return typeof value === 'string' ? value : stringify(value);
 }

@@ -2,7 +2,7 @@ import type { Context, Sink } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
 import type { Problem } from '../problems/problem.ts';
 import type { JsonObject } from '../runs/json.ts';
-import { fieldOf } from './document.ts';
+import { fieldOf } from './field-paths.ts';
 import { errorAnnotation, withoutCommandsInJson } from './github-actions.ts';
 import { clean, cleanJson, cleanLine } from './sanitize.ts';
 import { createTheme, renderMarkup, type Theme } from './theme.ts';

@@ -1,6 +1,6 @@
 import { valueIfGiven } from '../config/setting-table.ts';
 import type { Journal, JournalRun } from '../journal/journal.ts';
-import { nearest } from '../nearest.ts';
+import { nearest } from '../problems/nearest.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
 import { nameOf, type Target } from '../runs/run.ts';

@@ -49,7 +49,7 @@ test('a quiet emulator prints the settings alone, and needs no word about proxie
   expect(context.err()).toBe('');
 });
 
-test("a scenario is a built-in one or a file, and a file of one's own goes first", async () => {
+test("a scenario is a built-in one or a file, and a file of one's own comes first", async () => {
   const file = join(temporaryFolder(), 'no-credits');
   writeFileSync(file, '{"automations":{}}');
   for (const [scenario, status] of [

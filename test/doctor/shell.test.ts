@@ -32,7 +32,7 @@ test.each<[string, [path: string, text: string][], string, string]>([
   expect(find('completion', { HOME: homeWith(...files), SHELL: shell })).toMatchObject({ result });
 });
 
-test('a shell whose start file is a folder is passed over', () => {
+test('a shell whose start file is a folder is left out', () => {
   const home = homeWith(['.bashrc/x', '']);
   expect(find('completion', { HOME: home, SHELL: 'bash' })).toMatchObject({ result: 'warning' });
 });

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const patience = { timeout: 25_000, interval: 20 };
 
-test('a night: crons trigger, the follower is killed twice, and each run is told of once', {
+test('a night: crons trigger, the follower is killed twice, and each run is reported once', {
   timeout: 60_000,
 }, async () => {
   const automations = {

@@ -1,13 +1,13 @@
 // A script in another language, which knows of the program only what `runctl help --json` and `runctl schema` say.
-import { symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { needs } from '../helpers/needs.ts';
-import { entry, runCommand } from '../helpers/run-process.ts';
+import { runCommand } from '../helpers/run-process.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { installImpatient } from '../recipes/bare-machine.ts';
 
 const script = join(import.meta.dirname, '../../docs/samples/supervise.py');
 const badGateway = { on: 'status', nth: 1, do: 'status', status: 502 } as const;
@@ -53,7 +53,7 @@ test.for(Object.entries(stories))('the script %s', async ([, story], context) =>
   const { emulator, env } = await withEmulator({ automations: { '*': { duration: '1s' } }, ...scenario });
   if (isActive) await runProgram(['trigger', 'nightly'], { env });
   const bin = temporaryFolder();
-  symlinkSync(entry, join(bin, 'runctl'));
+  installImpatient(bin);
   const PATH = [bin, process.env.PATH].join(delimiter);
   const ended = await runCommand(['python3', script, 'nightly', ...times], { env: { ...env, PATH } });
   expect(ended).toMatchObject({ code, stdout: expect.stringMatching(stdout) });

@@ -44,7 +44,7 @@ describe('over HTTP', () => {
     expect(headers.date).toBe('Sat, 21 Nov 2026 09:00:30 GMT');
   });
 
-  test('a run goes from its trigger to its result, and every message conforms', async () => {
+  test('a run is followed from its trigger to its result, and every message conforms', async () => {
     let now = Date.UTC(2026, 10, 21, 9);
     const emulator = await start({}, { nowMs: () => now, speed: 60 });
     const answers = [await trigger(emulator, 'a/b ü')];
@@ -79,7 +79,7 @@ describe('over HTTP', () => {
     expect(lines).toEqual(['trigger nightly: 502 (status)', 'trigger nightly: 201 RUNNING']);
   });
 
-  test('the rate limit goes by real time, however fast the clock', async () => {
+  test('the rate limit counts real time, however fast the clock', async () => {
     let now = Date.UTC(2026, 10, 21, 9);
     const emulator = await start({ rateLimit: { requests: 1, window: '10s' } }, { nowMs: () => now, speed: 3600 });
     await (await trigger(emulator, 'a')).body.dump();

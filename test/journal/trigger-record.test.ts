@@ -31,7 +31,7 @@ describe('a trigger in doubt', () => {
   const process = 'host 1 1';
   const lost = fault('lost').fault;
 
-  test('tells when it was last sent, and that its process still sends it, until that gives up', () => {
+  test('says when it was last sent, and that its process still sends it, until that gives up', () => {
     const { open, clock } = createStateFolder();
     const record = createTriggerRecord(open(), { ...ours, process });
     const at = new Date(clock.nowMs).toISOString();

@@ -1,4 +1,5 @@
-// What ends with which exit code, and what the document says of it: one row for each situation.
+// What ends with which exit code, what the document says of it, and what the service really started: one row for each
+// situation.
 import { describe, expect, test, vi } from 'vitest';
 import type { InjectedFault, Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
@@ -12,7 +13,7 @@ interface Row {
   earlier?: string[];
   elsewhere?: boolean;
   /** The earlier run has finished by then. */
-  isOver?: boolean;
+  isFinished?: boolean;
   /** A signal as soon as so many requests have come. */
   interruptAt?: number;
   env?: Record<string, string>;
@@ -20,6 +21,8 @@ interface Row {
   network?: keyof typeof networkFaults;
   /** The exit code, and `how`, `started`, the outcome and the name of the problem in each document, as far as there are any. */
   ends: string;
+  /** How many runs the service says it started; where nothing is given, as many as the document says. */
+  really?: number;
   /** The next command. */
   next?: RegExp;
   says?: RegExp;
@@ -43,6 +46,9 @@ const failed = (outcome: 'FAILED' | 'TIMED_OUT' | 'CANCELLED', more: Scenario = 
   ...short({ outcome }),
   ...more,
 });
+const rerun = [...watched, '--rerun-on', 'reaped', '--max-reruns', '2'];
+const reaped = short({ outcome: 'FAILED', error: { type: 'reaped', message: '' } });
+const conflict = { code: 'runAlreadyActive', executionId: id };
 
 const ofTriggers: Record<string, Row> = {
   'wrong arguments': { argv: ['trigger', '..'], ends: '2 not_started no usage usage' },
@@ -64,6 +70,7 @@ const ofTriggers: Record<string, Row> = {
     scenario: faulty({ do: 'hang', acts: true }),
     interruptAt: 1,
     ends: '130 unknown unknown interrupted interrupted',
+    really: 1,
     next: /^runctl recover/,
   },
   'connection refused': {
@@ -116,6 +123,7 @@ const ofTriggers: Record<string, Row> = {
     argv: trigger,
     scenario: faulty({ do: 'wrongJson' }),
     ends: '12 unknown unknown outcome_unknown outcome_unknown',
+    really: 1,
     next: /^runctl recover/,
   },
   'a page instead of an answer': {
@@ -123,7 +131,12 @@ const ofTriggers: Record<string, Row> = {
     scenario: faulty({ do: 'html' }),
     ends: '12 unknown unknown outcome_unknown outcome_unknown',
   },
-  'no answer': { argv: trigger, scenario: faulty(loss), ends: '12 unknown unknown outcome_unknown outcome_unknown' },
+  'no answer': {
+    argv: trigger,
+    scenario: faulty(loss),
+    ends: '12 unknown unknown outcome_unknown outcome_unknown',
+    really: 1,
+  },
   '409 until the retries end': {
     argv: trigger,
     scenario: faulty(answers(409)),
@@ -149,6 +162,20 @@ const ofTriggers: Record<string, Row> = {
     argv: trigger,
     scenario: faulty({ ...loss, nth: 1 }, answers(402)),
     ends: '12 unknown unknown outcome_unknown outcome_unknown',
+    really: 1,
+  },
+  'a lost answer after a wait': {
+    argv: [...trigger, '--if-active', 'wait'],
+    scenario: { ...short({ duration: '1m' }), namesActiveRun: true, ...faulty({ ...loss, from: 3 }) },
+    ...active,
+    ends: '12 unknown unknown outcome_unknown outcome_unknown',
+    really: 1,
+  },
+  'a lost answer, then a conflict with its own run': {
+    argv: trigger,
+    scenario: { order: 'activeFirst', ...faulty({ ...loss, nth: 1 }) },
+    ends: '12 unknown unknown outcome_unknown outcome_unknown',
+    really: 1,
   },
   'a lost answer, then the run': {
     argv: trigger,
@@ -159,7 +186,7 @@ const ofTriggers: Record<string, Row> = {
   "a lost answer, then the conflict with a run that is surely another's": {
     argv: trigger,
     ...active,
-    isOver: true,
+    isFinished: true,
     scenario: { ...short({ duration: '9h' }), runLimit: '9h', namesActiveRun: true, faults: [{ ...loss, nth: 2 }] },
     ends: '5 not_started no already_active already_active',
   },
@@ -197,7 +224,7 @@ const ofTriggers: Record<string, Row> = {
   'a given key that replays a FAILED run': {
     argv: given,
     earlier: given,
-    isOver: true,
+    isFinished: true,
     scenario: failed('FAILED'),
     ends: '1 replayed no run_failed',
     next: /^runctl result/,
@@ -205,14 +232,14 @@ const ofTriggers: Record<string, Row> = {
   'a given key that replays a TIMED_OUT run': {
     argv: given,
     earlier: given,
-    isOver: true,
+    isFinished: true,
     scenario: failed('TIMED_OUT'),
     ends: '3 replayed no run_timed_out',
   },
   'a given key that replays a CANCELLED run': {
     argv: given,
     earlier: given,
-    isOver: true,
+    isFinished: true,
     scenario: failed('CANCELLED'),
     ends: '4 replayed no run_cancelled',
   },
@@ -232,7 +259,14 @@ const ofTriggers: Record<string, Row> = {
     argv: ['agent', 'trigger', id],
     scenario: { agents: 'accept' },
     ends: '0 started unknown ok',
+    really: 1,
     says: /discontinued/,
+  },
+  'an agent whose answer is lost': {
+    argv: ['agent', ...trigger.with(1, id)],
+    scenario: { agents: 'accept', ...faulty(loss) },
+    ends: '12 unknown unknown outcome_unknown outcome_unknown',
+    really: 1,
   },
   'an agent that starts nothing': { argv: ['agent', 'trigger', id], ends: '11 not_started no rejected rejected' },
 };
@@ -249,6 +283,7 @@ const ofSeveral: Record<string, Row> = {
     argv: both,
     scenario: { automations: { weekly: {} }, faults: [{ ...loss, automation: 'weekly' }] },
     ends: '12 not_started no not_found not_found | unknown unknown outcome_unknown outcome_unknown',
+    really: 1,
     next: /^runctl recover/,
   },
   'one idempotency key for both': {
@@ -258,7 +293,7 @@ const ofSeveral: Record<string, Row> = {
   'an idempotency key for each that replays both': {
     argv: [...both, '--idempotency-key', 'k-{automation}'],
     earlier: [...both, '--idempotency-key', 'k-{automation}'],
-    isOver: true,
+    isFinished: true,
     scenario: { automations: { nightly: { outcome: 'FAILED' }, weekly: {} } },
     ends: '1 replayed no run_failed | replayed no ok',
   },
@@ -272,6 +307,7 @@ const ofSeveral: Record<string, Row> = {
     scenario: faulty({ do: 'hang', acts: true }),
     interruptAt: 2,
     ends: '130 unknown unknown interrupted interrupted | unknown unknown interrupted interrupted',
+    really: 2,
   },
 };
 
@@ -311,11 +347,34 @@ const ofWatchedTriggers: Record<string, Row> = {
     next: /^runctl watch/,
   },
   'a signal': { argv: watched, interruptAt: 3, ends: '130 started yes interrupted interrupted', next: /^runctl watch/ },
+  'the timeout of a run that it was attached to': {
+    argv: [...watched, '--if-active', 'attach', '--timeout', '100ms'],
+    scenario: { namesActiveRun: true },
+    ...active,
+    ends: '124 attached no timeout timeout',
+  },
   'a rerun that is refused': {
-    argv: [...watched, '--rerun-on', 'reaped'],
-    scenario: { ...short({ outcome: 'FAILED', error: { type: 'reaped', message: '' } }), credits: 12 },
+    argv: rerun,
+    scenario: { ...reaped, credits: 12 },
     ends: '1 started yes run_failed',
     says: /the rerun did not start/,
+  },
+  'a rerun whose answer is lost': {
+    argv: rerun,
+    scenario: { ...reaped, ...faulty({ ...loss, from: 2 }) },
+    ends: '12 started yes outcome_unknown outcome_unknown',
+    really: 2,
+  },
+  'a rerun of a replayed run, which is refused': {
+    argv: [...rerun, '--idempotency-key', 'k'],
+    scenario: { ...reaped, ...faulty(answers(402, { on: 'trigger', from: 3 })) },
+    earlier: given,
+    ends: '1 replayed yes run_failed',
+  },
+  'a rerun that meets an active run': {
+    argv: [...rerun, '--if-active', 'attach'],
+    scenario: { ...reaped, ...faulty(answers(422, { on: 'trigger', from: 2, body: conflict })) },
+    ends: '1 started yes run_failed',
   },
   'FAILED with the error type timed_out': {
     argv: watched,
@@ -355,7 +414,7 @@ const ofOthers: Record<string, Row> = {
   'status: of a run that FAILED': {
     argv: ['status'],
     earlier: trigger,
-    isOver: true,
+    isFinished: true,
     scenario: failed('FAILED'),
     ends: '0 run_failed',
     next: /^runctl result/,
@@ -363,14 +422,14 @@ const ofOthers: Record<string, Row> = {
   'status --exit-status: of a run that FAILED': {
     argv: ['status', '--exit-status'],
     earlier: trigger,
-    isOver: true,
+    isFinished: true,
     scenario: failed('FAILED'),
     ends: '1 run_failed',
   },
   'result: of a completed run, refused': {
     argv: ['result'],
     earlier: trigger,
-    isOver: true,
+    isFinished: true,
     scenario: onlyResult({ status: 401 }),
     ends: '7 unauthorized unauthorized',
   },
@@ -412,10 +471,17 @@ const ofOthers: Record<string, Row> = {
   'recover: a run that is there': {
     argv: ['recover', '--max-age', '4h'],
     earlier: ['trigger', 'nightly', '--give-up-after', '1ms'],
-    isOver: true,
+    isFinished: true,
     scenario: faulty({ ...loss, nth: 1 }),
     ends: '0 recovered no ok',
   },
+  'recover: the answer is lost again': {
+    argv: ['recover', '--give-up-after', '100ms'],
+    scenario: faulty(loss),
+    earlier: trigger,
+    ends: '12 unknown unknown outcome_unknown outcome_unknown',
+  },
+  'check: no run within the time': { argv: ['check', 'nightly', '--within', '1h'], ends: '15 overdue overdue' },
   'doctor: a setting is missing, and the state folder is a file': {
     argv: ['doctor'],
     env: { RUNCTL_BASE_URL: '', RUNCTL_STATE_DIR: '/dev/null' },
@@ -440,7 +506,7 @@ const ofOthers: Record<string, Row> = {
   'check: no run completed within the time': {
     argv: ['check', 'nightly', '--within', '1h'],
     earlier: watched,
-    isOver: true,
+    isFinished: true,
     ends: '15 overdue overdue',
   },
   'an empty run argument': { argv: ['status', ''], ends: '2 usage usage' },
@@ -459,9 +525,10 @@ describe.each([
       scenario = {},
       earlier,
       elsewhere,
-      isOver,
+      isFinished,
       interruptAt,
       network,
+      really,
       next,
       says,
       ...row
@@ -469,10 +536,11 @@ describe.each([
       const { emulator, env, clock, endRuns } = await withEmulator(scenario);
       const there = elsewhere ? { RUNCTL_STATE_DIR: `${env.RUNCTL_STATE_DIR}-elsewhere` } : {};
       if (earlier) await runProgram(earlier, { env: { ...env, ...there }, clock });
-      if (isOver) endRuns();
+      if (isFinished) endRuns();
       const interrupt = new AbortController();
       const asked = emulator.requests.length;
       const { env: way } = network ? ((await networkFaults[network]?.()) ?? {}) : {};
+      const before = emulator.runs().length;
       const options = { env: { ...env, ...row.env, ...way }, clock: interruptAt === undefined ? clock : undefined };
       const running = runProgram([...argv, '--json'], { ...options, signal: interrupt.signal });
       if (interruptAt !== undefined) {
@@ -482,11 +550,17 @@ describe.each([
       }
       const { code, stdout, stderr } = await running;
       const facts = [JSON.parse(stdout)].flat().map(({ runctl }) => runctl);
-      const told = facts.map(({ trigger: { how, started } = {}, outcome, problem }) =>
+      const shown = facts.map(({ trigger: { how, started } = {}, outcome, problem }) =>
         [how, started, outcome, problem?.name].filter((part) => part !== undefined).join(' '),
       );
-      expect(`${code} ${told.join(' | ')}`, stderr).toBe(ends);
-      const [decisive] = facts.filter(({ exitCode }) => exitCode === code);
+      expect(`${code} ${shown.join(' | ')}`, stderr).toBe(ends);
+      const triggers = facts.flatMap(({ trigger }) => trigger ?? []);
+      const started = triggers.filter((each) => each.started === 'yes').length;
+      expect(emulator.runs().length - before, 'really started').toBe(really ?? started);
+      const isRepeated = argv.includes('--idempotency-key') || argv.includes('recover');
+      const isSafe = isRepeated || triggers.every((each) => each.started === 'no');
+      for (const { safeToRepeat } of triggers) expect(safeToRepeat, 'safe to repeat').toBe(isSafe);
+      const decisive = facts.find(({ exitCode }) => exitCode === code);
       expect(decisive).toBeDefined();
       if (next) expect(decisive.next).toMatch(next);
       if (says) expect(stderr).toMatch(says);
@@ -496,5 +570,3 @@ describe.each([
 
 /** A wait begins in the turn after the answer that it follows. */
 const systemTurn = () => new Promise((resolve) => setTimeout(resolve, 20));
-
-test.todo('watch --all --follow: a second one ends with 2');

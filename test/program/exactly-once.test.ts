@@ -104,7 +104,7 @@ test('a repeated key starts no second run under a new API key', async () => {
   expect(emulator.runs()).toHaveLength(1);
 });
 
-test('a final state that `result` learned is known to `list` and `watch --all`', async () => {
+test('a final status that `result` learned is known to `list` and `watch --all`', async () => {
   const { env, clock, endRuns } = await withEmulator({});
   await runProgram(['trigger', 'nightly'], { env, clock });
   endRuns();

@@ -24,11 +24,11 @@ export interface Machine {
   dispose(): Promise<void>;
 }
 
-/** The program, which polls every 20 ms where the recipe leaves that to its schedule, whose first poll is after 3 s. */
-const impatient = `#!/bin/sh
-case "$*" in trigger*--watch* | watch*) set -- "$@" --interval 20ms ;; esac
-exec ${entry} "$@"
-`;
+/** Installs `runctl` in a folder. It polls every 20 ms where a script leaves that to the schedule, which begins with 3 s. */
+export function installImpatient(folder: string): void {
+  const script = `case "$*" in trigger*--watch* | watch*) set -- "$@" --interval 20ms ;; esac\nexec ${entry} "$@"`;
+  writeFileSync(join(folder, 'runctl'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+}
 
 export async function createBareMachine(scenario: Scenario): Promise<Machine> {
   let leapMs = 0;
@@ -36,7 +36,7 @@ export async function createBareMachine(scenario: Scenario): Promise<Machine> {
   const root = mkdtempSync(join(tmpdir(), 'runctl-recipe-'));
   const at = (name: string) => join(root, name);
   for (const name of ['bin', 'work']) mkdirSync(at(name));
-  writeFileSync(at('bin/runctl'), impatient, { mode: 0o755 });
+  installImpatient(at('bin'));
   symlinkSync(process.execPath, at('bin/node'));
   writeFileSync(at('api-key'), `${emulator.apiKey}\n`, { mode: 0o600 });
   const env = {

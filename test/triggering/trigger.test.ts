@@ -160,7 +160,7 @@ describe('one trigger', () => {
     expect(clock.elapsedMs()).toBe(20_000);
   });
 
-  test('counts only the time without an answer against its patience, not the wait for its own turn', async () => {
+  test('counts only the time without an answer against --give-up-after, not the wait for its own turn', async () => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(1 / 60, clock);
     const { result, sent } = await triggered([lost, lost, running()], {
@@ -294,13 +294,13 @@ describe('one trigger', () => {
     expect([recovered.result.kind, recovered.clock.elapsedMs()]).toEqual(['unknown', 0]);
   });
 
-  test('waits for no process that has long ended', async () => {
+  test('waits for no process that has long exited', async () => {
     const readKey = () => ({ state: 'open', ageMs: 120_000 }) as const;
     const { result, clock } = await triggered([conflict], { readKey });
     expect([result.kind, clock.elapsedMs()]).toEqual(['unknown', 0]);
   });
 
-  test('is in doubt where the refusal could not be written: then the record tells nothing', async () => {
+  test('is in doubt where the refusal could not be written: then the record says nothing', async () => {
     const { result } = await triggered([conflict], {
       history: earlierOf(1000),
       readKey: () => undefined,
@@ -495,7 +495,7 @@ describe('the protocol', () => {
   /** They tell of all attempts. */
   const clear = new Set<TriggerEvent>(['reused', 'conflict_with_another']);
 
-  test('never says that no run was started once an answer was lost, unless an answer tells of all attempts', () => {
+  test('never says that no run was started once an answer was lost, unless an answer is about all attempts', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...events), { maxLength: 12 }), (sequence) => {
         let state: keyof typeof protocol | 'started' | 'refused' | 'unknown' = 'ready';

@@ -59,7 +59,7 @@ export async function torture({ order, triggers, seed, folder, side }: TortureOp
   let leapMs = 0;
   // Called with each request, before its answer is on the wire.
   const arrivals = new Map<string, () => void>();
-  const onRequest = (line: string) => arrivals.get(/\/(job-\d+)\/trigger/.exec(line)?.[1] ?? '')?.();
+  const onRequest = (line: string) => arrivals.get(/^trigger (job-\d+):/.exec(line)?.[1] ?? '')?.();
   const nowMs = () => Date.now() + leapMs;
   const emulator = await startEmulator({ scenario, random: createRandom(seed), nowMs, onRequest });
   const env = { ...environmentIn(folder, emulator), RUNCTL_REQUEST_TIMEOUT: '500ms' };

@@ -1,4 +1,4 @@
-// Draws docs/session.svg from the running program: `npm run picture`.
+// Draws docs/session.svg and docs/board.svg from the running program: `npm run picture`.
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -27,8 +27,9 @@ const scenario = {
   },
   faults: [
     // The first three runs show it the usual duration.
-    { on: 'trigger', automation: 'nightly-report', nth: 4, do: 'loseAnswer' },
-    { on: 'status', automation: 'nightly-report', during: { after: '2s', for: '2s' }, do: 'status', status: 502 },
+    { on: 'trigger', automation: 'nightly-report', nth: 4, do: 'html', status: 504, acts: true },
+    { on: 'status', automation: 'nightly-report', during: { after: '2s', for: '2s' }, do: 'html', status: 502 },
+    { on: 'status', automation: 'weekly-export', during: { after: '1s', for: '30s' }, do: 'html', status: 502 },
   ],
 };
 
@@ -46,11 +47,12 @@ const env = {
   PATH: `${folder}/bin:${process.env.PATH}`,
   HOME: folder,
   PS1: '\\n$ ',
+  FORCE_COLOR: '1',
   RUNCTL_BASE_URL: emulator.url,
   RUNCTL_API_KEY: emulator.apiKey,
   RUNCTL_PROJECT: emulator.projectId,
 };
-const open = () => openTerminal('bash', ['--norc', '--noprofile'], { env, columns: 88, rows: 40 });
+const open = () => openTerminal('bash', ['--norc', '--noprofile'], { env, columns: 100, rows: 40 });
 
 const before = open();
 // So that there is a usual duration to show.
@@ -58,19 +60,35 @@ for (let run = 1; run <= 3; run++) await enter(before, 'runctl trigger invoices 
 before.kill();
 
 const session = open();
-await enter(session, 'runctl trigger nightly-report --watch; echo "exit code $?"');
+// A log keeps what a terminal shows for a moment.
+await enter(session, 'runctl trigger nightly-report --watch 2>&1 | cat; echo "exit code $PIPESTATUS"');
 await enter(session, 'runctl trigger invoices --watch; echo "exit code $?"');
-await enter(session, 'runctl list --limit 2');
-await session.lines();
-writeFileSync(
-  join(root, 'docs/session.svg'),
-  pictureOf(
-    session.terminal,
-    'A session at a terminal: the answer to a trigger is lost, the service answers 502, and there is one run that completes; another fails and says why; the list of both',
-  ),
+await draw(
+  session,
+  'session',
+  'A session: the answer to a trigger is lost, the service answers 502, and there is one run, which completes with exit code 0; another fails, says why, and ends with exit code 1',
 );
+
+const board = open();
+await promptOf(board);
+board.type('runctl trigger nightly-report invoices weekly-export --watch\r');
+const isTelling = (lines) =>
+  ['✖ FAILED', '2 running', '⚠', 'usually'].every((sign) => lines.some((line) => line.includes(sign)));
+while (!isTelling(await board.lines())) await setTimeout(50);
+await draw(
+  board,
+  'board',
+  'Three runs watched together: one has failed, one is running for as long as it usually does, and of one the service has not answered for some seconds',
+);
+board.type('\u0003');
+await promptOf(board);
 rmSync(folder, { recursive: true, force: true });
 process.exit();
+
+async function draw(screen, name, about) {
+  await screen.lines();
+  writeFileSync(join(root, `docs/${name}.svg`), pictureOf(screen.terminal, about));
+}
 
 /** Types a command line and waits for the next prompt. */
 async function enter(screen, line) {

@@ -13,7 +13,10 @@ import {
   usedKeyProblem,
 } from '../src/problems/trigger-problems.ts';
 import { interruptedProblem, pollProblem } from '../src/problems/watch-problems.ts';
+import { program } from '../src/program.ts';
 import type { Fault } from '../src/runs/fault.ts';
+import { withEmulator } from './helpers/emulator.ts';
+import { runProgram } from './helpers/run-program.ts';
 import { executionId, projectId, target } from './helpers/scripted-service.ts';
 
 // What a person reads where something went wrong, in one place, so that the voice can be judged. Those of a watch that
@@ -147,9 +150,92 @@ test.each([
   expect(nextStepOf(run, status, errorType, projectId)).toBe(step);
 });
 
+const now = 'as far as this machine knows';
+const trigger = 'runctl trigger <automation>';
+
+/** What commands print, stdout before stderr, on a machine with nothing in its journal. */
+const atFirst: [argv: string, text: string][] = [
+  ['list', `No runs here yet. Start one with \`${trigger}\`.`],
+  ['status', `runctl: no run was started or watched here yet\n  → start one with \`${trigger}\``],
+  ['watch --all', 'No unfinished runs.'],
+  ['recover', 'Nothing to recover.'],
+  ['stats', `No run finished in the last 30d, ${now}.`],
+  ['trigger', "runctl: missing required argument 'automation'\n  → see `runctl trigger --help`"],
+];
+
+/** The same where nightly completed and weekly failed. */
+const later: [argv: string, text: string][] = [
+  [
+    'list',
+    'STATUS     AUTOMATION  STARTED  TOOK  RUN\nFAILED     weekly      3h ago   1m    <id>\nCOMPLETED  nightly     3h ago   1m    <id>',
+  ],
+  ['list --automation x', 'No runs of x here; `runctl list` shows all.'],
+  [
+    'list --status foo',
+    'No runs with the status foo here; statuses are RUNNING, COMPLETED, FAILED, TIMED_OUT, CANCELLED.',
+  ],
+  ['stats x', `No run of x finished in the last 30d, ${now}.`],
+  ['check nightly --within 26h', 'nightly completed 2h 59m ago'],
+  [
+    'check weekly --within 26h',
+    'runctl: weekly has not completed within 1d 2h: no run that this machine knows has completed; its last run: FAILED 2h 59m ago\n  → see its runs with `runctl list --automation weekly`',
+  ],
+  [
+    'check other --within 26h',
+    'runctl: other has not completed within 1d 2h: this machine knows no run of it\n  → check the name: `runctl list` shows the runs of this machine',
+  ],
+  ['status nigthly', 'runctl: no run here is named "nigthly"\n  → did you mean `nightly`?'],
+  [
+    'trigger',
+    "runctl: missing required argument 'automation'\n  → known on this machine: weekly, nightly; for example: `runctl trigger weekly`",
+  ],
+  ['watch --follow', 'runctl: --follow goes with --all\n  → runctl watch --all --follow'],
+  ['trigger nightly --wait', "runctl: unknown option '--wait'\n  → did you mean `--watch`?"],
+  ['list -o json', "runctl: unknown option '-o'\n  → did you mean `--json`?"],
+  ['result --jq .status', "runctl: unknown option '--jq'\n  → did you mean `--field`?"],
+  ['start nightly', "runctl: unknown command 'start'\n  → did you mean `runctl trigger`?"],
+  ['login', "runctl: unknown command 'login'\n  → did you mean `runctl config`?"],
+  ['cancel', "runctl: unknown command 'cancel'\n  → the service has no way to cancel a run"],
+  ['logs', "runctl: unknown command 'logs'\n  → the service has no logs of a run; `runctl result` prints its output"],
+  [
+    'open',
+    "runctl: unknown command 'open'\n  → runctl knows no web page of a run; `runctl status` shows how it stands",
+  ],
+  ['update', "runctl: unknown command 'update'\n  → update runctl as you installed it, with npm or from a checkout"],
+  ['agent watch', "runctl: missing required argument 'agentId'\n  → see `runctl agent watch --help`"],
+  ['explain 99', 'runctl: there is no exit code "99"\n  → `runctl explain` lists them all'],
+];
+
+test('commands say in common words what they found', async () => {
+  const automations = { nightly: { duration: '1m' }, weekly: { duration: '1m', outcome: 'FAILED' } } as const;
+  const { env, clock, endRuns } = await withEmulator({ automations });
+  const run = async (argv: string) => {
+    const { stdout, stderr } = await runProgram(argv.split(' '), { env: { ...env, LANG: 'C.UTF-8' }, clock });
+    return (stdout + stderr).trimEnd().replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, '<id>');
+  };
+  const printedBy = async (rows: typeof later) => {
+    const printed: typeof later = [];
+    for (const [argv] of rows) printed.push([argv, await run(argv)]);
+    return printed;
+  };
+  expect(await printedBy(atFirst)).toEqual(atFirst);
+  await run('trigger nightly weekly');
+  endRuns();
+  expect(await run('watch nightly weekly')).toContain('1 completed · 1 failed');
+  expect(await printedBy(later)).toEqual(later);
+});
+
 /** Words that this house replaced by common ones. */
 const odd = /\b(goes on|settle|mend|look at|last seen|base address|patience|nobody knows|ridden out)\b/;
 
 test('no message uses a word that has a common one', () => {
   expect(table.filter(([, , message, hint]) => odd.test(`${message} ${hint}`))).toEqual([]);
 });
+
+test.each([...(program.commands ?? []).map(({ name }) => name), 'exit-codes', 'settings', 'scenarios'])(
+  'nor does the help of %s',
+  async (name) => {
+    const { code, stdout } = await runProgram(['help', name]);
+    expect([code, odd.exec(stdout)]).toEqual([0, null]);
+  },
+);

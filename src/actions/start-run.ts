@@ -4,7 +4,7 @@ import { refusedTriggerProblem, usedKeyProblem } from '../problems/trigger-probl
 import { defaults } from '../runs/defaults.ts';
 import { isFinal, type Run, type Target } from '../runs/run.ts';
 import type { TriggerRequest } from '../runs/service.ts';
-import { knownRun } from '../session/known-run.ts';
+import { argumentOf, knownRun } from '../session/known-run.ts';
 import { pollKnownRun } from '../session/poll-once.ts';
 import type { Session } from '../session/session.ts';
 import type { TriggerIdentity } from '../triggering/trigger.ts';
@@ -43,10 +43,11 @@ export async function startRun(request: StartRequest, flags: StartFlags, session
     const { fault } = start;
     const isConflict = fault.kind === 'already_active';
     const activeId = isConflict ? (fault.executionId ?? lastUnfinished(target, session)) : undefined;
-    const refused = refusedTriggerProblem({ ...fault, executionId: activeId }, identity);
+    const active = activeId === undefined ? undefined : { target, executionId: activeId };
+    const inTheWay = { target, active: active && argumentOf(active, session) };
+    const refused = refusedTriggerProblem({ ...fault, executionId: activeId }, inTheWay);
     if (isConflict && ifActive === 'fail') return failed(refused);
     if (isConflict && ifActive === 'skip') return { kind: 'skipped', target, activeId, idempotencyKey };
-    const active = activeId === undefined ? undefined : { target, executionId: activeId };
     if (isConflict && ifActive === 'attach') {
       if (!active) {
         const hint = 'the service did not say which run is active; use `--if-active wait`';

@@ -33,7 +33,7 @@ export function parse(
     parser.parse(words, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw wrongUsage(error, command, whenMissing);
+    if (error.exitCode !== 0) throw wrongUsage(error, command, words[1], whenMissing);
   }
   if (parsed) checkOutput(parsed.options);
   return parsed;
@@ -66,10 +66,13 @@ function withOptionsOf(typed: CommandDefinition | undefined, program: CommandDef
 function wrongUsage(
   { code, message }: CommanderError,
   command: CommandDefinition | undefined,
+  second: string | undefined,
   whenMissing: (command: CommandDefinition) => string | undefined,
 ): Problem {
   const known = code === 'commander.missingArgument' && command ? whenMissing(command) : undefined;
-  const help = known ?? `see \`runctl ${command ? `${command.name} ` : ''}--help\``;
+  const inner = command?.commands?.find(({ name }) => name === second);
+  const path = [command, inner].flatMap((each) => (each ? [each.name] : [])).join(' ');
+  const help = known ?? `see \`runctl ${path ? `${path} ` : ''}--help\``;
   if (code === 'commander.help' && command?.commands) {
     const names = namesOf(command.commands).filter((name) => name !== 'help');
     return usageProblem(`runctl ${command.name} needs one of: ${names.join(', ')}`, help);

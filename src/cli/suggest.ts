@@ -31,6 +31,10 @@ const impossible: Record<string, string> = {
   logs: 'the service has no logs of a run; `runctl result` prints its output',
   log: 'the service has no logs of a run; `runctl result` prints its output',
   tail: 'the service has no logs of a run; `runctl result` prints its output',
+  open: 'runctl knows no web page of a run; `runctl status` shows how it stands',
+  update: 'update runctl as you installed it, with npm or from a checkout',
+  upgrade: 'update runctl as you installed it, with npm or from a checkout',
+  'self-update': 'update runctl as you installed it, with npm or from a checkout',
 };
 
 /** The flags of other programs, and what they are called here. */

@@ -1,3 +1,4 @@
+import { shortSource } from '../config/profile.ts';
 import { parseSettingKey, type Resolved, valueIfGiven } from '../config/setting-table.ts';
 import { maskSecrets, resolveSettings, type SettingFlags } from '../config/settings.ts';
 import { requireConfigFile } from '../config/store-profile.ts';
@@ -59,7 +60,7 @@ function factsOf({ value, source, problem }: Resolved): JsonObject {
 function lineOf({ value, source, problem }: Resolved, theme: Theme): string {
   if (problem) return theme.bad(`refused: ${cleanLine(problem.message)}`);
   if (value === undefined) return theme.dim('not set');
-  return `${cleanLine(value)} ${theme.dim(`(${cleanLine(source ?? '')})`)}`;
+  return `${cleanLine(value)} ${theme.dim(`(${cleanLine(shortSource(source))})`)}`;
 }
 
 /** `runctl config path`: the path of the config file, whether or not it exists. */

@@ -13,7 +13,7 @@ import type { CommandResult } from '../render/command-result.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
 import { defaults } from '../runs/defaults.ts';
 import { reasonOf } from '../runs/fault.ts';
-import { lastStatusOf, nameOf } from '../runs/run.ts';
+import { lastStatusOf, nameOf, statuses } from '../runs/run.ts';
 import { connectWith, journalOf } from '../session/connect.ts';
 import { type Refreshed, refreshRuns } from '../session/refresh-runs.ts';
 
@@ -120,6 +120,8 @@ const dayMs = 86_400_000;
 
 function emptyNote({ automation, status, since, until }: ListOptions): string {
   const filters = [automation && ` of ${automation}`, status && ` with the status ${status}`].filter(Boolean).join('');
+  if (status && !statuses.some((known) => known === status.toUpperCase()))
+    return `No runs${filters} here; statuses are ${statuses.join(', ')}.`;
   if (filters || since || until)
     return `No runs${filters} here${since || until ? ' at that time' : ''}; \`runctl list\` shows all.`;
   return 'No runs here yet. Start one with `runctl trigger <automation>`.';

@@ -14,7 +14,7 @@ import { usageProblem } from '../problems/problem.ts';
 import type { CommandResult } from '../render/command-result.ts';
 import { documentOf } from '../render/document.ts';
 import { wantsData } from '../render/output.ts';
-import { summary } from '../render/summary.ts';
+import { bareOutput, summary } from '../render/summary.ts';
 import { graverStatus, isFinal } from '../runs/run.ts';
 import { isFromJournal, parseRunArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
@@ -68,7 +68,9 @@ async function printResult(runArgument: string, options: ResultOptions, context:
   const documents = [
     documentOf({ run, result: found, outcome, exitName, argument: argumentOf(run, session) }, context),
   ];
-  if (wantsData(options) || (options.quiet && exitName === 'ok')) return { exitNames: [exitName], documents };
+  if (wantsData(options)) return { exitNames: [exitName], documents };
+  if (options.quiet && exitName === 'ok')
+    return { exitNames: [exitName], text: (_, { columns }) => bareOutput(found, columns === undefined) };
   // Duration and credits stand in the status alone; a summary without them is better than none.
   await session.limiter.take(context.signal);
   const polledStatus = await session.service.status(run, context.signal);

@@ -2,7 +2,7 @@ import { argument, defineCommand, flag, type OptionValues, option } from '../cli
 import { outputOptions, settingOptions } from '../cli/options.ts';
 import { positiveDuration } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
-import { resolveSettings } from '../config/settings.ts';
+import { resolveWithoutApiKey } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import type { CommandResult } from '../render/command-result.ts';
@@ -41,7 +41,7 @@ export const stats = defineCommand({
 /** Sends nothing, and needs no setting: without a base URL it takes the runs of every one. */
 async function showStatistics(names: string[], options: StatsOptions, context: Context): Promise<CommandResult> {
   if (options.prometheus && wantsData(options)) throw usageProblem('--prometheus is an output of its own');
-  const settings = await resolveSettings(options, context);
+  const settings = resolveWithoutApiKey(options, context.env);
   const baseUrl = valueIfGiven(settings.baseUrl);
   const project = valueIfGiven(settings.project);
   const named = names.map((name) => ({ projectId: project, ...parseAutomationName(name) }));
@@ -64,7 +64,7 @@ async function showStatistics(names: string[], options: StatsOptions, context: C
     documents: all.map((statistics) => documentOf(documentFactsOf(statistics, sinceMs), context)),
     plural: true,
     text: (theme) => (all.length > 0 ? statisticsTable(all, context.stdout.columns, theme) : ''),
-    note: options.quiet ? undefined : noteOf(all, nowMs - sinceMs),
+    note: options.quiet ? undefined : noteOf(all, names, nowMs - sinceMs),
   };
 }
 
@@ -88,11 +88,13 @@ const isoOf = (ms: number) => new Date(ms).toISOString();
 
 const compare = (one: string, other: string) => Number(one > other) - Number(one < other);
 
-function noteOf(all: readonly Statistics[], periodMs: number): string | undefined {
-  if (all.length === 0) return `the journal has no such run of the last ${formatDuration(periodMs)}`;
+function noteOf(all: readonly Statistics[], asked: readonly string[], periodMs: number): string | undefined {
+  const ofThese = asked.length > 0 ? ` of ${asked.join(', ')}` : '';
+  if (all.length === 0)
+    return `No run${ofThese} finished in the last ${formatDuration(periodMs)}, as far as this machine knows.`;
   const unseen = all.filter((each) => each.unseen > 0);
   if (unseen.length === 0) return undefined;
   const count = unseen.reduce((total, each) => total + each.unseen, 0);
   const names = unseen.map((each) => `${nameOf(each.target)}: ${each.unseen}`).join(', ');
-  return `${count} ${count === 1 ? 'run' : 'runs'} finished unseen (${names}); \`runctl watch --all\` fetches how`;
+  return `How ${count} ${count === 1 ? 'run' : 'runs'} finished is not known yet (${names}); \`runctl watch --all\` finds out.`;
 }

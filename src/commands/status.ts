@@ -4,6 +4,9 @@ import { exitNameOfRun } from '../problems/exit-codes.ts';
 import type { CommandResult } from '../render/command-result.ts';
 import { documentOf } from '../render/document.ts';
 import { statusFields } from '../render/fields.ts';
+import { wantsData } from '../render/output.ts';
+import { isFinal, type Run } from '../runs/run.ts';
+import type { RunResult } from '../runs/service.ts';
 import { isFromJournal, parseRunArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
 import { findRun } from '../session/find-run.ts';
@@ -42,10 +45,22 @@ export async function showStatus(known: KnownRun, options: StatusOptions, sessio
   const outcome = exitNameOfRun(known.run, execution.status);
   const exitName = options.exitStatus ? outcome : 'ok';
   const argument = argumentOf(known.run, session);
+  const { run } = known;
+  const isFailed = run.target.family === 'automation' && isFinal(run.target, execution.status) && outcome !== 'ok';
+  const isShown = !wantsData(options) && !(options.quiet && exitName === 'ok');
+  // The error stands in the result alone; a status without it is better than none.
+  const result = isFailed && isShown ? await resultOf(run, session) : undefined;
   return {
     exitNames: [exitName],
     documents: [documentOf({ run: known.run, execution, outcome, exitName, argument }, context)],
     text: (theme, lines) =>
-      options.quiet && exitName === 'ok' ? '' : statusFields(known.run, execution, context.clock.nowMs(), theme, lines),
+      isShown ? statusFields({ run, execution, result }, context.clock.nowMs(), theme, lines) : '',
+    next: isFailed && isShown ? `\`runctl result ${argument}\`` : undefined,
   };
+}
+
+async function resultOf(run: Run, { limiter, service, context }: Session): Promise<RunResult | undefined> {
+  await limiter.take(context.signal);
+  const answer = await service.result(run, context.signal);
+  return answer.kind === 'ok' ? answer.value : undefined;
 }

@@ -2,6 +2,7 @@ import { followMachine } from '../actions/follow-machine.ts';
 import { followAll } from '../actions/follow-runs.ts';
 import { argument, defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
 import { followOptions, runOptions } from '../cli/options.ts';
+import { refuseApiKeyIn } from '../config/api-key.ts';
 import type { Context } from '../context.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { usageProblem } from '../problems/problem.ts';
@@ -65,7 +66,7 @@ async function watchRuns(runArguments: string[], options: WatchOptions, context:
 /** Refuses the flags that would be of no effect. */
 function followAllRuns(options: WatchOptions, context: Context): Promise<CommandResult> {
   const { all, timeoutMs, failFast, json, field } = options;
-  if (!all) throw usageProblem('--follow goes with --all');
+  if (!all) throw usageProblem('--follow goes with --all', '`runctl watch --all --follow`');
   const [odd] = [timeoutMs && '--timeout', failFast && '--fail-fast', json && '--json', field && '--field'].filter(
     Boolean,
   );
@@ -79,6 +80,7 @@ function followAllRuns(options: WatchOptions, context: Context): Promise<Command
 async function* runsOfInput(mustBe: boolean, options: WatchOptions, session: Session): AsyncGenerator<KnownRun> {
   let isEmpty = mustBe;
   for await (const line of readInputLines(session.context.stdin)) {
+    refuseApiKeyIn([line], session.context);
     yield findRun(parseRunArgument(line), options, session);
     isEmpty = false;
   }

@@ -32,7 +32,7 @@ export function readProfileInForce(flag: string | undefined, env: Env): ProfileI
     const known = names.length > 0 ? `there are ${names.join(', ')}; ` : '';
     throw usageProblem(
       `there is no profile ${JSON.stringify(name)} (${source}) in ${path ?? 'any config file'}${ignored ? `, which is ignored: ${ignored}` : ''}`,
-      `${known}make it with \`runctl config set baseUrl <url> --profile <name>\``,
+      `${known}create it with \`runctl config set baseUrl <url> --profile <name>\``,
     );
   }
   return {
@@ -68,6 +68,9 @@ export function checkProfileName({ name, source }: ChosenProfile): void {
     );
   }
 }
+
+/** The source of a value where the path of the config file stands beside it. */
+export const shortSource = (source = '') => source.replace(/^(profile ".*") in .*$/s, '$1');
 
 /** How messages name a profile as the source of a value. */
 export function sourceOf(profile: string, path: string | undefined): string {

@@ -40,7 +40,7 @@ export async function* checkConnection({ settings, context }: Machine): AsyncGen
     if (proxy) socket = await step(openTunnel(socket, proxy, url), hasProxy);
     yield ok('connection', proxy ? `${url.host}, through the proxy` : `${socket.remoteAddress}, port ${port}`);
 
-    if (url.protocol === 'http:') return yield ok('tls', 'none: plain http, which is spoken to this machine alone');
+    if (url.protocol === 'http:') return yield ok('tls', 'not used: plain http, which is for this machine alone');
     // Taken whatever its certificate is, so that who signed it can be said: nothing is sent on this connection.
     const secure = connectTls({ socket, ...namesOf(url), rejectUnauthorized: false });
     socket = secure;

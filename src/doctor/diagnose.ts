@@ -66,7 +66,7 @@ const isPassed = (result: Finding['result']) => result === 'ok' || result === 'w
 const skip = (names: readonly string[], reason: string) => names.map((name) => skipped(name, reason));
 
 const reasonOf = ({ name, result, message }: Finding) =>
-  result === 'failed' ? `not checked: ${labelOf(name)} comes first` : message;
+  result === 'failed' ? `not checked: fix the ${labelOf(name)} first` : message;
 
 async function examine({ names, check }: Group, machine: Machine): Promise<Finding[]> {
   const findings: Finding[] = [];

@@ -16,7 +16,7 @@ export async function* checkService({ flags, context, settings }: Machine): Asyn
   const session = await connectWith(settings, flags, context, { quiet: true });
   const { clock, signal } = context;
   await session.account();
-  yield ok('api_key_command', settings.apiKey.command ? 'it printed an API key' : 'none is in force');
+  yield ok('api_key_command', settings.apiKey.command ? 'it printed an API key' : 'not set');
 
   const askedMs = clock.elapsedMs();
   const answer = await session.service.status(madeUpRun(settings.project.value), signal);
@@ -39,7 +39,7 @@ function clockFinding(serviceTimeMs: number | undefined, nowMs: number): Finding
   if (serviceTimeMs === undefined) return skipped('clock', 'the service does not say its time');
   const offMs = nowMs - serviceTimeMs;
   const side = offMs > 0 ? 'ahead of' : 'behind';
-  if (Math.abs(offMs) <= tolerableMs) return ok('clock', 'as the clock of the service');
+  if (Math.abs(offMs) <= tolerableMs) return ok('clock', 'agrees with that of the service');
   const message = `this machine's clock is ${formatDuration(Math.abs(offMs))} ${side} that of the service`;
   return warning('clock', message, 'set the clock of this machine, with NTP for example');
 }

@@ -1,6 +1,7 @@
 import { mask } from '../config/api-key.ts';
 import { readConfigFile } from '../config/config-file.ts';
 import { resolveConfigFile } from '../config/paths.ts';
+import { shortSource } from '../config/profile.ts';
 import { type Resolved, valueIfGiven } from '../config/setting-table.ts';
 import { requireApiKey, requireBaseUrl, requireRequestTimeoutMs, resolveSettings } from '../config/settings.ts';
 import { Problem } from '../problems/problem.ts';
@@ -15,7 +16,7 @@ export function* checkConfigFile({ context }: Machine): Generator<Finding> {
   else if (isExposed) yield warning('config_file', `others can read the API key in ${path}`, `\`chmod 600 ${path}\``);
   else if (!path) yield ok('config_file', 'none: HOME is not set');
   else
-    yield ok('config_file', profiles.length > 0 ? `${path} (${profiles.map(quote).join(', ')})` : `nothing in ${path}`);
+    yield ok('config_file', profiles.length > 0 ? `${path} (${profiles.map(quote).join(', ')})` : `not there: ${path}`);
 }
 
 /** Each setting in force, and its source; those that every request needs must be there. */
@@ -45,5 +46,5 @@ function finding(name: string, { value, source }: Resolved, require: () => unkno
     throw error;
   }
   if (value === undefined) return ok(name, 'not set');
-  return ok(name, `${value} (${source})${use ? `, ${use}` : ''}`);
+  return ok(name, `${value} (${shortSource(source)})${use ? `, ${use}` : ''}`);
 }

@@ -26,8 +26,11 @@ export function triggerProblem(result: FailedTrigger, identity: Identity, signal
   }
 }
 
-/** A trigger that surely started nothing. */
-export function refusedTriggerProblem(fault: Fault, { target }: Pick<Identity, 'target'>): Problem {
+/** A trigger that surely started nothing. `active` names the run that is in the way, where this machine knows it. */
+export function refusedTriggerProblem(
+  fault: Fault,
+  { target, active }: Pick<Identity, 'target'> & { active?: string },
+): Problem {
   const { kind } = fault;
   const name = nameOf(target);
   const happened: Partial<Record<FaultKind, string>> = {
@@ -35,7 +38,7 @@ export function refusedTriggerProblem(fault: Fault, { target }: Pick<Identity, '
     not_found: `the service does not know ${name}`,
   };
   const activeHint = fault.executionId
-    ? `\`runctl watch ${handleOf(target, fault.executionId)}\``
+    ? `\`runctl watch ${active ?? handleOf(target, fault.executionId)}\``
     : 'wait for it with `--if-active wait`, or choose `--if-active skip` or `attach`';
   const hints: Partial<Record<FaultKind, string>> = {
     already_active: activeHint,

@@ -1,6 +1,6 @@
 import { formatAgo } from '../runs/duration.ts';
 import { isFinal, type Run } from '../runs/run.ts';
-import type { Execution } from '../runs/service.ts';
+import type { Execution, RunResult } from '../runs/service.ts';
 import { clean, cleanLine } from './sanitize.ts';
 import { colorOfStatus, durationOf } from './status.ts';
 import type { Theme } from './theme.ts';
@@ -27,9 +27,15 @@ export function fields(rows: readonly Row[], theme: Theme, { columns, indent = 0
     .join('');
 }
 
-/** The status of a run. */
-export function statusFields(run: Run, execution: Execution, nowMs: number, theme: Theme, lines: WrapOptions): string {
+/** The status of a run, and its error, where one is known. */
+export function statusFields(
+  { run, execution, result }: { run: Run; execution: Execution; result?: RunResult },
+  nowMs: number,
+  theme: Theme,
+  lines: WrapOptions,
+): string {
   const { target } = run;
+  const { type, message } = result?.error ?? {};
   const agent = target.family === 'agent';
   const isFinished = isFinal(target, execution.status);
   return fields(
@@ -45,6 +51,7 @@ export function statusFields(run: Run, execution: Execution, nowMs: number, them
       ['finished', isFinished ? when(execution.completedAt, nowMs) : undefined],
       ['duration', durationOf(isFinished ? execution : { ...execution, completedAt: new Date(nowMs).toISOString() })],
       ['credits', execution.creditsCharged === undefined ? undefined : String(execution.creditsCharged)],
+      ['error', cleanLine([type, message].filter(Boolean).join(': '))],
     ],
     theme,
     lines,

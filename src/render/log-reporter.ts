@@ -24,12 +24,15 @@ export function createLogReporter(context: Context, { quiet, events, bell }: Log
   const sentenceOf = createSentences(clock);
   /** By run: when a line was last written, and how many signs of life were. */
   const reported = new Map<string, { atMs: number; signs: number }>();
+  /** Runs whose id stands in a line before. */
+  const named = new Set<string>();
 
   return {
     observe(event) {
       if ((quiet || events) && !isShownQuietly(event)) return;
       if (event.event === 'done' && bell && stderr.isTTY && !event.signal) context.terminal.write('\u0007');
       const sentence = sentenceOf(event);
+      if (sentence && event.event === 'triggered' && event.run) named.add(event.run.executionId);
       if (sentence) stderr.write(`${renderMarkup(sentence, themeOf(stderr, context), wrapOptionsOf(stderr))}\n`);
       else writeChange(event);
       if (event.event === 'run_done') reported.delete(event.run?.executionId ?? '');
@@ -39,7 +42,7 @@ export function createLogReporter(context: Context, { quiet, events, bell }: Log
 
   function writeChange(event: RunEvent): void {
     const { target, executionId = '' } = aboutOf(event) ?? {};
-    const text = changeOf(event);
+    const text = changeOf(event, named.has(executionId));
     if (!target || text === undefined) return;
     const last = reported.get(executionId);
     const nowMs = clock.elapsedMs();
@@ -59,12 +62,12 @@ function isSignOfLife(event: RunEvent): boolean {
 }
 
 /** What an event says of a run that is followed. */
-function changeOf(event: RunEvent): string | undefined {
+function changeOf(event: RunEvent, isNamed: boolean): string | undefined {
   switch (event.event) {
     case 'status': {
       const { run, execution, changed } = event;
       if (!changed || isFinal(run.target, execution.status)) return undefined;
-      return `${execution.status} (run ${run.executionId})`;
+      return isNamed ? execution.status : `${execution.status} (run ${run.executionId})`;
     }
     case 'attempt_failed': {
       if (event.operation === 'trigger') return undefined;

@@ -5,7 +5,9 @@ import { cleanLine } from './sanitize.ts';
 import type { Theme } from './theme.ts';
 import { cutTo, padTo, widthOf } from './width.ts';
 
-const headings = ['AUTOMATION', 'RUNS', 'COMPLETED', 'MEDIAN', 'P95', 'CREDITS', 'A DAY', 'LAST RUNS'];
+const headings = ['AUTOMATION', 'RUNS', 'COMPLETED', 'MEDIAN', 'P95', 'CREDITS', 'PER DAY', 'LAST RUNS'];
+/** Where there is no room for all columns these are left out, the first one first. */
+const spare = ['PER DAY', 'P95', 'CREDITS', 'LAST RUNS', 'MEDIAN'];
 const gap = '  ';
 // A name that is cut shorter than this says little.
 const shortestName = 12;
@@ -18,13 +20,18 @@ export function statisticsTable(all: readonly Statistics[], columns: number, the
     const measure = column === 0 ? widthOf : (cell: string) => cell.length;
     return Math.max(...[headings, ...rows].map((row) => measure(row[column] ?? '')));
   });
-  const others = widths.slice(1).reduce((total, width) => total + gap.length + width, 0);
-  const nameWidth = Math.max(Math.min(widths[0] ?? 0, columns - others), shortestName);
-  const lineOf = ([name = '', ...cells]: readonly string[]) => {
-    const aligned = cells.map((cell, index) => {
-      return index === cells.length - 1 ? cell : cell.padStart(widths[index + 1] ?? 0);
+  let shown = headings.slice(1);
+  const room = () =>
+    columns - shown.reduce((total, name) => total + gap.length + (widths[headings.indexOf(name)] ?? 0), 0);
+  for (const name of spare)
+    if (room() < Math.min(widths[0] ?? 0, shortestName)) shown = shown.filter((each) => each !== name);
+  const nameWidth = Math.max(Math.min(widths[0] ?? 0, room()), shortestName);
+  const lineOf = (cells: readonly string[]) => {
+    const aligned = shown.map((name) => {
+      const index = headings.indexOf(name);
+      return name === 'LAST RUNS' ? cells[index] : cells[index]?.padStart(widths[index] ?? 0);
     });
-    return `${[padTo(cutTo(name, nameWidth, theme), nameWidth), ...aligned].join(gap).trimEnd()}\n`;
+    return `${[padTo(cutTo(cells[0] ?? '', nameWidth, theme), nameWidth), ...aligned].join(gap).trimEnd()}\n`;
   };
   return theme.dim(lineOf(headings)) + rows.map(lineOf).join('');
 }

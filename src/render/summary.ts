@@ -59,8 +59,14 @@ function stepsLine(steps: RunResult['summary'], theme: Theme): string | undefine
 }
 
 function outputOf(result: RunResult | undefined, raw: boolean): string {
+  const output = bareOutput(result, raw);
+  return output && `\n${output}`;
+}
+
+/** The output alone, with a newline at its end; `raw` leaves it as the service sent it. */
+export function bareOutput(result: RunResult | undefined, raw: boolean): string {
   const output = result?.output;
   if (!output) return '';
   const text = raw ? output : clean(output);
-  return `\n${text}${text.endsWith('\n') ? '' : '\n'}`;
+  return `${text}${text.endsWith('\n') ? '' : '\n'}`;
 }

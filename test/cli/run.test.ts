@@ -1,12 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { CommandDefinition } from '../../src/cli/define-command.ts';
 
 import { runCli } from '../../src/cli/run.ts';
 import { exitCodes } from '../../src/problems/exit-codes.ts';
 import { program } from '../../src/program.ts';
+import { withEmulator } from '../helpers/emulator.ts';
 import { createMemory } from '../helpers/memory-context.ts';
+import { runProgram } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const projectId = '0b6f2a64-90f5-4ed2-8c8e-5f0a9f3ad001';
@@ -207,6 +209,42 @@ test('a command after a first `--` is a command', async () => {
   expect((await typed(['--', 'explain', '3'])).out).toContain('run_timed_out');
   expect(await typed(['--', 'tigger'])).toMatchObject({ code: 2, err: expect.stringContaining('tigger') });
   expect((await typed(['--'])).out).toContain('Usage: runctl');
+});
+
+test.each([
+  ['n', 0],
+  ['y', 130],
+] as const)('no arguments at all offer to set up runctl on a terminal: %s', async (answer, code) => {
+  const folder = temporaryFolder();
+  const context = createMemory({ RUNCTL_CONFIG_DIR: folder, RUNCTL_STATE_DIR: folder });
+  Object.assign(context.stdin, { isTTY: true });
+  Object.assign(context.stderr, { isTTY: true });
+  let asked = '';
+  context.terminal.setEncoding('utf8').on('data', (text) => {
+    asked += text;
+  });
+  const running = runCli([], program, context);
+  await vi.waitUntil(() => asked.includes('[Y/n]'));
+  context.stdin.write(`${answer}\r`);
+  if (answer === 'y') {
+    await vi.waitUntil(() => asked.includes('base URL of the service'));
+    context.interrupt('SIGINT');
+  }
+  expect(await running).toBe(code);
+  expect(asked).toContain('Not configured yet. Run `runctl config` now? [Y/n]');
+  expect(context.err()).toContain(answer === 'n' ? 'runctl config' : 'Ctrl-C cancels without saving');
+});
+
+test('a trigger that names no automation names those that were triggered here before', async () => {
+  const { env } = await withEmulator({});
+  expect((await runProgram(['trigger'], { env })).stderr).toContain('see `runctl trigger --help`');
+  await runProgram(['trigger', 'nightly', 'weekly report'], { env });
+  const { code, stderr } = await runProgram(['trigger'], { env });
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr:
+      "runctl: missing required argument 'automation'\n  -> known on this machine: 'weekly report', nightly; for example: `runctl trigger 'weekly report'`\n",
+  });
 });
 
 test('no arguments at all show the help', async () => {

@@ -38,7 +38,7 @@ test('one that completed longer ago is overdue, and says what became of its last
   const { code, stdout, stderr } = await run('check', 'nightly', '--within', '26h', '--quiet');
   expect({ code, stdout }).toEqual({ code: 15, stdout: '' });
   expect(stderr).toContain(
-    'runctl: nightly has completed 1d 7h ago; 1d 2h are allowed; its last run was FAILED 7h ago\n',
+    'runctl: nightly has not completed within 1d 2h: it last completed 1d 7h ago; its last run: FAILED 7h ago\n',
   );
 });
 
@@ -46,13 +46,13 @@ test('an automation that nobody started on this machine is overdue', async () =>
   const { run, emulator } = await machine();
   const { code, stderr } = await run('check', 'nightly', '--within', '26h');
   expect(code).toBe(15);
-  expect(stderr).toContain('nightly has no known run on this machine');
+  expect(stderr).toContain('nightly has not completed within 1d 2h: this machine knows no run of it');
   expect(emulator.requests).toHaveLength(0);
 });
 
 test.each([
   ['completed since', 'COMPLETED', 0, ''],
-  ['failed since', 'FAILED', 15, 'its last run was FAILED'],
+  ['failed since', 'FAILED', 15, 'its last run: FAILED'],
 ] as const)('a run that nobody watched is polled once: it %s', async (_, outcome, code, message) => {
   const { run, clock, emulator } = await machine({ automations: { nightly: { duration: '1m', outcome } } });
   await run('trigger', 'nightly');
@@ -82,7 +82,7 @@ test('several automations have a line each, and a document each', async () => {
   const text = await run('check', 'nightly', 'weekly', '--within', '26h');
   expect(text.code).toBe(15);
   expect(text.stdout).toMatch(/^nightly completed \S+ ago\n$/);
-  expect(text.stderr).toContain('weekly has no known run');
+  expect(text.stderr).toContain('weekly has not completed within 1d 2h: this machine knows no run of it');
   const { stdout } = await run('check', 'nightly', 'weekly', '--within', '26h', '--json');
   expect(JSON.parse(stdout)).toMatchObject([
     {
@@ -118,4 +118,17 @@ test('runs that failed are skipped for the newest one that completed', async () 
     await run('trigger', 'nightly', '--watch');
   }
   expect((await run('check', 'nightly', '--within', '26h')).stderr).toMatch(/completed 3d( \d+h)? ago/);
+});
+
+test('an API key from standard input is read once, whatever is checked', async () => {
+  const { env, run, clock } = await machine({ automations: { '*': { duration: '1m' } } });
+  await run('trigger', 'nightly', 'weekly');
+  clock.leap(hourMs / 2);
+  const argv = ['check', 'nightly', 'weekly', '--within', '26h', '--api-key-file', '-'];
+  const { code, stderr } = await runProgram(argv, {
+    env: { ...env, RUNCTL_API_KEY: '' },
+    input: env.RUNCTL_API_KEY,
+    clock,
+  });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });

@@ -211,7 +211,7 @@ describe('config list', () => {
     );
     expect(await config.list({ requestTimeout: '5s' })).toBe(
       [
-        `apiKey          ****-123 (profile "a" in ${config.path})`,
+        'apiKey          ****-123 (profile "a")',
         'apiKeyCommand   not set',
         'baseUrl         not set',
         'project         refused: the project (RUNCTL_PROJECT) is not a UUID',

@@ -20,7 +20,10 @@ test.each(['status', 'result'])(
     const stdout = expect.stringContaining('FAILED');
     expect(await run(command)).toMatchObject({ code: 0, stdout });
     expect(await run(command, '--exit-status')).toMatchObject({ code: 1, stdout });
-    expect(await run(command, '--quiet')).toMatchObject({ code: 0, stdout: '' });
+    expect(await run(command, '--quiet')).toMatchObject({
+      code: 0,
+      stdout: command === 'result' ? 'half of it\n' : '',
+    });
     expect(await run(command, '--quiet', '--exit-status')).toMatchObject({ code: 1, stdout });
   },
 );
@@ -33,6 +36,15 @@ test.each(['status', 'result'])(
     expect((await run(command, id, '--exit-status')).code).toBe(16);
   },
 );
+
+test('with --quiet the output of a run is printed alone, and gives no command to a CI runner', async () => {
+  const output = '::error::no\n##[group]a';
+  const { env } = await withEmulator({ automations: { '*': { duration: '1ms', output } } });
+  await runProgram(['trigger', 'nightly'], { env });
+  expect((await runProgram(['result', '-q'], { env })).stdout).toBe(`${output}\n`);
+  const inAction = await runProgram(['result', '-q'], { env: { ...env, GITHUB_ACTIONS: 'true' } });
+  expect(inAction.stdout).toBe(': :error: :no\n## [group]a\n');
+});
 
 test('the result of an unfinished run says how to follow it', async () => {
   const { id, run } = await withRun({ hasEnded: false });

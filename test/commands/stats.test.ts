@@ -51,13 +51,13 @@ test('each automation has a line, and runs that finished unseen are named', asyn
   expect(code).toBe(0);
   expect(out).toBe(
     [
-      'AUTOMATION     RUNS  COMPLETED  MEDIAN  P95  CREDITS  A DAY  LAST RUNS',
-      'nightly           4   3 (75 %)      6m  12m       48   11.9  ▄█✖▄',
-      'weekly/report     1  1 (100 %)      1m   1m       12    9.3  ▄',
+      'AUTOMATION     RUNS  COMPLETED  MEDIAN  P95  CREDITS  PER DAY  LAST RUNS',
+      'nightly           4   3 (75 %)      6m  12m       48     11.9  ▄█✖▄',
+      'weekly/report     1  1 (100 %)      1m   1m       12      9.3  ▄',
       '',
     ].join('\n'),
   );
-  expect(err).toBe('1 run finished unseen (nightly: 1); `runctl watch --all` fetches how');
+  expect(err).toBe('How 1 run finished is not known yet (nightly: 1); `runctl watch --all` finds out.');
 });
 
 test('where only ASCII can be shown, the last runs are digits', async () => {
@@ -117,8 +117,8 @@ test.each([
 });
 
 test.each([
-  [[], 'the journal has no such run of the last 30d'],
-  [['--since', '1h30m', 'nobody'], 'the journal has no such run of the last 1h 30m'],
+  [[], 'No run finished in the last 30d, as far as this machine knows.'],
+  [['--since', '1h30m', 'nobody'], 'No run of nobody finished in the last 1h 30m, as far as this machine knows.'],
   [['--quiet'], ''],
 ])('a machine without a journal says so: %j', async (flags, err) => {
   expect(await stats(flags, [])).toEqual({ code: 0, out: '', err });

@@ -94,10 +94,10 @@ test('the monitoring plugin, the login banner and the cron line say that an auto
   writeFileSync(join(folder, 'plugin'), blockAfter('As a monitoring plugin'));
   const plugin = () => run(['sh', 'plugin', 'nightly', '--within', '26h'], { env: settings });
   const [, cron = ''] = /^30 9 \* \* \* (.*)$/m.exec(blockAfter('**From cron**')) ?? [];
-  expect(await plugin()).toMatchObject({ code: 2, stdout: expect.stringContaining('nightly has no known run') });
+  expect(await plugin()).toMatchObject({ code: 2, stdout: expect.stringContaining('this machine knows no run of it') });
   expect(await run(['sh', '-c', cron], { env: settings })).toMatchObject({ code: 15 });
   const banner = await run(['sh', '-c', blockAfter('**At login**')], { env: settings });
-  expect(banner).toMatchObject({ code: 0, stderr: expect.stringContaining('nightly has no known run') });
+  expect(banner).toMatchObject({ code: 0, stderr: expect.stringContaining('this machine knows no run of it') });
   await run(['runctl', 'trigger', 'nightly', '--watch'], { env: settings });
   expect(await plugin()).toMatchObject({ code: 0, stdout: expect.stringContaining('nightly completed') });
   expect(await run(['sh', '-c', cron], { env: settings })).toMatchObject({ code: 0, stdout: '', stderr: '' });

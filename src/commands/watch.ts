@@ -93,7 +93,7 @@ async function findRuns(named: RunArgument[], options: WatchOptions, session: Se
 
 function unfinishedRuns({ journal, baseUrl }: Session): KnownRun[] {
   const unfinished: KnownRun[] = [];
-  for (const record of journal.runs({ baseUrl })) {
+  for (const record of journal.runs({ baseUrl, only: 'kept' })) {
     const { executionId, target, status } = record;
     if (executionId === null || status === null || isFinal(target, status)) continue;
     unfinished.push(knownRun(record, { target, executionId }));

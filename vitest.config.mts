@@ -12,7 +12,7 @@ export default defineConfig({
     pool: 'forks',
     isolate: false,
     // More than there are cores, since many tests wait for a clock or for another process.
-    maxWorkers: 4,
+    maxWorkers: 6,
     // Sources that did not change are not translated again, which is a sixth of the work.
     experimental: { fsModuleCache: true },
     sequence: { sequencer: ProjectByProject },

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import type { Command, Option } from 'commander';
 import { version } from '../package.json';
 import type { CommandDefinition, Example } from '../src/cli/define-command.ts';
 import { toCommander } from '../src/cli/to-commander.ts';
@@ -27,8 +27,13 @@ export function manualPage(): string {
       ...help
         .visibleArguments(command)
         .flatMap((argument) => (argument.description ? entry(argument.name(), argument.description) : [])),
-      ...help.visibleOptions(command).flatMap((option) => entry(option.flags, help.optionDescription(option))),
+      ...optionEntries(help.visibleOptions(command).filter((option) => !isShared(option))),
     ]),
+    '.SH COMMON OPTIONS',
+    'Which of them a command takes,',
+    '.BI "runctl " command " \\-\\-help"',
+    'says.',
+    ...optionEntries(sharedOptions(leavesOf(root).flatMap((command) => help.visibleOptions(command)))),
     '.SH EXAMPLES',
     ...examplesOf(program).flatMap(([line, about]) => entry(line, about)),
     '.SH ENVIRONMENT',
@@ -46,6 +51,17 @@ const examplesOf = ({ examples = [], commands = [] }: CommandDefinition): Exampl
   ...examples,
   ...commands.flatMap(examplesOf),
 ];
+
+/** What many commands take has a heading of its own in their help; the manual explains it once. */
+const isShared = ({ helpGroupHeading, long }: Option) => helpGroupHeading !== undefined || long === '--help';
+
+/** The first that explains itself of each name. */
+const sharedOptions = (options: readonly Option[]) => [
+  ...new Map(options.filter(isShared).map((option) => [option.flags, option])).values(),
+];
+
+const optionEntries = (options: readonly Option[]) =>
+  options.flatMap(({ flags, description }) => entry(flags, description));
 
 const entry = (term: string, about: string) => ['.TP', `.B ${quoted(term)}`, sentence(about)];
 

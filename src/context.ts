@@ -12,7 +12,7 @@ export interface Sink {
   /** Width in columns, as it is now; 80 where nobody knows. */
   readonly columns: number;
   readonly colors: boolean;
-  /** Aborts when the reader is gone (`| head`), with the reason `SIGPIPE`. */
+  /** Aborts when the reader has left (`| head`), with the reason `SIGPIPE`. */
   readonly closed: AbortSignal;
 }
 

@@ -2,8 +2,8 @@ import { writeSync } from 'node:fs';
 import { Module } from 'node:module';
 import { version as undici } from 'undici/package.json';
 import { version } from '../package.json';
-import { isPrivateCache } from './compile-cache.ts';
-import { loadCompiled } from './compiled-code.ts';
+import { isPrivateCache } from './startup/compile-cache.ts';
+import { loadCompiled } from './startup/compiled-code.ts';
 
 const argv = process.argv.slice(2);
 const [first, ...rest] = argv;

@@ -5,7 +5,7 @@ import { geteuid } from 'node:process';
 /** A path, or a folder or link on the way to it, belongs to a user who is neither root nor the one that runs the program. */
 export class ForeignPathError extends Error {}
 
-export interface OwnPath {
+interface OwnPath {
   /** The path without links. */
   path: string;
   /** Undefined where there is nothing yet. */
@@ -20,7 +20,7 @@ const mostLinks = 40;
 /**
  * Follows a path one component at a time. Each folder, each link and what stands at the end must belong to root or to the
  * user; a folder that others can write to is no danger then, as what they put there belongs to them. On Windows, where
- * nobody is told the owner, the path is taken as it is. Throws `ForeignPathError` and the errors of node:fs.
+ * Node does not report the owner, the path is taken as it is. Throws `ForeignPathError` and the errors of node:fs.
  */
 export function resolveOwn(path: string): OwnPath {
   if (!geteuid) return { path, stat: fs.lstatSync(path, { throwIfNoEntry: false }) };

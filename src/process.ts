@@ -1,6 +1,5 @@
 import { runCli } from './cli/run.ts';
 import type { Context, Env, Sink } from './context.ts';
-import { type Output, openOutput } from './plain-output.ts';
 import { exitCodeOf, signalExits } from './problems/exit-codes.ts';
 import { program } from './program.ts';
 import { leaveTerminal } from './render/terminal.ts';
@@ -9,6 +8,7 @@ import type { Clock } from './runs/clock.ts';
 import { silentReporter } from './runs/events.ts';
 import { onAbort } from './runs/on-abort.ts';
 import { createSecrets } from './secrets.ts';
+import { type Output, openOutput } from './startup/plain-output.ts';
 
 const faultCode = exitCodeOf('internal_error');
 /** What an answer that could not be written takes the place of. */
@@ -77,7 +77,7 @@ export async function runProcess(open = openOutput): Promise<void> {
   isOver = true;
   // Whatever still hangs (a connection being made, a timer) must not hold the process after its last word.
   out.write('', (error?: NodeJS.ErrnoException | null) => {
-    // Told here before the stream says it by itself.
+    // Reported here before the stream says it by itself.
     if (error && error.code !== 'EPIPE') lost ??= error;
     if (lost) stderr.write(`runctl: what was asked for could not be written: ${lost.message}\n`);
     err.write('', () => end(lost && replaced.includes(code) ? exitCodeOf('output_error') : code));

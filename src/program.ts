@@ -8,7 +8,7 @@ import { demo } from './commands/demo.ts';
 import { doctor } from './commands/doctor.ts';
 import { emulator } from './commands/emulator.ts';
 import { explain } from './commands/explain.ts';
-import { help } from './commands/help.ts';
+import { helpOf } from './commands/help.ts';
 import { list } from './commands/list.ts';
 import { recover } from './commands/recover.ts';
 import { result } from './commands/result.ts';
@@ -37,7 +37,7 @@ export const program: CommandDefinition = {
     ...under('Start and watch runs:', [trigger, status, result, watch]),
     ...under('Runs of this machine:', [list, recover, stats, check]),
     ...under('Set up:', [config, doctor, completion]),
-    ...under('Try and learn:', [emulator, demo, explain, schema, help, versionCommand]),
+    ...under('Try and learn:', [emulator, demo, explain, schema, helpOf(() => program), versionCommand]),
     ...under('Discontinued:', [agent]),
   ],
 };

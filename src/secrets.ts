@@ -9,7 +9,7 @@ export interface Secrets {
 const mask = '[secret]';
 // Shorter ones would hide parts of ordinary words.
 const shortest = 4;
-/** Of one that is looked for across the blanks between words, too. */
+/** Of one that is searched for across the blanks between words, too. */
 const shortestSplit = 8;
 const esc = '\u001B';
 /** What may stand between the characters of a secret and vanishes, or breaks a line, where it is shown. */

@@ -96,7 +96,7 @@ describe('a protected secret', () => {
   });
 });
 
-test.each(['', 'a', 'abc'])('%j is too short to be looked for', (secret) => {
+test.each(['', 'a', 'abc'])('%j is too short to be searched for', (secret) => {
   expect(scrubberOf(secret)('an abc of everything')).toBe('an abc of everything');
 });
 

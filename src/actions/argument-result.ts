@@ -1,7 +1,7 @@
-import { type ExitName, exitNameOfRun, isInterruptName } from '../problems/exit-codes.ts';
+import { type ExitName, exitCodeOf, exitNameOfRun, isInterruptName } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
 import { exitNameOfWatch } from '../problems/watch-problems.ts';
-import { documentOf, type Told } from '../render/document.ts';
+import { type DocumentFacts, documentOf } from '../render/document.ts';
 import type { About, RunEvent } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { isFinal, type Target } from '../runs/run.ts';
@@ -9,8 +9,8 @@ import type { Execution } from '../runs/service.ts';
 import { argumentOf } from '../session/known-run.ts';
 import type { Session } from '../session/session.ts';
 import type { FinishedWatch } from '../watching/watch-result.ts';
-import { type Followed, isLeft, toldOfFollowed } from './followed.ts';
-import type { FoundRun, StartResult } from './start-run.ts';
+import { type Followed, factsOfFollowed, isLeft } from './followed.ts';
+import type { FoundRun, StartResult } from './start-result.ts';
 import { outcomeOfStart, triggerFactsOf } from './trigger-outcome.ts';
 
 /** What a command did with one of its arguments: it triggered a run, or followed one to the end of its watch. */
@@ -55,6 +55,9 @@ export function exitNameOfResult(result: ArgumentResult): ExitName {
   return exitNameOfWatch(result.watched, undefined);
 }
 
+/** Would a command with this argument alone end with 0? */
+export const isOk = (result: ArgumentResult): boolean => exitCodeOf(exitNameOfResult(result)) === 0;
+
 /** Whoever repeats a trigger that failed must not take it for a success. */
 function exitNameOfReplay({ run, polled }: FoundRun): ExitName {
   const isFinished = polled?.kind === 'ok' && isFinal(run.target, polled.value.status);
@@ -94,16 +97,16 @@ function executionOf(start: Exclude<StartResult, { kind: 'skipped' | 'failed' }>
 }
 
 export const documentOfResult = (result: ArgumentResult, session: Session): JsonObject =>
-  documentOf(toldOf(result, session), session.context);
+  documentOf(documentFactsOf(result, session), session.context);
 
-function toldOf(result: ArgumentResult, session: Session): Told {
-  if (result.kind === 'followed') return toldOfFollowed(result, session);
-  const told = {
+function documentFactsOf(result: ArgumentResult, session: Session): DocumentFacts {
+  if (result.kind === 'followed') return factsOfFollowed(result, session);
+  const facts = {
     trigger: triggerFactsOf(outcomeOfStart(result), session),
     problem: problemOf(result),
     outcome: exitNameOfResult(result),
   };
-  if (result.kind === 'failed') return { ...told, target: result.target };
-  if (result.kind === 'skipped') return { ...told, target: result.target, activeExecutionId: result.activeId };
-  return { ...told, run: result.run, execution: executionOf(result), argument: argumentOf(result.run, session) };
+  if (result.kind === 'failed') return { ...facts, target: result.target };
+  if (result.kind === 'skipped') return { ...facts, target: result.target, activeExecutionId: result.activeId };
+  return { ...facts, run: result.run, execution: executionOf(result), argument: argumentOf(result.run, session) };
 }

@@ -1,6 +1,6 @@
 import { resolveStateFolder } from '../config/paths.ts';
 import { endedBy } from '../context.ts';
-import { claimFollowing, type Follower, type FollowerClaim } from '../journal/follower-claim.ts';
+import { claimFollowing, type FollowerClaim, nameOfFollower } from '../journal/follower-claim.ts';
 import { type JournalRecord, targetOf } from '../journal/records.ts';
 import { createTail, type Tail } from '../journal/tail.ts';
 import { interruptNameOf } from '../problems/fault-facts.ts';
@@ -45,8 +45,8 @@ export async function followMachine(
   async function toEnd(known: KnownRun): Promise<void> {
     // A journal remembers the runs that it was asked for: one that lives as long as this would remember all.
     const own = withRecordedHooks({ ...session, journal: journalOf(context, { quiet: true }) }, flags.onFinal);
-    const patient = { giveUpAfterMs: Number.POSITIVE_INFINITY, ...flags };
-    const followed = await followRun(known, patient, own, { leave: signal });
+    const endless = { giveUpAfterMs: Number.POSITIVE_INFINITY, ...flags };
+    const followed = await followRun(known, endless, own, { leave: signal });
     if (signal.aborted) return;
     createDoneReport(own, following.size)({ kind: 'followed', ...followed });
     const { warnings } = context;
@@ -68,7 +68,7 @@ export async function followMachine(
       if (!claim.renew()) ending.abort(usageProblem(`another process follows the runs of ${baseUrl} now`));
     }
     await Promise.all(following.values());
-    await session.hooks.ended();
+    await session.hooks.waitForAll();
   } finally {
     ending.abort();
     reporter.stop();
@@ -90,12 +90,10 @@ function claimOrThrow(session: Session): FollowerClaim {
   const { baseUrl, processes, context } = session;
   const claim = claimFollowing({ folder: folderOf(session), baseUrl, processes, nowMs: context.clock.nowMs });
   if ('renew' in claim) return claim;
-  throw usageProblem(`${nameOf(claim)} follows the runs of ${baseUrl} already`, 'one is enough for a state folder');
-}
-
-function nameOf({ process, since }: Follower): string {
-  const [host = '', pid] = process.split(' ');
-  return `process ${pid} on ${host.replace(/\/.*/s, '')} (since ${since})`;
+  throw usageProblem(
+    `${nameOfFollower(claim)} follows the runs of ${baseUrl} already`,
+    'one is enough for a state folder',
+  );
 }
 
 /** The runs that were recorded since the last call. What keeps the journal from being read is reported once. */

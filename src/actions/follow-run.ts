@@ -11,7 +11,7 @@ import { createPollSchedule, jitter, type PollSchedule } from '../watching/poll-
 import { pollUntilFinal, type WatchOptions, type WatchPorts } from '../watching/poll-until-final.ts';
 import { watchToEnd } from '../watching/watch.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
-import { type Followed, isLeft, toldOfFollowed } from './followed.ts';
+import { type Followed, factsOfFollowed, isLeft } from './followed.ts';
 import type { TriggerOutcome } from './trigger-outcome.ts';
 
 export interface FollowFlags extends OutputOptions {
@@ -24,7 +24,7 @@ export interface FollowFlags extends OutputOptions {
   bell?: boolean;
 }
 
-export interface FollowOptions {
+interface FollowOptions {
   /** Ends the watch, too, as long as the run has not finished. */
   leave?: AbortSignal;
   /** The command is `trigger`, which has the run, whether it started it or not. */
@@ -65,7 +65,7 @@ export async function followRun(
   if (warning) reporter.observe({ event: 'warning', ...warning, run });
   const followed = { watched, problem, trigger };
   if (watched.kind === 'finished')
-    void session.hooks.start(run, documentOf(toldOfFollowed(followed, session), context));
+    void session.hooks.start(run, documentOf(factsOfFollowed(followed, session), context));
   return followed;
 }
 

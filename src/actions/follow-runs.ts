@@ -8,13 +8,12 @@ import { onAbort } from '../runs/on-abort.ts';
 import type { Run } from '../runs/run.ts';
 import type { KnownRun } from '../session/known-run.ts';
 import { type Session, sessionEndedBy, withReporter } from '../session/session.ts';
-import type { FollowedArgument } from './argument-result.ts';
+import { type FollowedArgument, isOk } from './argument-result.ts';
 import { type FollowFlags, followRun, reportManyRuns } from './follow-run.ts';
-import type { Followed } from './followed.ts';
-import { failFastReason } from './followed.ts';
-import { createDoneReport, isOk, reportResults } from './report.ts';
+import { type Followed, failFastReason } from './followed.ts';
+import { createDoneReport, reportResults } from './report.ts';
 
-export interface FollowAllFlags extends FollowFlags {
+interface FollowAllFlags extends FollowFlags {
   /** Several runs were named, or could have been: the data is an array. */
   plural: boolean;
   failFast?: boolean;
@@ -62,7 +61,7 @@ export async function followAll(
     const following = runs.map(follow);
     const isWhole = !more || (await takeEach(more, (known) => following.push(follow(known)), leave, session));
     const results = await Promise.all(following);
-    await session.hooks.ended();
+    await session.hooks.waitForAll();
     const result = await reportResults(results, flags, session);
     const isReported = isWhole || enough.signal.aborted || result.exitNames?.some(isInterruptName);
     return isReported ? result : withUnfinishedInput(result, session);

@@ -3,7 +3,8 @@ import { defaults } from '../runs/defaults.ts';
 import type { Session } from '../session/session.ts';
 import { type FollowedArgument, triggeredEvent } from './argument-result.ts';
 import { type FollowFlags, followRun } from './follow-run.ts';
-import { type StartFlags, type StartRequest, type StartResult, startRun } from './start-run.ts';
+import type { StartResult } from './start-result.ts';
+import { type StartFlags, type StartRequest, startRun } from './start-run.ts';
 import { outcomeOfStart, startedOf } from './trigger-outcome.ts';
 import { leastForTriggerMs } from './wait-for-slot.ts';
 
@@ -14,7 +15,7 @@ export interface RerunFlags extends StartFlags, FollowFlags {
 }
 
 /** A trigger that has a run. */
-export type RunStart = Exclude<StartResult, { kind: 'skipped' | 'failed' }>;
+type RunStart = Exclude<StartResult, { kind: 'skipped' | 'failed' }>;
 
 /** Follows a run; one that ended with an error type of `--rerun-on` is started again, with a new idempotency key. */
 export async function followWithReruns(

@@ -1,6 +1,6 @@
 import type { Problem } from '../problems/problem.ts';
 import { exitNameOfWatch } from '../problems/watch-problems.ts';
-import type { Told } from '../render/document.ts';
+import type { DocumentFacts } from '../render/document.ts';
 import { argumentOf } from '../session/known-run.ts';
 import type { Session } from '../session/session.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
@@ -13,7 +13,7 @@ export const failFastReason = '--fail-fast';
 export interface Followed {
   watched: WatchResult;
   problem?: Problem;
-  /** The service no longer knows the run, which has surely ended: `watch --all` asked for it, and nobody by name. */
+  /** The service no longer knows the run, which has surely finished: `watch --all` asked for it, and nobody by name. */
   isForgotten?: boolean;
   /** Where this command has triggered it. */
   trigger?: TriggerOutcome;
@@ -24,8 +24,8 @@ export function isLeft(watched: WatchResult): boolean {
   return watched.kind === 'interrupted' && watched.reason === failFastReason;
 }
 
-/** What the document of a run that was followed tells. A run that was left is not judged. */
-export function toldOfFollowed({ watched, problem, trigger, isForgotten }: Followed, session: Session): Told {
+/** What the document of a run that was followed says. A run that was left is not judged. */
+export function factsOfFollowed({ watched, problem, trigger, isForgotten }: Followed, session: Session): DocumentFacts {
   const left = isLeft(watched);
   return {
     ...watched,

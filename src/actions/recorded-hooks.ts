@@ -1,4 +1,5 @@
-import { isFinal, nameOf, type Run } from '../runs/run.ts';
+import { commandFor } from '../hooks/on-final.ts';
+import { isFinal, type Run } from '../runs/run.ts';
 import type { Session } from '../session/session.ts';
 
 /**
@@ -7,13 +8,17 @@ import type { Session } from '../session/session.ts';
  */
 export function withRecordedHooks(session: Session, onFinal: string | undefined): Session {
   if (onFinal === undefined) return session;
-  const { journal, hooks, baseUrl, context } = session;
+  const { journal, hooks, baseUrl, reporter, context } = session;
   let isOurs: boolean | undefined;
   /** May it be run? Before the final status is on record: else a follower that is killed between would never run it. */
-  const begin = ({ target, executionId }: Run): boolean => {
-    isOurs ??=
-      journal.hooks({ baseUrl, executionId }).length === 0 &&
-      journal.append({ type: 'hook_begun', baseUrl, target, executionId });
+  const begin = (run: Run): boolean => {
+    if (isOurs !== undefined) return isOurs;
+    const isNew = journal.hooks({ baseUrl, executionId: run.executionId }).length === 0;
+    isOurs = isNew && journal.append({ type: 'hook_begun', baseUrl, ...run });
+    if (isNew && !isOurs) {
+      const message = `${commandFor(run)} is not run: the journal cannot be written`;
+      reporter.observe({ event: 'warning', name: 'hook_failed', message, run });
+    }
     return isOurs;
   };
   return {
@@ -40,7 +45,7 @@ export function withRecordedHooks(session: Session, onFinal: string | undefined)
 export function reportCutOffHooks({ journal, baseUrl, reporter }: Session): void {
   for (const { run, hasEnded } of journal.hooks({ baseUrl })) {
     if (hasEnded) continue;
-    const message = `the --on-final command for run ${run.executionId} of ${nameOf(run.target)} was cut off when its follower ended; it is not run again`;
+    const message = `${commandFor(run)} was cut off when its follower ended; it is not run again`;
     reporter.observe({ event: 'warning', name: 'hook_cut_off', message, run });
     journal.append({ type: 'hook_ended', baseUrl, ...run });
   }

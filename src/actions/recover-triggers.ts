@@ -76,7 +76,7 @@ async function recoverTrigger(
 /** Longer than the retries of a trigger take. */
 const otherHostMs = 180_000;
 
-/** Does the process that sends it still run? Of one on another host or in another container only time tells. */
+/** Does the process that sends it still run? Of one on another host or in another container only its age says. */
 function isStillSent({ senders }: UnresolvedTrigger, { processes }: Session): boolean {
   return senders.some(({ process, ageMs }) => {
     const state = processes.stateOf(process);

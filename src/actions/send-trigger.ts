@@ -13,7 +13,7 @@ import {
   triggerRun,
 } from '../triggering/trigger.ts';
 
-export interface SendOptions extends KeyHistory {
+interface SendOptions extends KeyHistory {
   giveUpAfterMs?: number;
 }
 

@@ -2,7 +2,7 @@ import type { Started } from '../problems/problem.ts';
 import type { TriggerFacts } from '../render/document.ts';
 import type { How } from '../runs/events.ts';
 import type { Session } from '../session/session.ts';
-import type { StartResult } from './start-run.ts';
+import type { StartResult } from './start-result.ts';
 
 /** What came of a trigger, as documents have it. */
 export type TriggerOutcome = Omit<TriggerFacts, 'safeToRepeat'>;

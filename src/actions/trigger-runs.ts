@@ -11,13 +11,14 @@ import { type ArgumentResult, triggeredEvent } from './argument-result.ts';
 import { reportManyRuns } from './follow-run.ts';
 import { followWithReruns, type RerunFlags } from './follow-with-reruns.ts';
 import { createDoneReport, reportResults } from './report.ts';
-import { type FoundRun, type StartRequest, type StartResult, startRun } from './start-run.ts';
+import type { FoundRun, StartResult } from './start-result.ts';
+import { type StartRequest, startRun } from './start-run.ts';
 import { startedOf } from './trigger-outcome.ts';
 
 /** More at once would only wait for each other. */
 const mostInFlight = 64;
 
-export interface TriggerFlags extends RerunFlags {
+interface TriggerFlags extends RerunFlags {
   watch?: boolean;
   splayMs?: number;
 }
@@ -70,7 +71,7 @@ export async function triggerAll(
       }),
     );
     if (idsAreData) await reportUnread(results, context);
-    await session.hooks.ended();
+    await session.hooks.waitForAll();
     return await reportResults(results, { ...options, plural: requests.length > 1 }, session);
   } finally {
     reporter.stop();

@@ -9,7 +9,7 @@ import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
 import { type FollowFlags, waitForOther } from './follow-run.ts';
 
 /** The one place that an Automation has for an active run. */
-export interface Slot {
+interface Slot {
   /** Waits, after this refusal, until it is worth trying again; returns a problem when a limit ends the wait first. */
   wait(fault: Fault, active: Run | undefined, identity: TriggerIdentity): Promise<Problem | undefined>;
   /** Has this run been seen to finish here? */

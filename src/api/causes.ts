@@ -2,11 +2,11 @@
 export interface Cause {
   code: string;
   message: string;
-  /** What an HTTP parser stumbled over. */
+  /** What an HTTP parser could not read. */
   data: string;
 }
 
-/** The error, what caused it, and what it bundles: undici and `net` nest the telling one at any of these places. */
+/** The error, what caused it, and what it bundles: undici and `net` nest the one that says most at any of these places. */
 export function causesOf(error: unknown, depth = 0): Cause[] {
   if (!(error instanceof Error) || depth > 5) return [];
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -4,7 +4,7 @@ import type { ErrorBody } from './error-body.ts';
 export type Operation = 'trigger' | 'status' | 'result';
 
 /** A complete answer that is no success. */
-export interface Refusal {
+interface Refusal {
   status: number;
   body: ErrorBody;
   /** Is its `Location` a run of the target that the request was about? */

@@ -13,7 +13,7 @@ const shownHeaders = [
   'x-request-id',
 ];
 
-/** Tells every exchange, a line when it begins and one when it is over. `write` scrubs secrets. */
+/** Writes a line when an exchange begins, and one when it ends. `write` scrubs secrets. */
 export function createDebugTransport(
   inner: Transport,
   { origin, nowMs, write }: { origin: string; nowMs(): number; write(line: string): void },
@@ -39,8 +39,8 @@ function outcomeOf(exchange: Exchange): string {
     return `${status}, ${body.length} bytes${truncated ? ' (cut)' : ''}${shown(headers)}`;
   }
   const { reason, sent, error } = exchange.failure;
-  const told = error instanceof Error ? `: ${error.message}` : '';
-  return `no answer (${reason}${told}), the request was ${sent ? 'sent' : 'not sent'},`;
+  const detail = error instanceof Error ? `: ${error.message}` : '';
+  return `no answer (${reason}${detail}), the request was ${sent ? 'sent' : 'not sent'},`;
 }
 
 function shown(headers: Headers): string {

@@ -5,7 +5,7 @@ export interface HttpRequest {
   path: string;
   headers: Record<string, string>;
   body?: string;
-  /** The whole attempt, connecting and reading the body included, is over after this time. */
+  /** The whole attempt, connecting and reading the body included, ends after this time. */
   timeoutMs: number;
   /** More body than this is not read. */
   maxBytes: number;

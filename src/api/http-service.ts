@@ -81,7 +81,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
       return ask<Execution>(
         target,
         { method: 'POST', path: triggerPath(target), headers, body },
-        // A 2xx without an id tells of no run that could be followed.
+        // A 2xx without an id names no run that could be followed.
         {
           operation: 'trigger',
           maxBytes: mebibyte,

@@ -2,7 +2,7 @@ import type { Target } from '../runs/run.ts';
 import { targetPath } from './endpoints.ts';
 
 /** Where an answer came from, by which its `Location` is read. */
-export interface Asked {
+interface Asked {
   /** Of the request, with scheme, host, port and path prefix. */
   url: string;
   /** Without `/v0`. */

@@ -77,7 +77,7 @@ async function readErrorOf<T>(response: HttpResponse, { scrub }: Reading<T>): Pr
     const body = response.body.subarray(0, errorBodyBytes);
     return readErrorBody(scrub(await textOfBody({ ...response, body }, errorBodyBytes)));
   } catch {
-    // The status alone tells what to do; a body that cannot be read takes nothing from it.
+    // The status alone says what to do, also where the body cannot be read.
     return readErrorBody('');
   }
 }

@@ -90,15 +90,15 @@ function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, s
   return new Promise((resolve) => {
     let forget = () => {};
     let sent = false;
-    let over = false;
+    let isDone = false;
     let head: Pick<HttpResponse, 'status' | 'headers'> | undefined;
     let controller: Dispatcher.DispatchController | undefined;
     const chunks: Buffer[] = [];
     let size = 0;
 
     const end = (exchange: Exchange) => {
-      if (over) return;
-      over = true;
+      if (isDone) return;
+      isDone = true;
       clearTimeout(timer);
       forget();
       resolve(exchange);
@@ -124,11 +124,11 @@ function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, s
       dispatcher.dispatch(
         { origin, path: request.path, method: request.method, headers: request.headers, body: request.body ?? null },
         {
-          // Called right before the first byte is written. An attempt that is over by then (undici goes on
+          // Called right before the first byte is written. An attempt that has ended by then (undici keeps
           // connecting whatever the signal says) is refused here: what never left is surely not sent.
           onRequestStart(started) {
             controller = started;
-            if (over) started.abort(new Error('over'));
+            if (isDone) started.abort(new Error('too late'));
             else sent = true;
           },
           onResponseStart(_controller, status, headers) {

@@ -22,11 +22,11 @@ export interface OptionDefinition<Value = unknown> {
   parse?(text: string, earlier: Value | undefined): Value;
 }
 
-export type Arguments = Readonly<Record<string, ArgumentDefinition>>;
+type Arguments = Readonly<Record<string, ArgumentDefinition>>;
 export type Options = Readonly<Record<string, OptionDefinition>>;
 
 /** What a command gets of its arguments, by their names in the definition. */
-export type ArgumentValues<A> = { [Name in keyof A]: A[Name] extends ArgumentDefinition<infer Value> ? Value : never };
+type ArgumentValues<A> = { [Name in keyof A]: A[Name] extends ArgumentDefinition<infer Value> ? Value : never };
 
 /** What a command gets of its options, by their names in the definition; those that were not given are undefined. */
 export type OptionValues<O> = { [Name in keyof O]?: O[Name] extends OptionDefinition<infer Value> ? Value : never };
@@ -48,6 +48,8 @@ export interface CommandDefinition<A = Arguments, O = Options> {
   commands?: readonly CommandDefinition[];
   /** What `--version` prints; of the program alone. */
   version?: string;
+  /** What to type where a required argument is missing; undefined where only the help can tell. */
+  whenMissing?(context: Context): string | undefined;
   /** What its help says between the options and the examples. */
   moreHelp?(columns: number): string;
   /** A command that prints all itself returns its exit code. Throws a Problem, or anything else for a fault of our own. */

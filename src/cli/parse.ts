@@ -5,13 +5,18 @@ import { helpTopics } from './help.ts';
 import { hoistFlags } from './hoist.ts';
 import { checkOutput } from './options.ts';
 import { aboutCommand, flagMeantBy } from './suggest.ts';
-import { type Output, type ParsedCommand, toCommander } from './to-commander.ts';
+import { type HelpOutput, type ParsedCommand, toCommander } from './to-commander.ts';
 
 /**
  * Reads a command line. Undefined where it asks for help or the version: that has been written to `output`.
- * Throws a usage problem.
+ * `whenMissing` says what to type where a required argument of a command is missing. Throws a usage problem.
  */
-export function parse(argv: readonly string[], program: CommandDefinition, output: Output): ParsedCommand | undefined {
+export function parse(
+  argv: readonly string[],
+  program: CommandDefinition,
+  output: HelpOutput,
+  whenMissing: (command: CommandDefinition) => string | undefined = () => undefined,
+): ParsedCommand | undefined {
   const commands = program.commands ?? [];
   const words = expandHelp(hoistFlags(argv, program));
   const [asked = ''] = words;
@@ -28,7 +33,7 @@ export function parse(argv: readonly string[], program: CommandDefinition, outpu
     parser.parse(words, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw wrongUsage(error, command);
+    if (error.exitCode !== 0) throw wrongUsage(error, command, whenMissing);
   }
   if (parsed) checkOutput(parsed.options);
   return parsed;
@@ -58,8 +63,13 @@ function withOptionsOf(typed: CommandDefinition | undefined, program: CommandDef
   };
 }
 
-function wrongUsage({ code, message }: CommanderError, command: CommandDefinition | undefined): Problem {
-  const help = `see \`runctl ${command ? `${command.name} ` : ''}--help\``;
+function wrongUsage(
+  { code, message }: CommanderError,
+  command: CommandDefinition | undefined,
+  whenMissing: (command: CommandDefinition) => string | undefined,
+): Problem {
+  const known = code === 'commander.missingArgument' && command ? whenMissing(command) : undefined;
+  const help = known ?? `see \`runctl ${command ? `${command.name} ` : ''}--help\``;
   if (code === 'commander.help' && command?.commands) {
     const names = namesOf(command.commands).filter((name) => name !== 'help');
     return usageProblem(`runctl ${command.name} needs one of: ${names.join(', ')}`, help);

@@ -6,7 +6,8 @@ import { exitCodeOfAll, signalOfExitCode } from '../problems/exit-codes.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
 import { type CommandResult, printResult } from '../render/command-result.ts';
-import { documentOf, fieldsOf, type TriggerFacts } from '../render/document.ts';
+import { documentOf, type TriggerFacts } from '../render/document.ts';
+import { fieldsOf } from '../render/field-paths.ts';
 import { guardFromRunner } from '../render/github-actions.ts';
 import type { OutputOptions } from '../render/output.ts';
 import { createReporter, type ReporterOptions } from '../render/reporter.ts';
@@ -40,10 +41,10 @@ export async function runCli(
   own = variantOf(own, { reporter: createReporter(typedOutput, own) });
   let onExit: string | undefined;
   try {
-    const parsed = parse(argv, program, context.stdout);
+    const parsed = parse(argv, program, context.stdout, (command) => command.whenMissing?.(context));
     if (!parsed && argv.length > 0) return 0;
     await loadColors(context.stdout, context.stderr);
-    if (!parsed) return end(await welcome(context), {}, own);
+    if (!parsed) return end(await welcome(program, own), {}, own);
     const output: ReporterOptions = parsed.options;
     own = variantOf(own, { command: parsed.name, connectionFlags: connectionFlags(parsed.options) });
     own = variantOf(own, { reporter: createReporter(output, own) });
@@ -122,11 +123,16 @@ function triggerOf({ facts }: Problem, { command }: Context): TriggerFacts | und
   return { how, started: facts.started, idempotencyKey: null, safeToRepeat: !isUnknown, reruns: [] };
 }
 
-/** `runctl` alone: after the help, where to begin. */
-async function welcome(context: Context): Promise<CommandResult> {
+/** `runctl` alone: after the help, where to begin. On a terminal that is offered. */
+async function welcome(program: CommandDefinition, context: Context): Promise<CommandResult | number> {
   const { baseUrl } = await resolveSettings({}, context);
   if (valueIfGiven(baseUrl) !== undefined) return {};
-  return { next: 'not configured yet; `runctl config` sets the base URL, the API key and the project' };
+  const later = { next: 'not configured yet; `runctl config` sets the base URL, the API key and the project' };
+  const config = program.commands?.find(({ name }) => name === 'config');
+  if (!context.stdin.isTTY || !context.stderr.isTTY || !config?.run) return later;
+  const { askLine } = await import('../config/prompts.ts');
+  const answer = await askLine('\nNot configured yet. Run `runctl config` now? [Y/n] ', context);
+  return /^(y|yes)?$/i.test(answer.trim()) ? config.run({}, {}, context) : later;
 }
 
 function ownFault(error: unknown): Problem {

@@ -1,4 +1,4 @@
-import { nearest } from '../nearest.ts';
+import { nearest } from '../problems/nearest.ts';
 
 /** What people type who come from other programs, and the command that does it here. */
 const commandsElsewhere: Record<string, string> = {

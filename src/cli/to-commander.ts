@@ -12,7 +12,7 @@ export interface ParsedCommand {
   options: Record<string, unknown>;
 }
 
-export interface Output {
+export interface HelpOutput {
   write(text: string): void;
   readonly columns: number;
 }
@@ -20,7 +20,7 @@ export interface Output {
 /** The program as commander parses it. A command that was typed goes to `onParsed` and is not run; help goes to `output`. */
 export function toCommander(
   program: CommandDefinition,
-  output: Output,
+  output: HelpOutput,
   onParsed: (parsed: ParsedCommand) => void = () => {},
 ): Command {
   const columns = () => output.columns;
@@ -34,7 +34,11 @@ export function toCommander(
       getOutHasColors: () => false,
     })
     .helpOption(helpOption.flags, helpOption.about)
-    .configureHelp({ subcommandTerm: nameAndArguments, formatItem })
+    .configureHelp({
+      subcommandTerm: nameAndArguments,
+      formatItem,
+      optionDescription: ({ description }) => description,
+    })
     // `config --profile x set` and `config set --profile x` mean the same.
     .enablePositionalOptions()
     .showHelpAfterError(false);
@@ -70,7 +74,7 @@ function argumentOf({ form, about, choices }: ArgumentDefinition): Argument {
   return choices ? argument.choices(choices.map(String)) : argument;
 }
 
-/** Each option has the name that the definition gives it, which tells the unit of a duration. */
+/** Each option has the name that the definition gives it, with the unit of a duration. */
 function optionOf(name: string, { flags, about, heading, choices, parse }: OptionDefinition): Option {
   const option = new Option(flags, about);
   option.attributeName = () => name;

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import type { CommandResult } from '../render/command-result.ts';
-import { documentOf, type Told } from '../render/document.ts';
+import { type DocumentFacts, documentOf } from '../render/document.ts';
 import { cleanLine } from '../render/sanitize.ts';
 import { formatAge, formatDuration } from '../runs/duration.ts';
 import { type AutomationTarget, lastStatusOf } from '../runs/run.ts';
@@ -54,7 +54,7 @@ async function checkAutomations(names: string[], options: CheckOptions, context:
   const inTime = checks.filter(({ problem }) => !problem);
   return {
     exitNames: checks.map(({ problem }) => problem?.facts.name ?? 'ok'),
-    documents: checks.map((each) => documentOf(toldOf(each), context)),
+    documents: checks.map((each) => documentOf(documentFactsOf(each), context)),
     plural: true,
     text: () => (options.quiet ? '' : inTime.map((each) => `${sentenceOf(each, nowMs)}\n`).join('')),
     problems: checks.flatMap(({ problem }) => (problem ? [{ problem }] : [])),
@@ -89,7 +89,7 @@ function overdueProblem({ automationName }: AutomationTarget, runs: LastRuns, { 
   return new Problem({ name: 'overdue', message: parts.filter(Boolean).join('; '), hint });
 }
 
-function toldOf({ target, runs, problem }: Check): Told {
+function documentFactsOf({ target, runs, problem }: Check): DocumentFacts {
   const { completed, last } = runs;
   const executionId = completed?.executionId;
   const check = {

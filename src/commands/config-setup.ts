@@ -110,8 +110,8 @@ async function pollNobody({ service, settings, context }: Session): Promise<Faul
   return answer.kind === 'fault' && answer.fault.kind !== 'not_found' ? answer.fault : undefined;
 }
 
-/** Checks the settings in force, which are not those that were stored where a variable or a flag goes before them. */
-export async function checkSettings(options: { profile?: string }, context: Context): Promise<number> {
+/** Polls with the settings in force, which are not those that were stored where a variable or a flag overrides them. */
+export async function trySettings(options: { profile?: string }, context: Context): Promise<number> {
   const { stderr } = context;
   const theme = themeOf(stderr, context);
   const session = await connect(options, context);

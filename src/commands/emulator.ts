@@ -66,7 +66,7 @@ async function emulate(command: readonly string[], options: EmulatorOptions, con
 }
 
 async function findScenario(name: string): Promise<Scenario> {
-  // A file of one's own goes before the built-in one that is called like it.
+  // A file of the user's comes before the built-in one of the same name.
   const isPath = /[/.\\]/.test(name);
   const builtIn = isPath && existsSync(name) ? undefined : findBuiltInScenario(name);
   if (builtIn) return builtIn;

@@ -1,4 +1,4 @@
-import { argument, defineCommand, flag } from '../cli/define-command.ts';
+import { argument, type CommandDefinition, defineCommand, flag } from '../cli/define-command.ts';
 import { helpTopics } from '../cli/help.ts';
 import { outlineOf } from '../cli/outline.ts';
 import { type Setting, settingTable } from '../config/setting-table.ts';
@@ -15,28 +15,27 @@ import { type WrapOptions, wrap } from '../render/wrap.ts';
 type Topic = (typeof helpTopics)[number];
 type Page = (theme: Theme, lines: WrapOptions) => string;
 
-/** `help <command>` prints the help of that command: the parser sees to it. */
-export const help = defineCommand({
-  name: 'help',
-  about: 'show the help of a command, or explain a topic',
-  arguments: { topic: argument('[topic]', 'command or topic', helpTopics) },
-  options: { json: flag('--json', 'print every command, option, setting and exit code as JSON') },
-  examples: [
-    ['runctl help settings', 'every setting and how to give it'],
-    ['runctl help --json', 'every command and option, for a program'],
-    ['runctl help scenarios', 'every field of a scenario file'],
-  ],
-  async run({ topic }, { json }, context): Promise<CommandResult | number> {
-    const { stdout } = context;
-    if (json || topic === undefined) {
-      // It holds this command, too.
-      const { program } = await import('../program.ts');
-      return { documents: [documentOf({ report: { help: outlineOf(program) } }, context)] };
-    }
-    stdout.write(pages[topic](themeOf(stdout, context), wrapOptionsOf(stdout)));
-    return 0;
-  },
-});
+/** `help` of this program. `help <command>` prints the help of that command: the parser sees to it. */
+export const helpOf = (program: () => CommandDefinition) =>
+  defineCommand({
+    name: 'help',
+    about: 'show the help of a command, or explain a topic',
+    arguments: { topic: argument('[topic]', 'command or topic', helpTopics) },
+    options: { json: flag('--json', 'print every command, option, setting and exit code as JSON') },
+    examples: [
+      ['runctl help settings', 'every setting and how to give it'],
+      ['runctl help --json', 'every command and option, for a program'],
+      ['runctl help scenarios', 'every field of a scenario file'],
+    ],
+    async run({ topic }, { json }, context): Promise<CommandResult | number> {
+      const { stdout } = context;
+      if (json || topic === undefined) {
+        return { documents: [documentOf({ report: { help: outlineOf(program()) } }, context)] };
+      }
+      stdout.write(pages[topic](themeOf(stdout, context), wrapOptionsOf(stdout)));
+      return 0;
+    },
+  });
 
 const pages: Record<Topic, Page> = {
   'exit-codes': (theme, lines) =>
@@ -44,7 +43,7 @@ const pages: Record<Topic, Page> = {
   settings: (theme, lines) =>
     [
       paragraph(
-        'A flag goes before an environment variable, that before the profile in the config file, and that before the default. An empty variable counts as unset. `runctl config list` shows what is in force, and where it comes from.',
+        'A flag overrides an environment variable, that overrides the profile in the config file, and that the default. An empty variable counts as unset. `runctl config list` shows what is in force, and where it comes from.',
         lines,
       ),
       ...Object.entries<Setting>(settingTable).map(([key, setting]) => settingBlock(key, setting, theme, lines)),

@@ -5,18 +5,19 @@ import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { keptRuns } from '../journal/checkpoint.ts';
+import { isUnfinished } from '../journal/fold.ts';
 import type { JournalRun } from '../journal/journal.ts';
 import type { RunFilter } from '../journal/run-filter.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { Problem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
 import type { CommandResult } from '../render/command-result.ts';
-import { documentOf, type Told } from '../render/document.ts';
+import { type DocumentFacts, documentOf } from '../render/document.ts';
 import { defaults } from '../runs/defaults.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { lastStatusOf, nameOf } from '../runs/run.ts';
 import { connectWith, journalOf } from '../session/connect.ts';
-import { isUnfinished, type Refreshed, refreshRuns } from '../session/refresh-runs.ts';
+import { type Refreshed, refreshRuns } from '../session/refresh-runs.ts';
 
 const options = {
   limit: option('-n, --limit <n>', `show at most this many (default: ${defaults.listLimit})`, whole(1, 1_000_000)),
@@ -80,7 +81,7 @@ async function listRuns(options: ListOptions, context: Context): Promise<Command
     }))
     .filter((run) => hasStatus(run, options.status))
     .slice(0, limitOf(options));
-  const documents = runs.map((run) => documentOf(toldOf(run, clock.nowMs()), context));
+  const documents = runs.map((run) => documentOf(documentFactsOf(run, clock.nowMs()), context));
   const missed = runs.filter(({ isOld }) => isOld).length;
   const note =
     fault && missed > 0
@@ -135,7 +136,10 @@ function emptyNote({ automation, status, since, until }: ListOptions): string {
 }
 
 /** What the journal has of a run or an unresolved trigger. The list does not judge. */
-function toldOf({ target, executionId, baseUrl, at, idempotencyKey, ...record }: ListedRow, nowMs: number): Told {
+function documentFactsOf(
+  { target, executionId, baseUrl, at, idempotencyKey, ...record }: ListedRow,
+  nowMs: number,
+): DocumentFacts {
   const { status, startedAt, completedAt, creditsCharged, isOld, statusAt = at } = record;
   const exitName = 'ok';
   const report = { list: { idempotencyKey, at, baseUrl } };

@@ -7,7 +7,7 @@ import { type ExitName, exitNameOfRun, isInterruptName } from '../problems/exit-
 import { Problem } from '../problems/problem.ts';
 import { refusedTriggerProblem } from '../problems/trigger-problems.ts';
 import type { CommandResult } from '../render/command-result.ts';
-import { documentOf, type Told } from '../render/document.ts';
+import { type DocumentFacts, documentOf } from '../render/document.ts';
 import { printNextStep, printSentence, wantsData } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { About } from '../runs/events.ts';
@@ -52,7 +52,7 @@ async function recoverAll(options: RecoverOptions, context: Context): Promise<Co
   const documents: JsonObject[] = [];
   for await (const recovery of recoverTriggers(options, session)) {
     recoveries.push(recovery);
-    const document = documentOf(toldOf(recovery, options, session), context);
+    const document = documentOf(documentFactsOf(recovery, options, session), context);
     documents.push(document);
     context.reporter.observe({ event: 'run_done', ...aboutOf(recovery), document, pending: 0 });
     if (!wantsData(options)) report(recovery, options, context);
@@ -119,7 +119,7 @@ function aboutOf({ trigger: { target }, ...recovery }: Recovery): About {
 }
 
 /** A run that was found is not judged, whatever its status. */
-function toldOf(recovery: Recovery, { dryRun }: RecoverOptions, session: Session): Told {
+function documentFactsOf(recovery: Recovery, { dryRun }: RecoverOptions, session: Session): DocumentFacts {
   const { trigger, kind } = recovery;
   const { target, idempotencyKey, at, reason } = trigger;
   const report = { recover: { at, resolution: kind, reason: reason ?? null } };

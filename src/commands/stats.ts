@@ -6,7 +6,7 @@ import { resolveSettings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import type { CommandResult } from '../render/command-result.ts';
-import { documentOf, type Told } from '../render/document.ts';
+import { type DocumentFacts, documentOf } from '../render/document.ts';
 import { wantsData } from '../render/output.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { nameOf, type Target } from '../runs/run.ts';
@@ -61,7 +61,7 @@ async function showStatistics(names: string[], options: StatsOptions, context: C
   }
   const { statisticsTable } = await import('../render/statistics-table.ts');
   return {
-    documents: all.map((statistics) => documentOf(toldOf(statistics, sinceMs), context)),
+    documents: all.map((statistics) => documentOf(documentFactsOf(statistics, sinceMs), context)),
     plural: true,
     text: (theme) => (all.length > 0 ? statisticsTable(all, context.stdout.columns, theme) : ''),
     note: options.quiet ? undefined : noteOf(all, nowMs - sinceMs),
@@ -79,7 +79,7 @@ function isAmong(named: readonly { projectId?: string; automationName: string }[
   );
 }
 
-function toldOf({ target, lastCompletedMs, ...statistics }: Statistics, sinceMs: number): Told {
+function documentFactsOf({ target, lastCompletedMs, ...statistics }: Statistics, sinceMs: number): DocumentFacts {
   const lastCompletedAt = lastCompletedMs === null ? null : isoOf(lastCompletedMs);
   return { target, report: { stats: { ...statistics, since: isoOf(sinceMs), lastCompletedAt } } };
 }

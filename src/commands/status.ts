@@ -13,7 +13,7 @@ import type { Session } from '../session/session.ts';
 
 const options = { exitStatus, ...runOptions, ...giveUpOptions, ...outputOptions, ...settingOptions };
 
-export type StatusOptions = OptionValues<typeof options>;
+type StatusOptions = OptionValues<typeof options>;
 
 export const status = defineCommand({
   name: 'status',

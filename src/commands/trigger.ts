@@ -3,15 +3,19 @@ import { triggerPath } from '../api/endpoints.ts';
 import { argument, choice, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
 import { startOptions } from '../cli/options.ts';
 import { errorTypeNames, longestIdempotencyKey, whole } from '../cli/values.ts';
-import { requireProject } from '../config/settings.ts';
+import { valueIfGiven } from '../config/setting-table.ts';
+import { requireProject, resolveWithoutApiKey } from '../config/settings.ts';
+import type { Context } from '../context.ts';
 import { errorTypes } from '../problems/next-step.ts';
 import { usageProblem } from '../problems/problem.ts';
+import { shellWord } from '../problems/quote.ts';
 import type { CommandResult } from '../render/command-result.ts';
 import { documentOf, type TriggerFacts } from '../render/document.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { AutomationTarget } from '../runs/run.ts';
 import { parseAutomationArgument } from '../session/arguments.ts';
-import { connect } from '../session/connect.ts';
+import { connect, journalOf } from '../session/connect.ts';
+import { automationsIn } from '../session/find-run.ts';
 import type { Session } from '../session/session.ts';
 
 const options = {
@@ -31,7 +35,10 @@ const options = {
   ...startOptions,
 };
 
-export type TriggerOptions = OptionValues<typeof options>;
+type TriggerOptions = OptionValues<typeof options>;
+
+// More would hide the example.
+const mostNamed = 8;
 
 export const trigger = defineCommand({
   name: 'trigger',
@@ -49,6 +56,7 @@ export const trigger = defineCommand({
       'starts a new run if the environment of the run was lost',
     ],
   ],
+  whenMissing: nameKnown,
   async run({ automations: names }, options, context) {
     checkWatchFlags(options);
     const idempotencyKeyOf = parseKeyTemplate(options, names.length);
@@ -61,6 +69,15 @@ export const trigger = defineCommand({
     return options.dryRun ? dryRun(requests, session) : triggerAll(requests, options, session);
   },
 });
+
+/** The automations that were triggered here before: one of them is likely to be meant. */
+function nameKnown(context: Context): string | undefined {
+  const baseUrl = valueIfGiven(resolveWithoutApiKey({}, context.env).baseUrl);
+  const [first, ...others] = [...automationsIn({ journal: journalOf(context, { quiet: true }), baseUrl })];
+  if (first === undefined) return undefined;
+  const known = [first, ...others].slice(0, mostNamed).map(shellWord).join(', ');
+  return `known on this machine: ${known}; for example: \`runctl trigger ${shellWord(first)}\``;
+}
 
 /** What would be sent. Without a given idempotency key, each command makes a new one. */
 function dryRun(requests: readonly TriggerArgument[], { baseUrl, context }: Session): CommandResult {

@@ -3,14 +3,14 @@ import { followAll } from '../actions/follow-runs.ts';
 import { argument, defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
 import { followOptions, runOptions } from '../cli/options.ts';
 import type { Context } from '../context.ts';
+import { isUnfinished } from '../journal/fold.ts';
 import { usageProblem } from '../problems/problem.ts';
 import type { CommandResult } from '../render/command-result.ts';
-import { isFinal } from '../runs/run.ts';
 import { isFromJournal, parseRunArgument, type RunArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
 import { findRun } from '../session/find-run.ts';
+import { readInputLines } from '../session/input-lines.ts';
 import { type KnownRun, knownRun } from '../session/known-run.ts';
-import { readLines } from '../session/read-lines.ts';
 import type { Session } from '../session/session.ts';
 
 const options = {
@@ -78,7 +78,7 @@ function followAllRuns(options: WatchOptions, context: Context): Promise<Command
 /** The runs of standard input, as they come; throws a usage problem for a line that names none, and if there `mustBe` one. */
 async function* runsOfInput(mustBe: boolean, options: WatchOptions, session: Session): AsyncGenerator<KnownRun> {
   let isEmpty = mustBe;
-  for await (const line of readLines(session.context.stdin)) {
+  for await (const line of readInputLines(session.context.stdin)) {
     yield findRun(parseRunArgument(line), options, session);
     isEmpty = false;
   }
@@ -94,8 +94,8 @@ async function findRuns(named: RunArgument[], options: WatchOptions, session: Se
 function unfinishedRuns({ journal, baseUrl }: Session): KnownRun[] {
   const unfinished: KnownRun[] = [];
   for (const record of journal.runs({ baseUrl, only: 'kept' })) {
-    const { executionId, target, status } = record;
-    if (executionId === null || status === null || isFinal(target, status)) continue;
+    if (!isUnfinished(record)) continue;
+    const { target, executionId } = record;
     unfinished.push(knownRun(record, { target, executionId }));
   }
   return unfinished.reverse();

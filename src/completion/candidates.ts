@@ -9,7 +9,7 @@ export interface Candidate {
 }
 
 /** Where a value is typed: the name of its argument or option, without dashes and brackets, and its only values. */
-export interface Place {
+interface Place {
   name: string;
   choices?: readonly string[];
 }

@@ -7,7 +7,7 @@ import { builtInScenarios } from '../emulator/built-in-scenarios.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
 import { exitCodes } from '../problems/exit-codes.ts';
 import { errorTypes } from '../problems/next-step.ts';
-import { knownPaths } from '../render/document.ts';
+import { knownPaths } from '../render/field-paths.ts';
 import { lastStatusOf, nameOf, statuses } from '../runs/run.ts';
 import { automationsIn } from '../session/find-run.ts';
 import type { Candidate, ValuesOf } from './candidates.ts';

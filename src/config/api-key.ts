@@ -18,7 +18,7 @@ export function accountOf(apiKey: string): string {
 }
 
 /** What a profile says of its API key. */
-export interface StoredApiKey {
+interface StoredApiKey {
   apiKey?: string;
   source: string;
 }

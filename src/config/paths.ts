@@ -4,7 +4,7 @@ import type { Env } from '../context.ts';
 import { settingTable } from './setting-table.ts';
 
 /** The path of a folder and the variable that it comes from. */
-export interface Folder {
+interface Folder {
   value: string;
   source: string;
 }

@@ -34,7 +34,7 @@ export interface Setting {
 }
 
 /** A setting of a profile, which has a form of its own. */
-export interface StoredSetting extends Setting {
+interface StoredSetting extends Setting {
   isStored: true;
   /** Shown as a few last characters, and never taken from the command line itself. */
   isSecret?: boolean;

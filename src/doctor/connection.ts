@@ -1,14 +1,14 @@
 import { lookup } from 'node:dns/promises';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { faultOf } from '../api/network-fault.ts';
+import { causesOf } from '../api/causes.ts';
+import { type Attempt, faultOf } from '../api/network-fault.ts';
 import { type ProxySettings, proxyFor } from '../api/proxy.ts';
 import { ProxyFailure, proxyNameOf } from '../api/proxy-fault.ts';
 import { requireBaseUrl, requireRequestTimeoutMs } from '../config/settings.ts';
 import { exitNameOf } from '../problems/fault-facts.ts';
 import { Problem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
-import type { Fault } from '../runs/fault.ts';
 import { onAbort } from '../runs/on-abort.ts';
 import { type Finding, type Machine, ok } from './finding.ts';
 
@@ -21,47 +21,47 @@ export async function* checkConnection({ settings, context }: Machine): AsyncGen
   yield ok('proxy', proxy ? proxyNameOf(proxy) : 'none for this base URL');
 
   const first = proxy ? new URL(proxy.origin) : url;
-  const host = first.hostname.replace(/^\[(.*)\]$/, '$1');
+  const host = bareHost(first);
   const port = portOf(first);
   const attempt = { host: url.host, isPlain: url.protocol === 'http:', proxy, timeoutMs };
-  const faulty = (error: unknown) => {
-    const ofProxy = proxy && !(error instanceof ProxyFailure) && !isTunnelled ? new ProxyFailure(error) : error;
-    const reason = error instanceof Deadline ? 'deadline' : 'network';
-    return problemOf(faultOf({ sent: false, reason, error: ofProxy }, attempt));
-  };
-  let isTunnelled = false;
-  let socket: Socket | undefined;
-  const step = <T>(work: Promise<T>) =>
+  const step = <T>(work: Promise<T>, isOfProxy = false) =>
     bounded(work, timeoutMs, context.signal).catch((error) => {
-      throw error instanceof Problem ? error : faulty(error);
+      throw error instanceof Problem ? error : problemOf(isOfProxy ? new ProxyFailure(error) : error, attempt);
     });
+  const hasProxy = proxy !== undefined;
+  let socket: Socket | undefined;
   try {
-    const addresses = await step(lookup(host, { all: true }));
+    const addresses = await step(lookup(host, { all: true }), hasProxy);
     const found = addresses.map(({ address }) => address).join(', ');
     yield ok('dns', isIP(host) ? `${host} is an address` : `${host} is ${found}`);
 
     socket = connectTcp({ host, port });
-    await step(opened(socket, 'connect'));
-    if (proxy) socket = await step(openTunnel(socket, proxy, url));
-    isTunnelled = true;
+    await step(opened(socket, 'connect'), hasProxy);
+    if (proxy) socket = await step(openTunnel(socket, proxy, url), hasProxy);
     yield ok('connection', proxy ? `${url.host}, through the proxy` : `${socket.remoteAddress}, port ${port}`);
 
     if (url.protocol === 'http:') return yield ok('tls', 'none: plain http, which is spoken to this machine alone');
-    const secure = connectTls({ socket, host: url.hostname, ...serverNameOf(url), rejectUnauthorized: false });
+    // Taken whatever its certificate is, so that who signed it can be said: nothing is sent on this connection.
+    const secure = connectTls({ socket, ...namesOf(url), rejectUnauthorized: false });
     socket = secure;
     await step(opened(secure, 'secureConnect'));
-    yield tlsFinding(secure, faulty);
+    yield tlsFinding(secure, attempt);
   } finally {
     socket?.destroy();
   }
 }
 
+const bareHost = ({ hostname }: URL) => hostname.replace(/^\[(.*)\]$/, '$1');
+
 const portOf = ({ port, protocol }: URL) => Number(port || (protocol === 'https:' ? 443 : 80));
 
-const serverNameOf = ({ hostname }: URL) => (isIP(hostname.replace(/[[\]]/g, '')) ? {} : { servername: hostname });
+/** Whose certificate is expected; SNI has no addresses (RFC 6066 §3). */
+function namesOf(url: URL): { host: string; servername?: string } {
+  const host = bareHost(url);
+  return isIP(host) ? { host } : { host, servername: host };
+}
 
-/** Only looked at: it was taken whatever it is, so that who signed it can be said, and nothing is sent on it. */
-function tlsFinding(socket: TLSSocket, faulty: (error: unknown) => Problem): Finding {
+function tlsFinding(socket: TLSSocket, attempt: Attempt): Finding {
   const { subject, issuer, valid_to: end } = socket.getPeerCertificate();
   const signer = [issuer?.O, issuer?.CN].filter(Boolean).join(', ') || 'nobody';
   if (socket.authorized) {
@@ -69,7 +69,7 @@ function tlsFinding(socket: TLSSocket, faulty: (error: unknown) => Problem): Fin
   }
   // Typed as an error, it is a code.
   const code = String(socket.authorizationError);
-  const problem = faulty(Object.assign(new Error(code), { code }));
+  const problem = problemOf(Object.assign(new Error(code), { code }), attempt);
   throw problem.with({ message: `${problem.message}; it is signed by ${signer}, valid until ${dayOf(end)}` });
 }
 
@@ -79,7 +79,7 @@ const dayOf = (time: string) => new Date(time).toISOString().slice(0, 10);
 async function openTunnel(socket: Socket, { origin, credentials }: ProxySettings, url: URL): Promise<Socket> {
   const { request } = await import('node:http');
   const isSecure = origin.startsWith('https:');
-  const way = isSecure ? connectTls({ socket, ...serverNameOf(new URL(origin)) }) : socket;
+  const way = isSecure ? connectTls({ socket, ...namesOf(new URL(origin)) }) : socket;
   if (isSecure) await opened(way, 'secureConnect');
   const target = `${url.hostname}:${portOf(url)}`;
   const authorization = credentials && `Basic ${Buffer.from(credentials).toString('base64')}`;
@@ -105,14 +105,14 @@ const opened = (socket: Socket, event: 'connect' | 'secureConnect') =>
     socket.on('error', reject);
   });
 
-class Deadline extends Error {}
+const deadline = 'the time has passed';
 
-/** Throws `Deadline` after this time, and the interrupted problem when the user interrupts. */
+/** Throws an error after this time, and the interrupted problem when the user interrupts. */
 async function bounded<T>(work: Promise<T>, timeoutMs: number, signal: AbortSignal): Promise<T> {
   let forget = () => {};
   let timer: NodeJS.Timeout | undefined;
   const end = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Deadline()), timeoutMs);
+    timer = setTimeout(() => reject(new Error(deadline)), timeoutMs);
     forget = onAbort(signal, () => reject(interruptedProblem(signal)));
   });
   try {
@@ -123,9 +123,9 @@ async function bounded<T>(work: Promise<T>, timeoutMs: number, signal: AbortSign
   }
 }
 
-const problemOf = (fault: Fault) =>
-  new Problem({
-    name: exitNameOf(fault),
-    message: fault.message,
-    hint: fault.hint ?? 'check the base URL and the network',
-  });
+function problemOf(error: unknown, attempt: Attempt): Problem {
+  const reason = causesOf(error).some(({ message }) => message === deadline) ? 'deadline' : 'network';
+  const fault = faultOf({ sent: false, reason, error }, attempt);
+  const hint = fault.hint ?? 'check the base URL and the network';
+  return new Problem({ name: exitNameOf(fault), message: fault.message, hint });
+}

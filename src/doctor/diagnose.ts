@@ -1,6 +1,5 @@
 import { accessSync, constants, statfsSync } from 'node:fs';
-import type { Context } from '../context.ts';
-import { variantOf } from '../context.ts';
+import { type Context, variantOf } from '../context.ts';
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { Problem } from '../problems/problem.ts';
 import { silentReporter } from '../runs/events.ts';
@@ -21,7 +20,7 @@ interface Group {
   isOnline?: boolean;
 }
 
-const settings = ['profile', 'base_url', 'api_key', 'project', 'request_timeout'];
+const settings = ['profile', 'base_url', 'api_key', 'project', 'request_timeout', 'on_exit'];
 const connection = ['proxy', 'dns', 'connection', 'tls'];
 
 const groups: readonly Group[] = [
@@ -36,7 +35,11 @@ const groups: readonly Group[] = [
     isOnline: true,
   },
   { names: ['state_folder'], check: checkStateFolder },
-  { names: ['unresolved_triggers', 'unfinished_runs'], check: checkJournal, needs: ['base_url', 'state_folder'] },
+  {
+    names: ['follower', 'unresolved_triggers', 'unfinished_runs'],
+    check: checkJournal,
+    needs: ['base_url', 'state_folder'],
+  },
   { names: ['completion', 'man_page', 'cron_path'], check: checkShell },
 ];
 
@@ -51,7 +54,11 @@ export async function diagnose(flags: Machine['flags'], world: Context, disk: Di
     else findings.push(...(await examine(group, machine)));
   }
   const { scrub } = world.secrets;
-  return findings.map((finding) => ({ ...finding, message: scrub(finding.message) }));
+  return findings.map(({ message, advice, ...finding }) => ({
+    ...finding,
+    message: scrub(message),
+    advice: advice && scrub(advice),
+  }));
 }
 
 const isPassed = (result: Finding['result']) => result === 'ok' || result === 'warning';

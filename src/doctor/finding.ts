@@ -15,7 +15,7 @@ export interface Finding {
   exitName?: ExitName;
 }
 
-/** What the checks look at. Nothing here writes, and what it reads stays on this machine. */
+/** What the checks examine. Nothing here writes, and what it reads stays on this machine. */
 export interface Machine {
   flags: SettingFlags & { offline?: boolean; debug?: boolean };
   /** Its reporter is silent: what is to be said is a finding. */

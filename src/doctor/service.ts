@@ -10,7 +10,7 @@ import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
 /** What only the service itself says: nobody else answers so. */
 const isOfService = ({ kind }: Fault) => ['not_found', 'unauthorized', 'no_credits', 'throttled'].includes(kind);
 
-/** What one GET tells: whether the service answers, what time it has, and whether it takes the API key. */
+/** What one GET shows: whether the service answers, what time it has, and whether it takes the API key. */
 export async function* checkService({ flags, context, settings }: Machine): AsyncGenerator<Finding> {
   if (!settings) return;
   const session = await connectWith(settings, flags, context, { quiet: true });

@@ -1,13 +1,8 @@
+import { mask } from '../config/api-key.ts';
 import { readConfigFile } from '../config/config-file.ts';
 import { resolveConfigFile } from '../config/paths.ts';
 import { type Resolved, valueIfGiven } from '../config/setting-table.ts';
-import {
-  maskSecrets,
-  requireApiKey,
-  requireBaseUrl,
-  requireRequestTimeoutMs,
-  resolveSettings,
-} from '../config/settings.ts';
+import { requireApiKey, requireBaseUrl, requireRequestTimeoutMs, resolveSettings } from '../config/settings.ts';
 import { Problem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
 import { type Finding, failed, type Machine, ok, warning } from './finding.ts';
@@ -27,14 +22,19 @@ export function* checkConfigFile({ context }: Machine): Generator<Finding> {
 export async function* checkSettings(machine: Machine): AsyncGenerator<Finding> {
   const settings = await resolveSettings(machine.flags, machine.context);
   machine.settings = settings;
-  const shown = maskSecrets(settings);
-  const isStored = settings.apiKey.source?.startsWith('profile ');
-  yield finding('profile', shown.profile, () => settings.profile.value);
-  yield finding('base_url', shown.baseUrl, () => requireBaseUrl(settings));
-  const use = isStored ? 'sent to the base URL of that profile alone' : undefined;
-  yield finding('api_key', shown.apiKey, () => settings.apiKey.command ?? requireApiKey(settings), use);
-  yield finding('project', shown.project, () => valueIfGiven(settings.project));
-  yield finding('request_timeout', shown.requestTimeout, () => requireRequestTimeoutMs(settings));
+  const { apiKey, baseUrl, onExit, profile, project, requestTimeout } = settings;
+  yield finding('profile', profile, () => profile.value);
+  yield finding('base_url', baseUrl, () => requireBaseUrl(settings));
+  const use = apiKey.source?.startsWith('profile ') ? 'sent to the base URL of that profile alone' : undefined;
+  yield finding('api_key', withoutSecrets(apiKey), () => apiKey.command ?? requireApiKey(settings), use);
+  yield finding('project', project, () => valueIfGiven(project));
+  yield finding('request_timeout', requestTimeout, () => requireRequestTimeoutMs(settings));
+  yield finding('on_exit', onExit.value ? { ...onExit, value: 'a command' } : onExit, () => valueIfGiven(onExit));
+}
+
+/** The text of a command is not shown, either: it may hold a token. */
+function withoutSecrets({ command, value, source }: Resolved): Resolved {
+  return { source, value: command === undefined ? value && mask(value) : 'what a command prints' };
 }
 
 function finding(name: string, { value, source }: Resolved, require: () => unknown, use?: string): Finding {

@@ -3,9 +3,11 @@ import { dirname } from 'node:path';
 import { resolveStateFolder } from '../config/paths.ts';
 import { requireBaseUrl } from '../config/settings.ts';
 import { filesIn } from '../journal/files.ts';
+import { isUnfinished } from '../journal/fold.ts';
+import { followerOf } from '../journal/follower-claim.ts';
+import { createProcesses } from '../journal/processes.ts';
 import { resolveOwn } from '../open-own.ts';
 import { Problem } from '../problems/problem.ts';
-import { isFinal } from '../runs/run.ts';
 import { journalOf } from '../session/connect.ts';
 import { type Finding, type Machine, ok, warning } from './finding.ts';
 
@@ -54,16 +56,23 @@ function nearestFolder(path: string): string {
 export function* checkJournal({ settings, context }: Machine): Generator<Finding> {
   if (!settings) return;
   const baseUrl = requireBaseUrl(settings);
+  yield followerFinding(baseUrl, resolveStateFolder(context.env) ?? '');
   const journal = journalOf(context, { needed: true });
   const unresolved = journal.unresolvedTriggers({ baseUrl }).length;
   if (unresolved === 0) yield ok('unresolved_triggers', 'none');
   else yield warning('unresolved_triggers', `${unresolved}: whether they started a run is unknown`, '`runctl recover`');
   let unfinished = 0;
-  for (const { executionId, status, target } of journal.runs({ baseUrl })) {
-    if (executionId !== null && status !== null && !isFinal(target, status)) unfinished += 1;
-  }
+  for (const run of journal.runs({ baseUrl })) if (isUnfinished(run)) unfinished += 1;
   yield ok(
     'unfinished_runs',
     unfinished === 0 ? 'none' : `${unfinished}, as last polled: \`runctl watch --all\` follows them`,
   );
+}
+
+/** A watcher of the whole machine is no duty; one that was killed is missed. */
+function followerFinding(baseUrl: string, folder: string): Finding {
+  const follower = followerOf(baseUrl, folder, createProcesses());
+  if (!follower) return ok('follower', 'none');
+  if (follower.isAlive) return ok('follower', follower.name);
+  return warning('follower', `${follower.name} was killed`, 'start it again: `runctl watch --all --follow`');
 }

@@ -1,6 +1,6 @@
 import type { Scenario } from './scenario.ts';
 
-export interface BuiltInScenario {
+interface BuiltInScenario {
   name: string;
   /** What happens in it, in one line. */
   about: string;

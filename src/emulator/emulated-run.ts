@@ -12,7 +12,7 @@ export interface EmulatedRun {
   /** What the caller said about it. */
   title?: string;
   message?: string;
-  /** When it began by the caller's clock, which `Date` goes by, too; in ms since 1970. */
+  /** When it began by the caller's clock, which `Date` shows, too; in ms since 1970. */
   shownAtMs: number;
   /** On the emulator's clock, in ms since 1970. */
   startedAtMs: number;
@@ -53,7 +53,7 @@ export function isVisible(run: EmulatedRun, nowMs: number): boolean {
 const shown = ({ shownAtMs, startedAtMs }: EmulatedRun, atMs: number) =>
   new Date(shownAtMs + atMs - startedAtMs).toISOString();
 
-/** What the run costs once it has ended. The service says nothing of what Agents cost. */
+/** What the run costs once it has finished. The service says nothing of what Agents cost. */
 export function creditsCharged(run: EmulatedRun): number {
   return run.target.family === 'agent' ? 0 : (run.plan.creditsCharged ?? 12);
 }
@@ -61,7 +61,7 @@ export function creditsCharged(run: EmulatedRun): number {
 /** The run as the trigger and status endpoints show it (docs/service.md, Execution object). */
 export function executionAt(run: EmulatedRun, nowMs: number): JsonObject {
   const { executionId, target, title = null, message = null, startedAtMs, endsAtMs } = run;
-  const ended = nowMs >= endsAtMs;
+  const isFinished = nowMs >= endsAtMs;
   return {
     executionId,
     ...ownerOf(target),
@@ -69,9 +69,9 @@ export function executionAt(run: EmulatedRun, nowMs: number): JsonObject {
     title,
     message,
     startedAt: shown(run, startedAtMs),
-    completedAt: ended ? shown(run, endsAtMs) : null,
+    completedAt: isFinished ? shown(run, endsAtMs) : null,
     createdAt: shown(run, startedAtMs),
-    ...(ended && target.family === 'automation' && { creditsCharged: creditsCharged(run) }),
+    ...(isFinished && target.family === 'automation' && { creditsCharged: creditsCharged(run) }),
     ...run.plan.extra,
   };
 }

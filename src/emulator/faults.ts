@@ -78,7 +78,7 @@ export function createFaultInjector(
 }
 
 /** What the conditions of a fault are about. */
-export interface Circumstances {
+interface Circumstances {
   kind: 'trigger' | 'status' | 'result';
   automationName?: string;
   /** The age of the run in question, by the emulator's clock; undefined for a trigger and for an unknown run. */

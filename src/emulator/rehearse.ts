@@ -44,7 +44,7 @@ export async function rehearse(
   );
 }
 
-/** Removes the temporary folder when `act` is over. Throws a usage problem where none can be made. */
+/** Removes the temporary folder when `act` has ended. Throws a usage problem where none can be made. */
 export async function withScratchFolder<T>(act: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'runctl-')).catch((error: Error) => {
     throw usageProblem(`there is no place for temporary files: ${error.message}`, 'set `TMPDIR` to a folder that is');

@@ -1,11 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { usageProblem } from '../problems/problem.ts';
+import { nameOf } from '../runs/run.ts';
 import { type EmulatedRun, statusAt } from './emulated-run.ts';
 import { createFaultInjector, type EmulatedResponse } from './faults.ts';
 import { isForLoopback, readRequest, sendResponse } from './http.ts';
 import { errorReply, refusals } from './reply.ts';
-import type { ServiceRequest } from './request.ts';
+import { routeOf, type ServiceRequest } from './request.ts';
 import { checkScenario, type Scenario } from './scenario.ts';
 import { createEmulatedService } from './service.ts';
 
@@ -19,7 +20,7 @@ export interface EmulatorOptions {
   /** The project to use with it. Every project of a UUID is known. */
   projectId?: string;
   nowMs?(): number;
-  /** How many seconds the emulator's clock goes in one real second. Default 1. */
+  /** How many seconds the emulator's clock advances in one real second. Default 1. */
   speed?: number;
   random?(): number;
   /** Called with a line about every request. */
@@ -43,7 +44,7 @@ export interface Emulator {
   close(): Promise<void>;
 }
 
-export interface RecordedRequest extends ServiceRequest {
+interface RecordedRequest extends ServiceRequest {
   atMs: number;
   /** Of the answer, undefined where none was sent. */
   status?: number;
@@ -110,9 +111,17 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   };
 }
 
-function lineOf({ method, url }: ServiceRequest, { fault, reply }: EmulatedResponse): string {
-  const line = `${method} ${url} ${reply?.status ?? 'no answer'}`;
-  return fault ? `${line} (${fault})` : line;
+/** `status nightly a5663ff0: 200 RUNNING`: what was asked, the beginning of the run's id, and the answer. */
+function lineOf(request: ServiceRequest, { fault, reply }: EmulatedResponse): string {
+  const route = routeOf(request);
+  const asked =
+    route.kind === 'none'
+      ? [request.method, request.url]
+      : [route.kind, nameOf(route.target), 'executionId' in route && route.executionId.slice(0, 8)];
+  // The status of the run, or the code of the error.
+  const [, word] = /"(?:status|code)":"(\w+)"/.exec(reply?.body ?? '') ?? [];
+  const answer = [reply?.status ?? 'no answer', fault ? `(${fault})` : word];
+  return `${asked.filter(Boolean).join(' ')}: ${answer.filter(Boolean).join(' ')}`;
 }
 
 const anotherPort = 'give another port, or 0 for any that is free';

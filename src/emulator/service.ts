@@ -15,9 +15,9 @@ import { type AutomationPlan, type Scenario, toMs } from './scenario.ts';
 
 /** A moment, by two clocks; both in ms since 1970. */
 export interface Now {
-  /** The caller's time, by which rate limits and `Retry-After` go. */
+  /** The caller's time, which rate limits and `Retry-After` follow. */
   realMs: number;
-  /** The emulator's time, by which runs go. */
+  /** The emulator's time, which runs follow. */
   emulatedMs: number;
 }
 
@@ -119,8 +119,8 @@ export function createEmulatedService(scenario: Scenario, apiKey: string): Emula
 
   function emptyBalance(emulatedMs: number): Reply | undefined {
     if (scenario.credits === undefined) return undefined;
-    const ended = [...runs.values()].filter(({ endsAtMs }) => endsAtMs <= emulatedMs);
-    const balance = ended.reduce((left, run) => left - creditsCharged(run), scenario.credits);
+    const finished = [...runs.values()].filter(({ endsAtMs }) => endsAtMs <= emulatedMs);
+    const balance = finished.reduce((left, run) => left - creditsCharged(run), scenario.credits);
     return balance > 0 ? undefined : refuse(refusals.noCredits);
   }
 

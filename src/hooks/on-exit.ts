@@ -6,7 +6,7 @@ import { runHook } from './run-hook.ts';
 import { variablesOf } from './variables.ts';
 
 /** How a command ended: its documents are those of `--json`. */
-export interface Exit {
+interface Exit {
   exitCode: number;
   documents: readonly JsonObject[];
   plural?: boolean;

@@ -1,7 +1,7 @@
 import { type Context, endedBy } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
 import type { JsonObject } from '../runs/json.ts';
-import type { Run } from '../runs/run.ts';
+import { nameOf, type Run } from '../runs/run.ts';
 import { createTurns } from '../runs/turns.ts';
 import { isInterrupted, runHook } from './run-hook.ts';
 import { variablesOf } from './variables.ts';
@@ -10,8 +10,8 @@ import { variablesOf } from './variables.ts';
 export interface FinalHooks {
   /** Runs the hook with the document of a run, as soon as fewer than eight others run; never rejects. */
   start(run: Run, document: JsonObject): Promise<void>;
-  /** Waits until all have ended, ten minutes at most: then those that still run are ended. */
-  ended(): Promise<void>;
+  /** Waits for all of them, ten minutes at most: then those that still run are stopped. */
+  waitForAll(): Promise<void>;
 }
 
 const mostAtOnce = 8;
@@ -32,7 +32,7 @@ export function createFinalHooks(command: string | undefined, context: Context):
       return runHook(hook, endedBy(context, tooLate.signal));
     });
     if (!how) return;
-    const message = `the --on-final command ${how}; the exit code stays that of the run`;
+    const message = `${commandFor(run)} ${how}; the exit code stays that of the run`;
     reporter.observe({ event: 'warning', name: 'hook_failed', message, run });
   }
 
@@ -43,12 +43,16 @@ export function createFinalHooks(command: string | undefined, context: Context):
       running.add(one);
       await one;
     },
-    async ended() {
+    async waitForAll() {
       if (running.size === 0) return;
       const allEnded = new AbortController();
-      void clock.sleep(longestWaitMs, allEnded.signal).then(() => tooLate.abort('the time for hooks is over'));
+      void clock.sleep(longestWaitMs, allEnded.signal).then(() => tooLate.abort('the time for hooks has passed'));
       await Promise.all(running);
       allEnded.abort();
     },
   };
 }
+
+/** How a message names the hook of a run. */
+export const commandFor = ({ executionId, target }: Run) =>
+  `the --on-final command for run ${executionId} of ${nameOf(target)}`;

@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import { kill } from 'node:process';
+import { getBuiltinModule, kill } from 'node:process';
 import type { Context } from '../context.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { onAbort } from '../runs/on-abort.ts';
@@ -11,7 +10,7 @@ export interface Hook {
   variables: Readonly<Record<string, string | null | undefined>>;
   /** Its standard input. */
   input: string;
-  /** After so long it is ended; milliseconds. */
+  /** After so long it is stopped; milliseconds. */
   limitMs?: number;
 }
 
@@ -38,40 +37,42 @@ export function runHook(hook: Hook, { env, stderr, signal, clock }: Context): Pr
     // A command that does not read its input closes it early; that is no failure.
     child.stdin?.on('error', () => {});
     child.stdin?.end(hook.input);
-    const over = new AbortController();
-    let ended: string | undefined;
+    const done = new AbortController();
+    let stopReason: string | undefined;
     const stop = (why: string) => {
-      ended = why;
+      stopReason = why;
       killGroup(child.pid, 'SIGTERM');
-      void clock.sleep(graceMs, over.signal).then(() => killGroup(child.pid, 'SIGKILL'));
+      void clock.sleep(graceMs, done.signal).then(() => killGroup(child.pid, 'SIGKILL'));
     };
     const forget = onAbort(signal, () => {
       stop(isInterrupted(signal) ? 'was interrupted' : 'took too long and was ended');
-      resolve(ended);
+      resolve(stopReason);
     });
     if (hook.limitMs !== undefined) {
-      void clock.sleep(hook.limitMs, over.signal).then(() => {
-        if (!over.signal.aborted) stop(`took longer than ${formatDuration(hook.limitMs ?? 0)} and was ended`);
+      void clock.sleep(hook.limitMs, done.signal).then(() => {
+        if (!done.signal.aborted) stop(`took longer than ${formatDuration(hook.limitMs ?? 0)} and was ended`);
       });
     }
     const end = (code: number | null, killer: string | null) => {
       forget();
-      over.abort();
+      done.abort();
       for (const lines of outputs) lines.end();
-      resolve(ended ?? (code === 0 ? undefined : `ended with ${killer ?? code}`));
+      resolve(stopReason ?? (code === 0 ? undefined : `ended with ${killer ?? code}`));
     };
     child.on('close', end);
     // What it has left in the background may keep its output open for ever.
-    child.on('exit', (code, killer) => void clock.sleep(graceMs, over.signal).then(() => end(code, killer)));
+    child.on('exit', (code, killer) => void clock.sleep(graceMs, done.signal).then(() => end(code, killer)));
   });
 }
 
 function start({ command, variables }: Hook, env: Context['env']) {
   const given = Object.entries({ RUNCTL_IN_HOOK: '1', ...variables }).map(([name, value]) => [name, variable(value)]);
+  // Loaded here: it takes 7 ms, and few have a hook.
+  const { spawn } = getBuiltinModule('node:child_process');
   return spawn(command, {
     shell: true,
     stdio: ['pipe', 'pipe', 'pipe'],
-    // In a group of its own, so that the processes it starts are ended with it.
+    // In a group of its own, so that the processes it starts are stopped with it.
     detached: true,
     env: { ...env, ...Object.fromEntries(given) },
   });

@@ -1,5 +1,4 @@
-import type { JsonObject } from '../runs/json.ts';
-import { isJsonObject } from '../runs/json.ts';
+import { isJsonObject, type JsonObject } from '../runs/json.ts';
 
 /** What a hook gets of the documents of a command: where there is one, its run; of several, what they have in common. */
 export function variablesOf(documents: readonly JsonObject[]): Record<string, string | undefined> {

@@ -12,7 +12,7 @@ export interface Sync {
   folder(fd: number): void;
 }
 
-export interface AppendOptions {
+interface AppendOptions {
   folder: string;
   /** How large a file may grow before the next one is begun. */
   fileBytes: number;
@@ -68,10 +68,10 @@ export interface JournalFile {
   bytes?: Buffer;
 }
 
-/** The lines of the journal. What cannot be read is handed to `onError` and passed over; what is not there is no error. */
+/** The lines of the journal. What cannot be read is given to `onError` and left out; what is not there is no error. */
 export function* readLines(folder: string, filter: LineFilter, onError: (error: unknown) => void): Generator<string> {
   const { needle = '', oldestFirst = false, since = '' } = filter;
-  const attempt = passingOver(onError);
+  const attempt = skippingErrors(onError);
   const files = filter.files?.() ?? attempt(() => filesIn(folder)) ?? [];
   const roomFor = createRoom();
   for (const { path, bytes: known } of oldestFirst ? files.reverse() : files) {
@@ -90,7 +90,7 @@ export function* readLines(folder: string, filter: LineFilter, onError: (error: 
  * asked for.
  */
 export function* readFiles(folder: string, since: string, onError: (error: unknown) => void): Generator<Buffer> {
-  const attempt = passingOver(onError);
+  const attempt = skippingErrors(onError);
   const files = attempt(() => filesIn(folder)) ?? [];
   const isOld = ({ path }: JournalFile) => (attempt(() => begunAt(path)) ?? '~') < since;
   const oldest = files.findIndex(isOld);
@@ -110,8 +110,8 @@ function createRoom(): (size: number) => Buffer {
   };
 }
 
-/** Hands errors to `onError`, but for that of a file which is not there. */
-const passingOver =
+/** Gives errors to `onError`, but for that of a file which is not there. */
+const skippingErrors =
   (onError: (error: unknown) => void) =>
   <T>(action: () => T): T | undefined => {
     try {

@@ -21,6 +21,10 @@ export interface JournalRun {
   at: string;
 }
 
+/** Has the run no final status yet, as far as is known? */
+export const isUnfinished = (run: JournalRun): run is JournalRun & { executionId: string; status: string } =>
+  run.executionId !== null && run.status !== null && !isFinal(run.target, run.status);
+
 /** What the attempts to start a run with one idempotency key came to. */
 export interface Trigger {
   /** When it was first sent, ISO 8601. */
@@ -64,7 +68,7 @@ export function fold(records: Iterable<JournalRecord>): State {
 }
 
 /** What one more record means. Where older ones were lost, it is understood as far as it goes. */
-export function apply(state: State, record: JournalRecord): void {
+function apply(state: State, record: JournalRecord): void {
   if (record.type === 'triggered') trigger(state, record);
   else if (record.type === 'accepted') accept(state, record);
   else if (record.type === 'status' || record.type === 'not_found') observe(state, record);

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { getBuiltinModule } from 'node:process';
 import { makeOwnFolder } from '../open-own.ts';
 import type { Processes } from './processes.ts';
 
@@ -18,7 +18,7 @@ export interface Follower {
   since: string;
 }
 
-export interface ClaimOptions {
+interface ClaimOptions {
   folder: string;
   baseUrl: string;
   processes: Processes;
@@ -28,10 +28,33 @@ export interface ClaimOptions {
 /** A process of which nobody knows whether it still runs has lost its claim after so long without a renewal. */
 const staleMs = 60_000;
 
+/** The process that holds the claim, or had it when it was killed; undefined where none does. Changes nothing. */
+export function followerOf(
+  baseUrl: string,
+  folder: string,
+  processes: Processes,
+): { name: string; isAlive: boolean } | undefined {
+  const path = pathOf(folder, baseUrl);
+  const follower = followerIn(textOf(path));
+  return follower && { name: nameOfFollower(follower), isAlive: isAlive(follower, path, processes) };
+}
+
+/** How messages name it. */
+export function nameOfFollower({ process, since }: Follower): string {
+  const [host = '', pid] = process.split(' ');
+  return `process ${pid} on ${host.replace(/\/.*/s, '')} (since ${since})`;
+}
+
+function pathOf(folder: string, baseUrl: string): string {
+  // Loaded here: few commands need it.
+  const { createHash } = getBuiltinModule('node:crypto');
+  const name = createHash('sha256').update(baseUrl).digest('hex').slice(0, 12);
+  return join(folder, `follower-${name}.json`);
+}
+
 /** The claim, or the process that holds it. Throws the errors of node:fs. */
 export function claimFollowing({ folder, baseUrl, processes, nowMs }: ClaimOptions): FollowerClaim | Follower {
-  const name = createHash('sha256').update(baseUrl).digest('hex').slice(0, 12);
-  const path = join(makeOwnFolder(folder), `follower-${name}.json`);
+  const path = pathOf(makeOwnFolder(folder), baseUrl);
   const own: Follower = { process: processes.own, since: new Date(nowMs()).toISOString() };
   const text = JSON.stringify(own);
   for (;;) {

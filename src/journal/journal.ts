@@ -34,8 +34,6 @@ export interface Journal {
   runs(filter?: RunFilter): Generator<JournalRun>;
   /** Every run of which something was recorded since a time, in milliseconds, by target; read faster than by `runs`. */
   recentRuns(filter: { baseUrl?: string }, sinceMs: number): PastRuns[];
-  /** The first of `runs`: perhaps an unresolved trigger, with no `executionId`. */
-  last(filter: RunFilter): JournalRun | undefined;
   /** `fresh` reads what other processes have written by now, too: else an earlier answer may be returned. */
   find(executionId: string, filter: { baseUrl: string; fresh?: boolean }): JournalRun | undefined;
   /** Another base URL that has the run, as far as is known. */
@@ -52,14 +50,14 @@ export interface Journal {
   pastRuns(filter: { baseUrl: string; target: Target }, limit: number): PastRun[];
 }
 
-export interface TriggerFilter {
+interface TriggerFilter {
   baseUrl: string;
   target?: Target;
   maxAgeMs?: number;
 }
 
 /** An idempotency key that was refused or forgotten has none. */
-export type KeyState = { state: 'accepted'; executionId: string } | { state: 'open'; trigger: UnresolvedTrigger };
+type KeyState = { state: 'accepted'; executionId: string } | { state: 'open'; trigger: UnresolvedTrigger };
 
 /** From so many searches on it is cheaper to read everything once. */
 const manySearches = 64;
@@ -78,7 +76,7 @@ const historyMs = 90 * 24 * 3_600_000;
 
 export function openJournal(options: LogOptions): Journal {
   const log = openLog(options);
-  /** The runs that this process has looked for or written of, by `runIdOf`. */
+  /** The runs that this process has searched for or written of, by `runIdOf`. */
   let memory = new Map<string, JournalRun>();
   /** Those of them that were not found, as they were spelled. */
   const unknown = new Set<string>();
@@ -92,7 +90,6 @@ export function openJournal(options: LogOptions): Journal {
     markNotFound,
     runs,
     recentRuns: ({ baseUrl }, sinceMs) => foldRecent(log.readFiles(sinceMs), baseUrl),
-    last,
     find,
     findElsewhere,
     unresolvedTriggers,
@@ -151,11 +148,6 @@ export function openJournal(options: LogOptions): Journal {
         yield run;
       }
     }
-  }
-
-  function last(filter: RunFilter): JournalRun | undefined {
-    const [run] = runs(filter);
-    return run;
   }
 
   function find(executionId: string, { baseUrl, fresh }: { baseUrl: string; fresh?: boolean }): JournalRun | undefined {

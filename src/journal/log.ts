@@ -5,7 +5,7 @@ import { pruneFiles } from './prune.ts';
 import { type JournalRecord, type NewRecord, parseRecord, pathOf } from './records.ts';
 
 /** The records on disk. Nothing here throws. */
-export interface Log {
+interface Log {
   /** The record as it was written; undefined where it could not be. A `triggered` one is on disk when the call returns. */
   append(record: NewRecord): JournalRecord | undefined;
   /** Read as they are asked for. */
@@ -15,7 +15,7 @@ export interface Log {
 }
 
 export interface RecordFilter extends Omit<LineFilter, 'files'> {
-  /** Looks at a line before it is parsed. */
+  /** Called with a line before it is parsed. */
   isWanted?(line: string): boolean;
   /** Is it enough to read what a checkpoint keeps? Where not given, it is not. `omitted` as in `Digest`. */
   isEnough?(omitted: ReadonlySet<string>): boolean;
@@ -49,7 +49,7 @@ export function openLog(options: LogOptions): Log {
     try {
       pruneFiles(within, nowMs());
     } catch {
-      // Another process may prune at the same time; what stays now goes with the next file.
+      // Another process may prune at the same time; what stays is removed with the next file.
     }
   };
   const digest = createDigests(folder);

@@ -2,7 +2,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { kill, pid, platform } from 'node:process';
 
-/** Tells whether the process that wrote a record still runs. */
+/** Knows whether the process that wrote a record still runs. */
 export interface Processes {
   /** Names this process: its host or container, process id and start time. */
   readonly own: string;
@@ -31,7 +31,7 @@ function hostOf(): string {
   return [hostname(), boot, container].join('/').replaceAll(/\s/g, '_');
 }
 
-/** When a process started, in ticks since the boot: ids are used again. Only Linux tells without another program. */
+/** When a process started, in ticks since the boot: ids are used again. Only Linux says so without another program. */
 function startOf(id: number): string {
   // proc_pid_stat(5): the second field may hold anything, the 22nd is the start time.
   const stat = attempt(() => readFileSync(`/proc/${id}/stat`, 'utf8'));

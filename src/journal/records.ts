@@ -1,7 +1,7 @@
 import type { ExitName } from '../problems/exit-codes.ts';
 import type { Target } from '../runs/run.ts';
 
-/** What tells one trigger from another, whatever API key it is sent with. */
+/** What identifies a trigger, whatever API key it is sent with. */
 export interface TriggerKey {
   baseUrl: string;
   target: Target;

@@ -4,7 +4,7 @@ import type { TriggerRecord } from '../triggering/trigger-record.ts';
 import type { Journal } from './journal.ts';
 
 /** A trigger that is about to be sent. */
-export interface SentTrigger extends TriggerIdentity {
+interface SentTrigger extends TriggerIdentity {
   /** The exact bytes of the request. */
   body: string;
   /** Is the trigger in the journal, unresolved, and sent once more? */
@@ -22,7 +22,7 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
   let isInDoubt = isRepeat;
 
   return {
-    intent: writeTriggered,
+    sending: writeTriggered,
     inDoubt(fault, { sentAtMs, isLast }) {
       isInDoubt = true;
       const sentAt = sentAtMs === undefined ? undefined : new Date(sentAtMs).toISOString();

@@ -39,7 +39,7 @@ const form =
   /^\{"schema":1,"at":"[^"]+","type":"(\w+)",("baseUrl":"[^"\\]*","target":"(?:[^"\\]|\\.)*","idempotencyKey":"[^"\\]*").*\}$/;
 
 /**
- * Tells lines, the newest first, that may matter to an unresolved trigger from those of accepted ones, by their text:
+ * Picks the lines, given the newest first, that may matter to an unresolved trigger, by their text alone:
  * parsing is most of what a record costs, and nearly every trigger was accepted.
  */
 export function createUnresolvedLines(): (line: string) => boolean {

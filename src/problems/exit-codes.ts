@@ -76,7 +76,7 @@ const table = [
     name: 'unavailable',
     meaning: 'no valid answer until the retries ended, or at once where a retry cannot help (certificate, proxy)',
     advice:
-      'Check the base URL and the network. A run that was being watched was left alone: `runctl watch` watches it again.',
+      '`runctl doctor` finds out what is in the way. A run that was being watched was left alone: `runctl watch` watches it again.',
   },
   {
     code: 11,
@@ -176,7 +176,7 @@ const isSignalName = (name: ExitName): boolean => Object.values<ExitName>(signal
 /** By the user, or because nobody reads the output any more. */
 export const isInterruptName = (name: ExitName): boolean => isSignalName(name) || name === 'pipe_closed';
 
-/** The name that users see: the three signals share `interrupted`, and their codes tell them apart. */
+/** The name that users see: the three signals share `interrupted`, and differ by their codes. */
 export const publicNameOf = (name: ExitName): string => (isSignalName(name) ? 'interrupted' : name);
 
 /** As they are shown. */

@@ -31,7 +31,7 @@ const exitNames: Record<FaultKind, ExitName> = {
 /** The name of a fault in the table of exit codes. */
 export const exitNameOf = (fault: Fault): ExitName => exitNames[fault.kind];
 
-/** The name of an end by a signal, which is the reason of the abort; `SIGPIPE` where the reader of stdout is gone. */
+/** The name of an end by a signal, which is the reason of the abort; `SIGPIPE` where the reader of stdout has left. */
 export const interruptNameOf = ({ reason }: { reason: unknown }): ExitName =>
   reason === 'SIGPIPE' ? 'pipe_closed' : (signalExits[reason as keyof typeof signalExits] ?? 'interrupted');
 

@@ -3,7 +3,7 @@ import { type ExitName, exitCodeOf } from './exit-codes.ts';
 /** Whether this command started a run; `unknown` when an answer to a trigger was lost. */
 export type Started = 'yes' | 'no' | 'unknown';
 
-export interface ProblemFacts {
+interface ProblemFacts {
   /** Gives the exit code. */
   name: ExitName;
   /** The name in documents, where it says more than that of the exit code: what kept a run from being followed, say. */

@@ -28,12 +28,12 @@ export function watchProblem(watched: WatchResult, signal: AbortSignal, argument
 
 const idOf = ({ run }: WatchResult) => run.executionId;
 
-export interface Warning {
+interface Warning {
   name: WarningName;
   message: string;
 }
 
-/** What is odd about a run that has finished, where that is no problem: its exit code tells how it ended. */
+/** What is odd about a run that has finished, where that is no problem: its exit code says how it finished. */
 export function watchWarning({ execution, result, resultFault, disagreement }: FinishedWatch): Warning | undefined {
   if (disagreement) {
     const { status, result } = disagreement;
@@ -66,7 +66,7 @@ export function exitNameOfWatch(watched: WatchResult, problem: Problem | undefin
   return exitNameOfStatus(watched.execution?.status ?? '');
 }
 
-export interface FailedPoll {
+interface FailedPoll {
   operation: 'status' | 'result';
   run: Run;
   /** Names the run in a command to type next. */

@@ -15,7 +15,7 @@ import { cutTo } from './width.ts';
 import { wrap } from './wrap.ts';
 
 /** The board as a reporter, and a way to write whole lines above it. */
-export interface Board extends Reporter {
+interface Board extends Reporter {
   above(lines: string): void;
 }
 

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { type ExitName, exitCodeOf, publicNameOf } from '../problems/exit-codes.ts';
 import type { Problem, Started } from '../problems/problem.ts';
 import type { How, LastConfirmed, WarningEvent } from '../runs/events.ts';
-import { isJsonObject, type JsonObject } from '../runs/json.ts';
+import type { JsonObject } from '../runs/json.ts';
 import { isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Execution, RunResult } from '../runs/service.ts';
 import { withConnectionFlags } from './theme.ts';
@@ -20,8 +20,8 @@ export interface TriggerFacts {
   reruns: readonly string[];
 }
 
-/** What a document tells: of a run, of an automation without one, or of the command alone. */
-export interface Told {
+/** What a document says: of a run, of an automation without one, or of the command alone. */
+export interface DocumentFacts {
   run?: Run;
   target?: Target;
   execution?: Execution;
@@ -41,19 +41,19 @@ export interface Told {
   report?: JsonObject;
 }
 
-type Teller = Pick<Context, 'command' | 'warnings' | 'secrets' | 'connectionFlags'>;
+type DocumentContext = Pick<Context, 'command' | 'warnings' | 'secrets' | 'connectionFlags'>;
 
 /**
  * One JSON document: the service's own fields under their own names, unknown ones kept, and `runctl`, which has all that is
  * ours. Of the fields that status and result share, the status stands: it was confirmed last as final.
  */
-export function documentOf(told: Told, context: Teller): JsonObject {
-  const { run, target = run?.target, execution, result } = told;
+export function documentOf(facts: DocumentFacts, context: DocumentContext): JsonObject {
+  const { run, target = run?.target, execution, result } = facts;
   const document: JsonObject = {
     ...(target && { executionId: run?.executionId ?? null, ...identityOf(target) }),
     ...result?.document,
     ...execution?.document,
-    runctl: factsOf({ ...told, target }, context),
+    runctl: runctlOf({ ...facts, target }, context),
   };
   // A service that does not name the run in its answer must not take its name from whoever reads this.
   if (run && typeof document.executionId !== 'string') document.executionId = run.executionId;
@@ -67,17 +67,17 @@ export function identityOf(target: Target): JsonObject {
     : { projectId: target.projectId, automationName: target.automationName };
 }
 
-function factsOf(told: Told, { command, warnings, secrets, connectionFlags }: Teller): JsonObject {
-  const { run, target, execution, problem, trigger, lastConfirmed, report } = told;
-  const outcome = problem?.facts.name ?? told.outcome ?? 'ok';
-  const next = problem ? commandIn(problem.facts.hint) : nextAfter(told, outcome, command);
-  const { activeExecutionId = told.activeExecutionId } = problem?.facts ?? {};
+function runctlOf(facts: DocumentFacts, { command, warnings, secrets, connectionFlags }: DocumentContext): JsonObject {
+  const { run, target, execution, problem, trigger, lastConfirmed, report } = facts;
+  const outcome = problem?.facts.name ?? facts.outcome ?? 'ok';
+  const next = problem ? commandIn(problem.facts.hint) : nextAfter(facts, outcome, command);
+  const { activeExecutionId = facts.activeExecutionId } = problem?.facts ?? {};
   const tookMs = Date.parse(execution?.completedAt ?? '') - Date.parse(execution?.startedAt ?? '');
   const isFinished = run && execution && isFinal(run.target, execution.status);
   return {
     schema: 1,
     command,
-    exitCode: exitCodeOf(told.exitName ?? outcome),
+    exitCode: exitCodeOf(facts.exitName ?? outcome),
     outcome: publicNameOf(outcome),
     ...(isFinished && tookMs >= 0 && { durationMs: tookMs }),
     next: next === undefined ? null : withConnectionFlags(next, connectionFlags),
@@ -95,7 +95,7 @@ function factsOf(told: Told, { command, warnings, secrets, connectionFlags }: Te
 }
 
 /** It may quote a service that sent the API key back. */
-function problemJson({ facts }: Problem, { scrub }: Teller['secrets']): JsonObject {
+function problemJson({ facts }: Problem, { scrub }: DocumentContext['secrets']): JsonObject {
   const { name, shownName, message, httpStatus, serviceCode, requestId, retryAfterMs } = facts;
   return {
     name: shownName ?? publicNameOf(name),
@@ -117,7 +117,7 @@ function isWarningOf(warning: WarningEvent, run: Run | undefined, target: Target
 const commandIn = (hint = '') => /`(runctl [^`]+)`/.exec(hint)?.[1];
 
 function nextAfter(
-  { run, execution, result, argument }: Told,
+  { run, execution, result, argument }: DocumentFacts,
   outcome: ExitName,
   command: string | null,
 ): string | undefined {
@@ -126,52 +126,4 @@ function nextAfter(
   // Agent runs have no result.
   const isRead = outcome === 'ok' || command === 'result' || run.target.family === 'agent';
   return isRead ? undefined : `runctl result ${argument}`;
-}
-
-const identity = ['executionId', 'projectId', 'automationName', 'agentId'];
-const ofStatus = ['status', 'title', 'message', 'startedAt', 'completedAt', 'createdAt', 'creditsCharged'];
-const ofResult = ['status', 'summary', 'output', 'error', 'completedAt'];
-const ofBoth = [...new Set([...ofStatus, ...ofResult])];
-
-const fieldsOfCommands: Readonly<Record<string, readonly string[]>> = {
-  trigger: ofBoth,
-  watch: ofBoth,
-  status: ofStatus,
-  result: ofResult,
-  list: ['status', 'startedAt', 'completedAt', 'creditsCharged'],
-  recover: ofStatus,
-};
-
-/** The names with which a path of `--field` may begin: those of the service for this command, and `runctl`. */
-export function fieldsOf(command: string): readonly string[] {
-  return [...identity, ...(fieldsOfCommands[command.replace(/^agent /, '')] ?? []), 'runctl'];
-}
-
-const outcomes = [
-  'outcome',
-  'exitCode',
-  'next',
-  'durationMs',
-  'trigger.how',
-  'trigger.started',
-  'trigger.idempotencyKey',
-];
-
-/** Paths that are worth offering to whoever types one. */
-export const knownPaths: readonly string[] = [
-  ...fieldsOf('trigger'),
-  ...['stepCount', 'succeededSteps', 'failedSteps', 'skippedSteps'].map((name) => `summary.${name}`),
-  ...['error.type', 'error.message'],
-  ...[...outcomes, 'problem.name', 'problem.message'].map((name) => `runctl.${name}`),
-];
-
-/** The raw value at `summary.failedSteps` or `steps.0.name`, as text; null and missing values are empty. */
-export function fieldOf(document: unknown, path: string, stringify: (value: unknown) => string): string {
-  let value: unknown = document;
-  for (const key of path.split('.')) {
-    if (Array.isArray(value)) value = value[Number(key)];
-    else value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-  }
-  if (value === null || value === undefined) return '';
-  return typeof value === 'string' ? value : stringify(value);
 }

@@ -10,7 +10,7 @@ export type Row = readonly [label: string, value: string | undefined];
 
 /**
  * Labelled lines in two columns; rows without a value are left out, and `indent` stands before each. A value wider than
- * its column goes on beneath itself, or beneath its label where not even its words fit. Ends with a newline unless it
+ * its column continues beneath itself, or beneath its label where not even its words fit. Ends with a newline unless it
  * is empty.
  */
 export function fields(rows: readonly Row[], theme: Theme, { columns, indent = 0 }: WrapOptions = {}): string {

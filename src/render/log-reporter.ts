@@ -10,7 +10,7 @@ import { createSentences, isShownQuietly } from './sentences.ts';
 import { lastConfirmed } from './status.ts';
 import { renderMarkup } from './theme.ts';
 
-export interface LogReporterOptions {
+interface LogReporterOptions {
   /** Only warnings that somebody has to act upon. Events take the place of a log, too. */
   quiet?: boolean;
   events?: boolean;

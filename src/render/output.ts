@@ -2,7 +2,7 @@ import type { Context, Sink } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
 import type { Problem } from '../problems/problem.ts';
 import type { JsonObject } from '../runs/json.ts';
-import { fieldOf } from './document.ts';
+import { fieldOf } from './field-paths.ts';
 import { errorAnnotation, withoutCommandsInJson } from './github-actions.ts';
 import { clean, cleanJson, cleanLine } from './sanitize.ts';
 import { createTheme, renderMarkup, type Theme } from './theme.ts';
@@ -82,7 +82,7 @@ export function printSentence(sentence: string, context: Context): void {
   stderr.write(`${renderMarkup(sentence, themeOf(stderr, context), wrapOptionsOf(stderr))}\n`);
 }
 
-/** WrapOptions are broken for people; a log keeps a sentence on one. */
+/** Lines are broken for people; in a log a sentence stays on one. */
 export const wrapOptionsOf = ({ isTTY, columns }: Sink): WrapOptions => (isTTY ? { columns } : {});
 
 /** The theme of one stream. */

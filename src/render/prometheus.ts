@@ -3,7 +3,7 @@ import type { Statistics } from '../runs/statistics.ts';
 interface Metric {
   name: string;
   help: string;
-  /** Each value with the labels that tell it from others of the same target. */
+  /** Each value with the labels that distinguish it from others of the same target. */
   samples(statistics: Statistics): [value: number | null, labels?: Record<string, string>][];
 }
 

@@ -12,7 +12,7 @@ import { cutTo, padTo, widthOf } from './width.ts';
 /** One run that is being followed: its status, its age, and what is happening when nothing answers. */
 export interface RunLine {
   observe(event: RunEvent): void;
-  /** Somebody may have to look at it: two polls in a row have failed, or it takes longer than usual. */
+  /** It may need attention: two polls in a row have failed, or it takes longer than usual. */
   isInTrouble(): boolean;
   cells(): Cells;
 }

@@ -6,7 +6,7 @@ import type { Theme } from './theme.ts';
 import { cutTo, padTo, widthOf } from './width.ts';
 
 /** A run, or a trigger that may have started none. Times are ISO 8601. */
-export interface ListedRun {
+interface ListedRun {
   target: Target;
   executionId: string | null;
   status: string | null;
@@ -29,7 +29,7 @@ const shortestName = 12;
 
 /**
  * Runs as a table, newest first. Where the terminal is narrow the automation's name gives way, and where that is not
- * enough the id goes on a line of its own: it is never cut, for it is there to be copied.
+ * enough the id stands on a line of its own: it is never cut, for it is there to be copied.
  */
 export function runTable(runs: readonly ListedRun[], nowMs: number, columns: number, theme: Theme): string {
   const rows = runs.map((run) => ({

@@ -5,6 +5,9 @@ import type { RunEvent, WarningName } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { nameOf } from '../runs/run.ts';
 
+/** How many warnings are remembered, so that none is repeated. */
+const mostWarnings = 1_000;
+
 /** Makes sentences of events, for people; undefined of an event that is none, or that was reported already. */
 export function createSentences(clock: Clock): (event: RunEvent) => string | undefined {
   const warnings = new Set<string>();
@@ -15,6 +18,8 @@ export function createSentences(clock: Clock): (event: RunEvent) => string | und
     if (event.event === 'warning') {
       if (warnings.has(event.message)) return undefined;
       warnings.add(event.message);
+      // A follower never ends.
+      if (warnings.size > mostWarnings) warnings.delete([...warnings][0] ?? '');
     }
     if (event.event === 'waiting' && event.for === 'slot') {
       const name = nameOf(event.target ?? event.run.target);

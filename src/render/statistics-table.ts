@@ -51,7 +51,7 @@ const unknown = '–';
 const numberOf = (value: number) => String(value >= 100 ? Math.round(value) : Math.round(value * 10) / 10);
 
 /** The last runs, oldest first: the median is half as high as one that took twice as long or longer. */
-export function sparkline({ latest, medianMs }: Statistics, { symbols }: Theme): string {
+function sparkline({ latest, medianMs }: Statistics, { symbols }: Theme): string {
   const bars = [...symbols.bars];
   return latest
     .map(({ status, durationMs }) => {

@@ -7,7 +7,7 @@ import type { Theme } from './theme.ts';
 import type { WrapOptions } from './wrap.ts';
 
 /** What is shown of a run. */
-export interface RunFacts {
+interface RunFacts {
   run: Run;
   execution?: Execution;
   result?: RunResult;

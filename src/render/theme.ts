@@ -30,7 +30,7 @@ const asciiSymbols = {
   bars: '12345678',
 };
 
-export interface ThemeOptions extends Pick<Context, 'unicode' | 'connectionFlags'> {
+interface ThemeOptions extends Pick<Context, 'unicode' | 'connectionFlags'> {
   colors: boolean;
 }
 

@@ -25,7 +25,7 @@ export const defaults = {
   ifActive: 'fail',
 } as const;
 
-/** A wait is reported again after this: a log that is silent for long is taken for dead. */
+/** A wait is reported again after this: people think that a log which is silent for long has stopped. */
 export const signOfLifeMs = 60_000;
 
 /** And after this, where it has been reported before. */

@@ -1,5 +1,5 @@
 /** What became of a request: it never left this machine, it was refused, or nobody knows whether it was acted on. */
-export type Delivery = 'not_sent' | 'refused' | 'unknown';
+type Delivery = 'not_sent' | 'refused' | 'unknown';
 
 interface Rule {
   /** It may pass by itself. */

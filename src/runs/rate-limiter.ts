@@ -3,7 +3,7 @@ import { onAbort } from './on-abort.ts';
 
 /** Spaces the requests of this process. */
 export interface RateLimiter {
-  /** Resolves when a request may be sent, when the time for it is over, or when `signal` aborts. */
+  /** Resolves when a request may be sent, when the time for it has passed, or when `signal` aborts. */
   take(signal: AbortSignal, poll?: PollTurn): Promise<Turn>;
   /** The service answered 429 or 503 and names a wait: no poll is sent before, of whatever run. */
   hold(ms: number): void;
@@ -13,16 +13,16 @@ export interface RateLimiter {
   stretch(gapMs: number): number;
 }
 
-/** How a poll waits for its turn; every other request goes before all polls. */
-export interface PollTurn {
+/** How a poll waits for its turn; every other request is sent before all polls. */
+interface PollTurn {
   /** The chance that the run has finished: where polls wait for one another, the likeliest is sent first. */
   chance(): number;
   /** For how much longer it may wait, in milliseconds. */
   leftMs(): number;
 }
 
-export interface Turn {
-  /** False where the time for it was over first. */
+interface Turn {
+  /** False where the time for it passed first. */
   isGranted: boolean;
   /** The machine slept, or the process was stopped, meanwhile. */
   woke: boolean;
@@ -36,7 +36,7 @@ interface Waiting {
 
 const slowest = 8;
 const recoveryPerPoll = 0.9;
-/** How long a turn may be waited for unnoticed after its time was over. */
+/** How long a turn may be waited for unnoticed after its time has passed. */
 const queueSliceMs = 1000;
 
 /**

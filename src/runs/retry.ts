@@ -41,7 +41,7 @@ export interface RetryPorts {
 }
 
 /** Counts attempts that fail in a row, and the time without a valid answer. */
-export interface Attempts {
+interface Attempts {
   readonly failures: number;
   /** Milliseconds; 0 before the first attempt. */
   silentMs(): number;
@@ -54,7 +54,7 @@ export interface Attempts {
   woke(): void;
 }
 
-export function createAttempts(ports: RetryPorts): Attempts {
+function createAttempts(ports: RetryPorts): Attempts {
   const { limiter, clock, random, signal, giveUpAfterMs, leftMs = () => Number.POSITIVE_INFINITY } = ports;
   let failures = 0;
   let silentSinceMs: number | undefined;
@@ -102,7 +102,7 @@ export type RetryResult<T> =
 
 /**
  * Makes attempts until one is answered or refused, the signal aborts, `giveUpAfterMs` have passed, or the time for the
- * command is nearly over. The first attempt is always made.
+ * command has nearly passed. The first attempt is always made.
  */
 export async function retry<T>(attempt: () => Promise<Answer<T>>, options: RetryOptions): Promise<RetryResult<T>> {
   const { clock, signal, requestTimeoutMs = Number.POSITIVE_INFINITY, leftMs, inTurn = (action) => action() } = options;
@@ -110,9 +110,9 @@ export async function retry<T>(attempt: () => Promise<Answer<T>>, options: Retry
   const attempts = createAttempts(options);
   for (let last: Fault | undefined; ; ) {
     const queuedAtMs = clock.elapsedMs();
-    const ended = await inTurn(() => next(queuedAtMs, last));
-    if (ended.kind !== 'fault') return ended;
-    const { fault } = ended;
+    const tried = await inTurn(() => next(queuedAtMs, last));
+    if (tried.kind !== 'fault') return tried;
+    const { fault } = tried;
     if (isInterruption(fault)) return { kind: 'interrupted', fault };
     if (!isWorthIt(fault)) return { kind: 'refused', fault };
     const delayMs = attempts.failed(fault);

@@ -61,7 +61,7 @@ export function finalStatusOf(status: string): FinalStatus | undefined {
 
 const byGravity: readonly FinalStatus[] = ['FAILED', 'TIMED_OUT', 'CANCELLED', 'COMPLETED'];
 
-/** Of two words for how a run ended the graver. */
+/** The graver of two final statuses. */
 export function graverStatus(one: string, other: string): string {
   const rank = (status: string) => byGravity.indexOf(finalStatusOf(status) ?? 'COMPLETED');
   return rank(other) < rank(one) ? other : one;

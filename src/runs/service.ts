@@ -12,7 +12,7 @@ export interface Service {
 }
 
 export interface CallLimits {
-  /** The attempt is over after this time, or after the request timeout if that is shorter. */
+  /** The attempt ends after this time, or after the request timeout if that is shorter. */
   timeoutMs?: number;
 }
 

@@ -52,7 +52,7 @@ export interface Statistics {
   latest: { status: string; durationMs: number | null }[];
 }
 
-export interface Period {
+interface Period {
   sinceMs: number;
   nowMs: number;
 }

@@ -5,7 +5,7 @@ import type { Answer, Service } from '../runs/service.ts';
 import { runApiKeyCommand } from './api-key-command.ts';
 
 /** Where each request takes its API key from. */
-export interface ApiKeys {
+interface ApiKeys {
   /**
    * The API key in force. With an idempotency key, the one that this was first asked with: a trigger is never repeated
    * under another, since the service scopes idempotency keys by API key. Throws the problems of `runApiKeyCommand`.
@@ -53,14 +53,14 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Contex
 /** The service, which has the API key renewed after a 401 that follows a valid answer. */
 export function withRenewal({ trigger, status, result }: Service, apiKeys: ApiKeys): Service {
   let hasAnswered = false;
-  const heed = <T>(answer: Answer<T>): Answer<T> => {
+  const renewIfRefused = <T>(answer: Answer<T>): Answer<T> => {
     if (answer.kind === 'ok') hasAnswered = true;
     else if (hasAnswered && answer.fault.httpStatus === 401) apiKeys.renew();
     return answer;
   };
   return {
-    trigger: (...request) => trigger(...request).then(heed),
-    status: (...request) => status(...request).then(heed),
-    result: (...request) => result(...request).then(heed),
+    trigger: (...request) => trigger(...request).then(renewIfRefused),
+    status: (...request) => status(...request).then(renewIfRefused),
+    result: (...request) => result(...request).then(renewIfRefused),
   };
 }

@@ -7,7 +7,7 @@ export type RunArgument =
   | { kind: 'id'; executionId: string }
   | { kind: 'run'; run: Run }
   | { kind: 'last' }
-  /** The name of an automation, which means its last run; else the beginning of an id. Only the journal can tell. */
+  /** The name of an automation, which means its last run; else the beginning of an id. only the journal knows. */
   | { kind: 'word'; text: string; projectId?: string; automationName: string };
 
 /**
@@ -32,7 +32,7 @@ export function parseRunArgument(text: string): RunArgument {
   return { kind: 'run', run: { target, executionId } };
 }
 
-/** Can only the journal tell which run is meant? */
+/** Does only the journal know which run is meant? */
 export const isFromJournal = ({ kind }: RunArgument): boolean => kind === 'last' || kind === 'word';
 
 /** `<automationName>` with the project given beside it, or `<projectId>/<automationName>`. Throws a usage problem. */

@@ -24,7 +24,7 @@ import { createApiKeys, withRenewal } from './api-keys.ts';
 import { withNotFoundTracking } from './not-found-tracking.ts';
 import type { Session } from './session.ts';
 
-export interface ConnectOptions extends SettingFlags {
+interface ConnectOptions extends SettingFlags {
   /** Requests a second. */
   rate?: number;
   /** `--timeout`; 0 for ever. */
@@ -112,7 +112,7 @@ export async function connectWith(
   };
 }
 
-export interface JournalNeed {
+interface JournalNeed {
   /** The answer is the journal itself: what cannot be read must not pass for what is not there. */
   needed?: boolean;
   /** Without it only a trigger loses something that somebody has to know of: such a command says so all the same. */

@@ -1,6 +1,6 @@
 import { valueIfGiven } from '../config/setting-table.ts';
 import type { Journal, JournalRun } from '../journal/journal.ts';
-import { nearest } from '../nearest.ts';
+import { nearest } from '../problems/nearest.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
 import { nameOf, type Target } from '../runs/run.ts';
@@ -8,7 +8,7 @@ import { checkAutomationName, type RunArgument } from './arguments.ts';
 import { type KnownRun, knownRun } from './known-run.ts';
 import type { Session } from './session.ts';
 
-export interface RunFlags {
+interface RunFlags {
   /** `--automation`: names the automation of an id that the journal does not hold, or of the last run. */
   automation?: string;
 }

@@ -16,7 +16,7 @@ interface Answers {
   result: RunResult;
 }
 
-export interface PollFlags {
+interface PollFlags {
   giveUpAfterMs?: number;
 }
 

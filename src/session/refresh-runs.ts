@@ -1,14 +1,9 @@
 import { reportedOf } from '../journal/fold.ts';
 import type { JournalRun } from '../journal/journal.ts';
 import type { Fault } from '../runs/fault.ts';
-import { isFinal } from '../runs/run.ts';
 import type { Session } from './session.ts';
 
 const longestMs = 3_000;
-
-/** Has the run no final status yet, as far as is known? */
-export const isUnfinished = ({ target, status, executionId }: JournalRun): boolean =>
-  executionId !== null && status !== null && !isFinal(target, status);
 
 export interface Refreshed {
   /** What was learned, by id. */

@@ -9,10 +9,10 @@ export interface HowStarted {
   started: 'yes' | 'no' | 'unknown';
 }
 
-export interface Acceptance {
+interface Acceptance {
   target: Target;
   execution: Execution;
-  /** How long after the first attempt of this command the run began; undefined where it cannot be told. */
+  /** How long after the first attempt of this command the run began; undefined where that is unknown. */
   began?: Span;
   /** Did the user choose the idempotency key? One that was minted has been used for nothing else. */
   userProvided: boolean;
@@ -25,15 +25,15 @@ export interface Acceptance {
 /** What a 2xx with an id says. */
 export function howStarted({ userProvided, wasInDoubt, isRecovery, ...accepted }: Acceptance): HowStarted {
   const { target, execution, began } = accepted;
-  const isOver = isFinal(target, execution.status) || execution.completedAt !== undefined;
+  const isFinished = isFinal(target, execution.status) || execution.completedAt !== undefined;
   const isNew = began !== undefined && began.leastMs > -hostSkewMs;
   if (isRecovery) {
-    if (isOver || (began !== undefined && began.mostMs < 0)) return { how: 'recovered', started: 'no' };
+    if (isFinished || (began !== undefined && began.mostMs < 0)) return { how: 'recovered', started: 'no' };
     return { how: 'started', started: isNew ? 'yes' : 'unknown' };
   }
   if (userProvided) {
     const isOld = began !== undefined && began.mostMs < -largestSkewMs;
-    if (isOver || isOld) return { how: 'replayed', started: 'no' };
+    if (isFinished || isOld) return { how: 'replayed', started: 'no' };
     if (!isNew) return { how: 'started', started: 'unknown' };
   }
   return { how: wasInDoubt ? 'recovered' : 'started', started: 'yes' };

@@ -12,7 +12,7 @@ import type { Owner } from './whose-run.ts';
  * `unknown`   a run may have been started           (end; the trigger stays open for `recover`)
  */
 export type TriggerState = 'ready' | 'in_doubt' | TriggerEnd;
-export type TriggerEnd = 'started' | 'refused' | 'unknown';
+type TriggerEnd = 'started' | 'refused' | 'unknown';
 
 export type TriggerEvent =
   /** 201 with an id, or a replay of it. */
@@ -40,7 +40,7 @@ export type TriggerEvent =
   /** Retries ended, or the user interrupted the wait between two attempts. */
   | 'stopped'
   /** The user interrupted while the request was on its way. */
-  | 'cut';
+  | 'interrupted';
 
 export const protocol: Record<'ready' | 'in_doubt', Record<TriggerEvent, TriggerState>> = {
   ready: {
@@ -56,7 +56,7 @@ export const protocol: Record<'ready' | 'in_doubt', Record<TriggerEvent, Trigger
     lost: 'in_doubt',
     lost_for_good: 'unknown',
     stopped: 'refused',
-    cut: 'unknown',
+    interrupted: 'unknown',
   },
   // Once in doubt, only an id resolves it, ours or another's: the refusal may be of the retry alone. A conflict is most
   // likely our own run; the time at which the run that it names began can tell.
@@ -73,7 +73,7 @@ export const protocol: Record<'ready' | 'in_doubt', Record<TriggerEvent, Trigger
     lost: 'in_doubt',
     lost_for_good: 'unknown',
     stopped: 'unknown',
-    cut: 'unknown',
+    interrupted: 'unknown',
   },
 };
 
@@ -83,7 +83,7 @@ export function eventOf(fault: Fault, owner: Owner): TriggerEvent {
     case 'interrupted':
       return 'stopped';
     case 'interrupted_in_flight':
-      return 'cut';
+      return 'interrupted';
     case 'already_active':
       return owner === 'unknown' ? 'conflict' : `conflict_with_${owner}`;
     case 'reused_key':

@@ -4,7 +4,7 @@ import type { Execution } from '../runs/service.ts';
 /** What must be on record, and when. The journal writes it; a crash between two calls leaves what `recover` needs. */
 export interface TriggerRecord {
   /** Called before the first byte is sent; on disk when it returns. */
-  intent(): void;
+  sending(): void;
   /** An attempt was sent whose outcome is unknown: the trigger stays unresolved. */
   inDoubt(fault: Fault, attempt: AttemptInDoubt): void;
   started(execution: StartedExecution): void;
@@ -16,7 +16,7 @@ export interface TriggerRecord {
   readKey(): RecordedKey | undefined;
 }
 
-export interface AttemptInDoubt {
+interface AttemptInDoubt {
   /** When the last such attempt was sent, by the wall clock, in milliseconds; undefined where none was. */
   sentAtMs?: number;
   /** This process will not send the trigger again. */

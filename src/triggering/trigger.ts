@@ -10,7 +10,7 @@ import { eventOf, isEnd, step, type TriggerState } from './trigger-protocol.ts';
 import type { RecordedKey, StartedExecution, TriggerRecord } from './trigger-record.ts';
 import { beganAfter, type Moment, momentOf, type Owner, whoseRun } from './whose-run.ts';
 
-/** What tells one trigger from every other. */
+/** What identifies a trigger. */
 export interface TriggerIdentity {
   baseUrl: string;
   /** Fingerprint of the API key: the service scopes idempotency keys by API key. */
@@ -90,7 +90,7 @@ export async function triggerRun(
   return notStarted(state === 'refused', tried as Exclude<typeof tried, { kind: 'ok' }>);
 
   async function attempt(): Promise<Answer<DatedExecution>> {
-    if (!first) record.intent();
+    if (!first) record.sending();
     const sent = momentOf(clock);
     first ??= sent;
     const isStale = state === 'in_doubt' && (earlier?.ageMs ?? 0) + sinceMs() > defaults.keyRetentionMs;

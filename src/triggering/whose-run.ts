@@ -62,7 +62,7 @@ export const hostSkewMs = 2_000;
 export const largestSkewMs = 60_000;
 
 /** When our attempts to start a run were sent. */
-export interface AttemptTimes {
+interface AttemptTimes {
   first: Moment;
   /** The last one whose outcome is unknown. */
   lastInDoubt: Moment;

@@ -8,7 +8,7 @@ export interface Sample {
  * What one earlier run says about the next, on a logarithmic axis of durations: a logistic density around its own
  * duration. It needs no table of values and has heavy tails.
  */
-export interface Kernel {
+interface Kernel {
   middle: number;
   scale: number;
 }
@@ -41,7 +41,7 @@ const narrowestKernel = 0.05;
 const leastLeft = 0.05;
 
 /** What earlier runs say about how long the next one takes. */
-export interface Survival {
+interface Survival {
   /**
    * The hazard rate of a running run: how likely it is to end now, per unit of the logarithm of its age (a rate of 1
    * means: within the time it has already taken).

@@ -23,7 +23,7 @@ export interface PollerPorts {
   observe(event: RunEvent): void;
 }
 
-export interface PollerOptions {
+interface PollerOptions {
   run: Run;
   /** What is polled. A result may still be read in the time for the last polls. */
   operation: 'status' | 'result';
@@ -37,9 +37,9 @@ export interface PollerOptions {
 }
 
 /** `isLast`: the timeout has passed, and there is no further poll. */
-export type Polled<T> = { kind: 'ok'; value: T; retryAfterMs?: number; isLast: boolean } | WatchEnd;
+type Polled<T> = { kind: 'ok'; value: T; retryAfterMs?: number; isLast: boolean } | WatchEnd;
 
-export interface Poller {
+interface Poller {
   /** Polls until there is a valid answer. */
   poll<T>(request: (timeoutMs: number) => Promise<Answer<T>>): Promise<Polled<T>>;
   /**

@@ -4,12 +4,12 @@ import { backoffMs } from '../runs/retry.ts';
 import { afterWakeMs, type WatchGroup } from './watch-group.ts';
 
 /** What follows from a failed poll. */
-export type Verdict =
+type Verdict =
   /** Poll again after `delayMs`, and no earlier than after `leastMs`. */
   { kind: 'retry'; delayMs: number; leastMs: number } | { kind: 'refused' } | { kind: 'gave_up' };
 
 /** Decides after every failed poll of one run whether its watch continues, and when it polls again. */
-export interface Tolerance {
+interface Tolerance {
   /** Polls that failed in a row. */
   readonly failures: number;
   /** Time without a valid answer, in milliseconds; waiting for a `Retry-After` or in the queue does not count. */
@@ -19,7 +19,7 @@ export interface Tolerance {
   succeeded(): number;
 }
 
-export interface ToleranceOptions {
+interface ToleranceOptions {
   clock: Clock;
   random(): number;
   group: WatchGroup;
@@ -37,7 +37,7 @@ export function createTolerance(options: ToleranceOptions): Tolerance {
   const { clock, random, group, giveUpAfterMs, sinceTriggerMs } = options;
   let failures = 0;
   let silentMs = 0;
-  /** The wait after the last failure, which counts as soon as it is over. */
+  /** The wait after the last failure, which counts as soon as it has passed. */
   let waitMs = 0;
   let refusedSinceMs: number | undefined;
   let missingPaths = 0;

@@ -55,7 +55,7 @@ function createMachine() {
     const recoveries: Recovery[] = [];
     for await (const recovery of recoverTriggers(flags, session)) recoveries.push(recovery);
     return {
-      told: recoveries.map(({ kind, trigger }) => `${trigger.idempotencyKey} ${kind}`),
+      reported: recoveries.map(({ kind, trigger }) => `${trigger.idempotencyKey} ${kind}`),
       sent: service.calls.trigger.map(({ idempotencyKey }) => idempotencyKey),
       recoveries,
       left: journal.unresolvedTriggers({ baseUrl }).length,
@@ -80,18 +80,18 @@ describe('recover', () => {
     lose('a');
     lose('b', { of: other });
     lose('c');
-    const { told, sent, left } = await recover([running()]);
-    expect(told).toEqual(['c found', 'b found', 'a superseded']);
+    const { reported, sent, left } = await recover([running()]);
+    expect(reported).toEqual(['c found', 'b found', 'a superseded']);
     expect([sent, left]).toEqual([['c', 'b'], 0]);
-    expect((await recover([])).told).toEqual([]);
+    expect((await recover([])).reported).toEqual([]);
   });
 
   test('sends the older one, too, where the newer one has no run', async () => {
     const { lose, recover } = createMachine();
     lose('a');
     lose('b');
-    const { told, sent } = await recover([fault('rejected', { httpStatus: 400 }), running()]);
-    expect(told).toEqual(['b failed', 'a found']);
+    const { reported, sent } = await recover([fault('rejected', { httpStatus: 400 }), running()]);
+    expect(reported).toEqual(['b failed', 'a found']);
     expect(sent).toEqual(['b', 'a']);
   });
 
@@ -101,7 +101,7 @@ describe('recover', () => {
     lose('b');
     journal.append({ type: 'accepted', baseUrl, target, idempotencyKey: 'b', executionId });
     clock.suspend(30 * hour);
-    expect(await recover([])).toMatchObject({ told: ['a superseded'], left: 0 });
+    expect(await recover([])).toMatchObject({ reported: ['a superseded'], left: 0 });
   });
 
   test.each<[string, number, RecoverFlags, string]>([
@@ -115,26 +115,26 @@ describe('recover', () => {
     const { lose, recover, clock } = createMachine();
     lose('a');
     clock.suspend(ageMs - minute);
-    expect((await recover([running()], flags)).told).toEqual([expected]);
+    expect((await recover([running()], flags)).reported).toEqual([expected]);
   });
 
   test('sends nothing under another API key', async () => {
     const { lose, recover } = createMachine();
     lose('a', { by: 'another' });
-    expect(await recover([])).toMatchObject({ told: ['a other_api_key'], left: 1 });
+    expect(await recover([])).toMatchObject({ reported: ['a other_api_key'], left: 1 });
   });
 
   test('leaves a trigger to its process while that runs, and for 3 min to one on another host', async () => {
     const { lose, recover, clock } = createMachine();
     lose('a');
-    expect((await recover([], {}, { stateOf: () => 'running' })).told).toEqual(['a left']);
-    expect((await recover([], {}, { stateOf: () => 'unknown' })).told).toEqual(['a left']);
+    expect((await recover([], {}, { stateOf: () => 'running' })).reported).toEqual(['a left']);
+    expect((await recover([], {}, { stateOf: () => 'unknown' })).reported).toEqual(['a left']);
     clock.suspend(2 * minute);
-    expect((await recover([], {}, { stateOf: () => 'running' })).told).toEqual(['a left']);
-    expect((await recover([running()], {}, { stateOf: () => 'unknown' })).told).toEqual(['a found']);
+    expect((await recover([], {}, { stateOf: () => 'running' })).reported).toEqual(['a left']);
+    expect((await recover([running()], {}, { stateOf: () => 'unknown' })).reported).toEqual(['a found']);
   });
 
-  test('tells a run that was there from one that it started', async () => {
+  test('distinguishes a run that was there from one that it started', async () => {
     const answers: [(clock: { nowMs(): number }) => Answer<Execution>, object][] = [
       [(clock) => dated(clock, -minute), { how: 'recovered', started: 'no' }],
       [() => state('FAILED'), { how: 'recovered', started: 'no' }],
@@ -157,7 +157,7 @@ describe('recover', () => {
     ] as const) {
       const { lose, recover, clock } = createMachine();
       lose('a');
-      expect((await recover([conflict], {}, { status: [dated(clock, beganMs)] })).told).toEqual([expected]);
+      expect((await recover([conflict], {}, { status: [dated(clock, beganMs)] })).reported).toEqual([expected]);
     }
   });
 });

@@ -143,7 +143,7 @@ test('those that --fail-fast leaves are counted, with how to watch them again', 
   expect(err()).toContain('2 runs are still running; watch them again: `runctl watch --all`');
 });
 
-test('a run that has ended by then keeps its result, and one that is left has no problem', async () => {
+test('a run that has finished by then keeps its result, and one that is left has no problem', async () => {
   const ends: Record<string, string> = { [idOf(0)]: 'FAILED', [idOf(1)]: 'COMPLETED' };
   const { watch, out } = createRunsHarness((_, sleep) => ({
     status: async ({ executionId }) =>

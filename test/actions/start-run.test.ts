@@ -160,7 +160,7 @@ describe('--if-active attach', () => {
     expect(calls.status).toBe(0);
   });
 
-  test('takes no run that has ended for the active one', async () => {
+  test('takes no run that has finished for the active one', async () => {
     const { trigger } = createTriggerHarness();
     const { problem } = await trigger({ trigger: [conflict()], status: [state('COMPLETED')] }, attachAndWatch);
     expect(problem?.facts).toMatchObject({

@@ -54,7 +54,7 @@ async function started(service: Service, of: typeof target | typeof agent = targ
 }
 
 describe('the service over HTTP', () => {
-  test('starts a run, tells its state and then its result', async () => {
+  test('starts a run, reads its status and then its result', async () => {
     const { service, pass, emulator } = await connect({ automations: { '*': { creditsCharged: 2.5 } } });
     const created = goodOf(await trigger(service));
     expect(created).toMatchObject({ status: 'RUNNING', startedAt: '2026-11-21T09:00:00.000Z' });
@@ -95,7 +95,7 @@ describe('the service over HTTP', () => {
     expect(emulator.runs()).toHaveLength(1);
   });
 
-  test('triggers and looks up Agents', async () => {
+  test('triggers and polls Agents', async () => {
     const { service, pass } = await connect({ agents: 'accept' });
     const created = goodOf(await trigger(service, 'key-1', agent, '{"title":"T","message":"M"}'));
     expect(created).toMatchObject({ status: 'RUNNING', title: 'T', message: 'M' });
@@ -124,7 +124,7 @@ describe('the service over HTTP', () => {
     }
   });
 
-  test('tells a wrong key, an empty balance, an unknown automation and a limit apart', async () => {
+  test('distinguishes a wrong key, an empty balance, an unknown automation and a limit', async () => {
     const wrong = await connect({}, { apiKey: async () => 'wrong' });
     expect(faultOf(await trigger(wrong.service))).toMatchObject({ kind: 'unauthorized' });
     const poor = await connect({ credits: 0 });
@@ -158,7 +158,7 @@ describe('the service over HTTP', () => {
     expect(goodOf(await trigger(service))).toMatchObject({ status: 'RUNNING' });
   });
 
-  test('an id with a state that is none is a run all the same, a state without an id is not', async () => {
+  test('an id with a status that is none is a run all the same, a status without an id is not', async () => {
     for (const status of [null, 7, '']) {
       const { service } = await connect({ automations: { '*': { extra: { status } } } });
       const created = goodOf(await trigger(service));
@@ -233,7 +233,7 @@ describe('the service over HTTP', () => {
     }
   });
 
-  test('an id goes back as it came, and its case does not matter in answers', async () => {
+  test('an id is sent back as it came, and its case does not matter in answers', async () => {
     const capitals = otherId.toUpperCase();
     const text = (executionId: string) => Buffer.from(JSON.stringify({ executionId, status: 'RUNNING' }));
     for (const [asked, answered] of [

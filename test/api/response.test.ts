@@ -141,7 +141,7 @@ describe('an answer', () => {
   });
 
   const shapes: ErrorShape[] = ['flat', 'string', 'nested', 'list', 'problem', 'data', 'text', 'html'];
-  test.each(shapes)('is told from another by its code in the shape %s', async (shape) => {
+  test.each(shapes)('is distinguished from another by its code in the shape %s', async (shape) => {
     const refuse = (code: string) => errorReply(shape, { status: 422, code, message: 'no' });
     const kindOf = async (code: string) => (await faultOf('trigger', { status: 422, text: refuse(code).body })).kind;
     // The emulator's page has the sentence in its heading, under a title of no use.

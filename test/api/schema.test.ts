@@ -134,7 +134,7 @@ describe('a result object', () => {
   });
 });
 
-test('no document makes a reader throw, and any with a state is read', () => {
+test('no document makes a reader throw, and any with a status is read', () => {
   const name = fc.constantFrom(
     'executionId',
     'summary',

@@ -352,7 +352,7 @@ describe('connections', () => {
     expect(requestsOn(server)).toEqual([1, 1, 1]);
   });
 
-  test('are no more than allowed, and a waiting poll that is over is not sent', async () => {
+  test('are no more than allowed, and a waiting poll that has ended is not sent', async () => {
     const server = await startFaultyServer(() => {});
     const { send } = openTransport(server.origin);
     const stop = new AbortController();

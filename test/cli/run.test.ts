@@ -179,7 +179,7 @@ const wordsOf = ({ commands = [] }: CommandDefinition, words: string[] = []): st
   ...commands.filter(({ name }) => name !== 'help').flatMap((inner) => wordsOf(inner, [...words, inner.name])),
 ];
 
-test.each([40, 60, 80, 200])('no help runs over the edge of %i columns', async (columns) => {
+test.each([40, 60, 80, 200])('no help is wider than %i columns', async (columns) => {
   const commands = wordsOf(program);
   expect(commands.length).toBeGreaterThan(20);
   for (const words of commands) {

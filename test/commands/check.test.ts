@@ -108,7 +108,7 @@ test.each([
   expect(emulator.requests).toHaveLength(0);
 });
 
-test('runs that failed are passed over to the newest one that completed', async () => {
+test('runs that failed are skipped for the newest one that completed', async () => {
   const { run, clock } = await machine({
     automations: { nightly: { duration: '1m', outcome: ['COMPLETED', 'FAILED'] } },
   });

@@ -2,14 +2,8 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  type ConfigOptions,
-  configGet,
-  configList,
-  configPath,
-  configSet,
-  configUnset,
-} from '../../src/commands/config.ts';
+import { configSet, configUnset } from '../../src/commands/config-change.ts';
+import { type ConfigOptions, configGet, configList, configPath } from '../../src/commands/config-show.ts';
 import type { Problem } from '../../src/problems/problem.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { propertyRuns } from '../helpers/property-runs.ts';
@@ -57,8 +51,8 @@ const problemOf = (command: Promise<unknown>) =>
 
 test('a stored setting that the environment hides is said to be hidden', async () => {
   const { set } = createConfig(undefined, { RUNCTL_PROJECT: project });
-  expect((await set('project', project)).err()).toContain('Note: RUNCTL_PROJECT in the environment goes before');
-  expect((await set('baseUrl', 'https://a.example')).err()).not.toContain('goes before');
+  expect((await set('project', project)).err()).toContain('Note: RUNCTL_PROJECT in the environment overrides');
+  expect((await set('baseUrl', 'https://a.example')).err()).not.toContain('overrides');
 });
 
 describe('config set', () => {
@@ -170,7 +164,7 @@ describe('config unset', () => {
     expect(config.content()).toEqual({ profiles: { a: { note: 1 }, default: { project } } });
   });
 
-  test('frees the file of a profile that is gone', async () => {
+  test('removes a profile in force that does not exist', async () => {
     const config = createConfig({ profile: 'gone' });
     await config.unset('profile');
     expect(config.content()).toEqual({});

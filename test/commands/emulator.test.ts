@@ -38,7 +38,7 @@ test('the emulator prints the settings that point a shell at it, serves them, an
   const { context, settings, end } = await started();
   expect(await statusOf(settings)).toBe(201);
   expect(await end(context)).toBe(0);
-  expect(context.err()).toContain(`POST /v0/automation/${settings.RUNCTL_PROJECT}/nightly/trigger 201`);
+  expect(context.err()).toContain('trigger nightly: 201 RUNNING');
   await expect(fetch(settings.RUNCTL_BASE_URL ?? '')).rejects.toThrow();
 });
 
@@ -49,7 +49,7 @@ test('a quiet emulator prints the settings alone, and needs no word about proxie
   expect(context.err()).toBe('');
 });
 
-test("a scenario is a built-in one or a file, and a file of one's own goes first", async () => {
+test("a scenario is a built-in one or a file, and a file of one's own comes first", async () => {
   const file = join(temporaryFolder(), 'no-credits');
   writeFileSync(file, '{"automations":{}}');
   for (const [scenario, status] of [

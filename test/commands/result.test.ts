@@ -34,12 +34,12 @@ test.each(['status', 'result'])(
   },
 );
 
-test('the result of a run that goes on says how to follow it', async () => {
+test('the result of an unfinished run says how to follow it', async () => {
   const { id, run } = await withRun({ hasEnded: false });
   expect((await run('result')).stderr).toContain(`runctl watch ${id}`);
 });
 
-test('what has ended is remembered by status and result alike', async () => {
+test('what has finished is recorded by status and result alike', async () => {
   for (const command of ['status', 'result']) {
     const { run } = await withRun();
     await run(command);

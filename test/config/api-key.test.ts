@@ -22,7 +22,7 @@ describe('an API key', () => {
     },
   );
 
-  test('has an account that tells it from others and is not it', () => {
+  test('has an account that differs from that of others and is not the API key', () => {
     expect(accountOf('test-key')).toMatch(/^[0-9a-f]{8}$/);
     expect(accountOf('test-key')).not.toBe(accountOf('test-kez'));
   });

@@ -6,7 +6,7 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const minuteAgo = () => Date.now() / 1000 - 60;
 
-test('the lock of a process that was killed is taken over, and gone afterwards', () => {
+test('the lock of a process that was killed is taken over, and removed afterwards', () => {
   const lock = join(temporaryFolder(), 'lock');
   writeFileSync(lock, '');
   utimesSync(lock, minuteAgo(), minuteAgo());

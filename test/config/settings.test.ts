@@ -252,7 +252,7 @@ describe('the API key of a profile', () => {
     }
   });
 
-  test('that has no base URL beside it goes nowhere', async () => {
+  test('that has no base URL beside it is sent nowhere', async () => {
     const { problem } = (await resolveWith({}, { baseUrl: 'https://b.example' })).apiKey;
     expect(problem).toMatchObject({
       exitCode: 2,
@@ -261,7 +261,7 @@ describe('the API key of a profile', () => {
     expect(problem?.facts.hint).toContain('runctl config set baseUrl <url> --profile default');
   });
 
-  test('goes nowhere if the base URL beside it is refused, which is not quoted', async () => {
+  test('is sent nowhere if the base URL beside it is refused, which is not quoted', async () => {
     const { problem } = (await resolveWith({ baseUrl: 'https://u:pw@a.example' }, { baseUrl: 'https://a.example' }))
       .apiKey;
     expect(problem).toMatchObject({ exitCode: 2, message: expect.stringContaining('profile "default"') });

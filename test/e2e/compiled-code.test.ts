@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { compiledCodeOf } from '../../src/compiled-code.ts';
+import { compiledCodeOf } from '../../src/startup/compiled-code.ts';
 import { runProcess } from '../helpers/run-process.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 

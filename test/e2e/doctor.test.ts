@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { diagnose } from '../../src/doctor/diagnose.ts';
 import type { Disk } from '../../src/doctor/finding.ts';
+import { claimFollowing } from '../../src/journal/follower-claim.ts';
+import { createProcesses } from '../../src/journal/processes.ts';
 import { createCertificate } from '../helpers/certificates.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { listen } from '../helpers/faulty-server.ts';
@@ -43,6 +45,7 @@ function withConfig(env: Env, profile: object, mode = 0o600): Env {
 }
 
 const faulty = (name: string) => async (env: Env) => ({ ...env, ...(await networkFaults[name]?.())?.env });
+const hasty = (name: string) => async (env: Env) => ({ ...(await faulty(name)(env)), RUNCTL_REQUEST_TIMEOUT: '300ms' });
 const answering = (status: number, body?: string) => async (env: Env) => ({
   ...env,
   ...(await startFaultyService(() => answer(status, body))).env,
@@ -96,6 +99,8 @@ test.each<Row>([
   ['a proxy that refuses', faulty('proxy 403'), 'connection', 10, /the proxy .* does not allow connections/],
   ['a proxy that wants a password', faulty('proxy 407'), 'connection', 10, /wants other credentials/],
   ['a proxy that is not there', faulty('proxy refused'), 'connection', 10, /cannot connect to the proxy .*HTTPS_PROXY/],
+  ['a proxy that hangs', hasty('proxy hang'), 'connection', 10, /no connection to service\.test through the proxy/],
+  ['a host that hangs', hasty('TLS stall'), 'tls', 10, /no connection to 127\.0\.0\.1/],
   ['a revoked API key', answering(401), 'api_key_accepted', 7, /API key was refused/],
   ['a base URL of something else', answering(404, '<html>'), 'http', 10, /404/],
   ['a service that is down', answering(503), 'http', 10, /503/],
@@ -208,4 +213,29 @@ test('a trigger without an answer is counted, and the next command is to recover
   await runProgram(['trigger', 'nightly', '--give-up-after', '1ms'], { env, clock });
   const ended = await runProgram(['doctor', '--offline'], { env: { ...env, HOME: temporaryFolder() } });
   expect(ended.stdout).toMatch(/! unresolved triggers +1: .*\n {2}-> `runctl recover`\n/);
+});
+
+test.each<[string, string, string, RegExp]>([
+  ['runs', createProcesses().own, 'ok', /^process \d+ on /],
+  ['was killed', `${createProcesses().own.replace(/ \d+ /, ' 999999999 ')}`, 'warning', /was killed$/],
+])('a watcher of the machine that %s is named', async (_, process, result, message) => {
+  const { env } = await withEmulator({});
+  const folder = env.RUNCTL_STATE_DIR ?? '';
+  const claim = { folder, baseUrl: env.RUNCTL_BASE_URL ?? '', nowMs: Date.now };
+  claimFollowing({ ...claim, processes: { ...createProcesses(), own: process } });
+  const ended = await runProgram(['doctor', '--offline', '--json'], { env });
+  const found = findingsOf(ended).find(({ name }) => name === 'follower');
+  expect(found).toMatchObject({ result, message: expect.stringMatching(message) });
+});
+
+test('no command of a hook or for the API key is shown, as it may hold a token', async () => {
+  const { env } = await healthy();
+  const commands = {
+    RUNCTL_API_KEY: '',
+    RUNCTL_API_KEY_COMMAND: 'echo secret-token',
+    RUNCTL_ON_EXIT: 'curl secret-token',
+  };
+  const ended = await runProgram(['doctor', '--offline', '--json'], { env: { ...env, ...commands } });
+  expect(findingsOf(ended).find(({ name }) => name === 'api_key')?.message).toMatch(/^what a command prints/);
+  expect(ended.stdout).not.toContain('secret-token');
 });

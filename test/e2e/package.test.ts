@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 import { publint } from 'publint';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { version } from '../../package.json';
-import { compiledCodeOf } from '../../src/compiled-code.ts';
 import { startEmulator } from '../../src/emulator/server.ts';
 import { schemas } from '../../src/render/schemas.ts';
+import { compiledCodeOf } from '../../src/startup/compiled-code.ts';
 import { environmentIn } from '../helpers/environment-in.ts';
 import { needs } from '../helpers/needs.ts';
 
@@ -70,7 +70,7 @@ test('every package that is bundled has its licence in the package', () => {
   expect([...new Set(bundled)].filter((name) => !licences.includes(`--- ${name} `))).toEqual([]);
 });
 
-test('publint finds nothing to mend', async () => {
+test('publint finds nothing to fix', async () => {
   const files = packed.files.map(({ path }) => ({ name: join('package', path), data: readFileSync(join(root, path)) }));
   const { messages } = await publint({ pkgDir: 'package', pack: { files }, strict: true, level: 'warning' });
   expect(messages).toEqual([]);

@@ -113,7 +113,7 @@ describe('without HOME and XDG folders', () => {
     return { emulator, env: rest };
   };
 
-  test('a trigger starts its run, one line says what is lost, and the run can be looked at', async () => {
+  test('a trigger starts its run, one line says what is lost, and the run can be polled', async () => {
     const { emulator, env } = await homeless();
     const { stdout, stderr, code } = await runProgram(['trigger', 'nightly'], { env });
     const [run] = emulator.runs();
@@ -155,7 +155,7 @@ test('where no folder can be made, neither a run nor a setting waits for one', a
   expect([code, stderr]).toEqual([2, expect.stringContaining('cannot be written (ENOENT)')]);
 });
 
-test('a disk that fills up between intent and outcome leaves an open intent, and `recover` finds its run', async () => {
+test('a disk that fills up between trigger and outcome leaves an unresolved trigger, and `recover` finds its run', async () => {
   const { emulator, env } = await withEmulator({});
   const state = env.RUNCTL_STATE_DIR ?? '';
   await runProgram(['trigger', 'nightly'], { env });

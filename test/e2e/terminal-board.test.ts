@@ -7,7 +7,7 @@ import { openScreen } from '../helpers/screen.ts';
 const going: Scenario = { automations: { '*': { duration: '1h' } } };
 
 describe('a board of several runs', () => {
-  test('has a line for each that goes, and keeps a line of each that has ended', async () => {
+  test('has a line for each unfinished run, and keeps a line of each finished one', async () => {
     const scenario: Scenario = { automations: { '*': { duration: '5h' }, quick: { duration: '1h' } }, runLimit: '9h' };
     const screen = await onScreen(['trigger', 'quick', 'slow', '--watch', '--interval', '50ms'], scenario);
     await screen.sees(/2 running/);

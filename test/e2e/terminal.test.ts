@@ -22,8 +22,9 @@ const failing: Scenario = {
 const watching = ['trigger', 'nightly', '--watch', '--interval', '50ms'];
 
 describe('a watch on a terminal', () => {
-  test.each([20, 40, 80, 200, 300])('of %i columns keeps to one line while the run goes', async (columns) => {
-    const screen = await onScreen(['trigger', 'a-name-of-some-length', '--watch'], going, { columns });
+  test.each([20, 40, 80, 200, 300])('of %i columns keeps to one line while the run is unfinished', async (columns) => {
+    const argv = ['trigger', 'a-name-of-some-length', ...watching.slice(2)];
+    const screen = await onScreen(argv, going, { columns });
     await screen.sees(/RUNNING/);
     await vi.waitUntil(() => screen.written().split('RUNNING').length > 3, { timeout: 10_000 });
     const lines = await screen.lines();
@@ -71,7 +72,7 @@ describe('a watch on a terminal', () => {
     expect(written.lastIndexOf(`${esc}[?25h`)).toBeGreaterThan(written.lastIndexOf(`${esc}[?25l`));
   });
 
-  test('shows the last confirmed state and its age while nothing answers', async () => {
+  test('shows the last confirmed status and its age while nothing answers', async () => {
     const faults: Scenario['faults'] = [{ on: 'status', from: 3, do: 'status', status: 502 }];
     const { env } = await withEmulator({ ...going, faults });
     await runProgram(['trigger', 'nightly', '-q'], { env });
@@ -117,7 +118,7 @@ describe('colour', () => {
     expect(without?.replaceAll('`', '')).toBe(withColor);
   });
 
-  test('is left out of a report that goes to a file', async () => {
+  test('is left out of a report that is written to a file', async () => {
     const { env } = await withEmulator(failing);
     const { stdout, stderr } = await runProgram(watching, { env: { ...env, TERM: 'xterm-256color', LANG: 'C.UTF-8' } });
     expect(stdout + stderr).not.toMatch(sgr);

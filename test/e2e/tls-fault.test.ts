@@ -83,7 +83,7 @@ describe('over TLS', () => {
     expect(requests).toEqual([]);
   });
 
-  test('a port that speaks plain http is told by name, and nothing is sent', async () => {
+  test('a port that speaks plain http is reported as such, and nothing is sent', async () => {
     const port = await listen(createHttpServer());
     expect(await exchange({ origin: `https://127.0.0.1:${port}` })).toMatchObject({
       sent: false,

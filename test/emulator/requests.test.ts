@@ -39,7 +39,7 @@ describe('a request that the document does not know is refused', () => {
   });
 });
 
-test('a wrong key is refused before anything else is looked at', () => {
+test('a wrong key is refused before anything else is checked', () => {
   const { send } = createEmulatorHarness();
   expect(send('POST', '/nowhere', { apiKey: 'key-2' }).json().code).toBe('invalidApiKey');
 });

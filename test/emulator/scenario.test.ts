@@ -3,8 +3,7 @@ import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { builtInScenarios, findBuiltInScenario } from '../../src/emulator/built-in-scenarios.ts';
-import type { Scenario } from '../../src/emulator/scenario.ts';
-import { parseScenario, readScenario } from '../../src/emulator/scenario.ts';
+import { parseScenario, readScenario, type Scenario } from '../../src/emulator/scenario.ts';
 import { Problem } from '../../src/problems/problem.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { createEmulatorHarness } from './harness.ts';
@@ -162,7 +161,7 @@ describe('the built-in scenarios', () => {
     for (const { name, about } of builtInScenarios) expect(`${name}: ${about}`).toMatch(/^[a-z0-9-]+: \S.*\S$/);
   });
 
-  test('every-ending shows every final state and every type of error', () => {
+  test('every-ending shows every final status and every type of error', () => {
     const { scenario } = builtInScenarios.find(({ name }) => name === 'every-ending') ?? {};
     const harness = createEmulatorHarness(scenario);
     const endings = Object.keys(scenario?.automations ?? {}).map((name) => {

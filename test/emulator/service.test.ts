@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Scenario } from '../../src/emulator/scenario.ts';
-import { parseScenario } from '../../src/emulator/scenario.ts';
+import { parseScenario, type Scenario } from '../../src/emulator/scenario.ts';
 import { agent, createEmulatorHarness, project } from './harness.ts';
 import { objectNames } from './object-names.ts';
 
@@ -8,7 +7,7 @@ const hourMs = 3_600_000;
 const unknown = '33333333-3333-4333-8333-333333333333';
 
 describe('a run', () => {
-  test('is created RUNNING, with nothing that only an ended run has', () => {
+  test('is created RUNNING, with nothing that only a finished run has', () => {
     const { trigger } = createEmulatorHarness();
     const reply = trigger();
     expect(reply.status).toBe(201);
@@ -25,7 +24,7 @@ describe('a run', () => {
     });
   });
 
-  test('goes by the clock from RUNNING to COMPLETED', () => {
+  test('changes by the clock from RUNNING to COMPLETED', () => {
     const { trigger, status, result, pass } = createEmulatorHarness();
     const { executionId } = trigger().json();
     pass(19_999);
@@ -140,7 +139,7 @@ describe('a run', () => {
   });
 });
 
-describe('a look-up', () => {
+describe('a poll', () => {
   test.each(['spaced name', 'a/b%2Fc', '100 %', 'Übersicht 🚀', '..%2f', '__proto__', '*'])('finds %j', (name) => {
     const { trigger, status, result } = createEmulatorHarness();
     const created = trigger(name).json();
@@ -167,7 +166,7 @@ describe('a look-up', () => {
 });
 
 describe('a second trigger', () => {
-  test('gets 422 runAlreadyActive until the first run has ended', () => {
+  test('gets 422 runAlreadyActive until the first run has finished', () => {
     const { trigger, pass } = createEmulatorHarness();
     trigger();
     pass(19_999);
@@ -191,7 +190,7 @@ describe('a second trigger', () => {
 });
 
 describe('an idempotency key', () => {
-  test('gets the first answer again, also when the run has ended', () => {
+  test('gets the first answer again, also when the run has finished', () => {
     const { trigger, pass, service } = createEmulatorHarness();
     const first = trigger('nightly', { key: 'k' });
     expect(trigger('nightly', { key: 'k' })).toMatchObject({ status: 201, body: first.body });
@@ -251,7 +250,7 @@ describe('an idempotency key', () => {
 });
 
 describe('a limit', () => {
-  test('of credits: every ended run costs, and at 0 a trigger gets 402', () => {
+  test('of credits: every finished run costs, and at 0 a trigger gets 402', () => {
     const { trigger, pass } = createEmulatorHarness({ credits: 20, automations: { '*': { creditsCharged: 10 } } });
     const statuses = [1, 2, 3].map(() => {
       const { status } = trigger();
@@ -261,7 +260,7 @@ describe('a limit', () => {
     expect(statuses).toEqual([201, 201, 402]);
   });
 
-  test('of credits is not touched by a run that goes on', () => {
+  test('of credits is not touched by an unfinished run', () => {
     const { trigger, pass } = createEmulatorHarness({ credits: 1 });
     expect(trigger('a').status).toBe(201);
     expect(trigger('b').status).toBe(201);
@@ -322,7 +321,7 @@ describe('an agent', () => {
     expect(ended).not.toHaveProperty('creditsCharged');
   });
 
-  test('ends in any state that is planned, and is not held to one run or 3 hours', () => {
+  test('finishes with any status that is planned, and is not held to one run or 3 hours', () => {
     const agentRun = { duration: '5h', outcome: ['ERROR'] };
     const { triggerAgent, agentStatus, pass } = createEmulatorHarness({ agents: 'accept', agentRun });
     const { executionId } = triggerAgent().json();

@@ -1,6 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { Scenario } from '../../src/emulator/scenario.ts';
-import { parseScenario } from '../../src/emulator/scenario.ts';
+import { parseScenario, type Scenario } from '../../src/emulator/scenario.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts';
 import { environmentIn } from './environment-in.ts';
 import { createLeapingClock, type LeapingClock } from './leaping-clock.ts';

@@ -1,8 +1,8 @@
-/** The results of `act` for each item, in order, with so many at a time as keep two cores busy. */
+/** The results of `act` for each item, in order, so many at a time: most of what they do is waiting. */
 export async function mapConcurrently<T, U>(
   items: readonly T[],
   act: (item: T) => Promise<U>,
-  atATime = 8,
+  atATime = 24,
 ): Promise<U[]> {
   const results: U[] = [];
   let next = 0;

@@ -2,11 +2,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
  * The tests of processes first: they wait, and those in one process can fill the gaps at the end. All of a project
- * together, since a worker starts anew, and loads everything again, where the next file is of another project.
+ * together, since a worker starts anew, and loads everything again, where the next file is of another project. Before all
+ * others the scripts of the pages, one of which waits half a minute: otherwise a first run, which knows no times, ends with it.
  */
 export class ProjectByProject extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ project }: TestSpecification) => (project.name === 'e2e' ? 0 : 1);
+    const rank = ({ project, moduleId }: TestSpecification) =>
+      moduleId.endsWith('recipes/scripts.test.ts') ? 0 : project.name === 'e2e' ? 1 : 2;
     return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
   }
 }

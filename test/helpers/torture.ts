@@ -1,6 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import type { Scenario } from '../../src/emulator/scenario.ts';
-import { parseScenario } from '../../src/emulator/scenario.ts';
+import { parseScenario, type Scenario } from '../../src/emulator/scenario.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
 import { environmentIn } from './environment-in.ts';
 import { createRandom } from './random.ts';

@@ -52,7 +52,7 @@ test.each([
   expect(failure).toBe(expected);
 });
 
-test('a hook that hangs is ended when its time is over, and so is what it has started', async () => {
+test('a hook that hangs is stopped when its time has passed, and so is what it has started', async () => {
   const file = join(temporaryFolder(), 'pid');
   const { failure } = await hooked(`sleep 60 & echo $! > ${file}; wait; true`, { limitMs: 300 });
   expect(failure).toBe('took longer than 300ms and was ended');

@@ -27,7 +27,7 @@ test('another base URL has a follower of its own', () => {
   expect(isClaim(claim(folder, 'host 2 1', 'running', 'https://b.example'))).toBe(true);
 });
 
-test('the claim of a process that has ended is taken over, and that process would find out', () => {
+test('the claim of a process that has exited is taken over, and that process would find out', () => {
   const folder = temporaryFolder();
   const first = claim(folder, 'host 1 1') as FollowerClaim;
   expect(first.renew()).toBe(true);

@@ -20,7 +20,7 @@ import { createStateFolder, linesIn } from './state-folder.ts';
 const ids = (runs: Iterable<{ executionId: string | null }>) => [...runs].map(({ executionId }) => executionId);
 
 describe('the runs', () => {
-  test('come newest first, with the last state known', () => {
+  test('come newest first, with the last status known', () => {
     const { open } = createStateFolder();
     const journal = open();
     for (const record of [triggered(1), accepted(1), triggered(2, weekly), accepted(2, weekly)]) journal.append(record);
@@ -56,10 +56,10 @@ describe('the runs', () => {
     expect(journal.find(uuid(1), { baseUrl })?.status).toBe('RUNNING');
   });
 
-  test('show a trigger without an outcome as one without id and state', () => {
+  test('show a trigger without an outcome as one without id and status', () => {
     const { open } = createStateFolder();
     open().append(triggered(1));
-    expect(open().last({})).toMatchObject({ executionId: null, status: null, idempotencyKey: 'key-1' });
+    expect(open().runs({}).next().value).toMatchObject({ executionId: null, status: null, idempotencyKey: 'key-1' });
   });
 
   test('leave out what was refused or forgotten', () => {
@@ -76,7 +76,7 @@ describe('the runs', () => {
     expect(ids(open().runs())).toEqual([uuid(1)]);
   });
 
-  test('started elsewhere are known from the first look at them', () => {
+  test('started elsewhere are known from the first poll of them', () => {
     const { open } = createStateFolder();
     open().append(status(1, 'RUNNING'));
     const journal = open();
@@ -103,7 +103,7 @@ describe('the runs', () => {
     const journal = open();
     journal.append(status(1, 'ERROR', agent));
     journal.append(status(1, 'RUNNING', agent));
-    expect(open().last({ baseUrl })).toMatchObject({ target: agent, status: 'ERROR' });
+    expect(open().runs({ baseUrl }).next().value).toMatchObject({ target: agent, status: 'ERROR' });
   });
 
   test.each([
@@ -128,8 +128,8 @@ describe('the runs', () => {
     const { open } = createStateFolder();
     const target = { family: 'automation', projectId, automationName: 'a/"b"\n%2F\u{1F600}é\\' } as const;
     open().append(status(1, 'RUNNING', target));
-    expect(open().last({ target })?.target).toEqual(target);
-    expect(open().last({ automation: target.automationName })?.executionId).toBe(uuid(1));
+    expect(open().runs({ target }).next().value?.target).toEqual(target);
+    expect(open().runs({ automation: target.automationName }).next().value?.executionId).toBe(uuid(1));
   });
 
   describe('keep the place of their first record, however far back', () => {
@@ -143,16 +143,16 @@ describe('the runs', () => {
     test('where a trigger was answered with a run that was known before', () => {
       const open = withTwentyAfter({ ...status(1, 'COMPLETED'), first: true });
       open().append({ ...triggered(1), userProvided: true });
-      expect(open().last({})?.idempotencyKey).toBe('key-1');
+      expect(open().runs({}).next().value?.idempotencyKey).toBe('key-1');
       open().append(accepted(1));
-      expect(open().last({})?.executionId).toBe(uuid(30));
+      expect(open().runs({}).next().value?.executionId).toBe(uuid(30));
       expect([...open().runs()].at(-1)).toMatchObject({ executionId: uuid(1), status: 'COMPLETED' });
     });
 
     test('where an unresolved trigger is sent again', () => {
       const open = withTwentyAfter(triggered(1));
       open().append({ ...triggered(1), attempt: 'attempt-2', first: undefined });
-      expect(open().last({})?.executionId).toBe(uuid(30));
+      expect(open().runs({}).next().value?.executionId).toBe(uuid(30));
       expect([...open().runs()].at(-1)).toMatchObject({ executionId: null, idempotencyKey: 'key-1' });
     });
   });
@@ -167,7 +167,7 @@ describe('the runs', () => {
   });
 });
 
-describe('a state', () => {
+describe('a status', () => {
   test('that is known already is not recorded again', () => {
     const { open } = createStateFolder();
     const run = { target: nightly, executionId: uuid(1) };
@@ -195,7 +195,7 @@ describe('a run that the service does not know', () => {
   const day = 24 * 3_600_000;
   const run = { target: nightly, executionId: uuid(1) };
 
-  test('has no state any more once it must be over', () => {
+  test('is unknown once the run must have finished', () => {
     const { open, clock } = createStateFolder();
     for (const record of [triggered(1), accepted(1), triggered(2), accepted(2)]) open().append(record);
     clock.nowMs += day + 1;
@@ -206,7 +206,7 @@ describe('a run that the service does not know', () => {
     expect(open().findKey(key(1))).toEqual({ state: 'accepted', executionId: uuid(1) });
   });
 
-  test('is as it was where it may be going, has ended, or was never heard of', () => {
+  test('is kept where the run may be running, has finished, or was never heard of', () => {
     const { open, clock, folder } = createStateFolder();
     const journal = open();
     for (const record of [triggered(1), accepted(1), status(2, 'FAILED')]) journal.append(record);
@@ -292,7 +292,7 @@ describe('an unresolved trigger', () => {
     expect([...open().runs()]).toEqual([]);
   });
 
-  test('is looked for no further back than asked', () => {
+  test('is searched for no further back than asked', () => {
     const { open, clock } = createStateFolder();
     for (let n = 1; n <= 300; n++) {
       open().append(triggered(n, n % 2 ? nightly : weekly));

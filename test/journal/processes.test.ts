@@ -10,7 +10,7 @@ test('knows that this process runs', () => {
   expect(stateOf(own)).toBe('running');
 });
 
-test('knows that another process has ended', async () => {
+test('knows that another process has exited', async () => {
   const child = spawn(process.execPath, ['-e', '']);
   await once(child, 'exit');
   expect(stateOf(`${host} ${child.pid} ${start}`)).toBe('ended');

@@ -65,7 +65,7 @@ test('torn and foreign lines are no runs', () => {
   expect(flatly(journal.recentRuns({}, 0))).toHaveLength(1);
 });
 
-test('runs of one base URL are told from those of another', () => {
+test('runs of one base URL are not mixed with those of another', () => {
   const { open } = createStateFolder();
   const journal = open();
   journal.append(accepted(1));

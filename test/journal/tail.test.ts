@@ -27,7 +27,7 @@ test('a journal that does not exist yet is read from its beginning', () => {
   expect(idsOf(tail.read())).toEqual([uuid(1)]);
 });
 
-test('half a line is read when it is whole, and a torn one is passed over', () => {
+test('half a line is read when it is whole, and a torn one is left out', () => {
   const { folder, file, open } = createStateFolder();
   open().append(triggered(1));
   const tail = createTail(folder);

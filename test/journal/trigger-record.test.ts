@@ -31,11 +31,11 @@ describe('a trigger in doubt', () => {
   const process = 'host 1 1';
   const lost = fault('lost').fault;
 
-  test('tells when it was last sent, and that its process still sends it, until that gives up', () => {
+  test('says when it was last sent, and that its process still sends it, until that gives up', () => {
     const { open, clock } = createStateFolder();
     const record = createTriggerRecord(open(), { ...ours, process });
     const at = new Date(clock.nowMs).toISOString();
-    record.intent();
+    record.sending();
     expect(open().unresolvedTriggers({ baseUrl })).toMatchObject([
       { at, lastSentAt: at, senders: [{ process, ageMs: 0 }] },
     ]);
@@ -86,7 +86,7 @@ describe('a run that was accepted', () => {
   test('stays finished where another process saw it finish before the answer came', () => {
     const { open } = createStateFolder();
     const record = createTriggerRecord(open(), { ...ours, userProvided: true });
-    record.intent();
+    record.sending();
     open().recordStatus(baseUrl, { target: nightly, executionId: uuid(1) }, { status: 'COMPLETED', document: {} });
     record.started(execution);
     expect(open().find(uuid(1), { baseUrl })).toMatchObject({ status: 'COMPLETED', idempotencyKey: 'key-1' });
@@ -96,7 +96,7 @@ describe('a run that was accepted', () => {
     const { open, folder, file } = createStateFolder();
     mkdirSync(file, { recursive: true });
     const record = createTriggerRecord(open(), ours);
-    record.intent();
+    record.sending();
     rmSync(folder, { recursive: true });
     record.started(execution);
     for (let number = 2; number <= 20; number++) open().append(status(number, 'RUNNING'));

@@ -142,9 +142,9 @@ describe('a command that is stored in a profile', () => {
   });
 
   test.each<[string, Record<string, string>, Record<string, string>, string]>([
-    ['the stored API key goes before it', { apiKeyCommand, apiKey }, {}, '****cdef (profile "default"'],
+    ['the stored API key overrides it', { apiKeyCommand, apiKey }, {}, '****cdef (profile "default"'],
     ['it is in force', { apiKeyCommand }, {}, 'what `echo "$KEY"` prints (profile "default"'],
-    ['a variable goes before it', { apiKeyCommand }, { RUNCTL_API_KEY: apiKey }, '****cdef (RUNCTL_API_KEY)'],
+    ['a variable overrides it', { apiKeyCommand }, { RUNCTL_API_KEY: apiKey }, '****cdef (RUNCTL_API_KEY)'],
     [
       'so does the variable with a command',
       { apiKey },

@@ -1,4 +1,5 @@
-// What ends with which exit code, and what the document says of it: one row for each situation.
+// What ends with which exit code, what the document says of it, and what the service really started: one row for each
+// situation.
 import { describe, expect, test, vi } from 'vitest';
 import type { InjectedFault, Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
@@ -11,12 +12,14 @@ interface Row {
   earlier?: string[];
   elsewhere?: boolean;
   /** The earlier run has finished by then. */
-  isOver?: boolean;
+  isFinished?: boolean;
   /** A signal as soon as so many requests have come. */
   interruptAt?: number;
   env?: Record<string, string>;
   /** The exit code, and `how`, `started`, the outcome and the name of the problem in the document, as far as there are any. */
   ends: string;
+  /** How many runs the service says it started; where nothing is given, as many as the document says. */
+  really?: number;
   /** The next command. */
   next?: RegExp;
   says?: RegExp;
@@ -38,6 +41,9 @@ const failed = (outcome: 'FAILED' | 'TIMED_OUT' | 'CANCELLED', more: Scenario = 
   ...short({ outcome }),
   ...more,
 });
+const rerun = [...watched, '--rerun-on', 'reaped', '--max-reruns', '2'];
+const reaped = short({ outcome: 'FAILED', error: { type: 'reaped', message: '' } });
+const conflict = { code: 'runAlreadyActive', executionId: id };
 
 const ofTriggers: Record<string, Row> = {
   'wrong arguments': { argv: ['trigger', '..'], ends: '2 not_started no usage usage' },
@@ -59,6 +65,7 @@ const ofTriggers: Record<string, Row> = {
     scenario: faulty({ do: 'hang', acts: true }),
     interruptAt: 1,
     ends: '130 unknown unknown interrupted interrupted',
+    really: 1,
     next: /^runctl recover/,
   },
   'connection refused': {
@@ -80,6 +87,7 @@ const ofTriggers: Record<string, Row> = {
     argv: trigger,
     scenario: faulty({ do: 'wrongJson' }),
     ends: '12 unknown unknown outcome_unknown outcome_unknown',
+    really: 1,
     next: /^runctl recover/,
   },
   'a page instead of an answer': {
@@ -87,7 +95,12 @@ const ofTriggers: Record<string, Row> = {
     scenario: faulty({ do: 'html' }),
     ends: '12 unknown unknown outcome_unknown outcome_unknown',
   },
-  'no answer': { argv: trigger, scenario: faulty(loss), ends: '12 unknown unknown outcome_unknown outcome_unknown' },
+  'no answer': {
+    argv: trigger,
+    scenario: faulty(loss),
+    ends: '12 unknown unknown outcome_unknown outcome_unknown',
+    really: 1,
+  },
   '409 until the retries end': {
     argv: trigger,
     scenario: faulty(answers(409)),
@@ -103,6 +116,20 @@ const ofTriggers: Record<string, Row> = {
     argv: trigger,
     scenario: faulty({ ...loss, nth: 1 }, answers(402)),
     ends: '12 unknown unknown outcome_unknown outcome_unknown',
+    really: 1,
+  },
+  'a lost answer after a wait': {
+    argv: [...trigger, '--if-active', 'wait'],
+    scenario: { ...short({ duration: '1m' }), namesActiveRun: true, ...faulty({ ...loss, from: 3 }) },
+    ...active,
+    ends: '12 unknown unknown outcome_unknown outcome_unknown',
+    really: 1,
+  },
+  'a lost answer, then a conflict with its own run': {
+    argv: trigger,
+    scenario: { order: 'activeFirst', ...faulty({ ...loss, nth: 1 }) },
+    ends: '12 unknown unknown outcome_unknown outcome_unknown',
+    really: 1,
   },
   'a lost answer, then the run': {
     argv: trigger,
@@ -132,7 +159,7 @@ const ofTriggers: Record<string, Row> = {
   'a given key that replays a FAILED run': {
     argv: given,
     earlier: given,
-    isOver: true,
+    isFinished: true,
     scenario: failed('FAILED'),
     ends: '1 replayed no run_failed',
     next: /^runctl result/,
@@ -140,14 +167,14 @@ const ofTriggers: Record<string, Row> = {
   'a given key that replays a TIMED_OUT run': {
     argv: given,
     earlier: given,
-    isOver: true,
+    isFinished: true,
     scenario: failed('TIMED_OUT'),
     ends: '3 replayed no run_timed_out',
   },
   'a given key that replays a CANCELLED run': {
     argv: given,
     earlier: given,
-    isOver: true,
+    isFinished: true,
     scenario: failed('CANCELLED'),
     ends: '4 replayed no run_cancelled',
   },
@@ -167,7 +194,14 @@ const ofTriggers: Record<string, Row> = {
     argv: ['agent', 'trigger', id],
     scenario: { agents: 'accept' },
     ends: '0 started unknown ok',
+    really: 1,
     says: /discontinued/,
+  },
+  'an agent whose answer is lost': {
+    argv: ['agent', ...trigger.with(1, id)],
+    scenario: { agents: 'accept', ...faulty(loss) },
+    ends: '12 unknown unknown outcome_unknown outcome_unknown',
+    really: 1,
   },
   'an agent that starts nothing': { argv: ['agent', 'trigger', id], ends: '11 not_started no rejected rejected' },
 };
@@ -203,11 +237,34 @@ const ofWatchedTriggers: Record<string, Row> = {
     next: /^runctl watch/,
   },
   'a signal': { argv: watched, interruptAt: 3, ends: '130 started yes interrupted interrupted', next: /^runctl watch/ },
+  'the timeout of a run that it was attached to': {
+    argv: [...watched, '--if-active', 'attach', '--timeout', '100ms'],
+    scenario: { namesActiveRun: true },
+    ...active,
+    ends: '124 attached no timeout timeout',
+  },
   'a rerun that is refused': {
-    argv: [...watched, '--rerun-on', 'reaped'],
-    scenario: { ...short({ outcome: 'FAILED', error: { type: 'reaped', message: '' } }), credits: 12 },
+    argv: rerun,
+    scenario: { ...reaped, credits: 12 },
     ends: '1 started yes run_failed',
     says: /the rerun did not start/,
+  },
+  'a rerun whose answer is lost': {
+    argv: rerun,
+    scenario: { ...reaped, ...faulty({ ...loss, from: 2 }) },
+    ends: '12 started yes outcome_unknown outcome_unknown',
+    really: 2,
+  },
+  'a rerun of a replayed run, which is refused': {
+    argv: [...rerun, '--idempotency-key', 'k'],
+    scenario: { ...reaped, ...faulty(answers(402, { on: 'trigger', from: 3 })) },
+    earlier: given,
+    ends: '1 replayed yes run_failed',
+  },
+  'a rerun that meets an active run': {
+    argv: [...rerun, '--if-active', 'attach'],
+    scenario: { ...reaped, ...faulty(answers(422, { on: 'trigger', from: 2, body: conflict })) },
+    ends: '1 started yes run_failed',
   },
   'FAILED with the error type timed_out': {
     argv: watched,
@@ -242,7 +299,7 @@ const ofOthers: Record<string, Row> = {
   'status: of a run that FAILED': {
     argv: ['status'],
     earlier: trigger,
-    isOver: true,
+    isFinished: true,
     scenario: failed('FAILED'),
     ends: '0 run_failed',
     next: /^runctl result/,
@@ -250,14 +307,14 @@ const ofOthers: Record<string, Row> = {
   'status --exit-status: of a run that FAILED': {
     argv: ['status', '--exit-status'],
     earlier: trigger,
-    isOver: true,
+    isFinished: true,
     scenario: failed('FAILED'),
     ends: '1 run_failed',
   },
   'result: of a completed run, refused': {
     argv: ['result'],
     earlier: trigger,
-    isOver: true,
+    isFinished: true,
     scenario: onlyResult({ status: 401 }),
     ends: '7 unauthorized unauthorized',
   },
@@ -293,9 +350,37 @@ const ofOthers: Record<string, Row> = {
   'recover: a run that is there': {
     argv: ['recover', '--max-age', '4h'],
     earlier: ['trigger', 'nightly', '--give-up-after', '1ms'],
-    isOver: true,
+    isFinished: true,
     scenario: faulty({ ...loss, nth: 1 }),
     ends: '0 recovered no ok',
+  },
+  'recover: the answer is lost again': {
+    argv: ['recover', '--give-up-after', '100ms'],
+    scenario: faulty(loss),
+    earlier: trigger,
+    ends: '12 unknown unknown outcome_unknown outcome_unknown',
+  },
+  'check: no run within the time': { argv: ['check', 'nightly', '--within', '1h'], ends: '15 overdue overdue' },
+  'doctor: a setting is missing, and the state folder is a file': {
+    argv: ['doctor'],
+    env: { RUNCTL_BASE_URL: '', RUNCTL_STATE_DIR: '/dev/null' },
+    ends: '2 usage usage',
+  },
+  'doctor: nobody listens': {
+    argv: ['doctor'],
+    env: { RUNCTL_BASE_URL: 'http://127.0.0.1:1' },
+    ends: '10 unavailable unavailable',
+  },
+  'doctor: the API key is refused': {
+    argv: ['doctor'],
+    env: { RUNCTL_API_KEY: 'another-key' },
+    ends: '7 unauthorized unauthorized',
+    next: /^runctl config/,
+  },
+  'doctor: the state folder is a file': {
+    argv: ['doctor'],
+    env: { RUNCTL_STATE_DIR: '/dev/null' },
+    ends: '74 output_error output_error',
   },
   'an empty run argument': { argv: ['status', ''], ends: '2 usage usage' },
 };
@@ -307,13 +392,25 @@ describe.each([
 ])('%s', (_, rows) => {
   test.each(Object.entries(rows).map(([situation, row]) => [situation, row.ends, row] as const))(
     '%s: %s',
-    async (_situation, ends, { argv, scenario = {}, earlier, elsewhere, isOver, interruptAt, next, says, ...row }) => {
+    async (_situation, ends, {
+      argv,
+      scenario = {},
+      earlier,
+      elsewhere,
+      isFinished,
+      interruptAt,
+      really,
+      next,
+      says,
+      ...row
+    }) => {
       const { emulator, env, clock, endRuns } = await withEmulator(scenario);
       const there = elsewhere ? { RUNCTL_STATE_DIR: `${env.RUNCTL_STATE_DIR}-elsewhere` } : {};
       if (earlier) await runProgram(earlier, { env: { ...env, ...there }, clock });
-      if (isOver) endRuns();
+      if (isFinished) endRuns();
       const interrupt = new AbortController();
       const asked = emulator.requests.length;
+      const before = emulator.runs().length;
       const options = { env: { ...env, ...row.env }, clock: interruptAt === undefined ? clock : undefined };
       const running = runProgram([...argv, '--json'], { ...options, signal: interrupt.signal });
       if (interruptAt !== undefined) {
@@ -323,9 +420,12 @@ describe.each([
       }
       const { code, stdout, stderr } = await running;
       const [{ runctl }] = [JSON.parse(stdout)].flat();
-      const { how, started } = runctl.trigger ?? {};
-      const told = [code, how, started, runctl.outcome, runctl.problem?.name];
-      expect(told.filter((part) => part !== undefined).join(' '), stderr).toBe(ends);
+      const { how, started, safeToRepeat } = runctl.trigger ?? {};
+      const shown = [code, how, started, runctl.outcome, runctl.problem?.name];
+      expect(shown.filter((part) => part !== undefined).join(' '), stderr).toBe(ends);
+      expect(emulator.runs().length - before, 'really started').toBe(really ?? (started === 'yes' ? 1 : 0));
+      const isSafe = started === 'no' || argv.includes('--idempotency-key') || argv.includes('recover');
+      if (started) expect(safeToRepeat, 'safe to repeat').toBe(isSafe);
       expect(runctl.exitCode).toBe(code);
       if (next) expect(runctl.next).toMatch(next);
       if (says) expect(stderr).toMatch(says);
@@ -335,7 +435,3 @@ describe.each([
 
 /** A wait begins in the turn after the answer that it follows. */
 const systemTurn = () => new Promise((resolve) => setTimeout(resolve, 20));
-
-test.todo('check: no run completed within the time ends with 15');
-test.todo('doctor: the first check that failed decides');
-test.todo('watch --all --follow: a second one ends with 2');

@@ -69,7 +69,7 @@ test.each([1, 60])(
   },
 );
 
-test('a trigger beside an open intent says so, with the command to settle it', async () => {
+test('a trigger beside an unresolved one says so, with the command that resolves it', async () => {
   const { env, clock, endRuns } = await withEmulator({
     order: 'activeFirst',
     faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
@@ -104,7 +104,7 @@ test('a repeated key starts no second run under a new API key', async () => {
   expect(emulator.runs()).toHaveLength(1);
 });
 
-test('a final state that `result` learned is known to `list` and `watch --all`', async () => {
+test('a final status that `result` learned is known to `list` and `watch --all`', async () => {
   const { env, clock, endRuns } = await withEmulator({});
   await runProgram(['trigger', 'nightly'], { env, clock });
   endRuns();
@@ -302,7 +302,7 @@ describe('recover', () => {
     expect(posts(emulator)).toHaveLength(sent);
   });
 
-  test('--max-age keeps an old intent from being sent, and --forget closes it', async () => {
+  test('--max-age keeps an old trigger from being sent, and --forget closes it', async () => {
     const { env, clock, emulator, sent } = await withOpenIntent();
     const old = await runProgram(['recover', '--max-age', '1ms'], { env, clock });
     expect(old.stderr).toContain('was not sent again');

@@ -12,8 +12,8 @@ const quick: Scenario = { automations: { '*': { duration: '1ms' } } };
 /** A machine on which followers can be started, whose hook writes a line for each run. */
 async function machine(scenario: Scenario = quick) {
   const { env, emulator, endRuns } = await withEmulator(scenario, { nowMs: Date.now });
-  const told = join(temporaryFolder(), 'told');
-  const hook = `echo "$RUNCTL_EXECUTION_ID $RUNCTL_STATUS" >> ${told}`;
+  const reported = join(temporaryFolder(), 'reported');
+  const hook = `echo "$RUNCTL_EXECUTION_ID $RUNCTL_STATUS" >> ${reported}`;
   const run = (...argv: string[]) => runProgram(argv, { env });
   const journal = openJournal({ folder: env.RUNCTL_STATE_DIR, nowMs: Date.now, onTrouble() {} });
   return {
@@ -24,7 +24,7 @@ async function machine(scenario: Scenario = quick) {
     hook,
     run,
     trigger: async (name = 'nightly') => (await run('trigger', name, '-q')).stdout.trim(),
-    told: () => (existsSync(told) ? readFileSync(told, 'utf8').split('\n').filter(Boolean) : []),
+    reported: () => (existsSync(reported) ? readFileSync(reported, 'utf8').split('\n').filter(Boolean) : []),
     follower(...flags: string[]) {
       const interrupt = new AbortController();
       const ended = runProgram(['watch', '--all', '--follow', ...flags], { env, signal: interrupt.signal });
@@ -41,16 +41,16 @@ async function machine(scenario: Scenario = quick) {
 
 const patience = { timeout: 15_000, interval: 50 };
 
-test('a follower tells of runs that were there before and of those that others trigger later, each once', async () => {
-  const { follower, trigger, told, hook } = await machine();
+test('a follower reports runs that were there before and those that others trigger later, each once', async () => {
+  const { follower, trigger, reported, hook } = await machine();
   const before = await trigger('before');
   const { stop } = follower('--events', '--on-final', hook);
-  await vi.waitFor(() => expect(told()).toHaveLength(1), patience);
+  await vi.waitFor(() => expect(reported()).toHaveLength(1), patience);
   const later = [await trigger('nightly'), await trigger('weekly')];
-  await vi.waitFor(() => expect(told()).toHaveLength(3), patience);
+  await vi.waitFor(() => expect(reported()).toHaveLength(3), patience);
   const { code, stdout } = await stop();
   expect(code).toBe(143);
-  expect(told().sort()).toEqual([before, ...later].map((id) => `${id} COMPLETED`).sort());
+  expect(reported().sort()).toEqual([before, ...later].map((id) => `${id} COMPLETED`).sort());
   const events = stdout
     .trim()
     .split('\n')
@@ -64,7 +64,7 @@ test('a follower tells of runs that were there before and of those that others t
   expect(events.at(-1)).toMatchObject({ event: 'done', exitCode: 143, signal: 'SIGTERM' });
 });
 
-test('a second follower is refused and names the first; when that has ended, another one may begin', async () => {
+test('a second follower is refused and names the first; when that has exited, another one may begin', async () => {
   const { follower, run } = await machine();
   const first = follower();
   await vi.waitFor(async () => {
@@ -79,7 +79,7 @@ test('a second follower is refused and names the first; when that has ended, ano
 });
 
 test('a hook that was begun is not run again, and one that was cut off is reported once', async () => {
-  const { follower, trigger, told, hook, journal, env } = await machine();
+  const { follower, trigger, reported, hook, journal, env } = await machine();
   const id = await trigger();
   const [known] = [...journal.runs()];
   if (!known) expect.unreachable();
@@ -87,18 +87,28 @@ test('a hook that was begun is not run again, and one that was cut off is report
   journal.append({ type: 'hook_begun', baseUrl: env.RUNCTL_BASE_URL ?? '', target: known.target, executionId: id });
   const first = follower('--on-final', hook);
   const other = await trigger('weekly');
-  await vi.waitFor(() => expect(told()).toEqual([`${other} COMPLETED`]), patience);
+  await vi.waitFor(() => expect(reported()).toEqual([`${other} COMPLETED`]), patience);
   const baseUrl = env.RUNCTL_BASE_URL ?? '';
   await vi.waitFor(() => expect(journal.hooks({ baseUrl }).every(({ hasEnded }) => hasEnded)).toBe(true), patience);
   expect((await first.stop()).stderr).toContain(`the --on-final command for run ${id} of nightly was cut off`);
   const second = follower('--on-final', hook);
   await new Promise((resolve) => setTimeout(resolve, 1500));
   expect((await second.stop()).stderr).not.toContain('cut off');
-  expect(told()).toEqual([`${other} COMPLETED`]);
+  expect(reported()).toEqual([`${other} COMPLETED`]);
+});
+
+test('each run whose hook failed is named', async () => {
+  const { follower, trigger, journal, env } = await machine();
+  const ids = [await trigger(), await trigger('weekly')];
+  const { stop } = follower('--quiet', '--on-final', 'exit 3');
+  const hooks = () => journal.hooks({ baseUrl: env.RUNCTL_BASE_URL ?? '' });
+  await vi.waitFor(() => expect(hooks().filter(({ hasEnded }) => hasEnded)).toHaveLength(2), patience);
+  const { stderr } = await stop();
+  for (const id of ids) expect(stderr).toContain(`the --on-final command for run ${id} of`);
 });
 
 test('a run that the service does not know is reported and dropped, and the others are followed', async () => {
-  const { follower, trigger, told, hook, journal, env } = await machine();
+  const { follower, trigger, reported, hook, journal, env } = await machine();
   await trigger();
   const [known] = [...journal.runs()];
   if (!known) expect.unreachable();
@@ -106,9 +116,9 @@ test('a run that the service does not know is reported and dropped, and the othe
   const lost = { baseUrl: env.RUNCTL_BASE_URL ?? '', target: known.target, executionId };
   journal.append({ type: 'status', ...lost, status: 'RUNNING', first: true });
   const { stop } = follower('--on-final', hook);
-  await vi.waitFor(() => expect(told()).toHaveLength(1), patience);
+  await vi.waitFor(() => expect(reported()).toHaveLength(1), patience);
   const later = await trigger('weekly');
-  await vi.waitFor(() => expect(told()).toContain(`${later} COMPLETED`), patience);
+  await vi.waitFor(() => expect(reported()).toContain(`${later} COMPLETED`), patience);
   const { code } = await stop();
   expect(code).toBe(143);
 });
@@ -123,11 +133,11 @@ test('an API key that is refused ends the follower', async () => {
 });
 
 test('a machine on which nothing has ever run is followed, too', async () => {
-  const { follower, trigger, told, hook } = await machine();
+  const { follower, trigger, reported, hook } = await machine();
   const { stop } = follower('--on-final', hook);
   await new Promise((resolve) => setTimeout(resolve, 300));
   const id = await trigger();
-  await vi.waitFor(() => expect(told()).toEqual([`${id} COMPLETED`]), patience);
+  await vi.waitFor(() => expect(reported()).toEqual([`${id} COMPLETED`]), patience);
   expect((await stop()).code).toBe(143);
 });
 

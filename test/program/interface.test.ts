@@ -19,7 +19,7 @@ async function triggered(emulator: Emulator, env: Record<string, string>, name =
 }
 
 describe('what the service does', () => {
-  test('the typical flow: trigger, poll until a final state, result', async () => {
+  test('the typical flow: trigger, poll until a final status, result', async () => {
     const { env } = await withEmulator({ automations: { '*': { ...quick, output: 'all done' } } });
     const { code, stdout, stderr } = await runProgram(['trigger', 'nightly', '--watch', ...fast], { env });
     expect(stdout).toMatch(/✔|v COMPLETED/);
@@ -82,7 +82,7 @@ describe('resources and their fields', () => {
     expect(stdout).toMatch(/\nline 1\nline 2\n$/);
   });
 
-  test('2.3: while a run is in progress only the state is shown', async () => {
+  test('2.3: while a run is in progress only the status is shown', async () => {
     const { env, emulator } = await withEmulator({});
     await triggered(emulator, env);
     const { stdout, stderr, code } = await runProgram(['result'], { env });
@@ -149,7 +149,7 @@ describe('states', () => {
     expect((await runProgram(['result', '--exit-status'], { env })).code).toBe(exitCode);
   });
 
-  test('a state that nobody knows is shown, warned of and followed on', async () => {
+  test('a status that nobody knows is shown, warned of, and polling continues', async () => {
     const { env } = await withEmulator({ automations: { '*': { duration: '150ms', extra: { status: 'PONDERING' } } } });
     const { stderr, code } = await runProgram(['trigger', 'nightly', '--watch', '--timeout', '300ms', ...fast], {
       env,
@@ -181,7 +181,7 @@ describe('endpoints', () => {
     expect(request?.headers['x-api-key']).toBe(emulator.apiKey);
   });
 
-  test('4.4 to 4.5: an agent is triggered, looked at and watched, and said to be discontinued', async () => {
+  test('4.4 to 4.5: an agent is triggered, polled and watched, and said to be discontinued', async () => {
     const { env, emulator } = await withEmulator({ agents: 'accept', agentRun: quick });
     const started = await runProgram(['agent', 'trigger', agentId, '--title', 'T', '--message', 'M'], { env });
     const id = started.stdout.trim();
@@ -203,7 +203,7 @@ describe('endpoints', () => {
     expect(code).toBe(11);
   });
 
-  test('an agent run ends at any state but RUNNING', async () => {
+  test('an agent run finishes with any status but RUNNING', async () => {
     const { env } = await withEmulator({ agents: 'accept', agentRun: { ...quick, outcome: 'ABANDONED' } });
     const { code } = await runProgram(['agent', 'trigger', agentId, '--watch', ...fast], { env });
     expect(code).toBe(1);

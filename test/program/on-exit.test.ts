@@ -40,17 +40,19 @@ async function machine(scenario: Scenario = quick) {
 }
 
 const failing: Scenario = { automations: { '*': { duration: '1ms', outcome: 'FAILED' } } };
+/** The first poll is after 3 s otherwise; a clock that leaps would end the hook at its limit. */
+const watched = ['--watch', '--interval', '20ms'] as const;
 const long: Scenario = { automations: { '*': { duration: '1h' } } };
 
 test.each([
-  ['a run that completed', quick, ['trigger', 'nightly', '--watch'], '0', 'ok', 'yes', 'COMPLETED'],
-  ['a run that failed', failing, ['trigger', 'nightly', '--watch'], '1', 'run_failed', 'yes', 'FAILED'],
+  ['a run that completed', quick, ['trigger', 'nightly', ...watched], '0', 'ok', 'yes', 'COMPLETED'],
+  ['a run that failed', failing, ['trigger', 'nightly', ...watched], '1', 'run_failed', 'yes', 'FAILED'],
   ['a run that was only started', long, ['trigger', 'nightly'], '0', 'ok', 'yes', 'RUNNING'],
-  ['no credits', { credits: 0 }, ['trigger', 'nightly', '--watch'], '8', 'no_credits', 'no', ''],
-  ['the timeout', long, ['trigger', 'nightly', '--watch', '--timeout', '1s'], '124', 'timeout', 'yes', 'RUNNING'],
+  ['no credits', { credits: 0 }, ['trigger', 'nightly', ...watched], '8', 'no_credits', 'no', ''],
+  ['the timeout', long, ['trigger', 'nightly', ...watched, '--timeout', '200ms'], '124', 'timeout', 'yes', 'RUNNING'],
   ['a run that nobody knows', quick, ['watch', 'nightly'], '2', 'usage', 'no', ''],
   ['nothing to recover', quick, ['recover'], '0', 'ok', 'no', ''],
-  ['several runs', failing, ['trigger', 'a', 'b', '--watch'], '1', 'run_failed', 'yes', ''],
+  ['several runs', failing, ['trigger', 'a', 'b', ...watched], '1', 'run_failed', 'yes', ''],
 ] as const)(
   'after %s the hook gets how the command ended',
   async (_, scenario, argv, code, outcome, started, status) => {
@@ -92,7 +94,7 @@ test.each([
 
 test.each([['status'], ['list'], ['stats'], ['result', 'nightly']])('%s has no hook', async (...argv) => {
   const { run, hook, received } = await machine();
-  await run(['trigger', 'nightly', '--watch']);
+  await run(['trigger', 'nightly', ...watched]);
   await run([...argv], { RUNCTL_ON_EXIT: hook });
   expect(received().input).toBe('');
 });
@@ -100,7 +102,7 @@ test.each([['status'], ['list'], ['stats'], ['result', 'nightly']])('%s has no h
 test('after a signal the hook is not run', async () => {
   const { env, hook, received } = await machine(long);
   const interrupt = new AbortController();
-  const running = runProgram(['trigger', 'nightly', '--watch', '--on-exit', hook], { env, signal: interrupt.signal });
+  const running = runProgram(['trigger', 'nightly', ...watched, '--on-exit', hook], { env, signal: interrupt.signal });
   await systemClock.sleep(500);
   interrupt.abort('SIGTERM');
   expect((await running).code).toBe(143);
@@ -109,7 +111,7 @@ test('after a signal the hook is not run', async () => {
 
 test('a hook that fails is reported, and changes no exit code', async () => {
   const { run } = await machine(failing);
-  const { code, stderr } = await run(['trigger', 'nightly', '--watch', '--on-exit', 'exit 7']);
+  const { code, stderr } = await run(['trigger', 'nightly', ...watched, '--on-exit', 'exit 7']);
   expect(code).toBe(1);
   expect(stderr).toContain('the --on-exit command ended with 7; the exit code stays 1');
 });

@@ -21,7 +21,7 @@ async function startTwo() {
   return { own, other, store, env: { ...env, RUNCTL_API_KEY: '', RUNCTL_BASE_URL: '' } };
 }
 
-test('the API key of a profile goes to its own base URL', async () => {
+test('the API key of a profile is sent to its own base URL', async () => {
   const { own, env } = await startTwo();
   const { code } = await runProgram(['trigger', 'nightly'], { env });
   expect([code, own.requests.length]).toEqual([0, 1]);
@@ -40,7 +40,7 @@ test.each([
   expect([...own.requests, ...other.requests]).toEqual([]);
 });
 
-test('the API key of a profile without a base URL goes nowhere', async () => {
+test('the API key of a profile without a base URL is sent nowhere', async () => {
   const { own, other, store, env } = await startTwo();
   store({ apiKey: own.apiKey });
   const { code, stderr } = await runProgram(['trigger', 'nightly', '--base-url', other.url], { env });

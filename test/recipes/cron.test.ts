@@ -38,7 +38,7 @@ test('the crontab is one that cron takes', async (context) => {
   expect(code, stderr).toBe(0);
 });
 
-test.each(readCrontab().commands)('cron mails nothing where all goes well: %s', async (command) => {
+test.each(readCrontab().commands)('cron mails nothing where nothing fails: %s', async (command) => {
   const machine = await withBareMachine();
   expect(await asCron(machine, command)).toMatchObject({ code: 0, stdout: '', stderr: '' });
 });

@@ -146,7 +146,7 @@ exec(compile(sys.stdin.read(), "nightly.py", "exec"))`;
     expect(emulator.runs()).toHaveLength(1);
   });
 
-  test("is skipped where somebody else's run is going", async () => {
+  test("is skipped where somebody else's run is active", async () => {
     const machine = await withBareMachine({ automations: { nightly: { duration: '1m' } } });
     await machine.run(['runctl', 'trigger', 'nightly'], { env: machine.settings });
     const task = readTask();

@@ -34,7 +34,7 @@ test('a row shows status, name, age, time taken and id', () => {
   expect(row.split(/ {2,}/)).toEqual(['COMPLETED', 'nightly', '5m ago', '3m', executionId]);
 });
 
-test('a run that is going has taken no time, and a trigger in doubt names the way out', () => {
+test('an unfinished run has taken no time, and a trigger in doubt names the way out', () => {
   const open = entry({ executionId: null, status: null, startedAt: null, completedAt: null });
   const [, going = '', doubtful = ''] = linesOf(
     runTable([entry({ status: 'RUNNING', completedAt: null }), open], nowMs, 120, plain),

@@ -12,7 +12,7 @@ const times = { startedAt: '2026-01-02T03:00:00Z', completedAt: '2026-01-02T03:0
 const execution = (status: string, fields = {}) => ({ status, document: {}, ...times, ...fields });
 const result = (status: string, fields = {}) => ({ status, document: {}, ...fields });
 
-test('a run that completed: its state, time, steps, cost and id, then its output', () => {
+test('a run that completed: its status, time, steps, cost and id, then its output', () => {
   const steps = { stepCount: 4, succeededSteps: 3, failedSteps: 0, skippedSteps: 1 };
   const watched = {
     run,

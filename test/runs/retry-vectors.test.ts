@@ -105,7 +105,7 @@ describe('what an answer means', () => {
     }
   });
 
-  test('is settled for every status that is no success', () => {
+  test('is decided for every status that is no success', () => {
     const known = new Set(rows.flatMap(([answer = '']) => wordsOf(answer)));
     const all = Array.from({ length: 300 }, (_, n) => String(300 + n));
     expect(all.filter((status) => !known.has(status))).toEqual([]);

@@ -58,7 +58,7 @@ const trigger =
     const { ended, ...ports } = prepare(script, given);
     const { earlier } = history;
     const record = {
-      intent() {},
+      sending() {},
       inDoubt() {},
       started() {},
       refused: () => true,

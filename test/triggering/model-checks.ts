@@ -118,7 +118,7 @@ function checkNoneMissed(use: Use, runs: TrueRun[], { world, options, sent }: Pl
   expect(isBetween, 'a run in between is recovered').toBe(false);
 }
 
-/** What a trigger told must agree with the service. */
+/** What a trigger reported must agree with the service. */
 export function checkStart(use: Use, uses: Use[], { start }: Outcome, played: Played): void {
   const { world } = played;
   const runs = world.service.runs();

@@ -103,13 +103,13 @@ async function play(options: WorldOptions, sequence: Moment[]): Promise<void> {
   const played: Played = { world, options, claimed: new Set(), claimedKeys: new Set(), sent: [], isClear: true };
   for (const moment of sequence) {
     played.isClear &&= moment.uses.every(({ kill, conditions }) => !kill && conditions.every(isClear));
-    const told = await Promise.all(
+    const outcomes = await Promise.all(
       moment.uses.map(async (use) => ({ use, outcome: await world.run(use, moment.account) })),
     );
     for (const use of moment.uses) {
       for (const attempt of world.sentBy.get(use) ?? []) played.sent.push({ machine: use.machine, attempt });
     }
-    for (const { use, outcome } of told) {
+    for (const { use, outcome } of outcomes) {
       if (outcome.isKilled) tell('killed');
       if (use.command === 'trigger') checkStart(use, moment.uses, outcome, played);
       checkRecoveries(use, outcome, played);

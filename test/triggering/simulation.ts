@@ -4,7 +4,8 @@ import { expect } from 'vitest';
 import { followRun } from '../../src/actions/follow-run.ts';
 import type { Followed } from '../../src/actions/followed.ts';
 import { type Recovery, recoverTriggers } from '../../src/actions/recover-triggers.ts';
-import { type IfActive, type StartResult, startRun } from '../../src/actions/start-run.ts';
+import type { StartResult } from '../../src/actions/start-result.ts';
+import { type IfActive, startRun } from '../../src/actions/start-run.ts';
 import { triggerPath } from '../../src/api/endpoints.ts';
 import { type Journal, openJournal } from '../../src/journal/journal.ts';
 import type { Processes } from '../../src/journal/processes.ts';
@@ -208,7 +209,7 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
       return { recoveries };
     }
     if (use.command === 'watch') {
-      const last = journal.last({ baseUrl });
+      const last = journal.runs({ baseUrl }).next().value;
       if (!last?.executionId) return {};
       const known = knownRun(last, { target: last.target, executionId: last.executionId });
       return { followed: await followRun(known, {}, session) };

@@ -17,7 +17,7 @@ unsendable            | refused  | unknown
 lost                  | in_doubt | in_doubt
 lost_for_good         | unknown  | unknown
 stopped               | refused  | unknown
-cut                   | unknown  | unknown`;
+interrupted           | unknown  | unknown`;
 
 const rows = steps.trim().split('\n');
 const cells = rows.map((row) => row.split('|').map((cell) => cell.trim()));
@@ -61,7 +61,7 @@ describe('the trigger protocol', () => {
     ['reused_key', 'reused'],
     ['stale_key', 'unsendable'],
     ['interrupted', 'stopped'],
-    ['interrupted_in_flight', 'cut'],
+    ['interrupted_in_flight', 'interrupted'],
   ];
 
   test.each(events)('takes %s for %s', (kind, event) => expect(eventOf(fault(kind).fault, 'unknown')).toBe(event));

@@ -55,7 +55,7 @@ async function triggered(
       signal: new AbortController().signal,
       giveUpAfterMs: 30_000,
       record: {
-        intent: () => records.push('intent'),
+        sending: () => records.push('sending'),
         inDoubt: (_, { isLast }) => records.push(isLast ? 'left in doubt' : 'in doubt'),
         started: () => records.push('started'),
         refused: () => records.push('refused') > 0 && isWritten,
@@ -91,45 +91,51 @@ const lost = fault('lost');
 
 describe('one trigger', () => {
   const table: [string, Answer<Execution>[], TriggerResult['kind'], string[], number][] = [
-    ['accepted at once', [running()], 'started', ['intent', 'started'], 1],
-    ['accepted after a 429', [fault('throttled', { httpStatus: 429 }), running()], 'started', ['intent', 'started'], 2],
-    ['accepted after a lost answer', [lost, running()], 'started', ['intent', 'in doubt', 'started'], 2],
+    ['accepted at once', [running()], 'started', ['sending', 'started'], 1],
+    [
+      'accepted after a 429',
+      [fault('throttled', { httpStatus: 429 }), running()],
+      'started',
+      ['sending', 'started'],
+      2,
+    ],
+    ['accepted after a lost answer', [lost, running()], 'started', ['sending', 'in doubt', 'started'], 2],
     [
       'accepted after a 502',
       [fault('unavailable', { httpStatus: 502 }), running()],
       'started',
-      ['intent', 'in doubt', 'started'],
+      ['sending', 'in doubt', 'started'],
       2,
     ],
     [
       'accepted after an unreadable 201',
       [fault('unreadable', { httpStatus: 201 }), running()],
       'started',
-      ['intent', 'in doubt', 'started'],
+      ['sending', 'in doubt', 'started'],
       2,
     ],
     [
       'accepted after a 409 for its own key',
       [fault('in_progress', { httpStatus: 409 }), running()],
       'started',
-      ['intent', 'in doubt', 'started'],
+      ['sending', 'in doubt', 'started'],
       2,
     ],
-    ['refused for an active run', [conflict], 'refused', ['intent', 'refused'], 1],
-    ['not its own when refused for a named active run at once', [ourConflict], 'refused', ['intent', 'refused'], 1],
+    ['refused for an active run', [conflict], 'refused', ['sending', 'refused'], 1],
+    ['not its own when refused for a named active run at once', [ourConflict], 'refused', ['sending', 'refused'], 1],
     [
       'in doubt after a lost answer and a conflict that names nothing',
       [lost, conflict],
       'unknown',
-      ['intent', 'in doubt', 'left in doubt'],
+      ['sending', 'in doubt', 'left in doubt'],
       2,
     ],
-    ['refused for good with a bad certificate', [fault('untrusted')], 'refused', ['intent', 'refused'], 1],
+    ['refused for good with a bad certificate', [fault('untrusted')], 'refused', ['sending', 'refused'], 1],
     [
       'in doubt when a 501 answers',
       [fault('rejected', { httpStatus: 501 })],
       'unknown',
-      ['intent', 'left in doubt'],
+      ['sending', 'left in doubt'],
       1,
     ],
   ];
@@ -154,7 +160,7 @@ describe('one trigger', () => {
     expect(clock.elapsedMs()).toBe(20_000);
   });
 
-  test('counts only the time without an answer against its patience, not the wait for its own turn', async () => {
+  test('counts only the time without an answer against --give-up-after, not the wait for its own turn', async () => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(1 / 60, clock);
     const { result, sent } = await triggered([lost, lost, running()], {
@@ -175,7 +181,7 @@ describe('one trigger', () => {
     };
     const { result, records } = await triggered([], { ports: { service, signal: interrupt.signal } });
     expect(result).toMatchObject({ kind: 'refused', fault: { kind: 'no_credits' } });
-    expect(records).toEqual(['intent', 'refused']);
+    expect(records).toEqual(['sending', 'refused']);
   });
 
   test.each([
@@ -189,8 +195,8 @@ describe('one trigger', () => {
   });
 
   test.each([
-    [fault('unreachable'), false, ['intent', 'refused']],
-    [lost, true, ['intent', 'in doubt', 'left in doubt']],
+    [fault('unreachable'), false, ['sending', 'refused']],
+    [lost, true, ['sending', 'in doubt', 'left in doubt']],
   ] as const)(
     'that the user ends between two attempts is not sent again (%j)',
     async (first, mayHaveStarted, records) => {
@@ -261,7 +267,7 @@ describe('one trigger', () => {
   test('whose key another process sent, and that is refused itself, is in doubt as long as the other', async () => {
     const history = earlierOf(1000);
     const { result, records } = await triggered([fault('no_credits')], { history });
-    expect([result.kind, records]).toEqual(['unknown', ['intent', 'refused']]);
+    expect([result.kind, records]).toEqual(['unknown', ['sending', 'refused']]);
     const resolved = await triggered([fault('no_credits')], { history, readKey: () => undefined });
     expect(resolved.result.kind).toBe('refused');
   });
@@ -288,13 +294,13 @@ describe('one trigger', () => {
     expect([recovered.result.kind, recovered.clock.elapsedMs()]).toEqual(['unknown', 0]);
   });
 
-  test('waits for no process that has long ended', async () => {
+  test('waits for no process that has long exited', async () => {
     const readKey = () => ({ state: 'open', ageMs: 120_000 }) as const;
     const { result, clock } = await triggered([conflict], { readKey });
     expect([result.kind, clock.elapsedMs()]).toEqual(['unknown', 0]);
   });
 
-  test('is in doubt where the refusal could not be written: then the record tells nothing', async () => {
+  test('is in doubt where the refusal could not be written: then the record says nothing', async () => {
     const { result } = await triggered([conflict], {
       history: earlierOf(1000),
       readKey: () => undefined,
@@ -321,7 +327,7 @@ describe('the run that a conflict names after an attempt in doubt', () => {
     const status = [fault('lost'), fault('not_found'), began(200, { status: 'COMPLETED' })];
     const { result, records } = await triggered([lost, ourConflict], { status });
     expect(result).toMatchObject({ kind: 'started', execution: { executionId, status: 'COMPLETED' } });
-    expect(records).toEqual(['intent', 'in doubt', 'started']);
+    expect(records).toEqual(['sending', 'in doubt', 'started']);
   });
 
   test.each<[string, Answer<Execution>]>([
@@ -434,7 +440,7 @@ describe('a key that the user chose', () => {
   test('was used before, whatever became of earlier attempts', async () => {
     const { result, records } = await triggered([lost, other({ automationName: 'weekly' })], given);
     expect(result).toMatchObject({ kind: 'refused', fault: { message: expect.stringContaining('weekly') } });
-    expect(records).toEqual(['intent', 'in doubt', 'refused']);
+    expect(records).toEqual(['sending', 'in doubt', 'refused']);
   });
 
   test('is needed for that: a minted key is new', async () => {
@@ -485,11 +491,11 @@ describe('a key that another process has sent, too', () => {
 
 describe('the protocol', () => {
   const events = Object.keys(protocol.ready) as TriggerEvent[];
-  const lossy = new Set<TriggerEvent>(['lost', 'lost_for_good', 'cut']);
+  const lossy = new Set<TriggerEvent>(['lost', 'lost_for_good', 'interrupted']);
   /** They tell of all attempts. */
   const clear = new Set<TriggerEvent>(['reused', 'conflict_with_another']);
 
-  test('never says that no run was started once an answer was lost, unless an answer tells of all attempts', () => {
+  test('never says that no run was started once an answer was lost, unless an answer is about all attempts', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...events), { maxLength: 12 }), (sequence) => {
         let state: keyof typeof protocol | 'started' | 'refused' | 'unknown' = 'ready';

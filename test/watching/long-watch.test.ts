@@ -157,7 +157,7 @@ describe('a watch of three hours', () => {
     expect(requests).toBeLessThan((await watch(end, [])).requests);
   });
 
-  test('whose end falls into an outage is told of it when that is over, and its result fetched', async () => {
+  test('whose end falls into an outage learns of it afterwards, and fetches the result', async () => {
     const { problem, lagMs } = await watch(end, [{ fromMs: end - minute, forMs: 9 * minute, kind: 'unavailable' }]);
     expect(problem).toBeUndefined();
     expect(lagMs).toBeLessThan(8 * minute + 16 * second);

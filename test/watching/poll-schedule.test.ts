@@ -117,7 +117,7 @@ describe('with earlier runs', () => {
     expect(pollsMs(durationsMs, hour)).toEqual(pollsMs([...durationsMs], hour));
   });
 
-  test('polls are few before the first run ever ended and close around the usual time', () => {
+  test('polls are few before the first run ever finished and close around the usual time', () => {
     const polls = pollsMs(around(10 * minute, 20), 15 * minute);
     const between = (fromMs: number, toMs: number) => polls.filter((at) => at >= fromMs && at < toMs).length;
     expect(between(0, 5 * minute)).toBeLessThanOrEqual(5);

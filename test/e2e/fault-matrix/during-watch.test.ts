@@ -11,7 +11,7 @@ test('every fault has its row in the matrix', () => {
   expect(Object.keys(cellsOf('watch')).sort()).toEqual(Object.keys({ ...serverFaults, ...networkFaults }).sort());
 });
 
-test('a watch is ended by no fault that passes, whether it strikes the state or the result', async () => {
+test('a watch is ended by no fault that passes, whether it strikes the status or the result', async () => {
   const tooLarge = ['huge body', 'gzip bomb'];
   const passing = Object.entries(cellsOf('watch')).flatMap(([fault, cell]) =>
     serverFaults[fault] && /^(9|10) .* again$/.test(cell) && !tooLarge.includes(fault) ? [fault] : [],
@@ -31,7 +31,7 @@ test('a watch is ended by no fault that passes, whether it strikes the state or 
   expect(Object.fromEntries(ends)).toEqual(Object.fromEntries(expected));
 }, 120_000);
 
-test('a watch that cannot read the result ends with 13 and the state, whatever the fault', async () => {
+test('a watch that cannot read the result ends with 13 and the status, whatever the fault', async () => {
   const ends = await mapConcurrently(Object.entries(serverFaults), async ([fault, serverFault]) => {
     const service = await startFaultyService((head) => (head.includes('/result ') ? serverFault : state('COMPLETED')));
     const { code, document } = await watchAt(service, fault, '1s');

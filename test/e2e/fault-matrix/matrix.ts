@@ -102,10 +102,10 @@ export function testColumn(command: Command): void {
   test(`under every fault, in time, ${command} ends with the code of the matrix and says whether a run was started`, async () => {
     const expected = cellsOf(command);
     // The first run loads the program, which must not count against a short limit.
-    await cellOf(command, 'redirect', longPatienceMs);
+    await cellOf(command, 'expired certificate', longPatienceMs);
     const cells = await mapConcurrently(Object.entries(expected), async ([fault, expectedCell]) => {
       const cell = await cellOf(command, fault, patienceMs(fault));
-      // Nothing else is asked for twice: neither the code nor whether a run was started depends on the patience.
+      // Nothing else is asked for twice: neither the code nor whether a run was started depends on --give-up-after.
       const wasTooShort = cell !== expectedCell && cell.replace(/once$/, 'again') === expectedCell;
       return [fault, wasTooShort ? await cellOf(command, fault, longPatienceMs) : cell];
     });

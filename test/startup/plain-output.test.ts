@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Output, openOutput } from '../src/plain-output.ts';
-import { temporaryFolder } from './helpers/temporary-folder.ts';
+import { type Output, openOutput } from '../../src/startup/plain-output.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 function openFile(path: string, flags: string | number): number {
   const fd = openSync(path, flags);
@@ -37,7 +37,7 @@ test('a file holds what was written as soon as the call returns, and no stream i
   expect(streamed).toEqual([]);
 });
 
-test('what is more than an empty pipe has room for goes to the stream, and all after it', () => {
+test('what is more than an empty pipe has room for is written to the stream, and all after it', () => {
   const path = join(temporaryFolder(), 'file');
   const { output, streamed } = open(openFile(path, 'w'));
   const [first, second] = ['a'.repeat(4000), 'ä'.repeat(50)];

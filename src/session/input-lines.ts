@@ -4,7 +4,7 @@ import { usageProblem } from '../problems/problem.ts';
 const longestLine = 64 * 1024;
 
 /** The lines of a stream as they come, trimmed, without the empty ones. Throws a usage problem for an endless one, and for a stream that cannot be read. */
-export async function* readLines(stream: NodeJS.ReadableStream): AsyncGenerator<string> {
+export async function* readInputLines(stream: NodeJS.ReadableStream): AsyncGenerator<string> {
   stream.setEncoding('utf8');
   let rest = '';
   for await (const chunk of readChunks(stream, 'standard input')) {

@@ -1,8 +1,8 @@
 import { chmodSync, chownSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { isPrivateCache } from '../src/compile-cache.ts';
-import { temporaryFolder } from './helpers/temporary-folder.ts';
+import { isPrivateCache } from '../../src/startup/compile-cache.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 interface Row {
   title: string;

@@ -1,0 +1,76 @@
+"""Starts a run, watches it to its end and recovers a lost answer, with nothing but what runctl says of itself.
+
+    python3 supervise.py nightly [time to retry the trigger] [time to wait at once]
+"""
+import json
+import subprocess
+import sys
+import uuid
+
+KINDS = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool, "null": type(None)}
+
+
+def ask(*words):
+    return json.loads(subprocess.run(["runctl", *words], stdout=subprocess.PIPE, text=True).stdout)
+
+
+def fits(value, schema):
+    """Does a value fit a schema? The keywords that matter to whoever reads documents."""
+    if "anyOf" in schema:
+        return any(fits(value, each) for each in schema["anyOf"])
+    if "const" in schema or "enum" in schema:
+        return value in schema.get("enum", [schema.get("const")])
+    types = schema.get("type", list(KINDS))
+    if not any(isinstance(value, KINDS[each]) for each in ([types] if isinstance(types, str) else types)):
+        return False
+    if isinstance(value, list):
+        return all(fits(each, schema.get("items", {})) for each in value)
+    if not isinstance(value, dict):
+        return True
+    known = schema.get("properties", {})
+    return all(name in value for name in schema.get("required", [])) and all(
+        fits(value[name], each) for name, each in known.items() if name in value
+    )
+
+
+help_of = ask("help", "--json")["runctl"]["help"]
+options_of = {each["name"]: [option["name"] for option in each["options"]] for each in help_of["commands"]}
+exit_codes = {each["outcome"]: each for each in help_of["exitCodes"]}
+schema = ask("schema", "documents")
+
+
+def call(command, *words, **options):
+    """What a command answers; an option that it does not have, and an answer that does not fit, end the script."""
+    for name, value in {"--json": True, **options}.items():
+        assert name in options_of[command], f"runctl {command} has no {name}"
+        words += (name,) if value is True else (name, value)
+    answer = ask(command, *words)
+    assert fits(answer, schema), f"not as the schema says: {answer}"
+    return answer
+
+
+def end(document):
+    outcome = document["runctl"]["outcome"]
+    print(outcome, document["output"] if outcome == "ok" else exit_codes[outcome]["advice"])
+    sys.exit(document["runctl"]["exitCode"])
+
+
+automation = sys.argv[1]
+give_up_after = sys.argv[2] if len(sys.argv) > 2 else "2m"
+slice_of_time = sys.argv[3] if len(sys.argv) > 3 else "9m"
+key = str(uuid.uuid4())
+document = call("trigger", automation, **{"--idempotency-key": key, "--give-up-after": give_up_after})
+
+if document["runctl"]["trigger"]["started"] == "unknown":
+    print("recover", document["runctl"]["outcome"])
+    recovered = call("recover")
+    document = next(each for each in recovered if each["runctl"]["trigger"]["idempotencyKey"] == key)
+if document["executionId"] is None:
+    end(document)
+
+run = "/".join(document[name] for name in ("projectId", "automationName", "executionId"))
+document = call("watch", run, **{"--timeout": slice_of_time})
+while document["runctl"]["outcome"] == "timeout":
+    print("wait")
+    document = call("watch", run, **{"--timeout": slice_of_time})
+end(document)

@@ -1,0 +1,84 @@
+import { nearest } from '../problems/nearest.ts';
+import type { Problem } from '../problems/problem.ts';
+import { shellWord } from '../problems/quote.ts';
+import { expiredKeyProblem, otherAccountProblem, triggerProblem } from '../problems/trigger-problems.ts';
+import { defaults } from '../runs/defaults.ts';
+import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';
+import type { Target } from '../runs/run.ts';
+import { automationsIn } from '../session/find-run.ts';
+import { pollKnownRun } from '../session/poll-once.ts';
+import type { Session } from '../session/session.ts';
+import type { StartedTrigger, TriggerIdentity, TriggerResult } from '../triggering/trigger.ts';
+import { earlierAttemptsOf, sendTrigger, withOpenTriggerWarning } from './send-trigger.ts';
+import type { StartResult } from './start-result.ts';
+
+/** A refusal after which `--if-active` says what to do, or the wait for the slot continues. */
+type Refusal = { kind: 'refused'; fault: Fault };
+
+/** Sends one trigger, unless the journal knows what came of its idempotency key. */
+export async function triggerOnce(
+  identity: TriggerIdentity,
+  body: string,
+  flags: { giveUpAfterMs?: number },
+  session: Session,
+  isWaiting: boolean,
+): Promise<StartResult | Refusal> {
+  const { journal, context } = session;
+  const { target, idempotencyKey, userProvided } = identity;
+  const failed = (problem: Problem): StartResult => ({ kind: 'failed', target, problem });
+  const known = userProvided ? journal.findKey(identity) : undefined;
+  if (known?.state === 'accepted') {
+    const run = { target, executionId: known.executionId };
+    return { kind: 'replayed', ...(await pollKnownRun(run, flags, session)) };
+  }
+  const open = known?.state === 'open' ? known.trigger : undefined;
+  if (open && open.account !== identity.account) return failed(otherAccountProblem(identity));
+  if (open && open.ageMs > defaults.keyRetentionMs) return failed(expiredKeyProblem(identity));
+  const options = { giveUpAfterMs: flags.giveUpAfterMs, earlier: open && earlierAttemptsOf(open) };
+  session.sentKeys.add(idempotencyKey);
+  // An idempotency key that was sent before is sent with the same bytes again.
+  const bytes = open?.body ?? body;
+  const result = await sendTrigger(identity, bytes, options, withOpenTriggerWarning(target, session));
+  if (result.kind === 'started') return startOf(result, target, context.clock.nowMs());
+  if (result.kind === 'refused' && (result.fault.kind === 'already_active' || (isWaiting && mayPass(result.fault)))) {
+    return { kind: 'refused', fault: result.fault };
+  }
+  return failed(failureOf(result, identity, session));
+}
+
+/** 429, or surely never sent, and worth another try. */
+const mayPass = (fault: Fault) => isRetryable(fault) && deliveryOf(fault) !== 'unknown';
+
+function startOf({ how, ...start }: StartedTrigger, target: Target, triggeredAtMs: number): StartResult {
+  const { execution } = start;
+  const run = { target, executionId: execution.executionId };
+  if (how === 'replayed') return { kind: 'replayed', run, polled: { kind: 'ok', value: execution } };
+  // Agents are discontinued: an answer that says otherwise may not mean what it said once.
+  const started = target.family === 'agent' ? 'unknown' : start.started;
+  return { ...start, started, how, run, triggeredAtMs };
+}
+
+function failureOf(result: Exclude<TriggerResult, StartedTrigger>, identity: TriggerIdentity, session: Session) {
+  const { journal, context } = session;
+  const problem = triggerProblem(result, identity, context.signal);
+  const mayHaveStarted = problem.facts.started === 'unknown';
+  // `recover` can only resolve what is in the journal.
+  const meant = problem.facts.name === 'not_found' && nearestAutomation(identity.target, session);
+  if (meant) return problem.with({ hint: `did you mean \`runctl trigger ${shellWord(meant)}\`?` });
+  const isRecoverable = !mayHaveStarted || journal.findKey(identity)?.state === 'open';
+  const hint = `repeat it with \`${commandOf(identity)}\`, which finds the run if there is one`;
+  return isRecoverable ? problem : problem.with({ hint });
+}
+
+function nearestAutomation(target: Target, session: Session): string | undefined {
+  if (target.family === 'agent') return undefined;
+  const others = automationsIn(session);
+  others.delete(target.automationName);
+  return nearest(target.automationName, others);
+}
+
+function commandOf({ target, idempotencyKey }: TriggerIdentity): string {
+  const what = target.family === 'agent' ? target.agentId : `${target.projectId}/${target.automationName}`;
+  const command = target.family === 'agent' ? 'agent trigger' : 'trigger';
+  return `runctl ${command} ${shellWord(what)} --idempotency-key ${shellWord(idempotencyKey)}`;
+}

@@ -1,0 +1,71 @@
+import { parseSettingKey, type Resolved, valueIfGiven } from '../config/setting-table.ts';
+import { maskSecrets, resolveSettings, type SettingFlags } from '../config/settings.ts';
+import { requireConfigFile } from '../config/store-profile.ts';
+import type { Context } from '../context.ts';
+import { usageProblem } from '../problems/problem.ts';
+import { documentOf } from '../render/document.ts';
+import { fields } from '../render/fields.ts';
+import { printData, printDocuments, themeOf, wrapOptionsOf } from '../render/output.ts';
+import { cleanLine } from '../render/sanitize.ts';
+import type { Theme } from '../render/theme.ts';
+import type { JsonObject } from '../runs/json.ts';
+
+export interface ConfigOptions extends SettingFlags {
+  json?: boolean;
+}
+
+/** `runctl config get <key>`: the setting in force; a key masked. */
+export async function configGet(name: string, options: ConfigOptions, context: Context): Promise<number> {
+  const key = parseSettingKey(name);
+  const { [key]: setting } = maskSecrets(await resolveSettings(options, context));
+  const value = valueIfGiven(setting);
+  if (value === undefined) {
+    throw usageProblem(
+      `${key} is not set`,
+      `store it with \`runctl config set ${key}${key === 'apiKey' ? '' : ' <value>'}\``,
+    );
+  }
+  if (options.json) printDocuments([configDocument({ [key]: factsOf(setting) }, context)], options, context);
+  else printData(value, context);
+  return 0;
+}
+
+/** `runctl config list`: every setting in force and where it comes from; a key masked. */
+export async function configList(options: ConfigOptions, context: Context): Promise<number> {
+  const { stdout } = context;
+  const settings = Object.entries(maskSecrets(await resolveSettings(options, context)));
+  if (options.json) {
+    const document = Object.fromEntries(settings.map(([name, setting]) => [name, factsOf(setting)]));
+    printDocuments([configDocument(document, context)], options, context);
+    return 0;
+  }
+  const theme = themeOf(stdout, context);
+  stdout.write(
+    fields(
+      settings.map(([name, setting]) => [name, lineOf(setting, theme)]),
+      theme,
+      wrapOptionsOf(stdout),
+    ),
+  );
+  return 0;
+}
+
+const configDocument = (config: JsonObject, context: Context) => documentOf({ report: { config } }, context);
+
+function factsOf({ value, source, problem }: Resolved): JsonObject {
+  return { value: value ?? null, source: source ?? null, ...(problem && { problem: problem.message }) };
+}
+
+function lineOf({ value, source, problem }: Resolved, theme: Theme): string {
+  if (problem) return theme.bad(`refused: ${cleanLine(problem.message)}`);
+  if (value === undefined) return theme.dim('not set');
+  return `${cleanLine(value)} ${theme.dim(`(${cleanLine(source ?? '')})`)}`;
+}
+
+/** `runctl config path`: the path of the config file, whether or not it exists. */
+export async function configPath(options: ConfigOptions, context: Context): Promise<number> {
+  const path = requireConfigFile(context);
+  if (options.json) printDocuments([configDocument({ path }, context)], options, context);
+  else printData(path, context);
+  return 0;
+}

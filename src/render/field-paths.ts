@@ -1,0 +1,49 @@
+import { isJsonObject } from '../runs/json.ts';
+
+const identity = ['executionId', 'projectId', 'automationName', 'agentId'];
+const ofStatus = ['status', 'title', 'message', 'startedAt', 'completedAt', 'createdAt', 'creditsCharged'];
+const ofResult = ['status', 'summary', 'output', 'error', 'completedAt'];
+const ofBoth = [...new Set([...ofStatus, ...ofResult])];
+
+const fieldsOfCommands: Readonly<Record<string, readonly string[]>> = {
+  trigger: ofBoth,
+  watch: ofBoth,
+  status: ofStatus,
+  result: ofResult,
+  list: ['status', 'startedAt', 'completedAt', 'creditsCharged'],
+  recover: ofStatus,
+};
+
+/** The names with which a path of `--field` may begin: those of the service for this command, and `runctl`. */
+export function fieldsOf(command: string): readonly string[] {
+  return [...identity, ...(fieldsOfCommands[command.replace(/^agent /, '')] ?? []), 'runctl'];
+}
+
+const outcomes = [
+  'outcome',
+  'exitCode',
+  'next',
+  'durationMs',
+  'trigger.how',
+  'trigger.started',
+  'trigger.idempotencyKey',
+];
+
+/** Paths that are worth offering to whoever types one. */
+export const knownPaths: readonly string[] = [
+  ...fieldsOf('trigger'),
+  ...['stepCount', 'succeededSteps', 'failedSteps', 'skippedSteps'].map((name) => `summary.${name}`),
+  ...['error.type', 'error.message'],
+  ...[...outcomes, 'problem.name', 'problem.message'].map((name) => `runctl.${name}`),
+];
+
+/** The raw value at `summary.failedSteps` or `steps.0.name`, as text; null and missing values are empty. */
+export function fieldOf(document: unknown, path: string, stringify: (value: unknown) => string): string {
+  let value: unknown = document;
+  for (const key of path.split('.')) {
+    if (Array.isArray(value)) value = value[Number(key)];
+    else value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  }
+  if (value === null || value === undefined) return '';
+  return typeof value === 'string' ? value : stringify(value);
+}

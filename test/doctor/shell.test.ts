@@ -1,0 +1,53 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { checkShell } from '../../src/doctor/shell.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+/** A home with these files, all of them executable. */
+function homeWith(...files: [path: string, text: string][]): string {
+  const home = temporaryFolder();
+  for (const [path, text] of files) {
+    mkdirSync(dirname(join(home, path)), { recursive: true });
+    writeFileSync(join(home, path), text);
+    chmodSync(join(home, path), 0o755);
+  }
+  return home;
+}
+
+function find(name: string, env: Record<string, string>) {
+  const disk = { isWritable: () => true, freeBytes: () => 0 };
+  const findings = [...checkShell({ flags: {}, context: createMemory(env), disk })];
+  return findings.find((finding) => finding.name === name);
+}
+
+test.each<[string, [path: string, text: string][], string, string]>([
+  ['bash that asks for it', [['.bashrc', 'source <(runctl completion bash)']], '/bin/bash', 'ok'],
+  ['bash that does not', [['.bashrc', '# nothing']], '/bin/bash', 'warning'],
+  ['bash without a start file', [], '/bin/bash', 'warning'],
+  ['fish that asks for it', [['.config/fish/config.fish', 'runctl completion fish | source']], '/usr/bin/fish', 'ok'],
+  ['a shell that nobody knows', [], '/bin/csh', 'skipped'],
+])('the completion of %s is seen', (_, files, shell, result) => {
+  expect(find('completion', { HOME: homeWith(...files), SHELL: shell })).toMatchObject({ result });
+});
+
+test('a shell whose start file is a folder is left out', () => {
+  const home = homeWith(['.bashrc/x', '']);
+  expect(find('completion', { HOME: home, SHELL: 'bash' })).toMatchObject({ result: 'warning' });
+});
+
+test('the man page beside a folder of PATH is found, and one that is missing is said', () => {
+  const home = homeWith(['share/man/man1/runctl.1', ''], ['bin/runctl', '']);
+  expect(find('man_page', { PATH: `${home}/bin` })).toMatchObject({ result: 'ok' });
+  expect(find('man_page', { PATH: '/nowhere/bin', MANPATH: `${home}/share/man` })).toMatchObject({ result: 'ok' });
+  expect(find('man_page', { PATH: '/nowhere/bin' })).toMatchObject({ result: 'warning' });
+});
+
+test('what cron does not find is named, with the line that begins the crontab', () => {
+  const home = homeWith(['bin/runctl', ''], ['bin/node', '']);
+  const found = find('cron_path', { PATH: `/nowhere:${home}/bin` });
+  expect(found?.message).toMatch(/^cron does not find runctl/);
+  expect(found?.advice).toBe(`begin the crontab with \`PATH=${home}/bin:/usr/bin:/bin\``);
+  expect(find('cron_path', { PATH: '' })?.advice).toMatch(/^install runctl/);
+});

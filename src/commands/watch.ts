@@ -95,7 +95,7 @@ async function findRuns(named: RunArgument[], options: WatchOptions, session: Se
 
 function unfinishedRuns({ journal, baseUrl }: Session): KnownRun[] {
   const unfinished: KnownRun[] = [];
-  for (const record of journal.runs({ baseUrl })) {
+  for (const record of journal.runs({ baseUrl, only: 'kept' })) {
     if (!isUnfinished(record)) continue;
     const { target, executionId } = record;
     unfinished.push(knownRun(record, { target, executionId }));

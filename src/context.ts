@@ -14,6 +14,8 @@ export interface Sink {
   readonly colors: boolean;
   /** Aborts when the reader has left (`| head`), with the reason `SIGPIPE`. */
   readonly closed: AbortSignal;
+  /** Why text was lost: a full disk, say. Whoever reads no more has what they wanted: a closed pipe is no loss. */
+  readonly lost?: Error;
 }
 
 /** Everything from the outside world, handed to every command as its last parameter. Only `process.ts` touches `process`. */
@@ -36,6 +38,8 @@ export interface Context {
   warnings: WarningEvent[];
   /** Aborts on the first SIGINT, SIGTERM or SIGHUP; the reason is the signal's name. */
   signal: AbortSignal;
+  /** What was typed and may be sent or recorded: arguments and values of flags, but for the user's own commands. */
+  typed?: readonly unknown[];
   /** The flags of this command line that a command to type next needs too, to mean the same service: ` --profile staging`. */
   connectionFlags?: string;
   /** In a step of GitHub Actions, where the two sinks keep the runner's commands out of what they write. */

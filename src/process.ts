@@ -1,6 +1,6 @@
 import { runCli } from './cli/run.ts';
 import type { Context, Env, Sink } from './context.ts';
-import { exitCodeOf, signalExits } from './problems/exit-codes.ts';
+import { exitCodeAfterLoss, exitCodeOf, signalExits } from './problems/exit-codes.ts';
 import { program } from './program.ts';
 import { leaveTerminal } from './render/terminal.ts';
 import { hasColors, hasUnicode } from './render/theme.ts';
@@ -11,8 +11,6 @@ import { createSecrets } from './secrets.ts';
 import { type Output, openOutput } from './startup/plain-output.ts';
 
 const faultCode = exitCodeOf('internal_error');
-/** What an answer that could not be written takes the place of. */
-const replaced = [exitCodeOf('ok'), exitCodeOf('timeout'), exitCodeOf('pipe_closed')];
 const signals = Object.entries(signalExits).map(([signal, name]) => [signal, exitCodeOf(name)] as const);
 
 /** The process as a context; the program's answer as the process's end. Nothing below the entry touches `process`. */
@@ -34,15 +32,9 @@ export async function runProcess(open = openOutput): Promise<void> {
   const argv = process.argv.slice(2);
   const ownArguments = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : undefined);
   const env = ownArguments.includes('--no-color') ? { NO_COLOR: '1' } : process.env;
-  let lost: Error | undefined;
   const out = open(1, () => process.stdout);
   const err = open(2, () => process.stderr);
-  const stdout = sinkOf(out, {
-    env,
-    onLost: (error) => {
-      lost = error;
-    },
-  });
+  const stdout = sinkOf(out, { env });
   const stderr = sinkOf(err, { env, filter: secrets.scrub });
   const leave = () => {
     if (stderr.isTTY && process.env.TERM !== 'dumb') stderr.write(leaveTerminal);
@@ -78,9 +70,9 @@ export async function runProcess(open = openOutput): Promise<void> {
   // Whatever still hangs (a connection being made, a timer) must not hold the process after its last word.
   out.write('', (error?: NodeJS.ErrnoException | null) => {
     // Reported here before the stream says it by itself.
-    if (error && error.code !== 'EPIPE') lost ??= error;
+    const lost = error && error.code !== 'EPIPE' ? error : stdout.lost;
     if (lost) stderr.write(`runctl: what was asked for could not be written: ${lost.message}\n`);
-    err.write('', () => end(lost && replaced.includes(code) ? exitCodeOf('output_error') : code));
+    err.write('', () => end(lost ? exitCodeAfterLoss(code) : code));
   });
 }
 
@@ -105,14 +97,13 @@ interface SinkOptions {
   /** Says whether there are colors. */
   env: Env;
   filter?(text: string): string;
-  /** A full disk, say. Whoever reads no more has what they wanted: a closed pipe is no loss. */
-  onLost?(error: Error): void;
 }
 
-function sinkOf(stream: Output, { env, filter = (text) => text, onLost }: SinkOptions): Sink {
+function sinkOf(stream: Output, { env, filter = (text) => text }: SinkOptions): Sink {
   const closed = new AbortController();
+  let lost: Error | undefined;
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') onLost?.(error);
+    if (error.code !== 'EPIPE') lost = error;
     closed.abort('SIGPIPE');
   });
   return {
@@ -125,6 +116,9 @@ function sinkOf(stream: Output, { env, filter = (text) => text, onLost }: SinkOp
     },
     colors: hasColors(stream, env),
     closed: closed.signal,
+    get lost() {
+      return lost;
+    },
   };
 }
 

@@ -7,8 +7,8 @@ export interface Secrets {
 }
 
 const mask = '[secret]';
-// Shorter ones would hide parts of ordinary words.
-const shortest = 4;
+/** Characters of the shortest that is hidden: shorter ones are parts of ordinary words. */
+export const shortestSecret = 4;
 /** Of one that is searched for across the blanks between words, too. */
 const shortestSplit = 8;
 const esc = '\u001B';
@@ -24,7 +24,7 @@ export function createSecrets(): Secrets {
   const splitFinders: Finder[] = [];
   return {
     protect(secret) {
-      if (secret.length < shortest || known.has(secret)) return;
+      if (secret.length < shortestSecret || known.has(secret)) return;
       known.add(secret);
       const { readings, wholes } = spellingsOf(secret);
       finders.push(...wholes.map(findWhole), ...readings.map(findSpelled));
@@ -74,7 +74,7 @@ function spellingsOf(secret: string): { readings: string[]; wholes: string[] } {
   const [utf8, latin1] = [Buffer.from(secret, 'utf8'), Buffer.from(secret, 'latin1')];
   const readings = new Set([secret, latin1.toString('utf8'), utf8.toString('latin1')]);
   const coded = [utf8, latin1].flatMap((bytes) => [bytes.toString('hex'), ...base64Of(bytes)]);
-  const wholes = new Set([...readings, ...coded.filter((text) => text.length >= shortest)].map(lowerCase));
+  const wholes = new Set([...readings, ...coded.filter((text) => text.length >= shortestSecret)].map(lowerCase));
   return { readings: [...readings], wholes: [...wholes] };
 }
 

@@ -63,6 +63,8 @@ const tableOfScripts: Record<string, string> = {
   torture: 'kills the program hundreds of times while it triggers runs, then lets `recover` resolve it',
   soak: 'hundreds of watches under random faults for two minutes',
   'test:matrix': 'the end-to-end tests on every Node that is supported',
+  'test:hosts': 'an array of fifty tasks on two hosts, one of which is killed in the middle',
+  'test:engine': "the same on Slurm, as root, with Debian's `slurmctld`, `slurmd`, `slurm-client` and `munge`",
   'test:proxies':
     'through real proxies: tinyproxy and squid, with and without a password, and around them to this machine',
   fuzz: 'gives the program random command lines, files and answers',

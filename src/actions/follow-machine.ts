@@ -6,7 +6,7 @@ import { createTail, type Tail } from '../journal/tail.ts';
 import { interruptNameOf } from '../problems/fault-facts.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import type { CommandResult } from '../render/command-result.ts';
-import { isFinal } from '../runs/run.ts';
+import { isFinal, type Run } from '../runs/run.ts';
 import { journalOf } from '../session/connect.ts';
 import type { KnownRun } from '../session/known-run.ts';
 import { type Session, withReporter } from '../session/session.ts';
@@ -50,7 +50,8 @@ export async function followMachine(
     if (signal.aborted) return;
     createDoneReport(own, following.size)({ kind: 'followed', ...followed });
     const { warnings } = context;
-    warnings.splice(0, warnings.length, ...warnings.filter(({ run }) => run && run !== known.run));
+    const isFollowed = (run: Run) => run !== known.run && following.has(run.executionId.toLowerCase());
+    warnings.splice(0, warnings.length, ...warnings.filter(({ run }) => run && isFollowed(run)));
     const { problem } = followed;
     const isHopeless = problem?.facts.name === 'unauthorized' || (problem && !session.watches.isAnswered);
     if (isHopeless && problem.facts.name !== 'not_found') ending.abort(problem);

@@ -2,7 +2,8 @@ import { version } from '../../package.json';
 import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../config/settings.ts';
 import { type Context, variantOf } from '../context.ts';
-import { exitCodeOfAll, signalOfExitCode } from '../problems/exit-codes.ts';
+import { exitCodeAfterLoss, exitCodeOf, exitCodeOfAll, signalOfExitCode } from '../problems/exit-codes.ts';
+import { interruptNameOf } from '../problems/fault-facts.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
 import { type CommandResult, printResult } from '../render/command-result.ts';
@@ -13,6 +14,7 @@ import type { OutputOptions } from '../render/output.ts';
 import { createReporter, type ReporterOptions } from '../render/reporter.ts';
 import { loadColors } from '../render/theme.ts';
 import type { JsonObject } from '../runs/json.ts';
+import { isInterrupted } from '../runs/on-abort.ts';
 import { misplacedApiKeys } from '../secrets.ts';
 import type { CommandDefinition } from './define-command.ts';
 import { parse } from './parse.ts';
@@ -46,7 +48,9 @@ export async function runCli(
     await loadColors(context.stdout, context.stderr);
     if (!parsed) return end(await welcome(program, own), {}, own);
     const output: ReporterOptions = parsed.options;
-    own = variantOf(own, { command: parsed.name, connectionFlags: connectionFlags(parsed.options) });
+    const { onFinal, onExit: _, ...options } = parsed.options;
+    const texts = [parsed.arguments, options].flatMap(Object.values).flat();
+    own = variantOf(own, { command: parsed.name, connectionFlags: connectionFlags(options), typed: texts });
     own = variantOf(own, { reporter: createReporter(output, own) });
     checkFields(output.field, parsed.name);
     onExit = onExitOf(parsed, own);
@@ -81,14 +85,24 @@ async function end(
   context: Context,
   { document, onExit }: { document?: JsonObject; onExit?: string } = {},
 ): Promise<number> {
-  const exitCode = typeof result === 'number' ? result : exitCodeOfAll(result.exitNames ?? []);
   if (typeof result !== 'number') printResult(result, output, context);
   if (onExit !== undefined && typeof result !== 'number') {
     const { runOnExit } = await import('../hooks/on-exit.ts');
+    // That a write has failed is known in the next turn of the event loop.
+    await context.clock.sleep(0);
+    const exitCode = exitCodeNow(result, context);
     await runOnExit(onExit, { exitCode, documents: result.documents ?? [], plural: result.plural }, context);
   }
+  const exitCode = typeof result === 'number' ? result : exitCodeNow(result, context);
   context.reporter.observe({ event: 'done', exitCode, signal: signalOfExitCode(exitCode), document });
   return exitCode;
+}
+
+/** A signal decides, whatever else has happened and whatever is still done: a hook may run when it comes. */
+function exitCodeNow({ exitNames = [] }: CommandResult, { signal, stdout }: Context): number {
+  if (isInterrupted(signal)) return exitCodeOf(interruptNameOf(signal));
+  const exitCode = exitCodeOfAll(exitNames);
+  return stdout.lost ? exitCodeAfterLoss(exitCode) : exitCode;
 }
 
 /** Ends a command that threw. Anything but a `Problem` is a fault of our own. */

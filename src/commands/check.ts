@@ -1,7 +1,7 @@
 import { argument, defineCommand, type OptionValues, option } from '../cli/define-command.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
 import { positiveDuration } from '../cli/values.ts';
-import { requireBaseUrl, requireProject, resolveSettings } from '../config/settings.ts';
+import { requireBaseUrl, requireProject, resolveWithoutApiKey } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
@@ -13,6 +13,7 @@ import { type AutomationTarget, lastStatusOf } from '../runs/run.ts';
 import { parseAutomationArgument } from '../session/arguments.ts';
 import { connect, journalOf } from '../session/connect.ts';
 import { endMsOf, isInTime, type LastRuns, lastRunsOf, pollUnfinished } from '../session/last-runs.ts';
+import type { Session } from '../session/session.ts';
 
 const options = {
   withinMs: option('--within <duration>', 'how long ago a run may have completed (required)', positiveDuration),
@@ -38,16 +39,22 @@ export const check = defineCommand({
 async function checkAutomations(names: string[], options: CheckOptions, context: Context): Promise<CommandResult> {
   const { withinMs } = options;
   if (withinMs === undefined) throw usageProblem('`check` needs `--within`', 'for a daily run: `--within 26h`');
-  const settings = await resolveSettings(options, context);
+  const settings = resolveWithoutApiKey(options, context.env);
   const baseUrl = requireBaseUrl(settings);
   const targets = names.map((name) => parseAutomationArgument(name, () => requireProject(settings)));
   const journal = journalOf(context, { needed: true });
   const nowMs = context.clock.nowMs();
   const sinceMs = nowMs - withinMs;
+  let connected: Promise<Session> | undefined;
+  // Once: an API key from a pipe can be read only once.
+  const connectOnce = () => {
+    connected ??= connect(options, context);
+    return connected;
+  };
   const checks: Check[] = [];
   for (const target of targets) {
     let runs = lastRunsOf(journal, baseUrl, target, sinceMs);
-    if (!isInTime(runs, sinceMs)) runs = await pollUnfinished(runs, () => connect(options, context));
+    if (!isInTime(runs, sinceMs)) runs = await pollUnfinished(runs, connectOnce);
     const isOverdue = !isInTime(runs, sinceMs);
     checks.push({ target, runs, problem: isOverdue ? overdueProblem(target, runs, { withinMs, nowMs }) : undefined });
   }

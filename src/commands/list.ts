@@ -4,8 +4,10 @@ import { moment, nonEmpty, whole } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../config/settings.ts';
 import type { Context } from '../context.ts';
+import { keptRuns } from '../journal/checkpoint.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import type { JournalRun } from '../journal/journal.ts';
+import type { RunFilter } from '../journal/run-filter.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { Problem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
@@ -60,6 +62,7 @@ async function listRuns(options: ListOptions, context: Context): Promise<Command
       baseUrl: options.allBaseUrls ? undefined : baseUrl,
       automation: options.automation,
       projectId: options.project,
+      only: onlyOf(options),
     }),
     options,
     clock.nowMs(),
@@ -93,6 +96,13 @@ async function listRuns(options: ListOptions, context: Context): Promise<Command
 type ListedRow = JournalRun & { isOld: boolean };
 
 const limitOf = ({ limit = defaults.listLimit }: ListOptions) => limit;
+
+/** The newest runs of each status are kept; for more, or others, every file is read that has some. */
+function onlyOf(options: ListOptions): RunFilter['only'] {
+  const { status, since, until } = options;
+  if (status === undefined) return undefined;
+  return since || until || limitOf(options) > keptRuns ? { status } : 'kept';
+}
 
 const hasStatus = (run: JournalRun, status: string | undefined) =>
   status === undefined || lastStatusOf(run).toUpperCase() === status.toUpperCase();

@@ -2,7 +2,7 @@ import { argument, defineCommand, flag, type OptionValues, option } from '../cli
 import { outputOptions, settingOptions } from '../cli/options.ts';
 import { positiveDuration } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
-import { resolveSettings } from '../config/settings.ts';
+import { resolveWithoutApiKey } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import type { CommandResult } from '../render/command-result.ts';
@@ -41,7 +41,7 @@ export const stats = defineCommand({
 /** Sends nothing, and needs no setting: without a base URL it takes the runs of every one. */
 async function showStatistics(names: string[], options: StatsOptions, context: Context): Promise<CommandResult> {
   if (options.prometheus && wantsData(options)) throw usageProblem('--prometheus is an output of its own');
-  const settings = await resolveSettings(options, context);
+  const settings = resolveWithoutApiKey(options, context.env);
   const baseUrl = valueIfGiven(settings.baseUrl);
   const project = valueIfGiven(settings.project);
   const named = names.map((name) => ({ projectId: project, ...parseAutomationName(name) }));

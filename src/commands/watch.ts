@@ -2,6 +2,7 @@ import { followMachine } from '../actions/follow-machine.ts';
 import { followAll } from '../actions/follow-runs.ts';
 import { argument, defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
 import { followOptions, runOptions } from '../cli/options.ts';
+import { refuseApiKeyIn } from '../config/api-key.ts';
 import type { Context } from '../context.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { usageProblem } from '../problems/problem.ts';
@@ -79,6 +80,7 @@ function followAllRuns(options: WatchOptions, context: Context): Promise<Command
 async function* runsOfInput(mustBe: boolean, options: WatchOptions, session: Session): AsyncGenerator<KnownRun> {
   let isEmpty = mustBe;
   for await (const line of readInputLines(session.context.stdin)) {
+    refuseApiKeyIn([line], session.context);
     yield findRun(parseRunArgument(line), options, session);
     isEmpty = false;
   }
@@ -93,7 +95,7 @@ async function findRuns(named: RunArgument[], options: WatchOptions, session: Se
 
 function unfinishedRuns({ journal, baseUrl }: Session): KnownRun[] {
   const unfinished: KnownRun[] = [];
-  for (const record of journal.runs({ baseUrl })) {
+  for (const record of journal.runs({ baseUrl, only: 'kept' })) {
     if (!isUnfinished(record)) continue;
     const { target, executionId } = record;
     unfinished.push(knownRun(record, { target, executionId }));

@@ -53,6 +53,19 @@ export async function resolveApiKey(
   return { command: command.value, source: command.source, problem: command.problem };
 }
 
+/**
+ * Throws a usage problem where a text that would be sent in a URL or recorded holds an API key that is known by now.
+ * It is not repeated.
+ */
+export function refuseApiKeyIn(texts: readonly unknown[], { secrets }: Context): void {
+  const holdsSecret = (text: unknown) => typeof text === 'string' && secrets.scrub(text) !== text;
+  if (!texts.some(holdsSecret)) return;
+  throw usageProblem(
+    'the API key stands in a name or another value; nothing was sent',
+    'leave it out of the command line',
+  );
+}
+
 /** What every API key passes first, wherever it comes from: it is protected in all output, then checked. */
 export function acceptApiKey(text: string, source: string, { secrets }: Context): Given {
   secrets.protect(text.trim());

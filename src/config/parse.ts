@@ -1,6 +1,7 @@
 import { isLoopback } from '../loopback.ts';
 import { parseDuration } from '../runs/duration.ts';
 import { isUuid } from '../runs/run.ts';
+import { shortestSecret } from '../secrets.ts';
 
 /**
  * A setting as it is stored, or what is wrong with its text: the end of a sentence that begins with the setting's name.
@@ -18,6 +19,7 @@ export function parseApiKey(text: string): Parsed {
 /** Fetch and undici would quote the header that they refuse, so such a key must not reach them. */
 function flawOfApiKey(apiKey: string): string | undefined {
   if (apiKey === '') return 'is empty';
+  if (apiKey.length < shortestSecret) return `is shorter than ${shortestSecret} characters`;
   if (/[\r\n]/.test(apiKey)) return 'holds a line break';
   if (/[^\x21-\x7e]/.test(apiKey)) return 'holds a blank or another character that is not visible ASCII';
   return undefined;

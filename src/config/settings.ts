@@ -112,10 +112,10 @@ export function maskSecrets(settings: Settings): Settings {
 export const requireApiKey = (settings: Settings) => requireSetting('apiKey', settings);
 
 /** The base URL without a slash at its end and without `/v0`. Throws a usage problem where there is no valid one. */
-export const requireBaseUrl = (settings: Settings) => requireSetting('baseUrl', settings);
+export const requireBaseUrl = (settings: Omit<Settings, 'apiKey'>) => requireSetting('baseUrl', settings);
 
 /** The project's UUID in lower case. Throws a usage problem where there is no valid one. */
-export const requireProject = (settings: Settings) => requireSetting('project', settings);
+export const requireProject = (settings: Omit<Settings, 'apiKey'>) => requireSetting('project', settings);
 
 /** The timeout of one request in milliseconds. Throws a usage problem for one that is refused. */
 export function requireRequestTimeoutMs(settings: Settings): number {
@@ -123,7 +123,7 @@ export function requireRequestTimeoutMs(settings: Settings): number {
   return parseDuration(requireSetting('requestTimeout', settings)) as number;
 }
 
-function requireSetting(key: StoredKey, settings: Settings): string {
+function requireSetting<Key extends StoredKey>(key: Key, settings: Pick<Settings, Key | 'profile'>): string {
   const value = valueIfGiven(settings[key]);
   if (value !== undefined) return value;
   const { name, flag = '', env, isSecret } = settingTable[key];

@@ -7,6 +7,9 @@ import { usageProblem } from '../problems/problem.ts';
 import { onAbort } from '../runs/on-abort.ts';
 import type { Emulator } from './server.ts';
 
+/** What a shell ends with that does not find a command. */
+const notFound = 127;
+
 /** The variables that point runctl at an emulator. */
 export const settingsFor = ({ url, apiKey, projectId }: Emulator) => ({
   RUNCTL_BASE_URL: url,
@@ -22,7 +25,7 @@ export const settingsFor = ({ url, apiKey, projectId }: Emulator) => ({
 export async function rehearse(
   [file = '', ...args]: readonly string[],
   emulator: Emulator,
-  { env, signal }: Context,
+  { env, signal, stderr }: Context,
 ): Promise<number> {
   if (file === '') throw usageProblem('the command is an empty word', 'give the command after `--`');
   const hidden = { RUNCTL_API_KEY_FILE: undefined, RUNCTL_API_KEY_COMMAND: undefined, RUNCTL_PROFILE: undefined };
@@ -38,8 +41,10 @@ export async function rehearse(
       child.on('error', reject);
       child.on('close', (code, name) => resolve(code ?? 128 + (name ? constants.signals[name] : 0)));
     }).catch(({ code, message }: NodeJS.ErrnoException) => {
-      const why = code === 'ENOENT' ? 'does not exist' : `cannot be started: ${message}`;
-      throw usageProblem(`the command ${file.slice(0, 80)} ${why}`);
+      const name = `the command ${file.slice(0, 80)}`;
+      if (code !== 'ENOENT') throw usageProblem(`${name} cannot be started: ${message}`);
+      stderr.write(`runctl: ${name} does not exist\n`);
+      return notFound;
     }),
   );
 }

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
 import { exitCodes, signalOfExitCode } from '../problems/exit-codes.ts';
 import type { JsonObject } from '../runs/json.ts';
+import { isInterrupted } from '../runs/on-abort.ts';
 import { runHook } from './run-hook.ts';
 import { variablesOf } from './variables.ts';
 
@@ -24,6 +25,7 @@ export async function runOnExit(command: string, exit: Exit, context: Context): 
   const input = `${stringifyJson(plural ? documents : documents[0])}\n`;
   const how = await runHook({ command, variables: { ...others, ...ofCommand }, input, limitMs }, context);
   if (!how) return;
-  const message = `the --on-exit command ${how}; the exit code stays ${exitCode}`;
+  const code = isInterrupted(context.signal) ? '' : `; the exit code stays ${exitCode}`;
+  const message = `the --on-exit command ${how}${code}`;
   context.reporter.observe({ event: 'warning', name: 'hook_failed', message });
 }

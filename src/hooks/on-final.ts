@@ -1,9 +1,10 @@
 import { type Context, endedBy } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
 import type { JsonObject } from '../runs/json.ts';
+import { isInterrupted } from '../runs/on-abort.ts';
 import { nameOf, type Run } from '../runs/run.ts';
 import { createTurns } from '../runs/turns.ts';
-import { isInterrupted, runHook } from './run-hook.ts';
+import { runHook } from './run-hook.ts';
 import { variablesOf } from './variables.ts';
 
 /** The hooks of `--on-final`, one for each run that has finished. */
@@ -32,7 +33,8 @@ export function createFinalHooks(command: string | undefined, context: Context):
       return runHook(hook, endedBy(context, tooLate.signal));
     });
     if (!how) return;
-    const message = `${commandFor(run)} ${how}; the exit code stays that of the run`;
+    const code = isInterrupted(signal) ? '' : '; the exit code stays that of the run';
+    const message = `${commandFor(run)} ${how}${code}`;
     reporter.observe({ event: 'warning', name: 'hook_failed', message, run });
   }
 

@@ -1,7 +1,7 @@
 import { getBuiltinModule, kill } from 'node:process';
 import type { Context } from '../context.ts';
 import { formatDuration } from '../runs/duration.ts';
-import { onAbort } from '../runs/on-abort.ts';
+import { isInterrupted, onAbort } from '../runs/on-abort.ts';
 
 /** A command of the user's that the shell runs when something has happened. */
 export interface Hook {
@@ -118,6 +118,3 @@ const graceMs = 500;
 // A variable of more than 128 KiB keeps Linux from starting a process; none can hold NUL.
 const longestVariable = 32_000;
 const variable = (text: string | null | undefined) => (text ?? '').replaceAll('\0', '').slice(0, longestVariable);
-
-/** By the user. */
-export const isInterrupted = ({ aborted, reason }: AbortSignal) => aborted && String(reason).startsWith('SIG');

@@ -57,17 +57,26 @@ export interface LineFilter {
   oldestFirst?: boolean;
   /** An ISO 8601 time: reading from the end stops at the first file that was begun before it. */
   since?: string;
+  /** The files to read, newest first, in place of all. */
+  files?(): JournalFile[] | undefined;
+}
+
+export interface JournalFile {
+  path: string;
+  number: number;
+  /** What it holds, where that is known. */
+  bytes?: Buffer;
 }
 
 /** The lines of the journal. What cannot be read is given to `onError` and left out; what is not there is no error. */
 export function* readLines(folder: string, filter: LineFilter, onError: (error: unknown) => void): Generator<string> {
   const { needle = '', oldestFirst = false, since = '' } = filter;
   const attempt = skippingErrors(onError);
-  const files = attempt(() => filesIn(folder)) ?? [];
+  const files = filter.files?.() ?? attempt(() => filesIn(folder)) ?? [];
   const roomFor = createRoom();
-  for (const { path } of oldestFirst ? files.reverse() : files) {
+  for (const { path, bytes: known } of oldestFirst ? files.reverse() : files) {
     const found = attempt(() => {
-      const bytes = readFile(path, roomFor);
+      const bytes = known ?? readFile(path, roomFor);
       return { lines: linesWith(needle, bytes), begunAt: timeOf(bytes) };
     });
     if (!found) continue;
@@ -83,8 +92,7 @@ export function* readLines(folder: string, filter: LineFilter, onError: (error: 
 export function* readFiles(folder: string, since: string, onError: (error: unknown) => void): Generator<Buffer> {
   const attempt = skippingErrors(onError);
   const files = attempt(() => filesIn(folder)) ?? [];
-  const head = Buffer.alloc(64);
-  const isOld = ({ path }: { path: string }) => (attempt(() => timeOf(readFile(path, () => head))) ?? '~') < since;
+  const isOld = ({ path }: JournalFile) => (attempt(() => begunAt(path)) ?? '~') < since;
   const oldest = files.findIndex(isOld);
   const roomFor = createRoom();
   for (const { path } of files.slice(0, oldest === -1 ? files.length : oldest + 1).reverse()) {
@@ -128,6 +136,9 @@ function linesWith(needle: string, bytes: Buffer): string[] {
   return lines;
 }
 
+/** As ISO 8601. Throws the errors of `readOwn`. */
+export const begunAt = (path: string): string => timeOf(readFile(path, () => Buffer.alloc(64)));
+
 /** When the first line was written; of a foreign one nobody knows, so that it is never too old. */
 function timeOf(lines: Buffer): string {
   return /^\n*\{"schema":1,"at":"([^"]+)"/.exec(lines.toString('latin1', 0, 64))?.[1] ?? '~';
@@ -148,7 +159,7 @@ function withFd(fd: number, act: (fd: number) => void): void {
 const nameOf = (number: number) => (number === 0 ? 'journal.jsonl' : `journal-${number}.jsonl`);
 
 /** The files of the journal, newest first: the first one is appended to. Throws `ForeignPathError` and the errors of `readdir`. */
-export function filesIn(named: string): { path: string; number: number }[] {
+export function filesIn(named: string): JournalFile[] {
   const folder = resolveOwn(named).path;
   const numberOf = (name: string) => Number(/^journal(?:-(\d+))?\.jsonl$/.exec(name)?.[1] ?? 0);
   return fs

@@ -62,8 +62,14 @@ export function claimFollowing({ folder, baseUrl, processes, nowMs }: ClaimOptio
       fs.writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
       return {
         renew() {
-          if (textOf(path) !== text) return false;
-          fs.utimesSync(path, new Date(), new Date());
+          const found = textOf(path);
+          if (found !== text && followerIn(found)) return false;
+          try {
+            if (found === text) fs.utimesSync(path, new Date(), new Date());
+            else fs.writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
+          } catch {
+            // A folder that cannot be reached for a while is no other process.
+          }
           return true;
         },
         release() {

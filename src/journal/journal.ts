@@ -3,6 +3,7 @@ import { isCompleted, isFinal, type Run, runLimitMs, type Target } from '../runs
 import type { Execution } from '../runs/service.ts';
 import type { PastRun, PastRuns } from '../runs/statistics.ts';
 import { fold, isUnresolved, type JournalRun, learn, reportedOf, type State } from './fold.ts';
+import { createIdFilter } from './id-filter.ts';
 import { type LogOptions, openLog, type RecordFilter } from './log.ts';
 import { foldRecent } from './recent-runs.ts';
 import {
@@ -15,7 +16,7 @@ import {
   targetOf,
   triggerIdOf,
 } from './records.ts';
-import { createLineFilter, isMatch, needleOf, type RunFilter } from './run-filter.ts';
+import { isMatch, needleOf, type RunFilter } from './run-filter.ts';
 import { createUnresolvedLines, type UnresolvedTrigger, unresolvedOf } from './unresolved.ts';
 
 export type { JournalRun } from './fold.ts';
@@ -35,6 +36,8 @@ export interface Journal {
   recentRuns(filter: { baseUrl?: string }, sinceMs: number): PastRuns[];
   /** `fresh` reads what other processes have written by now, too: else an earlier answer may be returned. */
   find(executionId: string, filter: { baseUrl: string; fresh?: boolean }): JournalRun | undefined;
+  /** Another base URL that has the run, as far as is known. */
+  findElsewhere(executionId: string, baseUrl: string): string | undefined;
   /** Newest first; reads no further back than `maxAgeMs`. */
   unresolvedTriggers(filter: TriggerFilter): UnresolvedTrigger[];
   /** Has a trigger of the target that was first sent after this time, ISO 8601, a known run? */
@@ -43,7 +46,7 @@ export interface Journal {
   hooks(filter: { baseUrl: string; executionId?: string }): { run: Run; hasEnded: boolean }[];
   /** What came of an idempotency key, whatever API key it was sent with, so that rotating that starts no second run. */
   findKey(key: TriggerKey): KeyState | undefined;
-  /** The last completed runs of a target whose durations are known, newest first. */
+  /** The last completed runs of a target whose durations are known, newest first; 30 at least, where there are as many. */
   pastRuns(filter: { baseUrl: string; target: Target }, limit: number): PastRun[];
 }
 
@@ -78,6 +81,8 @@ export function openJournal(options: LogOptions): Journal {
   /** Those of them that were not found, as they were spelled. */
   const unknown = new Set<string>();
   let searches = 0;
+  /** May a run be in the journal? Made when one was not found, as the next ones may not be there, either. */
+  let mayHold: ((executionId: string) => boolean) | undefined;
 
   return {
     append,
@@ -86,6 +91,7 @@ export function openJournal(options: LogOptions): Journal {
     runs,
     recentRuns: ({ baseUrl }, sinceMs) => foldRecent(log.readFiles(sinceMs), baseUrl),
     find,
+    findElsewhere,
     unresolvedTriggers,
     hasLaterRun,
     hooks,
@@ -118,18 +124,19 @@ export function openJournal(options: LogOptions): Journal {
   }
 
   /** Folds ever more of the newest records; whoever wants still more has everything read from the beginning. */
-  function* runs(filter: RunFilter = {}, how: RecordFilter = {}): Generator<JournalRun> {
+  function* runs(filter: RunFilter = {}): Generator<JournalRun> {
     const yielded = new Set<string>();
     const newest: JournalRecord[] = [];
     let next = fewRecords;
-    for (const record of read(filter, how)) {
+    // What a checkpoint keeps is little.
+    for (const record of filter.only === 'kept' ? [] : read(filter)) {
       newest.push(record);
       if (newest.length < next) continue;
       yield* newIn(fold(newest.toReversed()), true);
       if (next >= manyRecords) break;
       next *= 2;
     }
-    const isAll = newest.length < manyRecords;
+    const isAll = filter.only !== 'kept' && newest.length < manyRecords;
     yield* newIn(fold(isAll ? newest.reverse() : read(filter, { oldestFirst: true })), false);
 
     function* newIn({ entries }: State, onlyWhole: boolean): Generator<JournalRun> {
@@ -147,6 +154,11 @@ export function openJournal(options: LogOptions): Journal {
     const id = runIdOf({ baseUrl, executionId });
     const spelling = spellingOf({ baseUrl, executionId });
     if (!fresh && !memory.has(id) && unknown.has(spelling)) return undefined;
+    if (unknown.size > 0) mayHold ??= createIdFilter(log.readFiles(0));
+    if (!fresh && !memory.has(id) && mayHold?.(executionId) === false) {
+      unknown.add(spelling);
+      return undefined;
+    }
     if (!fresh && !memory.has(id) && ++searches === manySearches) {
       memory = fold(read({}, { oldestFirst: true })).runs;
     }
@@ -167,14 +179,26 @@ export function openJournal(options: LogOptions): Journal {
     return fold(records.reverse()).runs.get(runIdOf({ baseUrl, executionId }));
   }
 
+  function findElsewhere(executionId: string, baseUrl: string): string | undefined {
+    if (mayHold?.(executionId) === false) return undefined;
+    for (const record of read({}, { needle: JSON.stringify(executionId) })) {
+      const isOfRun = 'executionId' in record && record.executionId === executionId;
+      if (isOfRun && record.baseUrl !== baseUrl) return record.baseUrl;
+    }
+    return undefined;
+  }
+
   function unresolvedTriggers({ maxAgeMs = Number.POSITIVE_INFINITY, ...filter }: TriggerFilter): UnresolvedTrigger[] {
     const sinceMs = options.nowMs() - maxAgeMs;
-    const records = read(filter, {
-      // Every record of a trigger has this field, and no other has.
-      needle: needleOf(filter) ?? '"idempotencyKey"',
-      since: sinceMs > 0 ? new Date(sinceMs).toISOString() : undefined,
-      isWanted: createUnresolvedLines(),
-    });
+    const records = read(
+      { ...filter, only: 'kept' },
+      {
+        // Every record of a trigger has this field, and no other has.
+        needle: needleOf(filter) ?? '"idempotencyKey"',
+        since: sinceMs > 0 ? new Date(sinceMs).toISOString() : undefined,
+        isWanted: createUnresolvedLines(),
+      },
+    );
     const triggers = [...fold([...records].reverse()).triggers.values()];
     return triggers
       .filter(isUnresolved)
@@ -215,9 +239,9 @@ export function openJournal(options: LogOptions): Journal {
 
   function pastRuns(filter: { baseUrl: string; target: Target }, limit: number): PastRun[] {
     const found: PastRun[] = [];
-    const since = new Date(Math.max(0, options.nowMs() - historyMs)).toISOString();
-    for (const { target, status, startedAt, completedAt, creditsCharged } of runs(filter, { since })) {
-      if (found.length >= limit) break;
+    const sinceMs = options.nowMs() - historyMs;
+    for (const { target, status, startedAt, completedAt, creditsCharged, at } of runs({ ...filter, only: 'kept' })) {
+      if (found.length >= limit || Date.parse(at) < sinceMs) break;
       const hasCompleted = status !== null && isFinal(target, status) && isCompleted(status);
       const durationMs = Date.parse(completedAt ?? '') - Date.parse(startedAt ?? '');
       if (hasCompleted && durationMs >= 0) found.push({ durationMs, credits: creditsCharged });
@@ -227,7 +251,10 @@ export function openJournal(options: LogOptions): Journal {
 
   /** The records that match, newest first unless `how` says otherwise. */
   function* read(filter: RunFilter, how: RecordFilter = {}): Generator<JournalRecord> {
-    const wanted = { needle: needleOf(filter), isWanted: createLineFilter(filter), ...how };
+    const { only } = filter;
+    const isEnough =
+      only && ((omitted: ReadonlySet<string>) => only === 'kept' || !omitted.has(only.status.toUpperCase()));
+    const wanted = { needle: needleOf(filter), isEnough, ...how };
     for (const record of log.read(wanted)) if (isMatch(record, filter)) yield record;
   }
 }

@@ -1,4 +1,5 @@
 import { fdatasyncSync, fsyncSync } from 'node:fs';
+import { createDigests } from './checkpoint.ts';
 import { appendLine, type LineFilter, readFiles, readLines, type Sync } from './files.ts';
 import { pruneFiles } from './prune.ts';
 import { type JournalRecord, type NewRecord, parseRecord, pathOf } from './records.ts';
@@ -13,9 +14,11 @@ interface Log {
   readFiles(sinceMs: number): Generator<Buffer>;
 }
 
-export interface RecordFilter extends LineFilter {
+export interface RecordFilter extends Omit<LineFilter, 'files'> {
   /** Called with a line before it is parsed. */
   isWanted?(line: string): boolean;
+  /** Is it enough to read what a checkpoint keeps? Where not given, it is not. `omitted` as in `Digest`. */
+  isEnough?(omitted: ReadonlySet<string>): boolean;
 }
 
 export interface LogOptions {
@@ -49,6 +52,11 @@ export function openLog(options: LogOptions): Log {
       // Another process may prune at the same time; what stays is removed with the next file.
     }
   };
+  const digest = createDigests(folder);
+  const filesFor = (isEnough: RecordFilter['isEnough']) => () => {
+    const found = isEnough && digest();
+    return found && isEnough?.(found.omitted) ? found.files : undefined;
+  };
   const cannot = (be: string, error: unknown) => `the journal in ${folder} cannot be ${be} (${describe(error)})`;
   return {
     append({ type, baseUrl, target, ...rest }) {
@@ -71,7 +79,8 @@ export function openLog(options: LogOptions): Log {
       }
     },
     *read(filter = {}) {
-      for (const line of readLines(folder, filter, (error) => report(cannot('read', error), 'reading'))) {
+      const wanted = { ...filter, files: filesFor(filter.isEnough) };
+      for (const line of readLines(folder, wanted, (error) => report(cannot('read', error), 'reading'))) {
         const record = filter.isWanted?.(line) === false ? undefined : parseRecord(line);
         if (record) yield record;
       }

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { filesIn, readFile } from './files.ts';
+import { begunAt, filesIn, readFile } from './files.ts';
 import { fold, isUnresolved } from './fold.ts';
 import { type JournalRecord, parseRecord, triggerIdOf } from './records.ts';
 
@@ -10,7 +10,11 @@ const yearMs = 365 * 24 * 3_600_000;
  * of a trigger in a file that stays: without it that would be unresolved again. Throws the errors of `readOwn`.
  */
 export function pruneFiles(folder: string, nowMs: number): void {
-  const files = filesIn(folder).slice(1).reverse();
+  const since = new Date(nowMs - yearMs).toISOString();
+  const files = filesIn(folder)
+    .slice(1)
+    .reverse()
+    .filter(({ path }) => begunAt(path) < since);
   const old = files
     .map(({ path }) => ({ path, records: recordsIn(path) }))
     .filter(({ records }) => isOld(records, nowMs));

@@ -4,13 +4,13 @@ import { type JournalRecord, pathOf, targetOf } from './records.ts';
 export interface RunFilter {
   /** Undefined for every service. */
   baseUrl?: string;
-  /** Every service but this one. */
-  exceptBaseUrl?: string;
   target?: Target;
   /** An automation's name, in whatever project unless `projectId` says. */
   automation?: string;
   /** Of no effect without `automation`. */
   projectId?: string;
+  /** Only what a checkpoint keeps is asked for, or runs with a status: others may be left out, so that less is read. */
+  only?: 'kept' | { status: string };
 }
 
 /** What the line of every matching record holds. */
@@ -20,15 +20,8 @@ export function needleOf(filter: RunFilter): string | undefined {
   return filter.automation === undefined ? undefined : JSON.stringify(`/${filter.automation}`).slice(1);
 }
 
-/** Leaves out lines of records that cannot match, by their text: nearly every run is one of the same service. */
-export function createLineFilter({ exceptBaseUrl }: RunFilter): ((line: string) => boolean) | undefined {
-  const field = `"baseUrl":${JSON.stringify(exceptBaseUrl)},`;
-  return exceptBaseUrl === undefined ? undefined : (line) => !line.includes(field);
-}
-
 export function isMatch(record: JournalRecord, filter: RunFilter): boolean {
   if (filter.baseUrl !== undefined && record.baseUrl !== filter.baseUrl) return false;
-  if (record.baseUrl === filter.exceptBaseUrl) return false;
   const target = targetIn(filter);
   if (target) return record.target === pathOf(target);
   if (filter.automation === undefined) return true;

@@ -207,6 +207,12 @@ export function exitCodeOfAll(names: readonly ExitName[]): number {
 /** The number of a named exit. */
 export const exitCodeOf = (name: ExitName): number => codes[name];
 
+/** The exit code of a command whose output was lost, on a full disk, say: it takes the place of those that say less. */
+export function exitCodeAfterLoss(exitCode: number): number {
+  const replaced = [codes.ok, codes.timeout, codes.pipe_closed];
+  return replaced.includes(exitCode) ? codes.output_error : exitCode;
+}
+
 const endings: Record<FinalStatus, ExitName> = {
   COMPLETED: 'ok',
   FAILED: 'run_failed',

@@ -46,15 +46,18 @@ export function createBoard({ runs, history }: BoardOptions, context: Context): 
   const { dot, ellipsis } = theme.symbols;
   const sentenceOf = createSentences(clock);
   const running = new Map<string, RunLine>();
-  const changed: string[] = [];
-  /** How each run came off the board, by id: a rerun has one of its own. */
-  const outcomes = new Map<string, Outcome>();
+  /** Those of them that have changed, the latest last. */
+  const changed = new Set<string>();
+  /** How many came off the board, and how. */
+  const outcomes = new Map<Outcome, number>();
+  /** Came off the board, and `run_done` is still to come: a follower never ends, so that no other id is kept. */
+  const ended = new Set<string>();
 
   const spinner = createSpinner(() => {
     // The spinner stands before the first line, an indent before the others; the last column makes some terminals wrap.
     const columns = Math.max(1, stderr.columns - 3);
     if (!several) return linesOf([...running.values()], columns).join('');
-    const counts = countsLine(running.size, [...outcomes.values()], theme, columns);
+    const counts = countsLine(running.size, outcomes, theme, columns);
     // One row is left to the cursor.
     const room = Math.max(0, (terminal.rows || 24) - 1 - counts.split('\n').length);
     const fits = running.size <= room;
@@ -74,10 +77,17 @@ export function createBoard({ runs, history }: BoardOptions, context: Context): 
       const id = run.executionId;
       const wasFailing = running.get(id)?.cells().isFailing;
       if (event.event === 'final') showFinal(run, event.execution);
-      if (event.event === 'run_done' && event.failure && !outcomes.has(id)) outcomes.set(id, 'not watched to the end');
-      if (outcomes.has(id) && several) running.delete(id);
-      else lineOf(run).observe(event);
-      if (event.event === 'status' && event.changed) changed.push(id);
+      const isDone = event.event === 'run_done';
+      if (isDone && event.failure && !ended.has(id)) count('not watched to the end');
+      if (several && (isDone || ended.has(id))) {
+        running.delete(id);
+        changed.delete(id);
+      } else lineOf(run).observe(event);
+      if (isDone) ended.delete(id);
+      if (event.event === 'status' && event.changed && running.has(id)) {
+        changed.delete(id);
+        changed.add(id);
+      }
       if (event.event === 'service_back' && !several && wasFailing) {
         spinner.above(theme.dim(`${dot} the service answers again after ${formatDuration(event.afterMs)}`));
       }
@@ -90,10 +100,13 @@ export function createBoard({ runs, history }: BoardOptions, context: Context): 
   function observeTrigger({ how, target, run, isWatched }: Extract<RunEvent, { event: 'triggered' }>): void {
     if (!isWatched) return;
     const outcome = withoutRun[how];
-    // It has no id.
-    if (several && outcome && target) outcomes.set(`${outcomes.size} ${nameOf(target)}`, outcome);
+    if (several && outcome && target) count(outcome);
     if (run) lineOf(run);
     if (run || several) spinner.draw();
+  }
+
+  function count(outcome: Outcome): void {
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
   }
 
   function linesOf(lines: readonly RunLine[], columns: number): string[] {
@@ -105,7 +118,7 @@ export function createBoard({ runs, history }: BoardOptions, context: Context): 
   }
 
   function mostUrgent(most: number): RunLine[] {
-    const latest = new Set([...changed.toReversed(), ...running.keys()]);
+    const latest = new Set([...[...changed].reverse(), ...running.keys()]);
     const lines = [...latest].flatMap((id) => running.get(id) ?? []);
     return [...lines.filter((line) => line.isInTrouble()), ...lines.filter((line) => !line.isInTrouble())].slice(
       0,
@@ -123,8 +136,9 @@ export function createBoard({ runs, history }: BoardOptions, context: Context): 
   }
 
   function showFinal({ target, executionId }: Run, { status, startedAt, completedAt }: Execution): void {
-    if (outcomes.has(executionId)) return;
-    outcomes.set(executionId, status.toLowerCase().replaceAll('_', ' '));
+    if (ended.has(executionId)) return;
+    ended.add(executionId);
+    count(status.toLowerCase().replaceAll('_', ' '));
     if (!several) return;
     const took = durationOf({ startedAt, completedAt });
     const head = `${symbolOfStatus(target, status, theme)} ${cleanLine(status)}`;
@@ -138,10 +152,10 @@ export function createBoard({ runs, history }: BoardOptions, context: Context): 
   }
 }
 
-function countsLine(running: number, outcomes: readonly Outcome[], theme: Theme, columns: number): string {
+function countsLine(running: number, outcomes: ReadonlyMap<Outcome, number>, theme: Theme, columns: number): string {
   const styles: Record<Outcome, Theme['ok']> = { completed: theme.ok, failed: theme.bad, skipped: theme.dim };
-  const parts = ['completed', ...new Set(outcomes.filter((outcome) => outcome !== 'completed'))].flatMap((outcome) => {
-    const count = outcomes.filter((each) => each === outcome).length;
+  const parts = [...new Set(['completed', ...outcomes.keys()])].flatMap((outcome) => {
+    const count = outcomes.get(outcome) ?? 0;
     return count > 0 ? (styles[outcome] ?? theme.warn)(`${count} ${outcome}`) : [];
   });
   const counts = [`${running} running`, ...parts];

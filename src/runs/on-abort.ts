@@ -18,3 +18,6 @@ function listen(signal: AbortSignal): Set<() => void> {
   });
   return acts;
 }
+
+/** Did a signal to the process abort it? */
+export const isInterrupted = ({ aborted, reason }: AbortSignal) => aborted && String(reason).startsWith('SIG');

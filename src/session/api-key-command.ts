@@ -1,5 +1,5 @@
 import { getBuiltinModule } from 'node:process';
-import { acceptApiKey } from '../config/api-key.ts';
+import { acceptApiKey, refuseApiKeyIn } from '../config/api-key.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
@@ -32,6 +32,7 @@ export async function runApiKeyCommand(command: string, source: string, context:
   const hint = 'its first line of output must be the API key: try it in a shell';
   if (failure) throw usageProblem(`the command that prints the API key (${source}) ${failure}`, hint);
   if (text.length >= mostBytes) throw usageProblem(`what the command (${source}) prints is no API key`, hint);
+  refuseApiKeyIn(context.typed ?? [], context);
   return valueIfGiven(key) ?? '';
 }
 

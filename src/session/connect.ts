@@ -1,7 +1,7 @@
 import { version } from '../../package.json';
 import { createDebugTransport } from '../api/debug-transport.ts';
 import { proxyFor } from '../api/proxy.ts';
-import { accountOf } from '../config/api-key.ts';
+import { accountOf, refuseApiKeyIn } from '../config/api-key.ts';
 import { resolveStateFolder } from '../config/paths.ts';
 import {
   requireBaseUrl,
@@ -58,6 +58,7 @@ export async function connectWith(
   const { clock, env, secrets, stderr } = context;
   const baseUrl = requireBaseUrl(settings);
   const apiKeys = createApiKeys(settings, context);
+  refuseApiKeyIn([...(context.typed ?? []), baseUrl], context);
   const requestTimeoutMs = requireRequestTimeoutMs(settings);
   const rate = options.rate ?? defaults.rate;
   const { origin } = new URL(baseUrl);

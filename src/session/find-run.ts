@@ -72,12 +72,12 @@ function targetOf({ automation }: RunFlags, here: Here): Target | undefined {
 }
 
 function findById(executionId: string, { journal, baseUrl }: Here, target?: Target, fallback?: Target): KnownRun {
-  const found = findInAnyCase(executionId, journal, baseUrl);
-  const other = found ? undefined : runsElsewhere(journal, baseUrl).get(executionId.toLowerCase());
-  if (other) {
+  const found = inAnyCase(executionId, (spelling) => journal.find(spelling, { baseUrl }));
+  const other = found ? undefined : inAnyCase(executionId, (spelling) => journal.findElsewhere(spelling, baseUrl));
+  if (other !== undefined) {
     throw usageProblem(
-      `run ${executionId} belongs to ${other.baseUrl}, but the base URL is ${baseUrl}`,
-      `add \`--base-url ${shellWord(other.baseUrl)}\`, or choose its profile with \`--profile <name>\``,
+      `run ${executionId} belongs to ${other}, but the base URL is ${baseUrl}`,
+      `add \`--base-url ${shellWord(other)}\`, or choose its profile with \`--profile <name>\``,
     );
   }
   const known = target ?? found?.target ?? fallback;
@@ -89,26 +89,12 @@ function findById(executionId: string, { journal, baseUrl }: Here, target?: Targ
 }
 
 /** With the id as the service wrote it: it may mind the case. */
-function findInAnyCase(executionId: string, journal: Journal, baseUrl: string): JournalRun | undefined {
+function inAnyCase<T>(executionId: string, search: (spelling: string) => T | undefined): T | undefined {
   for (const spelling of new Set([executionId, executionId.toLowerCase(), executionId.toUpperCase()])) {
-    const found = journal.find(spelling, { baseUrl });
+    const found = search(spelling);
     if (found) return found;
   }
   return undefined;
-}
-
-const elsewhere = new WeakMap<Journal, Map<string, JournalRun>>();
-
-/** The runs of other base URLs, by id. Read once: thousands of runs may be named. */
-function runsElsewhere(journal: Journal, baseUrl: string): Map<string, JournalRun> {
-  const known = elsewhere.get(journal);
-  if (known) return known;
-  const found = new Map<string, JournalRun>();
-  for (const run of journal.runs({ exceptBaseUrl: baseUrl })) {
-    if (run.executionId !== null) found.set(run.executionId.toLowerCase(), run);
-  }
-  elsewhere.set(journal, found);
-  return found;
 }
 
 interface Name {

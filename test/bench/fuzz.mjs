@@ -44,7 +44,7 @@ async function fuzz() {
   let failed = 0;
   for (let seed = Number(firstSeed); performance.now() < untilMs; seed++) {
     process.send(seed);
-    const { argv, faults } = await fuzzOnce(seed);
+    const { argv, faults } = await fuzzOnce(seed).catch(({ stack }) => ({ argv: [], faults: [stack] }));
     cases++;
     for (const fault of [...faults, ...thrown.splice(0)]) {
       failed++;

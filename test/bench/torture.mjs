@@ -36,7 +36,7 @@ function report({ keyFirst, activeFirst }) {
     'started twice': ({ startedTwice }) => startedTwice.length,
     'runs unknown to the journal': ({ unknown }) => unknown.length,
     'ended with an untrue word': ({ untrue }) => untrue.length,
-    'open after recover, runs going': ({ openIntents }) => openIntents,
+    'open after recover, runs going': ({ openWhileActive }) => openWhileActive,
     'of these not explained by exit code 12': ({ unexplained }) => unexplained.length,
     'open after recover, runs ended': ({ openAtLast }) => openAtLast,
   };
@@ -50,7 +50,7 @@ function report({ keyFirst, activeFirst }) {
     ...unexplained,
     ...(openAtLast > 0 ? [`${openAtLast} open at last`] : []),
   ]);
-  if (keyFirst.openIntents > 0) broken.push(`${keyFirst.openIntents} open with the key first`);
+  if (keyFirst.openWhileActive > 0) broken.push(`${keyFirst.openWhileActive} open with the key first`);
   for (const word of broken) console.error(`broken: ${word}`);
   process.exitCode = broken.length > 0 ? 1 : 0;
 }

@@ -57,7 +57,7 @@ function triggers(full) {
     let n = 1_000_000;
     return () => {
       const record = createTriggerRecord(journal, triggerOf(++n));
-      record.intent();
+      record.sending();
       journal.unresolvedTriggers({ baseUrl, target: targetOf(n), maxAgeMs: 24 * hourMs });
       record.started({ executionId: uuid(3, n), status: 'RUNNING', startedAt: new Date().toISOString() });
     };
@@ -159,7 +159,7 @@ function fill(name, count) {
   const journal = openJournal({ folder: sample, nowMs: () => 0, onTrouble: console.error });
   const record = createTriggerRecord(journal, triggerOf(0));
   const run = { executionId: uuid(3, 0), startedAt: new Date(0).toISOString() };
-  record.intent();
+  record.sending();
   record.started({ ...run, status: 'RUNNING' });
   const end = { completedAt: run.startedAt, creditsCharged: 1.25, status: 'COMPLETED' };
   journal.append({ type: 'status', baseUrl, target: targetOf(0), ...run, ...end });

@@ -119,3 +119,16 @@ test('runs that failed are skipped for the newest one that completed', async () 
   }
   expect((await run('check', 'nightly', '--within', '26h')).stderr).toMatch(/completed 3d( \d+h)? ago/);
 });
+
+test('an API key from standard input is read once, whatever is checked', async () => {
+  const { env, run, clock } = await machine({ automations: { '*': { duration: '1m' } } });
+  await run('trigger', 'nightly', 'weekly');
+  clock.leap(hourMs / 2);
+  const argv = ['check', 'nightly', 'weekly', '--within', '26h', '--api-key-file', '-'];
+  const { code, stderr } = await runProgram(argv, {
+    env: { ...env, RUNCTL_API_KEY: '' },
+    input: env.RUNCTL_API_KEY,
+    clock,
+  });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+});

@@ -85,12 +85,18 @@ test('a rehearsal passes SIGTERM on to its command, and ends with it', async () 
   expect(await running).toBe(143);
 });
 
-test.each([
-  ['/nothing/here', 'the command /nothing/here does not exist'],
-  ['/', 'the command / cannot be started: spawn / EACCES'],
-])('a command that cannot be started is named: %s', async (file, message) => {
-  const running = emulator.run({ command: [file] }, { quiet: true }, createMemory(path));
-  await expect(running).rejects.toMatchObject({ exitCode: 2, message });
+test.each([['/', 'the command / cannot be started: spawn / EACCES']])(
+  'a command that cannot be started is named: %s',
+  async (file, message) => {
+    const running = emulator.run({ command: [file] }, { quiet: true }, createMemory(path));
+    await expect(running).rejects.toMatchObject({ exitCode: 2, message });
+  },
+);
+
+test('a command that does not exist is named, and ends with 127, as in a shell', async () => {
+  const context = createMemory(path);
+  expect(await emulator.run({ command: ['/nothing/here'] }, { quiet: true }, context)).toBe(127);
+  expect(context.err()).toBe('runctl: the command /nothing/here does not exist\n');
 });
 
 test('a rehearsal without a place for temporary files is refused', async () => {

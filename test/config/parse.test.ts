@@ -72,13 +72,14 @@ test.each([
 });
 
 describe('the text of an API key', () => {
-  test.each(['key', '!"~', 'key\n', 'key\r\n'])('%j is taken without its newline', (text) => {
+  test.each(['keys', '!"#~', 'keys\n', 'keys\r\n'])('%j is taken without its newline', (text) => {
     expect(parseApiKey(text)).toEqual({ value: text.replace(/\r?\n$/, '') });
   });
 
   test.each([
     ['', 'is empty'],
     ['\n', 'is empty'],
+    ['abc', 'shorter than 4'],
     ['hunter2\n\n', 'line break'],
     ['hunter2\r', 'line break'],
     ['hunter2\nx-evil: 1', 'line break'],

@@ -119,7 +119,7 @@ describe('a setting', () => {
     ['RUNCTL_PROJECT', 'project'],
     ['RUNCTL_REQUEST_TIMEOUT', 'requestTimeout'],
   ] as const)('is unset by an empty %s', async (variable, key) => {
-    const profile = { apiKey: 'k', baseUrl: 'https://p.example', project: uuid('c'), requestTimeout: '3s' };
+    const profile = { apiKey: 'kkkk', baseUrl: 'https://p.example', project: uuid('c'), requestTimeout: '3s' };
     const settings = await resolve({ flags: {}, env: { [variable]: '' }, profile });
     expect(settings[key].value).toBe(profile[key]);
   });

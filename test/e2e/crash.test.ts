@@ -10,9 +10,9 @@ test('killed at any moment, a trigger starts one run at most, and `recover` find
     torture({ ...size, order: 'activeFirst', folder: temporaryFolder() }),
   ]);
   const kept = { startedTwice: [], unknown: [], untrue: [], unexplained: [], openAtLast: 0 };
-  expect(keyFirst).toMatchObject({ ...kept, openIntents: 0 });
+  expect(keyFirst).toMatchObject({ ...kept, openWhileActive: 0 });
   expect(activeFirst).toMatchObject(kept);
-  expect(activeFirst.openIntents).toBeGreaterThan(0);
+  expect(activeFirst.openWhileActive).toBeGreaterThan(0);
   for (const { killed, runsStarted } of [keyFirst, activeFirst]) {
     expect(killed).toBeGreaterThan(5);
     expect(runsStarted).toBeGreaterThan(4);

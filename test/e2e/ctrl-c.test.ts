@@ -132,7 +132,7 @@ describe('Ctrl-C', () => {
     const args = ['trigger', 'nightly', '--watch', '--interval', '20ms', ...onFinal];
     const ended = await interrupted(args, { env: { ...env, PATH: process.env.PATH ?? '' }, emulator, words: /begun/ });
     expect(ended).toMatchObject({
-      code: 0,
+      code: 130,
       stderr: expect.stringMatching(/--on-final command for run \S+ of nightly was interrupted/),
     });
     expect(ended.lastedMs).toBeLessThan(ended.atOnceMs);

@@ -20,9 +20,9 @@ test('a night: crons trigger, the follower is killed twice, and each run is repo
   const { env } = await withEmulator({ automations }, { nowMs: Date.now });
   const baseUrl = env.RUNCTL_BASE_URL ?? '';
   const journal = openJournal({ folder: env.RUNCTL_STATE_DIR, nowMs: Date.now, onTrouble() {} });
-  const file = join(temporaryFolder(), 'told');
+  const file = join(temporaryFolder(), 'reported');
   const hook = `echo "$RUNCTL_EXECUTION_ID $RUNCTL_STATUS" >> ${file}`;
-  const told = () => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []);
+  const reported = () => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []);
   const follow = () => {
     const argv = ['watch', '--all', '--follow', '--quiet', '--interval', '50ms', '--on-final', hook];
     let kill = (_: NodeJS.Signals): unknown => undefined;
@@ -47,7 +47,7 @@ test('a night: crons trigger, the follower is killed twice, and each run is repo
   const first = await endFirst('SIGKILL');
   await trigger('d', 'e');
   const endSecond = follow();
-  await vi.waitFor(() => expect(told().length).toBeGreaterThan(0), patience);
+  await vi.waitFor(() => expect(reported().length).toBeGreaterThan(0), patience);
   const second = await endSecond('SIGKILL');
   const endThird = follow();
   await trigger('broken', 'f', 'g', 'h');
@@ -59,12 +59,12 @@ test('a night: crons trigger, the follower is killed twice, and each run is repo
   const third = await endThird('SIGTERM');
 
   expect([first.code, second.code, third.code]).toEqual(['SIGKILL', 'SIGKILL', 143]);
-  const toldIds = told().map((line) => line.split(' ')[0] ?? '');
-  expect(new Set(toldIds).size).toBe(toldIds.length);
+  const reportedIds = reported().map((line) => line.split(' ')[0] ?? '');
+  expect(new Set(reportedIds).size).toBe(reportedIds.length);
   // The command of a run that a killed follower had begun may have been cut off: the next follower says so.
   const warnings = first.stderr + second.stderr + third.stderr;
   for (const id of ids) {
-    if (!toldIds.includes(id)) expect(warnings).toContain(`the --on-final command for run ${id} of`);
+    if (!reportedIds.includes(id)) expect(warnings).toContain(`the --on-final command for run ${id} of`);
   }
-  expect(told()).toContain(`${ids[6]} FAILED`);
+  expect(reported()).toContain(`${ids[6]} FAILED`);
 });

@@ -27,6 +27,16 @@ test.each([
   expect(stderr).toMatch(/^runctl: what was asked for could not be written: .*ENOSPC/m);
 });
 
+test('on a full disk the hook of --on-exit gets the code that the command ends with', async () => {
+  const { env } = await withEmulator({ automations: { '*': { duration: '20ms' } } });
+  const { code, stderr } = await inShell(
+    `${watching} --on-exit 'echo hook $RUNCTL_EXIT_CODE $RUNCTL_OUTCOME' > /dev/full`,
+    env,
+  );
+  expect(code).toBe(74);
+  expect(stderr).toContain('hook 74');
+});
+
 test('a watch whose reader leaves while the run is unfinished ends with 141, and quietly', async () => {
   const { env } = await withEmulator({ automations: { '*': { duration: '1h' } } });
   const { code, stderr } = await inShell(`${watching} --events -q | head -1; ${ofFirst}`, env);

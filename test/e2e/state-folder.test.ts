@@ -160,8 +160,8 @@ test('a disk that fills up between trigger and outcome leaves an unresolved trig
   const state = env.RUNCTL_STATE_DIR ?? '';
   await runProgram(['trigger', 'nightly'], { env });
   const file = join(state, 'journal.jsonl');
-  const intentBytes = readFileSync(file).indexOf('\n\n') + 1;
-  writeFileSync(file, '\n'.repeat(1024 - intentBytes - 100));
+  const triggerBytes = readFileSync(file).indexOf('\n\n') + 1;
+  writeFileSync(file, '\n'.repeat(1024 - triggerBytes - 100));
   const { stdout, stderr, code } = await runProcess(['trigger', 'weekly!'], { env, shell: 'ulimit -f 1' });
   expect({ stdout, code }).toEqual({ stdout: `${emulator.runs()[1]?.executionId}\n`, code: 0 });
   expect(stderr.match(oneLine)).toHaveLength(1);

@@ -44,7 +44,12 @@ const stories: Record<string, Story> = {
     stdout: /^recover outcome_unknown\nrun_failed .*runctl result/,
   },
   'stops where there are no credits': { scenario: { credits: 0 }, code: 8, stdout: /^no_credits .+\n$/ },
-  'starts no second run of one that is running': { isActive: true, code: 5, stdout: /^already_active .+\n$/ },
+  'starts no second run of one that is running': {
+    scenario: { automations: { '*': { duration: '1h' } } },
+    isActive: true,
+    code: 5,
+    stdout: /^already_active .+\n$/,
+  },
 };
 
 test.for(Object.entries(stories))('the script %s', async ([, story], context) => {

@@ -7,9 +7,13 @@ import { objectNames } from './object-names.ts';
 test.each<[string, string]>([
   ['', 'the command is an empty word'],
   ['x'.repeat(9_000), `the command ${'x'.repeat(80)} cannot be started: spawn ENAMETOOLONG`],
-  ...objectNames.map((name): [string, string] => [name, `the command ${name} does not exist`]),
 ])('a rehearsal of the command %j is refused', async (command, message) => {
   const emulator = await startEmulator({ scenario: {} });
   const rehearsal = rehearse([command], emulator, createMemory({ PATH: '/usr/bin' })).finally(emulator.close);
   await expect(rehearsal).rejects.toMatchObject({ exitCode: 2, message });
+});
+
+test.each(objectNames)('a rehearsal of the command %s finds none', async (command) => {
+  const emulator = await startEmulator({ scenario: {} });
+  expect(await rehearse([command], emulator, createMemory({ PATH: '/usr/bin' })).finally(emulator.close)).toBe(127);
 });

@@ -28,11 +28,11 @@ export interface Tally {
   unknown: string[];
   /** Triggers that ended by themselves and said what is not so. */
   untrue: string[];
-  /** Open intents after `recover`, while the runs were going: the service that looks for an active run hides ours. */
-  openIntents: number;
+  /** Unresolved triggers after `recover`, while the runs were active: the service that looks for an active run hides ours. */
+  openWhileActive: number;
   /** Those of them that `recover` did not report with an exit code 12. */
   unexplained: string[];
-  /** Open intents after `recover` once the runs had ended. */
+  /** Unresolved triggers after `recover` once the runs had finished. */
   openAtLast: number;
 }
 
@@ -59,7 +59,7 @@ export async function torture({ order, triggers, seed, folder, side }: TortureOp
   let leapMs = 0;
   // Called with each request, before its answer is on the wire.
   const arrivals = new Map<string, () => void>();
-  const onRequest = (line: string) => arrivals.get(/\/(job-\d+)\/trigger/.exec(line)?.[1] ?? '')?.();
+  const onRequest = (line: string) => arrivals.get(/^trigger (job-\d+):/.exec(line)?.[1] ?? '')?.();
   const nowMs = () => Date.now() + leapMs;
   const emulator = await startEmulator({ scenario, random: createRandom(seed), nowMs, onRequest });
   const env = { ...environmentIn(folder, emulator), RUNCTL_REQUEST_TIMEOUT: '500ms' };
@@ -115,7 +115,7 @@ export async function torture({ order, triggers, seed, folder, side }: TortureOp
       triggers,
       killed,
       ...(await compare(emulator, ended, runctl)),
-      openIntents: going.open.length,
+      openWhileActive: going.open.length,
       unexplained: going.unexplained,
       openAtLast: settled.open.length,
     };

@@ -1,4 +1,4 @@
-import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { claimFollowing, type Follower, type FollowerClaim } from '../../src/journal/follower-claim.ts';
@@ -60,4 +60,22 @@ test('a claim that was released leaves nothing behind', () => {
   const folder = temporaryFolder();
   (claim(folder, 'host 1 1') as FollowerClaim).release();
   expect(readdirSync(folder)).toEqual([]);
+});
+
+test.each<[string, (folder: string) => void]>([
+  ['removed', (folder) => rmSync(folder, { recursive: true })],
+  ['emptied', (folder) => writeFileSync(join(folder, readdirSync(folder)[0] ?? ''), '')],
+])('a claim that was %s, but taken by nobody, is kept', (_, change) => {
+  const folder = temporaryFolder();
+  const first = claim(folder, 'host 1 1') as FollowerClaim;
+  change(folder);
+  expect(first.renew()).toBe(true);
+});
+
+test('a claim that was removed is made again', () => {
+  const folder = temporaryFolder();
+  const first = claim(folder, 'host 1 1') as FollowerClaim;
+  rmSync(join(folder, readdirSync(folder)[0] ?? ''));
+  expect(first.renew()).toBe(true);
+  expect(isClaim(claim(folder, 'host 2 1'))).toBe(false);
 });

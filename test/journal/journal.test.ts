@@ -45,8 +45,8 @@ describe('the runs', () => {
   test('of every service but one are those of the others', () => {
     const { open } = createStateFolder();
     for (const record of [accepted(1), { ...accepted(2), baseUrl: `${baseUrl}/other` }]) open().append(record);
-    expect(ids(open().runs({ exceptBaseUrl: baseUrl }))).toEqual([uuid(2)]);
-    expect(ids(open().runs({ exceptBaseUrl: `${baseUrl}/other` }))).toEqual([uuid(1)]);
+    expect(open().findElsewhere(uuid(2), baseUrl)).toBe(`${baseUrl}/other`);
+    expect(open().findElsewhere(uuid(1), baseUrl)).toBe(undefined);
   });
 
   test('are found by their id once they are recorded, even if they were not found before', () => {

@@ -3,6 +3,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { InjectedFault, Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
+import { networkFaults } from '../helpers/network-faults.ts';
 import { runProgram } from '../helpers/run-program.ts';
 
 interface Row {
@@ -16,7 +17,9 @@ interface Row {
   /** A signal as soon as so many requests have come. */
   interruptAt?: number;
   env?: Record<string, string>;
-  /** The exit code, and `how`, `started`, the outcome and the name of the problem in the document, as far as there are any. */
+  /** What breaks on the way to the service. */
+  network?: keyof typeof networkFaults;
+  /** The exit code, and `how`, `started`, the outcome and the name of the problem in each document, as far as there are any. */
   ends: string;
   /** How many runs the service says it started; where nothing is given, as many as the document says. */
   really?: number;
@@ -26,6 +29,7 @@ interface Row {
 }
 
 const id = 'a6f0c3e1-7d51-4d5c-9a70-94b5c2d1e001';
+const project = '00000000-0000-4000-8000-000000000001';
 const trigger = ['trigger', 'nightly', '--give-up-after', '300ms'];
 const watched = [...trigger, '--watch', '--interval', '20ms'];
 const followed = ['watch', id, '-a', 'nightly', '--give-up-after', '300ms', '--interval', '20ms'];
@@ -34,6 +38,7 @@ const given = [...trigger, '--idempotency-key', 'k'];
 const faulty = (...faults: InjectedFault[]): Scenario => ({ faults });
 const short = (plan = {}): Scenario => ({ automations: { '*': { duration: '50ms', ...plan } } });
 const answers = (status: number, fault = {}): InjectedFault => ({ do: 'status', status, ...fault });
+const later = { headers: { 'retry-after': '99999' } };
 const loss: InjectedFault = { on: 'trigger', do: 'loseAnswer' };
 const active = { earlier: ['trigger', 'nightly'], elsewhere: true };
 const onlyResult = (fault: object) => ({ ...short(), faults: [answers(503, { on: 'result', ...fault })] });
@@ -72,6 +77,37 @@ const ofTriggers: Record<string, Row> = {
     argv: [...trigger, '--base-url', 'http://127.0.0.1:1'],
     ends: '10 not_started no unavailable unavailable',
   },
+  'an unknown host': {
+    argv: trigger,
+    network: 'unresolvable',
+    ends: '10 not_started no unavailable unavailable',
+  },
+  'a certificate that nobody trusts': {
+    argv: trigger,
+    network: 'self-signed certificate',
+    ends: '10 not_started no unavailable unavailable',
+  },
+  'a proxy that refuses the credentials': {
+    argv: trigger,
+    network: 'proxy 407',
+    ends: '10 not_started no unavailable unavailable',
+  },
+  '407 from the service': {
+    argv: trigger,
+    scenario: faulty(answers(407)),
+    ends: '10 not_started no unavailable unavailable',
+  },
+  '429 with a Retry-After beyond the timeout': {
+    argv: [...trigger, '--timeout', '10s'],
+    scenario: faulty(answers(429, later)),
+    ends: '9 not_started no rate_limited rate_limited',
+    says: /retry after|come back|again in|not before/i,
+  },
+  '503 with a Retry-After beyond the timeout': {
+    argv: [...trigger, '--timeout', '10s'],
+    scenario: faulty(answers(503, later)),
+    ends: '12 unknown unknown outcome_unknown outcome_unknown',
+  },
   '429 until the timeout': {
     argv: trigger,
     scenario: faulty(answers(429)),
@@ -108,6 +144,16 @@ const ofTriggers: Record<string, Row> = {
   },
   '501': { argv: trigger, scenario: faulty(answers(501)), ends: '12 unknown unknown outcome_unknown outcome_unknown' },
   'a redirect': { argv: trigger, scenario: faulty(answers(302)), ends: '11 not_started no rejected rejected' },
+  'a redirect to a run': {
+    argv: trigger,
+    scenario: faulty(answers(303, { headers: { location: `/v0/automation/${project}/nightly/executions/${id}` } })),
+    ends: '12 unknown unknown outcome_unknown outcome_unknown',
+  },
+  'a redirect to a run of another automation': {
+    argv: trigger,
+    scenario: faulty(answers(303, { headers: { location: `/v0/automation/${project}/weekly/executions/${id}` } })),
+    ends: '11 not_started no rejected rejected',
+  },
   '400': { argv: trigger, scenario: faulty(answers(400)), ends: '11 not_started no rejected rejected' },
   '401': { argv: trigger, scenario: faulty({ do: 'revokeKey' }), ends: '7 not_started no unauthorized unauthorized' },
   '402': { argv: trigger, scenario: { credits: 0 }, ends: '8 not_started no no_credits no_credits' },
@@ -137,6 +183,13 @@ const ofTriggers: Record<string, Row> = {
     ends: '0 recovered yes ok',
     next: /^runctl watch/,
   },
+  "a lost answer, then the conflict with a run that is surely another's": {
+    argv: trigger,
+    ...active,
+    isFinished: true,
+    scenario: { ...short({ duration: '9h' }), runLimit: '9h', namesActiveRun: true, faults: [{ ...loss, nth: 2 }] },
+    ends: '5 not_started no already_active already_active',
+  },
   'an active run': { argv: trigger, ...active, ends: '5 not_started no already_active already_active' },
   'an active run, skipped': { argv: [...trigger, '--if-active', 'skip'], ...active, ends: '0 skipped no ok' },
   'an active run, attached to': {
@@ -154,6 +207,18 @@ const ofTriggers: Record<string, Row> = {
   'a slot that is not free before the timeout': {
     argv: [...trigger, '--if-active', 'wait', '--timeout', '100ms'],
     ...active,
+    ends: '5 not_started no already_active already_active',
+  },
+  'a slot wait in which every poll is refused': {
+    argv: [...trigger, '--if-active', 'wait', '--timeout', '10m'],
+    ...active,
+    scenario: { ...short({ duration: '1m' }), namesActiveRun: true, faults: [answers(401, { on: 'status' })] },
+    ends: '0 started yes ok',
+  },
+  'a slot wait in which no poll is answered, for too long': {
+    argv: [...trigger, '--if-active', 'wait', '--timeout', '20m'],
+    ...active,
+    scenario: { ...short({ duration: '2h' }), namesActiveRun: true, faults: [answers(500, { on: 'status' })] },
     ends: '5 not_started no already_active already_active',
   },
   'a given key that replays a FAILED run': {
@@ -206,6 +271,46 @@ const ofTriggers: Record<string, Row> = {
   'an agent that starts nothing': { argv: ['agent', 'trigger', id], ends: '11 not_started no rejected rejected' },
 };
 
+const both = ['trigger', 'nightly', 'weekly', '--give-up-after', '300ms'];
+const ofSeveral: Record<string, Row> = {
+  'one is active': { argv: both, ...active, ends: '5 not_started no already_active already_active | started yes ok' },
+  'one is not known': {
+    argv: both,
+    scenario: { automations: { weekly: {} } },
+    ends: '6 not_started no not_found not_found | started yes ok',
+  },
+  'the answer of the second is lost': {
+    argv: both,
+    scenario: { automations: { weekly: {} }, faults: [{ ...loss, automation: 'weekly' }] },
+    ends: '12 not_started no not_found not_found | unknown unknown outcome_unknown outcome_unknown',
+    really: 1,
+    next: /^runctl recover/,
+  },
+  'one idempotency key for both': {
+    argv: [...both, '--idempotency-key', 'k'],
+    ends: '2 not_started no usage usage',
+  },
+  'an idempotency key for each that replays both': {
+    argv: [...both, '--idempotency-key', 'k-{automation}'],
+    earlier: [...both, '--idempotency-key', 'k-{automation}'],
+    isFinished: true,
+    scenario: { automations: { nightly: { outcome: 'FAILED' }, weekly: {} } },
+    ends: '1 replayed no run_failed | replayed no ok',
+  },
+  'one fails while both are watched': {
+    argv: [...both, '--watch', '--interval', '20ms'],
+    scenario: { automations: { nightly: { duration: '50ms' }, weekly: { duration: '50ms', outcome: 'CANCELLED' } } },
+    ends: '4 started yes ok | started yes run_cancelled',
+  },
+  'a signal while both requests are on their way': {
+    argv: both,
+    scenario: faulty({ do: 'hang', acts: true }),
+    interruptAt: 2,
+    ends: '130 unknown unknown interrupted interrupted | unknown unknown interrupted interrupted',
+    really: 2,
+  },
+};
+
 const ofWatchedTriggers: Record<string, Row> = {
   'a run that completed': { argv: watched, scenario: short(), ends: '0 started yes ok' },
   'a run that FAILED': {
@@ -219,6 +324,11 @@ const ofWatchedTriggers: Record<string, Row> = {
     argv: watched,
     scenario: faulty({ on: 'status', do: 'revokeKey' }),
     ends: '14 started yes watch_failed unauthorized',
+  },
+  'a Retry-After beyond the timeout': {
+    argv: [...watched, '--timeout', '10m'],
+    scenario: faulty(answers(429, { on: 'status', ...later })),
+    ends: '14 started yes watch_failed rate_limited',
   },
   'a result that cannot be read': {
     argv: watched,
@@ -280,6 +390,11 @@ const ofOthers: Record<string, Row> = {
     scenario: faulty(answers(429)),
     ends: '9 rate_limited rate_limited',
   },
+  'watch: a Retry-After beyond the timeout': {
+    argv: [...followed, '--timeout', '10m'],
+    scenario: faulty(answers(503, later)),
+    ends: '10 unavailable unavailable',
+  },
   'watch: 402 at every poll': { argv: followed, scenario: faulty(answers(402)), ends: '10 unavailable unavailable' },
   'watch: a page at every poll': {
     argv: followed,
@@ -335,7 +450,13 @@ const ofOthers: Record<string, Row> = {
     scenario: { agents: 'accept' },
     ends: '2 usage usage',
   },
-  'agent watch: another final status': {
+  'watch: of an agent run with another final status': {
+    argv: ['watch', '--interval', '20ms'],
+    earlier: ['agent', 'trigger', id],
+    scenario: { agents: 'accept', agentRun: { duration: '50ms', outcome: 'STOPPED' } },
+    ends: '1 run_failed',
+  },
+  'agent watch: a run that nobody knows': {
     argv: ['agent', 'watch', id, id],
     scenario: { agents: 'accept' },
     ends: '6 not_found not_found',
@@ -382,11 +503,18 @@ const ofOthers: Record<string, Row> = {
     env: { RUNCTL_STATE_DIR: '/dev/null' },
     ends: '74 output_error output_error',
   },
+  'check: no run completed within the time': {
+    argv: ['check', 'nightly', '--within', '1h'],
+    earlier: watched,
+    isFinished: true,
+    ends: '15 overdue overdue',
+  },
   'an empty run argument': { argv: ['status', ''], ends: '2 usage usage' },
 };
 
 describe.each([
   ['trigger', ofTriggers],
+  ['trigger of several', ofSeveral],
   ['trigger --watch', ofWatchedTriggers],
   ['other commands', ofOthers],
 ])('%s', (_, rows) => {
@@ -399,6 +527,7 @@ describe.each([
       elsewhere,
       isFinished,
       interruptAt,
+      network,
       really,
       next,
       says,
@@ -410,8 +539,9 @@ describe.each([
       if (isFinished) endRuns();
       const interrupt = new AbortController();
       const asked = emulator.requests.length;
+      const { env: way } = network ? ((await networkFaults[network]?.()) ?? {}) : {};
       const before = emulator.runs().length;
-      const options = { env: { ...env, ...row.env }, clock: interruptAt === undefined ? clock : undefined };
+      const options = { env: { ...env, ...row.env, ...way }, clock: interruptAt === undefined ? clock : undefined };
       const running = runProgram([...argv, '--json'], { ...options, signal: interrupt.signal });
       if (interruptAt !== undefined) {
         await vi.waitUntil(() => emulator.requests.length - asked >= interruptAt, { timeout: 10_000, interval: 5 });
@@ -419,15 +549,20 @@ describe.each([
         interrupt.abort('SIGINT');
       }
       const { code, stdout, stderr } = await running;
-      const [{ runctl }] = [JSON.parse(stdout)].flat();
-      const { how, started, safeToRepeat } = runctl.trigger ?? {};
-      const shown = [code, how, started, runctl.outcome, runctl.problem?.name];
-      expect(shown.filter((part) => part !== undefined).join(' '), stderr).toBe(ends);
-      expect(emulator.runs().length - before, 'really started').toBe(really ?? (started === 'yes' ? 1 : 0));
-      const isSafe = started === 'no' || argv.includes('--idempotency-key') || argv.includes('recover');
-      if (started) expect(safeToRepeat, 'safe to repeat').toBe(isSafe);
-      expect(runctl.exitCode).toBe(code);
-      if (next) expect(runctl.next).toMatch(next);
+      const facts = [JSON.parse(stdout)].flat().map(({ runctl }) => runctl);
+      const shown = facts.map(({ trigger: { how, started } = {}, outcome, problem }) =>
+        [how, started, outcome, problem?.name].filter((part) => part !== undefined).join(' '),
+      );
+      expect(`${code} ${shown.join(' | ')}`, stderr).toBe(ends);
+      const triggers = facts.flatMap(({ trigger }) => trigger ?? []);
+      const started = triggers.filter((each) => each.started === 'yes').length;
+      expect(emulator.runs().length - before, 'really started').toBe(really ?? started);
+      const isRepeated = argv.includes('--idempotency-key') || argv.includes('recover');
+      const isSafe = isRepeated || triggers.every((each) => each.started === 'no');
+      for (const { safeToRepeat } of triggers) expect(safeToRepeat, 'safe to repeat').toBe(isSafe);
+      const decisive = facts.find(({ exitCode }) => exitCode === code);
+      expect(decisive).toBeDefined();
+      if (next) expect(decisive.next).toMatch(next);
       if (says) expect(stderr).toMatch(says);
     },
   );

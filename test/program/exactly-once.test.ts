@@ -287,7 +287,7 @@ describe('recover', () => {
     order: 'activeFirst',
     faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
   };
-  const withOpenIntent = async () => {
+  const withUnresolvedTrigger = async () => {
     const emulated = await withEmulator(lost);
     expect((await runProgram(['trigger', 'nightly'], { env: emulated.env })).code).toBe(12);
     emulated.endRuns();
@@ -295,7 +295,7 @@ describe('recover', () => {
   };
 
   test('--dry-run lists and sends nothing', async () => {
-    const { env, clock, emulator, sent } = await withOpenIntent();
+    const { env, clock, emulator, sent } = await withUnresolvedTrigger();
     const { stderr, code } = await runProgram(['recover', '--dry-run'], { env, clock });
     expect(stderr).toContain('the trigger of nightly');
     expect(code).toBe(0);
@@ -303,7 +303,7 @@ describe('recover', () => {
   });
 
   test('--max-age keeps an old trigger from being sent, and --forget closes it', async () => {
-    const { env, clock, emulator, sent } = await withOpenIntent();
+    const { env, clock, emulator, sent } = await withUnresolvedTrigger();
     const old = await runProgram(['recover', '--max-age', '1ms'], { env, clock });
     expect(old.stderr).toContain('was not sent again');
     expect(old.code).toBe(12);
@@ -336,7 +336,7 @@ describe('recover', () => {
   });
 
   test('with another API key sends nothing: it would start a second run', async () => {
-    const { env, clock, emulator, sent } = await withOpenIntent();
+    const { env, clock, emulator, sent } = await withUnresolvedTrigger();
     const { stderr, code } = await runProgram(['recover', '--max-age', '4h'], {
       env: { ...env, RUNCTL_API_KEY: 'another-key-123456' },
       clock,

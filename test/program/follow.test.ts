@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
+import type { Emulator } from '../../src/emulator/server.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { runProgram } from '../helpers/run-program.ts';
@@ -37,6 +38,14 @@ async function machine(scenario: Scenario = quick) {
       };
     },
   };
+}
+
+/** A run that the service knows and the journal does not. */
+async function startRun({ url, projectId, apiKey }: Emulator, name: string): Promise<{ executionId: string }> {
+  const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
+  const trigger = `${url}/v0/automation/${projectId}/${name}/trigger`;
+  const response = await fetch(trigger, { method: 'POST', headers, body: '{}' });
+  return (await response.json()) as { executionId: string };
 }
 
 const patience = { timeout: 15_000, interval: 50 };
@@ -139,6 +148,26 @@ test('a machine on which nothing has ever run is followed, too', async () => {
   const id = await trigger();
   await vi.waitFor(() => expect(reported()).toEqual([`${id} COMPLETED`]), patience);
   expect((await stop()).code).toBe(143);
+});
+
+test('runs are followed, each once, also where the journal begins a new file with every record', async () => {
+  const { follower, reported, hook, env, emulator } = await machine();
+  const { stop } = follower('--on-final', hook);
+  const small = openJournal({ folder: env.RUNCTL_STATE_DIR, nowMs: Date.now, onTrouble() {}, fileBytes: 1 });
+  const ids: string[] = [];
+  for (const name of ['a', 'b', 'c', 'd', 'e']) {
+    // What another process leaves that triggers a run.
+    const target = { family: 'automation', projectId: emulator.projectId, automationName: name } as const;
+    const { executionId } = await startRun(emulator, name);
+    const run = { baseUrl: emulator.url, target, executionId, status: 'RUNNING' };
+    small.append({ type: 'accepted', idempotencyKey: name, ...run, first: true });
+    ids.push(executionId);
+    if (name === 'c') await vi.waitFor(() => expect(reported()).toHaveLength(3), patience);
+  }
+  await vi.waitFor(() => expect(reported()).toHaveLength(5), patience);
+  expect((await stop()).code).toBe(143);
+  expect(reported().sort()).toEqual(ids.map((id) => `${id} COMPLETED`).sort());
+  expect(readdirSync(env.RUNCTL_STATE_DIR ?? '').filter((name) => name.endsWith('.jsonl')).length).toBeGreaterThan(4);
 });
 
 test.each([

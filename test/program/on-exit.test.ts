@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { systemClock } from '../../src/process.ts';
 import { withEmulator } from '../helpers/emulator.ts';
@@ -107,6 +107,21 @@ test('after a signal the hook is not run', async () => {
   interrupt.abort('SIGTERM');
   expect((await running).code).toBe(143);
   expect(received().input).toBe('');
+});
+
+test.each([
+  ['--on-exit', ['trigger', 'nightly']],
+  ['--on-final', ['trigger', 'nightly', '--watch', '--interval', '20ms']],
+])('a signal while %s runs decides how the command ends', async (flag, argv) => {
+  const { env } = await machine();
+  const file = join(temporaryFolder(), 'running');
+  const interrupt = new AbortController();
+  const running = runProgram([...argv, flag, `: > ${file}; sleep 60`], { env, signal: interrupt.signal });
+  await vi.waitUntil(() => existsSync(file), { timeout: 10_000, interval: 5 });
+  interrupt.abort('SIGTERM');
+  const { code, stderr } = await running;
+  expect(code).toBe(143);
+  expect(stderr).toMatch(/command .*was interrupted\n/);
 });
 
 test('a hook that fails is reported, and changes no exit code', async () => {

@@ -136,6 +136,31 @@ describe('the key', () => {
   const atNowhere = { RUNCTL_BASE_URL: 'http://127.0.0.1:9' };
 });
 
+describe('an API key that would be sent in a URL, or recorded, is refused before anything is', () => {
+  const long = 'sk-live-0123456789abcdef';
+  const full = `${projectId}/x${long}/${executionId}`;
+  const agent = ['agent', 'trigger', executionId];
+  const ofVariable = { RUNCTL_API_KEY: long };
+  test.each<[string, string[], Record<string, string>, string?]>([
+    ['the name of an automation', ['trigger', `x${long}`], ofVariable],
+    ['the second of two names', ['trigger', 'nightly', `x${long}`], ofVariable],
+    ['a name, where a command prints the API key', ['trigger', long], { RUNCTL_API_KEY_COMMAND: `echo ${long}` }],
+    ['a name, where a file holds another API key', ['trigger', long, '--api-key-file', '-'], ofVariable, 'other-key'],
+    ['an idempotency key', ['trigger', 'nightly', '--idempotency-key', `k-${long}`], ofVariable],
+    ['the message of an agent', [...agent, '--message', `use ${long}`], ofVariable],
+    ['the automation of a run', ['status', executionId, '-a', long], ofVariable],
+    ['a run', ['watch', full], ofVariable],
+    ['a run of standard input', ['watch', '-'], ofVariable, `${full}\n`],
+  ])('%s', async (_, args, env, input) => {
+    const { emulator, env: reach } = await withEmulator({}, { apiKey: long });
+    const all = { ...reach, RUNCTL_API_KEY: '', PATH: process.env.PATH ?? '', ...env };
+    const ended = await runProgram([...args, '--json'], { env: all, input });
+    expect(ended.code, ended.stderr).toBe(2);
+    expect(emulator.requests).toEqual([]);
+    expect(written(ended, { RUNCTL_STATE_DIR: '', ...all })).not.toContain(long);
+  });
+});
+
 describe('an API key in a wrong place is not repeated', () => {
   const misplaced = 'sk-live-0123456789abcdef';
 

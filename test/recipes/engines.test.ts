@@ -101,6 +101,26 @@ describe('the CronJob of Kubernetes', () => {
   });
 });
 
+describe('the array of Slurm', () => {
+  const names = { SLURM_ARRAY_JOB_ID: '17', SLURM_ARRAY_TASK_ID: '3' };
+
+  test('starts one run, also when a task comes back on another node', async () => {
+    const machine = await withBareMachine();
+    expect(await runTwice(machine, ['sh', '-c', blockOf('Slurm', 'sh')], names)).toEqual(once);
+    expect(
+      await runTwice(machine, ['sh', '-c', blockOf('Slurm', 'sh')], { ...names, SLURM_ARRAY_TASK_ID: '4' }),
+    ).toEqual({ ...once, runs: 2 });
+  });
+
+  test('requeues a task only where that can help', () => {
+    const recipes = readFileSync(join(import.meta.dirname, '../../docs/recipes.md'), 'utf8');
+    const [, listed = ''] = /`RequeueExit=([\d,]+)`/.exec(recipes) ?? [];
+    const codes = listed.split(',').map(Number);
+    expect(codes.filter((code) => finalCodes.includes(code))).toEqual([]);
+    expect(codes).toEqual(exitCodes.map(({ code }) => code).filter((code) => codes.includes(code)));
+  });
+});
+
 describe('the task of Airflow', () => {
   beforeEach((context) => needs(context, 'python3'));
 

@@ -44,11 +44,11 @@ test.each([
 });
 
 test.each([
-  ['./nothing-here', 'runctl: the command ./nothing-here does not exist\n'],
-  ['/', 'runctl: the command / cannot be started: spawn / EACCES\n'],
-])('a command that cannot be started is named: %s', async (command, message) => {
+  ['./nothing-here', 127, 'runctl: the command ./nothing-here does not exist\n'],
+  ['/', 2, 'runctl: the command / cannot be started: spawn / EACCES\n'],
+])('a command that cannot be started is named: %s', async (command, code, message) => {
   const { run } = await withBareMachine();
-  expect(await run(['runctl', 'emulator', '--', command])).toMatchObject({ code: 2, stderr: message });
+  expect(await run(['runctl', 'emulator', '--', command])).toMatchObject({ code, stderr: message });
 });
 
 test('a rehearsal without a place for temporary files is refused', async () => {

@@ -1,0 +1,168 @@
+import { closeSync, constants, fdatasyncSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pid } from 'node:process';
+import { openOwn } from '../open-own.ts';
+import { isFinal, lastStatusOf } from '../runs/run.ts';
+import { filesIn, type JournalFile, readFile } from './files.ts';
+import { fold, type Trigger } from './fold.ts';
+import { isOfHook, type JournalRecord, parseRecord, runIdOf, triggerIdOf } from './records.ts';
+
+/** As many finished runs of each target and status stay in the checkpoint. */
+export const keptRuns = 30;
+
+/** The files to read in place of the whole journal, newest first. */
+export interface Digest {
+  files: JournalFile[];
+  /** The statuses of the finished runs that are left out, in upper case. */
+  omitted: ReadonlySet<string>;
+}
+
+/** What is said of a file that was full: one that has changed since has another size or time. */
+type Covered = [number: number, size: number, mtimeMs: number];
+
+interface Checkpoint {
+  covered: Covered[];
+  omitted: string[];
+  /** The header and the records that stay, as a file of the journal. */
+  bytes: Buffer;
+}
+
+interface Line {
+  line: string;
+  record: JournalRecord;
+}
+
+const name = 'checkpoint.jsonl';
+// To be counted up with every change of what is kept.
+const rules = 1;
+// Another process may still write to the newest full one.
+const growing = 2;
+// A journal that has long been without a checkpoint has it after some commands: each file takes 50 ms.
+const filesAtOnce = 4;
+
+/**
+ * The files to read in place of the whole journal for every record of unresolved triggers, unfinished runs and the newest
+ * finished runs: those of full files stand in a file of their own, which is written anew when more have become full.
+ * Undefined where a file cannot be read.
+ */
+export function createDigests(folder: string): () => Digest | undefined {
+  let last: Checkpoint | undefined;
+  return () => {
+    try {
+      const files = filesIn(folder);
+      const full = files.slice(growing).reverse();
+      if (full.length === 0) return { files, omitted: new Set() };
+      // Before they are read, so that what is written meanwhile is noticed the next time.
+      const covered = full.map(coveredOf);
+      const known = isTrue(last, covered) ? last : readCheckpoint(folder, covered);
+      const unread = full.filter(({ number }) => number > newestOf(known)).slice(0, filesAtOnce);
+      last = unread.length === 0 ? known : extend(known, unread, covered);
+      if (last && last !== known) write(folder, last);
+      const checkpoint = { path: join(folder, name), number: -1, bytes: last?.bytes };
+      const rest = files.filter(({ number }) => number > newestOf(last));
+      return { files: [...rest, checkpoint], omitted: new Set(last?.omitted) };
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+function coveredOf({ path, number }: JournalFile): Covered {
+  const { size, mtimeMs } = statSync(path);
+  return [number, size, mtimeMs];
+}
+
+const newestOf = (known: Checkpoint | undefined) => known?.covered.at(-1)?.[0] ?? -1;
+
+/** Are the files that it covers as they were, but for old ones that were removed? */
+function isTrue(known: Checkpoint | undefined, full: readonly Covered[]): known is Checkpoint {
+  const newest = newestOf(known);
+  const covered = new Set(known?.covered.map(String));
+  return (
+    full.some(([number]) => number === newest) && full.every((file) => file[0] > newest || covered.has(String(file)))
+  );
+}
+
+/** Undefined where there is none, or one that is not whole or not true any more. */
+function readCheckpoint(folder: string, full: readonly Covered[]): Checkpoint | undefined {
+  try {
+    const bytes = readFile(join(folder, name));
+    const header = JSON.parse(bytes.toString('utf8', 0, bytes.indexOf('\n')));
+    const known = { covered: header.covered, omitted: header.omitted, bytes };
+    const isWhole = header.rules === rules && bytes.toString('latin1', bytes.length - ending.length) === ending;
+    return isWhole && isTrue(known, full) ? known : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Behind the last record: a file without it is torn. */
+const ending = '\n{"end":true}\n';
+
+/** Where it cannot be written, every process makes its own. */
+function write(folder: string, { bytes }: Checkpoint): void {
+  const path = join(folder, name);
+  const temporary = `${path}.${pid}`;
+  try {
+    const fd = openOwn(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL);
+    try {
+      writeFileSync(fd, bytes);
+      fdatasyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(temporary, path);
+  } catch {
+    rmSync(temporary, { force: true });
+  }
+}
+
+/** The checkpoint that covers these files, too. */
+function extend(known: Checkpoint | undefined, unread: readonly JournalFile[], full: readonly Covered[]): Checkpoint {
+  const newest = unread.at(-1)?.number ?? -1;
+  const covered = full.filter(([number]) => number <= newest);
+  const omitted = new Set(known?.omitted);
+  const all = [known?.bytes ?? Buffer.of(), ...unread.map(({ path }) => readFile(path))].flatMap(linesOf);
+  const lines = keep(all, omitted);
+  const [{ record } = { record: undefined }] = lines;
+  const header = { schema: 1, at: record?.at ?? '', type: 'checkpoint', rules, covered, omitted: [...omitted] };
+  const text = `${[JSON.stringify(header), ...lines.map(({ line }) => line)].join('\n')}${ending}`;
+  return { covered, omitted: header.omitted, bytes: Buffer.from(text) };
+}
+
+function linesOf(bytes: Buffer): Line[] {
+  return bytes
+    .toString()
+    .split('\n')
+    .flatMap((line) => {
+      const record = parseRecord(line);
+      return record ? { line, record } : [];
+    });
+}
+
+/** The lines of what stays; the statuses of the runs that do not are added to `omitted`. */
+function keep(lines: readonly Line[], omitted: Set<string>): Line[] {
+  const { entries, triggers } = fold(lines.map(({ record }) => record));
+  const kept = new Set<string>();
+  const counts = new Map<string, number>();
+  for (const { run } of entries.toReversed()) {
+    if (!run || run.executionId === null) continue;
+    const { baseUrl, target, executionId, status } = run;
+    const isFinished = status === null || isFinal(target, status);
+    const kind = JSON.stringify([baseUrl, target, status]);
+    const count = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, count);
+    if (!isFinished || count <= keptRuns) kept.add(runIdOf({ baseUrl, executionId }));
+    else omitted.add(lastStatusOf(run).toUpperCase());
+  }
+  const isKeptTrigger = (baseUrl: string, { executionId, attempts, superseded, lastSentAt }: Trigger) =>
+    executionId === undefined
+      ? attempts.length > 0 || superseded !== undefined || lastSentAt !== undefined
+      : kept.has(runIdOf({ baseUrl, executionId }));
+  return lines.filter(({ record }) => {
+    if (isOfHook(record)) return false;
+    if ('executionId' in record && kept.has(runIdOf(record))) return true;
+    const trigger = 'idempotencyKey' in record ? triggers.get(triggerIdOf(record)) : undefined;
+    return trigger !== undefined && isKeptTrigger(record.baseUrl, trigger);
+  });
+}

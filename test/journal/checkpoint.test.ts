@@ -1,0 +1,195 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { keptRuns } from '../../src/journal/checkpoint.ts';
+import type { Journal, JournalRun } from '../../src/journal/journal.ts';
+import { isFinal } from '../../src/runs/run.ts';
+import { propertyRuns, propertyTimeoutMs } from '../helpers/property-runs.ts';
+import { accepted, baseUrl, key, nightly, refused, status, triggered, uuid, weekly } from './records.ts';
+import { createStateFolder, type StateFolder } from './state-folder.ts';
+
+const fileBytes = 6000;
+const targets = [nightly, weekly];
+const ends = ['open', 'refused', 'RUNNING', 'COMPLETED', 'COMPLETED', 'FAILED', 'forgotten'] as const;
+
+const isUnfinished = ({ target, status }: JournalRun) => status === null || !isFinal(target, status);
+
+/** What the checkpoint may not change: all that is unfinished, and the newest runs of each target and status. */
+function essence(runs: JournalRun[]) {
+  const counts = new Map<string, number>();
+  return runs.filter((run) => {
+    const kind = JSON.stringify([run.target, run.status]);
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    return (
+      ((run.executionId === null || run.status !== null) && isUnfinished(run)) || (counts.get(kind) ?? 0) <= keptRuns
+    );
+  });
+}
+
+function expectSame(journal: Journal) {
+  const all = [...journal.runs({ baseUrl })];
+  const kept = [...journal.runs({ baseUrl, only: 'kept' })];
+  expect(essence(kept)).toEqual(essence(all));
+  for (const target of targets)
+    expect(essence([...journal.runs({ baseUrl, target, only: 'kept' })])).toEqual(
+      essence(
+        all.filter((run) => run.target.family === 'automation' && run.target.automationName === target.automationName),
+      ),
+    );
+  const unresolved = all.filter(({ executionId }) => executionId === null).map(({ idempotencyKey }) => idempotencyKey);
+  expect(journal.unresolvedTriggers({ baseUrl }).map(({ idempotencyKey }) => idempotencyKey)).toEqual(unresolved);
+  for (const wanted of ['RUNNING', 'COMPLETED', 'FAILED', 'STUCK']) {
+    const of = (runs: Iterable<JournalRun>) => [...runs].filter((run) => run.status === wanted);
+    expect(of(journal.runs({ baseUrl, only: { status: wanted } }))).toEqual(of(all));
+  }
+}
+
+/** Starts a run and, up to `delay` runs later, ends it; every so often somebody reads. */
+function play(
+  steps: { end: (typeof ends)[number]; target: number; delay: number; reads: boolean }[],
+  { open }: StateFolder,
+) {
+  const journal = open(fileBytes);
+  const due = steps.map((): (() => void)[] => []);
+  steps.forEach(({ end, target: index, delay, reads }, n) => {
+    const target = targets[index];
+    journal.append(triggered(n, target));
+    if (end === 'refused') journal.append(refused(n, target));
+    if (end === 'forgotten') journal.append({ type: 'forgotten', ...key(n, target) });
+    if (end !== 'open' && end !== 'refused' && end !== 'forgotten') {
+      due[n + (delay >> 1)]?.push(() => journal.append({ ...accepted(n, target), first: true }));
+      if (end !== 'RUNNING') due[n + delay]?.push(() => journal.append(status(n, end, target)));
+    }
+    for (const act of due[n] ?? []) act();
+    if (reads) (n % 2 ? journal : open(fileBytes)).unresolvedTriggers({ baseUrl });
+  });
+}
+
+const step = fc.record({
+  end: fc.constantFrom(...ends),
+  target: fc.constantFrom(0, 0, 0, 1),
+  delay: fc.nat(9),
+  reads: fc.integer({ max: 9, min: 0 }).map((n) => n === 0),
+});
+
+test(
+  'what a checkpoint keeps is what all records say',
+  () => {
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 380, maxLength: 450, size: 'max' }), (steps) => {
+        const state = createStateFolder();
+        play(steps, state);
+        expectSame(state.open());
+        catchUp(state);
+        expectSame(state.open());
+        expect(state.troubles).toEqual([]);
+      }),
+      { numRuns: propertyRuns(6), endOnFailure: true },
+    );
+  },
+  propertyTimeoutMs,
+);
+
+/** Each reading covers a few more files. */
+function catchUp({ open }: StateFolder) {
+  for (let n = 0; n < 30; n++) open().unresolvedTriggers({ baseUrl });
+}
+
+/** A journal of many files, and its checkpoint. */
+function createFull() {
+  const state = createStateFolder();
+  const steps = Array.from({ length: 160 }, (_, n) => ({
+    end: ends[n % 50 === 1 ? 0 : n % 40 === 2 ? 2 : 3] ?? 'open',
+    target: n % 2,
+    delay: 3,
+    reads: n % 10 === 0,
+  }));
+  play(steps, state);
+  const path = join(state.folder, 'checkpoint.jsonl');
+  rmSync(path);
+  // Of a time that can be set again.
+  for (const name of readdirSync(state.folder)) utimesSync(join(state.folder, name), 1e9, 1e9);
+  catchUp(state);
+  expect(existsSync(path)).toBe(true);
+  return { ...state, path };
+}
+
+test('files that a checkpoint covers are not read', () => {
+  const { folder, open, file } = createFull();
+  const before = [...open().runs({ only: 'kept' })];
+  const { size } = statSync(file);
+  writeFileSync(file, ' '.repeat(size));
+  utimesSync(file, 1e9, 1e9);
+  expect([...open().runs({ only: 'kept' })]).toEqual(before);
+  expect([...open().runs({ only: { status: 'FAILED' } })]).toEqual(before);
+  expect(readdirSync(folder).filter((name) => !/^(journal(-\d+)?|checkpoint)\.jsonl$/.test(name))).toEqual([]);
+});
+
+test.each<[string, (state: ReturnType<typeof createFull>) => void]>([
+  ['is torn', ({ path }) => truncateSync(path, statSync(path).size - 20)],
+  ['is torn in its first line', ({ path }) => truncateSync(path, 20)],
+  ['is empty', ({ path }) => truncateSync(path, 0)],
+  [
+    'is of another version',
+    ({ path }) => writeFileSync(path, readFileSync(path, 'utf8').replace('"rules":1', '"rules":0')),
+  ],
+  ['covers a file that was written to late', ({ file }) => appendFileSync(file, lateLine)],
+  [
+    'covers a journal that was removed',
+    ({ folder, open }) => {
+      for (const name of readdirSync(folder)) if (name.startsWith('journal')) rmSync(join(folder, name));
+      for (let n = 500; n < 540; n++) open(fileBytes).append(triggered(n));
+    },
+  ],
+  [
+    'cannot be written',
+    ({ path }) => {
+      rmSync(path);
+      mkdirSync(path);
+    },
+  ],
+])('a checkpoint that %s misleads nobody', (_, spoil) => {
+  const state = createFull();
+  spoil(state);
+  catchUp(state);
+  expectSame(state.open());
+  expect(state.troubles).toEqual([]);
+});
+
+const lateLine = `\n${JSON.stringify({ schema: 1, at: '2026-11-21T03:00:00.000Z', ...triggered(900), target: `automation/${nightly.projectId}/nightly` })}\n`;
+
+test('old files that are removed leave a checkpoint true', () => {
+  const { file, open, path } = createFull();
+  const before = [...open().runs({ only: 'kept' })];
+  const { mtimeMs } = statSync(path);
+  rmSync(file);
+  expect([...open().runs({ only: 'kept' })]).toEqual(before);
+  expect(statSync(path).mtimeMs).toBe(mtimeMs);
+});
+
+test('runs that are looked for after one that is not there are found all the same', () => {
+  const { open } = createFull();
+  const journal = open();
+  expect(journal.find('nowhere', { baseUrl })).toBe(undefined);
+  expect(journal.find(uuid(4), { baseUrl })?.executionId).toBe(uuid(4));
+  expect(journal.find(uuid(1_000_000), { baseUrl })).toBe(undefined);
+  journal.append({ ...status(1_000_000, 'RUNNING'), first: true });
+  journal.append({ ...status(7, 'RUNNING'), executionId: 'a "quoted" id', first: true });
+  expect(journal.find(uuid(1_000_000), { baseUrl })?.status).toBe('RUNNING');
+  const other = open();
+  expect(other.find('nowhere', { baseUrl })).toBe(undefined);
+  expect(other.find('a "quoted" id', { baseUrl })?.status).toBe('RUNNING');
+  expect(other.findElsewhere(uuid(4), 'https://other.example.com')).toBe(baseUrl);
+});

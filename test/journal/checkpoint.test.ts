@@ -1,7 +1,9 @@
 import {
   appendFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -10,15 +12,16 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { keptRuns } from '../../src/journal/checkpoint.ts';
 import type { Journal, JournalRun } from '../../src/journal/journal.ts';
 import { isFinal } from '../../src/runs/run.ts';
 import { propertyRuns, propertyTimeoutMs } from '../helpers/property-runs.ts';
 import { accepted, baseUrl, key, nightly, refused, status, triggered, uuid, weekly } from './records.ts';
-import { createStateFolder, type StateFolder } from './state-folder.ts';
+import { createStateFolder, type StateFolder, stateFolderAt } from './state-folder.ts';
 
 const fileBytes = 6000;
 const targets = [nightly, weekly];
@@ -107,21 +110,27 @@ function catchUp({ open }: StateFolder) {
   for (let n = 0; n < 30; n++) open().unresolvedTriggers({ baseUrl });
 }
 
-/** A journal of many files, and its checkpoint. */
-function createFull() {
-  const state = createStateFolder();
+/** A journal of many files, and its checkpoint: made once, since it takes half a second. */
+const full = stateFolderAt(join(mkdtempSync(join(tmpdir(), 'journal-')), 'state'));
+beforeAll(() => {
   const steps = Array.from({ length: 160 }, (_, n) => ({
     end: ends[n % 50 === 1 ? 0 : n % 40 === 2 ? 2 : 3] ?? 'open',
     target: n % 2,
     delay: 3,
     reads: n % 10 === 0,
   }));
-  play(steps, state);
-  const path = join(state.folder, 'checkpoint.jsonl');
-  rmSync(path);
+  play(steps, full);
+  rmSync(join(full.folder, 'checkpoint.jsonl'));
   // Of a time that can be set again.
-  for (const name of readdirSync(state.folder)) utimesSync(join(state.folder, name), 1e9, 1e9);
-  catchUp(state);
+  for (const name of readdirSync(full.folder)) utimesSync(join(full.folder, name), 1e9, 1e9);
+  catchUp(full);
+});
+afterAll(() => rmSync(dirname(full.folder), { recursive: true, force: true }));
+
+function createFull() {
+  const state = createStateFolder();
+  cpSync(full.folder, state.folder, { recursive: true, preserveTimestamps: true });
+  const path = join(state.folder, 'checkpoint.jsonl');
   expect(existsSync(path)).toBe(true);
   return { ...state, path };
 }

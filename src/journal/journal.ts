@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isCompleted, isFinal, type Run, runLimitMs, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import type { PastRun, PastRuns } from '../runs/statistics.ts';
-import { fold, isUnresolved, type JournalRun, learn, reportedOf, type State } from './fold.ts';
-import { createIdFilter } from './id-filter.ts';
+import { fold, isUnresolved, type JournalRun, reportedOf, type State } from './fold.ts';
 import { type LogOptions, openLog, type RecordFilter } from './log.ts';
 import { foldRecent } from './recent-runs.ts';
 import {
@@ -11,12 +10,12 @@ import {
   type JournalRecord,
   type NewRecord,
   pathOf,
-  runIdOf,
   type TriggerKey,
   targetOf,
   triggerIdOf,
 } from './records.ts';
 import { isMatch, needleOf, type RunFilter } from './run-filter.ts';
+import { createRunSearch } from './run-search.ts';
 import { createUnresolvedLines, type UnresolvedTrigger, unresolvedOf } from './unresolved.ts';
 
 export type { JournalRun } from './fold.ts';
@@ -59,8 +58,6 @@ interface TriggerFilter {
 /** An idempotency key that was refused or forgotten has none. */
 type KeyState = { state: 'accepted'; executionId: string } | { state: 'open'; trigger: UnresolvedTrigger };
 
-/** From so many searches on it is cheaper to read everything once. */
-const manySearches = 64;
 /** After how many records from the end `runs` first folds what it has, and after how many it reads from the beginning. */
 const fewRecords = 16;
 const manyRecords = 4096;
@@ -69,20 +66,12 @@ const hookDays = 2;
 /** As `runLimitMs` for one that another API key may have started, which perhaps still knows it. */
 const surelyFinishedMs = 24 * 3_600_000;
 
-const spellingOf = ({ baseUrl, executionId }: { baseUrl: string; executionId: string }) => `${baseUrl}\n${executionId}`;
-
 /** Run times from longer ago say little of the next run. */
 const historyMs = 90 * 24 * 3_600_000;
 
 export function openJournal(options: LogOptions): Journal {
   const log = openLog(options);
-  /** The runs that this process has searched for or written of, by `runIdOf`. */
-  let memory = new Map<string, JournalRun>();
-  /** Those of them that were not found, as they were spelled. */
-  const unknown = new Set<string>();
-  let searches = 0;
-  /** May a run be in the journal? Made when one was not found, as the next ones may not be there, either. */
-  let mayHold: ((executionId: string) => boolean) | undefined;
+  const { find, findElsewhere, remember } = createRunSearch(read, () => log.readFiles(0));
 
   return {
     append,
@@ -102,8 +91,7 @@ export function openJournal(options: LogOptions): Journal {
   function append(record: NewRecord): boolean {
     const stored = log.append(record);
     if (!stored || !('executionId' in stored) || isOfHook(stored)) return stored !== undefined;
-    const isFirst = unknown.delete(spellingOf(stored)) || stored.first;
-    if (isFirst || memory.has(runIdOf(stored))) learn(memory, stored);
+    remember(stored);
     return true;
   }
 
@@ -148,44 +136,6 @@ export function openJournal(options: LogOptions): Journal {
         yield run;
       }
     }
-  }
-
-  function find(executionId: string, { baseUrl, fresh }: { baseUrl: string; fresh?: boolean }): JournalRun | undefined {
-    const id = runIdOf({ baseUrl, executionId });
-    const spelling = spellingOf({ baseUrl, executionId });
-    if (!fresh && !memory.has(id) && unknown.has(spelling)) return undefined;
-    if (unknown.size > 0) mayHold ??= createIdFilter(log.readFiles(0));
-    if (!fresh && !memory.has(id) && mayHold?.(executionId) === false) {
-      unknown.add(spelling);
-      return undefined;
-    }
-    if (!fresh && !memory.has(id) && ++searches === manySearches) {
-      memory = fold(read({}, { oldestFirst: true })).runs;
-    }
-    if (!fresh && (memory.has(id) || searches >= manySearches)) return memory.get(id);
-    const run = search(executionId, baseUrl);
-    if (run) memory.set(id, run);
-    else unknown.add(spelling);
-    return run;
-  }
-
-  function search(executionId: string, baseUrl: string): JournalRun | undefined {
-    const records = [];
-    for (const record of read({ baseUrl }, { needle: JSON.stringify(executionId) })) {
-      if (!('executionId' in record) || record.executionId !== executionId) continue;
-      records.push(record);
-      if (record.first) break;
-    }
-    return fold(records.reverse()).runs.get(runIdOf({ baseUrl, executionId }));
-  }
-
-  function findElsewhere(executionId: string, baseUrl: string): string | undefined {
-    if (mayHold?.(executionId) === false) return undefined;
-    for (const record of read({}, { needle: JSON.stringify(executionId) })) {
-      const isOfRun = 'executionId' in record && record.executionId === executionId;
-      if (isOfRun && record.baseUrl !== baseUrl) return record.baseUrl;
-    }
-    return undefined;
   }
 
   function unresolvedTriggers({ maxAgeMs = Number.POSITIVE_INFINITY, ...filter }: TriggerFilter): UnresolvedTrigger[] {

@@ -1,0 +1,71 @@
+import { fold, type JournalRun, learn } from './fold.ts';
+import { createIdFilter } from './id-filter.ts';
+import type { RecordFilter } from './log.ts';
+import { type JournalRecord, type RecordOf, runIdOf } from './records.ts';
+import type { RunFilter } from './run-filter.ts';
+
+/** From so many searches on it is cheaper to read everything once. */
+const manySearches = 64;
+
+const spellingOf = ({ baseUrl, executionId }: { baseUrl: string; executionId: string }) => `${baseUrl}\n${executionId}`;
+
+/** Finds single runs, and remembers those that were searched for. */
+export function createRunSearch(
+  read: (filter: RunFilter, how?: RecordFilter) => Iterable<JournalRecord>,
+  readFiles: () => Iterable<Buffer>,
+) {
+  /** The runs that this process has searched for or written of, by `runIdOf`. */
+  let memory = new Map<string, JournalRun>();
+  /** Those of them that were not found, as they were spelled. */
+  const unknown = new Set<string>();
+  let searches = 0;
+  /** May a run be in the journal? Made when one was not found, as the next ones may not be there, either. */
+  let mayHold: ((executionId: string) => boolean) | undefined;
+
+  return { find, findElsewhere, remember };
+
+  function find(executionId: string, { baseUrl, fresh }: { baseUrl: string; fresh?: boolean }): JournalRun | undefined {
+    const id = runIdOf({ baseUrl, executionId });
+    const spelling = spellingOf({ baseUrl, executionId });
+    if (!fresh) {
+      if (memory.has(id)) return memory.get(id);
+      if (unknown.has(spelling)) return undefined;
+      if (unknown.size > 0) mayHold ??= createIdFilter(readFiles());
+      if (mayHold?.(executionId) === false) {
+        unknown.add(spelling);
+        return undefined;
+      }
+      if (++searches === manySearches) memory = fold(read({}, { oldestFirst: true })).runs;
+      if (searches >= manySearches) return memory.get(id);
+    }
+    const run = search(executionId, baseUrl);
+    if (run) memory.set(id, run);
+    else unknown.add(spelling);
+    return run;
+  }
+
+  function search(executionId: string, baseUrl: string): JournalRun | undefined {
+    const records = [];
+    for (const record of read({ baseUrl }, { needle: JSON.stringify(executionId) })) {
+      if (!('executionId' in record) || record.executionId !== executionId) continue;
+      records.push(record);
+      if (record.first) break;
+    }
+    return fold(records.reverse()).runs.get(runIdOf({ baseUrl, executionId }));
+  }
+
+  function findElsewhere(executionId: string, baseUrl: string): string | undefined {
+    if (mayHold?.(executionId) === false) return undefined;
+    for (const record of read({}, { needle: JSON.stringify(executionId) })) {
+      const isOfRun = 'executionId' in record && record.executionId === executionId;
+      if (isOfRun && record.baseUrl !== baseUrl) return record.baseUrl;
+    }
+    return undefined;
+  }
+
+  /** Takes in what this process has written of a run. */
+  function remember(record: RecordOf<'accepted' | 'status' | 'not_found'>): void {
+    const isFirst = unknown.delete(spellingOf(record)) || record.first;
+    if (isFirst || memory.has(runIdOf(record))) learn(memory, record);
+  }
+}

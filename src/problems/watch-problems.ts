@@ -2,6 +2,7 @@ import { formatDuration } from '../runs/duration.ts';
 import type { LastConfirmed, WarningName } from '../runs/events.ts';
 import { type Fault, type FaultKind, httpOf, isInterruption, reasonOf } from '../runs/fault.ts';
 import { isCompleted, nameOf, type Run } from '../runs/run.ts';
+import { errorTextOf } from '../runs/service.ts';
 import type { FinishedWatch, UnfinishedWatch, WatchResult } from '../watching/watch-result.ts';
 import { type ExitName, exitNameOfStatus, isInterruptName } from './exit-codes.ts';
 import { comeBack, exitNameOf, factsOf, interruptNameOf, remedies } from './fault-facts.ts';
@@ -41,11 +42,9 @@ export function watchWarning({ execution, result, resultFault, disagreement }: F
     return { name: 'conflicting_status', message };
   }
   if (result?.error && isCompleted(execution.status)) {
-    const { type, message } = result.error;
-    const error = [type, message].filter(Boolean).join(': ');
     return {
       name: 'completed_with_error',
-      message: `the run ended COMPLETED, though its result has an error: ${error}`,
+      message: `the run ended COMPLETED, though its result has an error: ${errorTextOf(result)}`,
     };
   }
   if (!resultFault || isInterruption(resultFault) || isCompleted(execution.status)) return undefined;

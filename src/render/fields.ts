@@ -1,6 +1,6 @@
 import { formatAgo } from '../runs/duration.ts';
 import { isFinal, type Run } from '../runs/run.ts';
-import type { Execution, RunResult } from '../runs/service.ts';
+import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
 import { clean, cleanLine } from './sanitize.ts';
 import { colorOfStatus, durationOf } from './status.ts';
 import type { Theme } from './theme.ts';
@@ -35,7 +35,6 @@ export function statusFields(
   lines: WrapOptions,
 ): string {
   const { target } = run;
-  const { type, message } = result?.error ?? {};
   const agent = target.family === 'agent';
   const isFinished = isFinal(target, execution.status);
   return fields(
@@ -51,7 +50,7 @@ export function statusFields(
       ['finished', isFinished ? when(execution.completedAt, nowMs) : undefined],
       ['duration', durationOf(isFinished ? execution : { ...execution, completedAt: new Date(nowMs).toISOString() })],
       ['credits', execution.creditsCharged === undefined ? undefined : String(execution.creditsCharged)],
-      ['error', cleanLine([type, message].filter(Boolean).join(': '))],
+      ['error', cleanLine(errorTextOf(result))],
     ],
     theme,
     lines,

@@ -1,5 +1,5 @@
 import { isFinal, nameOf, type Target } from '../runs/run.ts';
-import type { Execution, RunResult } from '../runs/service.ts';
+import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
 import { cleanLine } from './sanitize.ts';
 import { colorOfStatus, durationOf, symbolOfStatus } from './status.ts';
 import type { Theme } from './theme.ts';
@@ -58,8 +58,7 @@ function cellsOf({ target, execution, result, otherwise }: FinalRow, theme: Them
   const { status = otherwise, creditsCharged } = execution ?? {};
   const symbol = execution ? symbolOfStatus(target, status, theme) : theme.symbols.warn;
   const isFinished = execution !== undefined && isFinal(target, status);
-  const { type, message } = result?.error ?? {};
-  const [line] = [type, message].filter(Boolean).join(': ').split('\n');
+  const [line] = errorTextOf(result).split('\n');
   return [
     `${symbol} ${cleanLine(status)}`,
     cleanLine(nameOf(target)),

@@ -2,6 +2,7 @@ import { type Context, type Sink, variantOf } from '../context.ts';
 import type { WarningName } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { isCompleted } from '../runs/run.ts';
+import { errorTextOf } from '../runs/service.ts';
 import { jobSummary, type SummaryPart } from './job-summary.ts';
 import { clean, cleanLine } from './sanitize.ts';
 
@@ -53,8 +54,7 @@ export async function reportToGithub(
     // A problem has its annotation where it is printed.
     if (problem || !watched || isCompleted(watched.execution.status)) continue;
     const { status } = watched.execution;
-    const { type, message } = watched.result?.error ?? {};
-    const why = [type, message].filter(Boolean).join(': ');
+    const why = errorTextOf(watched.result);
     runner.commands.write(errorAnnotation(`${about} ${status}`, why || `the run ended ${status}`));
   }
   const { executionId, status } = documents[0] ?? {};

@@ -60,3 +60,7 @@ export interface RunResult {
   completedAt?: string;
   document: JsonObject;
 }
+
+/** The error of a result in one text: `<type>: <message>`, as far as they are there. */
+export const errorTextOf = (result: RunResult | undefined): string =>
+  [result?.error?.type, result?.error?.message].filter(Boolean).join(': ');

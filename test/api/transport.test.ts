@@ -368,7 +368,7 @@ describe('connections', () => {
     expect(server.received).toHaveLength(2);
   });
 
-  test('end with the transport, and whoever waits on one is told', async () => {
+  test('end with the transport, and whoever waits on one gets an error', async () => {
     const atOnceMs = await measureAtOnce();
     const { origin } = await startFaultyServer(() => transport.destroy());
     const { transport, send } = openTransport(origin);

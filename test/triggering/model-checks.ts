@@ -76,7 +76,7 @@ function checkClaim(
   ownFirstMs: number,
   { world, options, sent, claimed, claimedKeys }: Played,
 ): void {
-  expect(run, 'an id that was told is that of a run').toBeDefined();
+  expect(run, 'an id that was reported is that of a run').toBeDefined();
   if (!run) return;
   claimed.add(run.executionId);
   claimedKeys.add(idempotencyKey);
@@ -188,7 +188,7 @@ export function checkFollowed(use: Use, { followed }: Outcome, { world, options 
     expect(followed.problem, 'a watch without an end has a reason').toBeDefined();
     return;
   }
-  expect(status, 'a final state is told truly').toBe(run?.outcome);
+  expect(status, 'a final status is reported truly').toBe(run?.outcome);
   expect(world.clock.nowMs() + options.hostSkewMs).toBeGreaterThanOrEqual(run?.endsAtMs ?? Number.NaN);
   const record = world.journalOf(use).find(watched.run.executionId, { baseUrl });
   expect(record?.status, 'and stays in the journal').toBe(status);

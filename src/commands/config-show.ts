@@ -1,5 +1,5 @@
 import { shortSource } from '../config/profile.ts';
-import { parseSettingKey, type Resolved, valueIfGiven } from '../config/setting-table.ts';
+import { parseSettingKey, type Resolved, settingTable, valueIfGiven } from '../config/setting-table.ts';
 import { maskSecrets, resolveSettings, type SettingFlags } from '../config/settings.ts';
 import { requireConfigFile } from '../config/store-profile.ts';
 import type { Context } from '../context.ts';
@@ -23,7 +23,7 @@ export async function configGet(name: string, options: ConfigOptions, context: C
   if (value === undefined) {
     throw usageProblem(
       `${key} is not set`,
-      `store it with \`runctl config set ${key}${key === 'apiKey' ? '' : ' <value>'}\``,
+      `set ${settingTable[key].env[0]}, or store it with \`runctl config set ${key}${key === 'apiKey' ? '' : ' <value>'}\``,
     );
   }
   if (options.json) printDocuments([configDocument({ [key]: factsOf(setting) }, context)], options, context);

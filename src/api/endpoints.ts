@@ -1,6 +1,6 @@
 import type { Run, Target } from '../runs/run.ts';
 
-/** The path of each endpoint, relative to the base URL (docs/service.md, Endpoints). Half a character of UTF-16, which no URL can carry, becomes U+FFFD. */
+/** Paths relative to the base URL (docs/service.md, Endpoints). */
 export function triggerPath(target: Target): string {
   return `${targetPath(target)}/trigger`;
 }
@@ -13,11 +13,11 @@ export function resultPath(run: Run): string {
   return `${statusPath(run)}/result`;
 }
 
-/** What every path of a target begins with. */
 export function targetPath(target: Target): string {
   return target.family === 'agent'
     ? `/v0/agent/${segment(target.agentId)}`
     : `/v0/automation/${segment(target.projectId)}/${segment(target.automationName)}`;
 }
 
+// Half a character of UTF-16, which no URL can carry, becomes U+FFFD.
 const segment = (text: string) => encodeURIComponent(text.toWellFormed());

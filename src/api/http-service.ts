@@ -11,24 +11,22 @@ import { readExecution, readResult } from './schema.ts';
 
 export interface HttpServiceOptions {
   transport: Transport;
-  /** Without a trailing slash and without `/v0`. */
+  /** Without `/v0` and a slash at its end. */
   baseUrl: string;
-  /** The proxy that the transport goes through. */
   proxy?: ProxySettings;
-  /** The one to send; a trigger is asked for by its idempotency key. What it throws, the call throws. */
+  /** What it throws, the call throws. */
   apiKey(idempotencyKey?: string): Promise<string>;
   requestTimeoutMs: number;
-  /** The largest result body that is read, in bytes. */
   maxOutputBytes: number;
   userAgent: string;
   nowMs(): number;
-  /** Takes the API key out of what a refusal says. */
+  /** Hides the API key. */
   scrub?(text: string): string;
 }
 
 const mebibyte = 1024 * 1024;
 
-/** The service over HTTP: each call is one attempt and never throws for what the network or the service does. */
+/** Never throws for what the network or the service does. */
 export function createHttpService(options: HttpServiceOptions): Service {
   const { transport, requestTimeoutMs, nowMs, scrub = (text) => text } = options;
   const { host, origin, pathname, protocol } = new URL(options.baseUrl);
@@ -64,7 +62,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
     if (exchange.kind === 'response') {
       const asked = { url: origin + path, baseUrl: options.baseUrl, target };
       const ofTarget = (location: string) => runIdIn(location, asked);
-      // The journal keeps a status, and a service may echo the API key anywhere.
+      // The journal keeps a status, in which a service may echo the API key.
       const read = (document: JsonObject) => {
         const value = reading.read(document);
         return value && { ...value, status: scrub(value.status) };
@@ -81,7 +79,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
       return ask<Execution>(
         target,
         { method: 'POST', path: triggerPath(target), headers, body },
-        // A 2xx without an id names no run that could be followed.
+        // Without an id there is no run that could be followed.
         {
           operation: 'trigger',
           maxBytes: mebibyte,
@@ -123,7 +121,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
   };
 }
 
-/** An answer about another run (a cache gone wrong, say) is no answer about this one. */
+/** A cache gone wrong may answer with another run. */
 function ofRun<T extends { executionId?: string }>(executionId: string, value: T | undefined): T | undefined {
   const id = value?.executionId;
   return id === undefined || id.toLowerCase() === executionId.toLowerCase() ? value : undefined;

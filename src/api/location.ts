@@ -1,19 +1,15 @@
 import type { Target } from '../runs/run.ts';
 import { targetPath } from './endpoints.ts';
 
-/** Where an answer came from, by which its `Location` is read. */
 interface Asked {
-  /** Of the request, with scheme, host, port and path prefix. */
+  /** Of the request. */
   url: string;
   /** Without `/v0`. */
   baseUrl: string;
   target: Target;
 }
 
-/**
- * The id of the run of the target that a `Location` leads to; undefined where it leads elsewhere. A gateway may have left
- * out the path prefix or written another scheme; it is the run all the same.
- */
+/** The id of the run; undefined where it is none of the target. A gateway may have left out the path prefix. */
 export function runIdIn(location: string, { url, baseUrl, target }: Asked): string | undefined {
   if (!URL.canParse(location, url)) return undefined;
   const place = new URL(location, url);
@@ -25,7 +21,7 @@ export function runIdIn(location: string, { url, baseUrl, target }: Asked): stri
   return isAlike(owner, targetPath(target)) ? decoded(id) : undefined;
 }
 
-/** Some write what need not be encoded as percent signs and digits, and ids in another case. */
+/** Percent-encoding and case may differ. */
 const isAlike = (path: string, ofTarget: string) =>
   decoded(path)?.toLowerCase() === decodeURIComponent(ofTarget).toLowerCase();
 

@@ -17,10 +17,7 @@ import { createDoneReport } from './report.ts';
 const betweenReadsMs = 1_000;
 const renewalMs = 10_000;
 
-/**
- * Follows every unfinished run of the journal, and every one that any process of this machine triggers from now on, until
- * a signal or a refused API key ends it. Throws a usage problem where another process does so already.
- */
+/** Follows the runs of this machine, later ones too. Throws a usage problem where another process does so already. */
 export async function followMachine(
   findUnfinished: (session: Session) => KnownRun[],
   flags: FollowFlags,

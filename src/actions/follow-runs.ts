@@ -17,14 +17,10 @@ interface FollowAllFlags extends FollowFlags {
   /** Several runs were named, or could have been: the data is an array. */
   plural: boolean;
   failFast?: boolean;
-  /** The runs are those of the journal. */
   all?: boolean;
 }
 
-/**
- * Follows runs side by side, each once, then reports how each ended, in the order given. `more` names further ones while
- * the first are followed; what it throws ends the command.
- */
+/** Follows each run once, and reports in the order given. `more` names further ones; what it throws ends the command. */
 export async function followAll(
   runs: KnownRun[],
   flags: FollowAllFlags,

@@ -9,22 +9,18 @@ import { type TriggerOutcome, triggerFactsOf } from './trigger-outcome.ts';
 /** The reason of the signal that ends the watches of other runs after one did not complete. */
 export const failFastReason = '--fail-fast';
 
-/** How a run was followed: `problem` where the watch ended with one. */
 export interface Followed {
   watched: WatchResult;
   problem?: Problem;
   /** The service no longer knows the run, which has surely finished: `watch --all` asked for it, and nobody by name. */
   isForgotten?: boolean;
-  /** Where this command has triggered it. */
   trigger?: TriggerOutcome;
 }
 
-/** Was the run left by `--fail-fast`? */
 export function isLeft(watched: WatchResult): boolean {
   return watched.kind === 'interrupted' && watched.reason === failFastReason;
 }
 
-/** What the document of a run that was followed says. A run that was left is not judged. */
 export function factsOfFollowed({ watched, problem, trigger, isForgotten }: Followed, session: Session): DocumentFacts {
   const left = isLeft(watched);
   return {

@@ -6,14 +6,12 @@ import type { WrapOptions } from '../render/wrap.ts';
 import { type ArgumentResult, finishedWatchOf, isOk, targetOfResult } from './argument-result.ts';
 
 interface SummaryStyle {
-  /** Draws several runs; undefined where one alone is reported. */
   table?: typeof import('../render/final-table.ts')['finalTable'];
   quiet?: boolean;
   theme: Theme;
   lines: WrapOptions;
 }
 
-/** The summaries of runs that were followed, below a table where there are several. */
 export function summaries(
   results: ArgumentResult[],
   { quiet, theme, lines, table }: SummaryStyle,
@@ -44,7 +42,6 @@ function rowOf(result: ArgumentResult): FinalRow {
   };
 }
 
-/** How an argument without a known status stands. */
 function withoutStatus(result: ArgumentResult): string {
   if (result.kind === 'skipped') return 'skipped';
   if (result.kind !== 'failed') return 'not polled';

@@ -22,7 +22,6 @@ import { countsOf, summaries } from './report-text.ts';
 const againWithAll = 'watch them again: `runctl watch --all`';
 
 interface ReportOptions extends OutputOptions {
-  /** Were several arguments given, or could there have been? */
   plural: boolean;
 }
 
@@ -38,7 +37,6 @@ export function createDoneReport(session: Session, watched: number): (result: Ar
   };
 }
 
-/** The end of a command: the documents and summaries of its arguments, what went wrong, and what to do next. */
 export async function reportResults(
   results: ArgumentResult[],
   { plural, quiet }: ReportOptions,
@@ -88,7 +86,6 @@ function problemsOf(results: ArgumentResult[], plural: boolean, { stdout }: Cont
   ];
 }
 
-/** For one run, what to do about how it ended; for many, how to watch those that were left. */
 function nextOf(results: ArgumentResult[], hintProject: string | undefined): string | undefined {
   if (results.length > 1) {
     const left = results.filter((result) => result.kind === 'followed' && isLeft(result.watched)).length;

@@ -6,12 +6,9 @@ import type { PolledOnce } from '../session/poll-once.ts';
 import type { StartedTrigger } from '../triggering/trigger.ts';
 import type { StartedExecution } from '../triggering/trigger-record.ts';
 
-/** A run that was there before, with its status where that was asked for. */
 export type FoundRun = KnownRun & { polled?: PolledOnce<Execution> };
 
-/** What came of a trigger. */
 export type StartResult = {
-  /** The one that was sent, given or minted; undefined where none was. */
   idempotencyKey?: string;
 } & (
   | ({ kind: 'started' } & Pick<StartedTrigger, 'started' | 'isByTime'> & {

@@ -23,12 +23,10 @@ interface TriggerFlags extends RerunFlags {
   splayMs?: number;
 }
 
-/** A trigger: what is sent, and the idempotency key where one was given. */
 export interface TriggerArgument extends StartRequest {
   idempotencyKey?: string;
 }
 
-/** Starts each request side by side, and reports them in the order of the arguments. */
 export async function triggerAll(
   requests: TriggerArgument[],
   options: TriggerFlags,
@@ -44,7 +42,6 @@ export async function triggerAll(
     // A minted idempotency key is another one when the command is repeated.
     const unsafe = new Set(requests.filter(({ idempotencyKey }) => idempotencyKey === undefined));
     session.safeToRepeat = () => unsafe.size === 0;
-    // `--timeout` counts from here on.
     session.watches = createWatchGroup(timeoutMsOf(options), context.clock);
     // On stdout ids stand in the order of the arguments, unless stdout is for the end of the run or for other data.
     const idsAreData = !options.watch && !wantsData(options);
@@ -105,12 +102,10 @@ async function reportUnread(results: readonly ArgumentResult[], { stdout, stderr
   }
 }
 
-/** Ended before anything was sent. */
 function notStarted({ target, idempotencyKey }: TriggerArgument, signal: AbortSignal): StartResult {
   return { kind: 'failed', target, problem: noRunProblem(signal), idempotencyKey };
 }
 
-/** Waits a random time, or until the signal ends it. */
 async function splay(splayMs: number | undefined, { reporter, context }: Session): Promise<void> {
   if (!splayMs) return;
   const { random, clock, signal } = context;

@@ -6,10 +6,7 @@ const shared: Options = { ...outputOptions, ...settingOptions, noColor };
 /** `-w` and `--watch` of `-w, --watch <form>`. */
 export const namesOf = ({ flags }: OptionDefinition): string[] => flags.match(/(?<!\S)--?[\w-]+/g) ?? [];
 
-/**
- * The same command line, in which settings and output flags that stand before the command follow its name:
- * `--profile staging list` becomes `list --profile staging`.
- */
+/** `--profile staging list` becomes `list --profile staging`: shared flags follow the command's name. */
 export function hoistFlags(argv: readonly string[], { commands = [] }: CommandDefinition): readonly string[] {
   let end = 0;
   for (let word = argv[end]; word?.startsWith('-'); word = argv[end]) {

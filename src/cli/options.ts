@@ -21,7 +21,6 @@ export const runArgument = argument(
   'executionId or the beginning of one, automation (its last run), <projectId>/<name>/<executionId>, or @last (default)',
 );
 
-/** A duration as it is typed. */
 export const asTyped = (ms: number) => formatDuration(ms).replace(' ', '');
 
 export const exitStatus = flag('--exit-status', 'end with the exit code of the run, or 16 while it is unfinished');
@@ -43,13 +42,11 @@ const giveUpOption = (after: string) => ({
   ),
 });
 
-/** Of commands that poll once: the time until they give up. */
 export const giveUpOptions = giveUpOption(asTyped(defaults.giveUpAfterMs));
 
 /** Of every command that triggers or follows. An empty one switches off the one of the profile. */
 const onExitOption = { onExit: { ...settingOption('onExit'), parse: undefined } };
 
-/** Of commands that send triggers, and follow no run. */
 export const triggerGiveUpOptions = { ...giveUpOption(asTyped(defaults.triggerGiveUpAfterMs)), ...onExitOption };
 
 export const resultOptions = {
@@ -83,7 +80,6 @@ const followingOptions = under('Following:', {
   ),
 });
 
-/** Which run is meant. */
 export const runOptions = {
   automation: option('-a, --automation <name>', 'automation of a run that `runctl list` does not show', nonEmpty),
 };
@@ -112,10 +108,8 @@ function settingOption(key: SettingKey): OptionDefinition<string> {
   return option(shortFlag ? `${shortFlag}, ${flag}` : flag, flagAbout, nonEmpty);
 }
 
-/** Of every command that follows runs. */
 export const followOptions = { ...followingOptions, ...eventOptions, ...outputOptions, ...settingOptions };
 
-/** Of every command that starts runs. */
 export const startOptions = { ...startingOptions, ...followOptions };
 
 /** Refuses ways of output that exclude one another. Throws a usage problem. */

@@ -5,7 +5,6 @@ import type { JsonObject } from '../runs/json.ts';
 import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from './define-command.ts';
 import { namesOf } from './hoist.ts';
 
-/** Variables that are no settings. */
 const otherVariables = {
   RUNCTL_CI: '`0` switches off what is made for GitHub Actions',
   RUNCTL_IN_HOOK: 'is 1 in what a hook runs: then no hook but that of the flag is run',

@@ -6,18 +6,14 @@ import { defaultProfile, flagSource, settingTable } from './setting-table.ts';
 
 export interface ChosenProfile {
   name: string;
-  /** The flag, variable or file that names it. */
   source: string;
 }
 
-/** The profile in force and what is stored in it. */
 export interface ProfileInForce extends ChosenProfile {
   stored: Profile;
-  /** Where a stored value comes from. */
   storedSource: string;
   /** The config file, if it holds an API key that others can read. */
   exposedPath?: string;
-  /** Why the config file was ignored. */
   ignored?: string;
 }
 
@@ -72,7 +68,6 @@ export function checkProfileName({ name, source }: ChosenProfile): void {
 /** The source of a value where the path of the config file stands beside it. */
 export const shortSource = (source = '') => source.replace(/^(profile ".*") in .*$/s, '$1');
 
-/** How messages name a profile as the source of a value. */
 export function sourceOf(profile: string, path: string | undefined): string {
   return `profile ${JSON.stringify(profile)} in ${path}`;
 }

@@ -5,7 +5,6 @@ import { resolveConfigFile } from './paths.ts';
 import { type ChosenProfile, storedProfile } from './profile.ts';
 import type { StoredKey } from './setting-table.ts';
 
-/** Stores settings that have been checked; others of the profile stay. */
 export function storeInProfile(
   path: string,
   profile: ChosenProfile,

@@ -15,7 +15,6 @@ import { checkJournal, checkStateFolder } from './state-folder.ts';
 interface Group {
   names: readonly string[];
   check(machine: Machine): AsyncGenerator<Finding> | Generator<Finding>;
-  /** Checks that must not have failed. */
   needs?: readonly string[];
   isOnline?: boolean;
 }

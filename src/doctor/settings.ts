@@ -8,7 +8,6 @@ import { Problem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
 import { type Finding, failed, type Machine, ok, warning } from './finding.ts';
 
-/** The config file and its mode. */
 export function* checkConfigFile({ context }: Machine): Generator<Finding> {
   const { path, config, isExposed, ignored } = readConfigFile(resolveConfigFile(context.env));
   const profiles = Object.keys(config.profiles ?? {});
@@ -19,7 +18,6 @@ export function* checkConfigFile({ context }: Machine): Generator<Finding> {
     yield ok('config_file', profiles.length > 0 ? `${path} (${profiles.map(quote).join(', ')})` : `not there: ${path}`);
 }
 
-/** Each setting in force, and its source; those that every request needs must be there. */
 export async function* checkSettings(machine: Machine): AsyncGenerator<Finding> {
   const settings = await resolveSettings(machine.flags, machine.context);
   machine.settings = settings;

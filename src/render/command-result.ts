@@ -19,7 +19,6 @@ import type { WrapOptions } from './wrap.ts';
 export interface CommandResult {
   /** How each part of the command ended: together they decide the exit code. */
   exitNames?: readonly ExitName[];
-  /** For `--json` and `--field`. */
   documents?: JsonObject[];
   /** Several were asked for, or could have been: the documents are an array. */
   plural?: boolean;
@@ -29,7 +28,6 @@ export interface CommandResult {
   problems?: readonly { problem: Problem; about?: string }[];
   /** For people, on stderr. */
   note?: string;
-  /** The command to type next, for people, on stderr. */
   next?: string;
 }
 

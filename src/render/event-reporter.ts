@@ -13,7 +13,7 @@ export function createEventReporter(context: Context): Reporter {
 
   return {
     observe(event) {
-      // A watch polls hundreds of times: only what changed is an event, and now and then a sign of life.
+      // A watch polls hundreds of times: only changes are events, and now and then a sign of life.
       if (event.event === 'status' && !event.changed) return;
       if (event.event === 'waiting') {
         const key = JSON.stringify([event.for, aboutOf(event)]);

@@ -8,22 +8,16 @@ import { clean, cleanJson, cleanLine } from './sanitize.ts';
 import { createTheme, renderMarkup, type Theme } from './theme.ts';
 import type { WrapOptions } from './wrap.ts';
 
-/** The output format that the flags ask for. */
 export interface OutputOptions {
   json?: boolean;
-  /** Paths of `--field`, in order. */
   field?: string[];
   events?: boolean;
   quiet?: boolean;
 }
 
-/** Is data asked for, rather than something to read? */
 export const wantsData = ({ json, field, events }: OutputOptions) => Boolean(json || events || field?.length);
 
-/**
- * Prints documents as `--json` or `--field` asks: one document, or with `plural` an array or a line each.
- * On a terminal the text is made harmless, elsewhere it is unchanged.
- */
+/** One document, or with `plural` an array (`--json`) or a line each (`--field`). */
 export function printDocuments(
   documents: JsonObject[],
   options: OutputOptions & { plural?: boolean },
@@ -40,7 +34,7 @@ export function printDocuments(
   }
 }
 
-/** Bare data on stdout: made harmless on a terminal, elsewhere as it is. Whoever shows it to a CI runner asked for that. */
+/** Made harmless on a terminal, elsewhere as it is: whoever shows it to a CI runner asked for that. */
 export function printData(text: string, { stdout, runner }: Context): void {
   (runner?.data ?? stdout).write(`${stdout.isTTY ? clean(text) : text}\n`);
 }
@@ -53,7 +47,6 @@ export function printJson(document: unknown, { stdout, runner }: Context, indent
   else stdout.write(`${shown}\n`);
 }
 
-/** A failure of the tool on stderr: what happened, and beneath it what to type next. */
 export function printProblem(problem: Problem, context: Context, about?: string): void {
   const { stderr } = context;
   const theme = themeOf(stderr, context);
@@ -66,7 +59,6 @@ export function printProblem(problem: Problem, context: Context, about?: string)
   context.runner?.commands?.write(errorAnnotation(about ?? 'runctl', hint ? `${message}\n${hint}` : message));
 }
 
-/** What to type next, on stderr. */
 export function printNextStep(hint: string, context: Context): void {
   const { stderr } = context;
   const theme = themeOf(stderr, context);
@@ -76,7 +68,6 @@ export function printNextStep(hint: string, context: Context): void {
   stderr.write(`  ${theme.symbols.arrow} ${shown}\n`);
 }
 
-/** A sentence for people, on stderr. */
 export function printSentence(sentence: string, context: Context): void {
   const { stderr } = context;
   stderr.write(`${renderMarkup(sentence, themeOf(stderr, context), wrapOptionsOf(stderr))}\n`);
@@ -85,7 +76,6 @@ export function printSentence(sentence: string, context: Context): void {
 /** Lines are broken for people; in a log a sentence stays on one. */
 export const wrapOptionsOf = ({ isTTY, columns }: Sink): WrapOptions => (isTTY ? { columns } : {});
 
-/** The theme of one stream. */
 export function themeOf({ colors }: Sink, { unicode, connectionFlags }: Context): Theme {
   return createTheme({ colors, unicode, connectionFlags });
 }

@@ -6,17 +6,13 @@ import { colorOfStatus, durationOf, symbolOfStatus } from './status.ts';
 import type { Theme } from './theme.ts';
 import type { WrapOptions } from './wrap.ts';
 
-/** What is shown of a run. */
 interface RunFacts {
   run: Run;
   execution?: Execution;
   result?: RunResult;
 }
 
-/**
- * A run that was followed, for the eye: outcome first, then cause, cost and id, then the output.
- * Without a width, that of a terminal, the output is left as the service sent it.
- */
+/** For the eye. Without a width, that of a terminal, the output is left as the service sent it. */
 export function summary({ run, execution, result }: RunFacts, theme: Theme, { columns }: WrapOptions): string {
   const status = execution?.status ?? result?.status ?? '';
   const color = colorOfStatus(run.target, status, theme);

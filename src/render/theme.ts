@@ -8,7 +8,6 @@ export interface Theme {
   ok(text: string): string;
   bad(text: string): string;
   warn(text: string): string;
-  /** What is under way and needs nobody. */
   busy(text: string): string;
   dim(text: string): string;
   strong(text: string): string;
@@ -37,7 +36,6 @@ interface ThemeOptions extends Pick<Context, 'unicode' | 'connectionFlags'> {
 // Those that ask a service for something; a choice among flags, or a command with a place to fill in, is none to copy.
 const connects = /^runctl (?:watch|status|result|recover|trigger|list)\b(?!.*--help)/;
 
-/** The command with the flags that it needs to mean the same service. */
 export const withConnectionFlags = (command: string, flags = ''): string =>
   connects.test(command) ? `${command}${flags}` : command;
 

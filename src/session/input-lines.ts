@@ -3,7 +3,7 @@ import { usageProblem } from '../problems/problem.ts';
 
 const longestLine = 64 * 1024;
 
-/** The lines of a stream as they come, trimmed, without the empty ones. Throws a usage problem for an endless one, and for a stream that cannot be read. */
+/** Trimmed, without the empty ones. Throws a usage problem for an endless line and a stream that cannot be read. */
 export async function* readInputLines(stream: NodeJS.ReadableStream): AsyncGenerator<string> {
   stream.setEncoding('utf8');
   let rest = '';

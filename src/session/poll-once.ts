@@ -22,7 +22,6 @@ interface PollFlags {
 
 export type PolledOnce<T> = { kind: 'ok'; value: T } | { kind: 'failed'; problem: Problem };
 
-/** Asks for the status or the result of a run, with retries. */
 export async function pollOnce<Operation extends keyof Answers>(
   operation: Operation,
   { run, ...known }: KnownRun,
@@ -57,7 +56,6 @@ export async function pollOnce<Operation extends keyof Answers>(
   return { kind: 'failed', problem };
 }
 
-/** The end of a command that asked for nothing but this. */
 export function resultOfFailure(problem: Problem, run: Run, context: Context): CommandResult {
   return {
     exitNames: [problem.facts.name],

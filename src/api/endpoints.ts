@@ -21,3 +21,35 @@ export function targetPath(target: Target): string {
 
 // Half a character of UTF-16, which no URL can carry, becomes U+FFFD.
 const segment = (text: string) => encodeURIComponent(text.toWellFormed());
+
+interface Asked {
+  /** Of the request. */
+  url: string;
+  /** Without `/v0`. */
+  baseUrl: string;
+  target: Target;
+}
+
+/** The id of the run; undefined where it is none of the target. A gateway may have left out the path prefix. */
+export function runIdIn(location: string, { url, baseUrl, target }: Asked): string | undefined {
+  if (!URL.canParse(location, url)) return undefined;
+  const place = new URL(location, url);
+  const base = new URL(baseUrl);
+  if (place.host !== base.host || !['http:', 'https:'].includes(place.protocol)) return undefined;
+  const prefix = base.pathname.replace(/\/$/, '');
+  const path = place.pathname.startsWith(`${prefix}/`) ? place.pathname.slice(prefix.length) : place.pathname;
+  const [, owner = '', id = ''] = /(.+)\/executions\/([^/]+)\/?$/.exec(path) ?? [];
+  return isAlike(owner, targetPath(target)) ? decoded(id) : undefined;
+}
+
+/** Percent-encoding and case may differ. */
+const isAlike = (path: string, ofTarget: string) =>
+  decoded(path)?.toLowerCase() === decodeURIComponent(ofTarget).toLowerCase();
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -2,7 +2,7 @@ import { endedBy } from '../context.ts';
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { interruptNameOf } from '../problems/fault-facts.ts';
 import { Problem } from '../problems/problem.ts';
-import type { CommandResult } from '../render/command-result.ts';
+import type { CommandResult } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import { onAbort } from '../runs/on-abort.ts';
 import type { Run } from '../runs/run.ts';

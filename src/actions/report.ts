@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { nextStepOf } from '../problems/next-step.ts';
-import type { CommandResult } from '../render/command-result.ts';
 import { reportToGithub } from '../render/github-actions.ts';
+import type { CommandResult } from '../render/output.ts';
 import { type OutputOptions, themeOf } from '../render/output.ts';
 import { nameOf } from '../runs/run.ts';
 import type { Session } from '../session/session.ts';

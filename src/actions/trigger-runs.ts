@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { noRunProblem } from '../problems/trigger-problems.ts';
-import type { CommandResult } from '../render/command-result.ts';
+import type { CommandResult } from '../render/output.ts';
 import { wantsData } from '../render/output.ts';
 import { pause } from '../runs/clock.ts';
 import { isCompleted, isFinal, nameOf } from '../runs/run.ts';

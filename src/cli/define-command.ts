@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import type { CommandResult } from '../render/command-result.ts';
+import type { CommandResult } from '../render/output.ts';
 
 /** An argument of a command; `Value` is what the command gets. */
 export interface ArgumentDefinition<Value = unknown> {

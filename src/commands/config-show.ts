@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
 import { fields } from '../render/fields.ts';
-import { printData, printDocuments, themeOf, wrapOptionsOf } from '../render/output.ts';
+import type { CommandResult } from '../render/output.ts';
 import { cleanLine } from '../render/sanitize.ts';
 import type { Theme } from '../render/theme.ts';
 import type { JsonObject } from '../runs/json.ts';
@@ -16,7 +16,7 @@ export interface ConfigOptions extends SettingFlags {
 }
 
 /** `runctl config get <key>`: the setting in force; a key masked. */
-export async function configGet(name: string, options: ConfigOptions, context: Context): Promise<number> {
+export async function configGet(name: string, options: ConfigOptions, context: Context): Promise<CommandResult> {
   const key = parseSettingKey(name);
   const { [key]: setting } = maskSecrets(await resolveSettings(options, context));
   const value = valueIfGiven(setting);
@@ -26,29 +26,18 @@ export async function configGet(name: string, options: ConfigOptions, context: C
       `store it with \`runctl config set ${key}${key === 'apiKey' ? '' : ' <value>'}\``,
     );
   }
-  if (options.json) printDocuments([configDocument({ [key]: factsOf(setting) }, context)], options, context);
-  else printData(value, context);
-  return 0;
+  return { documents: [configDocument({ [key]: factsOf(setting) }, context)], data: value };
 }
 
 /** `runctl config list`: every setting in force and where it comes from; a key masked. */
-export async function configList(options: ConfigOptions, context: Context): Promise<number> {
-  const { stdout } = context;
+export async function configList(options: ConfigOptions, context: Context): Promise<CommandResult> {
   const settings = Object.entries(maskSecrets(await resolveSettings(options, context)));
-  if (options.json) {
-    const document = Object.fromEntries(settings.map(([name, setting]) => [name, factsOf(setting)]));
-    printDocuments([configDocument(document, context)], options, context);
-    return 0;
-  }
-  const theme = themeOf(stdout, context);
-  stdout.write(
-    fields(
-      settings.map(([name, setting]) => [name, lineOf(setting, theme)]),
-      theme,
-      wrapOptionsOf(stdout),
-    ),
-  );
-  return 0;
+  const document = Object.fromEntries(settings.map(([name, setting]) => [name, factsOf(setting)]));
+  const rowsOf = (theme: Theme) => settings.map(([name, setting]) => [name, lineOf(setting, theme)] as const);
+  return {
+    documents: [configDocument(document, context)],
+    text: (theme, lines) => fields(rowsOf(theme), theme, lines),
+  };
 }
 
 const configDocument = (config: JsonObject, context: Context) => documentOf({ report: { config } }, context);
@@ -64,9 +53,7 @@ function lineOf({ value, source, problem }: Resolved, theme: Theme): string {
 }
 
 /** `runctl config path`: the path of the config file, whether or not it exists. */
-export async function configPath(options: ConfigOptions, context: Context): Promise<number> {
+export async function configPath(context: Context): Promise<CommandResult> {
   const path = requireConfigFile(context);
-  if (options.json) printDocuments([configDocument({ path }, context)], options, context);
-  else printData(path, context);
-  return 0;
+  return { documents: [configDocument({ path }, context)], data: path };
 }

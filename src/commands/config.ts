@@ -45,7 +45,7 @@ const pathCommand = defineCommand({
   name: 'path',
   about: 'print the path of the config file',
   options: { json },
-  run: (_, options, context) => configPath(options, context),
+  run: (_, __, context) => configPath(context),
 });
 
 export const config = defineCommand({

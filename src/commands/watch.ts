@@ -6,7 +6,7 @@ import { refuseApiKeyIn } from '../config/api-key.ts';
 import type { Context } from '../context.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { usageProblem } from '../problems/problem.ts';
-import type { CommandResult } from '../render/command-result.ts';
+import type { CommandResult } from '../render/output.ts';
 import { isFromJournal, parseRunArgument, type RunArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
 import { findRun } from '../session/find-run.ts';

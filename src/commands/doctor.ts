@@ -45,7 +45,7 @@ function problemOf(findings: readonly Finding[]): Problem | undefined {
 /** What to do about it stands in the list. */
 function inShort(problem: Problem, findings: readonly Finding[]): Problem {
   const names = findings.filter(({ result }) => result === 'failed').map(({ name }) => labelOf(name));
-  return problem.with({ message: `${names.join(', ')}: to be fixed, as shown above`, hint: undefined });
+  return problem.with({ message: `fix what failed: ${names.join(', ')}`, hint: undefined });
 }
 
 const labelColumns = 20;

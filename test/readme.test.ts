@@ -75,6 +75,8 @@ const tableOfScripts: Record<string, string> = {
   'bench:pace': 'requests and lag of the polling, beside fixed intervals and the optimum',
   'bench:herd': 'a hundred thousand clients that start in the same second',
   'bench:scale': 'thousands of runs followed by one process',
+  'bench:follower': 'the memory of a follower while 100,000 runs pass through it, and beside forty watches',
+  'bench:stats': '`stats` and `check` with 100,000 runs in the journal',
 };
 
 /** Those that are described elsewhere on the page, or that npm runs by itself. */

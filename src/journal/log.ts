@@ -1,6 +1,7 @@
 import { fdatasyncSync, fsyncSync } from 'node:fs';
+import { appendLine, type Sync } from './append-line.ts';
 import { createDigests } from './checkpoint.ts';
-import { appendLine, type LineFilter, readFiles, readLines, type Sync } from './files.ts';
+import { type LineFilter, readFiles, readLines } from './files.ts';
 import { pruneFiles } from './prune.ts';
 import { type JournalRecord, type NewRecord, parseRecord, pathOf } from './records.ts';
 
@@ -58,7 +59,7 @@ export function openLog(options: LogOptions): Log {
   return {
     append({ type, baseUrl, target, ...rest }) {
       const at = new Date(nowMs()).toISOString();
-      // In the order that `timeOf` (files.ts) and `createUnresolvedLines` know.
+      // In the order that `begunAt`, `foldRecent` and `createUnresolvedLines` know.
       const stored = { schema: 1, at, type, baseUrl, target: pathOf(target), ...rest } as JournalRecord;
       try {
         // An outcome that is lost leaves its trigger unresolved, and `recover` resolves it.
@@ -84,7 +85,7 @@ export function openLog(options: LogOptions): Log {
     },
     readFiles(sinceMs) {
       const since = new Date(Math.max(0, sinceMs)).toISOString();
-      return readFiles(folder, since, (error) => report(cannot('read', error), 'reading'));
+      return readFiles(folder, { since, oldestFirst: true }, (error) => report(cannot('read', error), 'reading'));
     },
   };
 }

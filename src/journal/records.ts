@@ -114,6 +114,13 @@ export function parseRecord(line: string): JournalRecord | undefined {
   }
 }
 
+/** The records in the lines of a file. */
+export const recordsIn = (bytes: Buffer): JournalRecord[] =>
+  bytes
+    .toString()
+    .split('\n')
+    .flatMap((line) => parseRecord(line) ?? []);
+
 function isRecord(value: unknown): value is JournalRecord {
   if (typeof value !== 'object' || value === null) return false;
   const fields = value as Record<string, unknown>;

@@ -23,6 +23,7 @@ export function createRunSearch(
 
   return { find, findElsewhere, remember };
 
+  /** `fresh` sees what other processes have written, too. */
   function find(executionId: string, { baseUrl, fresh }: { baseUrl: string; fresh?: boolean }): JournalRun | undefined {
     const id = runIdOf({ baseUrl, executionId });
     const spelling = spellingOf({ baseUrl, executionId });
@@ -53,6 +54,7 @@ export function createRunSearch(
     return fold(records.reverse()).runs.get(runIdOf({ baseUrl, executionId }));
   }
 
+  /** Another base URL that has the run. */
   function findElsewhere(executionId: string, baseUrl: string): string | undefined {
     if (mayHold?.(executionId) === false) return undefined;
     for (const record of read({}, { needle: JSON.stringify(executionId) })) {

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { openOwn } from '../open-own.ts';
 import { filesIn } from './files.ts';
-import { type JournalRecord, parseRecord } from './records.ts';
+import { type JournalRecord, recordsIn } from './records.ts';
 
 export interface Tail {
   /** The whole records since the last call. Throws the errors of node:fs and of `openOwn`. */
@@ -22,10 +22,10 @@ export function createTail(folder: string): Tail {
       if ((now[0]?.number ?? -1) < last) offsets = new Map();
       // A process that chose its file before the next one was begun may still write to it.
       const growing = now.filter(({ number }) => number > last || offsets.has(number)).reverse();
-      const lines = growing.flatMap(({ path, number }) => linesFrom(path, number, offsets));
+      const records = growing.flatMap(({ path, number }) => recordsFrom(path, number, offsets));
       last = now[0]?.number ?? -1;
       offsets = new Map([...offsets].filter(([number]) => newest(now).some((file) => file.number === number)));
-      return lines.flatMap((line) => parseRecord(line) ?? []);
+      return records;
     },
   };
 }
@@ -42,7 +42,7 @@ function filesOf(folder: string): ReturnType<typeof filesIn> {
 }
 
 /** Moves the offset behind them. */
-function linesFrom(path: string, number: number, offsets: Offsets): string[] {
+function recordsFrom(path: string, number: number, offsets: Offsets): JournalRecord[] {
   const fd = openOwn(path, fs.constants.O_RDONLY);
   try {
     const { size } = fs.fstatSync(fd);
@@ -52,7 +52,7 @@ function linesFrom(path: string, number: number, offsets: Offsets): string[] {
     const read = bytes.subarray(0, fs.readSync(fd, bytes, 0, bytes.length, from));
     const end = read.lastIndexOf('\n') + 1;
     offsets.set(number, from + end);
-    return read.toString('utf8', 0, end).split('\n').filter(Boolean);
+    return recordsIn(read.subarray(0, end));
   } finally {
     fs.closeSync(fd);
   }

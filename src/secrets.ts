@@ -1,7 +1,6 @@
 /** Hides the API key and proxy credentials, in every spelling in which a server may send them back. */
 export interface Secrets {
-  /** One of fewer than four characters is ignored. */
-  protect(secret: string): void;
+  protect(secret: string): void; // one of fewer than four characters is ignored
   scrub(text: string): string;
 }
 
@@ -11,7 +10,6 @@ export const shortestSecret = 4;
 /** Of one that is searched for across blanks, too. */
 const shortestSplit = 8;
 const esc = '\u001B';
-/** It vanishes, or breaks a line, where it is shown. */
 const between = new RegExp(`${esc}\\[[\\d;:?]*[@-~]|[\\s\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_Point}]`, 'gu');
 
 type Span = [start: number, end: number];
@@ -37,7 +35,6 @@ export function createSecrets(): Secrets {
       let scrubbed = '';
       let shownTo = 0;
       for (const [start, end] of spans.sort(([a], [b]) => a - b)) {
-        // A span that begins inside another is hidden with it.
         if (start >= shownTo) scrubbed += text.slice(shownTo, start) + mask;
         shownTo = Math.max(shownTo, end);
       }
@@ -125,7 +122,6 @@ function encodingsOf(character: string): string[] {
 }
 
 const percent = (bytes: Buffer) => bytes.toString('hex').replace(/../g, '%$&');
-/** Of ASCII alone, so that every character keeps its place. */
 const lowerCase = (text: string) => text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
 
 /** In a longer coded text it begins at one of three places in a group, and shares its outer characters. */

@@ -12,7 +12,6 @@ export interface Sync {
 
 interface AppendOptions {
   folder: string;
-  /** When a file is larger, the next one is begun. */
   fileBytes: number;
   durable: boolean;
   sync: Sync;
@@ -40,7 +39,6 @@ export function appendLine(line: string, { folder: named, fileBytes, durable, sy
   return isNew;
 }
 
-/** Windows cannot do this. */
 function syncFolder(folder: string, sync: Sync): void {
   try {
     withFd(fs.openSync(folder, fs.constants.O_RDONLY), sync.folder);

@@ -12,8 +12,7 @@ export const keptRuns = 30;
 
 export interface Digest {
   files: JournalFile[];
-  /** Of the finished runs that are left out, in upper case. */
-  omitted: ReadonlySet<string>;
+  omitted: ReadonlySet<string>; // of the finished runs that are left out, in upper case
 }
 
 type Covered = [number: number, size: number, mtimeMs: number];
@@ -21,12 +20,10 @@ type Covered = [number: number, size: number, mtimeMs: number];
 interface Checkpoint {
   covered: Covered[];
   omitted: string[];
-  /** As a file of the journal. */
   bytes: Buffer;
 }
 
 const name = 'checkpoint.jsonl';
-// To be counted up with every change of what is kept.
 const rules = 1;
 // Another process may still write to the newest full one.
 const growing = 2;

@@ -8,7 +8,6 @@ const mostMebibytes = 256;
 export interface JournalFile {
   path: string;
   number: number;
-  /** Where it has been read. */
   bytes?: Buffer;
 }
 
@@ -24,7 +23,6 @@ export function filesIn(named: string): JournalFile[] {
     .sort((a, b) => b.number - a.number);
 }
 
-/** As far as there is room for it. Throws the errors of `readOwn`. */
 export const readFile = (path: string, roomFor?: (size: number) => Buffer): Buffer =>
   readOwn(path, mostMebibytes, roomFor).bytes;
 
@@ -35,11 +33,8 @@ export function begunAt(path: string): string {
 }
 
 export interface FileFilter {
-  /** Else the newest comes first. */
   oldestFirst?: boolean;
-  /** ISO 8601: files that hold nothing from then on are left out. */
-  since?: string;
-  /** In place of all, newest first. */
+  since?: string; // ISO 8601: files that hold nothing from then on are left out
   files?(): JournalFile[] | undefined;
 }
 

@@ -21,7 +21,6 @@ import { createUnresolvedLines, type UnresolvedTrigger, unresolvedOf } from './u
 export type { JournalRun } from './fold.ts';
 export type { UnresolvedTrigger } from './unresolved.ts';
 
-/** What came of an idempotency key; undefined for one that was refused or forgotten. */
 type KeyState = { state: 'accepted'; executionId: string } | { state: 'open'; trigger: UnresolvedTrigger };
 
 interface TargetFilter {
@@ -36,7 +35,6 @@ const hookDays = 2;
 /** Another API key may have started the run, and perhaps still knows it. */
 const surelyFinishedMs = 24 * 3_600_000;
 
-/** From longer ago they say little of the next run. */
 const historyMs = 90 * 24 * 3_600_000;
 
 export type Journal = ReturnType<typeof openJournal>;
@@ -116,7 +114,6 @@ export function openJournal(options: LogOptions) {
     return foldRecent(log.readFiles(sinceMs), baseUrl);
   }
 
-  /** Newest first. */
   function unresolvedTriggers(filter: { baseUrl: string; target?: Target }): UnresolvedTrigger[] {
     const needle = needleOf(filter) ?? '"idempotencyKey"';
     const records = [...read({ ...filter, only: 'kept' }, { needle, isWanted: createUnresolvedLines() })].reverse();
@@ -130,7 +127,6 @@ export function openJournal(options: LogOptions) {
     return [...fold(records).triggers.values()].some((other) => other.executionId !== undefined && other.at > at);
   }
 
-  /** Of the last two days, of one run or of all. */
   function hooks({ baseUrl, executionId }: { baseUrl: string; executionId?: string }) {
     const since = new Date(Math.max(0, options.nowMs() - hookDays * 86_400_000)).toISOString();
     const needle = executionId === undefined ? '"type":"hook_' : JSON.stringify(executionId);
@@ -169,7 +165,6 @@ export function openJournal(options: LogOptions) {
     return found;
   }
 
-  /** Newest first unless `how` says otherwise. */
   function* read(filter: RunFilter, how: RecordFilter = {}): Generator<JournalRecord> {
     const { only } = filter;
     const isEnough =

@@ -9,7 +9,6 @@ interface Log {
   /** Undefined where it could not be written. A `triggered` record is on disk on return. */
   append(record: NewRecord): JournalRecord | undefined;
   read(filter?: RecordFilter): Generator<JournalRecord>;
-  /** Of the files that may hold records since then; each is overwritten by the next one. */
   readFiles(sinceMs: number): Generator<Buffer>;
 }
 
@@ -20,12 +19,10 @@ export interface RecordFilter extends Omit<LineFilter, 'files'> {
 }
 
 export interface LogOptions {
-  /** Created with the first record. Undefined where there is no place for it. */
-  folder: string | undefined;
+  folder: string | undefined; // created with the first record. Undefined where there is no place for it
   nowMs(): number;
   /** Called once, with a clause for the user. What it throws ends the reading. */
   onTrouble(what: string, doing: 'reading' | 'writing'): void;
-  /** 1 MiB. */
   fileBytes?: number;
   sync?: Sync;
 }
@@ -46,9 +43,7 @@ export function openLog(options: LogOptions): Log {
   const prune = (within: string) => {
     try {
       pruneFiles(within, nowMs());
-    } catch {
-      // Another process may prune at the same time.
-    }
+    } catch {}
   };
   const digest = createDigests(folder);
   const filesFor = (isEnough: RecordFilter['isEnough']) => () => {

@@ -3,8 +3,7 @@ import { hostname } from 'node:os';
 import { kill, pid, platform } from 'node:process';
 
 export interface Processes {
-  /** Its host or container, process id and start time. */
-  readonly own: string;
+  readonly own: string; // its host or container, process id and start time
   /** `unknown` on another host, in another container or from before the last boot. */
   stateOf(name: string): 'running' | 'ended' | 'unknown';
 }

@@ -13,9 +13,7 @@ export function createRunSearch(
   read: (filter: RunFilter, how?: RecordFilter) => Iterable<JournalRecord>,
   readFiles: () => Iterable<Buffer>,
 ) {
-  /** By `runIdOf`. */
   let memory = new Map<string, JournalRun>();
-  /** As they were spelled. */
   const unknown = new Set<string>();
   let searches = 0;
   /** Made when a run was not found, as the next ones may not be there, either. */
@@ -54,7 +52,6 @@ export function createRunSearch(
     return fold(records.reverse()).runs.get(runIdOf({ baseUrl, executionId }));
   }
 
-  /** Another base URL that has the run. */
   function findElsewhere(executionId: string, baseUrl: string): string | undefined {
     if (mayHold?.(executionId) === false) return undefined;
     for (const record of read({}, { needle: JSON.stringify(executionId) })) {

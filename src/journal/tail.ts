@@ -8,7 +8,6 @@ export interface Tail {
   read(): JournalRecord[];
 }
 
-/** How far each file that may grow was read, by its number. */
 type Offsets = Map<number, number>;
 
 export function createTail(folder: string): Tail {
@@ -41,7 +40,6 @@ function filesOf(folder: string): ReturnType<typeof filesIn> {
   }
 }
 
-/** Moves the offset behind them. */
 function recordsFrom(path: string, number: number, offsets: Offsets): JournalRecord[] {
   const fd = openOwn(path, fs.constants.O_RDONLY);
   try {

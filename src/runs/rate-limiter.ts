@@ -4,9 +4,7 @@ import { onAbort } from './on-abort.ts';
 export interface RateLimiter {
   /** Resolves when a request may be sent, when the time for it has passed, or when `signal` aborts. A poll comes after all else. */
   take(signal: AbortSignal, poll?: PollTurn): Promise<Turn>;
-  /** No poll is sent for so long. */
   hold(ms: number): void;
-  /** Doubles the time between polls. */
   slowDown(): void;
   /** The gap as long as `slowDown` wants it; each call takes back a tenth of that. */
   stretch(gapMs: number): number;

@@ -2,8 +2,7 @@ import { finalStatusOf, isCompleted, isFinal, runLimitMs, type Target } from './
 
 /** Times are milliseconds since 1970; what is null is unknown. */
 export interface RecordedRun {
-  /** Null too where the service forgot the run. */
-  status: string | null;
+  status: string | null; // null too where the service forgot the run
   startedMs: number | null;
   endedMs: number | null;
   credits: number | null;
@@ -16,7 +15,6 @@ export interface PastRuns {
   runs: RecordedRun[];
 }
 
-/** One that COMPLETED. */
 export interface PastRun {
   durationMs: number;
   credits: number | null;
@@ -27,20 +25,16 @@ export interface Statistics {
   target: Target;
   finished: number;
   statuses: Record<string, number>;
-  /** From 0 to 1; null where none finished. */
-  completedShare: number | null;
-  /** Of the runs that COMPLETED. */
-  medianMs: number | null;
+  completedShare: number | null; // from 0 to 1; null where none finished
+  medianMs: number | null; // of the runs that COMPLETED
   p95Ms: number | null;
   credits: number | null;
   creditsPerDay: number | null;
   withoutCredits: number;
   running: number;
-  /** Runs that must have finished, but whose end this machine never saw. */
-  unseen: number;
+  unseen: number; // runs that must have finished, but whose end this machine never saw
   lastCompletedMs: number | null;
-  /** Oldest first. */
-  latest: { status: string; durationMs: number | null }[];
+  latest: { status: string; durationMs: number | null }[]; // oldest first
 }
 
 interface Period {
@@ -86,7 +80,6 @@ export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: Period): Statis
   };
 }
 
-/** When a run finished, or was last known to be unfinished. */
 const endMsOf = ({ endedMs, startedMs, atMs }: RecordedRun): number => endedMs ?? startedMs ?? atMs;
 
 function durationMsOf({ startedMs, endedMs }: RecordedRun): number | null {

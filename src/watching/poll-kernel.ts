@@ -32,12 +32,10 @@ const neighbourShare = 0.35;
 const narrowing = 0.7;
 const widestKernel = 0.4;
 const narrowestKernel = 0.05;
-/** However old a run is: a clock or the limit may be off. */
 const leastLeft = 0.05;
 
 interface Survival {
-  /** How likely the run is to end now, per unit of the logarithm of its age. */
-  hazard(ageMs: number): number;
+  hazard(ageMs: number): number; // how likely the run is to end now, per unit of the logarithm of its age
   surviving(ageMs: number): number;
 }
 
@@ -77,7 +75,6 @@ function kernelsOf(samples: readonly Sample[], runs: number): { kernel: Kernel; 
   });
 }
 
-/** The logarithmic distance within which other samples of this weight are found. */
 function neighbourDistance(sample: Sample, samples: readonly Sample[], wantedWeight: number): number {
   const others = samples
     .filter((other) => other !== sample)

@@ -15,7 +15,6 @@ export interface PollerPorts {
   random(): number;
   signal: AbortSignal;
   group: WatchGroup;
-  /** Without a valid answer. */
   giveUpAfterMs: number;
   requestTimeoutMs: number;
   observe(event: RunEvent): void;
@@ -23,12 +22,10 @@ export interface PollerPorts {
 
 interface PollerOptions {
   run: Run;
-  /** A result may still be read in the time for the last polls. */
-  operation: 'status' | 'result';
+  operation: 'status' | 'result'; // a result may still be read in the time for the last polls
   chance(): number;
   sinceTriggerMs?(): number;
   lastConfirmed(): LastConfirmed;
-  /** No further poll can change them. */
   isDefinite?(fault: Fault): boolean;
 }
 

@@ -3,18 +3,14 @@ import { type Fault, isOfConnection, isRefusal, isTooEarly } from '../runs/fault
 import { backoffMs } from '../runs/retry.ts';
 import { afterWakeMs, type WatchGroup } from './watch-group.ts';
 
-type Verdict =
-  /** No earlier than after `leastMs`. */
-  { kind: 'retry'; delayMs: number; leastMs: number } | { kind: 'refused' } | { kind: 'gave_up' };
+type Verdict = { kind: 'retry'; delayMs: number; leastMs: number } | { kind: 'refused' } | { kind: 'gave_up' };
 
-/** Decides after every failed poll whether the watch continues. */
 interface Tolerance {
   readonly failures: number;
   /** Without a valid answer; waiting for a `Retry-After` or in the queue does not count. */
   silentMs(): number;
   failed(fault: Fault, tookMs: number): Verdict;
-  /** Returns the time without a valid answer. */
-  succeeded(): number;
+  succeeded(): number; // returns the time without a valid answer
 }
 
 interface ToleranceOptions {
@@ -27,7 +23,6 @@ interface ToleranceOptions {
 
 /** A deployment or a firewall may refuse for a moment. */
 const refusalMs = 30_000;
-/** Where `Retry-After` ends after the timeout. */
 export const onceMoreMs = 60_000;
 
 export function createTolerance(options: ToleranceOptions): Tolerance {

@@ -1,18 +1,13 @@
 import { type Clock, stopwatch } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
 
-/** What the watches of one command share. */
 export interface WatchGroup {
-  /** Infinity for ever. */
-  readonly timeoutMs: number;
-  /** Never less than what is left of `afterWakeMs` since the machine woke up. */
-  leftMs(): number;
+  readonly timeoutMs: number; // infinity for ever
+  leftMs(): number; // never less than what is left of `afterWakeMs` since the machine woke up
   leftForLastPollMs(): number;
-  /** Then the settings are right, and a refusal may pass. */
-  readonly isAnswered: boolean;
+  readonly isAnswered: boolean; // then the settings are right, and a refusal may pass
   answered(): void;
-  /** By the clock that cannot be set. */
-  readonly wokeAtMs: number;
+  readonly wokeAtMs: number; // by the clock that cannot be set
   woke(): void;
 }
 
@@ -26,7 +21,6 @@ const lastPollsMs = 5_000;
 /** After a sleep or a stop, no limit ends the watch before. */
 export const afterWakeMs = 30_000;
 
-/** The timeout counts from this call on, also while the machine sleeps. */
 export function createWatchGroup(timeoutMs: number, clock: Clock): WatchGroup {
   const sinceMs = stopwatch(clock);
   let isAnswered = false;

@@ -1,8 +1,4 @@
-/** Hides the API key and proxy credentials, in every spelling in which a server may send them back. */
-export interface Secrets {
-  protect(secret: string): void; // one of fewer than four characters is ignored
-  scrub(text: string): string;
-}
+export type Secrets = ReturnType<typeof createSecrets>;
 
 const mask = '[secret]';
 /** Shorter ones are parts of ordinary words. */
@@ -15,12 +11,13 @@ const between = new RegExp(`${esc}\\[[\\d;:?]*[@-~]|[\\s\\p{Cc}\\p{Cf}\\p{Defaul
 type Span = [start: number, end: number];
 type Finder = (lower: string) => Span[];
 
-export function createSecrets(): Secrets {
+/** Hides the API key and proxy credentials, in every spelling in which a server may send them back. */
+export function createSecrets() {
   const known = new Set<string>();
   const finders: Finder[] = [];
   const splitFinders: Finder[] = [];
   return {
-    protect(secret) {
+    protect(secret: string): void {
       if (secret.length < shortestSecret || known.has(secret)) return;
       known.add(secret);
       const { readings, wholes } = spellingsOf(secret);
@@ -29,7 +26,7 @@ export function createSecrets(): Secrets {
       const [joinedReadings, joinedWholes] = [readings, wholes].map((texts) => texts.map(joined).filter(isLong));
       splitFinders.push(...(joinedWholes ?? []).map(findWhole), ...(joinedReadings ?? []).map(findSpelled));
     },
-    scrub(text) {
+    scrub(text: string): string {
       const lower = lowerCase(text);
       const spans = [...finders.flatMap((find) => find(lower)), ...splitSpans(lower, splitFinders)];
       let scrubbed = '';

@@ -3,19 +3,17 @@ import { openOwn } from '../open-own.ts';
 import { filesIn } from './files.ts';
 import { type JournalRecord, recordsIn } from './records.ts';
 
-export interface Tail {
-  /** The whole records since the last call. Throws the errors of node:fs and of `openOwn`. */
-  read(): JournalRecord[];
-}
+export type Tail = ReturnType<typeof createTail>;
 
 type Offsets = Map<number, number>;
 
-export function createTail(folder: string): Tail {
+export function createTail(folder: string) {
   const files = filesOf(folder);
   let offsets: Offsets = new Map(newest(files).map(({ path, number }) => [number, fs.statSync(path).size]));
   let last = files[0]?.number ?? -1;
   return {
-    read() {
+    /** The whole records since the last call. Throws the errors of node:fs and of `openOwn`. */
+    read(): JournalRecord[] {
       const now = filesOf(folder);
       // A journal that was removed begins anew.
       if ((now[0]?.number ?? -1) < last) offsets = new Map();

@@ -20,22 +20,7 @@ export interface PastRun {
   credits: number | null;
 }
 
-export interface Statistics {
-  baseUrl: string;
-  target: Target;
-  finished: number;
-  statuses: Record<string, number>;
-  completedShare: number | null; // from 0 to 1; null where none finished
-  medianMs: number | null; // of the runs that COMPLETED
-  p95Ms: number | null;
-  credits: number | null;
-  creditsPerDay: number | null;
-  withoutCredits: number;
-  running: number;
-  unseen: number; // runs that must have finished, but whose end this machine never saw
-  lastCompletedMs: number | null;
-  latest: { status: string; durationMs: number | null }[]; // oldest first
-}
+export type Statistics = NonNullable<ReturnType<typeof statisticsOf>>;
 
 interface Period {
   sinceMs: number;
@@ -46,7 +31,7 @@ const dayMs = 86_400_000;
 const mostLatest = 10;
 
 /** Undefined where the target has no run in the period. */
-export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: Period): Statistics | undefined {
+export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: Period) {
   const { baseUrl, target } = past;
   const runs = past.runs.filter((run) => endMsOf(run) >= sinceMs).sort((one, other) => endMsOf(one) - endMsOf(other));
   if (runs.length === 0) return undefined;
@@ -67,6 +52,7 @@ export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: Period): Statis
     target,
     finished: finished.length,
     statuses: countsOf(finished, final),
+    // Null, as what follows, where nothing is known.
     completedShare: finished.length > 0 ? completed.length / finished.length : null,
     medianMs: quantileOf(durationsMs, 0.5),
     p95Ms: quantileOf(durationsMs, 0.95),
@@ -74,8 +60,9 @@ export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: Period): Statis
     creditsPerDay: sum === null ? null : (sum * dayMs) / (nowMs - firstMs),
     withoutCredits: finished.length - credits.length,
     running: others.length - unseen,
-    unseen,
+    unseen, // they must have finished, but this machine never saw their end
     lastCompletedMs: completed.at(-1)?.endedMs ?? null,
+    // Oldest first.
     latest: finished.slice(-mostLatest).map((run) => ({ status: run.status ?? '', durationMs: durationMsOf(run) })),
   };
 }

@@ -34,13 +34,8 @@ const widestKernel = 0.4;
 const narrowestKernel = 0.05;
 const leastLeft = 0.05;
 
-interface Survival {
-  hazard(ageMs: number): number; // how likely the run is to end now, per unit of the logarithm of its age
-  surviving(ageMs: number): number;
-}
-
 /** A kernel for each run, and a flat part for durations never seen, which shrinks with every run. */
-export function createSurvival(samples: readonly Sample[]): Survival {
+export function createSurvival(samples: readonly Sample[]) {
   const runs = samples.reduce((sum, { weight }) => sum + weight, 0);
   const kernels = kernelsOf(samples, runs);
   const outlier = chanceOfOutlier(runs);
@@ -57,11 +52,12 @@ export function createSurvival(samples: readonly Sample[]): Survival {
     return { ending, surviving };
   };
   return {
-    hazard(ageMs) {
+    /** How likely the run is to end now, per unit of the logarithm of its age. */
+    hazard(ageMs: number) {
       const { ending, surviving } = at(ageMs);
       return ending / surviving;
     },
-    surviving: (ageMs) => at(ageMs).surviving,
+    surviving: (ageMs: number) => at(ageMs).surviving,
   };
 }
 

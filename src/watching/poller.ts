@@ -32,13 +32,7 @@ interface PollerOptions {
 /** `isLast`: the timeout has passed. */
 type Polled<T> = { kind: 'ok'; value: T; retryAfterMs?: number; isLast: boolean } | WatchEnd;
 
-interface Poller {
-  poll<T>(request: (timeoutMs: number) => Promise<Answer<T>>): Promise<Polled<T>>;
-  /** Ends at the timeout, and when the machine wakes up, but not within what `Retry-After` asked for. */
-  wait(ms: number, retryAfterMs?: number): Promise<void> | undefined;
-}
-
-export function createPoller(options: PollerOptions, ports: PollerPorts): Poller {
+export function createPoller(options: PollerOptions, ports: PollerPorts) {
   const { run, operation, chance, lastConfirmed, isDefinite = () => false } = options;
   const { limiter, clock, signal, group, giveUpAfterMs, requestTimeoutMs, observe } = ports;
   const tolerance = createTolerance({ ...ports, sinceTriggerMs: options.sinceTriggerMs });
@@ -100,6 +94,7 @@ export function createPoller(options: PollerOptions, ports: PollerPorts): Poller
     return { kind: 'timed_out', timeoutMs: group.timeoutMs, fault };
   }
 
+  /** Ends at the timeout, and when the machine wakes up, but not within what `Retry-After` asked for. */
   function waitFor(ms: number, retryAfterMs = 0): Promise<void> | undefined {
     const leastMs = retryAfterMs > leftMs() ? onceMoreMs : retryAfterMs;
     return wait(Math.max(ms, leastMs), leastMs);

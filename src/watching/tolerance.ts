@@ -5,14 +5,6 @@ import { afterWakeMs, type WatchGroup } from './watch-group.ts';
 
 type Verdict = { kind: 'retry'; delayMs: number; leastMs: number } | { kind: 'refused' } | { kind: 'gave_up' };
 
-interface Tolerance {
-  readonly failures: number;
-  /** Without a valid answer; waiting for a `Retry-After` or in the queue does not count. */
-  silentMs(): number;
-  failed(fault: Fault, tookMs: number): Verdict;
-  succeeded(): number; // returns the time without a valid answer
-}
-
 interface ToleranceOptions {
   clock: Clock;
   random(): number;
@@ -25,7 +17,8 @@ interface ToleranceOptions {
 const refusalMs = 30_000;
 export const onceMoreMs = 60_000;
 
-export function createTolerance(options: ToleranceOptions): Tolerance {
+/** Decides after every failed poll whether the watch continues. */
+export function createTolerance(options: ToleranceOptions) {
   const { clock, random, group, giveUpAfterMs, sinceTriggerMs } = options;
   let failures = 0;
   let silentMs = 0;
@@ -38,8 +31,9 @@ export function createTolerance(options: ToleranceOptions): Tolerance {
     get failures() {
       return failures;
     },
+    /** Without a valid answer; waiting for a `Retry-After` or in the queue does not count. */
     silentMs: () => silentMs,
-    failed(fault, tookMs) {
+    failed(fault: Fault, tookMs: number): Verdict {
       failures += 1;
       silentMs += waitMs + tookMs;
       waitMs = 0;
@@ -53,6 +47,7 @@ export function createTolerance(options: ToleranceOptions): Tolerance {
       if (leastMs === 0) waitMs = backoff;
       return { kind: 'retry', delayMs: Math.max(leastMs, backoff), leastMs };
     },
+    /** Returns the time without a valid answer. */
     succeeded() {
       const afterMs = silentMs + waitMs;
       group.answered();

@@ -106,10 +106,10 @@ describe('a run that was accepted', () => {
     const record = createTriggerRecord(open(), ours);
     record.sending();
     rmSync(folder, { recursive: true });
-    seen(0);
-    record.started(execution);
     for (let number = 2; number <= 20; number++) seen(number);
-    const listed = [...open().runs()].map(({ executionId }) => executionId);
-    expect(listed).toEqual(Array.from({ length: 21 }, (_, index) => uuid(20 - index)));
+    record.started(execution);
+    seen(21);
+    const older = Array.from({ length: 19 }, (_, index) => uuid(20 - index));
+    expect([...open().runs()].map(({ executionId }) => executionId)).toEqual([uuid(21), uuid(1), ...older]);
   });
 });

@@ -5,7 +5,7 @@ import { type JournalRecord, targetOf } from '../journal/records.ts';
 import { createTail, type Tail } from '../journal/tail.ts';
 import { interruptNameOf } from '../problems/fault-facts.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
-import type { CommandResult } from '../render/command-result.ts';
+import type { CommandResult } from '../render/output.ts';
 import { isFinal, type Run } from '../runs/run.ts';
 import { journalOf } from '../session/connect.ts';
 import type { KnownRun } from '../session/known-run.ts';

@@ -11,8 +11,8 @@ import { createPollSchedule, jitter, type PollSchedule } from '../watching/poll-
 import { pollUntilFinal, type WatchOptions, type WatchPorts } from '../watching/poll-until-final.ts';
 import { watchToEnd } from '../watching/watch.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
-import { type Followed, factsOfFollowed, isLeft } from './followed.ts';
-import type { TriggerOutcome } from './trigger-outcome.ts';
+import { type Followed, factsOfFollowed, isLeft } from './argument-result.ts';
+import type { TriggerOutcome } from './start-result.ts';
 
 export interface FollowFlags extends OutputOptions {
   intervalMs?: number;

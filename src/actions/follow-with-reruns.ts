@@ -3,9 +3,8 @@ import { defaults } from '../runs/defaults.ts';
 import type { Session } from '../session/session.ts';
 import { type FollowedArgument, triggeredEvent } from './argument-result.ts';
 import { type FollowFlags, followRun } from './follow-run.ts';
-import type { StartResult } from './start-result.ts';
+import { outcomeOfStart, type StartResult, startedOf } from './start-result.ts';
 import { type StartFlags, type StartRequest, startRun } from './start-run.ts';
-import { outcomeOfStart, startedOf } from './trigger-outcome.ts';
 import { leastForTriggerMs } from './wait-for-slot.ts';
 
 export interface RerunFlags extends StartFlags, FollowFlags {

@@ -11,6 +11,7 @@ import type { TriggerIdentity } from '../triggering/trigger.ts';
 import type { FoundRun, StartResult } from './start-result.ts';
 import { triggerOnce } from './trigger-once.ts';
 import { createSlot } from './wait-for-slot.ts';
+
 export type IfActive = 'fail' | 'skip' | 'wait' | 'attach';
 
 export interface StartFlags {

@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts';
 import { noRunProblem } from '../problems/trigger-problems.ts';
-import type { CommandResult } from '../render/command-result.ts';
-import { wantsData } from '../render/output.ts';
+import { type CommandResult, wantsData } from '../render/output.ts';
 import { pause } from '../runs/clock.ts';
 import { isCompleted, isFinal, nameOf } from '../runs/run.ts';
 import { createTurns } from '../runs/turns.ts';
@@ -11,9 +10,8 @@ import { type ArgumentResult, triggeredEvent } from './argument-result.ts';
 import { reportManyRuns } from './follow-run.ts';
 import { followWithReruns, type RerunFlags } from './follow-with-reruns.ts';
 import { createDoneReport, reportResults } from './report.ts';
-import type { FoundRun, StartResult } from './start-result.ts';
+import { type FoundRun, type StartResult, startedOf } from './start-result.ts';
 import { type StartRequest, startRun } from './start-run.ts';
-import { startedOf } from './trigger-outcome.ts';
 
 /** More at once would only wait for each other. */
 const mostInFlight = 64;

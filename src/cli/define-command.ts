@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import type { CommandResult } from '../render/command-result.ts';
+import type { CommandResult } from '../render/output.ts';
 
 /** An argument of a command; `Value` is what the command gets. */
 export interface ArgumentDefinition<Value = unknown> {
@@ -64,47 +64,36 @@ export const defineCommand = <const A extends Arguments, const O extends Options
   options: { ...command.options, noColor },
 });
 
-type TextOf<Form> = Form extends `${string}...${string}`
-  ? string[]
+type ValueOf<Form, Word> = Form extends `${string}...${string}`
+  ? Word[]
   : Form extends `<${string}`
-    ? string
-    : string | undefined;
+    ? Word
+    : Word | undefined;
 
 /** An argument: a text, several where its form has dots, and perhaps none where it is in brackets; or one of `choices`. */
-export function argument<const Form extends string>(form: Form, about?: string): ArgumentDefinition<TextOf<Form>>;
-export function argument<const Word extends string>(
-  form: `<${string}>`,
-  about: string,
-  choices: readonly Word[],
-): ArgumentDefinition<Word>;
-export function argument<const Word extends string>(
-  form: `[${string}]`,
-  about: string,
-  choices: readonly Word[],
-): ArgumentDefinition<Word | undefined>;
+export function argument<const Form extends string, const Word extends string = string>(
+  form: Form,
+  about?: string,
+  choices?: readonly Word[],
+): ArgumentDefinition<ValueOf<Form, Word>>;
 export function argument(form: string, about = '', choices?: readonly string[]) {
   return { form, about, choices };
 }
 
 export const flag = (flags: string, about: string): OptionDefinition<boolean> => ({ flags, about });
 
-export function option(flags: string, about: string): OptionDefinition<string>;
-export function option<Value>(
+/** An option with a value, which is a text where nothing parses it. */
+export const option = <Value = string>(
   flags: string,
   about: string,
-  parse: OptionDefinition<Value>['parse'],
-): OptionDefinition<Value>;
-export function option<Value>(flags: string, about: string, parse?: OptionDefinition<Value>['parse']) {
-  return { flags, about, parse };
-}
+  parse?: OptionDefinition<Value>['parse'],
+): OptionDefinition<Value> => ({ flags, about, parse });
 
-export function choice<const Word extends string>(
+export const choice = <const Word extends string>(
   flags: string,
   about: string,
   choices: readonly Word[],
-): OptionDefinition<Word> {
-  return { flags, about, choices };
-}
+): OptionDefinition<Word> => ({ flags, about, choices });
 
 export function under<Definitions extends Options>(heading: string, definitions: Definitions): Definitions {
   return Object.fromEntries(

@@ -2,8 +2,7 @@ import { CommanderError } from 'commander';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import type { CommandDefinition } from './define-command.ts';
 import { helpTopics } from './help.ts';
-import { hoistFlags } from './hoist.ts';
-import { checkOutput } from './options.ts';
+import { checkOutput, hoistFlags } from './options.ts';
 import { aboutCommand, flagMeantBy } from './suggest.ts';
 import { type HelpOutput, type ParsedCommand, toCommander } from './to-commander.ts';
 

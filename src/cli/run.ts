@@ -6,11 +6,11 @@ import { exitCodeAfterLoss, exitCodeOf, exitCodeOfAll, signalOfExitCode } from '
 import { interruptNameOf } from '../problems/fault-facts.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
-import { type CommandResult, printResult } from '../render/command-result.ts';
 import { documentOf, type TriggerFacts } from '../render/document.ts';
 import { fieldsOf } from '../render/field-paths.ts';
 import { guardFromRunner } from '../render/github-actions.ts';
 import type { OutputOptions } from '../render/output.ts';
+import { type CommandResult, printResult } from '../render/output.ts';
 import { createReporter, type ReporterOptions } from '../render/reporter.ts';
 import { loadColors } from '../render/theme.ts';
 import type { JsonObject } from '../runs/json.ts';

@@ -1,8 +1,8 @@
-import type { Env } from '../context.ts';
+import type { Context, Env } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { type ConfigFile, type Profile, type ReadConfig, readConfigFile } from './config-file.ts';
 import { resolveConfigFile } from './paths.ts';
-import { defaultProfile, flagSource, settingTable } from './setting-table.ts';
+import { defaultProfile, flagSource, type StoredKey, settingTable } from './setting-table.ts';
 
 export interface ChosenProfile {
   name: string;
@@ -70,4 +70,32 @@ export const shortSource = (source = '') => source.replace(/^(profile ".*") in .
 
 export function sourceOf(profile: string, path: string | undefined): string {
   return `profile ${JSON.stringify(profile)} in ${path}`;
+}
+
+export function storeInProfile(
+  path: string,
+  profile: ChosenProfile,
+  changes: { [key in StoredKey]?: string },
+): Promise<void> {
+  return changeConfig(path, (config) => withProfile(config, profile, changes));
+}
+
+export function withProfile(
+  config: ConfigFile,
+  { name }: ChosenProfile,
+  changes: { [key in StoredKey]?: string },
+): ConfigFile {
+  const profile = { ...storedProfile(name, config), ...changes };
+  return { ...config, profiles: { ...config.profiles, [name]: profile } };
+}
+
+export async function changeConfig(path: string, make: (config: ConfigFile) => ConfigFile): Promise<void> {
+  const { changeConfigFile } = await import('./write-config.ts');
+  changeConfigFile(path, make);
+}
+
+export function requireConfigFile({ env }: Context): string {
+  const path = resolveConfigFile(env);
+  if (path === undefined) throw usageProblem('there is no folder for a config file', 'set HOME or RUNCTL_CONFIG_DIR');
+  return path;
 }

@@ -5,9 +5,8 @@ import { Problem } from '../problems/problem.ts';
 import { silentReporter } from '../runs/events.ts';
 import { checkConnection } from './connection.ts';
 import { type Disk, type Finding, failed, labelOf, type Machine, skipped } from './finding.ts';
-import { checkProgram } from './program.ts';
 import { checkService } from './service.ts';
-import { checkConfigFile, checkSettings } from './settings.ts';
+import { checkConfigFile, checkProgram, checkSettings } from './settings.ts';
 import { checkShell } from './shell.ts';
 import { checkJournal, checkStateFolder } from './state-folder.ts';
 

@@ -1,3 +1,5 @@
+import { arch, version as node, platform } from 'node:process';
+import { version } from '../../package.json';
 import { mask } from '../config/api-key.ts';
 import { readConfigFile } from '../config/config-file.ts';
 import { resolveConfigFile } from '../config/paths.ts';
@@ -7,6 +9,10 @@ import { requireApiKey, requireBaseUrl, requireRequestTimeoutMs, resolveSettings
 import { Problem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
 import { type Finding, failed, type Machine, ok, warning } from './finding.ts';
+
+export function* checkProgram(): Generator<Finding> {
+  yield ok('program', `runctl ${version} in ${import.meta.dirname}, Node ${node} on ${platform}-${arch}`);
+}
 
 export function* checkConfigFile({ context }: Machine): Generator<Finding> {
   const { path, config, isExposed, ignored } = readConfigFile(resolveConfigFile(context.env));

@@ -9,7 +9,7 @@ import { createRunLine, type RunLine, runLines } from './run-line.ts';
 import { cleanLine } from './sanitize.ts';
 import { createSentences } from './sentences.ts';
 import { createSpinner } from './spinner.ts';
-import { colorOfStatus, durationOf, symbolOfStatus } from './status.ts';
+import { durationOf, markedStatus } from './status.ts';
 import { renderMarkup, type Theme } from './theme.ts';
 import { cutTo } from './width.ts';
 import { wrap } from './wrap.ts';
@@ -134,9 +134,8 @@ export function createBoard({ runs, history }: BoardOptions, context: Context): 
     count(status.toLowerCase().replaceAll('_', ' '));
     if (!several) return;
     const took = durationOf({ startedAt, completedAt });
-    const head = `${symbolOfStatus(target, status, theme)} ${cleanLine(status)}`;
     const words = [
-      colorOfStatus(target, status, theme)(head),
+      markedStatus(target, status, theme),
       cleanLine(nameOf(target)),
       ...(took ? [theme.dim(took)] : []),
       theme.dim(executionId),

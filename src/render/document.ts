@@ -52,6 +52,9 @@ export function documentOf(facts: DocumentFacts, context: DocumentContext): Json
   return document;
 }
 
+export const lastConfirmedOf = ({ execution, ageMs = 0 }: Omit<LastConfirmed, 'run'>) =>
+  execution ? { status: execution.status, ageMs: Math.round(ageMs) } : null;
+
 export function identityOf(target: Target): JsonObject {
   return target.family === 'agent'
     ? { agentId: target.agentId }
@@ -78,9 +81,7 @@ function runctlOf(facts: DocumentFacts, { command, warnings, secrets, connection
       .filter((warning) => isWarningOf(warning, run, target))
       .map(({ name, message }) => ({ name, message: secrets.scrub(message) })),
     ...(activeExecutionId !== undefined && { activeExecutionId }),
-    ...(lastConfirmed?.execution && {
-      lastConfirmed: { status: lastConfirmed.execution.status, ageMs: Math.round(lastConfirmed.ageMs ?? 0) },
-    }),
+    ...(lastConfirmed?.execution && { lastConfirmed: lastConfirmedOf(lastConfirmed) }),
     ...report,
   };
 }

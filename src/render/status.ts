@@ -9,6 +9,10 @@ export function colorOfStatus(target: Target, status: string, theme: Theme): (te
   return isCompleted(status) ? theme.ok : theme.bad;
 }
 
+/** With its symbol, in its colour. */
+export const markedStatus = (target: Target, status: string, theme: Theme): string =>
+  colorOfStatus(target, status, theme)(`${symbolOfStatus(target, status, theme)} ${cleanLine(status)}`);
+
 export function symbolOfStatus(target: Target, status: string, { symbols }: Theme): string {
   if (!isFinal(target, status)) return symbols.running;
   return isCompleted(status) ? symbols.ok : symbols.bad;

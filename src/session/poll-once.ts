@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import type { Problem } from '../problems/problem.ts';
 import { interruptedProblem, pollProblem } from '../problems/watch-problems.ts';
-import type { CommandResult } from '../render/command-result.ts';
 import { documentOf } from '../render/document.ts';
+import type { CommandResult } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import { type Fault, isRetryable, isTooEarly } from '../runs/fault.ts';
 import { retry } from '../runs/retry.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { nextStepOf } from '../src/problems/next-step.ts';
-import type { Problem } from '../src/problems/problem.ts';
+import { nextStepOf } from '../../src/problems/next-step.ts';
+import type { Problem } from '../../src/problems/problem.ts';
 import {
   expiredKeyProblem,
   interruptedTriggerProblem,
@@ -11,13 +11,13 @@ import {
   tooOldProblem,
   triggerProblem,
   usedKeyProblem,
-} from '../src/problems/trigger-problems.ts';
-import { interruptedProblem, pollProblem } from '../src/problems/watch-problems.ts';
-import { program } from '../src/program.ts';
-import type { Fault } from '../src/runs/fault.ts';
-import { withEmulator } from './helpers/emulator.ts';
-import { runProgram } from './helpers/run-program.ts';
-import { executionId, projectId, target } from './helpers/scripted-service.ts';
+} from '../../src/problems/trigger-problems.ts';
+import { interruptedProblem, pollProblem } from '../../src/problems/watch-problems.ts';
+import { program } from '../../src/program.ts';
+import type { Fault } from '../../src/runs/fault.ts';
+import { withEmulator } from '../helpers/emulator.ts';
+import { runProgram } from '../helpers/run-program.ts';
+import { executionId, projectId, target } from '../helpers/scripted-service.ts';
 
 // What a person reads where something went wrong, in one place, so that the voice can be judged. Those of a watch that
 // ended stand in test/problems/watch-problems.test.ts.

@@ -11,7 +11,7 @@ import {
 import { resolveSettings } from '../config/settings.ts';
 import { changeConfig, requireConfigFile, storeInProfile, withProfile } from '../config/store-profile.ts';
 import type { Context } from '../context.ts';
-import { usageProblem } from '../problems/problem.ts';
+import { Problem, usageProblem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
 import { printSentence } from '../render/output.ts';
 import type { ConfigOptions } from './config-show.ts';
@@ -47,11 +47,20 @@ export async function warnOfOverrides(
   options: ConfigOptions,
   context: Context,
 ): Promise<void> {
-  const settings = await resolveSettings(options, context);
+  const settings = await resolveSettings(options, context).catch((error: unknown) => {
+    // What was stored stays stored where it cannot be read again.
+    if (!(error instanceof Problem) || error.facts.name !== 'usage') throw error;
+  });
+  if (!settings) return;
   for (const key of stored) {
-    const { source } = settings[key];
+    const { source, value } = settings[key === 'apiKeyCommand' ? 'apiKey' : key];
     if (source?.startsWith('RUNCTL_')) {
       printSentence(`Note: ${source} in the environment overrides the stored ${key}.`, context);
+    } else if (key === 'apiKeyCommand' && value !== undefined) {
+      printSentence(
+        'Note: the stored apiKey overrides the stored apiKeyCommand: `runctl config unset apiKey`.',
+        context,
+      );
     }
   }
 }

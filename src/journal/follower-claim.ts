@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { getBuiltinModule } from 'node:process';
-import { makeOwnFolder } from '../open-own.ts';
+import { makeOwnFolder, readOwn } from '../open-own.ts';
 import type { Processes } from './processes.ts';
 
 /** The claim of a process to be the one that follows the runs of a base URL in a state folder. */
@@ -27,6 +27,7 @@ interface ClaimOptions {
 
 /** A process of which nobody knows whether it still runs has lost its claim after so long without a renewal. */
 const staleMs = 60_000;
+const mostMebibytes = 1;
 
 /** The process that holds the claim, or had it when it was killed; undefined where none does. Changes nothing. */
 export function followerOf(
@@ -95,7 +96,7 @@ function isAlive(other: Follower, path: string, processes: Processes): boolean {
 
 function textOf(path: string): string {
   try {
-    return fs.readFileSync(path, 'utf8');
+    return readOwn(path, mostMebibytes).bytes.toString();
   } catch {
     return '';
   }

@@ -1,18 +1,13 @@
 import { isSafeNumber, LosslessNumber, parse, stringify } from 'lossless-json';
 
-// A double holds any 15 digits. A number stands at the start of the text or after one of three characters: looking for
-// digits alone would find them in every UUID, and the exact parser costs ten times as much.
+// A double holds any 15 digits. The exact parser costs ten times as much, so that it must not be used for every UUID.
 const longNumber = /(?:^|[:,[])\s*-?(?:\d[\d.]{15}|[\d.]+[eE])/;
 
-// Readers and writers of JSON recurse, and an empty list takes twenty times its two characters: what nests deeper or holds
-// more than this is an attack on the stack or the memory, not an answer.
+// Readers of JSON recurse, and an empty list takes twenty times its two characters: more is an attack.
 const deepest = 1000;
 const mostContainers = 2_000_000;
 
-/**
- * Parses JSON without losing digits: a number that a double cannot hold (an id above 2^53, say) is kept as written.
- * Throws `SyntaxError`, also for what nests deeper than 1,000 levels or holds more than 2,000,000 lists and objects.
- */
+/** Keeps a number that a double cannot hold, such as an id above 2^53, as written. Throws `SyntaxError`. */
 export function parseJson(text: string): unknown {
   if (text.length > deepest && isMonstrous(text)) throw new SyntaxError('it nests too deep or holds too much');
   const value: unknown = JSON.parse(text);
@@ -20,7 +15,6 @@ export function parseJson(text: string): unknown {
   return parse(text, null, { parseNumber: keepDigits, onDuplicateKey: ({ newValue }) => newValue });
 }
 
-/** Of text that may not be JSON at all. */
 function isMonstrous(json: string): boolean {
   let depth = 0;
   let containers = 0;
@@ -36,7 +30,7 @@ function isMonstrous(json: string): boolean {
   return false;
 }
 
-/** The index of the quote that closes the string opened at `start`, one after an even number of backslashes; else of the end. */
+/** Of the quotation mark that closes the string: one after an even number of backslashes. */
 function endOfString(json: string, start: number): number {
   let end = json.indexOf('"', start + 1);
   while (end >= 0 && isEscaped(json, end)) end = json.indexOf('"', end + 1);
@@ -53,7 +47,7 @@ function keepDigits(written: string): unknown {
   return isSafeNumber(written) ? Number(written) : new LosslessNumber(written);
 }
 
-/** Writes JSON on one line, or indented by two; numbers kept by `parseJson` come out as they came in. */
+/** Numbers kept by `parseJson` come out as they came in. */
 export function stringifyJson(value: unknown, indent = 0): string {
   return stringify(value, null, indent) ?? 'null';
 }

@@ -8,7 +8,6 @@ import { loadCompiled } from './startup/compiled-code.ts';
 const argv = process.argv.slice(2);
 const [first, ...rest] = argv;
 
-// Answered before the program is loaded.
 if ((first === '--version' || first === '-V') && rest.length === 0) {
   answer(`${version}\n`);
 } else if (first === '--version' && rest.join() === '--json') {
@@ -37,10 +36,7 @@ async function loadProgram(): Promise<Pick<typeof import('./process.ts'), 'runPr
   return import('./process.ts');
 }
 
-/**
- * For a program that another version of Node has built: Node 22.8 and newer keep the code that they compile of it, beside
- * the program itself, if nobody else can write there.
- */
+/** Node 22.8 and newer can keep the code that they compile; it stands beside the program itself. */
 function keepCompiledCode(): void {
   const { enableCompileCache } = Module as { enableCompileCache?(folder: string): unknown };
   const program = import.meta.dirname;
@@ -48,18 +44,16 @@ function keepCompiledCode(): void {
   if (enableCompileCache && isPrivateCache(program, cache, process.umask())) enableCompileCache(cache);
 }
 
-/** Writes without process.stdout, which takes longer to load than all the rest. */
+/** Without process.stdout, which takes longer to load than all the rest. */
 function answer(text: string): void {
   try {
     writeSync(1, text);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    // Nobody reads it.
     if (code !== 'EPIPE') fail(74, `what was asked for could not be written: ${message}`);
   }
 }
 
-/** Ends the process without the program, which may be what is broken. */
 function fail(exitCode: number, message: string): void {
   process.stderr.write(`runctl: ${message}\n`);
   process.exitCode = exitCode;

@@ -13,12 +13,12 @@ import { type Output, openOutput } from './startup/plain-output.ts';
 const faultCode = exitCodeOf('internal_error');
 const signals = Object.entries(signalExits).map(([signal, name]) => [signal, exitCodeOf(name)] as const);
 
-/** The process as a context; the program's answer as the process's end. Nothing below the entry touches `process`. */
+/** Makes the context of the process, and ends it with the exit code. */
 export async function runProcess(open = openOutput): Promise<void> {
   const interrupt = new AbortController();
   let isOver = false;
   for (const [name, code] of signals) {
-    // `on`, not `once`: with `once`, a second press would kill the process with the cursor still hidden.
+    // With `once`, a second press would kill the process with the cursor still hidden.
     process.on(name as NodeJS.Signals, () => {
       if (interrupt.signal.aborted || isOver) {
         leave();
@@ -52,7 +52,6 @@ export async function runProcess(open = openOutput): Promise<void> {
     clock: systemClock,
     random: Math.random,
     secrets,
-    // A command line has a reporter of its own.
     reporter: silentReporter,
     command: null,
     warnings: [],
@@ -67,16 +66,14 @@ export async function runProcess(open = openOutput): Promise<void> {
       ? await Promise.race([complete(argv.slice(1), context), crash]).catch(() => faultCode)
       : await runCli(argv, program, context, [crash]);
   isOver = true;
-  // Whatever still hangs (a connection being made, a timer) must not hold the process after its last word.
+  // Whatever still hangs (a connection, a timer) must not hold the process.
   out.write('', (error?: NodeJS.ErrnoException | null) => {
-    // Reported here before the stream says it by itself.
     const lost = error && error.code !== 'EPIPE' ? error : stdout.lost;
     if (lost) stderr.write(`runctl: what was asked for could not be written: ${lost.message}\n`);
     err.write('', () => end(lost ? exitCodeAfterLoss(code) : code));
   });
 }
 
-/** Answers a shell's completion script. */
 async function complete(words: readonly string[], { stdout, env }: Context): Promise<number> {
   const { answerCompletion } = await import('./completion/answer.ts');
   stdout.write(answerCompletion(words, program, env));
@@ -84,8 +81,8 @@ async function complete(words: readonly string[], { stdout, env }: Context): Pro
 }
 
 function end(code: number): never {
-  // Node does not end before a look-up that hangs in the system's resolver, ten seconds or so. A signal does not wait.
-  // Of a terminal that has hung up, Node aborts when it tries to restore the settings.
+  // Node waits for a look-up that hangs in the system's resolver, which a signal does not. It aborts when it restores the
+  // settings of a terminal that has hung up.
   for (const [name] of signals) process.removeAllListeners(name);
   const killer = signals.find(([, ofSignal]) => ofSignal === code)?.[0];
   const isHeld = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap');
@@ -94,7 +91,6 @@ function end(code: number): never {
 }
 
 interface SinkOptions {
-  /** Says whether there are colors. */
   env: Env;
   filter?(text: string): string;
 }
@@ -127,7 +123,7 @@ const longestTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   nowMs: Date.now,
-  // The clock of performance.now(), without loading node:perf_hooks.
+  // As performance.now(), without loading node:perf_hooks.
   elapsedMs: () => process.uptime() * 1000,
   sleep(ms, signal) {
     return new Promise((resolve) => {

@@ -1,18 +1,17 @@
-/** What must never be shown: the API key and proxy credentials, in every spelling in which a server may send them back. */
+/** Hides the API key and proxy credentials, in every spelling in which a server may send them back. */
 export interface Secrets {
-  /** From now on `scrub` hides this text. One of fewer than four characters is ignored. */
+  /** One of fewer than four characters is ignored. */
   protect(secret: string): void;
-  /** The text with `[secret]` in place of every protected text. */
   scrub(text: string): string;
 }
 
 const mask = '[secret]';
-/** Characters of the shortest that is hidden: shorter ones are parts of ordinary words. */
+/** Shorter ones are parts of ordinary words. */
 export const shortestSecret = 4;
-/** Of one that is searched for across the blanks between words, too. */
+/** Of one that is searched for across blanks, too. */
 const shortestSplit = 8;
 const esc = '\u001B';
-/** What may stand between the characters of a secret and vanishes, or breaks a line, where it is shown. */
+/** It vanishes, or breaks a line, where it is shown. */
 const between = new RegExp(`${esc}\\[[\\d;:?]*[@-~]|[\\s\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_Point}]`, 'gu');
 
 type Span = [start: number, end: number];
@@ -38,7 +37,7 @@ export function createSecrets(): Secrets {
       let scrubbed = '';
       let shownTo = 0;
       for (const [start, end] of spans.sort(([a], [b]) => a - b)) {
-        // One that begins inside another is hidden with it.
+        // A span that begins inside another is hidden with it.
         if (start >= shownTo) scrubbed += text.slice(shownTo, start) + mask;
         shownTo = Math.max(shownTo, end);
       }
@@ -49,7 +48,6 @@ export function createSecrets(): Secrets {
 
 const joined = (text: string) => text.replace(between, '');
 
-/** Those that are found once everything that may stand between their characters is left out. */
 function splitSpans(lower: string, finders: readonly Finder[]): Span[] {
   const text = finders.length > 0 ? joined(lower) : lower;
   if (text.length === lower.length) return [];
@@ -68,9 +66,9 @@ function splitSpans(lower: string, finders: readonly Finder[]): Span[] {
   return found.map(([start, end]) => [places[start] ?? 0, (places[end - 1] ?? 0) + 1]);
 }
 
-// No secret is made a regular expression: one of its spellings takes longer to compile than a command has.
+// A regular expression for one spelling takes longer to compile than a command has.
 function spellingsOf(secret: string): { readings: string[]; wholes: string[] } {
-  // Headers are written as Latin-1 and bodies read as UTF-8, and some do it the other way round.
+  // Headers are Latin-1 and bodies UTF-8, and some do it the other way round.
   const [utf8, latin1] = [Buffer.from(secret, 'utf8'), Buffer.from(secret, 'latin1')];
   const readings = new Set([secret, latin1.toString('utf8'), utf8.toString('latin1')]);
   const coded = [utf8, latin1].flatMap((bytes) => [bytes.toString('hex'), ...base64Of(bytes)]);
@@ -86,7 +84,7 @@ function findWhole(whole: string): Finder {
   };
 }
 
-/** Finds it character by character, each as it is or as JSON, a URL or HTML writes it: encoders differ in what they leave. */
+/** Each character as it is or as JSON, a URL or HTML writes it: encoders differ. */
 function findSpelled(secret: string): Finder {
   let spelled: string[][] | undefined;
   return (lower) => {
@@ -115,7 +113,7 @@ const named: Record<string, string> = {
   ' ': '+',
 };
 
-/** The character itself comes last: `%25` is more likely an encoded `%` than three characters, which are found as a whole anyway. */
+/** The character itself comes last: `%25` is more likely an encoded `%` than three characters. */
 function encodingsOf(character: string): string[] {
   const code = character.codePointAt(0) ?? 0;
   const hex = code.toString(16);
@@ -127,10 +125,10 @@ function encodingsOf(character: string): string[] {
 }
 
 const percent = (bytes: Buffer) => bytes.toString('hex').replace(/../g, '%$&');
-/** Of ASCII alone, so that every character stays where it is. */
+/** Of ASCII alone, so that every character keeps its place. */
 const lowerCase = (text: string) => text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
 
-/** A secret inside a longer coded text starts at one of three places in a group; characters it shares are left out. */
+/** In a longer coded text it begins at one of three places in a group, and shares its outer characters. */
 function base64Of(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap((offset) => {
     const coded = Buffer.concat([Buffer.alloc(offset), bytes])
@@ -141,10 +139,7 @@ function base64Of(bytes: Buffer): string[] {
   });
 }
 
-/**
- * Words of a command line in which an API key may stand by mistake: they hold 16 letters and digits in a row, some of
- * both, as no name, path or UUID does.
- */
+/** Words with 16 letters and digits in a row, some of both, as no name, path or UUID has. */
 export function misplacedApiKeys(words: readonly string[]): string[] {
   return words
     .flatMap((word) => [word, ...word.split('=').slice(1)])

@@ -8,12 +8,43 @@ import { isFinal, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { argumentOf } from '../session/known-run.ts';
 import type { Session } from '../session/session.ts';
-import type { FinishedWatch } from '../watching/watch-result.ts';
-import { type Followed, factsOfFollowed, isLeft } from './followed.ts';
-import type { FoundRun, StartResult } from './start-result.ts';
-import { outcomeOfStart, triggerFactsOf } from './trigger-outcome.ts';
+import type { FinishedWatch, WatchResult } from '../watching/watch-result.ts';
+import {
+  type FoundRun,
+  outcomeOfStart,
+  type StartResult,
+  type TriggerOutcome,
+  triggerFactsOf,
+} from './start-result.ts';
 
-/** What a command did with one of its arguments: it triggered a run, or followed one to the end of its watch. */
+/** The reason of the signal that ends the watches of other runs after one did not complete. */
+export const failFastReason = '--fail-fast';
+
+export interface Followed {
+  watched: WatchResult;
+  problem?: Problem;
+  /** The service no longer knows the run, which has surely finished: `watch --all` asked for it, and nobody by name. */
+  isForgotten?: boolean;
+  trigger?: TriggerOutcome;
+}
+
+export function isLeft(watched: WatchResult): boolean {
+  return watched.kind === 'interrupted' && watched.reason === failFastReason;
+}
+
+export function factsOfFollowed({ watched, problem, trigger, isForgotten }: Followed, session: Session): DocumentFacts {
+  const left = isLeft(watched);
+  return {
+    ...watched,
+    problem,
+    outcome: left ? 'still_running' : exitNameOfWatch(watched, problem),
+    exitName: left || isForgotten ? 'ok' : undefined,
+    trigger: trigger && triggerFactsOf(trigger, session),
+    argument: argumentOf(watched.run, session),
+    lastConfirmed: watched.kind === 'finished' ? undefined : watched,
+  };
+}
+
 export type ArgumentResult = StartResult | FollowedArgument;
 
 export type FollowedArgument = Followed & { kind: 'followed' };
@@ -40,7 +71,6 @@ export function problemOf(result: ArgumentResult): Problem | undefined {
   }
 }
 
-/** The watch, where the run was followed until it had finished. */
 export function finishedWatchOf(result: ArgumentResult): FinishedWatch | undefined {
   return result.kind === 'followed' && result.watched.kind === 'finished' ? result.watched : undefined;
 }
@@ -55,7 +85,6 @@ export function exitNameOfResult(result: ArgumentResult): ExitName {
   return exitNameOfWatch(result.watched, undefined);
 }
 
-/** Would a command with this argument alone end with 0? */
 export const isOk = (result: ArgumentResult): boolean => exitCodeOf(exitNameOfResult(result)) === 0;
 
 /** Whoever repeats a trigger that failed must not take it for a success. */
@@ -64,7 +93,6 @@ function exitNameOfReplay({ run, polled }: FoundRun): ExitName {
   return isFinished ? exitNameOfRun(run, polled.value.status) : 'ok';
 }
 
-/** Did the user leave the run, which is still running? */
 export function isInterruptedWatch(result: ArgumentResult): boolean {
   return result.kind === 'followed' && result.watched.kind === 'interrupted' && !isLeft(result.watched);
 }
@@ -74,13 +102,11 @@ export function endsAll({ facts }: Problem): boolean {
   return isInterruptName(facts.name) || facts.name === 'timeout';
 }
 
-/** The run of a result, or the automation without one. */
 export function aboutOfResult(result: ArgumentResult): About {
   if (result.kind === 'followed') return { run: result.watched.run };
   return 'run' in result ? { run: result.run } : { target: result.target };
 }
 
-/** The event that says what came of a trigger. */
 export function triggeredEvent(start: StartResult, isWatched: boolean, session: Session): RunEvent {
   const { how } = outcomeOfStart(start);
   if (start.kind === 'skipped' || start.kind === 'failed') {
@@ -90,7 +116,6 @@ export function triggeredEvent(start: StartResult, isWatched: boolean, session: 
   return { event: 'triggered', how, run: start.run, execution: executionOf(start), argument, isWatched };
 }
 
-/** What is known of the run of a trigger. */
 function executionOf(start: Exclude<StartResult, { kind: 'skipped' | 'failed' }>): Execution | undefined {
   if (start.kind === 'started') return start.execution;
   return start.polled?.kind === 'ok' ? start.polled.value : undefined;

@@ -5,7 +5,7 @@ import { type JournalRecord, targetOf } from '../journal/records.ts';
 import { createTail, type Tail } from '../journal/tail.ts';
 import { interruptNameOf } from '../problems/fault-facts.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
-import type { CommandResult } from '../render/command-result.ts';
+import type { CommandResult } from '../render/output.ts';
 import { isFinal, type Run } from '../runs/run.ts';
 import { journalOf } from '../session/connect.ts';
 import type { KnownRun } from '../session/known-run.ts';
@@ -17,10 +17,7 @@ import { createDoneReport } from './report.ts';
 const betweenReadsMs = 1_000;
 const renewalMs = 10_000;
 
-/**
- * Follows every unfinished run of the journal, and every one that any process of this machine triggers from now on, until
- * a signal or a refused API key ends it. Throws a usage problem where another process does so already.
- */
+/** Follows the runs of this machine, later ones too. Throws a usage problem where another process does so already. */
 export async function followMachine(
   findUnfinished: (session: Session) => KnownRun[],
   flags: FollowFlags,

@@ -11,13 +11,12 @@ import { createPollSchedule, jitter, type PollSchedule } from '../watching/poll-
 import { pollUntilFinal, type WatchOptions, type WatchPorts } from '../watching/poll-until-final.ts';
 import { watchToEnd } from '../watching/watch.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
-import { type Followed, factsOfFollowed, isLeft } from './followed.ts';
-import type { TriggerOutcome } from './trigger-outcome.ts';
+import { type Followed, factsOfFollowed, isLeft } from './argument-result.ts';
+import type { TriggerOutcome } from './start-result.ts';
 
 export interface FollowFlags extends OutputOptions {
   intervalMs?: number;
   giveUpAfterMs?: number;
-  /** A shell command. */
   onFinal?: string;
   /** Requests a second. */
   rate?: number;
@@ -27,11 +26,9 @@ export interface FollowFlags extends OutputOptions {
 interface FollowOptions {
   /** Ends the watch, too, as long as the run has not finished. */
   leave?: AbortSignal;
-  /** The command is `trigger`, which has the run, whether it started it or not. */
   trigger?: TriggerOutcome;
 }
 
-/** Reports that there are more runs than can be polled in a minute, if so. */
 export function reportManyRuns(runs: number, { rate = defaults.rate }: FollowFlags, { reporter }: Session): void {
   if (runs <= rate * 60) return;
   const many = `${runs} runs are more than \`--rate ${rate}\` can poll in a minute`;
@@ -75,10 +72,7 @@ function warnOfUnknownStatus(run: Run, status: string, reporter: Reporter): void
   reporter.observe({ event: 'warning', name: 'unknown_status', message, run });
 }
 
-/**
- * Waits until a run that blocks ours is finished: progress is reported, the outcome is not. Only its final status is
- * journalled, because while it is running an unresolved trigger may still turn out to have started it.
- */
+/** Journals the final status alone: while it is running, an unresolved trigger may turn out to have started it. */
 export async function waitForOther(
   run: Run,
   { intervalMs }: Pick<FollowFlags, 'intervalMs'>,

@@ -2,29 +2,24 @@ import { endedBy } from '../context.ts';
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { interruptNameOf } from '../problems/fault-facts.ts';
 import { Problem } from '../problems/problem.ts';
-import type { CommandResult } from '../render/command-result.ts';
+import type { CommandResult } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import { onAbort } from '../runs/on-abort.ts';
 import type { Run } from '../runs/run.ts';
 import type { KnownRun } from '../session/known-run.ts';
 import { type Session, sessionEndedBy, withReporter } from '../session/session.ts';
-import { type FollowedArgument, isOk } from './argument-result.ts';
+import { type Followed, type FollowedArgument, failFastReason, isOk } from './argument-result.ts';
 import { type FollowFlags, followRun, reportManyRuns } from './follow-run.ts';
-import { type Followed, failFastReason } from './followed.ts';
 import { createDoneReport, reportResults } from './report.ts';
 
 interface FollowAllFlags extends FollowFlags {
   /** Several runs were named, or could have been: the data is an array. */
   plural: boolean;
   failFast?: boolean;
-  /** The runs are those of the journal. */
   all?: boolean;
 }
 
-/**
- * Follows runs side by side, each once, then reports how each ended, in the order given. `more` names further ones while
- * the first are followed; what it throws ends the command.
- */
+/** Follows each run once, and reports in the order given. `more` names further ones; what it throws ends the command. */
 export async function followAll(
   runs: KnownRun[],
   flags: FollowAllFlags,

@@ -3,18 +3,15 @@ import { defaults } from '../runs/defaults.ts';
 import type { Session } from '../session/session.ts';
 import { type FollowedArgument, triggeredEvent } from './argument-result.ts';
 import { type FollowFlags, followRun } from './follow-run.ts';
-import type { StartResult } from './start-result.ts';
+import { outcomeOfStart, type StartResult, startedOf } from './start-result.ts';
 import { type StartFlags, type StartRequest, startRun } from './start-run.ts';
-import { outcomeOfStart, startedOf } from './trigger-outcome.ts';
 import { leastForTriggerMs } from './wait-for-slot.ts';
 
 export interface RerunFlags extends StartFlags, FollowFlags {
-  /** Error types after which a watched run is started again. */
   rerunOn?: string[];
   maxReruns?: number;
 }
 
-/** A trigger that has a run. */
 type RunStart = Exclude<StartResult, { kind: 'skipped' | 'failed' }>;
 
 /** Follows a run; one that ended with an error type of `--rerun-on` is started again, with a new idempotency key. */
@@ -50,7 +47,6 @@ export async function followWithReruns(
     const notStarted = (why: string) => {
       const message = `the rerun did not start: ${why}`;
       reporter.observe({ event: 'warning', name: 'rerun_not_started', message, run });
-      // The run that finished decides how the command ends.
       return result;
     };
     if (session.watches.leftMs() < leastForTriggerMs) return notStarted('`--timeout` has passed');

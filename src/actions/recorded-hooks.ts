@@ -2,10 +2,7 @@ import { commandFor } from '../hooks/on-final.ts';
 import { isFinal, type Run } from '../runs/run.ts';
 import type { Session } from '../session/session.ts';
 
-/**
- * The session of a follower, whose hooks are recorded before they are run: so one is run once at most, also where the
- * follower is killed and started again.
- */
+/** A follower's session: hooks are recorded before they are run, so once at most, also where it is killed. */
 export function withRecordedHooks(session: Session, onFinal: string | undefined): Session {
   if (onFinal === undefined) return session;
   const { journal, hooks, baseUrl, reporter, context } = session;
@@ -41,7 +38,6 @@ export function withRecordedHooks(session: Session, onFinal: string | undefined)
   };
 }
 
-/** Reports hooks that an earlier follower began, and of which nobody knows whether they ended. */
 export function reportCutOffHooks({ journal, baseUrl, reporter }: Session): void {
   for (const { run, hasEnded } of journal.hooks({ baseUrl })) {
     if (hasEnded) continue;

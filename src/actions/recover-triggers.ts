@@ -11,12 +11,10 @@ export interface RecoverFlags {
   dryRun?: boolean;
   /** Older triggers are not sent. */
   maxAgeMs?: number;
-  /** Closes those that are too old. */
   forget?: boolean;
   giveUpAfterMs?: number;
 }
 
-/** What became of one unresolved trigger. */
 export type Recovery = { trigger: UnresolvedTrigger } & (
   | { kind: 'found'; start: StartedTrigger }
   /** It surely started no run. */

@@ -1,8 +1,11 @@
 import type { Context } from '../context.ts';
 import { nextStepOf } from '../problems/next-step.ts';
-import type { CommandResult } from '../render/command-result.ts';
+import type { FinalRow } from '../render/final-table.ts';
 import { reportToGithub } from '../render/github-actions.ts';
-import { type OutputOptions, themeOf } from '../render/output.ts';
+import { type CommandResult, type OutputOptions, themeOf } from '../render/output.ts';
+import { summary } from '../render/summary.ts';
+import type { Theme } from '../render/theme.ts';
+import type { WrapOptions } from '../render/wrap.ts';
 import { nameOf } from '../runs/run.ts';
 import type { Session } from '../session/session.ts';
 import {
@@ -13,16 +16,15 @@ import {
   exitNameOfResult,
   finishedWatchOf,
   isInterruptedWatch,
+  isLeft,
+  isOk,
   problemOf,
   targetOfResult,
 } from './argument-result.ts';
-import { isLeft } from './followed.ts';
-import { countsOf, summaries } from './report-text.ts';
 
 const againWithAll = 'watch them again: `runctl watch --all`';
 
 interface ReportOptions extends OutputOptions {
-  /** Were several arguments given, or could there have been? */
   plural: boolean;
 }
 
@@ -38,7 +40,6 @@ export function createDoneReport(session: Session, watched: number): (result: Ar
   };
 }
 
-/** The end of a command: the documents and summaries of its arguments, what went wrong, and what to do next. */
 export async function reportResults(
   results: ArgumentResult[],
   { plural, quiet }: ReportOptions,
@@ -88,7 +89,6 @@ function problemsOf(results: ArgumentResult[], plural: boolean, { stdout }: Cont
   ];
 }
 
-/** For one run, what to do about how it ended; for many, how to watch those that were left. */
 function nextOf(results: ArgumentResult[], hintProject: string | undefined): string | undefined {
   if (results.length > 1) {
     const left = results.filter((result) => result.kind === 'followed' && isLeft(result.watched)).length;
@@ -99,4 +99,64 @@ function nextOf(results: ArgumentResult[], hintProject: string | undefined): str
   const watched = first && finishedWatchOf(first);
   if (!watched || problemOf(first)) return undefined;
   return nextStepOf(watched.run, watched.execution.status, watched.result?.error?.type, hintProject);
+}
+
+interface SummaryStyle {
+  table?: typeof import('../render/final-table.ts')['finalTable'];
+  quiet?: boolean;
+  theme: Theme;
+  lines: WrapOptions;
+}
+
+export function summaries(
+  results: ArgumentResult[],
+  { quiet, theme, lines, table }: SummaryStyle,
+  context: Context,
+): string {
+  const { stdout, stderr } = context;
+  // On a terminal the progress of many runs stands before and after them.
+  const apart = results.length > 1 && !quiet && stdout.isTTY && stderr.isTTY ? '\n' : '';
+  const watches = results.flatMap((result) => finishedWatchOf(result) ?? []);
+  const isTable = table !== undefined && watches.length > 0 && !quiet;
+  const shown = results.flatMap((result) => {
+    const watched = finishedWatchOf(result);
+    return watched && !((quiet || isTable) && isOk(result)) ? [summary(watched, theme, lines)] : [];
+  });
+  if (isTable) shown.unshift(table(results.map(rowOf), theme, lines));
+  if (shown.length === 0) return '';
+  return `${apart}${shown.join('\n')}${apart}`;
+}
+
+function rowOf(result: ArgumentResult): FinalRow {
+  const watched = result.kind === 'followed' ? result.watched : undefined;
+  const finished = finishedWatchOf(result);
+  return {
+    target: targetOfResult(result),
+    execution: watched?.execution,
+    result: finished?.result,
+    otherwise: withoutStatus(result),
+  };
+}
+
+function withoutStatus(result: ArgumentResult): string {
+  if (result.kind === 'skipped') return 'skipped';
+  if (result.kind !== 'failed') return 'not polled';
+  return result.problem.facts.started === 'unknown' ? 'in doubt' : 'not started';
+}
+
+/** How many runs stand how: `1 running · 12 completed · 2 failed`. */
+export function countsOf(results: ArgumentResult[], { symbols }: Theme): string {
+  const counts = new Map([
+    ['running', 0],
+    ['completed', 0],
+  ]);
+  for (const result of results) {
+    const { execution, otherwise } = rowOf(result);
+    const word = execution?.status.toLowerCase().replaceAll('_', ' ') ?? otherwise;
+    counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  return [...counts]
+    .filter(([, count]) => count > 0)
+    .map(([word, count]) => `${count} ${word}`)
+    .join(` ${symbols.dot} `);
 }

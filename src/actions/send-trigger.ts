@@ -41,7 +41,6 @@ export function sendTrigger(
   return triggerRun(identity, body, { ...ports, leftMs: watches.leftMs }, history);
 }
 
-/** What the journal knows of the attempts of earlier processes. */
 export function earlierAttemptsOf({ at, lastSentAt, ageMs }: UnresolvedTrigger): EarlierAttempts {
   return { firstSentAtMs: Date.parse(at), lastSentAtMs: Date.parse(lastSentAt), ageMs };
 }

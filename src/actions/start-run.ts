@@ -11,15 +11,15 @@ import type { TriggerIdentity } from '../triggering/trigger.ts';
 import type { FoundRun, StartResult } from './start-result.ts';
 import { triggerOnce } from './trigger-once.ts';
 import { createSlot } from './wait-for-slot.ts';
+
 export type IfActive = 'fail' | 'skip' | 'wait' | 'attach';
 
 export interface StartFlags {
   idempotencyKey?: string;
   ifActive?: IfActive;
   giveUpAfterMs?: number;
-  /** Bounds `--if-active wait`, */
+  /** Bounds `--if-active wait`. */
   timeoutMs?: number;
-  /** which polls this often. */
   intervalMs?: number;
   /** The run is then followed: only then an active one is polled before it is attached to. */
   watch?: boolean;
@@ -28,7 +28,6 @@ export interface StartFlags {
 /** What is triggered, and the exact bytes of the request. */
 export type StartRequest = Omit<TriggerRequest, 'idempotencyKey'>;
 
-/** Starts one run of `target`, or does what `--if-active` says where one is active. */
 export async function startRun(request: StartRequest, flags: StartFlags, session: Session): Promise<StartResult> {
   const { target } = request;
   const { ifActive = defaults.ifActive } = flags;
@@ -77,13 +76,11 @@ async function foundRun(run: Run, flags: StartFlags, session: Session): Promise<
   return knownRun(session.journal.find(run.executionId, session), run);
 }
 
-/** False when the run is unknown to the service, or has finished. */
 function mayBeActive({ run, polled }: FoundRun): boolean {
   if (!polled) return true;
   return polled.kind === 'ok' ? !isFinal(run.target, polled.value.status) : polled.problem.facts.name !== 'not_found';
 }
 
-/** The active run, as far as this machine knows. */
 function lastUnfinished(target: Target, { journal, baseUrl }: Session): string | undefined {
   for (const run of journal.runs({ baseUrl, target })) {
     if (run.executionId !== null) return isUnfinished(run) ? run.executionId : undefined;

@@ -62,9 +62,9 @@ function failureOf(result: Exclude<TriggerResult, StartedTrigger>, identity: Tri
   const { journal, context } = session;
   const problem = triggerProblem(result, identity, context.signal);
   const mayHaveStarted = problem.facts.started === 'unknown';
-  // `recover` can only resolve what is in the journal.
   const meant = problem.facts.name === 'not_found' && nearestAutomation(identity.target, session);
   if (meant) return problem.with({ hint: `did you mean \`runctl trigger ${shellWord(meant)}\`?` });
+  // `recover` can only resolve what is in the journal.
   const isRecoverable = !mayHaveStarted || journal.findKey(identity)?.state === 'open';
   const hint = `repeat it with \`${commandOf(identity)}\`, which finds the run if there is one`;
   return isRecoverable ? problem : problem.with({ hint });

@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts';
 import { noRunProblem } from '../problems/trigger-problems.ts';
-import type { CommandResult } from '../render/command-result.ts';
-import { wantsData } from '../render/output.ts';
+import { type CommandResult, wantsData } from '../render/output.ts';
 import { pause } from '../runs/clock.ts';
 import { isCompleted, isFinal, nameOf } from '../runs/run.ts';
 import { createTurns } from '../runs/turns.ts';
@@ -11,9 +10,8 @@ import { type ArgumentResult, triggeredEvent } from './argument-result.ts';
 import { reportManyRuns } from './follow-run.ts';
 import { followWithReruns, type RerunFlags } from './follow-with-reruns.ts';
 import { createDoneReport, reportResults } from './report.ts';
-import type { FoundRun, StartResult } from './start-result.ts';
+import { type FoundRun, type StartResult, startedOf } from './start-result.ts';
 import { type StartRequest, startRun } from './start-run.ts';
-import { startedOf } from './trigger-outcome.ts';
 
 /** More at once would only wait for each other. */
 const mostInFlight = 64;
@@ -23,12 +21,10 @@ interface TriggerFlags extends RerunFlags {
   splayMs?: number;
 }
 
-/** A trigger: what is sent, and the idempotency key where one was given. */
 export interface TriggerArgument extends StartRequest {
   idempotencyKey?: string;
 }
 
-/** Starts each request side by side, and reports them in the order of the arguments. */
 export async function triggerAll(
   requests: TriggerArgument[],
   options: TriggerFlags,
@@ -44,7 +40,6 @@ export async function triggerAll(
     // A minted idempotency key is another one when the command is repeated.
     const unsafe = new Set(requests.filter(({ idempotencyKey }) => idempotencyKey === undefined));
     session.safeToRepeat = () => unsafe.size === 0;
-    // `--timeout` counts from here on.
     session.watches = createWatchGroup(timeoutMsOf(options), context.clock);
     // On stdout ids stand in the order of the arguments, unless stdout is for the end of the run or for other data.
     const idsAreData = !options.watch && !wantsData(options);
@@ -105,12 +100,10 @@ async function reportUnread(results: readonly ArgumentResult[], { stdout, stderr
   }
 }
 
-/** Ended before anything was sent. */
 function notStarted({ target, idempotencyKey }: TriggerArgument, signal: AbortSignal): StartResult {
   return { kind: 'failed', target, problem: noRunProblem(signal), idempotencyKey };
 }
 
-/** Waits a random time, or until the signal ends it. */
 async function splay(splayMs: number | undefined, { reporter, context }: Session): Promise<void> {
   if (!splayMs) return;
   const { random, clock, signal } = context;

@@ -12,7 +12,6 @@ import { type FollowFlags, waitForOther } from './follow-run.ts';
 interface Slot {
   /** Waits, after this refusal, until it is worth trying again; returns a problem when a limit ends the wait first. */
   wait(fault: Fault, active: Run | undefined, identity: TriggerIdentity): Promise<Problem | undefined>;
-  /** Has this run been seen to finish here? */
   hasFinished(executionId: string | undefined): boolean;
 }
 
@@ -21,7 +20,6 @@ export const leastForTriggerMs = 1_000;
 /** Triggers are not sent more often than this while nobody knows which run is active. */
 const leastBetweenTriggersMs = 5_000;
 
-/** Waits for `--if-active wait`, within what is left of `--timeout`. */
 export function createSlot(target: Target, flags: Pick<FollowFlags, 'intervalMs'>, session: Session): Slot {
   const { limiter, reporter, context, watches } = session;
   const { clock, random, signal } = context;

@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { parseJson } from '../json-text.ts';
 import { type HttpResponse, valuesOf } from './exchange.ts';
 
-/** Why a body could not be read, in one clause. */
+/** The message is one clause. */
 export class UnreadableBody extends Error {
   readonly tooLarge: boolean;
 
@@ -15,13 +15,10 @@ export class UnreadableBody extends Error {
 
 type Decoder = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
-// More are no use to anybody but an attacker.
+// More are only of use to an attacker.
 const mostCodings = 4;
 
-/**
- * The text of a body, with its codings (RFC 9110 §8.4) undone from the last to the first. What each of them unpacks has
- * the same bound that reading the body had. Throws `UnreadableBody`.
- */
+/** Undoes the codings of RFC 9110 §8.4, of which none may unpack more than `maxBytes`. Throws `UnreadableBody`. */
 export async function textOfBody({ body, headers }: HttpResponse, maxBytes: number): Promise<string> {
   const codings = valuesOf(headers, 'content-encoding')
     .flatMap((value) => value.toLowerCase().split(','))
@@ -48,7 +45,7 @@ async function undo(coding: string, decoder: Decoder, body: Buffer, maxBytes: nu
   }
 }
 
-/** Only gzip is asked for; the others are what some gateways send all the same. */
+/** Only gzip is asked for; some gateways send the others all the same. */
 async function loadDecoders(): Promise<Map<string, Decoder>> {
   const { brotliDecompress, gunzip, inflate, inflateRaw } = await import('node:zlib');
   const unzip: Decoder = promisify(gunzip);
@@ -57,13 +54,13 @@ async function loadDecoders(): Promise<Map<string, Decoder>> {
   return new Map([
     ['gzip', unzip],
     ['x-gzip', unzip],
-    // Some send deflate without the zlib format around it, whose first byte names the method 8 (RFC 1950 §2.2).
+    // Some leave out the zlib format, whose first byte names the method 8 (RFC 1950 §2.2).
     ['deflate', (body, options) => (((body[0] ?? 0) & 0x0f) === 8 ? inflateZlib : inflateBare)(body, options)],
     ['br', promisify(brotliDecompress)],
   ]);
 }
 
-/** The JSON of a body. Throws `UnreadableBody`. */
+/** Throws `UnreadableBody`. */
 export async function readJson(response: HttpResponse, maxBytes: number): Promise<unknown> {
   if (response.truncated) throw new UnreadableBody(largerThan(maxBytes), true);
   const text = await textOfBody(response, maxBytes);

@@ -1,4 +1,3 @@
-/** One of the errors behind a failed exchange. */
 export interface Cause {
   code: string;
   message: string;
@@ -6,7 +5,7 @@ export interface Cause {
   data: string;
 }
 
-/** The error, what caused it, and what it bundles: undici and `net` nest the one that says most at any of these places. */
+/** undici and `net` nest the error that says most at any of these places. */
 export function causesOf(error: unknown, depth = 0): Cause[] {
   if (!(error instanceof Error) || depth > 5) return [];
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -3,11 +3,10 @@ import type { ErrorBody } from './error-body.ts';
 
 export type Operation = 'trigger' | 'status' | 'result';
 
-/** A complete answer that is no success. */
 interface Refusal {
   status: number;
   body: ErrorBody;
-  /** Is its `Location` a run of the target that the request was about? */
+  /** Its `Location` is a run of the target. */
   leadsToRun: boolean;
 }
 
@@ -21,12 +20,12 @@ const conditions = {
   'no JSON': ({ body }: Refusal) => !body.isJson,
 };
 
-/** Frameworks call a 422 by its name (RFC 9110 §15.5.21, and its older one) where others have a code. */
+/** The name of a 422 (RFC 9110 §15.5.21, and its older one), which some frameworks give as its code. */
 const isNameOfStatus = (code: string) => /^unprocessable[_-]?(content|entity)/i.test(code);
 
 type Row = [statuses: string, condition: keyof typeof conditions, trigger: FaultKind, poll: FaultKind];
 
-/** What a refusal means to a trigger, and to a poll of a status or a result. The first row that fits decides. */
+/** The first row that fits decides. */
 // biome-ignore format: a table
 const table: readonly Row[] = [
   // HTTP status           if it has            to a trigger         to a poll
@@ -56,7 +55,7 @@ const rows = table.map(([statuses, condition, trigger, poll]) => ({
   poll,
 }));
 
-/** The kind of fault that a refusal is; `rejected` where the table has no row for it. */
+/** `rejected` where no row fits. */
 export function kindOf(refusal: Refusal, operation: Operation): FaultKind {
   const row = rows.find(({ ranges, fits }) => ranges.some((range) => isWithin(refusal.status, range)) && fits(refusal));
   return row?.[operation === 'trigger' ? 'trigger' : 'poll'] ?? 'rejected';

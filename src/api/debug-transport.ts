@@ -1,6 +1,6 @@
 import { type Exchange, type Headers, type Transport, valuesOf } from './exchange.ts';
 
-/** The headers that may be shown: an allow-list, so that a secret in a header nobody thought of stays unseen. */
+/** An allow-list, so that a secret in a header nobody thought of stays unseen. */
 const shownHeaders = [
   'content-type',
   'content-length',
@@ -13,7 +13,7 @@ const shownHeaders = [
   'x-request-id',
 ];
 
-/** Writes a line when an exchange begins, and one when it ends. `write` scrubs secrets. */
+/** `write` scrubs secrets. */
 export function createDebugTransport(
   inner: Transport,
   { origin, nowMs, write }: { origin: string; nowMs(): number; write(line: string): void },

@@ -1,6 +1,6 @@
 import type { Run, Target } from '../runs/run.ts';
 
-/** The path of each endpoint, relative to the base URL (docs/service.md, Endpoints). Half a character of UTF-16, which no URL can carry, becomes U+FFFD. */
+/** Paths relative to the base URL (docs/service.md, Endpoints). */
 export function triggerPath(target: Target): string {
   return `${targetPath(target)}/trigger`;
 }
@@ -13,11 +13,43 @@ export function resultPath(run: Run): string {
   return `${statusPath(run)}/result`;
 }
 
-/** What every path of a target begins with. */
 export function targetPath(target: Target): string {
   return target.family === 'agent'
     ? `/v0/agent/${segment(target.agentId)}`
     : `/v0/automation/${segment(target.projectId)}/${segment(target.automationName)}`;
 }
 
+// Half a character of UTF-16, which no URL can carry, becomes U+FFFD.
 const segment = (text: string) => encodeURIComponent(text.toWellFormed());
+
+interface Asked {
+  /** Of the request. */
+  url: string;
+  /** Without `/v0`. */
+  baseUrl: string;
+  target: Target;
+}
+
+/** The id of the run; undefined where it is none of the target. A gateway may have left out the path prefix. */
+export function runIdIn(location: string, { url, baseUrl, target }: Asked): string | undefined {
+  if (!URL.canParse(location, url)) return undefined;
+  const place = new URL(location, url);
+  const base = new URL(baseUrl);
+  if (place.host !== base.host || !['http:', 'https:'].includes(place.protocol)) return undefined;
+  const prefix = base.pathname.replace(/\/$/, '');
+  const path = place.pathname.startsWith(`${prefix}/`) ? place.pathname.slice(prefix.length) : place.pathname;
+  const [, owner = '', id = ''] = /(.+)\/executions\/([^/]+)\/?$/.exec(path) ?? [];
+  return isAlike(owner, targetPath(target)) ? decoded(id) : undefined;
+}
+
+/** Percent-encoding and case may differ. */
+const isAlike = (path: string, ofTarget: string) =>
+  decoded(path)?.toLowerCase() === decodeURIComponent(ofTarget).toLowerCase();
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

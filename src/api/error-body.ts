@@ -1,15 +1,14 @@
 import { isJsonObject } from '../runs/json.ts';
 import { isUuid } from '../runs/run.ts';
 
-/** What an error body says. Its shape is not documented (docs/service.md, Unknowns), so every usual one is read. */
+/** Its shape is not documented, so every usual one is read (docs/service.md, Error bodies of every usual shape). */
 export interface ErrorBody {
   code?: string;
   /** One line of at most 300 characters. */
   message?: string;
   isJson: boolean;
-  /** An execution that the refusal names. */
   executionId?: string;
-  /** Does this code stand anywhere in the body? Spelling with `_`, `-` or capitals does not matter. */
+  /** Anywhere in the body, whatever its spelling with `_`, `-` or capitals. */
   names(code: string): boolean;
 }
 
@@ -28,14 +27,13 @@ const codeFields = [
 const messageFields = ['message', 'detail', 'error_description', 'description', 'error', 'title', 'reason', 'errors'];
 const idFields = ['executionId', 'activeExecutionId', 'runningExecutionId', 'execution_id', 'runId'];
 
-/** Reads `{code,message}`, `{error:"…"}`, `{error:{…}}`, `{errors:[…]}`, problem+json, `{data:{…}}`, text, HTML or nothing. */
 export function readErrorBody(text: string): ErrorBody {
   const strings = new Map<string, string[]>();
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
   } catch {
-    // A page may be hostile: no more is searched than a line could come from.
+    // No more of a page, which may be hostile, than a line could come from.
     const start = text.slice(0, 4096);
     const words = withoutTags(start);
     const message = oneLine(titleOf(start) ?? words) || undefined;
@@ -66,15 +64,14 @@ export function readErrorBody(text: string): ErrorBody {
   };
 }
 
-/** What a body says, whatever it is wrapped in. */
 interface Found {
-  /** Every string under its field's name, outermost first, so that `{error:{code}}` and `{code}` read alike. */
+  /** By the name of their field, outermost first: `{error:{code}}` and `{code}` read alike. */
   strings: Map<string, string[]>;
-  /** The names of fields that hold something: `{runAlreadyActive:true}`. */
+  /** Names of fields that hold something: `{runAlreadyActive:true}`. */
   flags: string[];
 }
 
-/** Strings in a list stand under the name of its field: `{errors:["runAlreadyActive"]}`. */
+/** Strings in a list belong to the field of the list: `{errors:["runAlreadyActive"]}`. */
 function collect(value: unknown, found: Found, depth: number, field = 'message'): void {
   if (depth > 5) return;
   const items = Array.isArray(value) ? value.slice(0, 20) : [value];
@@ -110,7 +107,7 @@ function withoutTags(text: string): string {
   return /<[a-z!]/i.test(text) ? text.replace(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>/gi, ' ') : text;
 }
 
-/** The execution that a text names: the one id in it that is called so, since a project or request id looks the same. */
+/** The one id that is called so: a project or request id looks the same. */
 function executionIn(text: string): string | undefined {
   const ids = [...text.matchAll(/\b(?:execution|run)(?:[_ ]?id)?\W{1,4}([\da-f-]{36})\b/gi)].map(([, id = '']) => id);
   const [id] = ids;

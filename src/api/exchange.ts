@@ -1,35 +1,31 @@
-/** One HTTP exchange, as the layers above the transport see it. */
 export interface HttpRequest {
   method: 'GET' | 'POST';
-  /** Path from the root of the origin, already percent-encoded. */
+  /** From the root of the origin, percent-encoded. */
   path: string;
   headers: Record<string, string>;
   body?: string;
-  /** The whole attempt, connecting and reading the body included, ends after this time. */
+  /** For the whole attempt, from connecting to the last byte of the body. */
   timeoutMs: number;
-  /** More body than this is not read. */
   maxBytes: number;
 }
 
-/** Names in lower case; a repeated header has a list of values. */
+/** Names in lower case; a repeated header is a list. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Every value of a header, in the order of its lines. */
 export const valuesOf = (headers: Headers, name: string): readonly string[] => [headers[name] ?? []].flat();
 
 export interface HttpResponse {
   status: number;
   headers: Headers;
   body: Buffer;
-  /** The body went past `maxBytes` and was cut there. */
   truncated: boolean;
 }
 
 export interface ExchangeFailure {
-  /** Had a byte of the request been given to the connection? If not, the service cannot have acted on it. */
+  /** A byte was given to the connection; else the service cannot have acted on the request. */
   sent: boolean;
   reason: 'deadline' | 'interrupted' | 'network';
-  /** The status, when the head of an answer came but not its whole body. */
+  /** The head of an answer came, but not its whole body. */
   status?: number;
   error?: unknown;
 }
@@ -37,8 +33,8 @@ export interface ExchangeFailure {
 export type Exchange = { kind: 'response'; response: HttpResponse } | { kind: 'failure'; failure: ExchangeFailure };
 
 export interface Transport {
-  /** Never rejects, and always settles within `timeoutMs` or at once when `signal` aborts. */
+  /** Never rejects, and ends within `timeoutMs` or when `signal` aborts. */
   exchange(request: HttpRequest, signal: AbortSignal): Promise<Exchange>;
-  /** Drops every connection without waiting for anything. */
+  /** Waits for nothing. */
   destroy(): void;
 }

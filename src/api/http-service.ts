@@ -1,9 +1,9 @@
 import type { JsonObject } from '../runs/json.ts';
-import type { Target } from '../runs/run.ts';
-import type { Answer, CallLimits, Execution, RunResult, Service } from '../runs/service.ts';
-import { resultPath, statusPath, triggerPath } from './endpoints.ts';
+import type { Run, Target } from '../runs/run.ts';
+import type { Answer, CallLimits, Service } from '../runs/service.ts';
+import type { Operation } from './classify.ts';
+import { resultPath, runIdIn, statusPath, triggerPath } from './endpoints.ts';
 import type { HttpRequest, Transport } from './exchange.ts';
-import { runIdIn } from './location.ts';
 import { faultOf } from './network-fault.ts';
 import type { ProxySettings } from './proxy.ts';
 import { answerOf, type Reading } from './response.ts';
@@ -11,120 +11,98 @@ import { readExecution, readResult } from './schema.ts';
 
 export interface HttpServiceOptions {
   transport: Transport;
-  /** Without a trailing slash and without `/v0`. */
+  /** Without `/v0` and a slash at its end. */
   baseUrl: string;
-  /** The proxy that the transport goes through. */
   proxy?: ProxySettings;
-  /** The one to send; a trigger is asked for by its idempotency key. What it throws, the call throws. */
+  /** What it throws, the call throws. */
   apiKey(idempotencyKey?: string): Promise<string>;
   requestTimeoutMs: number;
-  /** The largest result body that is read, in bytes. */
   maxOutputBytes: number;
   userAgent: string;
   nowMs(): number;
-  /** Takes the API key out of what a refusal says. */
+  /** Hides the API key. */
   scrub?(text: string): string;
 }
 
 const mebibyte = 1024 * 1024;
 
-/** The service over HTTP: each call is one attempt and never throws for what the network or the service does. */
+interface Question<T> {
+  operation: Operation;
+  target: Target;
+  path: string;
+  /** Of a trigger. */
+  send?: { body: string; idempotencyKey: string };
+  read: Reading<T>['read'];
+}
+
+/** Never throws for what the network or the service does. */
 export function createHttpService(options: HttpServiceOptions): Service {
-  const { transport, requestTimeoutMs, nowMs, scrub = (text) => text } = options;
-  const { host, origin, pathname, protocol } = new URL(options.baseUrl);
+  const { transport, baseUrl, proxy, requestTimeoutMs, nowMs, scrub = (text) => text } = options;
+  const { host, origin, pathname, protocol } = new URL(baseUrl);
   const prefix = pathname.replace(/\/$/, '');
-  const headers = {
-    accept: 'application/json',
-    'accept-encoding': 'gzip',
-    'user-agent': options.userAgent,
+  const headers = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': options.userAgent };
+
+  return {
+    trigger({ target, ...send }, signal, limits) {
+      const read = (document: JsonObject) => {
+        const execution = readExecution(document) ?? readExecution({ ...document, status: 'RUNNING' });
+        // Without an id there is no run that could be followed.
+        return execution?.executionId ? { ...execution, document } : undefined;
+      };
+      return ask({ operation: 'trigger', target, path: triggerPath(target), send, read }, signal, limits);
+    },
+    status(run, signal, limits) {
+      const read = (document: JsonObject) => ofRun(run, readExecution(document));
+      return ask({ operation: 'status', target: run.target, path: statusPath(run), read }, signal, limits);
+    },
+    result(run, signal, limits) {
+      const read = (document: JsonObject) => ofRun(run, readResult(document));
+      return ask({ operation: 'result', target: run.target, path: resultPath(run), read }, signal, limits);
+    },
   };
 
   async function ask<T extends { status: string }>(
-    target: Target,
-    request: Pick<HttpRequest, 'method' | 'path' | 'body'> & { headers?: Record<string, string> },
-    reading: Pick<Reading<T>, 'operation' | 'maxBytes' | 'read'>,
+    { operation, target, path: ofBase, send, read }: Question<T>,
     signal: AbortSignal,
     limits: CallLimits = {},
   ): Promise<Answer<T>> {
-    const path = `${prefix}${request.path}`;
+    const path = prefix + ofBase;
     const timeoutMs = Math.min(requestTimeoutMs, limits.timeoutMs ?? requestTimeoutMs);
-    const { 'idempotency-key': idempotencyKey } = request.headers ?? {};
-    const apiKey = await options.apiKey(idempotencyKey);
-    const exchange = await transport.exchange(
-      {
-        method: request.method,
-        path,
-        body: request.body,
-        headers: { 'x-api-key': apiKey, ...headers, ...request.headers },
-        timeoutMs,
-        maxBytes: reading.maxBytes,
-      },
-      signal,
-    );
-    if (exchange.kind === 'response') {
-      const asked = { url: origin + path, baseUrl: options.baseUrl, target };
-      const ofTarget = (location: string) => runIdIn(location, asked);
-      // The journal keeps a status, and a service may echo the API key anywhere.
-      const read = (document: JsonObject) => {
-        const value = reading.read(document);
-        return value && { ...value, status: scrub(value.status) };
+    const maxBytes = operation === 'result' ? options.maxOutputBytes : mebibyte;
+    const key = { 'x-api-key': await options.apiKey(send?.idempotencyKey) };
+    const sent = send && { 'content-type': 'application/json', 'idempotency-key': send.idempotencyKey };
+    const request: HttpRequest = {
+      method: send ? 'POST' : 'GET',
+      path,
+      body: send?.body,
+      headers: { ...key, ...headers, ...sent },
+      timeoutMs,
+      maxBytes,
+    };
+    const exchange = await transport.exchange(request, signal);
+    if (exchange.kind === 'failure') {
+      return {
+        kind: 'fault',
+        fault: faultOf(exchange.failure, { host, isPlain: protocol === 'http:', proxy, timeoutMs }),
       };
-      return answerOf(exchange.response, { ...reading, read, nowMs: nowMs(), scrub, runIdIn: ofTarget });
     }
-    const attempt = { host, isPlain: protocol === 'http:', proxy: options.proxy, timeoutMs };
-    return { kind: 'fault', fault: faultOf(exchange.failure, attempt) };
+    return answerOf(exchange.response, {
+      operation,
+      maxBytes,
+      nowMs: nowMs(),
+      scrub,
+      // The journal keeps a status, in which a service may echo the API key.
+      read(document) {
+        const value = read(document);
+        return value && { ...value, status: scrub(value.status) };
+      },
+      runIdIn: (location) => runIdIn(location, { url: origin + path, baseUrl, target }),
+    });
   }
-
-  return {
-    trigger({ target, idempotencyKey, body }, signal, limits) {
-      const headers = { 'content-type': 'application/json', 'idempotency-key': idempotencyKey };
-      return ask<Execution>(
-        target,
-        { method: 'POST', path: triggerPath(target), headers, body },
-        // A 2xx without an id names no run that could be followed.
-        {
-          operation: 'trigger',
-          maxBytes: mebibyte,
-          read: (document) => {
-            const execution = readExecution(document) ?? readExecution({ ...document, status: 'RUNNING' });
-            return execution?.executionId ? { ...execution, document } : undefined;
-          },
-        },
-        signal,
-        limits,
-      );
-    },
-    status(run, signal, limits) {
-      return ask<Execution>(
-        run.target,
-        { method: 'GET', path: statusPath(run) },
-        {
-          operation: 'status',
-          maxBytes: mebibyte,
-          read: (document) => ofRun(run.executionId, readExecution(document)),
-        },
-        signal,
-        limits,
-      );
-    },
-    result(run, signal, limits) {
-      return ask<RunResult>(
-        run.target,
-        { method: 'GET', path: resultPath(run) },
-        {
-          operation: 'result',
-          maxBytes: options.maxOutputBytes,
-          read: (document) => ofRun(run.executionId, readResult(document)),
-        },
-        signal,
-        limits,
-      );
-    },
-  };
 }
 
-/** An answer about another run (a cache gone wrong, say) is no answer about this one. */
-function ofRun<T extends { executionId?: string }>(executionId: string, value: T | undefined): T | undefined {
-  const id = value?.executionId;
-  return id === undefined || id.toLowerCase() === executionId.toLowerCase() ? value : undefined;
+/** A cache gone wrong may answer with another run. */
+function ofRun<T extends { executionId?: string }>(run: Run, value: T | undefined): T | undefined {
+  const id = value?.executionId ?? run.executionId;
+  return id.toLowerCase() === run.executionId.toLowerCase() ? value : undefined;
 }

@@ -6,16 +6,15 @@ import { hintFor, isOfProxy, proxyNameOf, refusalOf } from './proxy-fault.ts';
 import { tlsFault } from './tls-fault.ts';
 
 export interface Attempt {
-  /** Whom the request was meant for, with the port if it is not the usual one. */
+  /** Whom the request was meant for. */
   host: string;
-  /** Is it spoken to in http rather than https? */
+  /** It is spoken to in http. */
   isPlain?: boolean;
-  /** The proxy that it goes through. */
   proxy?: ProxySettings;
   timeoutMs: number;
 }
 
-/** What an attempt without a complete answer means. `sent` alone decides whether the service may have acted on a trigger. */
+/** `sent` alone decides whether the service may have acted on a trigger. */
 export function faultOf(failure: ExchangeFailure, attempt: Attempt): Fault {
   const { host, proxy, timeoutMs } = attempt;
   if (failure.reason === 'interrupted') {
@@ -70,7 +69,7 @@ const networkMessages: Record<string, string> = {
 };
 
 function networkMessage(causes: Cause[], { sent, status }: ExchangeFailure, { host, isPlain }: Attempt): string {
-  // undici ends the connection then.
+  // undici ends the connection after that.
   const isInterim = causes.some(({ code, message }) => code === 'UND_ERR_SOCKET' && message === 'bad response');
   if (isInterim) return `${host} answered 100 Continue, which nobody asked for and runctl cannot read`;
   const known = causes.map(({ code }) => networkMessages[code]).find((text) => text !== undefined);

@@ -2,7 +2,7 @@ import type { Fault } from '../runs/fault.ts';
 import type { Cause } from './causes.ts';
 import type { ProxySettings } from './proxy.ts';
 
-/** What failed before the tunnel through the proxy stood. */
+/** Before the tunnel through the proxy stood. */
 export class ProxyFailure extends Error {
   readonly code = 'PROXY';
 
@@ -11,18 +11,15 @@ export class ProxyFailure extends Error {
   }
 }
 
-/** Whether the proxy failed rather than the service behind it. */
 export const isOfProxy = (causes: Cause[]) => causes.some(({ code }) => code === 'PROXY');
 
-/** How messages name a proxy: by its address and the variable that puts it in force. */
 export const proxyNameOf = ({ origin, variable }: ProxySettings) => `the proxy ${new URL(origin).host} (${variable})`;
 
-/** What to do about a proxy that cannot be used. */
 export const hintFor = ({ variable }: ProxySettings) => `check ${variable}; NO_PROXY names hosts that need no proxy`;
 
-/** The refusal of a tunnel. What the proxy refused, it did not pass on. */
+/** What the proxy refused, it did not pass on. */
 export function refusalOf(causes: Cause[], proxy: ProxySettings, host: string): Fault | undefined {
-  // undici says so in words only, under the code of an aborted request.
+  // undici says so in the message alone.
   const form = /^Proxy response \((\d+)\)/;
   const status = causes.map(({ message }) => form.exec(message)?.[1]).find(Boolean);
   if (!status) return undefined;

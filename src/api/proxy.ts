@@ -3,18 +3,17 @@ import { isLoopback } from '../loopback.ts';
 import { usageProblem } from '../problems/problem.ts';
 
 export interface ProxySettings {
-  /** Scheme, host and port alone: a path or a query in the variable means nothing, as with curl. */
+  /** Without a path or query, which mean nothing, as with curl. */
   origin: string;
-  /** `user:password`, decoded; undefined where the variable names neither. */
+  /** `user:password`, decoded. */
   credentials?: string;
-  /** The environment variable that names the proxy. */
+  /** Of the environment. */
   variable: string;
 }
 
 /**
- * The proxy that the environment names for an origin, as curl reads it; an empty variable counts as unset. None for this
- * machine, whatever the environment says. `HTTP_PROXY` is not read: plain http is spoken to this machine alone.
- * Throws a usage problem for a proxy that is no http or https URL.
+ * As curl reads the environment, but never for this machine. `HTTP_PROXY` is not read: plain http is spoken to this
+ * machine alone. Throws a usage problem for a proxy that is no http or https URL.
  */
 export function proxyFor(origin: string, env: Env): ProxySettings | undefined {
   const service = new URL(origin);
@@ -29,7 +28,6 @@ export function proxyFor(origin: string, env: Env): ProxySettings | undefined {
   );
 }
 
-/** Does an entry of NO_PROXY name the host, or a domain that it belongs to? */
 function isExcepted({ hostname, port }: URL, list: string): boolean {
   const host = bare(hostname);
   return list
@@ -44,7 +42,7 @@ function isExcepted({ hostname, port }: URL, list: string): boolean {
     });
 }
 
-/** Without the brackets of IPv6 and the dot that may end a name. */
+/** IPv6 has brackets, and a dot may end a name. */
 const bare = (host: string) => host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 
 function parseProxy(text: string): Omit<ProxySettings, 'variable'> | undefined {

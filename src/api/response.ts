@@ -11,18 +11,18 @@ export interface Reading<T> {
   operation: Operation;
   maxBytes: number;
   nowMs: number;
-  /** The value in a good document; undefined where the document is not what was asked for. */
+  /** Undefined where the document is not what was asked for. */
   read(document: JsonObject): T | undefined;
-  /** The id in a `Location` that leads to a run of the target. */
+  /** The run of the target that a `Location` leads to. */
   runIdIn?(location: string): string | undefined;
-  /** Takes the API key out of what a refusal says: it is cut to one line, and half a key would not be known again. */
+  /** Hides the API key. A message is cut to one line, and half a key would not be recognized. */
   scrub(text: string): string;
 }
 
 const errorBodyBytes = 1024 * 1024;
 const requestIdHeaders = ['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'];
 
-/** What a complete response means, for the documented errors and for all others (docs/service.md, Error answers). */
+/** docs/service.md, Error answers. */
 export async function answerOf<T>(raw: HttpResponse, reading: Reading<T>): Promise<Answer<T>> {
   const isSuccess = raw.status >= 200 && raw.status < 300;
   const answer = await (isSuccess ? readSuccess(raw, reading) : readRefusal(scrubbed(raw, reading), reading));
@@ -49,7 +49,7 @@ async function readSuccess<T>(raw: HttpResponse, reading: Reading<T>): Promise<A
   }
 }
 
-/** The run that a trigger has created whose answer has a `Location` in place of a body. */
+/** A trigger may be answered with a `Location` in place of a body. */
 function createdRun<T>({ body, headers }: HttpResponse, { operation, runIdIn }: Reading<T>): JsonObject | undefined {
   const [location] = valuesOf(headers, 'location');
   if (operation !== 'trigger' || body.length > 0 || location === undefined) return undefined;
@@ -77,18 +77,18 @@ async function readErrorOf<T>(response: HttpResponse, { scrub }: Reading<T>): Pr
     const body = response.body.subarray(0, errorBodyBytes);
     return readErrorBody(scrub(await textOfBody({ ...response, body }, errorBodyBytes)));
   } catch {
-    // The status alone says what to do, also where the body cannot be read.
+    // The status alone says what to do.
     return readErrorBody('');
   }
 }
 
-/** Only responses that are reported as failures are scrubbed: doing it at every successful poll would cost CPU. */
+/** Not at every successful poll: it costs CPU. */
 function scrubbed<T>(response: HttpResponse, { scrub }: Reading<T>): HttpResponse {
   const headers = Object.keys(response.headers).map((name) => [name, valuesOf(response.headers, name).map(scrub)]);
   return { ...response, headers: Object.fromEntries(headers) };
 }
 
-/** Refusals that say all there is to say; of others the service's own words are shown too. */
+/** These say all there is to say; others are shown with the words of the service. */
 const refusals: Partial<Record<FaultKind, string>> = {
   unauthorized: 'the API key was refused',
   no_credits: 'the AI credit balance is 0',

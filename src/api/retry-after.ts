@@ -3,32 +3,29 @@ import { type Headers, valuesOf } from './exchange.ts';
 const months = 'Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec';
 const time = '\\d{2}:\\d{2}:\\d{2}';
 
-/** The three forms of RFC 9110 §5.6.7, to the letter: `Date.parse` alone takes "5" for a day in 2001. */
+/** RFC 9110 §5.6.7, to the letter: `Date.parse` alone takes "5" for a day in 2001. */
 const httpDates = [
   new RegExp(`^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \\d{2} (${months}) \\d{4} ${time} GMT$`),
   new RegExp(`^(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \\d{2}-(${months})-\\d{2} ${time} GMT$`),
   new RegExp(`^(Mon|Tue|Wed|Thu|Fri|Sat|Sun) (${months}) [ \\d]\\d ${time} \\d{4}$`),
 ];
 
-/** Milliseconds since 1970, or undefined for anything that RFC 9110 does not call a date. */
+/** Milliseconds since 1970; undefined for what is no date. */
 export function parseHttpDate(text: string): number | undefined {
   if (!httpDates.some((form) => form.test(text))) return undefined;
-  // The asctime form is in GMT without saying so.
+  // The last form is in GMT without saying so.
   const ms = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** The service's own clock: its `Date` header, in milliseconds since 1970. */
+/** The `Date` header, in milliseconds since 1970. */
 export function serviceTimeMs(headers: Headers): number | undefined {
   return valuesOf(headers, 'date')
     .map((value) => parseHttpDate(value.trim()))
     .find((ms) => ms !== undefined);
 }
 
-/**
- * The longest wait that `Retry-After` asks for (RFC 9110 §10.2.3): seconds, or a date by the service's own clock.
- * Undefined where the header is missing or malformed.
- */
+/** The longest wait that is asked for (RFC 9110 §10.2.3), by the service's clock; undefined for none. */
 export function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
   const waits = valuesOf(headers, 'retry-after')
     .flatMap(waitsIn)
@@ -36,12 +33,12 @@ export function retryAfterMs(headers: Headers, nowMs: number): number | undefine
   return waits.length === 0 ? undefined : Math.max(...waits);
 }
 
-/** Who joins repeated headers writes one line with commas (RFC 9110 §5.3); a date has a comma of its own. */
+/** Repeated headers may be joined by commas (RFC 9110 §5.3); a date has a comma of its own. */
 function waitsIn(value: string): ({ ms: number } | { untilMs: number })[] {
   const untilMs = parseHttpDate(value.trim());
   if (untilMs !== undefined) return [{ untilMs }];
   const parts = value.split(',').map((part) => part.trim());
   if (!parts.every((part) => /^\d+$/.test(part))) return [];
-  // However many digits: a wait past counting is still no leave to come back early.
+  // However many digits it has, it is a wait.
   return parts.map((digits) => ({ ms: Math.min(Number(digits) * 1000, Number.MAX_SAFE_INTEGER) }));
 }

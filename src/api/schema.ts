@@ -4,12 +4,11 @@ import type { JsonObject } from '../runs/json.ts';
 import { isUuid } from '../runs/run.ts';
 import type { Execution, RunResult } from '../runs/service.ts';
 
-// Only what the program cannot do without is required. A field of the wrong type is treated as missing, since a
-// display must survive it; the document itself is kept whole for `--json`.
+// docs/service.md, Documents may grow.
 const maybe = <T extends v.GenericSchema>(schema: T) => v.fallback(v.optional(schema), undefined);
 const text = maybe(v.string());
 const count = maybe(v.pipe(v.number(), v.integer(), v.minValue(0)));
-// Without an offset, `Date.parse` would take a time for one of this machine's zone; it is UTC.
+// docs/service.md, Times without an offset are UTC.
 const withOffset = (time: string) => (/([zZ]|[+-]\d\d(:?\d\d)?)$/.test(time) ? time : `${time}Z`);
 const timestamp = maybe(
   v.pipe(
@@ -19,9 +18,7 @@ const timestamp = maybe(
     v.check((value) => !Number.isNaN(Date.parse(value))),
   ),
 );
-// As the service writes it: it may mind the case of an id that comes back.
 const uuid = v.pipe(v.string(), v.check(isUuid));
-// What is no text is shown as JSON.
 const output = v.pipe(
   v.unknown(),
   v.transform((value) =>
@@ -58,13 +55,13 @@ const result = v.object({
   completedAt: timestamp,
 });
 
-/** Reads an execution object (docs/service.md, Execution object); undefined where it has no status. */
+/** docs/service.md, Execution object. Undefined without a status. */
 export function readExecution(document: JsonObject): Execution | undefined {
   const parsed = v.safeParse(execution, document);
   return parsed.success ? { ...parsed.output, document } : undefined;
 }
 
-/** Reads a result object (docs/service.md, Result object); undefined where it has no status. */
+/** docs/service.md, Result object. Undefined without a status. */
 export function readResult(document: JsonObject): (RunResult & { executionId?: string }) | undefined {
   const parsed = v.safeParse(result, document);
   return parsed.success ? { ...parsed.output, document } : undefined;

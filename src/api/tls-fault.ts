@@ -17,11 +17,11 @@ const tlsMessages: Record<string, [message: string, hint?: string]> = {
   CERT_REVOKED: ['the certificate of $ has been revoked'],
 };
 
-/** What TLS refused, if it did; `sent` where the service may have read the request. */
+/** `sent`: the service may have read the request. */
 export function tlsFault(causes: Cause[], host: string, sent: boolean): Fault | undefined {
   const kind = sent ? 'broken_tls' : 'untrusted';
   for (const { code, message, data } of causes) {
-    // An alert (RFC 8446 §5.1) in answer to plain http: who sends it has understood nothing of the request.
+    // A TLS alert (RFC 8446 §5.1) in answer to plain http.
     if (data.startsWith('\x15\x03')) {
       return {
         kind: 'untrusted',

@@ -11,23 +11,21 @@ import { ProxyFailure } from './proxy-fault.ts';
 export interface TransportOptions {
   origin: string;
   proxy?: ProxySettings;
-  /** Connections that polls may share. */
+  /** That polls share. */
   connections: number;
-  /** Bounds a connection attempt that nobody waits for any more. */
+  /** For a connection that nobody waits for any more, too. */
   connectTimeoutMs: number;
-  /** How names are resolved; by the system unless given. */
   lookup?: LookupFunction;
 }
 
-// Every deadline is ours (below); undici's own are switched off so that there is one rule and not two.
-// `maxHeaderSize` is Node's default, given so that undici need not load node:http to ask for it.
+// Every deadline is ours. With Node's own `maxHeaderSize` given, undici does not load node:http to ask for it.
 const noDeadlines = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 16_384, keepAliveTimeout: 20_000 };
 
-// undici's HTTP parser is WebAssembly, which V8 optimises in the background; Node 20 then waits for that at its end, for 80 ms
-// and 35 MB. Set before undici is loaded this costs 25 ms; newer versions do not wait, and there it only costs.
+// Node 20 ends 80 ms later where V8 still optimises undici's parser, which is WebAssembly. Set before undici is loaded;
+// newer versions of Node do not wait.
 if (versions.node.startsWith('20.')) setFlagsFromString('--liftoff-only');
 
-/** Node throws in a callback of its own where a name has no address at all; here such a name is unknown. */
+/** Node throws in a callback of its own where a name has no address at all. */
 const withAddress =
   (lookup: LookupFunction): LookupFunction =>
   (hostname, options, callback) =>
@@ -38,7 +36,6 @@ const withAddress =
       callback(isKnown ? error : none, address, family);
     });
 
-/** HTTP by undici: through the proxy where there is one, polls on shared connections. */
 export function createTransport(options: TransportOptions): Transport {
   const { origin, proxy, connections, connectTimeoutMs, lookup = dns.lookup } = options;
   const connect = { timeout: connectTimeoutMs, lookup: withAddress(lookup) };
@@ -53,7 +50,7 @@ export function createTransport(options: TransportOptions): Transport {
       proxyTls: connect,
       requestTls: connect,
       clientFactory: (url, clientOptions) => {
-        // A proxy that hangs on CONNECT would hold its connection for five minutes, whatever our signal says.
+        // Else a proxy that hangs on CONNECT would hold its connection for five minutes.
         const client = new Client(url, { ...clientOptions, headersTimeout: connectTimeoutMs });
         const openTunnel = client.connect.bind(client);
         const named = (wanted: Dispatcher.ConnectOptions) =>
@@ -70,8 +67,7 @@ export function createTransport(options: TransportOptions): Transport {
         shared ??= open(connections);
         return perform(shared, origin, request, signal);
       }
-      // A kept-alive socket may be closed by the service just as we write: a POST gets a connection of its own,
-      // so that a reset never leaves in doubt whether the request was read.
+      // The service may close a kept-alive socket just as we write: with its own, a reset of a POST leaves no doubt.
       const own = open(1);
       try {
         return await perform(own, origin, request, signal);
@@ -115,7 +111,7 @@ function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, s
       end({ kind: 'response', response: { ...head, body, truncated } });
     };
 
-    // After a stop of the process its timers run before its sockets are read: an answer that has come is read first.
+    // After a stop of the process its timers run before its sockets are read.
     const timer = setTimeout(() => setImmediate(fail, 'deadline'), request.timeoutMs);
     if (signal.aborted) return interrupt();
     forget = onAbort(signal, interrupt);
@@ -124,8 +120,8 @@ function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, s
       dispatcher.dispatch(
         { origin, path: request.path, method: request.method, headers: request.headers, body: request.body ?? null },
         {
-          // Called right before the first byte is written. An attempt that has ended by then (undici keeps
-          // connecting whatever the signal says) is refused here: what never left is surely not sent.
+          // Right before the first byte is written. undici connects even after an abort, but what never left is
+          // surely not sent.
           onRequestStart(started) {
             controller = started;
             if (isDone) started.abort(new Error('too late'));

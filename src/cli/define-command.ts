@@ -1,16 +1,14 @@
 import type { Context } from '../context.ts';
-import type { CommandResult } from '../render/command-result.ts';
+import type { CommandResult } from '../render/output.ts';
 
 /** An argument of a command; `Value` is what the command gets. */
 export interface ArgumentDefinition<Value = unknown> {
   /** As help shows it: `<key>`, `[run]` or `<automation...>`. */
   form: string;
   about: string;
-  /** The only values that are taken. */
   choices?: readonly Value[];
 }
 
-/** An option of a command; `Value` is what the command gets when it is given. */
 export interface OptionDefinition<Value = unknown> {
   /** As help shows it: `-w, --watch` or `--timeout <duration>`. */
   flags: string;
@@ -25,32 +23,26 @@ export interface OptionDefinition<Value = unknown> {
 type Arguments = Readonly<Record<string, ArgumentDefinition>>;
 export type Options = Readonly<Record<string, OptionDefinition>>;
 
-/** What a command gets of its arguments, by their names in the definition. */
 type ArgumentValues<A> = { [Name in keyof A]: A[Name] extends ArgumentDefinition<infer Value> ? Value : never };
 
 /** What a command gets of its options, by their names in the definition; those that were not given are undefined. */
 export type OptionValues<O> = { [Name in keyof O]?: O[Name] extends OptionDefinition<infer Value> ? Value : never };
 
-/** A command line that somebody would type, and what it does. */
 export type Example = readonly [commandLine: string, about: string];
 
 /** A command, or a group of commands, which has no `run`: all that help, completion and the man page know of it. */
 export interface CommandDefinition<A = Arguments, O = Options> {
   name: string;
   about: string;
-  /** A shorter name that means the same. */
   alias?: string;
-  /** Where the help of the program lists it. */
   heading?: string;
   arguments?: A;
   options?: O;
   examples?: readonly Example[];
   commands?: readonly CommandDefinition[];
-  /** What `--version` prints; of the program alone. */
   version?: string;
   /** What to type where a required argument is missing; undefined where only the help can tell. */
   whenMissing?(context: Context): string | undefined;
-  /** What its help says between the options and the examples. */
   moreHelp?(columns: number): string;
   /** A command that prints all itself returns its exit code. Throws a Problem, or anything else for a fault of our own. */
   run?(args: ArgumentValues<A>, options: OptionValues<O>, context: Context): Promise<CommandResult | number>;
@@ -58,10 +50,8 @@ export interface CommandDefinition<A = Arguments, O = Options> {
 
 type Runnable<A, O> = CommandDefinition<A, O> & Required<Pick<CommandDefinition<A, O>, 'run'>>;
 
-/** The heading of what many commands share. */
 export const common = 'Common:';
 
-/** Of every command. */
 export const noColor: OptionDefinition<boolean> = {
   flags: '--no-color',
   about: 'print without colors',
@@ -74,52 +64,37 @@ export const defineCommand = <const A extends Arguments, const O extends Options
   options: { ...command.options, noColor },
 });
 
-type TextOf<Form> = Form extends `${string}...${string}`
-  ? string[]
+type ValueOf<Form, Word> = Form extends `${string}...${string}`
+  ? Word[]
   : Form extends `<${string}`
-    ? string
-    : string | undefined;
+    ? Word
+    : Word | undefined;
 
 /** An argument: a text, several where its form has dots, and perhaps none where it is in brackets; or one of `choices`. */
-export function argument<const Form extends string>(form: Form, about?: string): ArgumentDefinition<TextOf<Form>>;
-export function argument<const Word extends string>(
-  form: `<${string}>`,
-  about: string,
-  choices: readonly Word[],
-): ArgumentDefinition<Word>;
-export function argument<const Word extends string>(
-  form: `[${string}]`,
-  about: string,
-  choices: readonly Word[],
-): ArgumentDefinition<Word | undefined>;
+export function argument<const Form extends string, const Word extends string = string>(
+  form: Form,
+  about?: string,
+  choices?: readonly Word[],
+): ArgumentDefinition<ValueOf<Form, Word>>;
 export function argument(form: string, about = '', choices?: readonly string[]) {
   return { form, about, choices };
 }
 
-/** An option without a value. */
 export const flag = (flags: string, about: string): OptionDefinition<boolean> => ({ flags, about });
 
 /** An option with a value, which is a text where nothing parses it. */
-export function option(flags: string, about: string): OptionDefinition<string>;
-export function option<Value>(
+export const option = <Value = string>(
   flags: string,
   about: string,
-  parse: OptionDefinition<Value>['parse'],
-): OptionDefinition<Value>;
-export function option<Value>(flags: string, about: string, parse?: OptionDefinition<Value>['parse']) {
-  return { flags, about, parse };
-}
+  parse?: OptionDefinition<Value>['parse'],
+): OptionDefinition<Value> => ({ flags, about, parse });
 
-/** An option whose value is one of a few words. */
-export function choice<const Word extends string>(
+export const choice = <const Word extends string>(
   flags: string,
   about: string,
   choices: readonly Word[],
-): OptionDefinition<Word> {
-  return { flags, about, choices };
-}
+): OptionDefinition<Word> => ({ flags, about, choices });
 
-/** The same options, below a heading of the help. */
 export function under<Definitions extends Options>(heading: string, definitions: Definitions): Definitions {
   return Object.fromEntries(
     Object.entries(definitions).map(([name, each]) => [name, { ...each, heading }]),

@@ -9,7 +9,6 @@ export const groupHelp: CommandDefinition = {
   arguments: { command: argument('[command]') },
 };
 
-/** What `runctl help` explains beside the commands. */
 export const helpTopics = ['exit-codes', 'settings', 'scenarios'] as const;
 
 export const helpOption = flag('-h, --help', 'show this help');
@@ -20,14 +19,12 @@ const readOn = [
   'Try it without an account: `runctl demo`.',
 ];
 
-/** Adds to the help of a command what its definition says beside its arguments and options. */
 export function addExamples(target: Command, definition: CommandDefinition, columns: () => number): void {
   const { examples = [], moreHelp } = definition;
   if (moreHelp) target.addHelpText('after', () => moreHelp(columns()));
   if (examples.length > 0) target.addHelpText('after', () => examplesOf(examples, columns()));
 }
 
-/** Adds to the help of the program and of each command where to read on. */
 export function addReadOn(root: Command, columns: () => number): void {
   const lines = () => readOn.map((line) => wrap(line.split(' '), { columns: columns() }));
   root.addHelpText('afterAll', () => `\n${lines().join('\n')}`);
@@ -41,7 +38,6 @@ export function formatItem(term: string, width: number, about: string, help: Hel
   return `  ${wrap(term.split(' '), { columns, indent: 4, taken: 2 })}\n      ${wrap(about.split(' '), { columns, indent: 6 })}`;
 }
 
-/** Command lines and what they do, beside one another where that fits. */
 function examplesOf(examples: readonly Example[], columns: number): string {
   const width = Math.max(...examples.map(([command]) => command.length));
   const fits = examples.every(([, about]) => 2 + width + 2 + about.length <= columns);

@@ -2,7 +2,17 @@ import { type SettingKey, settingTable } from '../config/setting-table.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
-import { argument, common, flag, type OptionDefinition, option, under } from './define-command.ts';
+import {
+  argument,
+  type CommandDefinition,
+  common,
+  flag,
+  noColor,
+  type OptionDefinition,
+  type Options,
+  option,
+  under,
+} from './define-command.ts';
 import {
   duration,
   durationOrZero,
@@ -21,7 +31,6 @@ export const runArgument = argument(
   'executionId or the beginning of one, automation (its last run), <projectId>/<name>/<executionId>, or @last (default)',
 );
 
-/** A duration as it is typed. */
 export const asTyped = (ms: number) => formatDuration(ms).replace(' ', '');
 
 export const exitStatus = flag('--exit-status', 'end with the exit code of the run, or 16 while it is unfinished');
@@ -43,13 +52,11 @@ const giveUpOption = (after: string) => ({
   ),
 });
 
-/** Of commands that poll once: the time until they give up. */
 export const giveUpOptions = giveUpOption(asTyped(defaults.giveUpAfterMs));
 
 /** Of every command that triggers or follows. An empty one switches off the one of the profile. */
 const onExitOption = { onExit: { ...settingOption('onExit'), parse: undefined } };
 
-/** Of commands that send triggers, and follow no run. */
 export const triggerGiveUpOptions = { ...giveUpOption(asTyped(defaults.triggerGiveUpAfterMs)), ...onExitOption };
 
 export const resultOptions = {
@@ -83,7 +90,6 @@ const followingOptions = under('Following:', {
   ),
 });
 
-/** Which run is meant. */
 export const runOptions = {
   automation: option('-a, --automation <name>', 'automation of a run that `runctl list` does not show', nonEmpty),
 };
@@ -112,14 +118,32 @@ function settingOption(key: SettingKey): OptionDefinition<string> {
   return option(shortFlag ? `${shortFlag}, ${flag}` : flag, flagAbout, nonEmpty);
 }
 
-/** Of every command that follows runs. */
 export const followOptions = { ...followingOptions, ...eventOptions, ...outputOptions, ...settingOptions };
 
-/** Of every command that starts runs. */
 export const startOptions = { ...startingOptions, ...followOptions };
 
 /** Refuses ways of output that exclude one another. Throws a usage problem. */
 export function checkOutput({ json, field, events }: Readonly<Record<string, unknown>>): void {
   const chosen = [json && '--json', field && '--field', events && '--events'].filter(Boolean);
   if (chosen.length > 1) throw usageProblem(`${chosen.join(' and ')} cannot be combined`);
+}
+
+const shared: Options = { ...outputOptions, ...settingOptions, noColor };
+
+/** `-w` and `--watch` of `-w, --watch <form>`. */
+export const namesOf = ({ flags }: OptionDefinition): string[] => flags.match(/(?<!\S)--?[\w-]+/g) ?? [];
+
+/** `--profile staging list` becomes `list --profile staging`: shared flags follow the command's name. */
+export function hoistFlags(argv: readonly string[], { commands = [] }: CommandDefinition): readonly string[] {
+  let end = 0;
+  for (let word = argv[end]; word?.startsWith('-'); word = argv[end]) {
+    const [name = '', value] = word.split('=', 2);
+    const option = Object.values(shared).find((each) => namesOf(each).includes(name));
+    if (!option) return argv;
+    end += option.flags.includes('<') && value === undefined ? 2 : 1;
+  }
+  if (end === 0 || end >= argv.length) return argv;
+  const inner = commands.find(({ name }) => name === argv[end])?.commands;
+  const behind = end + (inner?.some(({ name }) => name === argv[end + 1]) ? 2 : 1);
+  return [...argv.slice(end, behind), ...argv.slice(0, end), ...argv.slice(behind)];
 }

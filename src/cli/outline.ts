@@ -3,9 +3,8 @@ import { type Setting, settingTable } from '../config/setting-table.ts';
 import { exitCodes } from '../problems/exit-codes.ts';
 import type { JsonObject } from '../runs/json.ts';
 import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from './define-command.ts';
-import { namesOf } from './hoist.ts';
+import { namesOf } from './options.ts';
 
-/** Variables that are no settings. */
 const otherVariables = {
   RUNCTL_CI: '`0` switches off what is made for GitHub Actions',
   RUNCTL_IN_HOOK: 'is 1 in what a hook runs: then no hook but that of the flag is run',

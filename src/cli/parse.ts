@@ -2,15 +2,11 @@ import { CommanderError } from 'commander';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import type { CommandDefinition } from './define-command.ts';
 import { helpTopics } from './help.ts';
-import { hoistFlags } from './hoist.ts';
-import { checkOutput } from './options.ts';
+import { checkOutput, hoistFlags } from './options.ts';
 import { aboutCommand, flagMeantBy } from './suggest.ts';
 import { type HelpOutput, type ParsedCommand, toCommander } from './to-commander.ts';
 
-/**
- * Reads a command line. Undefined where it asks for help or the version: that has been written to `output`.
- * `whenMissing` says what to type where a required argument of a command is missing. Throws a usage problem.
- */
+/** Undefined where help or the version was asked for, which is in `output` then. Throws a usage problem. */
 export function parse(
   argv: readonly string[],
   program: CommandDefinition,

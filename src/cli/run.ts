@@ -6,11 +6,11 @@ import { exitCodeAfterLoss, exitCodeOf, exitCodeOfAll, signalOfExitCode } from '
 import { interruptNameOf } from '../problems/fault-facts.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
-import { type CommandResult, printResult } from '../render/command-result.ts';
 import { documentOf, type TriggerFacts } from '../render/document.ts';
 import { fieldsOf } from '../render/field-paths.ts';
 import { guardFromRunner } from '../render/github-actions.ts';
 import type { OutputOptions } from '../render/output.ts';
+import { type CommandResult, printResult } from '../render/output.ts';
 import { createReporter, type ReporterOptions } from '../render/reporter.ts';
 import { loadColors } from '../render/theme.ts';
 import type { JsonObject } from '../runs/json.ts';
@@ -20,10 +20,7 @@ import type { CommandDefinition } from './define-command.ts';
 import { parse } from './parse.ts';
 import type { ParsedCommand } from './to-commander.ts';
 
-/**
- * Runs one command line of `program` and returns the exit code. Never rejects: every way out of a command ends here.
- * `crash` rejects with what nobody caught.
- */
+/** Runs one command line and returns the exit code. Never rejects; `crash` rejects with what nobody caught. */
 export async function runCli(
   words: readonly string[],
   program: CommandDefinition,
@@ -31,7 +28,6 @@ export async function runCli(
   crash: readonly Promise<never>[] = [],
 ): Promise<number> {
   const context = guardFromRunner(world);
-  // Before anything can be said.
   context.secrets.protect((context.env.RUNCTL_API_KEY ?? '').trim());
   // What follows a first `--` is a command like any other.
   const argv = words[0] === '--' ? words.slice(1) : words;
@@ -75,10 +71,7 @@ function onExitOf({ command, options }: ParsedCommand, { env }: Context): string
   }
 }
 
-/**
- * Prints what a command answers with, or nothing where it has printed all itself and gives its exit code alone.
- * `document` is that of a failure that belongs to no run.
- */
+/** Prints what a command has not printed itself. `document` is that of a failure that belongs to no run. */
 async function end(
   result: CommandResult | number,
   output: OutputOptions,
@@ -105,7 +98,6 @@ function exitCodeNow({ exitNames = [] }: CommandResult, { signal, stdout }: Cont
   return stdout.lost ? exitCodeAfterLoss(exitCode) : exitCode;
 }
 
-/** Ends a command that threw. Anything but a `Problem` is a fault of our own. */
 function fail(error: unknown, output: OutputOptions, context: Context, onExit?: string): Promise<number> {
   const problem = error instanceof Problem ? error : ownFault(error);
   const document = documentOf({ problem, trigger: triggerOf(problem, context) }, context);
@@ -129,7 +121,6 @@ function checkFields(paths: readonly string[] = [], command: string): void {
   );
 }
 
-/** What a command that triggers says where nothing of one trigger is known. */
 function triggerOf({ facts }: Problem, { command }: Context): TriggerFacts | undefined {
   if (!command || !/^(agent )?trigger$|^recover$/.test(command)) return undefined;
   const isUnknown = facts.started === 'unknown';
@@ -137,7 +128,6 @@ function triggerOf({ facts }: Problem, { command }: Context): TriggerFacts | und
   return { how, started: facts.started, idempotencyKey: null, safeToRepeat: !isUnknown, reruns: [] };
 }
 
-/** `runctl` alone: after the help, where to begin. On a terminal that is offered. */
 async function welcome(program: CommandDefinition, context: Context): Promise<CommandResult | number> {
   const { baseUrl } = await resolveSettings({}, context);
   if (valueIfGiven(baseUrl) !== undefined) return {};

@@ -1,6 +1,5 @@
 import { nearest } from '../problems/nearest.ts';
 
-/** What people type who come from other programs, and the command that does it here. */
 const commandsElsewhere: Record<string, string> = {
   run: 'trigger',
   start: 'trigger',
@@ -23,7 +22,6 @@ const commandsElsewhere: Record<string, string> = {
   setup: 'config',
 };
 
-/** What they expect, and the service cannot do. */
 const impossible: Record<string, string> = {
   cancel: 'the service has no way to cancel a run',
   stop: 'the service has no way to cancel a run',
@@ -37,7 +35,6 @@ const impossible: Record<string, string> = {
   'self-update': 'update runctl as you installed it, with npm or from a checkout',
 };
 
-/** The flags of other programs, and what they are called here. */
 const flagsElsewhere: Record<string, string> = {
   '--wait': '--watch',
   '--follow': '--watch',
@@ -52,11 +49,9 @@ const flagsElsewhere: Record<string, string> = {
 
 const own = <T>(table: Record<string, T>, key: string) => (Object.hasOwn(table, key) ? table[key] : undefined);
 
-/** What to say of a command that does not exist; undefined where nobody can guess what was meant. */
 export function aboutCommand(typed: string, names: readonly string[]): string | undefined {
   const meant = own(commandsElsewhere, typed) ?? nearest(typed, names);
   return own(impossible, typed) ?? (meant && `did you mean \`runctl ${meant}\`?`);
 }
 
-/** The flag that was meant; undefined where nobody can guess. */
 export const flagMeantBy = (typed: string): string | undefined => own(flagsElsewhere, typed);

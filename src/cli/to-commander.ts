@@ -3,7 +3,6 @@ import { usageProblem } from '../problems/problem.ts';
 import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from './define-command.ts';
 import { addExamples, addReadOn, formatItem, groupHelp, helpOption, versionOption } from './help.ts';
 
-/** The command of a command line, with the values that it is to be run with. */
 export interface ParsedCommand {
   /** With the group that it is in: `config list`. */
   name: string;
@@ -74,7 +73,6 @@ function argumentOf({ form, about, choices }: ArgumentDefinition): Argument {
   return choices ? argument.choices(choices.map(String)) : argument;
 }
 
-/** Each option has the name that the definition gives it, with the unit of a duration. */
 function optionOf(name: string, { flags, about, heading, choices, parse }: OptionDefinition): Option {
   const option = new Option(flags, about);
   option.attributeName = () => name;

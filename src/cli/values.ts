@@ -27,14 +27,12 @@ export function moment(text: string): { agoMs: number } | { atMs: number } {
 /** Milliseconds; `0` alone needs no unit. */
 export const durationOrZero = (text: string) => (text === '0' ? 0 : duration(text));
 
-/** Milliseconds, more than 0. */
 export function positiveDuration(text: string): number {
   const ms = duration(text);
   if (ms === 0) throw new InvalidArgumentError('it must be more than 0');
   return ms;
 }
 
-/** Milliseconds, at most so many. */
 export const durationUpTo = (mostMs: number) => (text: string) => {
   const ms = duration(text);
   if (ms > mostMs) throw new InvalidArgumentError(`it must be at most ${formatDuration(mostMs)}`);
@@ -71,7 +69,6 @@ export function size(text: string): number {
   return bytes;
 }
 
-/** The paths of `--field`, in the order in which they are given. */
 export function fieldPath(text: string, earlier: string[] = []): string[] {
   const paths = text.split(',').map((path) => path.trim().replace(/^\./, ''));
   if (paths.some((path) => path.split('.').includes(''))) {
@@ -80,7 +77,6 @@ export function fieldPath(text: string, earlier: string[] = []): string[] {
   return [...earlier, ...paths];
 }
 
-/** Characters. */
 export const longestIdempotencyKey = 255;
 
 export function idempotencyKey(text: string): string {

@@ -5,8 +5,8 @@ import { requireBaseUrl, requireProject, resolveWithoutApiKey } from '../config/
 import type { Context } from '../context.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
-import type { CommandResult } from '../render/command-result.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
+import type { CommandResult } from '../render/output.ts';
 import { cleanLine } from '../render/sanitize.ts';
 import { formatAge, formatDuration } from '../runs/duration.ts';
 import { type AutomationTarget, lastStatusOf } from '../runs/run.ts';

@@ -1,6 +1,5 @@
 import { argument, defineCommand } from '../cli/define-command.ts';
 import { completionScripts, shells } from '../completion/scripts.ts';
-import { printData } from '../render/output.ts';
 
 export const completion = defineCommand({
   name: 'completion',
@@ -12,8 +11,5 @@ export const completion = defineCommand({
     ['runctl completion fish | source', 'in ~/.config/fish/config.fish'],
     ['runctl completion powershell | Out-String | Invoke-Expression', 'in $PROFILE'],
   ],
-  async run({ shell }, _, context) {
-    printData(completionScripts[shell].trimEnd(), context);
-    return 0;
-  },
+  run: async ({ shell }) => ({ data: completionScripts[shell].trimEnd() }),
 });

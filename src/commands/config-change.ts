@@ -1,6 +1,15 @@
 import { readApiKeyInput } from '../config/api-key.ts';
 import { type ConfigFile, readConfigFile } from '../config/config-file.ts';
-import { checkProfileName, chooseProfile, sourceOf, storedProfile } from '../config/profile.ts';
+import {
+  changeConfig,
+  checkProfileName,
+  chooseProfile,
+  requireConfigFile,
+  sourceOf,
+  storedProfile,
+  storeInProfile,
+  withProfile,
+} from '../config/profile.ts';
 import {
   defaultProfile,
   parseSetting,
@@ -9,12 +18,11 @@ import {
   settingTable,
 } from '../config/setting-table.ts';
 import { resolveSettings } from '../config/settings.ts';
-import { changeConfig, requireConfigFile, storeInProfile, withProfile } from '../config/store-profile.ts';
 import type { Context } from '../context.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
 import { printSentence } from '../render/output.ts';
-import type { ConfigOptions } from './config-show.ts';
+import type { ConfigOptions } from './config.ts';
 
 /** `runctl config set <key> [value]`: stores a setting in the profile in force, which need not exist yet. */
 export async function configSet(

@@ -1,10 +1,15 @@
 import { acceptApiKey, mask } from '../config/api-key.ts';
 import { readConfigFile } from '../config/config-file.ts';
-import { checkProfileName, chooseProfile, storedProfile } from '../config/profile.ts';
+import {
+  checkProfileName,
+  chooseProfile,
+  requireConfigFile,
+  storedProfile,
+  storeInProfile,
+} from '../config/profile.ts';
 import { askHidden, askLine } from '../config/prompts.ts';
 import { parseSetting, settingTable, valueIfGiven } from '../config/setting-table.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
-import { requireConfigFile, storeInProfile } from '../config/store-profile.ts';
 import type { Context } from '../context.ts';
 import { exitNameOf, factsOf } from '../problems/fault-facts.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';

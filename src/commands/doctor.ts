@@ -2,8 +2,8 @@ import { defineCommand, flag } from '../cli/define-command.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
 import { type Finding, labelOf } from '../doctor/finding.ts';
 import { Problem } from '../problems/problem.ts';
-import type { CommandResult } from '../render/command-result.ts';
 import { documentOf } from '../render/document.ts';
+import type { CommandResult } from '../render/output.ts';
 import { renderMarkup, type Theme } from '../render/theme.ts';
 import type { WrapOptions } from '../render/wrap.ts';
 

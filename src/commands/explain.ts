@@ -1,10 +1,9 @@
 import { argument, defineCommand, flag } from '../cli/define-command.ts';
 import { exitCodes } from '../problems/exit-codes.ts';
 import { usageProblem } from '../problems/problem.ts';
-import type { CommandResult } from '../render/command-result.ts';
 import { documentOf } from '../render/document.ts';
 import { exitCodeBlock, exitCodeTable } from '../render/exit-code-table.ts';
-import { themeOf, wrapOptionsOf } from '../render/output.ts';
+import type { CommandResult } from '../render/output.ts';
 
 export const explain = defineCommand({
   name: 'explain',
@@ -15,21 +14,18 @@ export const explain = defineCommand({
     ['runctl explain', 'all exit codes'],
     ['runctl explain 12', 'one of them, and what to do'],
   ],
-  async run({ code }, options, context): Promise<CommandResult | number> {
-    const { stdout } = context;
+  async run({ code }, _, context): Promise<CommandResult> {
     // One name stands for three codes.
     const rows = exitCodes.filter((row) => String(row.code) === code || row.name === code);
     if (code !== undefined && rows.length === 0)
       throw usageProblem(`there is no exit code ${JSON.stringify(code)}`, '`runctl explain` lists them all');
-    if (options.json) {
-      const explained = code === undefined ? exitCodes : rows;
-      return { documents: [documentOf({ report: { explain: explained.map((row) => ({ ...row })) } }, context)] };
-    }
-    const theme = themeOf(stdout, context);
-    const lines = wrapOptionsOf(stdout);
-    stdout.write(
-      code === undefined ? exitCodeTable(theme, lines) : rows.map((row) => exitCodeBlock(row, theme, lines)).join('\n'),
-    );
-    return 0;
+    const explained = code === undefined ? exitCodes : rows;
+    return {
+      documents: [documentOf({ report: { explain: explained.map((row) => ({ ...row })) } }, context)],
+      text: (theme, lines) =>
+        code === undefined
+          ? exitCodeTable(theme, lines)
+          : rows.map((row) => exitCodeBlock(row, theme, lines)).join('\n'),
+    };
   },
 });

@@ -4,11 +4,10 @@ import { outlineOf } from '../cli/outline.ts';
 import { type Setting, settingTable } from '../config/setting-table.ts';
 import { builtInScenarios } from '../emulator/built-in-scenarios.ts';
 import { sampleScenario, scenarioFields } from '../emulator/scenario-fields.ts';
-import type { CommandResult } from '../render/command-result.ts';
 import { documentOf } from '../render/document.ts';
 import { exitCodeTable } from '../render/exit-code-table.ts';
 import { fields, type Row } from '../render/fields.ts';
-import { themeOf, wrapOptionsOf } from '../render/output.ts';
+import type { CommandResult } from '../render/output.ts';
 import type { Theme } from '../render/theme.ts';
 import { type WrapOptions, wrap } from '../render/wrap.ts';
 
@@ -27,13 +26,9 @@ export const helpOf = (program: () => CommandDefinition) =>
       ['runctl help --json', 'every command and option, for a program'],
       ['runctl help scenarios', 'every field of a scenario file'],
     ],
-    async run({ topic }, { json }, context): Promise<CommandResult | number> {
-      const { stdout } = context;
-      if (json || topic === undefined) {
-        return { documents: [documentOf({ report: { help: outlineOf(program()) } }, context)] };
-      }
-      stdout.write(pages[topic](themeOf(stdout, context), wrapOptionsOf(stdout)));
-      return 0;
+    async run({ topic }, { json }, context): Promise<CommandResult> {
+      if (topic && !json) return { text: pages[topic] };
+      return { documents: [documentOf({ report: { help: outlineOf(program()) } }, context)] };
     },
   });
 

@@ -11,8 +11,8 @@ import {
 import type { Context } from '../context.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { usageProblem } from '../problems/problem.ts';
-import type { CommandResult } from '../render/command-result.ts';
 import { documentOf } from '../render/document.ts';
+import type { CommandResult } from '../render/output.ts';
 import { wantsData } from '../render/output.ts';
 import { bareOutput, summary } from '../render/summary.ts';
 import { graverStatus, isFinal } from '../runs/run.ts';

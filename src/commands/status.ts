@@ -1,9 +1,9 @@
 import { defineCommand, type OptionValues } from '../cli/define-command.ts';
 import { exitStatus, giveUpOptions, outputOptions, runArgument, runOptions, settingOptions } from '../cli/options.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
-import type { CommandResult } from '../render/command-result.ts';
 import { documentOf } from '../render/document.ts';
 import { statusFields } from '../render/fields.ts';
+import type { CommandResult } from '../render/output.ts';
 import { wantsData } from '../render/output.ts';
 import { isFinal, type Run } from '../runs/run.ts';
 import type { RunResult } from '../runs/service.ts';

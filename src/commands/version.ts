@@ -4,8 +4,5 @@ import { defineCommand } from '../cli/define-command.ts';
 export const versionCommand = defineCommand({
   name: 'version',
   about: 'show the version',
-  async run(_, __, { stdout }) {
-    stdout.write(`${version}\n`);
-    return 0;
-  },
+  run: async () => ({ data: version }),
 });

@@ -3,14 +3,14 @@ import { followAll } from '../actions/follow-runs.ts';
 import { argument, defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
 import { followOptions, runOptions } from '../cli/options.ts';
 import { refuseApiKeyIn } from '../config/api-key.ts';
+import { readChunks } from '../config/read-text.ts';
 import type { Context } from '../context.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { usageProblem } from '../problems/problem.ts';
-import type { CommandResult } from '../render/command-result.ts';
+import type { CommandResult } from '../render/output.ts';
 import { isFromJournal, parseRunArgument, type RunArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
 import { findRun } from '../session/find-run.ts';
-import { readInputLines } from '../session/input-lines.ts';
 import { type KnownRun, knownRun } from '../session/known-run.ts';
 import type { Session } from '../session/session.ts';
 
@@ -101,4 +101,20 @@ function unfinishedRuns({ journal, baseUrl }: Session): KnownRun[] {
     unfinished.push(knownRun(record, { target, executionId }));
   }
   return unfinished.reverse();
+}
+
+const longestLine = 64 * 1024;
+
+/** Trimmed, without the empty ones. Throws a usage problem for an endless line and a stream that cannot be read. */
+export async function* readInputLines(stream: NodeJS.ReadableStream): AsyncGenerator<string> {
+  stream.setEncoding('utf8');
+  let rest = '';
+  for await (const chunk of readChunks(stream, 'standard input')) {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > longestLine)
+      throw usageProblem(`a line of standard input is longer than ${longestLine} characters`);
+    yield* lines.map((line) => line.trim()).filter((line) => line !== '');
+  }
+  if (rest.trim() !== '') yield rest.trim();
 }

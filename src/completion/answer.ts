@@ -4,10 +4,7 @@ import { type Candidate, candidatesFor } from './candidates.ts';
 import { liveValues } from './live-values.ts';
 import type { Shell } from './scripts.ts';
 
-/**
- * Answers a shell's script: `[shell, ...words]`, where bash and PowerShell give the line up to the cursor in one piece.
- * `:files` asks for the names of files. Never throws: a prompt is no place for an error.
- */
+/** `:files` asks for the names of files. Never throws: a prompt is no place for an error. */
 export function answerCompletion([shell, ...typed]: readonly string[], program: CommandDefinition, env: Env): string {
   try {
     const line = lineOf(shell as Shell, typed);
@@ -24,7 +21,6 @@ function lineOf(shell: Shell, typed: string[]): TypedLine {
   return { words: words.slice(1), quote };
 }
 
-/** The words of a line that is being typed, and how its last one is quoted so far. */
 export interface TypedLine {
   words: string[];
   quote: '' | "'" | '"';
@@ -52,7 +48,6 @@ export function splitLine(line: string, escapeWith: '\\' | '`' = '\\'): TypedLin
   return { words: [...words, word ?? ''], quote };
 }
 
-/** Candidates as the shell's own script reads them, a line each. */
 export function printCandidates(candidates: Candidate[], shell: Shell, { words, quote }: TypedLine): string {
   // A name may hold anything; what would break the line or the terminal is not offered.
   const shown = candidates.filter(({ value }) => !/\p{Cc}/u.test(value));

@@ -1,9 +1,8 @@
 import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from '../cli/define-command.ts';
 import { helpOption, versionOption } from '../cli/help.ts';
-import { hoistFlags, namesOf } from '../cli/hoist.ts';
+import { hoistFlags, namesOf } from '../cli/options.ts';
 
 export interface Candidate {
-  /** The whole word. */
   value: string;
   about?: string;
 }
@@ -17,7 +16,6 @@ interface Place {
 /** The values that fit a place; `files` where the shell knows better. */
 export type ValuesOf = (place: Place) => Iterable<Candidate> | 'files';
 
-/** What may stand for the last of the words, which may be empty; the words follow the name of the program. */
 export function candidatesFor(
   words: readonly string[],
   program: CommandDefinition,

@@ -12,10 +12,8 @@ import { lastStatusOf, nameOf, statuses } from '../runs/run.ts';
 import { automationsIn } from '../session/find-run.ts';
 import type { Candidate, ValuesOf } from './candidates.ts';
 
-// More would not fit a screen.
 const mostRuns = 50;
 
-/** The values that only this machine knows: automations and runs of its journal, profiles of its config file. */
 export function liveValues(env: Env): ValuesOf {
   const journal = openJournal({ folder: resolveStateFolder(env), nowMs: Date.now, onTrouble: () => {} });
   const sources: Record<string, () => Iterable<Candidate> | 'files'> = {
@@ -61,7 +59,6 @@ function profilesIn(env: Env): Candidate[] {
   return Object.entries(config.profiles ?? {}).map(([value, { baseUrl }]) => ({ value, about: baseUrl }));
 }
 
-/** The base URL in force; without one, every address's runs are offered. */
 function addressIn(env: Env): string | undefined {
   return valueIfGiven(resolveWithoutApiKey({}, env).baseUrl);
 }

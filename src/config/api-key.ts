@@ -5,7 +5,7 @@ import { Problem, usageProblem } from '../problems/problem.ts';
 import { readText } from './read-text.ts';
 import { flagSource, type Given, parseSetting, type Resolved, settingTable } from './setting-table.ts';
 
-/** An API key as it may be shown: its last four characters, or none of one that is so short that they would give it away. */
+/** Its last four characters, or none of one that is so short that they would give it away. */
 export function mask(apiKey: string): string {
   return `****${apiKey.length < 12 ? '' : apiKey.slice(-4)}`;
 }
@@ -17,17 +17,12 @@ export function accountOf(apiKey: string): string {
   return createHash('sha256').update(`runctl-account:${apiKey}`).digest('hex').slice(0, 8);
 }
 
-/** What a profile says of its API key. */
 interface StoredApiKey {
   apiKey?: string;
   source: string;
 }
 
-/**
- * Decides which source of the API key is in force (the flag, the variables, then the profile) and reads that one alone; a
- * command is only named. A source that cannot be read, or holds no API key, is a problem of the setting, and so are two
- * variables. Throws only when the user interrupts.
- */
+/** Reads the one source in force: flag, variables, profile; a command is only named. Throws only an interruption. */
 export async function resolveApiKey(
   apiKeyFile: string | undefined,
   command: Resolved,
@@ -53,10 +48,7 @@ export async function resolveApiKey(
   return { command: command.value, source: command.source, problem: command.problem };
 }
 
-/**
- * Throws a usage problem where a text that would be sent in a URL or recorded holds an API key that is known by now.
- * It is not repeated.
- */
+/** Throws a usage problem, without repeating it, where a text to be sent or recorded holds a known API key. */
 export function refuseApiKeyIn(texts: readonly unknown[], { secrets }: Context): void {
   const holdsSecret = (text: unknown) => typeof text === 'string' && secrets.scrub(text) !== text;
   if (!texts.some(holdsSecret)) return;
@@ -72,7 +64,6 @@ export function acceptApiKey(text: string, source: string, { secrets }: Context)
   return parseSetting('apiKey', text, source);
 }
 
-/** The API key from standard input: asked for without echo on a terminal, read to the end from a pipe. */
 export async function readApiKeyInput(source: string, context: Context): Promise<Given> {
   const { stdin } = context;
   if (!stdin.isTTY) return acceptText(readApiKey(stdin, 'the API key on standard input', context), source, context);
@@ -80,7 +71,6 @@ export async function readApiKeyInput(source: string, context: Context): Promise
   return acceptText(askHidden('API key: ', context), source, context);
 }
 
-/** The API key from a file of at most 64 KiB; a pipe will do (`<(pass show runctl)`). */
 function readApiKeyFile(path: string, source: string, context: Context): Promise<Given> {
   // A word without a slash may be the API key itself.
   const file = path.includes('/') ? `the key file ${path}` : `the key file (${source})`;
@@ -103,16 +93,12 @@ function readApiKeyFile(path: string, source: string, context: Context): Promise
 
 const longestSilenceMs = 30_000;
 
-/** Throws a usage problem when a pipe that somebody should write to has been silent for too long. */
 async function silence(file: string, done: AbortSignal, { clock }: Context): Promise<never> {
   await clock.sleep(longestSilenceMs, done);
   throw usageProblem(`${file} is a pipe, and nobody has written to it`, 'write the API key to it, and close it');
 }
 
-/**
- * A pipe that nobody writes to would block the thread that opens it, and the process could not end before that thread:
- * it is opened without waiting, and read as a socket is.
- */
+/** Opened without waiting: a thread that opens a pipe which nobody writes to would keep the process from ending. */
 async function openKeyFile(path: string): Promise<{ stream: AsyncIterable<Buffer>; isPipe: boolean }> {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   const stat = fstatSync(fd);

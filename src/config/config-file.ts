@@ -4,12 +4,10 @@ import { usageProblem } from '../problems/problem.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
 import { type StoredKey, storedKeys } from './setting-table.ts';
 
-/** What is stored for one profile; other fields are left alone. */
 export type Profile = { [key in StoredKey]?: string };
 
 /** config.json; unknown fields are kept. */
 export interface ConfigFile {
-  /** The profile in force where neither flag nor environment names one. */
   profile?: string;
   profiles?: Record<string, Profile>;
 }
@@ -26,10 +24,7 @@ export interface ReadConfig {
 const mostMebibytes = 16;
 const fixHint = 'fix it by hand, or move it away; it was not changed';
 
-/**
- * Reads the config file as plain JSON; without one, and from one of another user, nothing is set. Throws a usage problem
- * that names the path.
- */
+/** Plain JSON. Without a file, and from one of another user, nothing is set. Throws a usage problem. */
 export function readConfigFile(path: string | undefined): ReadConfig {
   const nothing = { path, config: {}, isExposed: false };
   const file = path === undefined ? undefined : readIfThere(path);
@@ -55,7 +50,7 @@ function readIfThere(path: string): { text: string; mode: number } | ForeignPath
   }
 }
 
-/** The content of a config file. Throws a usage problem that names the path. */
+/** Throws a usage problem that names the path. */
 export function parseConfig(text: string, path: string): ConfigFile {
   let value: unknown;
   try {
@@ -70,7 +65,6 @@ export function parseConfig(text: string, path: string): ConfigFile {
   return value as ConfigFile;
 }
 
-/** What is wrong with the shape, naming the field. */
 function misfitIn(config: unknown): string | undefined {
   if (!isJsonObject(config)) return 'it is not an object';
   if (!isTextIfAny(config, 'profile')) return 'profile is not a string';

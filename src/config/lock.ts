@@ -5,11 +5,7 @@ const staleMs = 10_000;
 const givenUpMs = 30_000;
 const betweenMs = 10;
 
-/**
- * Runs `change` while this process alone holds the lock file, which other processes wait for. It may run twice, where
- * another process took the lock over from this one, which had stood still for that long.
- * Throws the errors of node:fs, and of `change`.
- */
+/** `change` may run twice, where another process took the lock over from this one. Throws the errors of node:fs. */
 export function withLock(lock: string, change: () => void): void {
   for (;;) {
     const fd = takeLock(lock);

@@ -3,13 +3,9 @@ import { parseDuration } from '../runs/duration.ts';
 import { isUuid } from '../runs/run.ts';
 import { shortestSecret } from '../secrets.ts';
 
-/**
- * A setting as it is stored, or what is wrong with its text: the end of a sentence that begins with the setting's name.
- * It never quotes the text, which may be an API key in the wrong place, or a URL with a password.
- */
+/** A setting as it is stored, or the end of a sentence about it. It never quotes the text, which may be an API key. */
 export type Parsed = { value: string } | { flaw: string };
 
-/** An API key without the newline at its end. */
 export function parseApiKey(text: string): Parsed {
   const apiKey = text.replace(/\r?\n$/, '');
   const flaw = flawOfApiKey(apiKey);
@@ -25,13 +21,12 @@ function flawOfApiKey(apiKey: string): string | undefined {
   return undefined;
 }
 
-/** A command of one line. */
 export function parseApiKeyCommand(text: string): Parsed {
   if (text.trim() === '') return { flaw: 'is empty' };
   return /\p{Cc}/u.test(text) ? { flaw: 'holds a line break or another control character' } : { value: text };
 }
 
-/** A base URL without the slash at its end and without `/v0`, which every path of the service begins with. A path prefix is kept. */
+/** Without the slash at its end and without `/v0`, which every path of the service begins with. */
 export function parseBaseUrl(text: string): Parsed {
   const flaw = flawOfBaseUrl(text);
   if (flaw) return { flaw };
@@ -53,7 +48,6 @@ function flawOfBaseUrl(text: string): string | undefined {
   return undefined;
 }
 
-/** A project id in lower case. */
 export function parseProject(text: string): Parsed {
   return isUuid(text) ? { value: text.toLowerCase() } : { flaw: 'is not a UUID' };
 }
@@ -61,7 +55,6 @@ export function parseProject(text: string): Parsed {
 const shortestTimeoutMs = 100;
 const longestTimeoutMs = 600_000;
 
-/** A duration from 100 ms to 10 min, as it was written. */
 export function parseRequestTimeout(text: string): Parsed {
   const ms = parseDuration(text);
   if (ms === undefined) return { flaw: 'is not a duration' };

@@ -3,7 +3,6 @@ import { posix, win32 } from 'node:path';
 import type { Env } from '../context.ts';
 import { settingTable } from './setting-table.ts';
 
-/** The path of a folder and the variable that it comes from. */
 interface Folder {
   value: string;
   source: string;
@@ -18,7 +17,6 @@ export function findConfigFolder(env: Env, system = platform()): Folder | undefi
   });
 }
 
-/** The folder of the journal; undefined where there is no home. */
 export function findStateFolder(env: Env, system = platform()): Folder | undefined {
   return findFolder(settingTable.stateFolder.env[0], 'XDG_STATE_HOME', env, system, {
     unix: ['.local', 'state'],
@@ -27,12 +25,10 @@ export function findStateFolder(env: Env, system = platform()): Folder | undefin
   });
 }
 
-/** The path of that folder. */
 export function resolveStateFolder(env: Env): string | undefined {
   return findStateFolder(env)?.value;
 }
 
-/** The path of the config file, whether or not it exists; undefined where there is no home. */
 export function resolveConfigFile(env: Env, system = platform()): string | undefined {
   const folder = findConfigFolder(env, system);
   return folder && pathsOf(system).join(folder.value, 'config.json');

@@ -1,23 +1,19 @@
-import type { Env } from '../context.ts';
+import type { Context, Env } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { type ConfigFile, type Profile, type ReadConfig, readConfigFile } from './config-file.ts';
 import { resolveConfigFile } from './paths.ts';
-import { defaultProfile, flagSource, settingTable } from './setting-table.ts';
+import { defaultProfile, flagSource, type StoredKey, settingTable } from './setting-table.ts';
 
 export interface ChosenProfile {
   name: string;
-  /** The flag, variable or file that names it. */
   source: string;
 }
 
-/** The profile in force and what is stored in it. */
 export interface ProfileInForce extends ChosenProfile {
   stored: Profile;
-  /** Where a stored value comes from. */
   storedSource: string;
   /** The config file, if it holds an API key that others can read. */
   exposedPath?: string;
-  /** Why the config file was ignored. */
   ignored?: string;
 }
 
@@ -72,7 +68,34 @@ export function checkProfileName({ name, source }: ChosenProfile): void {
 /** The source of a value where the path of the config file stands beside it. */
 export const shortSource = (source = '') => source.replace(/^(profile ".*") in .*$/s, '$1');
 
-/** How messages name a profile as the source of a value. */
 export function sourceOf(profile: string, path: string | undefined): string {
   return `profile ${JSON.stringify(profile)} in ${path}`;
+}
+
+export function storeInProfile(
+  path: string,
+  profile: ChosenProfile,
+  changes: { [key in StoredKey]?: string },
+): Promise<void> {
+  return changeConfig(path, (config) => withProfile(config, profile, changes));
+}
+
+export function withProfile(
+  config: ConfigFile,
+  { name }: ChosenProfile,
+  changes: { [key in StoredKey]?: string },
+): ConfigFile {
+  const profile = { ...storedProfile(name, config), ...changes };
+  return { ...config, profiles: { ...config.profiles, [name]: profile } };
+}
+
+export async function changeConfig(path: string, make: (config: ConfigFile) => ConfigFile): Promise<void> {
+  const { changeConfigFile } = await import('./write-config.ts');
+  changeConfigFile(path, make);
+}
+
+export function requireConfigFile({ env }: Context): string {
+  const path = resolveConfigFile(env);
+  if (path === undefined) throw usageProblem('there is no folder for a config file', 'set HOME or RUNCTL_CONFIG_DIR');
+  return path;
 }

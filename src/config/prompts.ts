@@ -26,10 +26,7 @@ const ctrl = { c: '\u0003', d: '\u0004', h: '\b', u: '\u0015', delete: '\u007F' 
 const key = new RegExp(`${esc}(?:\\[[0-9;]*[A-Za-z~]|O?.)|[^${esc}]`, 'gsu');
 const unfinished = new RegExp(`${esc}(?:\\[[0-9;]*|O)?$`);
 
-/**
- * Asks on the terminal for a line that is not shown. A line break that is pasted does not end it. Throws the interrupted
- * problem on Ctrl-C.
- */
+/** For a line that is not shown; a pasted line break does not end it. Throws the interrupted problem on Ctrl-C. */
 export async function askHidden(question: string, context: Context): Promise<string> {
   const { stdin, stderr, signal } = context;
   const decoder = new StringDecoder('utf8');
@@ -57,7 +54,6 @@ export async function askHidden(question: string, context: Context): Promise<str
   }
 }
 
-/** What the keys of a terminal in raw mode make of a line. */
 function createLine() {
   let characters: string[] = [];
   let isPasting = false;

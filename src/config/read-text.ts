@@ -2,16 +2,12 @@ import { usageProblem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
 
 interface Expected {
-  /** What is read, as messages call it. */
   what: string;
   mostBytes: number;
   hint?: string;
 }
 
-/**
- * The whole text of a stream. Throws a usage problem once it is too large and where it cannot be read, the interrupted
- * problem when the user interrupts.
- */
+/** Throws a usage problem once it is too large and where it cannot be read, the interrupted problem on a signal. */
 export function readText(
   stream: AsyncIterable<string | Buffer>,
   { what, mostBytes, hint }: Expected,
@@ -42,7 +38,6 @@ export async function* readChunks<T>(stream: AsyncIterable<T>, what: string, hin
   }
 }
 
-/** Waits for `work`, but no longer than until the user interrupts: then it throws the interrupted problem. */
 export async function unlessInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let stop = () => {};
   const interrupted = new Promise<never>((_, reject) => {

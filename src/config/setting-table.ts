@@ -8,38 +8,27 @@ import {
   parseRequestTimeout,
 } from './parse.ts';
 
-/** The settings that every profile of config.json may hold. */
 export type StoredKey = 'apiKey' | 'apiKeyCommand' | 'baseUrl' | 'project' | 'requestTimeout' | 'onExit';
-/** The settings that `runctl config` stores. */
 export type SettingKey = StoredKey | 'profile';
 export type SettingName = SettingKey | 'configFolder' | 'stateFolder';
 
-/** A setting and every way to give it. */
 export interface Setting {
-  /** What messages call it. */
   name: string;
-  /** With its argument. */
   flag?: string;
   shortFlag?: string;
-  /** What `--help` says about the flag. */
   flagAbout?: string;
   /** The variables that give it, the one that wins first. */
   env: readonly [string, ...string[]];
-  /** Can `runctl config` store it? */
   isStored?: boolean;
-  /** The value where nobody gives one, or what it is made of. */
   default?: string;
-  /** What the manual says about it. */
   about: string;
 }
 
-/** A setting of a profile, which has a form of its own. */
 interface StoredSetting extends Setting {
   isStored: true;
   /** Shown as a few last characters, and never taken from the command line itself. */
   isSecret?: boolean;
   parse(text: string): Parsed;
-  /** What to do about a text that is refused. */
   hint: string;
 }
 
@@ -147,7 +136,6 @@ export type Given =
   | { value: string; source: string; problem?: undefined }
   | { value?: undefined; source: string; problem: Problem };
 
-/** A setting, whether or not anybody gave one. */
 export interface Resolved {
   value?: string;
   source?: string;
@@ -170,5 +158,4 @@ export function valueIfGiven({ value, problem }: Resolved): string | undefined {
   return value;
 }
 
-/** What a setting that was given by its flag has as its source. */
 export const flagSource = (key: SettingKey) => `flag ${settingTable[key].flag?.split(' ')[0]}`;

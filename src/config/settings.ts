@@ -15,26 +15,19 @@ import {
   valueIfGiven,
 } from './setting-table.ts';
 
-/** The flags that give settings, as they were typed. */
 export interface SettingFlags {
-  /** `-` is standard input. */
   apiKeyFile?: string;
   baseUrl?: string;
   project?: string;
   profile?: string;
   requestTimeout?: string;
-  /** Empty for none. */
   onExit?: string;
 }
 
 /** Every setting in force, or what is wrong with it. A command is stopped only by those that it requires. */
 export type Settings = Readonly<Record<SettingName, Resolved>>;
 
-/**
- * Finds every setting: flag, then environment, then profile, then default. Warns of a config file with an API
- * key that others can read. Throws a usage problem for a config file that cannot be read and for a profile that is not in
- * it, and the interrupted problem when the user interrupts the reading of the API key.
- */
+/** Flag, environment, profile, default. Throws the usage problem of a bad config file, and the interrupted problem. */
 export async function resolveSettings(flags: SettingFlags, context: Context): Promise<Settings> {
   const { env, reporter } = context;
   const profile = readProfileInForce(flags.profile, env);
@@ -101,25 +94,21 @@ function resolveOthers(flags: SettingFlags, env: Env, { name, source, stored, st
   };
 }
 
-/** The settings as they may be shown. */
 export function maskSecrets(settings: Settings): Settings {
   const { value, command, ...apiKey } = settings.apiKey;
   const shown = command === undefined ? value && mask(value) : `what \`${command}\` prints`;
   return { ...settings, apiKey: { ...apiKey, value: shown } };
 }
 
-/** The API key. Throws a usage problem where there is none, or none that can be sent. */
+/** Each of these throws a usage problem where there is no valid value. */
 export const requireApiKey = (settings: Settings) => requireSetting('apiKey', settings);
 
-/** The base URL without a slash at its end and without `/v0`. Throws a usage problem where there is no valid one. */
 export const requireBaseUrl = (settings: Omit<Settings, 'apiKey'>) => requireSetting('baseUrl', settings);
 
-/** The project's UUID in lower case. Throws a usage problem where there is no valid one. */
 export const requireProject = (settings: Omit<Settings, 'apiKey'>) => requireSetting('project', settings);
 
-/** The timeout of one request in milliseconds. Throws a usage problem for one that is refused. */
+/** Milliseconds. */
 export function requireRequestTimeoutMs(settings: Settings): number {
-  // Only a duration passed the check.
   return parseDuration(requireSetting('requestTimeout', settings)) as number;
 }
 

@@ -5,11 +5,7 @@ import { Problem, usageProblem } from '../problems/problem.ts';
 import { type ConfigFile, parseConfig, readConfigFile } from './config-file.ts';
 import { withLock } from './lock.ts';
 
-/**
- * Replaces the config file at once by what `change` makes of it; concurrent changes wait for each other. A file that is
- * linked to from a repository of settings is written there, even if it does not exist there yet.
- * Throws a usage problem when it cannot be read or written, or belongs to another user.
- */
+/** Replaces the file at once; a link to it stays one. Throws a usage problem where it cannot be read or written. */
 export function changeConfigFile(path: string, change: (config: ConfigFile) => ConfigFile): void {
   try {
     const named = resolveOwn(path).path;

@@ -93,7 +93,6 @@ async function openTunnel(socket: Socket, { origin, credentials }: ProxySettings
     asked.on('error', (error) => reject(new ProxyFailure(error)));
     asked.on('connect', ({ statusCode = 0 }) => {
       if (statusCode >= 200 && statusCode < 300) resolve(way);
-      // As undici says it.
       else reject(new ProxyFailure(new Error(`Proxy response (${statusCode})`)));
     });
   });
@@ -107,7 +106,6 @@ const opened = (socket: Socket, event: 'connect' | 'secureConnect') =>
 
 const deadline = 'the time has passed';
 
-/** Throws an error after this time, and the interrupted problem when the user interrupts. */
 async function bounded<T>(work: Promise<T>, timeoutMs: number, signal: AbortSignal): Promise<T> {
   let forget = () => {};
   let timer: NodeJS.Timeout | undefined;

@@ -5,9 +5,8 @@ import { Problem } from '../problems/problem.ts';
 import { silentReporter } from '../runs/events.ts';
 import { checkConnection } from './connection.ts';
 import { type Disk, type Finding, failed, labelOf, type Machine, skipped } from './finding.ts';
-import { checkProgram } from './program.ts';
 import { checkService } from './service.ts';
-import { checkConfigFile, checkSettings } from './settings.ts';
+import { checkConfigFile, checkProgram, checkSettings } from './settings.ts';
 import { checkShell } from './shell.ts';
 import { checkJournal, checkStateFolder } from './state-folder.ts';
 
@@ -15,7 +14,6 @@ import { checkJournal, checkStateFolder } from './state-folder.ts';
 interface Group {
   names: readonly string[];
   check(machine: Machine): AsyncGenerator<Finding> | Generator<Finding>;
-  /** Checks that must not have failed. */
   needs?: readonly string[];
   isOnline?: boolean;
 }

@@ -3,13 +3,10 @@ import type { Context } from '../context.ts';
 import type { ExitName } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
 
-/** What came of one check. */
 export interface Finding {
   name: string;
   result: 'ok' | 'warning' | 'failed' | 'skipped';
-  /** What was found, in one line. */
   message: string;
-  /** What to do about it. */
   advice?: string;
   /** What a failed check ends the command with. */
   exitName?: ExitName;
@@ -21,13 +18,10 @@ export interface Machine {
   /** Its reporter is silent: what is to be said is a finding. */
   context: Context;
   disk: Disk;
-  /** Once they are read. */
   settings?: Settings;
 }
 
-/** What a file system says of itself. */
 export interface Disk {
-  /** May this user write to a file or folder that exists? */
   isWritable(path: string): boolean;
   /** Room for this user, in bytes. */
   freeBytes(path: string): number;
@@ -44,7 +38,6 @@ export const warning = (name: string, message: string, advice?: string): Finding
   advice,
 });
 
-/** A check that a problem ended. */
 export const failed = (name: string, { facts }: Problem): Finding => ({
   name,
   result: 'failed',
@@ -53,6 +46,5 @@ export const failed = (name: string, { facts }: Problem): Finding => ({
   exitName: facts.name,
 });
 
-/** The name of a check as people read it. */
 export const labelOf = (name: string) =>
   name.replaceAll('_', ' ').replace(/\b(api|url|dns|tls|http)\b/g, (word) => word.toUpperCase());

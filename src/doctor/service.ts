@@ -10,7 +10,6 @@ import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
 /** What only the service itself says: nobody else answers so. */
 const isOfService = ({ kind }: Fault) => ['not_found', 'unauthorized', 'no_credits', 'throttled'].includes(kind);
 
-/** What one GET shows: whether the service answers, what time it has, and whether it takes the API key. */
 export async function* checkService({ flags, context, settings }: Machine): AsyncGenerator<Finding> {
   if (!settings) return;
   const session = await connectWith(settings, flags, context, { quiet: true });
@@ -44,10 +43,7 @@ function clockFinding(serviceTimeMs: number | undefined, nowMs: number): Finding
   return warning('clock', message, 'set the clock of this machine, with NTP for example');
 }
 
-/**
- * The service has no request that asks for this alone. A run that cannot exist is answered with "not found" by a service
- * that checks the API key first; that this one does is likely, not promised.
- */
+/** Not promised: a service that checks the API key first answers "not found" for a run that cannot exist. */
 function keyFinding(fault: Fault | undefined): Finding {
   const name = 'api_key_accepted';
   switch (fault?.kind) {

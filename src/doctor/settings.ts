@@ -1,3 +1,5 @@
+import { arch, version as node, platform } from 'node:process';
+import { version } from '../../package.json';
 import { mask } from '../config/api-key.ts';
 import { readConfigFile } from '../config/config-file.ts';
 import { resolveConfigFile } from '../config/paths.ts';
@@ -8,7 +10,10 @@ import { Problem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
 import { type Finding, failed, type Machine, ok, warning } from './finding.ts';
 
-/** The config file and its mode. */
+export function* checkProgram(): Generator<Finding> {
+  yield ok('program', `runctl ${version} in ${import.meta.dirname}, Node ${node} on ${platform}-${arch}`);
+}
+
 export function* checkConfigFile({ context }: Machine): Generator<Finding> {
   const { path, config, isExposed, ignored } = readConfigFile(resolveConfigFile(context.env));
   const profiles = Object.keys(config.profiles ?? {});
@@ -19,7 +24,6 @@ export function* checkConfigFile({ context }: Machine): Generator<Finding> {
     yield ok('config_file', profiles.length > 0 ? `${path} (${profiles.map(quote).join(', ')})` : `not there: ${path}`);
 }
 
-/** Each setting in force, and its source; those that every request needs must be there. */
 export async function* checkSettings(machine: Machine): AsyncGenerator<Finding> {
   const settings = await resolveSettings(machine.flags, machine.context);
   machine.settings = settings;

@@ -7,7 +7,6 @@ import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
 /** What cron gives a job on Debian and most other systems. */
 const cronFolders = ['/usr/bin', '/bin'];
 
-/** What the shell, `man` and cron find of the program. */
 export function* checkShell({ context: { env } }: Machine): Generator<Finding> {
   if (platform === 'win32') {
     for (const name of ['completion', 'man_page', 'cron_path']) yield skipped(name, 'not checked on Windows');
@@ -18,7 +17,6 @@ export function* checkShell({ context: { env } }: Machine): Generator<Finding> {
   yield cronFinding(env);
 }
 
-/** Files in which the completion of a shell is switched on, below the home folder. */
 const startFiles: Readonly<Record<string, readonly string[]>> = {
   bash: ['.bashrc', '.bash_profile', '.profile'],
   zsh: ['.zshrc'],

@@ -14,7 +14,6 @@ import { type Finding, type Machine, ok, warning } from './finding.ts';
 /** Room for some hundred triggers, below which the next one may not be recorded. */
 const leastBytes = 2 ** 20;
 
-/** The folder of the journal: whose it is, whether it can be written, and how much room there is. */
 export function* checkStateFolder({ context, disk }: Machine): Generator<Finding> {
   const named = resolveStateFolder(context.env);
   if (named === undefined) throw problem('there is no folder for the journal', 'set HOME or RUNCTL_STATE_DIR');
@@ -46,7 +45,6 @@ function ownFolder(folder: string) {
   }
 }
 
-/** The folder in which the missing ones would be made. */
 function nearestFolder(path: string): string {
   const parent = dirname(path);
   return lstatSync(parent, { throwIfNoEntry: false }) || parent === path ? parent : nearestFolder(parent);

@@ -2,7 +2,6 @@ import type { Scenario } from './scenario.ts';
 
 interface BuiltInScenario {
   name: string;
-  /** What happens in it, in one line. */
   about: string;
   scenario: Scenario;
 }
@@ -24,7 +23,6 @@ const failed = (type: string, message: string) =>
 /** Within the limit of 3 hours. */
 const longPlan = { duration: '2h50m', steps: { count: 12 }, creditsCharged: 340 };
 
-/** Each scenario by its name, and what happens in it. */
 const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about'>>> = {
   happy: {
     about: 'a run of 20 seconds that completes',
@@ -141,12 +139,12 @@ const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about
   },
 };
 
-/** The scenarios that come with the emulator; each works with any automation name unless `about` names some. */
+/** Each works with any automation name unless `about` names some. */
 export const builtInScenarios: readonly BuiltInScenario[] = Object.entries(scenarios).map(
   ([name, { about, ...scenario }]) => ({ name, about, scenario }),
 );
 
-/** The built-in scenario of that name, with or without `.json` behind it. */
+/** With or without `.json` behind its name. */
 export function findBuiltInScenario(name: string): Scenario | undefined {
   return builtInScenarios.find((builtIn) => builtIn.name === name || `${builtIn.name}.json` === name)?.scenario;
 }

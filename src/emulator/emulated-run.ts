@@ -2,27 +2,25 @@ import type { JsonObject } from '../runs/json.ts';
 import type { Target } from '../runs/run.ts';
 import { type AgentPlan, type AutomationPlan, toMs } from './scenario.ts';
 
-/** A run whose whole course is fixed when it starts; what the service says of it depends on the time alone. */
+/** Its whole course is fixed when it starts: what the service says of it depends on the time alone. */
 export interface EmulatedRun {
   target: Target;
   executionId: string;
-  /** How many runs of the same target came before. */
+  /** Of the runs of the same target, from 0. */
   index: number;
   idempotencyKey?: string;
-  /** What the caller said about it. */
   title?: string;
   message?: string;
-  /** When it began by the caller's clock, which `Date` shows, too; in ms since 1970. */
+  /** By the caller's clock, in ms since 1970. */
   shownAtMs: number;
-  /** On the emulator's clock, in ms since 1970. */
+  /** By the emulator's clock, as every other time, in ms since 1970. */
   startedAtMs: number;
   endsAtMs: number;
-  /** The status it ends with. */
   outcome: string;
   plan: AutomationPlan;
 }
 
-/** A run by its plan; the run of an Automation finishes TIMED_OUT at the run limit (3 h by default). */
+/** The run of an Automation finishes TIMED_OUT at the run limit. */
 export function createEmulatedRun(
   start: Omit<EmulatedRun, 'endsAtMs' | 'outcome' | 'plan'>,
   plan: AutomationPlan | AgentPlan,
@@ -39,26 +37,25 @@ export function createEmulatedRun(
   return { ...run, endsAtMs: start.startedAtMs + durationMs, outcome };
 }
 
-/** The status of a run at a time. */
 export function statusAt(run: EmulatedRun, nowMs: number): string {
   return nowMs < run.endsAtMs ? 'RUNNING' : run.outcome;
 }
 
-/** Can the run be found yet? A service may take a moment to know of its own run. */
+/** A service may take a moment to know of its own run. */
 export function isVisible(run: EmulatedRun, nowMs: number): boolean {
   return nowMs >= run.startedAtMs + toMs(run.plan.statusLate ?? '0s');
 }
 
-/** A time of the run as callers see it: its beginning is by their clock, and what follows takes as long as it should. */
+/** As callers see it: by their clock, from when it began. */
 const shown = ({ shownAtMs, startedAtMs }: EmulatedRun, atMs: number) =>
   new Date(shownAtMs + atMs - startedAtMs).toISOString();
 
-/** What the run costs once it has finished. The service says nothing of what Agents cost. */
+/** Of an Agent run the service says nothing. */
 export function creditsCharged(run: EmulatedRun): number {
   return run.target.family === 'agent' ? 0 : (run.plan.creditsCharged ?? 12);
 }
 
-/** The run as the trigger and status endpoints show it (docs/service.md, Execution object). */
+/** docs/service.md, Execution object. */
 export function executionAt(run: EmulatedRun, nowMs: number): JsonObject {
   const { executionId, target, title = null, message = null, startedAtMs, endsAtMs } = run;
   const isFinished = nowMs >= endsAtMs;
@@ -76,7 +73,7 @@ export function executionAt(run: EmulatedRun, nowMs: number): JsonObject {
   };
 }
 
-/** The run as the result endpoint shows it (docs/service.md, Result object). */
+/** docs/service.md, Result object. */
 export function resultAt(run: EmulatedRun, nowMs: number): JsonObject {
   const { executionId, target, outcome, plan, endsAtMs } = run;
   const { count = 3, failed = outcome === 'FAILED' ? Math.min(1, count) : 0, skipped = 0 } = plan.steps ?? {};

@@ -3,20 +3,18 @@ import { type Route, routeOf, type ServiceRequest } from './request.ts';
 import { type InjectedFault, type Scenario, toMs } from './scenario.ts';
 import type { EmulatedService, Now } from './service.ts';
 
-/** A reply and how it is sent. */
 export interface EmulatedResponse {
   /** Undefined where no byte of an answer is sent. */
   reply?: Reply;
   wire: 'whole' | 'reset' | 'close' | 'hang' | 'hangBody' | 'truncate' | 'drip';
-  /** Real time before the first byte; default 0. */
+  /** Milliseconds of real time before the first byte. */
   delayMs?: number;
-  /** Real time between two bytes of a drip. */
+  /** Milliseconds of real time between two bytes of a drip. */
   gapMs?: number;
-  /** The fault that was injected. */
   fault?: InjectedFault['do'];
 }
 
-/** The service with the faults of its scenario: what the server does with each request, as data. */
+/** What the server does with each request, as data. */
 export function createFaultInjector(
   service: EmulatedService,
   { faults = [], errorShape = 'flat' }: Scenario,
@@ -77,11 +75,10 @@ export function createFaultInjector(
   };
 }
 
-/** What the conditions of a fault are about. */
 interface Circumstances {
   kind: 'trigger' | 'status' | 'result';
   automationName?: string;
-  /** The age of the run in question, by the emulator's clock; undefined for a trigger and for an unknown run. */
+  /** By the emulator's clock; undefined for a trigger and an unknown run. */
   ageMs?: number;
 }
 
@@ -92,10 +89,7 @@ function circumstancesOf(route: Exclude<Route, { kind: 'none' }>, service: Emula
   return { kind, automationName, ageMs: run && now.emulatedMs - run.startedAtMs };
 }
 
-/**
- * Selects the fault for a request: the first whose conditions are all met.
- * Every fault counts its own requests, also those for which another one was selected.
- */
+/** The first fault whose conditions are met; every fault counts its own requests, also those that go to another. */
 export function createFaultSelector(faults: readonly InjectedFault[], random: () => number) {
   const counted = faults.map((fault) => ({ fault, count: 0 }));
   return (request: Circumstances): InjectedFault | undefined => {

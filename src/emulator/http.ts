@@ -6,13 +6,13 @@ import type { ServiceRequest } from './request.ts';
 
 const mostBodyBytes = 2 ** 20;
 
-/** Is it for this machine? A web page whose name leads here (DNS rebinding) sends that name in its `Host`. */
+/** A web page whose name leads here (DNS rebinding) sends that name in its `Host`. */
 export function isForLoopback({ headers }: IncomingMessage): boolean {
   const url = `http://${headers.host}`;
   return URL.canParse(url) && isLoopback(new URL(url).hostname);
 }
 
-/** The whole request; undefined if the caller left in the middle of it, or sends more than anybody would. */
+/** Undefined if the caller left in the middle of it, or sends too much. */
 export async function readRequest(incoming: IncomingMessage): Promise<ServiceRequest | undefined> {
   const { method = '', url = '' } = incoming;
   const headers = Object.entries(incoming.headers).map(([name, value]) => [name, value?.toString()]);
@@ -33,7 +33,6 @@ export async function readRequest(incoming: IncomingMessage): Promise<ServiceReq
 
 const longestTimerMs = 2 ** 31 - 1;
 
-/** Sends a response, or breaks it on its way. */
 export function sendResponse(response: ServerResponse, planned: EmulatedResponse, date: Date): void {
   const { wire, reply, delayMs = 0, gapMs = 0 } = planned;
   if (wire === 'reset') response.socket?.resetAndDestroy();
@@ -48,7 +47,6 @@ export function sendResponse(response: ServerResponse, planned: EmulatedResponse
   }
 }
 
-/** Returns the bytes of the body that it announces. */
 function sendHead(response: ServerResponse, { status, headers, body }: Reply, date: Date): Buffer {
   // RFC 9110 §8.6: these carry neither a body nor its length, whatever the scenario says.
   const hasBody = status !== 204 && status !== 304;

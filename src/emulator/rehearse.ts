@@ -10,7 +10,6 @@ import type { Emulator } from './server.ts';
 /** What a shell ends with that does not find a command. */
 const notFound = 127;
 
-/** The variables that point runctl at an emulator. */
 export const settingsFor = ({ url, apiKey, projectId }: Emulator) => ({
   RUNCTL_BASE_URL: url,
   RUNCTL_API_KEY: apiKey,
@@ -18,9 +17,8 @@ export const settingsFor = ({ url, apiKey, projectId }: Emulator) => ({
 });
 
 /**
- * Runs a command with the emulator in place of the service and a journal of its own, and returns its exit code. What the
- * environment says of address, key and project is set aside; a flag in the command itself is not.
- * @throws Problem (usage) for a command that cannot be started.
+ * Runs a command with the emulator in place of the service, and returns its exit code. The settings of the environment
+ * are set aside, but no flag of the command. Throws a usage problem for a command that cannot be started.
  */
 export async function rehearse(
   [file = '', ...args]: readonly string[],
@@ -34,7 +32,7 @@ export async function rehearse(
   return withScratchFolder((stateFolder) =>
     new Promise<number>((resolve, reject) => {
       const ownEnv = { ...env, ...settings, ...direct, RUNCTL_STATE_DIR: stateFolder };
-      // Also throws: for a command line that is longer than the system takes, say.
+      // Throws for a command line that is too long for the system.
       const child = spawn(file, args, { stdio: 'inherit', env: ownEnv });
       // Ctrl-C reaches the child by itself: a terminal sends it to every process before it.
       onAbort(signal, () => signal.reason !== 'SIGINT' && child.kill(signal.reason));
@@ -49,7 +47,7 @@ export async function rehearse(
   );
 }
 
-/** Removes the temporary folder when `act` has ended. Throws a usage problem where none can be made. */
+/** Removed when `act` has ended. Throws a usage problem where there is no place for it. */
 export async function withScratchFolder<T>(act: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'runctl-')).catch((error: Error) => {
     throw usageProblem(`there is no place for temporary files: ${error.message}`, 'set `TMPDIR` to a folder that is');

@@ -1,24 +1,23 @@
 import { stringifyJson } from '../json-text.ts';
 import type { ErrorShape } from './scenario.ts';
 
-/** An answer before it is on the wire. Header names are in lower case. */
+/** Header names are in lower case. */
 export interface Reply {
   status: number;
   headers: Record<string, string>;
   body: string;
 }
 
-/** Why a request was not served. */
 export interface EmulatedRefusal {
   status: number;
   code: string;
   message: string;
-  /** Named in the body: the run that is in the way. */
+  /** The run that is in the way. */
   executionId?: string;
   headers?: Record<string, string>;
 }
 
-/** What the service says no with. The interface names `notFound` and `runAlreadyActive`; the other codes are our own. */
+/** The service documents `notFound` and `runAlreadyActive`; the other codes are our own. */
 export const refusals = {
   notLoopback: { status: 421, code: 'misdirectedRequest', message: 'The Host must be a name of this machine' },
   missingKey: { status: 401, code: 'missingApiKey', message: 'The header x-api-key is missing' },
@@ -52,7 +51,6 @@ export function htmlReply(status: number, sentence: string): Reply {
   return reply(status, 'text/html; charset=utf-8', page);
 }
 
-/** A refusal in one of the forms that services give their errors. */
 export function errorReply(shape: ErrorShape, refusal: EmulatedRefusal): Reply {
   const formed = errorForms[shape](refusal);
   return { ...formed, headers: { ...formed.headers, ...refusal.headers } };

@@ -2,17 +2,16 @@ import { isJsonObject } from '../runs/json.ts';
 import { isUuid, type Target } from '../runs/run.ts';
 import { type EmulatedRefusal, refusals } from './reply.ts';
 
-/** A request as it came over the wire. */
 export interface ServiceRequest {
   method: string;
-  /** The request target as sent: path and query, percent-encoded. */
+  /** Path and query as sent. */
   url: string;
   /** Names in lower case. */
   headers: Readonly<Record<string, string | undefined>>;
   body: string;
 }
 
-/** One of the five endpoints, with its path parameters decoded, or why the request belongs to none. */
+/** With its path parameters decoded. */
 export type Route =
   | { kind: 'trigger'; target: Target }
   | { kind: 'status' | 'result'; target: Target; executionId: string }
@@ -30,7 +29,6 @@ const endpoints = [
   { kind: 'status', method: 'GET', path: new RegExp(`^${agent}${execution}$`) },
 ] as const;
 
-/** Finds the endpoint of a request. */
 export function routeOf({ method, url }: Pick<ServiceRequest, 'method' | 'url'>): Route {
   const path = url.replace(/\?.*/s, '');
   const endpoint = endpoints.find((candidate) => candidate.path.test(path));
@@ -55,10 +53,8 @@ function notRouted(status: number, code: string, message: string, headers?: Emul
   return { kind: 'none', refusal: { status, code, message, headers } };
 }
 
-/** What a caller says about a run that it starts: only Agents take a text. */
 type TriggerBody = { title?: string; message?: string; refusal?: undefined } | { refusal: EmulatedRefusal };
 
-/** Reads the body of a trigger: a JSON object, for Agents with `title` and `message`. */
 export function readTriggerBody({ family }: Target, { headers, body }: ServiceRequest): TriggerBody {
   if (!/^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) return { refusal: refusals.notJson };
   const document: unknown = unlessThrown(() => JSON.parse(body));

@@ -1,4 +1,4 @@
-/** Every field of a scenario file, by its path, and what it means. A test compares it with the schema. */
+/** By path. A test compares them with the schema of `scenario.ts`. */
 export const scenarioFields: readonly (readonly [path: string, about: string])[] = [
   [
     'automations',
@@ -50,7 +50,6 @@ export const scenarioFields: readonly (readonly [path: string, about: string])[]
   ['apiKeys', "API keys that are accepted beside the emulator's own"],
 ];
 
-/** A scenario file that shows the most useful fields. */
 export const sampleScenario = `{
   "automations": {
     "nightly": { "duration": "40m", "outcome": ["FAILED", "COMPLETED"] },

@@ -12,43 +12,38 @@ import { createEmulatedService } from './service.ts';
 
 export interface EmulatorOptions {
   scenario: Scenario;
-  /** 0 (default) takes a free one. */
   port?: number;
-  /** Default `127.0.0.1`; nothing but loopback. */
+  /** Nothing but loopback. */
   host?: string;
   apiKey?: string;
-  /** The project to use with it. Every project of a UUID is known. */
+  /** Every project of a UUID is known. */
   projectId?: string;
   nowMs?(): number;
-  /** How many seconds the emulator's clock advances in one real second. Default 1. */
+  /** Seconds of the emulator's clock in a real one. */
   speed?: number;
   random?(): number;
-  /** Called with a line about every request. */
   onRequest?(line: string): void;
-  /** Keep every request, whole, in `requests`? By default none is kept: an emulator may run for months. */
+  /** By default none is kept in `requests`: an emulator may run for months. */
   keepsRequests?: boolean;
 }
 
-/** The service on loopback. */
 export interface Emulator {
-  /** Base address, without a slash at its end. */
+  /** Without a slash at its end. */
   url: string;
   port: number;
   apiKey: string;
   projectId: string;
-  /** With `keepsRequests`, oldest first. */
+  /** Oldest first. */
   requests: readonly RecordedRequest[];
-  /** Every run as it is now, oldest first. */
+  /** As they are now, oldest first. */
   runs(): (EmulatedRun & { status: string })[];
-  /** Ends every connection, hanging ones too. */
+  /** Hanging connections end, too. */
   close(): Promise<void>;
 }
 
 interface RecordedRequest extends ServiceRequest {
   atMs: number;
-  /** Of the answer, undefined where none was sent. */
   status?: number;
-  /** What the scenario did to it. */
   fault?: EmulatedResponse['fault'];
 }
 
@@ -56,10 +51,7 @@ const misdirected: EmulatedResponse = { reply: errorReply('flat', refusals.notLo
 
 const loopback = ['127.0.0.1', '::1', 'localhost'];
 
-/**
- * Starts the emulator.
- * @throws Problem (usage) for a wrong scenario, a host off loopback, a port that cannot be had, a speed that is no factor.
- */
+/** Throws a usage problem for a scenario, host, port or speed that cannot be. */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   const { host = '127.0.0.1', port = 0, apiKey = 'emulator-key', speed = 1 } = options;
   const { nowMs = Date.now, random = Math.random, onRequest, keepsRequests } = options;
@@ -111,7 +103,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   };
 }
 
-/** `status nightly a5663ff0: 200 RUNNING`: what was asked, the beginning of the run's id, and the answer. */
+/** `status nightly a5663ff0: 200 RUNNING`. */
 function lineOf(request: ServiceRequest, { fault, reply }: EmulatedResponse): string {
   const route = routeOf(request);
   const asked =

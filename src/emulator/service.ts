@@ -13,33 +13,29 @@ import { type EmulatedRefusal, errorReply, jsonReply, type Reply, refusals } fro
 import { type Route, readTriggerBody, routeOf, type ServiceRequest } from './request.ts';
 import { type AutomationPlan, type Scenario, toMs } from './scenario.ts';
 
-/** A moment, by two clocks; both in ms since 1970. */
+/** In ms since 1970. */
 export interface Now {
-  /** The caller's time, which rate limits and `Retry-After` follow. */
+  /** Rate limits and `Retry-After` follow it. */
   realMs: number;
-  /** The emulator's time, which runs follow. */
+  /** Runs follow it. */
   emulatedMs: number;
 }
 
-/** The service of docs/service.md as a state machine: a request in, a reply out. Only requests and time change it. */
+/** The service of docs/service.md as a state machine: only requests and time change it. */
 export interface EmulatedService {
   answer(request: ServiceRequest, now: Now): Reply;
-  /** Refuses this API key from now on. */
   revoke(apiKey: string | undefined): void;
-  /** Where the scenario replays errors: a trigger was answered with this one, and will be again. */
+  /** Where the scenario replays errors, a trigger that is sent again is answered with this one. */
   rememberError(request: ServiceRequest, reply: Reply): void;
   find(executionId: string): EmulatedRun | undefined;
-  /** Every run, oldest first. */
   runs(): EmulatedRun[];
 }
 
-/** Builds the service that a scenario describes, for callers with this API key or one of the scenario's. */
 export function createEmulatedService(scenario: Scenario, apiKey: string): EmulatedService {
   const { automations = { '*': {} }, rateLimit, errorShape = 'flat' } = scenario;
   const runLimitMs = toMs(scenario.runLimit ?? '3h');
   const apiKeys = new Set([apiKey, ...(scenario.apiKeys ?? [])]);
   const waitMs = rateLimit ? createRateLimit(rateLimit.requests, toMs(rateLimit.window)) : () => 0;
-  /** What each idempotency key was answered, and a digest of what it was sent with. */
   const answered = new Map<string, { digest: string; reply: Reply }>();
   const runs = new Map<string, EmulatedRun>();
   const latestOf = new Map<string, EmulatedRun>();
@@ -101,7 +97,7 @@ export function createEmulatedService(scenario: Scenario, apiKey: string): Emula
     return earlier?.digest === digestOf(request) ? earlier.reply : earlier && refuse(refusals.keyReused);
   }
 
-  /** The first answer to a key stays: no conflict with its own run takes its place. */
+  /** The first answer stays: no conflict with its own run takes its place. */
   function remember(request: ServiceRequest, reply: Reply): void {
     const scope = scopeOf(request);
     if (scope && !answered.has(scope)) answered.set(scope, { digest: digestOf(request), reply });
@@ -140,10 +136,7 @@ export function createEmulatedService(scenario: Scenario, apiKey: string): Emula
   };
 }
 
-/**
- * Admits at most `requests` in any window of `windowMs`.
- * The function answers with 0 (admitted) or the time in ms until the next one would be.
- */
+/** At most `requests` in any window; returns 0, or the ms until the next one is admitted. */
 function createRateLimit(requests: number, windowMs: number): (nowMs: number) => number {
   let admittedMs: number[] = [];
   return (nowMs) => {
@@ -155,11 +148,10 @@ function createRateLimit(requests: number, windowMs: number): (nowMs: number) =>
   };
 }
 
-/** Two targets are the same exactly if their keys are. */
 const keyOf = (target: Target) =>
   JSON.stringify(target.family === 'agent' ? [target.agentId] : [target.projectId, target.automationName]);
 
-/** Where the answer to an idempotency key is kept: each API key has its own. Empty for a request without one. */
+/** Each API key has its own. Empty for a request without an idempotency key. */
 function scopeOf({ headers }: ServiceRequest): string {
   const key = headers['idempotency-key'];
   return key ? JSON.stringify([headers['x-api-key'], key]) : '';

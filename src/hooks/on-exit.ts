@@ -6,7 +6,6 @@ import { isInterrupted } from '../runs/on-abort.ts';
 import { runHook } from './run-hook.ts';
 import { variablesOf } from './variables.ts';
 
-/** How a command ended: its documents are those of `--json`. */
 interface Exit {
   exitCode: number;
   documents: readonly JsonObject[];
@@ -15,7 +14,7 @@ interface Exit {
 
 const limitMs = 30_000;
 
-/** Runs the hook after any exit but one by a signal. Its failure is reported and does not change the exit code. */
+/** After any exit but one by a signal. A failure is reported and does not change the exit code. */
 export async function runOnExit(command: string, exit: Exit, context: Context): Promise<void> {
   const { exitCode, documents, plural } = exit;
   if (signalOfExitCode(exitCode)) return;

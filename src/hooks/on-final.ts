@@ -7,18 +7,17 @@ import { createTurns } from '../runs/turns.ts';
 import { runHook } from './run-hook.ts';
 import { variablesOf } from './variables.ts';
 
-/** The hooks of `--on-final`, one for each run that has finished. */
 export interface FinalHooks {
-  /** Runs the hook with the document of a run, as soon as fewer than eight others run; never rejects. */
+  /** As soon as fewer than eight others run; never rejects. */
   start(run: Run, document: JsonObject): Promise<void>;
-  /** Waits for all of them, ten minutes at most: then those that still run are stopped. */
+  /** Ten minutes at most: then those that still run are stopped. */
   waitForAll(): Promise<void>;
 }
 
 const mostAtOnce = 8;
 const longestWaitMs = 600_000;
 
-/** Failures of the hooks are reported and change no exit code. Without a command nothing is run. */
+/** Failures are reported and change no exit code. Without a command nothing is run. */
 export function createFinalHooks(command: string | undefined, context: Context): FinalHooks {
   const { clock, reporter, signal } = context;
   const inTurn = createTurns(mostAtOnce);
@@ -55,6 +54,5 @@ export function createFinalHooks(command: string | undefined, context: Context):
   };
 }
 
-/** How a message names the hook of a run. */
 export const commandFor = ({ executionId, target }: Run) =>
   `the --on-final command for run ${executionId} of ${nameOf(target)}`;

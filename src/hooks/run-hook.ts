@@ -3,21 +3,15 @@ import type { Context } from '../context.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { isInterrupted, onAbort } from '../runs/on-abort.ts';
 
-/** A command of the user's that the shell runs when something has happened. */
 export interface Hook {
   command: string;
-  /** What it gets beside the environment of runctl. */
+  /** Beside the environment of runctl. */
   variables: Readonly<Record<string, string | null | undefined>>;
-  /** Its standard input. */
   input: string;
-  /** After so long it is stopped; milliseconds. */
   limitMs?: number;
 }
 
-/**
- * Runs a hook to its end, but for what it has left in the background. What it prints goes to stderr. Returns why it
- * failed, as the end of a sentence; undefined where it did not.
- */
+/** What it prints goes to stderr. Returns why it failed, as the end of a sentence. */
 export function runHook(hook: Hook, { env, stderr, signal, clock }: Context): Promise<string | undefined> {
   return new Promise((resolve) => {
     const fail = (error: Error) => resolve(`could not be started (${error.message})`);
@@ -28,13 +22,13 @@ export function runHook(hook: Hook, { env, stderr, signal, clock }: Context): Pr
       return fail(error as Error);
     }
     child.on('error', fail);
-    // Where no more files can be opened it has none of these.
+    // Both are missing where no more files can be opened.
     const outputs = [child.stdout, child.stderr].map((output) => {
       const lines = createWholeLines(stderr.write.bind(stderr));
       output?.setEncoding('utf8').on('data', lines.push);
       return lines;
     });
-    // A command that does not read its input closes it early; that is no failure.
+    // A command may close its input without reading it.
     child.stdin?.on('error', () => {});
     child.stdin?.end(hook.input);
     const done = new AbortController();
@@ -87,10 +81,7 @@ export function killGroup(pid: number | undefined, signal: string): void {
   }
 }
 
-/**
- * Writes whole lines only: a spinner would draw over half a line, and half an API key would not be recognized. What comes
- * after the first megabyte is dropped.
- */
+/** Whole lines: a spinner would draw over half a line, and half an API key would not be recognized. */
 function createWholeLines(write: (text: string) => void) {
   let rest = '';
   let room = mostOutput;

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
 
-/** What a hook gets of the documents of a command: where there is one, its run; of several, what they have in common. */
+/** Of several documents, what they have in common. */
 export function variablesOf(documents: readonly JsonObject[]): Record<string, string | undefined> {
   const [only] = documents.length === 1 ? documents : [];
   const { status, executionId, automationName, agentId } = only ?? {};
@@ -15,7 +15,6 @@ export function variablesOf(documents: readonly JsonObject[]): Record<string, st
   };
 }
 
-/** Did the command start a run? */
 function startedOf(documents: readonly JsonObject[]): string {
   const all = documents.map((document) => {
     const { trigger } = factsOf(document);

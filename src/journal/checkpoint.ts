@@ -7,23 +7,21 @@ import { filesIn, type JournalFile, readFile } from './files.ts';
 import { fold, type Trigger } from './fold.ts';
 import { isOfHook, type JournalRecord, parseRecord, runIdOf, triggerIdOf } from './records.ts';
 
-/** As many finished runs of each target and status stay in the checkpoint. */
+/** Of each target and status. */
 export const keptRuns = 30;
 
-/** The files to read in place of the whole journal, newest first. */
 export interface Digest {
   files: JournalFile[];
-  /** The statuses of the finished runs that are left out, in upper case. */
+  /** Of the finished runs that are left out, in upper case. */
   omitted: ReadonlySet<string>;
 }
 
-/** What is said of a file that was full: one that has changed since has another size or time. */
 type Covered = [number: number, size: number, mtimeMs: number];
 
 interface Checkpoint {
   covered: Covered[];
   omitted: string[];
-  /** The header and the records that stay, as a file of the journal. */
+  /** As a file of the journal. */
   bytes: Buffer;
 }
 
@@ -37,14 +35,10 @@ const name = 'checkpoint.jsonl';
 const rules = 1;
 // Another process may still write to the newest full one.
 const growing = 2;
-// A journal that has long been without a checkpoint has it after some commands: each file takes 50 ms.
+// A journal that was long without a checkpoint gets it by and by: each file takes 50 ms.
 const filesAtOnce = 4;
 
-/**
- * The files to read in place of the whole journal for every record of unresolved triggers, unfinished runs and the newest
- * finished runs: those of full files stand in a file of their own, which is written anew when more have become full.
- * Undefined where a file cannot be read.
- */
+/** The files to read for what a checkpoint keeps (docs/architecture.md); undefined where one cannot be read. */
 export function createDigests(folder: string): () => Digest | undefined {
   let last: Checkpoint | undefined;
   return () => {
@@ -74,7 +68,7 @@ function coveredOf({ path, number }: JournalFile): Covered {
 
 const newestOf = (known: Checkpoint | undefined) => known?.covered.at(-1)?.[0] ?? -1;
 
-/** Are the files that it covers as they were, but for old ones that were removed? */
+/** Are the covered files as they were, but for old ones that were removed? */
 function isTrue(known: Checkpoint | undefined, full: readonly Covered[]): known is Checkpoint {
   const newest = newestOf(known);
   const covered = new Set(known?.covered.map(String));
@@ -83,7 +77,6 @@ function isTrue(known: Checkpoint | undefined, full: readonly Covered[]): known 
   );
 }
 
-/** Undefined where there is none, or one that is not whole or not true any more. */
 function readCheckpoint(folder: string, full: readonly Covered[]): Checkpoint | undefined {
   try {
     const bytes = readFile(join(folder, name));
@@ -117,7 +110,6 @@ function write(folder: string, { bytes }: Checkpoint): void {
   }
 }
 
-/** The checkpoint that covers these files, too. */
 function extend(known: Checkpoint | undefined, unread: readonly JournalFile[], full: readonly Covered[]): Checkpoint {
   const newest = unread.at(-1)?.number ?? -1;
   const covered = full.filter(([number]) => number <= newest);
@@ -140,7 +132,7 @@ function linesOf(bytes: Buffer): Line[] {
     });
 }
 
-/** The lines of what stays; the statuses of the runs that do not are added to `omitted`. */
+/** Adds the statuses of the runs that do not stay to `omitted`. */
 function keep(lines: readonly Line[], omitted: Set<string>): Line[] {
   const { entries, triggers } = fold(lines.map(({ record }) => record));
   const kept = new Set<string>();

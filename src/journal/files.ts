@@ -3,10 +3,9 @@ import { dirname, join } from 'node:path';
 import { makeOwnFolder, openOwn, readOwn, resolveOwn } from '../open-own.ts';
 
 const appending = fs.constants.O_WRONLY | fs.constants.O_APPEND | fs.constants.O_CREAT;
-/** Far more than grows here: a file of this size is no journal, and would take the memory. */
+/** A larger file is no journal, and would take the memory. */
 const mostMebibytes = 256;
 
-/** What puts the bytes of a file, and the names in a folder, on the disk. */
 export interface Sync {
   file(fd: number): void;
   folder(fd: number): void;
@@ -14,22 +13,21 @@ export interface Sync {
 
 interface AppendOptions {
   folder: string;
-  /** How large a file may grow before the next one is begun. */
+  /** When a file is larger, the next one is begun. */
   fileBytes: number;
-  /** Must the line be on disk when the call returns? */
   durable: boolean;
   sync: Sync;
 }
 
 /**
- * Appends a line with one write, so that those of several processes never mix. The line break before it keeps it apart
- * from a line that a crash left torn. Returns whether it began a new file. Throws the errors of node:fs.
+ * With one write, so that lines of several processes never mix, and a line break before it, as a crash may have left a
+ * torn line. Returns whether it began a new file. Throws the errors of node:fs and of `openOwn`.
  */
 export function appendLine(line: string, { folder: named, fileBytes, durable, sync }: AppendOptions): boolean {
   const folder = makeOwnFolder(named);
   const [newest] = filesIn(folder);
   const isFull = newest !== undefined && (resolveOwn(newest.path).stat?.size ?? 0) > fileBytes;
-  // Nothing is ever renamed: two processes that begin the next file at once begin the same one.
+  // Two processes that begin the next file at once begin the same one.
   const path = newest && !isFull ? newest.path : join(folder, nameOf(newest ? newest.number + 1 : 0));
   withFd(openOwn(path, appending), (fd) => {
     const bytes = Buffer.from(`\n${line}\n`);
@@ -37,13 +35,13 @@ export function appendLine(line: string, { folder: named, fileBytes, durable, sy
     if (written < bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes were written`);
     if (durable) sync.file(fd);
   });
-  // What is in a new file is only safe once its name is, and that of its folder, which may be new, too.
+  // A new file is only safe once its name is, and that of its folder, which may be new, too.
   const isNew = path !== newest?.path;
   if (isNew) for (const each of [folder, dirname(folder)]) syncFolder(each, sync);
   return isNew;
 }
 
-/** Not every system can do this (Windows): then there is no more to do. */
+/** Windows cannot do this. */
 function syncFolder(folder: string, sync: Sync): void {
   try {
     withFd(fs.openSync(folder, fs.constants.O_RDONLY), sync.folder);
@@ -51,24 +49,23 @@ function syncFolder(folder: string, sync: Sync): void {
 }
 
 export interface LineFilter {
-  /** A text that the line holds. */
   needle?: string;
-  /** The first line first; else the last one. */
+  /** Else the newest line comes first. */
   oldestFirst?: boolean;
-  /** An ISO 8601 time: reading from the end stops at the first file that was begun before it. */
+  /** ISO 8601: reading from the end stops at the first file that was begun before it. */
   since?: string;
-  /** The files to read, newest first, in place of all. */
+  /** In place of all, newest first. */
   files?(): JournalFile[] | undefined;
 }
 
 export interface JournalFile {
   path: string;
   number: number;
-  /** What it holds, where that is known. */
+  /** Where it has been read. */
   bytes?: Buffer;
 }
 
-/** The lines of the journal. What cannot be read is given to `onError` and left out; what is not there is no error. */
+/** What cannot be read is given to `onError` and left out; what is not there is no error. */
 export function* readLines(folder: string, filter: LineFilter, onError: (error: unknown) => void): Generator<string> {
   const { needle = '', oldestFirst = false, since = '' } = filter;
   const attempt = skippingErrors(onError);
@@ -85,10 +82,7 @@ export function* readLines(folder: string, filter: LineFilter, onError: (error: 
   }
 }
 
-/**
- * The files that hold what was written since a time, ISO 8601, the oldest first. Each is overwritten when the next one is
- * asked for.
- */
+/** From a time on, ISO 8601, oldest first. Each buffer is overwritten when the next one is asked for. */
 export function* readFiles(folder: string, since: string, onError: (error: unknown) => void): Generator<Buffer> {
   const attempt = skippingErrors(onError);
   const files = attempt(() => filesIn(folder)) ?? [];
@@ -101,7 +95,7 @@ export function* readFiles(folder: string, since: string, onError: (error: unkno
   }
 }
 
-/** Memory that every file is read into, one after the other: to have new memory for each takes longer than to read it. */
+/** New memory for each file would take longer than to read it. */
 function createRoom(): (size: number) => Buffer {
   let room = Buffer.alloc(0);
   return (size) => {
@@ -110,7 +104,7 @@ function createRoom(): (size: number) => Buffer {
   };
 }
 
-/** Gives errors to `onError`, but for that of a file which is not there. */
+/** But for that of a file which is not there. */
 const skippingErrors =
   (onError: (error: unknown) => void) =>
   <T>(action: () => T): T | undefined => {
@@ -136,15 +130,13 @@ function linesWith(needle: string, bytes: Buffer): string[] {
   return lines;
 }
 
-/** As ISO 8601. Throws the errors of `readOwn`. */
+/** ISO 8601; `~` sorts behind every time, where the first line is foreign. Throws the errors of `readOwn`. */
 export const begunAt = (path: string): string => timeOf(readFile(path, () => Buffer.alloc(64)));
 
-/** When the first line was written; of a foreign one nobody knows, so that it is never too old. */
 function timeOf(lines: Buffer): string {
   return /^\n*\{"schema":1,"at":"([^"]+)"/.exec(lines.toString('latin1', 0, 64))?.[1] ?? '~';
 }
 
-/** What a file of the journal holds by now, as far as there is room for it. Throws the errors of `readOwn`. */
 export const readFile = (path: string, roomFor?: (size: number) => Buffer): Buffer =>
   readOwn(path, mostMebibytes, roomFor).bytes;
 
@@ -158,7 +150,7 @@ function withFd(fd: number, act: (fd: number) => void): void {
 
 const nameOf = (number: number) => (number === 0 ? 'journal.jsonl' : `journal-${number}.jsonl`);
 
-/** The files of the journal, newest first: the first one is appended to. Throws `ForeignPathError` and the errors of `readdir`. */
+/** Newest first. Throws `ForeignPathError` and the errors of `readdir`. */
 export function filesIn(named: string): JournalFile[] {
   const folder = resolveOwn(named).path;
   const numberOf = (name: string) => Number(/^journal(?:-(\d+))?\.jsonl$/.exec(name)?.[1] ?? 0);

@@ -1,73 +1,65 @@
 import { isFinal, type Target } from '../runs/run.ts';
 import { isOfHook, type JournalRecord, type RecordOf, runIdOf, targetOf, triggerIdOf } from './records.ts';
 
-/** A run as the journal knows it, or an unresolved trigger: then `executionId` and `status` are null. */
+/** For an unresolved trigger, `executionId` and `status` are null. */
 export interface JournalRun {
   baseUrl: string;
   target: Target;
   executionId: string | null;
-  /** The last one known; the first final one stays. Null too where the service forgot the run before it reported its end. */
+  /** The first final one stays. Null too where the service forgot the run before it reported its end. */
   status: string | null;
   startedAt: string | null;
   completedAt: string | null;
   creditsCharged: number | null;
-  /** Null for a run that this machine did not start. */
+  /** Null where this machine did not start the run. */
   idempotencyKey: string | null;
-  /** Fingerprint of the API key that it was started with. */
+  /** Fingerprint of the API key. */
   account?: string;
   /** When the status was recorded last, ISO 8601. */
   statusAt?: string;
-  /** When the trigger was accepted, or sent while it is unresolved; else when the run was first seen. ISO 8601. */
+  /** Of the trigger, or when the run was first seen. ISO 8601. */
   at: string;
 }
 
-/** Has the run no final status yet, as far as is known? */
 export const isUnfinished = (run: JournalRun): run is JournalRun & { executionId: string; status: string } =>
   run.executionId !== null && run.status !== null && !isFinal(run.target, run.status);
 
-/** What the attempts to start a run with one idempotency key came to. */
 export interface Trigger {
-  /** When it was first sent, ISO 8601. */
+  /** ISO 8601, like every time here. */
   at: string;
-  /** Those without an outcome, oldest first. While there is one, the trigger is unresolved. */
+  /** Those without an outcome, oldest first. */
   attempts: RecordOf<'triggered'>[];
-  /** Those whose outcome nobody asks for any more; unknown it is still, should the idempotency key be given again. */
+  /** Nobody asks for their outcome, unless the idempotency key is given again. */
   superseded?: RecordOf<'triggered'>[];
-  /** When the last attempt in doubt was sent, ISO 8601; undefined while none is known. */
   lastSentAt?: string;
-  /** The run that it started: once known, nothing changes that. */
+  /** Once known, it stays. */
   executionId?: string;
-  /** Why an attempt is in doubt. */
   reason?: string;
   entry: Entry;
 }
 
-/** A place in the list of runs and unresolved triggers. */
+/** A place in the list. */
 interface Entry {
-  /** Undefined where the trigger was refused or forgotten, or its run has a place of its own. */
+  /** Undefined where the trigger came to nothing, or its run has a place of its own. */
   run?: JournalRun;
-  /** Were its first records folded? Then no older record can change or move it. */
+  /** Its first records were folded: no older one can change or move it. */
   isWhole: boolean;
 }
 
-/** What the records say. */
 export interface State {
-  /** By `runIdOf`. */
   runs: Map<string, JournalRun>;
-  /** By `triggerIdOf`, in the order of their first unresolved attempts. */
+  /** In the order of their first unresolved attempts. */
   triggers: Map<string, Trigger>;
-  /** In the order of their first records. */
   entries: Entry[];
 }
 
-/** The state after these records, the oldest first. */
 export function fold(records: Iterable<JournalRecord>): State {
   const state: State = { runs: new Map(), triggers: new Map(), entries: [] };
   for (const record of records) apply(state, record);
   return state;
 }
 
-/** What one more record means. Where older ones were lost, it is understood as far as it goes. */
+/** Where older records were lost, it is understood as far as it goes. */
 function apply(state: State, record: JournalRecord): void {
   if (record.type === 'triggered') trigger(state, record);
   else if (record.type === 'accepted') accept(state, record);
@@ -77,7 +69,7 @@ function apply(state: State, record: JournalRecord): void {
 
 export const isUnresolved = ({ attempts }: Trigger): boolean => attempts.length > 0;
 
-/** Another attempt at an unresolved trigger joins it; one that was refused or forgotten begins anew. */
+/** Another attempt joins an unresolved trigger; after a refusal it begins anew. */
 function trigger({ triggers, entries }: State, record: RecordOf<'triggered'>): void {
   const id = triggerIdOf(record);
   const known = triggers.get(id);
@@ -117,7 +109,7 @@ function unrecordedTrigger({ triggers, entries }: State, record: RecordOf<'accep
   return unrecorded;
 }
 
-/** A refusal ends its own attempt only: another process may have sent the same idempotency key. */
+/** A refusal ends its own attempt alone: another process may have sent the same key. */
 function resolve({ triggers }: State, record: RecordOf<'refused' | 'forgotten' | 'superseded' | 'in_doubt'>): void {
   const known = triggers.get(triggerIdOf(record));
   if (!known || !isUnresolved(known)) return;
@@ -143,7 +135,7 @@ function observe(state: State, record: RecordOf<'status' | 'not_found'>): void {
   if (!isKnown) state.entries.push({ run, isWhole: record.first === true });
 }
 
-/** Adds what a record says to the run that it names, by `runIdOf`, and returns that. */
+/** Adds what a record says to its run. */
 export function learn(runs: State['runs'], record: RecordOf<'accepted' | 'status' | 'not_found'>): JournalRun {
   const id = runIdOf(record);
   const run = runs.get(id) ?? createRun(record, record.executionId);
@@ -161,7 +153,7 @@ export function learn(runs: State['runs'], record: RecordOf<'accepted' | 'status
   return Object.assign(run, reportedOf(run, record));
 }
 
-/** What is known of a run once the service has reported this, too: of a run that it accepts, that it is RUNNING. */
+/** Whoever accepts a run without a status means RUNNING. */
 export function reportedOf(known: JournalRun, report: Report) {
   return {
     status: isFinished(known) ? known.status : (report.status ?? 'RUNNING'),

@@ -4,17 +4,15 @@ import { getBuiltinModule } from 'node:process';
 import { makeOwnFolder, readOwn } from '../open-own.ts';
 import type { Processes } from './processes.ts';
 
-/** The claim of a process to be the one that follows the runs of a base URL in a state folder. */
+/** Of a process to be the one that follows the runs of a base URL in a state folder. */
 export interface FollowerClaim {
-  /** Renews the claim, at least every ten seconds. False where another process has taken it over. */
+  /** At least every ten seconds. False where another process has taken the claim over. */
   renew(): boolean;
   release(): void;
 }
 
 export interface Follower {
-  /** As `Processes` names it. */
   process: string;
-  /** ISO 8601. */
   since: string;
 }
 
@@ -25,11 +23,11 @@ interface ClaimOptions {
   nowMs(): number;
 }
 
-/** A process of which nobody knows whether it still runs has lost its claim after so long without a renewal. */
+/** Of a process of which nobody knows whether it still runs. */
 const staleMs = 60_000;
 const mostMebibytes = 1;
 
-/** The process that holds the claim, or had it when it was killed; undefined where none does. Changes nothing. */
+/** The process that holds the claim, or held it when it was killed. */
 export function followerOf(
   baseUrl: string,
   folder: string,
@@ -40,7 +38,6 @@ export function followerOf(
   return follower && { name: nameOfFollower(follower), isAlive: isAlive(follower, path, processes) };
 }
 
-/** How messages name it. */
 export function nameOfFollower({ process, since }: Follower): string {
   const [host = '', pid] = process.split(' ');
   return `process ${pid} on ${host.replace(/\/.*/s, '')} (since ${since})`;

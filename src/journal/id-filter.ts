@@ -1,12 +1,9 @@
 const field = Buffer.from('"executionId":"');
 const quotationMark = 0x22;
-/** Of 300,000 ids, one in fifty that is nowhere seems to be somewhere. */
+/** Of 300,000 ids, one in fifty that is nowhere seems to be there. */
 const bitCount = 2 ** 24;
 
-/**
- * Tells ids of runs that stand nowhere in these files, whatever their case, in one pass that keeps a bit for each id.
- * It may answer that an id is there when it is not.
- */
+/** False for the id of a run that is nowhere in these files, and mostly true otherwise, whatever the case. */
 export function createIdFilter(files: Iterable<Buffer>): (executionId: string) => boolean {
   const bits = new Uint8Array(bitCount / 8);
   for (const bytes of files) {
@@ -24,7 +21,7 @@ export function createIdFilter(files: Iterable<Buffer>): (executionId: string) =
   };
 }
 
-/** A hash (FNV-1a) of what comes before the next quotation mark, in lower case. */
+/** FNV-1a of what comes before the next quotation mark, in lower case. */
 function bitOf(bytes: Buffer, start: number): number {
   let hash = 0x811c9dc5;
   for (let at = start; at < bytes.length; at++) {

@@ -21,31 +21,30 @@ import { createUnresolvedLines, type UnresolvedTrigger, unresolvedOf } from './u
 export type { JournalRun } from './fold.ts';
 export type { UnresolvedTrigger } from './unresolved.ts';
 
-/** What this machine knows of runs and triggers. Nothing here throws: without a journal it knows nothing. */
+/** Nothing here throws: what cannot be read is unknown. */
 export interface Journal {
-  /** False when it could not be written. A `triggered` record is on disk when the call returns. */
+  /** False when it could not be written. A `triggered` record is on disk on return. */
   append(record: NewRecord): boolean;
-  /** Records a status that the service reported, unless it says nothing new. */
+  /** Nothing is written where the status says nothing new. */
   recordStatus(baseUrl: string, run: Run, execution: Execution): void;
-  /** Records that the service does not know a run for this API key, unless that may still be running. */
+  /** Unless the run may still be running; `account` is the one that does not know it. */
   markNotFound(baseUrl: string, run: Run, account: string): void;
-  /** Newest first; reads no further back than the caller asks. Unresolved triggers are among them. */
+  /** Newest first, with unresolved triggers; reads no further back than the caller asks. */
   runs(filter?: RunFilter): Generator<JournalRun>;
-  /** Every run of which something was recorded since a time, in milliseconds, by target; read faster than by `runs`. */
+  /** Of which something was recorded since then; faster than `runs`. */
   recentRuns(filter: { baseUrl?: string }, sinceMs: number): PastRuns[];
-  /** `fresh` reads what other processes have written by now, too: else an earlier answer may be returned. */
+  /** `fresh` sees what other processes have written, too. */
   find(executionId: string, filter: { baseUrl: string; fresh?: boolean }): JournalRun | undefined;
-  /** Another base URL that has the run, as far as is known. */
+  /** The other base URL that has the run. */
   findElsewhere(executionId: string, baseUrl: string): string | undefined;
-  /** Newest first; reads no further back than `maxAgeMs`. */
+  /** Newest first. */
   unresolvedTriggers(filter: TriggerFilter): UnresolvedTrigger[];
-  /** Has a trigger of the target that was first sent after this time, ISO 8601, a known run? */
+  /** Has a trigger that was first sent after this time, ISO 8601, a known run? */
   hasLaterRun(filter: { baseUrl: string; target: Target }, at: string): boolean;
-  /** The hooks that were begun in the last two days, of one run or of all, and whether they have ended. */
+  /** Of the last two days. */
   hooks(filter: { baseUrl: string; executionId?: string }): { run: Run; hasEnded: boolean }[];
-  /** What came of an idempotency key, whatever API key it was sent with, so that rotating that starts no second run. */
   findKey(key: TriggerKey): KeyState | undefined;
-  /** The last completed runs of a target whose durations are known, newest first; 30 at least, where there are as many. */
+  /** Completed, newest first; 30 at least, where there are as many. */
   pastRuns(filter: { baseUrl: string; target: Target }, limit: number): PastRun[];
 }
 
@@ -55,18 +54,17 @@ interface TriggerFilter {
   maxAgeMs?: number;
 }
 
-/** An idempotency key that was refused or forgotten has none. */
+/** Undefined for a key that was refused or forgotten. */
 type KeyState = { state: 'accepted'; executionId: string } | { state: 'open'; trigger: UnresolvedTrigger };
 
-/** After how many records from the end `runs` first folds what it has, and after how many it reads from the beginning. */
+/** `runs` folds so many of the newest records, then twice as many, and at last all. */
 const fewRecords = 16;
 const manyRecords = 4096;
-/** Hooks that are older are forgotten: their runs have long finished. */
 const hookDays = 2;
-/** As `runLimitMs` for one that another API key may have started, which perhaps still knows it. */
+/** Another API key may have started the run, and perhaps still knows it. */
 const surelyFinishedMs = 24 * 3_600_000;
 
-/** Run times from longer ago say little of the next run. */
+/** From longer ago they say little of the next run. */
 const historyMs = 90 * 24 * 3_600_000;
 
 export function openJournal(options: LogOptions): Journal {
@@ -111,12 +109,10 @@ export function openJournal(options: LogOptions): Journal {
       append({ type: 'not_found', baseUrl, target, executionId });
   }
 
-  /** Folds ever more of the newest records; whoever wants still more has everything read from the beginning. */
   function* runs(filter: RunFilter = {}): Generator<JournalRun> {
     const yielded = new Set<string>();
     const newest: JournalRecord[] = [];
     let next = fewRecords;
-    // What a checkpoint keeps is little.
     for (const record of filter.only === 'kept' ? [] : read(filter)) {
       newest.push(record);
       if (newest.length < next) continue;
@@ -143,7 +139,6 @@ export function openJournal(options: LogOptions): Journal {
     const records = read(
       { ...filter, only: 'kept' },
       {
-        // Every record of a trigger has this field, and no other has.
         needle: needleOf(filter) ?? '"idempotencyKey"',
         since: sinceMs > 0 ? new Date(sinceMs).toISOString() : undefined,
         isWanted: createUnresolvedLines(),
@@ -199,7 +194,7 @@ export function openJournal(options: LogOptions): Journal {
     return found;
   }
 
-  /** The records that match, newest first unless `how` says otherwise. */
+  /** Newest first unless `how` says otherwise. */
   function* read(filter: RunFilter, how: RecordFilter = {}): Generator<JournalRecord> {
     const { only } = filter;
     const isEnough =

@@ -4,30 +4,27 @@ import { appendLine, type LineFilter, readFiles, readLines, type Sync } from './
 import { pruneFiles } from './prune.ts';
 import { type JournalRecord, type NewRecord, parseRecord, pathOf } from './records.ts';
 
-/** The records on disk. Nothing here throws. */
 interface Log {
-  /** The record as it was written; undefined where it could not be. A `triggered` one is on disk when the call returns. */
+  /** Undefined where it could not be written. A `triggered` record is on disk on return. */
   append(record: NewRecord): JournalRecord | undefined;
-  /** Read as they are asked for. */
   read(filter?: RecordFilter): Generator<JournalRecord>;
-  /** The bytes of the files that may hold records since a time, in milliseconds; each until the next one is read. */
+  /** Of the files that may hold records since then; each is overwritten by the next one. */
   readFiles(sinceMs: number): Generator<Buffer>;
 }
 
 export interface RecordFilter extends Omit<LineFilter, 'files'> {
-  /** Called with a line before it is parsed. */
   isWanted?(line: string): boolean;
-  /** Is it enough to read what a checkpoint keeps? Where not given, it is not. `omitted` as in `Digest`. */
+  /** May only what a checkpoint keeps be read? `omitted` as in `Digest`. */
   isEnough?(omitted: ReadonlySet<string>): boolean;
 }
 
 export interface LogOptions {
-  /** Created when the first record is written. Undefined where there is no place for it. */
+  /** Created with the first record. Undefined where there is no place for it. */
   folder: string | undefined;
   nowMs(): number;
   /** Called once, with a clause for the user. What it throws ends the reading. */
   onTrouble(what: string, doing: 'reading' | 'writing'): void;
-  /** How large a file may grow before the next one is begun; 1 MiB. */
+  /** 1 MiB. */
   fileBytes?: number;
   sync?: Sync;
 }
@@ -49,7 +46,7 @@ export function openLog(options: LogOptions): Log {
     try {
       pruneFiles(within, nowMs());
     } catch {
-      // Another process may prune at the same time; what stays is removed with the next file.
+      // Another process may prune at the same time.
     }
   };
   const digest = createDigests(folder);
@@ -64,7 +61,7 @@ export function openLog(options: LogOptions): Log {
       // In the order that `timeOf` (files.ts) and `createUnresolvedLines` know.
       const stored = { schema: 1, at, type, baseUrl, target: pathOf(target), ...rest } as JournalRecord;
       try {
-        // Only a trigger is worth the wait: an outcome that is lost leaves it unresolved, and `recover` resolves it.
+        // An outcome that is lost leaves its trigger unresolved, and `recover` resolves it.
         const isNewFile = appendLine(JSON.stringify(stored), {
           folder,
           fileBytes,

@@ -2,15 +2,13 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { kill, pid, platform } from 'node:process';
 
-/** Knows whether the process that wrote a record still runs. */
 export interface Processes {
-  /** Names this process: its host or container, process id and start time. */
+  /** Its host or container, process id and start time. */
   readonly own: string;
-  /** `unknown` of one on another host, in another container or from before the last boot. */
+  /** `unknown` on another host, in another container or from before the last boot. */
   stateOf(name: string): 'running' | 'ended' | 'unknown';
 }
 
-/** The processes of this machine. */
 export function createProcesses(): Processes {
   const host = hostOf();
   return {
@@ -31,7 +29,7 @@ function hostOf(): string {
   return [hostname(), boot, container].join('/').replaceAll(/\s/g, '_');
 }
 
-/** When a process started, in ticks since the boot: ids are used again. Only Linux says so without another program. */
+/** In ticks since the boot, as ids are used again. Only Linux says so without another program. */
 function startOf(id: number): string {
   // proc_pid_stat(5): the second field may hold anything, the 22nd is the start time.
   const stat = attempt(() => readFileSync(`/proc/${id}/stat`, 'utf8'));

@@ -6,8 +6,8 @@ import { type JournalRecord, parseRecord, triggerIdOf } from './records.ts';
 const yearMs = 365 * 24 * 3_600_000;
 
 /**
- * Removes the files whose newest line is older than a year, but for those that hold an unresolved trigger, or the outcome
- * of a trigger in a file that stays: without it that would be unresolved again. Throws the errors of `readOwn`.
+ * Removes files whose newest line is older than a year, unless they hold an unresolved trigger, or the outcome of one
+ * in a file that stays: without it that would be unresolved again. Throws the errors of `readOwn`.
  */
 export function pruneFiles(folder: string, nowMs: number): void {
   const since = new Date(nowMs - yearMs).toISOString();
@@ -32,7 +32,6 @@ export function pruneFiles(folder: string, nowMs: number): void {
   }
 }
 
-/** Of a file without a whole line nobody knows. */
 function isOld(records: readonly JournalRecord[], nowMs: number): boolean {
   return records.length > 0 && records.every(({ at }) => nowMs - Date.parse(at) > yearMs);
 }

@@ -5,15 +5,15 @@ import { targetOf } from './records.ts';
 // How `log.ts` begins a line, up to its type.
 const typeAt = '{"schema":1,"at":"2026-11-22T00:00:00.000Z","type":"'.length;
 const lineFeed = 0x0a;
-// The types of the records that name a run begin with these, and `superseded`.
+// And `superseded`, which names none.
 const [status, accepted, notFound] = Buffer.from('san');
 
 /**
- * The runs that the lines of these files name, the oldest first, as `fold` has them, in a tenth of its time: a line that
- * `log.ts` wrote is not parsed, but searched for the few fields that are needed. `baseUrl` is undefined for every service.
+ * The runs in these files, oldest first, as `fold` has them, in a tenth of its time: a line that `log.ts` wrote is not
+ * parsed, but searched for the few fields that are needed. Without `baseUrl`, those of every service.
  */
 export function foldRecent(files: Iterable<Buffer>, baseUrl: string | undefined): PastRuns[] {
-  // By the part of a line that names the base URL and the target.
+  // By the `baseUrl` and `target` of a line, as written.
   const owners = new Map<string, Owner>();
   for (const bytes of files) {
     for (let start = 0; start < bytes.length; ) {
@@ -29,17 +29,15 @@ export function foldRecent(files: Iterable<Buffer>, baseUrl: string | undefined)
   return wanted.map(({ runs, ...owner }) => ({ ...owner, runs: [...runs.values()] }));
 }
 
-/** Its runs by their ids in lower case. */
 type Owner = Omit<PastRuns, 'runs'> & { runs: Map<string, RecordedRun> };
 
-/** Where a line stands. */
 interface Place {
   bytes: Buffer;
   start: number;
   end: number;
 }
 
-/** Adds what a line says; nothing for one that is torn or foreign, or that names no run. */
+/** A line that is torn or foreign, or names no run, says nothing. */
 function learn(owners: Map<string, Owner>, { bytes, start, end }: Place, letter: number | undefined): void {
   // As Latin-1, whose characters stand where the bytes do.
   const line = bytes.toString('latin1', start, end);
@@ -63,7 +61,7 @@ function learn(owners: Map<string, Owner>, { bytes, start, end }: Place, letter:
     return;
   }
   if (!isFinished) run.status = textAfter('"status":"', line, idAt) ?? 'RUNNING';
-  // The answer to the trigger has the start, too; to read it once is enough.
+  // To read the time once is enough.
   if (letter === accepted && !isFinished && run.status === 'RUNNING') return;
   run.startedMs = timeAfter('"startedAt":"', line, idAt) ?? run.startedMs;
   run.endedMs = timeAfter('"completedAt":"', line, idAt) ?? run.endedMs;

@@ -1,7 +1,6 @@
 import type { ExitName } from '../problems/exit-codes.ts';
 import type { Target } from '../runs/run.ts';
 
-/** What identifies a trigger, whatever API key it is sent with. */
 export interface TriggerKey {
   baseUrl: string;
   target: Target;
@@ -14,46 +13,34 @@ interface RunKey {
   executionId: string;
 }
 
-/** What can be recorded. Times are ISO 8601, as the service sent them. */
+/** Times are ISO 8601, as the service sent them. */
 export type NewRecord = (
   | TriggeredRecord
-  /** The trigger started this run. */
   | ({ type: 'accepted'; status?: string; startedAt?: string; account?: string } & TriggerKey & RunKey)
-  /** This attempt surely started no run. Another process may have sent the same idempotency key at the same time. */
+  /** Of this attempt alone: another process may have sent the same idempotency key at the same time. */
   | ({ type: 'refused'; attempt: string; name: ExitName } & TriggerKey)
-  /** The answer to an attempt was lost: the trigger stays unresolved. */
+  /** The trigger stays unresolved. */
   | InDoubtRecord
-  /** The user gave up on learning the outcome. */
   | ({ type: 'forgotten' } & TriggerKey)
-  /** A later trigger of the target has a run: nobody needs to know the outcome of this one any more. */
+  /** A later trigger has a run: nobody needs to know the outcome of this one. */
   | ({ type: 'superseded' } & TriggerKey)
-  /** A status of a run as the service reported it. */
   | ({ type: 'status'; status: string; startedAt?: string; completedAt?: string; creditsCharged?: number } & RunKey)
-  /** The service no longer knows this run, which must have finished by then. */
+  /** It must have finished by then. */
   | ({ type: 'not_found' } & RunKey)
-  /** The hook of a follower is about to be run for this run: whatever happens, it is not run again. */
   | ({ type: 'hook_begun' } & RunKey)
   | ({ type: 'hook_ended' } & RunKey)
 ) & {
-  /**
-   * The writer knew of no earlier record of this run or unresolved trigger, so that whoever reads from the end can stop
-   * here. Where it is missing, everything is read, which is slower.
-   */
+  /** No earlier record of this run or trigger was known, so that who reads from the end can stop here. */
   first?: boolean;
 };
 
-/** An attempt to start a run is about to be sent. */
 export interface TriggeredRecord extends TriggerKey {
   type: 'triggered';
-  /** A UUID of its own: several attempts may share an idempotency key. */
+  /** A UUID: several attempts may share an idempotency key. */
   attempt: string;
-  /** Fingerprint of the API key. */
   account: string;
-  /** The exact bytes of the request. */
   body: string;
-  /** Did the user choose the idempotency key? */
   userProvided: boolean;
-  /** The process that sends it, as `Processes` names it. */
   process?: string;
 }
 
@@ -61,30 +48,29 @@ interface InDoubtRecord extends TriggerKey {
   type: 'in_doubt';
   reason: string;
   attempt?: string;
-  /** When it was last sent without an answer, ISO 8601. */
+  /** ISO 8601. */
   sentAt?: string;
-  /** The process will not send it again. */
   isLast?: true;
 }
 
-/** A record as it stands in a file: `at` is when it was written, ISO 8601; `target` a path, half as long to parse. */
+/** As it stands in a file: `at` is when it was written, ISO 8601; `target` a path, half as long to parse. */
 export type JournalRecord = Stored<NewRecord>;
 export type RecordOf<T extends NewRecord['type']> = Extract<JournalRecord, { type: T }>;
 type Stored<R> = R extends NewRecord ? Omit<R, 'target'> & { schema: 1; at: string; target: string } : never;
 
-/** Is it about a hook, which changes nothing about its run? */
+/** It changes nothing about its run. */
 export const isOfHook = (record: JournalRecord): record is RecordOf<'hook_begun' | 'hook_ended'> =>
   record.type === 'hook_begun' || record.type === 'hook_ended';
 
-/** Identifies a run: ids of different services may be equal, and the case of one does not matter. */
+/** Ids of different services may be equal, and the case of one does not matter. */
 export const runIdOf = ({ baseUrl, executionId }: { baseUrl: string; executionId: string }): string =>
   `${baseUrl}\n${executionId.toLowerCase()}`;
 
-/** Identifies a trigger; of its three parts only the target's path may hold a line break. */
+/** Of the three parts only the target's path may hold a line break. */
 export const triggerIdOf = (key: { baseUrl: string; idempotencyKey: string; target: string }): string =>
   `${key.baseUrl}\n${key.idempotencyKey}\n${key.target}`;
 
-/** A target in one string: `automation/<projectId>/<automationName>` or `agent/<agentId>`. */
+/** `automation/<projectId>/<automationName>` or `agent/<agentId>`. */
 export function pathOf(target: Target): string {
   return target.family === 'agent'
     ? `agent/${target.agentId}`
@@ -95,7 +81,7 @@ const path = /^(?:agent\/(?<agentId>.+)|automation\/(?<projectId>[^/]+)\/(?<auto
 
 export const isTargetPath = (text: string): boolean => path.test(text);
 
-/** The target that `pathOf` wrote; `text` must be a target's path. */
+/** `text` must be one that `pathOf` wrote. */
 export function targetOf(text: string): Target {
   const { agentId, projectId = '', automationName = '' } = path.exec(text)?.groups ?? {};
   return agentId === undefined ? { family: 'automation', projectId, automationName } : { family: 'agent', agentId };
@@ -116,8 +102,8 @@ const required: Record<JournalRecord['type'], string[]> = {
 const optional = ['status', 'startedAt', 'completedAt', 'account', 'process', 'sentAt'];
 
 /**
- * The record that a line holds. A torn or foreign line, one of another schema or with a field of the wrong type, is
- * none. Checked by hand: for 100,000 records valibot takes longer than the parsing itself.
+ * None for a line that is torn, of another schema or with a field of the wrong type. Checked by hand: valibot takes
+ * longer than the parsing itself.
  */
 export function parseRecord(line: string): JournalRecord | undefined {
   try {

@@ -2,18 +2,16 @@ import type { Target } from '../runs/run.ts';
 import { type JournalRecord, pathOf, targetOf } from './records.ts';
 
 export interface RunFilter {
-  /** Undefined for every service. */
   baseUrl?: string;
   target?: Target;
-  /** An automation's name, in whatever project unless `projectId` says. */
+  /** In whatever project unless `projectId` says. */
   automation?: string;
-  /** Of no effect without `automation`. */
   projectId?: string;
-  /** Only what a checkpoint keeps is asked for, or runs with a status: others may be left out, so that less is read. */
+  /** What is left out may be: only what a checkpoint keeps is asked for, or runs with a status. */
   only?: 'kept' | { status: string };
 }
 
-/** What the line of every matching record holds. */
+/** Every matching line holds it. */
 export function needleOf(filter: RunFilter): string | undefined {
   const target = targetIn(filter);
   if (target) return JSON.stringify(pathOf(target));

@@ -9,17 +9,16 @@ const manySearches = 64;
 
 const spellingOf = ({ baseUrl, executionId }: { baseUrl: string; executionId: string }) => `${baseUrl}\n${executionId}`;
 
-/** Finds single runs, and remembers those that were searched for. */
 export function createRunSearch(
   read: (filter: RunFilter, how?: RecordFilter) => Iterable<JournalRecord>,
   readFiles: () => Iterable<Buffer>,
 ) {
-  /** The runs that this process has searched for or written of, by `runIdOf`. */
+  /** By `runIdOf`. */
   let memory = new Map<string, JournalRun>();
-  /** Those of them that were not found, as they were spelled. */
+  /** As they were spelled. */
   const unknown = new Set<string>();
   let searches = 0;
-  /** May a run be in the journal? Made when one was not found, as the next ones may not be there, either. */
+  /** Made when a run was not found, as the next ones may not be there, either. */
   let mayHold: ((executionId: string) => boolean) | undefined;
 
   return { find, findElsewhere, remember };
@@ -63,7 +62,6 @@ export function createRunSearch(
     return undefined;
   }
 
-  /** Takes in what this process has written of a run. */
   function remember(record: RecordOf<'accepted' | 'status' | 'not_found'>): void {
     const isFirst = unknown.delete(spellingOf(record)) || record.first;
     if (isFirst || memory.has(runIdOf(record))) learn(memory, record);

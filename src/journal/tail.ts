@@ -3,16 +3,14 @@ import { openOwn } from '../open-own.ts';
 import { filesIn } from './files.ts';
 import { type JournalRecord, parseRecord } from './records.ts';
 
-/** What is appended to a journal from the making of the tail on. */
 export interface Tail {
-  /** The whole records that were appended since the last call. Throws the errors of node:fs and of `openOwn`. */
+  /** The whole records since the last call. Throws the errors of node:fs and of `openOwn`. */
   read(): JournalRecord[];
 }
 
-/** How far each file was read that may still grow, by its number. */
+/** How far each file that may grow was read, by its number. */
 type Offsets = Map<number, number>;
 
-/** The tail of the journal in a folder, which may not exist yet. */
 export function createTail(folder: string): Tail {
   const files = filesOf(folder);
   let offsets: Offsets = new Map(newest(files).map(({ path, number }) => [number, fs.statSync(path).size]));
@@ -43,7 +41,7 @@ function filesOf(folder: string): ReturnType<typeof filesIn> {
   }
 }
 
-/** The whole lines from the offset on, which is moved behind them. */
+/** Moves the offset behind them. */
 function linesFrom(path: string, number: number, offsets: Offsets): string[] {
   const fd = openOwn(path, fs.constants.O_RDONLY);
   try {

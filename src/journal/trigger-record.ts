@@ -3,17 +3,13 @@ import type { TriggerIdentity } from '../triggering/trigger.ts';
 import type { TriggerRecord } from '../triggering/trigger-record.ts';
 import type { Journal } from './journal.ts';
 
-/** A trigger that is about to be sent. */
 interface SentTrigger extends TriggerIdentity {
-  /** The exact bytes of the request. */
   body: string;
-  /** Is the trigger in the journal, unresolved, and sent once more? */
+  /** It is in the journal, unresolved. */
   isRepeat: boolean;
-  /** The process that sends it, as `Processes` names it. */
   process?: string;
 }
 
-/** Keeps one attempt to trigger a run in the journal. */
 export function createTriggerRecord(journal: Journal, trigger: SentTrigger): TriggerRecord {
   const { baseUrl, target, idempotencyKey, account, body, userProvided, isRepeat, process } = trigger;
   const key = { baseUrl, target, idempotencyKey };
@@ -32,12 +28,12 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
     started({ executionId, startedAt, status }) {
       // A full disk may have room again.
       if (!isWritten) writeTriggered();
-      // No one else can know the run of an idempotency key that we made and whose answer came at once.
+      // Nobody else can know the run of a key that we made and whose answer came at once.
       const isNew = !(userProvided || isInDoubt) || journal.find(executionId, { baseUrl, fresh: true }) === undefined;
       journal.append({ type: 'accepted', ...key, account, executionId, startedAt, status, first: isNew || undefined });
     },
     refused(fault) {
-      // Whatever was sent with a key that something else had used was answered with that.
+      // Every attempt with such a key was answered with what had used it.
       if (fault.kind === 'reused_key') journal.append({ type: 'forgotten', ...key });
       return journal.append({ type: 'refused', ...key, name: exitNameOf(fault), attempt });
     },

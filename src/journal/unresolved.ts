@@ -1,24 +1,23 @@
 import type { Trigger } from './fold.ts';
 import { type TriggeredRecord, targetOf } from './records.ts';
 
-/** A trigger that was sent, or about to be, and whose outcome is unknown: its oldest attempt without one. */
+/** Its oldest attempt without an outcome. */
 export interface UnresolvedTrigger extends Omit<TriggeredRecord, 'type' | 'attempt' | 'baseUrl' | 'process'> {
-  /** When it was first sent, ISO 8601. */
   at: string;
-  /** When it was last sent, as far as that is known, ISO 8601. */
+  /** As far as that is known. */
   lastSentAt: string;
-  /** The processes that have not come to the end of their attempts, and the time since these began. */
+  /** That have not come to the end of their attempts; ages are of these. */
   senders: { process: string; ageMs: number }[];
-  /** Infinite where a clock that was set back leaves it unknown. */
+  /** Infinite where the clock was set back. */
   ageMs: number;
-  /** Why the last attempt is in doubt; undefined when the program ended before it knew. */
+  /** Undefined when the program ended before it knew. */
   reason?: string;
 }
 
-/** What two readings of a clock that is kept in step may differ by. */
+/** Of a clock that is kept in step. */
 const clockSkewMs = 300_000;
 
-/** `trigger` must have an attempt without an outcome: the oldest one counts. */
+/** `trigger` must have an attempt without an outcome. */
 export function unresolvedOf({ attempts, reason, lastSentAt }: Trigger, nowMs: number): UnresolvedTrigger {
   const [oldest] = attempts;
   if (!oldest) throw new Error('every attempt of this trigger has an outcome');
@@ -34,13 +33,13 @@ function ageOf(at: string, nowMs: number): number {
   return sinceMs < -clockSkewMs ? Number.POSITIVE_INFINITY : sinceMs;
 }
 
-// A whole line that `log.ts` wrote of a trigger. What is torn, foreign or holds an escaped idempotency key differs.
+// A whole line of a trigger, as `log.ts` writes it, unless its idempotency key is escaped.
 const form =
   /^\{"schema":1,"at":"[^"]+","type":"(\w+)",("baseUrl":"[^"\\]*","target":"(?:[^"\\]|\\.)*","idempotencyKey":"[^"\\]*").*\}$/;
 
 /**
- * Picks the lines, given the newest first, that may matter to an unresolved trigger, by their text alone:
- * parsing is most of what a record costs, and nearly every trigger was accepted.
+ * Picks the lines, newest first, that may matter to an unresolved trigger, by their text: parsing is most of what a
+ * record costs, and nearly every trigger was accepted.
  */
 export function createUnresolvedLines(): (line: string) => boolean {
   const accepted = new Set<string>();

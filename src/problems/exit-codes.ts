@@ -4,9 +4,7 @@ import { type FinalStatus, finalStatusOf, isFinal, type Run } from '../runs/run.
 export interface ExitCode {
   code: number;
   name: string;
-  /** What the code says, in one clause. */
   meaning: string;
-  /** What to do about it, in a sentence or two. */
   advice: string;
 }
 
@@ -164,7 +162,6 @@ const table = [
 
 export type ExitName = (typeof table)[number]['name'];
 
-/** How the user may end the program, and what it ends with then. */
 export const signalExits = {
   SIGHUP: 'interrupted_hangup',
   SIGINT: 'interrupted',
@@ -179,20 +176,15 @@ export const isInterruptName = (name: ExitName): boolean => isSignalName(name) |
 /** The name that users see: the three signals share `interrupted`, and differ by their codes. */
 export const publicNameOf = (name: ExitName): string => (isSignalName(name) ? 'interrupted' : name);
 
-/** As they are shown. */
 export const exitCodes: readonly ExitCode[] = table.map((row) => ({ ...row, name: publicNameOf(row.name) }));
 
 const codes = Object.fromEntries(table.map(({ name, code }) => [name, code])) as Record<ExitName, number>;
 
-/** The signal that a process with this exit code was ended by. */
 export function signalOfExitCode(exitCode: number): string | undefined {
   return Object.entries(signalExits).find(([, name]) => codes[name] === exitCode)?.[0];
 }
 
-/**
- * The exit code of several ends: a signal wins, then a trigger whose outcome is unknown, then the first that is not ok.
- * A reader that left counts only where there is nothing to report, or the timeout.
- */
+/** A signal wins, then an unknown trigger, then the first that is not ok; a reader that left replaces ok and timeout. */
 export function exitCodeOfAll(names: readonly ExitName[]): number {
   const own = names.filter((name) => name !== 'pipe_closed');
   const gravest =
@@ -204,7 +196,6 @@ export function exitCodeOfAll(names: readonly ExitName[]): number {
   return exitCodeOf(isReplaced ? 'pipe_closed' : gravest);
 }
 
-/** The number of a named exit. */
 export const exitCodeOf = (name: ExitName): number => codes[name];
 
 /** The exit code of a command whose output was lost, on a full disk, say: it takes the place of those that say less. */

@@ -28,7 +28,6 @@ const exitNames: Record<FaultKind, ExitName> = {
   interrupted_in_flight: 'interrupted',
 };
 
-/** The name of a fault in the table of exit codes. */
 export const exitNameOf = (fault: Fault): ExitName => exitNames[fault.kind];
 
 /** The name of an end by a signal, which is the reason of the abort; `SIGPIPE` where the reader of stdout has left. */
@@ -38,7 +37,6 @@ export const interruptNameOf = ({ reason }: { reason: unknown }): ExitName =>
 const keyHint = 'set another with `runctl config set apiKey`; `runctl config list` shows which one is in force';
 const addressHint = 'check the base URL: `runctl config list`';
 
-/** What to do about a fault, whatever was asked. */
 export const remedies: Partial<Record<FaultKind, string>> = {
   unauthorized: keyHint,
   no_credits: 'top up the credits, then trigger again',
@@ -47,11 +45,9 @@ export const remedies: Partial<Record<FaultKind, string>> = {
   unreachable: addressHint,
 };
 
-/** When the service wants the next request. */
 export const comeBack = ({ retryAfterMs }: Fault) =>
   retryAfterMs === undefined ? undefined : `try again in ${formatDuration(retryAfterMs)}, as the service asks`;
 
-/** The facts of a problem that come from the HTTP answer behind it. */
 export const factsOf = ({ httpStatus, serviceCode, requestId, retryAfterMs }: Fault) => ({
   httpStatus,
   serviceCode,

@@ -1,4 +1,3 @@
-/** The name that was probably meant; undefined where none is near. */
 export function nearest(typed: string, names: Iterable<string>): string | undefined {
   const most = Math.max(1, Math.floor(typed.length / 3));
   let found: { name: string; distance: number } | undefined;

@@ -11,13 +11,9 @@ const meanings: Record<string, string> = {
   run_failed: 'start a new run:',
 };
 
-/** The documented error types; the service may add others. */
 export const errorTypes: readonly string[] = Object.keys(meanings);
 
-/**
- * What to do about a run that ended otherwise than it should, in one sentence; nothing where all is well.
- * `project` is the one that a bare automation name means.
- */
+/** One sentence; nothing where all is well. `project` is the one that a bare automation name means. */
 export function nextStepOf({ target }: Run, status: string, errorType = '', project?: string): string | undefined {
   // The Agent endpoints are discontinued: nobody is sent back to them.
   if (target.family === 'agent' || !isFinal(target, status) || isCompleted(status)) return undefined;

@@ -4,7 +4,6 @@ import { type ExitName, exitCodeOf } from './exit-codes.ts';
 export type Started = 'yes' | 'no' | 'unknown';
 
 interface ProblemFacts {
-  /** Gives the exit code. */
   name: ExitName;
   /** The name in documents, where it says more than that of the exit code: what kept a run from being followed, say. */
   shownName?: ExitName | 'idempotency_key_expired' | 'other_api_key';
@@ -17,7 +16,6 @@ interface ProblemFacts {
   httpStatus?: number;
   serviceCode?: string;
   requestId?: string;
-  /** From `Retry-After`. */
   retryAfterMs?: number;
   /** The run of somebody else that was in the way. */
   activeExecutionId?: string;
@@ -38,7 +36,6 @@ export class Problem extends Error {
     return exitCodeOf(this.facts.name);
   }
 
-  /** The same problem with more known about it. */
   with(facts: Partial<ProblemFacts>): Problem {
     return new Problem({ ...this.facts, ...facts });
   }

@@ -2,5 +2,4 @@
 export const shellWord = (text: string): string =>
   /^[\w./@%+=:,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** The text between double quotes, for a message. */
 export const quote = (text: string): string => JSON.stringify(text);

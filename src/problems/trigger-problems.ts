@@ -9,12 +9,10 @@ import { shellWord } from './quote.ts';
 
 type Identity = Pick<TriggerIdentity, 'target' | 'idempotencyKey'>;
 
-/** A trigger that has no known run. */
 type FailedTrigger =
   | Extract<TriggerResult, { kind: 'refused' | 'unknown' }>
   | { kind: 'interrupted'; mayHaveStarted: boolean };
 
-/** The problem that a trigger ended with. */
 export function triggerProblem(result: FailedTrigger, identity: Identity, signal: AbortSignal): Problem {
   switch (result.kind) {
     case 'refused':
@@ -64,7 +62,6 @@ const keyReuseHint = ({ kind, serviceCode = '' }: Fault) =>
 const handleOf = (target: Target, executionId: string) =>
   shellWord(target.family === 'agent' ? executionId : `${target.projectId}/${target.automationName}/${executionId}`);
 
-/** A trigger that may have started a run. */
 function unknownTriggerProblem(fault: Fault, identity: Identity): Problem {
   const { target, idempotencyKey } = identity;
   if (fault.kind === 'stale_key') return expiredKeyProblem(identity);
@@ -95,7 +92,6 @@ export function otherAccountProblem({ target, idempotencyKey }: Identity): Probl
   });
 }
 
-/** The outcome of the idempotency key is unknown, and the service may no longer know the key itself. */
 export function expiredKeyProblem({ target, idempotencyKey }: Identity): Problem {
   return new Problem({
     name: 'outcome_unknown',
@@ -131,7 +127,6 @@ export function usedKeyProblem({ target, idempotencyKey }: Identity): Problem {
   });
 }
 
-/** The user ended a trigger before its outcome was known. */
 export function interruptedTriggerProblem(signal: AbortSignal, { target, idempotencyKey }: Identity): Problem {
   return new Problem({
     name: interruptNameOf(signal),
@@ -141,7 +136,6 @@ export function interruptedTriggerProblem(signal: AbortSignal, { target, idempot
   });
 }
 
-/** The user ended a trigger before anything was sent that could have started a run. */
 export function noRunProblem(signal: AbortSignal): Problem {
   return new Problem({ name: interruptNameOf(signal), message: 'interrupted; no run was started' });
 }

@@ -8,10 +8,7 @@ import { type ExitName, exitNameOfStatus, isInterruptName } from './exit-codes.t
 import { comeBack, exitNameOf, factsOf, interruptNameOf, remedies } from './fault-facts.ts';
 import { Problem } from './problem.ts';
 
-/**
- * The problem that a watch ended with; undefined where the run has finished, and its result was read or cannot change the
- * exit code. `argument` names the run in the commands to type next.
- */
+/** Undefined where the run has finished, and its result was read or cannot change the exit code. */
 export function watchProblem(watched: WatchResult, signal: AbortSignal, argument = idOf(watched)): Problem | undefined {
   switch (watched.kind) {
     case 'finished':
@@ -34,7 +31,6 @@ interface Warning {
   message: string;
 }
 
-/** What is odd about a run that has finished, where that is no problem: its exit code says how it finished. */
 export function watchWarning({ execution, result, resultFault, disagreement }: FinishedWatch): Warning | undefined {
   if (disagreement) {
     const { status, result } = disagreement;
@@ -59,7 +55,6 @@ export function watchFailedProblem(problem: Problem): Problem {
   return problem.with({ name: 'watch_failed', shownName: name });
 }
 
-/** How a program that watched this run ends; `problem` is one that came after it. */
 export function exitNameOfWatch(watched: WatchResult, problem: Problem | undefined): ExitName {
   if (problem) return problem.facts.name;
   return exitNameOfStatus(watched.execution?.status ?? '');
@@ -68,11 +63,9 @@ export function exitNameOfWatch(watched: WatchResult, problem: Problem | undefin
 interface FailedPoll {
   operation: 'status' | 'result';
   run: Run;
-  /** Names the run in a command to type next. */
   argument: string;
 }
 
-/** A request for the status or the result of a run that was refused, or whose retries ended. */
 export function pollProblem(fault: Fault, { operation, run, argument }: FailedPoll): Problem {
   const name = pollNameOf(fault);
   const orElse = fault.kind === 'path_not_found' ? ', or the base URL is wrong' : '';
@@ -117,7 +110,6 @@ function giveUpProblem(watched: Extract<UnfinishedWatch, { kind: 'gave_up' }>, a
   });
 }
 
-/** `--timeout` passed, before the service wanted the next request. */
 function timeoutProblem(watched: Extract<UnfinishedWatch, { kind: 'timed_out' }>, argument: string): Problem {
   const { fault } = watched;
   const limit = formatDuration(watched.timeoutMs);

@@ -9,12 +9,11 @@ import { createRunLine, type RunLine, runLines } from './run-line.ts';
 import { cleanLine } from './sanitize.ts';
 import { createSentences } from './sentences.ts';
 import { createSpinner } from './spinner.ts';
-import { colorOfStatus, durationOf, symbolOfStatus } from './status.ts';
+import { durationOf, markedStatus } from './status.ts';
 import { renderMarkup, type Theme } from './theme.ts';
 import { cutTo } from './width.ts';
 import { wrap } from './wrap.ts';
 
-/** The board as a reporter, and a way to write whole lines above it. */
 interface Board extends Reporter {
   above(lines: string): void;
 }
@@ -22,11 +21,9 @@ interface Board extends Reporter {
 export interface BoardOptions {
   /** How many runs are followed together. */
   runs: number;
-  /** The last completed runs of a target, newest first. */
   history(target: Target): readonly PastRun[];
 }
 
-/** How a run, or a trigger without one, came off the board. */
 type Outcome = string;
 
 const withoutRun: Partial<Record<How, Outcome>> = {
@@ -35,10 +32,7 @@ const withoutRun: Partial<Record<How, Outcome>> = {
   skipped: 'skipped',
 };
 
-/**
- * Followed runs on a terminal. One run is one line; of several each has its line while it is running and a last one above
- * when it has finished. Where there are more than rows, those in trouble come first, then the latest changes.
- */
+/** Followed runs on a terminal, a line each; where they are too many, first those in trouble, then the latest changes. */
 export function createBoard({ runs, history }: BoardOptions, context: Context): Board {
   const { clock, stderr, terminal } = context;
   const several = runs > 1;
@@ -48,7 +42,6 @@ export function createBoard({ runs, history }: BoardOptions, context: Context): 
   const running = new Map<string, RunLine>();
   /** Those of them that have changed, the latest last. */
   const changed = new Set<string>();
-  /** How many came off the board, and how. */
   const outcomes = new Map<Outcome, number>();
   /** Came off the board, and `run_done` is still to come: a follower never ends, so that no other id is kept. */
   const ended = new Set<string>();
@@ -141,9 +134,8 @@ export function createBoard({ runs, history }: BoardOptions, context: Context): 
     count(status.toLowerCase().replaceAll('_', ' '));
     if (!several) return;
     const took = durationOf({ startedAt, completedAt });
-    const head = `${symbolOfStatus(target, status, theme)} ${cleanLine(status)}`;
     const words = [
-      colorOfStatus(target, status, theme)(head),
+      markedStatus(target, status, theme),
       cleanLine(nameOf(target)),
       ...(took ? [theme.dim(took)] : []),
       theme.dim(executionId),

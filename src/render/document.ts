@@ -7,11 +7,9 @@ import { isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Execution, RunResult } from '../runs/service.ts';
 import { withConnectionFlags } from './theme.ts';
 
-/** What a document says of a trigger. */
 export interface TriggerFacts {
   /** Of the first trigger, where reruns followed. */
   how: How;
-  /** Did this command start a run? */
   started: Started;
   idempotencyKey: string | null;
   /** May the same command line be repeated without a second run? */
@@ -20,7 +18,6 @@ export interface TriggerFacts {
   reruns: readonly string[];
 }
 
-/** What a document says: of a run, of an automation without one, or of the command alone. */
 export interface DocumentFacts {
   run?: Run;
   target?: Target;
@@ -35,18 +32,13 @@ export interface DocumentFacts {
   /** Names the run in a command to type next. */
   argument?: string;
   activeExecutionId?: string;
-  /** Where the status is older than the command. */
   lastConfirmed?: Omit<LastConfirmed, 'run'>;
-  /** What else the command reports, under its name. */
   report?: JsonObject;
 }
 
 type DocumentContext = Pick<Context, 'command' | 'warnings' | 'secrets' | 'connectionFlags'>;
 
-/**
- * One JSON document: the service's own fields under their own names, unknown ones kept, and `runctl`, which has all that is
- * ours. Of the fields that status and result share, the status stands: it was confirmed last as final.
- */
+/** The service's fields, unknown ones kept, and `runctl`. Of fields that both have, the status stands: it is newer. */
 export function documentOf(facts: DocumentFacts, context: DocumentContext): JsonObject {
   const { run, target = run?.target, execution, result } = facts;
   const document: JsonObject = {
@@ -60,7 +52,9 @@ export function documentOf(facts: DocumentFacts, context: DocumentContext): Json
   return document;
 }
 
-/** What names a target in a document. */
+export const lastConfirmedOf = ({ execution, ageMs = 0 }: Omit<LastConfirmed, 'run'>) =>
+  execution ? { status: execution.status, ageMs: Math.round(ageMs) } : null;
+
 export function identityOf(target: Target): JsonObject {
   return target.family === 'agent'
     ? { agentId: target.agentId }
@@ -87,9 +81,7 @@ function runctlOf(facts: DocumentFacts, { command, warnings, secrets, connection
       .filter((warning) => isWarningOf(warning, run, target))
       .map(({ name, message }) => ({ name, message: secrets.scrub(message) })),
     ...(activeExecutionId !== undefined && { activeExecutionId }),
-    ...(lastConfirmed?.execution && {
-      lastConfirmed: { status: lastConfirmed.execution.status, ageMs: Math.round(lastConfirmed.ageMs ?? 0) },
-    }),
+    ...(lastConfirmed?.execution && { lastConfirmed: lastConfirmedOf(lastConfirmed) }),
     ...report,
   };
 }
@@ -107,7 +99,6 @@ function problemJson({ facts }: Problem, { scrub }: DocumentContext['secrets']):
   };
 }
 
-/** Is a warning about this run, or about its target or the command as a whole? */
 function isWarningOf(warning: WarningEvent, run: Run | undefined, target: Target | undefined): boolean {
   if (warning.run) return warning.run.executionId === run?.executionId;
   if (!warning.target) return true;

@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { signOfLifeMs } from '../runs/defaults.ts';
-import { aboutOf, type LastConfirmed, type Reporter, type RunEvent } from '../runs/events.ts';
+import { aboutOf, type Reporter, type RunEvent } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
-import { identityOf } from './document.ts';
+import { identityOf, lastConfirmedOf } from './document.ts';
 import { printJson } from './output.ts';
 
 /** `--events`: one JSON object a line on stdout as things happen; the last one is `done`. */
@@ -13,7 +13,7 @@ export function createEventReporter(context: Context): Reporter {
 
   return {
     observe(event) {
-      // A watch polls hundreds of times: only what changed is an event, and now and then a sign of life.
+      // A watch polls hundreds of times: only changes are events, and now and then a sign of life.
       if (event.event === 'status' && !event.changed) return;
       if (event.event === 'waiting') {
         const key = JSON.stringify([event.for, aboutOf(event)]);
@@ -61,13 +61,17 @@ function fieldsOf(event: RunEvent): JsonObject {
         failures,
         silentMs: Math.round(silentMs),
         retryInMs: Math.round(retryInMs),
-        ...(event.operation !== 'trigger' && lastConfirmed(event)),
+        ...(event.operation !== 'trigger' && { lastConfirmed: lastConfirmedOf(event) }),
       };
     }
     case 'service_back':
       return { afterMs: Math.round(event.afterMs) };
     case 'waiting':
-      return { for: event.for, nextMs: Math.round(event.nextMs), ...(event.run && lastConfirmed(event)) };
+      return {
+        for: event.for,
+        nextMs: Math.round(event.nextMs),
+        ...(event.run && { lastConfirmed: lastConfirmedOf(event) }),
+      };
     case 'rerun':
       return { errorType: event.errorType };
     case 'warning':
@@ -80,7 +84,3 @@ function fieldsOf(event: RunEvent): JsonObject {
     }
   }
 }
-
-const lastConfirmed = ({ execution, ageMs = 0 }: LastConfirmed): JsonObject => ({
-  lastConfirmed: execution ? { status: execution.status, ageMs: Math.round(ageMs) } : null,
-});

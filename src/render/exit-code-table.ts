@@ -2,7 +2,6 @@ import { type ExitCode, exitCodes } from '../problems/exit-codes.ts';
 import { renderMarkup, type Theme } from './theme.ts';
 import type { WrapOptions } from './wrap.ts';
 
-/** One exit code and what to do about it. */
 export function exitCodeBlock(
   { code, name, meaning, advice }: ExitCode,
   theme: Theme,
@@ -12,7 +11,6 @@ export function exitCodeBlock(
   return `${theme.strong(head)}: ${renderMarkup(meaning, theme, { columns, taken: head.length + 2 })}\n${renderMarkup(advice, theme, { columns })}\n`;
 }
 
-/** All of them, a line each. */
 export function exitCodeTable(theme: Theme, { columns }: WrapOptions): string {
   const width = Math.max(...exitCodes.map(({ name }) => name.length));
   const lines = { columns, indent: 3 + 2 + width + 2 };

@@ -29,7 +29,6 @@ const outcomes = [
   'trigger.idempotencyKey',
 ];
 
-/** Paths that are worth offering to whoever types one. */
 export const knownPaths: readonly string[] = [
   ...fieldsOf('trigger'),
   ...['stepCount', 'succeededSteps', 'failedSteps', 'skippedSteps'].map((name) => `summary.${name}`),

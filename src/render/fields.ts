@@ -8,11 +8,7 @@ import { type WrapOptions, widestWord, wrap } from './wrap.ts';
 
 export type Row = readonly [label: string, value: string | undefined];
 
-/**
- * Labelled lines in two columns; rows without a value are left out, and `indent` stands before each. A value wider than
- * its column continues beneath itself, or beneath its label where not even its words fit. Ends with a newline unless it
- * is empty.
- */
+/** Two columns, without rows that have no value. A wide value continues beneath itself, or beneath its label. */
 export function fields(rows: readonly Row[], theme: Theme, { columns, indent = 0 }: WrapOptions = {}): string {
   const shown = rows.flatMap(([label, value]) => (value ? [[label, value.split(' ')] as const] : []));
   const width = Math.max(0, ...shown.map(([label]) => label.length));
@@ -27,7 +23,6 @@ export function fields(rows: readonly Row[], theme: Theme, { columns, indent = 0
     .join('');
 }
 
-/** The status of a run, and its error, where one is known. */
 export function statusFields(
   { run, execution, result }: { run: Run; execution: Execution; result?: RunResult },
   nowMs: number,

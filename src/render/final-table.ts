@@ -6,7 +6,6 @@ import type { Theme } from './theme.ts';
 import { cutTo, padTo, widthOf } from './width.ts';
 import type { WrapOptions } from './wrap.ts';
 
-/** How one of several runs stands at the end of a command. */
 export interface FinalRow {
   target: Target;
   execution?: Execution;
@@ -17,13 +16,9 @@ export interface FinalRow {
 
 const headings = ['STATUS', 'AUTOMATION', 'DURATION', 'CREDITS', 'ERROR'];
 const gap = '  ';
-// Less of a name, or of an error, says little.
 const shortest = 12;
 
-/**
- * Several runs as one table. On a terminal each is one line: the error is cut, then the name, and where that is not enough
- * duration and credits are left out.
- */
+/** Several runs as one table. Where it is too wide the error is cut, then the name, then two columns are left out. */
 export function finalTable(rows: readonly FinalRow[], theme: Theme, { columns }: WrapOptions): string {
   const all = [headings, ...rows.map((row) => cellsOf(row, theme))];
   const widthsOf = (cells: readonly string[][]) =>

@@ -6,10 +6,7 @@ import { errorTextOf } from '../runs/service.ts';
 import { jobSummary, type SummaryPart } from './job-summary.ts';
 import { clean, cleanLine } from './sanitize.ts';
 
-/**
- * The same world, where in a step of GitHub Actions nothing that is printed can give the runner a command.
- * `RUNCTL_CI=0` keeps us from giving it any; a service still may not.
- */
+/** The same world, in which nothing that is printed can give the runner of GitHub Actions a command. */
 export function guardFromRunner(context: Context): Context {
   const { env, stdout, stderr } = context;
   if (env.GITHUB_ACTIONS !== 'true') return context;
@@ -20,10 +17,7 @@ export function guardFromRunner(context: Context): Context {
 const guarded = (sink: Sink): Sink =>
   Object.assign(Object.create(sink), { write: (text: string) => sink.write(withoutCommands(text)) });
 
-/**
- * The same text with nothing in it that the runner would obey: `::` and a name where a line begins, whatever it takes for
- * blanks before it, and `##[` anywhere (actions/runner, src/Runner.Common/ActionCommand.cs).
- */
+/** Breaks what the runner would obey: `::` and a name, and `##[` (actions/runner, ActionCommand.cs). */
 export function withoutCommands(text: string): string {
   return text.replace(/:(?=:[a-z])/gi, ': ').replaceAll('##[', '## [');
 }
@@ -36,14 +30,10 @@ export function errorAnnotation(title: string, message: string): string {
   return `::error title=${escapeProperty(cleanLine(title))}::${escapeData(withoutCommands(clean(message)))}\n`;
 }
 
-// What the runner undoes when it reads a command.
 const escapeData = (text: string) => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 const escapeProperty = (text: string) => escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 
-/**
- * In a step of GitHub Actions: an annotation for each run that did not complete, a part of the job's summary, and as the
- * step's outputs `execution-id` and `status` of the first document.
- */
+/** An annotation for each run that did not complete, the job's summary, and the step's outputs of the first document. */
 export async function reportToGithub(
   parts: readonly SummaryPart[],
   documents: readonly JsonObject[],
@@ -74,5 +64,4 @@ export async function reportToGithub(
   }
 }
 
-/** A line of the file that `GITHUB_OUTPUT` names. A line cannot hold another. */
 const stepOutput = (name: string, value: unknown) => `${name}=${typeof value === 'string' ? cleanLine(value) : ''}\n`;

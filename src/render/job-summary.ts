@@ -4,11 +4,8 @@ import { clean, cleanLine } from './sanitize.ts';
 import { summary } from './summary.ts';
 import { createTheme } from './theme.ts';
 
-/** What came of one argument of a command. */
 export interface SummaryPart {
-  /** What the argument names. */
   about: string;
-  /** Where its run was followed until it had finished. */
   watched?: FinishedWatch;
   problem?: Problem;
 }
@@ -16,10 +13,7 @@ export interface SummaryPart {
 // A summary of more than 1 MiB is refused whole.
 const mostCharacters = 64 * 1024;
 
-/**
- * What a job shows of these runs below its steps, as Markdown: what finished and what failed, each as in the log but
- * without its output, which the readers of a job's page need not be allowed to see.
- */
+/** As Markdown, without the runs' output, which the readers of a job's page need not be allowed to see. */
 export function jobSummary(parts: readonly SummaryPart[]): string {
   const theme = createTheme({ colors: false, unicode: true });
   const sections = parts.map(({ about, watched, problem }) => {

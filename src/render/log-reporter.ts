@@ -24,7 +24,6 @@ export function createLogReporter(context: Context, { quiet, events, bell }: Log
   const sentenceOf = createSentences(clock);
   /** By run: when a line was last written, and how many signs of life were. */
   const reported = new Map<string, { atMs: number; signs: number }>();
-  /** Runs whose id stands in a line before. */
   const named = new Set<string>();
 
   return {
@@ -56,12 +55,10 @@ export function createLogReporter(context: Context, { quiet, events, bell }: Log
   }
 }
 
-/** Repeats what is known already: worth a line only now and then. */
 function isSignOfLife(event: RunEvent): boolean {
   return event.event === 'waiting' || (event.event === 'attempt_failed' && event.failures > 1);
 }
 
-/** What an event says of a run that is followed. */
 function changeOf(event: RunEvent, isNamed: boolean): string | undefined {
   switch (event.event) {
     case 'status': {

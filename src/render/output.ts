@@ -1,5 +1,6 @@
 import type { Context, Sink } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
+import type { ExitName } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { fieldOf } from './field-paths.ts';
@@ -8,40 +9,61 @@ import { clean, cleanJson, cleanLine } from './sanitize.ts';
 import { createTheme, renderMarkup, type Theme } from './theme.ts';
 import type { WrapOptions } from './wrap.ts';
 
-/** The output format that the flags ask for. */
 export interface OutputOptions {
   json?: boolean;
-  /** Paths of `--field`, in order. */
+  /** Paths of `--field`. */
   field?: string[];
   events?: boolean;
   quiet?: boolean;
 }
 
-/** Is data asked for, rather than something to read? */
 export const wantsData = ({ json, field, events }: OutputOptions) => Boolean(json || events || field?.length);
 
-/**
- * Prints documents as `--json` or `--field` asks: one document, or with `plural` an array or a line each.
- * On a terminal the text is made harmless, elsewhere it is unchanged.
- */
-export function printDocuments(
-  documents: JsonObject[],
-  options: OutputOptions & { plural?: boolean },
-  context: Context,
-): void {
-  if (options.json) {
-    printJson(options.plural ? documents : documents[0], context);
-    return;
-  }
-  for (const document of documents) {
-    const values = (options.field ?? []).map((path) => fieldOf(document, path, stringifyJson));
-    const line = values.join('\t');
-    printData(line, context);
-  }
+/** What a command answers with, in the order in which it is printed. */
+export interface CommandResult {
+  /** How each part of the command ended: together they decide the exit code. */
+  exitNames?: readonly ExitName[];
+  documents?: JsonObject[];
+  /** Several were asked for, or could have been: the documents are an array. */
+  plural?: boolean;
+  /** For people and programs, on stdout: made harmless on a terminal, elsewhere as it is. */
+  data?: string;
+  /** For people, on stdout. */
+  text?(theme: Theme, lines: WrapOptions): string;
+  /** On stderr, whatever is asked for; `about` names the one of several that failed. */
+  problems?: readonly { problem: Problem; about?: string }[];
+  /** For people, on stderr. */
+  note?: string;
+  /** What to type next, on stderr. */
+  next?: string;
 }
 
-/** Bare data on stdout: made harmless on a terminal, elsewhere as it is. Whoever shows it to a CI runner asked for that. */
-export function printData(text: string, { stdout, runner }: Context): void {
+/** Prints documents where data is asked for, else text. With `--events` the documents were printed as events. */
+export function printResult(result: CommandResult, output: OutputOptions, context: Context): void {
+  const { documents = [], plural, data, text, problems = [], note, next } = result;
+  const { stdout } = context;
+  const isForPeople = !wantsData(output);
+  if (!isForPeople && !output.events) printDocuments(documents, plural, output, context);
+  if (isForPeople && data !== undefined) printLine(data, context);
+  if (isForPeople && text) stdout.write(text(themeOf(stdout, context), wrapOptionsOf(stdout)));
+  for (const { problem, about } of problems) printProblem(problem, context, about);
+  if (isForPeople && note) printSentence(note, context);
+  if (isForPeople && next) printNextStep(next, context);
+}
+
+function printDocuments(
+  documents: JsonObject[],
+  plural = false,
+  { json, field = [] }: OutputOptions,
+  context: Context,
+) {
+  if (json) return printJson(plural ? documents : documents[0], context);
+  for (const document of documents)
+    printLine(field.map((path) => fieldOf(document, path, stringifyJson)).join('\t'), context);
+}
+
+/** Whoever shows it to a CI runner asked for that. */
+function printLine(text: string, { stdout, runner }: Context): void {
   (runner?.data ?? stdout).write(`${stdout.isTTY ? clean(text) : text}\n`);
 }
 
@@ -53,20 +75,18 @@ export function printJson(document: unknown, { stdout, runner }: Context, indent
   else stdout.write(`${shown}\n`);
 }
 
-/** A failure of the tool on stderr: what happened, and beneath it what to type next. */
-export function printProblem(problem: Problem, context: Context, about?: string): void {
+function printProblem(problem: Problem, context: Context, about?: string): void {
   const { stderr } = context;
-  const theme = themeOf(stderr, context);
   const { message, hint } = problem.facts;
   const isNamed = about === undefined || problem.message.includes(about);
   const who = isNamed ? 'runctl:' : `runctl: ${cleanLine(about)}:`;
+  const theme = themeOf(stderr, context);
   const lines = { ...wrapOptionsOf(stderr), indent: 2, taken: who.length + 1 };
   stderr.write(`${theme.bad(who)} ${renderMarkup(message, theme, lines)}\n`);
   if (hint) printNextStep(hint, context);
   context.runner?.commands?.write(errorAnnotation(about ?? 'runctl', hint ? `${message}\n${hint}` : message));
 }
 
-/** What to type next, on stderr. */
 export function printNextStep(hint: string, context: Context): void {
   const { stderr } = context;
   const theme = themeOf(stderr, context);
@@ -76,7 +96,6 @@ export function printNextStep(hint: string, context: Context): void {
   stderr.write(`  ${theme.symbols.arrow} ${shown}\n`);
 }
 
-/** A sentence for people, on stderr. */
 export function printSentence(sentence: string, context: Context): void {
   const { stderr } = context;
   stderr.write(`${renderMarkup(sentence, themeOf(stderr, context), wrapOptionsOf(stderr))}\n`);
@@ -85,7 +104,5 @@ export function printSentence(sentence: string, context: Context): void {
 /** Lines are broken for people; in a log a sentence stays on one. */
 export const wrapOptionsOf = ({ isTTY, columns }: Sink): WrapOptions => (isTTY ? { columns } : {});
 
-/** The theme of one stream. */
-export function themeOf({ colors }: Sink, { unicode, connectionFlags }: Context): Theme {
-  return createTheme({ colors, unicode, connectionFlags });
-}
+export const themeOf = ({ colors }: Sink, { unicode, connectionFlags }: Context): Theme =>
+  createTheme({ colors, unicode, connectionFlags });

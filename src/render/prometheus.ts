@@ -3,7 +3,6 @@ import type { Statistics } from '../runs/statistics.ts';
 interface Metric {
   name: string;
   help: string;
-  /** Each value with the labels that distinguish it from others of the same target. */
   samples(statistics: Statistics): [value: number | null, labels?: Record<string, string>][];
 }
 
@@ -39,10 +38,7 @@ const metrics: readonly Metric[] = [
   },
 ];
 
-/**
- * The statistics in the text exposition format of Prometheus, version 0.0.4. Without timestamps: the textfile collector
- * of the node exporter refuses a file that has any.
- */
+/** The text format of Prometheus 0.0.4. Without timestamps: the node exporter's textfile collector refuses them. */
 export function prometheusText(all: readonly Statistics[]): string {
   return metrics.map((metric) => textOf(metric, all)).join('');
 }

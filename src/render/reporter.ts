@@ -6,7 +6,6 @@ import { createLogReporter } from './log-reporter.ts';
 import type { OutputOptions } from './output.ts';
 
 export interface ReporterOptions extends OutputOptions {
-  /** Ring when all is done. */
   bell?: boolean;
 }
 
@@ -28,10 +27,7 @@ function keepWarning(event: RunEvent, { warnings }: Context): void {
   if (event.event === 'warning' && !warnings.some(({ message }) => message === event.message)) warnings.push(event);
 }
 
-/**
- * The context while runs are followed: on a terminal its reporter is a board of them, and what is written to stderr stands
- * above it. A board and the lines of `--debug` would draw over each other.
- */
+/** The context while runs are followed: on a terminal with a board, above which stands what is written to stderr. */
 export async function contextWithBoard(
   { quiet, events, debug }: OutputOptions & { debug?: boolean },
   follow: BoardOptions,

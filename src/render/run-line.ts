@@ -9,7 +9,6 @@ import { cleanLine } from './sanitize.ts';
 import type { Theme } from './theme.ts';
 import { cutTo, padTo, widthOf } from './width.ts';
 
-/** One run that is being followed: its status, its age, and what is happening when nothing answers. */
 export interface RunLine {
   observe(event: RunEvent): void;
   /** It may need attention: two polls in a row have failed, or it takes longer than usual. */
@@ -37,7 +36,6 @@ export function createRunLine(run: Run, history: readonly PastRun[], clock: Cloc
 
   const ageMs = () => clock.nowMs() - startedAtMs;
   const noteOf = ({ fault, execution, ageMs = 0, atMs }: Failure) => {
-    // The status itself stands before it.
     const known = execution ? `confirmed ${formatAgo(ageMs + clock.elapsedMs() - atMs)}` : 'not confirmed yet';
     return `${theme.symbols.warn} ${known}: ${cleanLine(reasonOf(fault))}`;
   };
@@ -77,16 +75,11 @@ const creditsOf = (credits: number | null) =>
 const inOneUnit = (ms: number) => formatAge(ms).split(' ')[0] ?? '';
 
 const shortestName = 6;
-// Of those that the service documents.
 const longestStatus = 9;
-// Less than this says nothing.
 const shortestNote = 8;
 const narrow = 40;
 
-/**
- * Runs as lines of at most `columns`, in columns that line up; one run alone is a sentence. Where there is no room for all
- * of it the note is cut, then the name, and at last the age is left out.
- */
+/** Lines of at most `columns`. Where there is no room the note is cut, then the name, and at last the age is left out. */
 export function runLines(runs: readonly Cells[], columns: number, theme: Theme): string[] {
   const isAlone = runs.length === 1;
   const gap = isAlone || columns < narrow ? ' ' : '  ';

@@ -14,7 +14,6 @@ interface ListedRun {
   completedAt: string | null;
   /** When this machine first recorded it. */
   at: string;
-  /** When the status was recorded. */
   statusAt?: string;
   /** Could the status not be polled, though the run was unfinished? */
   isOld?: boolean;
@@ -24,13 +23,9 @@ const gap = '  ';
 const headings = { status: 'STATUS', name: 'AUTOMATION', age: 'STARTED', took: 'TOOK', id: 'RUN' };
 type Column = keyof typeof headings;
 
-// A name that is cut shorter than this says little.
 const shortestName = 12;
 
-/**
- * Runs as a table, newest first. Where the terminal is narrow the automation's name gives way, and where that is not
- * enough the id stands on a line of its own: it is never cut, for it is there to be copied.
- */
+/** Where the terminal is narrow the name gives way, then the id has a line of its own: it is never cut. */
 export function runTable(runs: readonly ListedRun[], nowMs: number, columns: number, theme: Theme): string {
   const rows = runs.map((run) => ({
     style: colorOfStatus(run.target, run.status ?? '', theme),
@@ -43,7 +38,6 @@ export function runTable(runs: readonly ListedRun[], nowMs: number, columns: num
   const nameWidth = widthOfColumn('name');
   const isNarrow = columns - fixed - idWidth < Math.min(nameWidth, shortestName);
   const room = columns - fixed - (isNarrow ? 0 : idWidth);
-  // On a very narrow one the times are left out.
   const hasTimes = room >= Math.min(nameWidth, shortestName);
   const name = Math.min(nameWidth, hasTimes ? room : Math.max(0, columns - widths.status - gap.length));
 
@@ -72,7 +66,6 @@ function cellsOf(run: ListedRun, nowMs: number): Record<Column, string> {
 
 const longAgoMs = 2 * 86_400_000;
 
-/** The age of what is recent, the date of what is not. */
 function ageOf(ageMs: number, timestamp: string): string {
   return ageMs < longAgoMs ? formatAgo(ageMs) : cleanLine(timestamp.slice(0, 16).replace('T', ' '));
 }

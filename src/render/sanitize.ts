@@ -17,7 +17,6 @@ export function clean(text: string): string {
   return stripVTControlCharacters(text.replace(commandString, '')).replace(/\r\n?/g, '\n').replace(unsafe, '');
 }
 
-/** The same on one line. */
 export function cleanLine(text: string): string {
   return clean(text).replace(/\s+/g, ' ').trim();
 }

@@ -2,7 +2,6 @@ import { exitCodes } from '../problems/exit-codes.ts';
 import type { How } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
 
-/** A JSON Schema of the 2020-12 dialect. */
 export type Schema = JsonObject;
 
 const text = { type: 'string' };
@@ -23,7 +22,6 @@ function object(required: Schema, optional: Schema = {}, more: Schema = {}): Sch
 }
 
 const outcomes = [...new Set(exitCodes.map(({ name }) => name))];
-/** With these nothing has failed: there is no problem. */
 const withoutProblem = ['ok', 'run_failed', 'run_timed_out', 'run_cancelled', 'still_running'];
 const hows: readonly How[] = ['started', 'recovered', 'replayed', 'attached', 'skipped', 'not_started', 'unknown'];
 
@@ -44,7 +42,6 @@ const trigger = object({
   reruns: listOf(text),
 });
 
-/** What single commands report, under their names. */
 const reports = {
   list: object({ idempotencyKey: textOrNull, at: time, baseUrl: text }),
   recover: object({ at: time, resolution: text, reason: textOrNull }),

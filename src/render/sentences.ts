@@ -5,10 +5,9 @@ import type { RunEvent, WarningName } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { nameOf } from '../runs/run.ts';
 
-/** How many warnings are remembered, so that none is repeated. */
 const mostWarnings = 1_000;
 
-/** Makes sentences of events, for people; undefined of an event that is none, or that was reported already. */
+/** Of events, for people; undefined of one that says nothing, or that was reported already. */
 export function createSentences(clock: Clock): (event: RunEvent) => string | undefined {
   const warnings = new Set<string>();
   /** By automation: when a wait for another run of it was reported last. */

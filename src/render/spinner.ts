@@ -3,11 +3,8 @@ import type { Context } from '../context.ts';
 import { eraseBelow } from './terminal.ts';
 import { widthOf } from './width.ts';
 
-/** Text at the bottom of a terminal that is drawn anew as time passes, with a spinner in front of it. */
 interface Spinner {
-  /** Shows the text, unless it is there already. */
   draw(): void;
-  /** Writes a line above it, to stay. */
   above(line: string): void;
   stop(): void;
 }

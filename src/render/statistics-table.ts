@@ -9,10 +9,8 @@ const headings = ['AUTOMATION', 'RUNS', 'COMPLETED', 'MEDIAN', 'P95', 'CREDITS',
 /** Where there is no room for all columns these are left out, the first one first. */
 const spare = ['PER DAY', 'P95', 'CREDITS', 'LAST RUNS', 'MEDIAN'];
 const gap = '  ';
-// A name that is cut shorter than this says little.
 const shortestName = 12;
 
-/** A line for each target: the name to the left, numbers to the right, then its last runs as a sparkline. */
 export function statisticsTable(all: readonly Statistics[], columns: number, theme: Theme): string {
   const rows = all.map((each) => cellsOf(each, theme));
   const widths = headings.map((_, column) => {

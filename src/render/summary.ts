@@ -1,31 +1,26 @@
 import { isCompleted, nameOf, type Run } from '../runs/run.ts';
-import type { Execution, RunResult } from '../runs/service.ts';
+import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
 import { fields } from './fields.ts';
 import { clean, cleanLine } from './sanitize.ts';
-import { colorOfStatus, durationOf, symbolOfStatus } from './status.ts';
+import { durationOf, markedStatus } from './status.ts';
 import type { Theme } from './theme.ts';
 import type { WrapOptions } from './wrap.ts';
 
-/** What is shown of a run. */
 interface RunFacts {
   run: Run;
   execution?: Execution;
   result?: RunResult;
 }
 
-/**
- * A run that was followed, for the eye: outcome first, then cause, cost and id, then the output.
- * Without a width, that of a terminal, the output is left as the service sent it.
- */
+/** For the eye. Without a width, that of a terminal, the output is left as the service sent it. */
 export function summary({ run, execution, result }: RunFacts, theme: Theme, { columns }: WrapOptions): string {
   const status = execution?.status ?? result?.status ?? '';
-  const color = colorOfStatus(run.target, status, theme);
   const took = durationOf({ ...execution, completedAt: execution?.completedAt ?? result?.completedAt });
-  const verb = isCompleted(status) ? 'in' : 'after';
-  const head = `${color(`${symbolOfStatus(run.target, status, theme)} ${cleanLine(status)}`)} ${theme.strong(cleanLine(nameOf(run.target)))}`;
+  const head = `${markedStatus(run.target, status, theme)} ${theme.strong(cleanLine(nameOf(run.target)))}`;
+  const time = took ? ` ${theme.dim(`${isCompleted(status) ? 'in' : 'after'} ${took}`)}` : '';
   const rows = fields(
     [
-      ['error', result?.error && theme.bad(errorLine(result.error))],
+      ['error', result?.error && theme.bad(cleanLine(errorTextOf(result)))],
       ['steps', stepsLine(result?.summary, theme)],
       ['credits', execution?.creditsCharged === undefined ? undefined : String(execution.creditsCharged)],
       ['run', run.executionId],
@@ -33,14 +28,8 @@ export function summary({ run, execution, result }: RunFacts, theme: Theme, { co
     theme,
     { columns, indent: 2 },
   );
-  return `${head}${took ? ` ${theme.dim(`${verb} ${took}`)}` : ''}\n${rows}${outputOf(result, columns === undefined)}`;
-}
-
-function errorLine({ type, message }: NonNullable<RunResult['error']>): string {
-  return [type, message]
-    .filter((part) => part)
-    .map((part) => cleanLine(part ?? ''))
-    .join(': ');
+  const output = bareOutput(result, columns === undefined);
+  return `${head}${time}\n${rows}${output && `\n${output}`}`;
 }
 
 function stepsLine(steps: RunResult['summary'], theme: Theme): string | undefined {
@@ -56,11 +45,6 @@ function stepsLine(steps: RunResult['summary'], theme: Theme): string | undefine
     .map(([count, word, style]) => style(`${count} ${word}`))
     .join(', ');
   return stepCount === undefined ? counted : `${counted}${counted ? ' ' : ''}of ${stepCount}`;
-}
-
-function outputOf(result: RunResult | undefined, raw: boolean): string {
-  const output = bareOutput(result, raw);
-  return output && `\n${output}`;
 }
 
 /** The output alone, with a newline at its end; `raw` leaves it as the service sent it. */

@@ -8,7 +8,6 @@ export interface Theme {
   ok(text: string): string;
   bad(text: string): string;
   warn(text: string): string;
-  /** What is under way and needs nobody. */
   busy(text: string): string;
   dim(text: string): string;
   strong(text: string): string;
@@ -18,17 +17,9 @@ export interface Theme {
 }
 
 const plain = (text: string) => text;
+const uncolored = { green: plain, red: plain, yellow: plain, cyan: plain, dim: plain, bold: plain };
 const symbols = { ok: '✔', bad: '✖', warn: '⚠', running: '●', arrow: '→', dot: '·', ellipsis: '…', bars: '▁▂▃▄▅▆▇█' };
-const asciiSymbols = {
-  ok: 'v',
-  bad: 'x',
-  warn: '!',
-  running: '*',
-  arrow: '->',
-  dot: '-',
-  ellipsis: '...',
-  bars: '12345678',
-};
+const ascii = { ok: 'v', bad: 'x', warn: '!', running: '*', arrow: '->', dot: '-', ellipsis: '...', bars: '12345678' };
 
 interface ThemeOptions extends Pick<Context, 'unicode' | 'connectionFlags'> {
   colors: boolean;
@@ -37,7 +28,6 @@ interface ThemeOptions extends Pick<Context, 'unicode' | 'connectionFlags'> {
 // Those that ask a service for something; a choice among flags, or a command with a place to fill in, is none to copy.
 const connects = /^runctl (?:watch|status|result|recover|trigger|list)\b(?!.*--help)/;
 
-/** The command with the flags that it needs to mean the same service. */
 export const withConnectionFlags = (command: string, flags = ''): string =>
   connects.test(command) ? `${command}${flags}` : command;
 
@@ -53,29 +43,9 @@ export async function loadColors(...streams: { colors: boolean }[]): Promise<voi
 /** The sixteen colours of the terminal's own palette, which its user has made readable on dark or light. */
 export function createTheme({ colors, unicode, connectionFlags = '' }: ThemeOptions): Theme {
   const withFlags = (command: string) => withConnectionFlags(command, connectionFlags);
-  const shown = unicode ? symbols : asciiSymbols;
-  if (!colors || !chalk)
-    return {
-      ok: plain,
-      bad: plain,
-      warn: plain,
-      busy: plain,
-      dim: plain,
-      strong: plain,
-      command: (text) => `\`${withFlags(text)}\``,
-      symbols: shown,
-    };
-  const { cyan } = chalk;
-  return {
-    ok: chalk.green,
-    bad: chalk.red,
-    warn: chalk.yellow,
-    busy: cyan,
-    dim: chalk.dim,
-    strong: chalk.bold,
-    command: (text) => cyan(withFlags(text)),
-    symbols: shown,
-  };
+  const { green: ok, red: bad, yellow: warn, cyan: busy, dim, bold: strong } = (colors && chalk) || uncolored;
+  const command = (text: string) => (busy === plain ? `\`${withFlags(text)}\`` : busy(withFlags(text)));
+  return { ok, bad, warn, busy, dim, strong, command, symbols: unicode ? symbols : ascii };
 }
 
 /** A sentence of ours with what is `to be typed` in it set off: that is never broken, so that it can be copied. */

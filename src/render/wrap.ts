@@ -1,6 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
 
-/** Where text may be broken into lines. */
 export interface WrapOptions {
   /** The width of the terminal; unbroken where there is none. */
   columns?: number;

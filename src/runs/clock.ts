@@ -1,15 +1,12 @@
-/**
- * Time as an argument. Two clocks, because a laptop's sleep stops one of them:
- * `nowMs` is the wall clock (milliseconds since 1970), `elapsedMs` only moves while the machine is awake.
- */
+/** `nowMs` is the wall clock (since 1970), which can be set; `elapsedMs` cannot, but may stand still while a machine sleeps. */
 export interface Clock {
   nowMs(): number;
   elapsedMs(): number;
-  /** Resolves after `ms`, or at once when `signal` aborts; never rejects. */
+  /** Never rejects: where `signal` aborts, it resolves at once. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Measures milliseconds from now on, by whichever of the two clocks has gone further: the other may have stood still. */
+/** The milliseconds from now on, by whichever clock has gone further. */
 export function stopwatch(clock: Clock): () => number {
   const startMs = clock.elapsedMs();
   const startWallMs = clock.nowMs();
@@ -18,14 +15,10 @@ export function stopwatch(clock: Clock): () => number {
 
 // Short enough that a machine that slept polls again soon after it wakes: on Linux timers stand still meanwhile.
 const sliceMs = 5_000;
-/** Whatever takes this much longer than it should, by either clock: the machine slept, or the process was stopped. */
+/** What takes so much longer than it should shows that the machine slept, or that the process was stopped. */
 export const suspendedMs = 10_000;
 
-/**
- * Waits `ms`, in slices. Returns true as soon as a slice took ten seconds longer than it should, by either clock: the
- * machine was asleep or the process stopped, and what was known before is old. It does so no earlier than `leastMs` after
- * the start by the clock that cannot be set, since whoever asked for that wait cannot know that this machine slept.
- */
+/** Waits `ms`, or returns true earlier if the machine slept or the process was stopped, but not before `leastMs` have passed. */
 export async function pause(ms: number, clock: Clock, signal: AbortSignal, leastMs = 0): Promise<boolean> {
   const startMs = clock.elapsedMs();
   let woke = false;

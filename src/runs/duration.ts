@@ -5,10 +5,7 @@ const grammar = new RegExp(
   `^(?!$)(?:(?<d>${number})d)?(?:(?<h>${number})h)?(?:(?<m>${number})m)?(?:(?<s>${number})s)?(?:(?<ms>${number})ms)?$`,
 );
 
-/**
- * Milliseconds of a duration such as `500ms`, `30s`, `5m`, `1h30m` or `2d`, largest unit first.
- * Undefined for anything else: a bare number, blanks, a sign, capitals, anything trailing.
- */
+/** The milliseconds of `500ms`, `30s` or `1h30m`, largest unit first; undefined for anything else, a bare number too. */
 export function parseDuration(text: string): number | undefined {
   const parts = grammar.exec(text)?.groups;
   if (!parts) return undefined;
@@ -18,7 +15,7 @@ export function parseDuration(text: string): number | undefined {
   return Number.isSafeInteger(wholeMs) ? wholeMs : undefined;
 }
 
-/** A duration for people, cut off (never rounded up) after two units: `1h 30m`, `4m 12s`, `45s`, `3.2s`, `450ms`. */
+/** A duration for people, cut off and never rounded up: `1h 30m`, `4m 12s`, `45s`, `3.2s`, `450ms`. */
 export function formatDuration(ms: number): string {
   const wholeMs = ms > 0 ? Math.floor(ms) : 0;
   if (wholeMs === 0) return '0s';
@@ -36,8 +33,7 @@ function inUnits(ms: number, large: keyof typeof unitsMs, small?: keyof typeof u
   return few > 0 ? `${many}${large} ${few}${small}` : `${many}${large}`;
 }
 
-/** The same in whole seconds, for what grows before the reader's eyes: tenths would be restless. */
 export const formatAge = (ms: number): string => formatDuration(Math.floor(ms / unitsMs.s) * unitsMs.s);
 
-/** How long ago something was, in one unit: `4m ago`. */
+/** In one unit: `4m ago`. */
 export const formatAgo = (ms: number): string => `${formatAge(ms).split(' ')[0]} ago`;

@@ -3,18 +3,16 @@ import type { JsonObject } from './json.ts';
 import type { Run, Target } from './run.ts';
 import type { Execution } from './service.ts';
 
-/** The last confirmed status of a run, and its age; both undefined before the first valid answer. */
 export interface LastConfirmed {
   run: Run;
   execution?: Execution;
-  /** Milliseconds since it was confirmed. */
+  /** Since the status was confirmed; both are undefined before the first valid answer. */
   ageMs?: number;
 }
 
 /** A run, or an automation without a known run. */
 export type About = { run: Run; target?: undefined } | { run?: undefined; target: Target };
 
-/** What came of a trigger. */
 export type How = 'started' | 'recovered' | 'replayed' | 'attached' | 'skipped' | 'not_started' | 'unknown';
 
 /** Something that is wrong and does not end the command. */
@@ -42,7 +40,6 @@ export interface WarningEvent {
   event: 'warning';
   name: WarningName;
   message: string;
-  /** What it is about, where that is not the command as a whole. */
   run?: Run;
   target?: Target;
 }
@@ -50,7 +47,6 @@ export interface WarningEvent {
 interface FailedAttempt {
   event: 'attempt_failed';
   fault: Fault;
-  /** In a row. */
   failures: number;
   /** Time without a valid answer. */
   silentMs: number;
@@ -68,21 +64,16 @@ export type RunEvent = {
       execution?: Execution;
       /** Names the run in a command to type next. */
       argument?: string;
-      /** The command then watches the run, if there is one. */
       isWatched: boolean;
     } & About)
   | { event: 'status'; run: Run; execution: Execution; changed: boolean }
   | (FailedAttempt & { operation: 'trigger'; run?: undefined; target: Target })
   | (FailedAttempt & { operation: 'status' | 'result'; target?: undefined } & LastConfirmed)
-  /** The first valid answer after failed polls. */
   | { event: 'service_back'; run: Run; afterMs: number }
-  /** For the next poll of a run, or for another run of the automation to finish. */
+  /** `slot`: for another run of the automation to finish, which perhaps cannot be polled. */
   | ({ event: 'waiting'; for: 'poll' | 'slot'; nextMs: number; target?: undefined } & LastConfirmed)
-  /** For another run of the automation to finish, which cannot be polled. */
   | { event: 'waiting'; for: 'slot'; run?: undefined; target: Target; nextMs: number }
-  /** For the random time of `--splay`, or for a turn under `--rate`; of the command as a whole. */
   | { event: 'waiting'; for: 'splay' | 'rate'; run?: undefined; target?: undefined; nextMs: number }
-  /** The run finished with an error type of `--rerun-on`: another one is to be started. */
   | { event: 'rerun'; run: Run; errorType: string }
   | WarningEvent
   | { event: 'final'; run: Run; execution: Execution }
@@ -90,29 +81,25 @@ export type RunEvent = {
   | ({
       event: 'run_done';
       document: JsonObject;
-      /** How many of the runs that are watched together are not done yet. */
+      /** Runs of the command that are not done yet. */
       pending: number;
       /** Why the run was not watched until it had finished. */
-      failure?: { message: string /** An interruption or the timeout, which ends all the runs. */; endsAll: boolean };
+      failure?: { message: string; endsAll: boolean };
     } & About)
-  /** The last one: the process ends. */
   | {
       event: 'done';
       exitCode: number;
-      /** The signal that ended the command. */
       signal?: string;
       /** The document of a failure that belongs to no run. */
       document?: JsonObject;
     }
 );
 
-/** What an event is about; undefined where that is the command as a whole. */
 export function aboutOf(event: RunEvent): { target: Target; executionId?: string } | undefined {
   if ('run' in event && event.run) return event.run;
   return 'target' in event && event.target ? { target: event.target } : undefined;
 }
 
-/** Sees everything that happens while a command runs. */
 export interface Reporter {
   observe(event: RunEvent): void;
   /** Leaves the terminal as it was found. */

@@ -1,30 +1,25 @@
 import { type Clock, pause } from './clock.ts';
 import { onAbort } from './on-abort.ts';
 
-/** Spaces the requests of this process. */
 export interface RateLimiter {
-  /** Resolves when a request may be sent, when the time for it has passed, or when `signal` aborts. */
+  /** Resolves when a request may be sent, when the time for it has passed, or when `signal` aborts. A poll comes after all else. */
   take(signal: AbortSignal, poll?: PollTurn): Promise<Turn>;
-  /** The service answered 429 or 503 and names a wait: no poll is sent before, of whatever run. */
+  /** No poll is sent for so long. */
   hold(ms: number): void;
-  /** The service answered 429: doubles the time between polls, to eight times at most. */
+  /** Doubles the time between polls. */
   slowDown(): void;
-  /** The time between two polls, in milliseconds, stretched after a 429; each call takes back a tenth of the factor. */
+  /** The gap as long as `slowDown` wants it; each call takes back a tenth of that. */
   stretch(gapMs: number): number;
 }
 
-/** How a poll waits for its turn; every other request is sent before all polls. */
 interface PollTurn {
-  /** The chance that the run has finished: where polls wait for one another, the likeliest is sent first. */
+  /** That the run has finished: of the polls that wait, the likeliest is sent first. */
   chance(): number;
-  /** For how much longer it may wait, in milliseconds. */
   leftMs(): number;
 }
 
 interface Turn {
-  /** False where the time for it passed first. */
   isGranted: boolean;
-  /** The machine slept, or the process was stopped, meanwhile. */
   woke: boolean;
 }
 
@@ -36,13 +31,9 @@ interface Waiting {
 
 const slowest = 8;
 const recoveryPerPoll = 0.9;
-/** How long a turn may be waited for unnoticed after its time has passed. */
 const queueSliceMs = 1000;
 
-/**
- * Lets at most `perSecond` requests go in any second, or one in `1 / perSecond` seconds where that is less than one.
- * `onWait` is called for each request that has to wait for its turn, with the least that it has to wait.
- */
+/** At most `perSecond` requests go in any second; a fraction is one request in more seconds. `onWait` is told the least wait. */
 export function createRateLimiter(
   perSecond: number,
   clock: Clock,
@@ -50,7 +41,6 @@ export function createRateLimiter(
 ): RateLimiter {
   const most = Math.max(1, Math.floor(perSecond));
   const windowMs = Math.max(1000, 1000 / perSecond);
-  /** When the last `most` requests went, oldest first. */
   const sentMs: number[] = [];
   const queue = new Set<Waiting>();
   let isServing = false;
@@ -120,7 +110,7 @@ export function createRateLimiter(
     isServing = false;
   }
 
-  /** Of equal chances the one that has waited longest; undefined where every one is held. */
+  /** Of equal chances the one that has waited longest. */
   function likeliest(isHeld: boolean): Waiting | undefined {
     let best: Waiting | undefined;
     let bestChance = Number.NEGATIVE_INFINITY;

@@ -7,13 +7,11 @@ import type { Turns } from './turns.ts';
 const firstBackoffMs = 500;
 const longestBackoffMs = 15_000;
 const shortestBackoffMs = 50;
-/** An attempt that is begun later than this before the end of the command could hardly be answered in time. */
 const lastMomentMs = 1_000;
 
 /**
- * How long to wait after this many failures in a row (from 1), when retries end in `leftMs`; undefined to give up now.
- * Full jitter over an exponential ceiling (AWS, "Exponential Backoff And Jitter"), cut so that the last attempt is made
- * when the time ends. What `Retry-After` asks for is never cut: rather no attempt than an early one.
+ * How long to wait after so many failures in a row, when retries end in `leftMs`; undefined to give up now. Full jitter
+ * (AWS, "Exponential Backoff And Jitter"); the last attempt is made when the time ends, but never before `Retry-After`.
  */
 export function backoffMs(
   failures: number,
@@ -27,7 +25,6 @@ export function backoffMs(
 }
 
 export interface RetryPorts {
-  /** Every attempt waits for it. */
   limiter: RateLimiter;
   clock: Clock;
   random(): number;
@@ -36,78 +33,41 @@ export interface RetryPorts {
   giveUpAfterMs: number;
   /** The time limit of an attempt: one that takes much longer shows that the machine slept. */
   requestTimeoutMs?: number;
-  /** What is left of the time for the whole command: in its last second no further attempt is begun. */
+  /** What is left for the whole command: in its last second no further attempt is begun. */
   leftMs?(): number;
 }
 
-/** Counts attempts that fail in a row, and the time without a valid answer. */
-interface Attempts {
-  readonly failures: number;
-  /** Milliseconds; 0 before the first attempt. */
-  silentMs(): number;
-  /** Waits for the rate limiter; what was waited for before, since `queuedAtMs`, is no silence of the service either. */
-  takeTurn(queuedAtMs: number): Promise<void>;
-  succeeded(): void;
-  /** Returns the time until the next attempt, in milliseconds; undefined to give up. */
-  failed(fault: Fault): number | undefined;
-  /** After a sleep or a stop, the time without a valid answer counts from the next attempt. */
-  woke(): void;
-}
-
-function createAttempts(ports: RetryPorts): Attempts {
-  const { limiter, clock, random, signal, giveUpAfterMs, leftMs = () => Number.POSITIVE_INFINITY } = ports;
-  let failures = 0;
-  let silentSinceMs: number | undefined;
-  const silentMs = () => (silentSinceMs === undefined ? 0 : clock.elapsedMs() - silentSinceMs);
-  return {
-    get failures() {
-      return failures;
-    },
-    silentMs,
-    async takeTurn(queuedAtMs) {
-      await limiter.take(signal);
-      // The service is not silent while we wait for our own turn.
-      const nowMs = clock.elapsedMs();
-      silentSinceMs = silentSinceMs === undefined ? nowMs : silentSinceMs + nowMs - queuedAtMs;
-    },
-    succeeded() {
-      failures = 0;
-      silentSinceMs = undefined;
-    },
-    failed(fault) {
-      failures += 1;
-      return backoffMs(failures, fault, Math.min(giveUpAfterMs - silentMs(), leftMs() - lastMomentMs), random);
-    },
-    woke() {
-      silentSinceMs = undefined;
-    },
-  };
-}
-
 export interface RetryOptions extends RetryPorts {
-  /** Which faults are worth another attempt; by their kind, unless said otherwise. */
   isRetryable?(fault: Fault): boolean;
   /** Each attempt waits for it, before it waits for the rate limiter. */
   inTurn?: Turns;
-  onRetry?(fault: Fault, delayMs: number, attempts: Attempts): void;
+  /** `failures` in a row, and the time without a valid answer. */
+  onRetry?(fault: Fault, delayMs: number, attempts: { failures: number; silentMs(): number }): void;
 }
 
 /** How attempts came out: `fault` is that of the last one. */
 export type RetryResult<T> =
   | { kind: 'ok'; value: T }
-  /** Another attempt would not help. */
   | { kind: 'refused'; fault: Fault }
   | { kind: 'gave_up'; fault: Fault }
   | { kind: 'interrupted'; fault: Fault };
 
-/**
- * Makes attempts until one is answered or refused, the signal aborts, `giveUpAfterMs` have passed, or the time for the
- * command has nearly passed. The first attempt is always made.
- */
+/** Makes attempts until one is answered or refused, or the time for them has passed. The first one is always made. */
 export async function retry<T>(attempt: () => Promise<Answer<T>>, options: RetryOptions): Promise<RetryResult<T>> {
-  const { clock, signal, requestTimeoutMs = Number.POSITIVE_INFINITY, leftMs, inTurn = (action) => action() } = options;
-  const isWorthIt = options.isRetryable ?? isRetryable;
-  const attempts = createAttempts(options);
+  const {
+    limiter,
+    clock,
+    random,
+    signal,
+    giveUpAfterMs,
+    onRetry,
+    requestTimeoutMs = Number.POSITIVE_INFINITY,
+  } = options;
+  const { isRetryable: isWorthIt = isRetryable, inTurn = (action) => action() } = options;
+  const leftMs = options.leftMs ?? (() => Number.POSITIVE_INFINITY);
+  let failures = 0;
+  let silentSinceMs: number | undefined;
+  const silentMs = () => (silentSinceMs === undefined ? 0 : clock.elapsedMs() - silentSinceMs);
   for (let last: Fault | undefined; ; ) {
     const queuedAtMs = clock.elapsedMs();
     const tried = await inTurn(() => next(queuedAtMs, last));
@@ -115,21 +75,26 @@ export async function retry<T>(attempt: () => Promise<Answer<T>>, options: Retry
     const { fault } = tried;
     if (isInterruption(fault)) return { kind: 'interrupted', fault };
     if (!isWorthIt(fault)) return { kind: 'refused', fault };
-    const delayMs = attempts.failed(fault);
+    failures += 1;
+    const delayMs = backoffMs(failures, fault, Math.min(giveUpAfterMs - silentMs(), leftMs() - lastMomentMs), random);
     if (delayMs === undefined) return { kind: 'gave_up', fault };
-    options.onRetry?.(fault, delayMs, attempts);
-    if (await pause(delayMs, clock, signal, fault.retryAfterMs)) attempts.woke();
+    onRetry?.(fault, delayMs, { failures, silentMs });
+    // After a sleep or a stop, the time without a valid answer counts from the next attempt.
+    if (await pause(delayMs, clock, signal, fault.retryAfterMs)) silentSinceMs = undefined;
     last = fault;
   }
 
   /** The next attempt in its turn, unless it comes too late for one after the fault of the last. */
   async function next(queuedAtMs: number, last: Fault | undefined): Promise<Answer<T> | RetryResult<T>> {
-    await attempts.takeTurn(queuedAtMs);
+    await limiter.take(signal);
+    // The service is not silent while we wait for our own turn.
+    const nowMs = clock.elapsedMs();
+    silentSinceMs = silentSinceMs === undefined ? nowMs : silentSinceMs + nowMs - queuedAtMs;
     if (last && signal.aborted) return { kind: 'interrupted', fault: last };
-    if (last && leftMs && leftMs() < lastMomentMs) return { kind: 'gave_up', fault: last };
+    if (last && leftMs() < lastMomentMs) return { kind: 'gave_up', fault: last };
     const tookMs = stopwatch(clock);
     const answer = await attempt();
-    if (answer.kind === 'fault' && tookMs() > requestTimeoutMs + suspendedMs) attempts.woke();
+    if (answer.kind === 'fault' && tookMs() > requestTimeoutMs + suspendedMs) silentSinceMs = undefined;
     return answer;
   }
 }

@@ -1,6 +1,5 @@
 import type { JsonObject } from './json.ts';
 
-/** What is triggered. Agents are discontinued but still answer. */
 export type Target = AutomationTarget | AgentTarget;
 
 export interface AutomationTarget {
@@ -12,14 +11,12 @@ export interface AutomationTarget {
 
 export interface AgentTarget {
   family: 'agent';
-  /** UUID, lower case. */
   agentId: string;
 }
 
-/** One execution of a target: all that is needed to ask for its status. */
 export interface Run {
   target: Target;
-  /** UUID, as the service writes it: it may mind the case. */
+  /** As the service writes it, which may mind the case. */
   executionId: string;
 }
 
@@ -33,11 +30,9 @@ export function isUuid(text: string): boolean {
   return uuid.test(text);
 }
 
-/** The final statuses of an Automation's run. */
 export const finalStatuses = ['COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED'] as const;
 export type FinalStatus = (typeof finalStatuses)[number];
 
-/** Every status that the service documents. */
 export const statuses = ['RUNNING', ...finalStatuses] as const;
 
 // The service writes a status in capitals; another spelling of the same word must not make a watch poll for ever.
@@ -54,28 +49,23 @@ export function isFinal(target: Target, status: string): boolean {
   return target.family === 'agent' ? normalise(status) !== 'RUNNING' : isOneOf(finalStatuses, status);
 }
 
-/** The documented final status that a status is; undefined for any other word. */
 export function finalStatusOf(status: string): FinalStatus | undefined {
   return finalStatuses.find((known) => known === normalise(status));
 }
 
 const byGravity: readonly FinalStatus[] = ['FAILED', 'TIMED_OUT', 'CANCELLED', 'COMPLETED'];
 
-/** The graver of two final statuses. */
 export function graverStatus(one: string, other: string): string {
   const rank = (status: string) => byGravity.indexOf(finalStatusOf(status) ?? 'COMPLETED');
   return rank(other) < rank(one) ? other : one;
 }
 
-/** The one status that is a success. */
 export const isCompleted = (status: string): boolean => finalStatusOf(status) === 'COMPLETED';
 
-/** The last status known, in a word; `not_found` where the service forgot the run, `unknown` where a trigger has none. */
 export function lastStatusOf({ status, executionId }: { status: string | null; executionId: string | null }): string {
   return status ?? (executionId === null ? 'unknown' : 'not_found');
 }
 
-/** The target as a user would name it. */
 export function nameOf(target: Target): string {
   return target.family === 'agent' ? `agent ${target.agentId}` : target.automationName;
 }

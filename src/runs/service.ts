@@ -2,17 +2,15 @@ import type { Fault } from './fault.ts';
 import type { JsonObject } from './json.ts';
 import type { Run, Target } from './run.ts';
 
-/** The service as the domain sees it. `src/api` speaks HTTP behind it; tests put a model in its place. */
+/** The service as the domain sees it. Each call is one attempt: whoever calls it retries. */
 export interface Service {
-  /** One attempt: whoever calls it retries. */
   trigger(request: TriggerRequest, signal: AbortSignal, limits?: CallLimits): Promise<Answer<Execution>>;
   status(run: Run, signal: AbortSignal, limits?: CallLimits): Promise<Answer<Execution>>;
-  /** Automation runs only: Agents have no result endpoint. */
+  /** Agents have none. */
   result(run: Run, signal: AbortSignal, limits?: CallLimits): Promise<Answer<RunResult>>;
 }
 
 export interface CallLimits {
-  /** The attempt ends after this time, or after the request timeout if that is shorter. */
   timeoutMs?: number;
 }
 
@@ -27,16 +25,15 @@ export type Answer<T> = (
   | {
       kind: 'ok';
       value: T;
-      /** From `Retry-After`, which a good answer may have too. */
       retryAfterMs?: number;
     }
   | { kind: 'fault'; fault: Fault }
 ) & {
-  /** The service's clock when it answered (its `Date` header), in milliseconds since 1970; it counts whole seconds. */
+  /** The `Date` of the answer: whole seconds, in milliseconds since 1970. */
   serviceTimeMs?: number;
 };
 
-/** A run as the service shows it (docs/service.md, Execution object). Missing and malformed fields are left out; times have an offset. */
+/** docs/service.md, Execution object. Missing and malformed fields are left out; times have an offset. */
 export interface Execution {
   executionId?: string;
   status: string;
@@ -46,14 +43,13 @@ export interface Execution {
   creditsCharged?: number;
   title?: string;
   message?: string;
-  /** The whole body, unknown fields kept. */
   document: JsonObject;
 }
 
-/** The result of a run (docs/service.md, Result object). Missing and malformed fields are left out. */
+/** docs/service.md, Result object. Missing and malformed fields are left out. */
 export interface RunResult {
   status: string;
-  /** What is no text in the document stands here as JSON. */
+  /** JSON where it was no text. */
   output?: string;
   summary?: { stepCount?: number; succeededSteps?: number; failedSteps?: number; skippedSteps?: number };
   error?: { type?: string; message?: string };
@@ -61,6 +57,5 @@ export interface RunResult {
   document: JsonObject;
 }
 
-/** The error of a result in one text: `<type>: <message>`, as far as they are there. */
 export const errorTextOf = (result: RunResult | undefined): string =>
   [result?.error?.type, result?.error?.message].filter(Boolean).join(': ');

@@ -1,54 +1,45 @@
 import { finalStatusOf, isCompleted, isFinal, runLimitMs, type Target } from './run.ts';
 
-/** A run as a journal knows it. Times are milliseconds since 1970, and null where they are unknown. */
+/** Times are milliseconds since 1970; what is null is unknown. */
 export interface RecordedRun {
-  /** Null where the service no longer knows the run. */
+  /** Null too where the service forgot the run. */
   status: string | null;
   startedMs: number | null;
   endedMs: number | null;
   credits: number | null;
-  /** When it was first recorded. */
   atMs: number;
 }
 
-/** The runs of one target. */
 export interface PastRuns {
   baseUrl: string;
   target: Target;
   runs: RecordedRun[];
 }
 
-/** A run that COMPLETED. */
+/** One that COMPLETED. */
 export interface PastRun {
   durationMs: number;
-  /** Null where they are unknown. */
   credits: number | null;
 }
 
-/** How the runs of one target went. */
 export interface Statistics {
   baseUrl: string;
   target: Target;
-  /** The runs that are known to have finished. */
   finished: number;
-  /** How many of them had each final status. */
   statuses: Record<string, number>;
-  /** The share of the finished runs that COMPLETED, from 0 to 1; null where none finished. */
+  /** From 0 to 1; null where none finished. */
   completedShare: number | null;
-  /** Of the runs that COMPLETED; null where none did, or no duration is known. */
+  /** Of the runs that COMPLETED. */
   medianMs: number | null;
   p95Ms: number | null;
-  /** The known credits of the finished runs; null where none are known. */
   credits: number | null;
   creditsPerDay: number | null;
-  /** Finished runs whose credits are unknown. */
   withoutCredits: number;
   running: number;
   /** Runs that must have finished, but whose end this machine never saw. */
   unseen: number;
-  /** Milliseconds since 1970. */
   lastCompletedMs: number | null;
-  /** The last finished runs, oldest first. */
+  /** Oldest first. */
   latest: { status: string; durationMs: number | null }[];
 }
 
@@ -60,7 +51,7 @@ interface Period {
 const dayMs = 86_400_000;
 const mostLatest = 10;
 
-/** The statistics of a target; undefined where it has no run in the period. */
+/** Undefined where the target has no run in the period. */
 export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: Period): Statistics | undefined {
   const { baseUrl, target } = past;
   const runs = past.runs.filter((run) => endMsOf(run) >= sinceMs).sort((one, other) => endMsOf(one) - endMsOf(other));
@@ -103,19 +94,16 @@ function durationMsOf({ startedMs, endedMs }: RecordedRun): number | null {
   return tookMs >= 0 ? tookMs : null;
 }
 
-/** The numbers that are known. */
 const ascending = (values: (number | null)[]) => Float64Array.from(values.filter((each) => each !== null)).sort();
 
-/** What the last runs usually cost; null where no credits are known. */
 export const medianCredits = (runs: readonly PastRun[]): number | null =>
   quantileOf(ascending(runs.map(({ credits }) => credits)), 0.5);
 
-/** The smallest of the numbers that so large a share of them does not exceed; null where there are none. */
+/** The smallest number that so large a share does not exceed. */
 function quantileOf(sorted: Float64Array, share: number): number | null {
   return sorted[Math.ceil(share * sorted.length) - 1] ?? null;
 }
 
-/** How many runs have each of these statuses, as the service documents their spelling. */
 function countsOf(runs: readonly RecordedRun[], words: Iterable<string>): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const word of words) {

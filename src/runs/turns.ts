@@ -1,7 +1,6 @@
-/** Runs an action when its turn has come. */
 export type Turns = <T>(action: () => Promise<T>) => Promise<T>;
 
-/** Runs this many actions at once at most, in the order in which they came. */
+/** Runs at most so many actions at once, in the order in which they came. */
 export function createTurns(most: number): Turns {
   const waiting: (() => void)[] = [];
   let free = most;

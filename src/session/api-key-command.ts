@@ -14,11 +14,7 @@ const limitMs = 30_000;
 const drainMs = 500;
 const mostBytes = 64 * 1024;
 
-/**
- * Has the shell run `command`, whose first line of output is the API key. What it says on stderr is shown after its end.
- * Throws a usage problem where it fails, prints no API key or takes longer than 30 s, and the interrupted problem when the
- * user interrupts.
- */
+/** Has the shell run `command`, whose first line of output is the API key. Throws a usage or the interrupted problem. */
 export async function runApiKeyCommand(command: string, source: string, context: Context): Promise<string> {
   const { stderr, signal } = context;
   const { failure, printed, said } = await run(command, context);
@@ -81,7 +77,6 @@ function run(command: string, { env, signal, clock }: Context): Promise<CommandE
   });
 }
 
-/** Reads to the end, and keeps the first 64 KiB. */
 function keepFirst(stream: NodeJS.ReadableStream | null): () => string {
   let text = '';
   stream?.setEncoding('utf8').on('data', (chunk: string) => {

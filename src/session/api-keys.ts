@@ -4,12 +4,8 @@ import { Problem } from '../problems/problem.ts';
 import type { Answer, Service } from '../runs/service.ts';
 import { runApiKeyCommand } from './api-key-command.ts';
 
-/** Where each request takes its API key from. */
 interface ApiKeys {
-  /**
-   * The API key in force. With an idempotency key, the one that this was first asked with: a trigger is never repeated
-   * under another, since the service scopes idempotency keys by API key. Throws the problems of `runApiKeyCommand`.
-   */
+  /** That of an idempotency key stays the first: the service scopes them by API key. Throws as `runApiKeyCommand` does. */
   of(idempotencyKey?: string): Promise<string>;
   /** The API key was refused: runs the command again, if there is one, at most once a minute. Never throws. */
   renew(): void;

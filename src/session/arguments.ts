@@ -2,18 +2,14 @@ import { usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
 import { type AutomationTarget, isUuid, type Run } from '../runs/run.ts';
 
-/** A run as the user named it on the command line. */
 export type RunArgument =
   | { kind: 'id'; executionId: string }
   | { kind: 'run'; run: Run }
   | { kind: 'last' }
-  /** The name of an automation, which means its last run; else the beginning of an id. only the journal knows. */
+  /** The name of an automation, which means its last run; else the beginning of an id. */
   | { kind: 'word'; text: string; projectId?: string; automationName: string };
 
-/**
- * `<executionId>`, the beginning of one, an automation, `@last` or `<projectId>/<automationName>/<executionId>`.
- * Throws a usage problem.
- */
+/** `<executionId>`, its beginning, an automation, `@last`, or a run in full. Throws a usage problem. */
 export function parseRunArgument(text: string): RunArgument {
   if (text === '') throw usageProblem('an empty argument names no run');
   if (text === '@last') return { kind: 'last' };
@@ -32,7 +28,6 @@ export function parseRunArgument(text: string): RunArgument {
   return { kind: 'run', run: { target, executionId } };
 }
 
-/** Does only the journal know which run is meant? */
 export const isFromJournal = ({ kind }: RunArgument): boolean => kind === 'last' || kind === 'word';
 
 /** `<automationName>` with the project given beside it, or `<projectId>/<automationName>`. Throws a usage problem. */
@@ -75,10 +70,7 @@ function checkBareName(name: string): void {
   }
 }
 
-/**
- * Refuses names that cannot be sent in a path: a URL parser drops `.` and `..` even when they are percent-encoded.
- * Throws a usage problem.
- */
+/** Throws a usage problem for names that cannot be sent: a URL parser drops `.` and `..` even when percent-encoded. */
 export function checkAutomationName(name: string, whole = name): void {
   if (name === '') throw usageProblem(`${quote(whole)} names no automation`);
   if (name === '.' || name === '..') throw usageProblem(`the automation name ${quote(name)} cannot be sent in a path`);

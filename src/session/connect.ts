@@ -48,7 +48,6 @@ export async function connect(
   return connectWith(await resolveSettings(options, context), options, context, journalNeed);
 }
 
-/** The same with settings that were read already. */
 export async function connectWith(
   settings: Settings,
   options: ConnectOptions,
@@ -120,10 +119,7 @@ interface JournalNeed {
   quiet?: boolean;
 }
 
-/**
- * The journal of this machine. A failure of it is reported once and stops no command that can work without it.
- * @throws Problem (usage) where it is `needed`, and there is none or it cannot be read.
- */
+/** A failure of it is reported once. Throws a usage problem where it is `needed` and cannot be read. */
 export function journalOf({ env, reporter, clock }: Context, { needed, quiet }: JournalNeed = {}): Journal {
   const folder = resolveStateFolder(env);
   if (needed && folder === undefined)
@@ -141,7 +137,6 @@ export function journalOf({ env, reporter, clock }: Context, { needed, quiet }: 
   });
 }
 
-/** Reads each target's history once, when it is first asked for. */
 function historyOf(journal: Journal, baseUrl: string): Session['history'] {
   const read = new Map<string, ReturnType<Session['history']>>();
   return (target) => {

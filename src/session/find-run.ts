@@ -15,10 +15,7 @@ interface RunFlags {
 
 type Here = Pick<Session, 'baseUrl' | 'settings' | 'journal' | 'context'>;
 
-/**
- * The run that an argument names. Says so, also where quiet is wanted, if a later trigger has no known run yet.
- * @throws Problem (usage) where the argument names no run, more than one, or one of another base URL.
- */
+/** Warns, also with `-q`, where a later trigger has no known run. Throws a usage problem unless one run is meant. */
 export async function findRun(named: RunArgument, flags: RunFlags, here: Here): Promise<KnownRun> {
   switch (named.kind) {
     case 'run':
@@ -47,10 +44,8 @@ export async function findRun(named: RunArgument, flags: RunFlags, here: Here): 
 const notFound = (message: string) =>
   usageProblem(message, 'see `runctl list`, or name the run in full as <projectId>/<automationName>/<executionId>');
 
-/** As many runs as are read for the names of automations. */
 const mostRunsRead = 1000;
 
-/** The names of the automations in the journal. */
 export function automationsIn({ journal, baseUrl }: { journal: Journal; baseUrl: string | undefined }): Set<string> {
   const names = new Set<string>();
   let read = 0;
@@ -63,7 +58,6 @@ export function automationsIn({ journal, baseUrl }: { journal: Journal; baseUrl:
 
 const projectOf = ({ settings }: Here) => valueIfGiven(settings.project);
 
-/** The automation that `--automation` and the project name, if they are given. */
 function targetOf({ automation }: RunFlags, here: Here): Target | undefined {
   const projectId = projectOf(here);
   if (automation === undefined || projectId === undefined) return undefined;

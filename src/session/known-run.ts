@@ -4,7 +4,6 @@ import type { Clock } from '../runs/clock.ts';
 import type { Run } from '../runs/run.ts';
 import type { Session } from './session.ts';
 
-/** A run, and when this machine triggered it, if it did. */
 export interface KnownRun {
   run: Run;
   triggeredAtMs?: number;
@@ -12,10 +11,7 @@ export interface KnownRun {
   sinceTriggerMs?(): number;
 }
 
-/**
- * The run in a command to type next, such that it works where that is read: with its id alone where the journal holds it,
- * unless a CI runner prints it, whose machine nobody comes back to.
- */
+/** The run in a command to type next: in full where the journal lacks it, and where a CI runner prints it. */
 export function argumentOf(
   { target, executionId }: Run,
   { journal, baseUrl, context }: Pick<Session, 'journal' | 'baseUrl' | 'context'>,
@@ -35,7 +31,6 @@ export function sinceTriggerOf(
   return () => clock.nowMs() - triggeredAtMs;
 }
 
-/** The run, with the time of its trigger where it is on record. */
 export function knownRun(record: JournalRun | undefined, run: Run): KnownRun {
   return { run, triggeredAtMs: record?.idempotencyKey ? Date.parse(record.at) : undefined };
 }

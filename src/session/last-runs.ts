@@ -5,18 +5,14 @@ import { type AutomationTarget, isCompleted, isFinal, runLimitMs } from '../runs
 import { pollKnownRun } from './poll-once.ts';
 import type { Session } from './session.ts';
 
-/** What a journal says about the last runs of an automation. */
 export interface LastRuns {
-  /** The newest run, whatever became of it. */
   last?: JournalRun;
-  /** The newest one that COMPLETED. */
   completed?: JournalRun;
   /** Those that may have completed in time, but are not known to have finished; newest first. */
   unfinished: (JournalRun & { executionId: string })[];
   failedPoll?: { executionId: string; problem: Problem };
 }
 
-// Further back nobody asks when it last completed.
 const mostRuns = 1000;
 
 /** Reads back to the newest run that COMPLETED, but no further than its answer can matter. */
@@ -43,11 +39,9 @@ export function lastRunsOf(journal: Journal, baseUrl: string, target: Automation
 export const endMsOf = ({ completedAt, startedAt, at }: JournalRun): number =>
   Date.parse(completedAt ?? startedAt ?? at);
 
-/** Did it complete since then? */
 export const isInTime = ({ completed }: LastRuns, sinceMs: number): boolean =>
   completed !== undefined && endMsOf(completed) >= sinceMs;
 
-// More are left only where nobody watches any run.
 const mostPolls = 20;
 
 /** Polls each unfinished run once, the newest first, until one has COMPLETED or a poll fails. */

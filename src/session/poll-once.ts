@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import type { Problem } from '../problems/problem.ts';
 import { interruptedProblem, pollProblem } from '../problems/watch-problems.ts';
-import type { CommandResult } from '../render/command-result.ts';
 import { documentOf } from '../render/document.ts';
+import type { CommandResult } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import { type Fault, isRetryable, isTooEarly } from '../runs/fault.ts';
 import { retry } from '../runs/retry.ts';
@@ -22,7 +22,6 @@ interface PollFlags {
 
 export type PolledOnce<T> = { kind: 'ok'; value: T } | { kind: 'failed'; problem: Problem };
 
-/** Asks for the status or the result of a run, with retries. */
 export async function pollOnce<Operation extends keyof Answers>(
   operation: Operation,
   { run, ...known }: KnownRun,
@@ -57,7 +56,6 @@ export async function pollOnce<Operation extends keyof Answers>(
   return { kind: 'failed', problem };
 }
 
-/** The end of a command that asked for nothing but this. */
 export function resultOfFailure(problem: Problem, run: Run, context: Context): CommandResult {
   return {
     exitNames: [problem.facts.name],

@@ -6,9 +6,7 @@ import type { Session } from './session.ts';
 const longestMs = 3_000;
 
 export interface Refreshed {
-  /** What was learned, by id. */
   current: Map<string, JournalRun>;
-  /** Why one of the others could not be polled. */
   fault?: Fault;
 }
 

@@ -13,25 +13,18 @@ import type { PastRun } from '../runs/statistics.ts';
 import type { Turns } from '../runs/turns.ts';
 import type { WatchGroup } from '../watching/watch-group.ts';
 
-/** What travels together while a command that asks the service for something runs. */
 export interface Session {
-  /** Streams, clocks, chance and the signal that ends the command. */
   context: Context;
   settings: Settings;
   baseUrl: string;
-  /**
-   * Distinguishes the API key in force from others without holding it; that of an idempotency key stays the one it was
-   * first sent with. Throws the problems of `ApiKeys`.
-   */
+  /** Distinguishes API keys; that of an idempotency key stays the first. Throws the problems of `ApiKeys`. */
   account(idempotencyKey?: string): Promise<string>;
   service: Service;
   journal: Journal;
   processes: Processes;
-  /** Shared by every request of this process. */
   limiter: RateLimiter;
   /** Shared by every watch of this command; `--timeout` counts from its making. */
   watches: WatchGroup;
-  /** The time limit of one request. */
   requestTimeoutMs: number;
   reporter: Reporter;
   /** How many runs are triggered or watched together. */
@@ -42,13 +35,11 @@ export interface Session {
   history(target: Target): readonly PastRun[];
   /** May the command line be repeated without a second run, as far as is known? */
   safeToRepeat(): boolean;
-  /** Those of `--on-final`. */
   hooks: FinalHooks;
   /** Limits how many triggers are in flight; without it nothing does. */
   inTurn?: Turns;
   /** The idempotency keys of the triggers that this process has sent, or is about to send. */
   sentKeys: Set<string>;
-  /** Writes a line, where `--debug` asks for it. */
   debug?(line: string): void;
 }
 
@@ -64,7 +55,6 @@ export async function withReporter(
   return { ...session, runs, context: followed, reporter: followed.reporter, hooks };
 }
 
-/** The session, which this signal ends, too. */
 export function sessionEndedBy(session: Session, signal: AbortSignal): Session {
   return { ...session, context: endedBy(session.context, signal) };
 }

@@ -4,12 +4,8 @@ import { platform } from 'node:process';
 
 const othersMayWrite = 0o022;
 
-/**
- * May the code that Node compiled be kept in, and run from, this folder of the program's own? Only where nobody but the
- * owner of the program can write: what stands there is run. A program that was installed with `umask 0` starts without it.
- */
+/** Only where nobody but the owner of the program can write may a folder hold code that Node runs. */
 export function isPrivateCache(program: string, cache: string, umask: number): boolean {
-  // Windows has no such modes.
   if (platform === 'win32') return true;
   // Node makes its folders as the umask says.
   if ((umask & othersMayWrite) !== othersMayWrite) return false;

@@ -1,6 +1,5 @@
 import { fstatSync, writeSync } from 'node:fs';
 
-/** As much of a stream of Node as the program uses. */
 export interface Output {
   write(text: string | Buffer, written?: (error?: NodeJS.ErrnoException | null) => void): unknown;
   on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown;
@@ -8,12 +7,10 @@ export interface Output {
   readonly columns?: number;
 }
 
-/** So much fits into every empty pipe: whoever never reads it does not make us deaf to Ctrl-C. */
+/** So much fits into every empty pipe, so that Ctrl-C is heard while nobody reads. */
 const roomOfPipe = 4096;
 
-/**
- * The stream that `open` opens; for a file or a pipe only when the first 4 KiB are written, since it takes 8 ms to load.
- */
+/** For a file or a pipe, the stream, which takes 8 ms to load, is opened after the first 4 KiB. */
 export function openOutput(fd: number, open: () => Output): Output {
   let room = roomOfPipe;
   let fail = (_error: NodeJS.ErrnoException) => {};
@@ -33,7 +30,7 @@ export function openOutput(fd: number, open: () => Output): Output {
           fail(error as NodeJS.ErrnoException);
           return written?.();
         }
-        // Another process has set the pipe so that it does not wait for its reader.
+        // Another process has made the pipe non-blocking.
         room = -1;
       }
       if (!stream && rest.length === 0) return written?.();

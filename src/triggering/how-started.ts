@@ -2,9 +2,8 @@ import { isFinal, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { hostSkewMs, largestSkewMs, type Span } from './whose-run.ts';
 
-/** How an accepted trigger came to its run, and whether this command started that. */
 export interface HowStarted {
-  /** `recovered`: an earlier attempt had started it; `replayed`: an earlier use of the same given idempotency key. */
+  /** `recovered`: an earlier attempt had started it; `replayed`: an earlier use of the same idempotency key. */
   how: 'started' | 'recovered' | 'replayed';
   started: 'yes' | 'no' | 'unknown';
 }
@@ -12,13 +11,9 @@ export interface HowStarted {
 interface Acceptance {
   target: Target;
   execution: Execution;
-  /** How long after the first attempt of this command the run began; undefined where that is unknown. */
   began?: Span;
-  /** Did the user choose the idempotency key? One that was minted has been used for nothing else. */
   userProvided: boolean;
-  /** May an earlier attempt have started the run? */
   wasInDoubt: boolean;
-  /** `recover` asks what became of a trigger of an earlier command. */
   isRecovery?: boolean;
 }
 

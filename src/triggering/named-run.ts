@@ -4,13 +4,11 @@ import type { Run } from '../runs/run.ts';
 import type { Answer, Execution, Service } from '../runs/service.ts';
 import { type DatedAnswer, momentOf } from './whose-run.ts';
 
-/** An answer about a run, with what it says about its beginning. */
 export interface DatedExecution {
   execution: Execution;
   dated: DatedAnswer;
 }
 
-/** Makes one request, and notes when it was sent and answered. */
 export async function dated(
   ask: () => Promise<Answer<Execution>>,
   { clock }: Pick<RetryPorts, 'clock'>,
@@ -24,7 +22,7 @@ export async function dated(
   return { kind: 'ok', value: { execution, dated: { beganAtMs, serviceTimeMs, sent, received: momentOf(clock) } } };
 }
 
-/** Asks for the run that a conflict names. The service may take a moment to find one that it has just started. */
+/** Asks for the run that a conflict names, which the service may not find at once. */
 export function fetchNamedRun(
   run: Run,
   { service, ...ports }: RetryPorts & { service: Pick<Service, 'status'> },

@@ -1,46 +1,27 @@
 import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';
 import type { Owner } from './whose-run.ts';
 
-/**
- * The trigger protocol as a table. At every step it answers one question: may a run have been started whose id we do
- * not know? Nothing here does I/O; `trigger.ts` drives it.
- *
- * `ready`     nothing that was sent can have started a run
- * `in_doubt`  an attempt was sent, and nobody knows whether it started a run
- * `started`   the run has an id                     (end)
- * `refused`   surely no run was started             (end)
- * `unknown`   a run may have been started           (end; the trigger stays open for `recover`)
- */
-export type TriggerState = 'ready' | 'in_doubt' | TriggerEnd;
-type TriggerEnd = 'started' | 'refused' | 'unknown';
+/** The states of a trigger. They answer one question: may a run have been started whose id we do not know? */
+export type TriggerState =
+  | 'ready' // nothing that was sent can have started a run
+  | 'in_doubt' // an attempt was sent, and may have started one
+  | TriggerEnd;
+type TriggerEnd = 'started' | 'refused' | 'unknown'; // unknown: it stays open for `recover`
 
 export type TriggerEvent =
-  /** 201 with an id, or a replay of it. */
-  | 'accepted'
-  /** 422 `runAlreadyActive`: nobody knows whose run is active. */
-  | 'conflict'
-  /** The same, and an earlier attempt of ours started the run that it names. */
-  | 'conflict_with_ours'
-  /** The same, and the run that it names began before our first attempt. */
-  | 'conflict_with_another'
-  /** 402, 401, 400 …: a complete refusal. */
-  | 'refused'
-  /** The run of another target, which the idempotency key had started before: so has every attempt been answered. */
-  | 'reused'
-  /** 429: refused for now, nothing done. */
-  | 'throttled'
-  /** No byte left: name resolution, connection refused, connect timeout. */
-  | 'not_sent'
-  /** The same, and a retry cannot help: a bad certificate. */
-  | 'unsendable'
-  /** Timeout, reset, gateway 5xx, 408, 409, unreadable 2xx: it may have been acted on. */
-  | 'lost'
-  /** The same, and a retry cannot help: 501, 303. */
-  | 'lost_for_good'
-  /** Retries ended, or the user interrupted the wait between two attempts. */
-  | 'stopped'
-  /** The user interrupted while the request was on its way. */
-  | 'interrupted';
+  | 'accepted' // 201 with an id, or a replay of it
+  | 'conflict' // 422 runAlreadyActive
+  | 'conflict_with_ours' // an earlier attempt of ours started the run that it names
+  | 'conflict_with_another' // the run that it names began before our first attempt
+  | 'refused' // 402, 401, 400 …: a complete refusal
+  | 'reused' // the run of another target: so has every attempt with this idempotency key been answered
+  | 'throttled' // 429: nothing done
+  | 'not_sent' // no byte left: name resolution, connection refused, connect timeout
+  | 'unsendable' // the same, and a retry cannot help: a bad certificate
+  | 'lost' // timeout, reset, gateway 5xx, 408, 409, unreadable 2xx: it may have been acted on
+  | 'lost_for_good' // the same, and a retry cannot help: 501, 303
+  | 'stopped' // retries ended, or the user interrupted the wait between two attempts
+  | 'interrupted'; // while the request was on its way
 
 export const protocol: Record<'ready' | 'in_doubt', Record<TriggerEvent, TriggerState>> = {
   ready: {
@@ -58,8 +39,7 @@ export const protocol: Record<'ready' | 'in_doubt', Record<TriggerEvent, Trigger
     stopped: 'refused',
     interrupted: 'unknown',
   },
-  // Once in doubt, only an id resolves it, ours or another's: the refusal may be of the retry alone. A conflict is most
-  // likely our own run; the time at which the run that it names began can tell.
+  // Once in doubt, only an id resolves it: the refusal may be of the retry alone, and a conflict with our own run.
   in_doubt: {
     accepted: 'started',
     conflict: 'unknown',
@@ -77,7 +57,7 @@ export const protocol: Record<'ready' | 'in_doubt', Record<TriggerEvent, Trigger
   },
 };
 
-/** What a failed attempt means to the protocol; `owner` is that of the run that a conflict names. */
+/** `owner` is that of the run that a conflict names. */
 export function eventOf(fault: Fault, owner: Owner): TriggerEvent {
   switch (fault.kind) {
     case 'interrupted':
@@ -99,7 +79,6 @@ export function eventOf(fault: Fault, owner: Owner): TriggerEvent {
   }
 }
 
-/** The state after an event; an end is never left. */
 export function step(state: TriggerState, event: TriggerEvent): TriggerState {
   return isEnd(state) ? state : protocol[state][event];
 }

@@ -10,26 +10,24 @@ import { eventOf, isEnd, step, type TriggerState } from './trigger-protocol.ts';
 import type { RecordedKey, StartedExecution, TriggerRecord } from './trigger-record.ts';
 import { beganAfter, type Moment, momentOf, type Owner, whoseRun } from './whose-run.ts';
 
-/** What identifies a trigger. */
 export interface TriggerIdentity {
   baseUrl: string;
-  /** Fingerprint of the API key: the service scopes idempotency keys by API key. */
+  /** Fingerprint of the API key, by which the service scopes idempotency keys. */
   account: string;
   target: Target;
   idempotencyKey: string;
-  /** Did the user choose the idempotency key? One that was minted has been used for nothing else. */
+  /** Given by the user. A key that was minted has been used for nothing else. */
   userProvided: boolean;
 }
 
-/** Attempts of an earlier process whose outcome is unknown. Times of the wall clock, in milliseconds. */
+/** Attempts of an earlier process that are in doubt, by the wall clock. */
 export interface EarlierAttempts {
   firstSentAtMs: number;
   lastSentAtMs: number;
-  /** Since the first; infinite where a clock that was set back leaves it unknown. */
+  /** Infinite where the clock was set back. */
   ageMs: number;
 }
 
-/** What is known of an idempotency key before it is sent. */
 export interface KeyHistory {
   earlier?: EarlierAttempts;
   /** `recover` sends it: no other process is waited for. */
@@ -43,26 +41,24 @@ export interface TriggerPorts extends RetryPorts {
   onRetry?: RetryOptions['onRetry'];
 }
 
-/** How a trigger came out; `fault` is that of the last attempt. */
+/** `fault` is that of the last attempt. */
 export type TriggerResult =
   | StartedTrigger
-  /** Surely no run was started. */
   | { kind: 'refused'; fault: Fault }
-  /** A run may have been started. */
   | { kind: 'unknown'; fault: Fault }
   | { kind: 'interrupted'; fault: Fault; mayHaveStarted: boolean };
 
 export interface StartedTrigger extends HowStarted {
   kind: 'started';
   execution: StartedExecution;
-  /** Taken as ours for the time at which it began: no answer to its idempotency key says so. */
+  /** Taken as ours for the time at which it began. */
   isByTime?: true;
 }
 
-/** For how long another process that sends the same key is waited for, and how old its attempt may be. */
+/** How long another process that sends the same key is waited for, and how old its attempt may be. */
 const othersMs = { wait: 5_000, between: 200, age: 60_000 };
 
-/** Starts one run: the same idempotency key and the same bytes for every attempt, until the protocol reaches an end. */
+/** Starts one run: every attempt sends the same idempotency key and the same bytes. */
 export async function triggerRun(
   { target, idempotencyKey, userProvided }: TriggerIdentity,
   body: string,
@@ -72,13 +68,11 @@ export async function triggerRun(
   const { service, record, clock, signal } = ports;
   const sinceMs = stopwatch(clock);
   let state: TriggerState = earlier ? 'in_doubt' : 'ready';
-  /** The first attempt of this process. */
   let first: Moment | undefined;
   let lastInDoubt: Moment | undefined = earlier && { wallMs: earlier.lastSentAtMs };
-  /** May an attempt of this process have started a run? Else the attempt in doubt is another's. */
+  /** Else the attempt in doubt is that of an earlier process. */
   let mayHaveActed = false;
   let started: StartedTrigger | undefined;
-  /** The user left while we asked whose run a conflict names. */
   let wasInterrupted = false;
 
   const tried = await retry(attempt, { ...ports, isRetryable: () => !isEnd(state) });
@@ -125,7 +119,6 @@ export async function triggerRun(
     return { kind: 'started', execution: withId(execution), ...how };
   }
 
-  /** Whose run a conflict names, now that an attempt of ours may have started one. */
   async function ownerOf({ executionId }: Fault, first: Moment): Promise<Owner> {
     if (executionId === undefined || !lastInDoubt) return 'unknown';
     const giveUpAfterMs = defaults.giveUpAfterMs;
@@ -147,7 +140,6 @@ export async function triggerRun(
     const isOurs = !isRefused && mayHaveActed;
     if (isOurs) record.inDoubt(fault, { sentAtMs: lastInDoubt?.wallMs, isLast: true });
     const isClosed = !isOurs && record.refused(fault);
-    // Our attempts came to nothing; that of another process with the same key may have started a run.
     const known = isOurs || isRecovery ? record.readKey() : await readKeyOfOthers();
     if (known?.state === 'accepted') return startedByOther(known.executionId);
     const mayHaveStarted = known !== undefined || !(isRefused || isClosed);
@@ -155,7 +147,7 @@ export async function triggerRun(
     return { kind: mayHaveStarted ? 'unknown' : 'refused', fault } as const;
   }
 
-  /** Another process sent the same idempotency key, and had its answer; where we minted the key, that was `recover`. */
+  /** Another process had the answer; where we minted the key, that was `recover`. */
   function startedByOther(executionId: string): StartedTrigger {
     const execution = withId({ executionId, status: 'RUNNING', document: {} });
     if (userProvided && !isRecovery) return { kind: 'started', execution, how: 'replayed', started: 'no' };
@@ -173,7 +165,6 @@ export async function triggerRun(
   }
 }
 
-/** The run, with its id and status in the document. */
 function withId({ executionId = '', status, document, ...fields }: Execution): StartedExecution {
   return { ...fields, executionId, status, document: { executionId, status, ...document } };
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../runs/clock.ts';
 
-/** A moment by both clocks of this machine; of another process only the wall clock is known. Milliseconds. */
+/** By both clocks of this machine; of another process only the wall clock is known. */
 export interface Moment {
   wallMs: number;
   elapsedMs?: number;
@@ -11,17 +11,14 @@ export const momentOf = (clock: Pick<Clock, 'nowMs' | 'elapsedMs'>): Moment => (
   elapsedMs: clock.elapsedMs(),
 });
 
-/** What an answer says about the beginning of a run, and when this machine asked. */
 export interface DatedAnswer {
-  /** When the run began, on the service's clock; undefined where the answer does not say. */
   beganAtMs?: number;
-  /** The `Date` of the answer: the service's clock in whole seconds. */
   serviceTimeMs?: number;
   sent: Moment;
   received: Moment;
 }
 
-/** The least and the most that a time can be, in milliseconds. */
+/** The least and the most that it can be. */
 export interface Span {
   leastMs: number;
   mostMs: number;
@@ -31,9 +28,8 @@ export interface Span {
 const dateStepMs = 1000;
 
 /**
- * How long after `moment` a run began, on the service's clock: negative if before. The service read its clock for the
- * `Date` at some time between the request and the answer. Each of our clocks may be wrong (one stands still in sleep,
- * the other can be set), so the span covers what both say. Undefined where the answer lacks a time.
+ * How long after `moment` a run began, by the service's clock: negative if before. The service read that for the `Date`
+ * between our request and its answer; each clock of ours may be wrong, so the span covers what both say.
  */
 export function beganAfter(
   moment: Moment,
@@ -56,23 +52,19 @@ export function beganAfter(
   }
 }
 
-/** Hosts of one service may differ by this. */
 export const hostSkewMs = 2_000;
-/** And surely not by more than this. */
 export const largestSkewMs = 60_000;
 
-/** When our attempts to start a run were sent. */
 interface AttemptTimes {
   first: Moment;
-  /** The last one whose outcome is unknown. */
   lastInDoubt: Moment;
 }
 
 export type Owner = 'ours' | 'another' | 'unknown';
 
 /**
- * Whose run a conflict names after an attempt in doubt. An automation has one active run at most: one that began before
- * our first attempt has refused them all. That it is another's needs both clocks, since it closes the trigger.
+ * One run at most is active: one that began before our first attempt has refused them all. That takes both clocks,
+ * since it closes the trigger (docs/service.md, Whose run a conflict names).
  */
 export function whoseRun({ first, lastInDoubt }: AttemptTimes, answer: DatedAnswer): Owner {
   const afterFirst = beganAfter(first, answer);

@@ -1,19 +1,18 @@
 import { chanceOfOutlier, densityAtShare, kernelOf, logRange, type Sample, shareBefore } from './poll-kernel.ts';
 
-/** Only the newest thirty runs are used. */
 export const mostSamples = 30;
-/** After about this many runs the run times of an automation change for good. */
+/** On average, the run times change for good after so many runs. */
 const runsUntilChange = 100;
-/** The spread of the durations of similar runs: the standard deviation of their logarithm. */
+/** Of similar runs: the standard deviation of the logarithm of their durations. */
 const usualSpread = 0.25;
 const leastWeight = 0.05;
-/** What is left of a run's weight with each run after it: run times may drift. */
+/** With each run after it. */
 const ageing = 0.97;
 
 const runsForUsual = 10;
 const fewestForUsual = 3;
 
-/** Weighs durations (newest first, in milliseconds), the newest most. Those from before a change of the automation are left out. */
+/** Durations are in milliseconds, newest first. Those from before a change of the automation are left out. */
 export function weigh(durationsMs: readonly number[]): Sample[] {
   const usable = newest(durationsMs, mostSamples);
   const lengths = runsSinceChange(usable.map(Math.log).reverse());
@@ -28,8 +27,7 @@ export function weigh(durationsMs: readonly number[]): Sample[] {
 
 /**
  * Bayesian online change detection (Adams and MacKay, 2007): at [n - 1] stands the probability that the last n runs are
- * of the present kind and the run before them is not. Each run is judged by how well the runs before it predicted it. So
- * a change shows after one or two runs, and every run counts as long as nothing changes.
+ * of the present kind and the run before them is not.
  */
 function runsSinceChange(logs: readonly number[]): number[] {
   let chances: number[] = [];
@@ -50,17 +48,16 @@ function runsSinceChange(logs: readonly number[]): number[] {
   return chances;
 }
 
-/** The newest `count` durations that are positive and finite. */
 function newest(durationsMs: readonly number[], count: number): number[] {
   return durationsMs.filter((ms) => ms > 0 && Number.isFinite(ms)).slice(0, count);
 }
 
-/** The usual duration: the median of the newest ten (milliseconds, newest first); undefined for fewer than three. */
+/** The median of the newest ten; undefined for fewer than three. */
 export function usualDurationMs(durationsMs: readonly number[]): number | undefined {
   return quantileMs(durationsMs, 0.5);
 }
 
-/** Has a run of this age taken longer than nine in ten of them, and clearly longer than the median? */
+/** Has it taken longer than nine in ten of them, and clearly longer than the median? */
 export function isLongerThanUsual(ageMs: number, durationsMs: readonly number[]): boolean {
   const usualMs = quantileMs(durationsMs, 0.5);
   const slowMs = quantileMs(durationsMs, 0.9);

@@ -6,31 +6,23 @@ const shortestUnlearnedGapMs = 3000;
 const longestGapMs = 15_000;
 const shareOfAge = 0.05;
 
-/** How much lag one request is worth: for a run that is watched alone, and at most. */
 const loneWorthMs = 200;
 const mostWorthMs = 1000;
-/**
- * The samples are of runs that completed. So that an early failure is noticed, there is a poll within the first 28 s
- * whatever they say, and then one before the age has grown 2.5-fold. With many runs both limits are relaxed like every gap.
- */
+/** The samples completed; an early failure is noticed by polls within 28 s and before the age has grown 2.5-fold. */
 const firstPollMs = 28_000;
 const longestShareOfAge = 1.5;
 const longestLearnedGapMs = 600_000;
 
-/** When to poll a run again. */
 export interface PollSchedule {
-  /** The time, in milliseconds and before jitter, from a poll of a run of this age to the next poll. */
+  /** From one poll to the next, before jitter. */
   gapMs(ageMs: number): number;
-  /** The chance that a run which was running at the first age has ended by the second. */
+  /** That a run which was running at the first age has ended by the second. */
   chanceOfEnd(fromMs: number, toMs: number): number;
 }
 
 /**
- * The schedule for the next run, from the durations of earlier COMPLETED runs (milliseconds, newest first), where this
- * many runs are watched together. Without earlier runs the gap is 5 % of the age, 3 s to 15 s, which bounds the lag by a
- * share of the duration. With them, polls are rare at ages at which no run has ended, and close where many did: where
- * runs end at the rate h and a request is worth c of lag, the best gap is √(2c/h) (Barlow and Proschan; Keller).
- * `npm run bench:pace` compares it with the optimum.
+ * Durations are those of COMPLETED runs, newest first; `runs` are watched together. Where runs end at the rate h and a
+ * request is worth c of lag, the best gap is √(2c/h) (Barlow and Proschan; Keller). More in docs/architecture.md.
  */
 export function createPollSchedule({
   durationsMs,
@@ -49,7 +41,6 @@ export function createPollSchedule({
   return {
     gapMs(ageMs) {
       const fromMs = Math.max(0, ageMs);
-      // Nothing is known of a run that takes longer than the longest.
       const unlearnedMs = Math.max(0, longestMs - fromMs) + gapOfAgeMs(Math.max(fromMs, longestMs));
       const earlyMs = stretch * Math.max(firstPollMs, longestShareOfAge * fromMs);
       const mostMs = Math.min(unlearnedMs, earlyMs, longestLearnedGapMs);
@@ -63,7 +54,7 @@ function gapOfAgeMs(ageMs: number): number {
   return Math.min(longestGapMs, Math.max(shortestUnlearnedGapMs, shareOfAge * ageMs));
 }
 
-/** The time over which `pollsPerMs` adds up to one poll: summed in steps, since it may rise a thousandfold in one gap. */
+/** Until `pollsPerMs` adds up to one poll: summed in steps, since it may rise a thousandfold in one gap. */
 function untilNextPollMs(fromMs: number, mostMs: number, pollsPerMs: (ageMs: number) => number): number {
   let polls = 0;
   for (let gapMs = 0; gapMs < mostMs; ) {
@@ -76,7 +67,7 @@ function untilNextPollMs(fromMs: number, mostMs: number, pollsPerMs: (ageMs: num
   return mostMs;
 }
 
-/** The gap, 10 % shorter to 10 % longer at random, so that clients that started together do not stay in step. */
+/** Clients that started together do not stay in step. */
 export function jitter(gapMs: number, random: () => number): number {
   return gapMs * (0.9 + 0.2 * random());
 }

@@ -7,11 +7,10 @@ import type { WatchResult } from './watch-result.ts';
 
 export interface WatchOptions {
   schedule: Pick<PollSchedule, 'gapMs'> & Partial<PollSchedule>;
-  /** The user chose the time between polls: the first gap is not shortened at random. */
+  /** The first gap is not shortened at random. */
   isFixed?: boolean;
-  /** What the trigger of this run has just answered. */
   known?: Execution;
-  /** Milliseconds since this machine triggered the run, if it did: the service may not find it for some seconds. */
+  /** Undefined for a run that this machine did not trigger just now. */
   sinceTriggerMs?(): number;
 }
 
@@ -19,10 +18,7 @@ export interface WatchPorts extends PollerPorts {
   service: Pick<Service, 'status' | 'result'>;
 }
 
-/**
- * Polls a run until its status is final. Ends for four other reasons only: the timeout of its group, `giveUpAfterMs`
- * without one valid answer, a refusal that lasts, the signal. Every other failure is tolerated.
- */
+/** Tolerates every failure but those of which `WatchEnd` speaks. */
 export async function pollUntilFinal(run: Run, options: WatchOptions, ports: WatchPorts): Promise<WatchResult> {
   const { service, clock, random, signal, limiter, group, observe } = ports;
   const { schedule, sinceTriggerMs } = options;
@@ -32,13 +28,12 @@ export async function pollUntilFinal(run: Run, options: WatchOptions, ports: Wat
   const lastConfirmed = () => ({ run, execution, ageMs: confirmedAgeMs?.() });
   const poller = createPoller({ run, operation: 'status', chance, sinceTriggerMs, lastConfirmed }, ports);
 
-  // A run that we just started needs no immediate poll. The first gap is shortened at random, never lengthened, so that
-  // runs started together are not polled together.
+  // A run that we just started needs no immediate poll, and runs started together are not polled together.
   const spread = options.isFixed ? 1 : 1 - random() / 2;
   let delayMs = execution ? spread * schedule.gapMs(0) : 0;
   let retryAfterMs: number | undefined;
   if (execution) observe({ event: 'status', run, execution, changed: true });
-  // A final status never changes back, whatever a later answer says (docs/service.md, Assumptions).
+  // docs/service.md, Final statuses stay.
   while (!execution || !isFinal(run.target, execution.status)) {
     await poller.wait(delayMs, retryAfterMs);
     const polled = await poller.poll((timeoutMs) => service.status(run, signal, { timeoutMs }));
@@ -54,7 +49,6 @@ export async function pollUntilFinal(run: Run, options: WatchOptions, ports: Wat
   }
   return { kind: 'finished', run, execution };
 
-  /** 1 for a run that was never confirmed. */
   function chance(): number {
     if (!execution) return 1;
     const toMs = ageMs(execution, watchedMs(), clock);
@@ -65,7 +59,7 @@ export async function pollUntilFinal(run: Run, options: WatchOptions, ports: Wat
 
 const longestAgeMs = 48 * 3_600_000;
 
-/** The run's age by its own start, where this machine's clock makes that plausible; else the time it has been watched. */
+/** By its own start, where this machine's clock makes that plausible. */
 function ageMs(execution: Execution, watchedMs: number, clock: Clock): number {
   const age = clock.nowMs() - Date.parse(execution.startedAt ?? '');
   return age >= watchedMs && age < longestAgeMs ? age : watchedMs;

@@ -14,42 +14,33 @@ export interface PollerPorts {
   clock: Clock;
   random(): number;
   signal: AbortSignal;
-  /** What this watch shares with the others of its command. */
   group: WatchGroup;
-  /** Time without a valid answer after which the watch ends. */
+  /** Without a valid answer. */
   giveUpAfterMs: number;
-  /** The time limit of a poll. */
   requestTimeoutMs: number;
   observe(event: RunEvent): void;
 }
 
 interface PollerOptions {
   run: Run;
-  /** What is polled. A result may still be read in the time for the last polls. */
+  /** A result may still be read in the time for the last polls. */
   operation: 'status' | 'result';
-  /** The chance that the run has finished by now. */
   chance(): number;
-  /** Milliseconds since this machine triggered the run, if it did: the service may not find it for some seconds. */
   sinceTriggerMs?(): number;
   lastConfirmed(): LastConfirmed;
-  /** Faults that no further poll can change. */
+  /** No further poll can change them. */
   isDefinite?(fault: Fault): boolean;
 }
 
-/** `isLast`: the timeout has passed, and there is no further poll. */
+/** `isLast`: the timeout has passed. */
 type Polled<T> = { kind: 'ok'; value: T; retryAfterMs?: number; isLast: boolean } | WatchEnd;
 
 interface Poller {
-  /** Polls until there is a valid answer. */
   poll<T>(request: (timeoutMs: number) => Promise<Answer<T>>): Promise<Polled<T>>;
-  /**
-   * Waits, at most until the timeout; ends early when the machine wakes up, though not within the wait that the service
-   * asked for, or when the signal aborts.
-   */
+  /** Ends at the timeout, and when the machine wakes up, but not within what `Retry-After` asked for. */
   wait(ms: number, retryAfterMs?: number): Promise<void> | undefined;
 }
 
-/** Polls one run within the limits of its command, and tolerates what may pass. */
 export function createPoller(options: PollerOptions, ports: PollerPorts): Poller {
   const { run, operation, chance, lastConfirmed, isDefinite = () => false } = options;
   const { limiter, clock, signal, group, giveUpAfterMs, requestTimeoutMs, observe } = ports;

@@ -3,19 +3,17 @@ import { type Fault, isOfConnection, isRefusal, isTooEarly } from '../runs/fault
 import { backoffMs } from '../runs/retry.ts';
 import { afterWakeMs, type WatchGroup } from './watch-group.ts';
 
-/** What follows from a failed poll. */
 type Verdict =
-  /** Poll again after `delayMs`, and no earlier than after `leastMs`. */
+  /** No earlier than after `leastMs`. */
   { kind: 'retry'; delayMs: number; leastMs: number } | { kind: 'refused' } | { kind: 'gave_up' };
 
-/** Decides after every failed poll of one run whether its watch continues, and when it polls again. */
+/** Decides after every failed poll whether the watch continues. */
 interface Tolerance {
-  /** Polls that failed in a row. */
   readonly failures: number;
-  /** Time without a valid answer, in milliseconds; waiting for a `Retry-After` or in the queue does not count. */
+  /** Without a valid answer; waiting for a `Retry-After` or in the queue does not count. */
   silentMs(): number;
   failed(fault: Fault, tookMs: number): Verdict;
-  /** A valid answer came. Returns the time without one, in milliseconds. */
+  /** Returns the time without a valid answer. */
   succeeded(): number;
 }
 
@@ -24,20 +22,18 @@ interface ToleranceOptions {
   random(): number;
   group: WatchGroup;
   giveUpAfterMs: number;
-  /** Milliseconds since this machine triggered the run, if it did: the service may not find it for some seconds. */
   sinceTriggerMs?(): number;
 }
 
-/** A refusal that was not there before has to last this long: a deployment or a firewall may refuse for a moment. */
+/** A deployment or a firewall may refuse for a moment. */
 const refusalMs = 30_000;
-/** When to poll once more where the service wants to be left alone until after the timeout. */
+/** Where `Retry-After` ends after the timeout. */
 export const onceMoreMs = 60_000;
 
 export function createTolerance(options: ToleranceOptions): Tolerance {
   const { clock, random, group, giveUpAfterMs, sinceTriggerMs } = options;
   let failures = 0;
   let silentMs = 0;
-  /** The wait after the last failure, which counts as soon as it has passed. */
   let waitMs = 0;
   let refusedSinceMs: number | undefined;
   let missingPaths = 0;

@@ -5,10 +5,7 @@ import { pollUntilFinal, type WatchOptions, type WatchPorts } from './poll-until
 import { createPoller } from './poller.ts';
 import type { FinishedWatch, WatchResult } from './watch-result.ts';
 
-/**
- * Watches a run until it has finished, and fetches its result with the same tolerance. `leave` ends the wait for the run,
- * but not the fetching of its result.
- */
+/** `leave` ends the wait for the run, but not the fetching of its result. */
 export async function watchToEnd(
   run: Run,
   options: WatchOptions,
@@ -21,7 +18,7 @@ export async function watchToEnd(
   return run.target.family === 'agent' ? watched : fetchResult(watched, options, ports);
 }
 
-/** The result may lag behind the final status: one that is not final yet is no answer. */
+/** A result that is not final yet is no answer. */
 async function fetchResult(
   watched: FinishedWatch,
   { sinceTriggerMs }: WatchOptions,
@@ -58,7 +55,7 @@ async function fetchResult(
   }
 }
 
-/** A failed run is never hidden: where status and result disagree on how it ended, the graver counts. */
+/** A failed run is never hidden: where status and result differ, the graver counts. */
 function withResult(watched: FinishedWatch, result: RunResult): FinishedWatch {
   const { execution } = watched;
   if (finalStatusOf(execution.status) === finalStatusOf(result.status)) return { ...watched, result };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { followAll } from '../../src/actions/follow-runs.ts';
 import { triggerAll } from '../../src/actions/trigger-runs.ts';
 import { exitCodeOfAll } from '../../src/problems/exit-codes.ts';
-import { type CommandResult, printResult } from '../../src/render/command-result.ts';
+import { type CommandResult, printResult } from '../../src/render/output.ts';
 import { createReporter, type ReporterOptions } from '../../src/render/reporter.ts';
 import type { Clock } from '../../src/runs/clock.ts';
 import { nameOf, type Run } from '../../src/runs/run.ts';

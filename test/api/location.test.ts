@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { resultPath, statusPath, targetPath, triggerPath } from '../../src/api/endpoints.ts';
-import { runIdIn } from '../../src/api/location.ts';
+import { resultPath, runIdIn, statusPath, targetPath, triggerPath } from '../../src/api/endpoints.ts';
 import type { Target } from '../../src/runs/run.ts';
 import { anyCharacter } from '../helpers/any-character.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';

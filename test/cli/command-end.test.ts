@@ -3,7 +3,7 @@ import { type CommandDefinition, flag } from '../../src/cli/define-command.ts';
 import { runCli } from '../../src/cli/run.ts';
 import type { Context } from '../../src/context.ts';
 import { usageProblem } from '../../src/problems/problem.ts';
-import type { CommandResult } from '../../src/render/command-result.ts';
+import type { CommandResult } from '../../src/render/output.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 
 type Run = (context: Context) => Promise<CommandResult | number>;

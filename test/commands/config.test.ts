@@ -2,9 +2,10 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { type ConfigOptions, configGet, configList, configPath } from '../../src/commands/config.ts';
 import { configSet, configUnset } from '../../src/commands/config-change.ts';
-import { type ConfigOptions, configGet, configList, configPath } from '../../src/commands/config-show.ts';
 import type { Problem } from '../../src/problems/problem.ts';
+import { printResult } from '../../src/render/output.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { propertyRuns } from '../helpers/property-runs.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -32,12 +33,12 @@ function createConfig(config?: unknown, env: Record<string, string> = {}) {
     },
     async get(key: string, options: ConfigOptions = {}) {
       const memory = openMemory();
-      expect(await configGet(key, options, memory)).toBe(0);
+      printResult(await configGet(key, options, memory), options, memory);
       return memory.out();
     },
     async list(options: ConfigOptions = {}) {
       const memory = openMemory();
-      expect(await configList(options, memory)).toBe(0);
+      printResult(await configList(options, memory), options, memory);
       return memory.out();
     },
   };
@@ -262,7 +263,7 @@ describe('config list', () => {
 
 test('config path prints the path, whether or not the file is there', async () => {
   const memory = createMemory({ HOME: '/home/somebody' });
-  await configPath({}, memory);
+  printResult(await configPath(memory), {}, memory);
   expect(memory.out()).toBe('/home/somebody/.config/runctl/config.json\n');
 });
 

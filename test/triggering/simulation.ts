@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import type { Followed } from '../../src/actions/argument-result.ts';
 import { followRun } from '../../src/actions/follow-run.ts';
-import type { Followed } from '../../src/actions/followed.ts';
 import { type Recovery, recoverTriggers } from '../../src/actions/recover-triggers.ts';
 import type { StartResult } from '../../src/actions/start-result.ts';
 import { type IfActive, startRun } from '../../src/actions/start-run.ts';

@@ -13,7 +13,7 @@ import {
 import { defaultProfile, parseSettingKey, type StoredKey, settingTable } from '../config/setting-table.ts';
 import { resolveSettings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
-import { usageProblem } from '../problems/problem.ts';
+import { Problem, usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
 import { printSentence } from '../render/output.ts';
 import type { ConfigOptions } from './config.ts';
@@ -49,11 +49,20 @@ export async function warnOfOverrides(
   options: ConfigOptions,
   context: Context,
 ): Promise<void> {
-  const settings = await resolveSettings(options, context);
+  const settings = await resolveSettings(options, context).catch((error: unknown) => {
+    // What was stored stays stored where it cannot be read again.
+    if (!(error instanceof Problem) || error.facts.name !== 'usage') throw error;
+  });
+  if (!settings) return;
   for (const key of stored) {
-    const { source } = settings[key];
+    const { source, value } = settings[key === 'apiKeyCommand' ? 'apiKey' : key];
     if (source?.startsWith('RUNCTL_')) {
       printSentence(`Note: ${source} in the environment overrides the stored ${key}.`, context);
+    } else if (key === 'apiKeyCommand' && value !== undefined) {
+      printSentence(
+        'Note: the stored apiKey overrides the stored apiKeyCommand: `runctl config unset apiKey`.',
+        context,
+      );
     }
   }
 }

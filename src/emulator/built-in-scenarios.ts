@@ -126,6 +126,19 @@ const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about
     about: 'for 4 seconds after the trigger the run cannot be found',
     automations: { '*': { duration: '10s', statusLate: '4s' } },
   },
+  'nothing-runs': {
+    about: 'every automation has been deleted: every trigger is answered with 404',
+    automations: {},
+  },
+  night: {
+    about:
+      'runs of 2 hours; those of `early` take 5 minutes, those of `broken` fail; for a watcher that is killed and started again; try it at --speed 1200',
+    automations: {
+      '*': { duration: '2h' },
+      early: { duration: '5m' },
+      broken: { duration: '2h', outcome: 'FAILED' },
+    },
+  },
   flaky: {
     about: 'many requests fail, at random, triggers too',
     faults: [

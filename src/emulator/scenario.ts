@@ -181,6 +181,9 @@ function mistakeOf(issue: v.BaseIssue<unknown>): string {
   const expected = issue.kind === 'schema' && issue.type !== 'custom' ? issue.expected : issue.message;
   const received = typeof issue.input === 'string' ? JSON.stringify(issue.input) : issue.received;
   // Valibot writes a choice as a type: `("a" | ("b" | "c"))`.
-  const choice = expected?.replaceAll(/[()"]/g, '').replaceAll(' | ', ', ').replace(/, (?!.*, )/, ' or ');
+  const choice = expected
+    ?.replaceAll(/[()"]/g, '')
+    .replaceAll(' | ', ', ')
+    .replace(/, (?!.*, )/, ' or ');
   return `${path} must be ${expected?.startsWith('(') ? choice : expected}, not ${received}`;
 }

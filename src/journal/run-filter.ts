@@ -7,8 +7,8 @@ export interface RunFilter {
   /** In whatever project unless `projectId` says. */
   automation?: string;
   projectId?: string;
-  /** What is left out may be: only what a checkpoint keeps is asked for, or runs with a status. */
-  only?: 'kept' | { status: string };
+  /** What is left out may be: only what a checkpoint keeps is asked for, the newest `keptRuns` runs, or those with a status. */
+  only?: 'kept' | 'newest' | { status: string };
 }
 
 /** Every matching line holds it. */

@@ -1,6 +1,10 @@
+import { tmpdir } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { memoryFolder } from './test/helpers/memory-folder.mts';
 import { ProjectByProject } from './test/helpers/project-by-project.mts';
 
+/** Tests of whole commands, run by the sources in the process of the test. */
+const program = ['test/program/**/*.test.ts'];
 /** Tests of the built program, of recipes and of anything else that is a process. */
 const e2e = ['test/e2e/**/*.test.ts', 'test/recipes/**/*.test.ts'];
 
@@ -17,10 +21,12 @@ export default defineConfig({
     experimental: { fsModuleCache: true },
     sequence: { sequencer: ProjectByProject },
     reporters: ['default', './test/helpers/missing-reporter.ts'],
+    env: { TMPDIR: process.env.TMPDIR ?? memoryFolder() ?? tmpdir() },
     setupFiles: 'test/helpers/property-runs.ts',
     coverage: { include: ['src/**/*.ts'] },
     projects: [
-      { extends: true, test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: e2e } },
+      { extends: true, test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: [...program, ...e2e] } },
+      { extends: true, test: { name: 'program', include: program } },
       {
         extends: true,
         test: {

@@ -53,10 +53,11 @@ const sections: Record<string, () => string> = {
 
 /** The scripts that do a part of `npm test`, and those that do more. */
 const tableOfScripts: Record<string, string> = {
-  'test:unit': 'the tests that run in one process with their sources: no build, no process of the program',
+  'test:unit': 'the tests of one module each, from its source: nothing is built',
+  'test:program': 'the tests of whole commands, in the process of the tests and from the sources',
   'test:e2e': 'the tests of the built program as a process, and of the recipes; builds first if a source is younger',
   'test:watch': 'the unit tests again after every change',
-  'test:coverage': 'what the unit tests cover',
+  'test:coverage': 'what the tests that need no build cover: those of the modules and of the commands',
   'test:mutation': 'what the unit tests would miss in one file: `npm run test:mutation src/api/retry-after.ts`',
   'test:faults': 'every fault against every command, each as a process of its own',
   picture: 'draws the picture of the README from the running program',
@@ -76,6 +77,8 @@ const tableOfScripts: Record<string, string> = {
   'bench:pace': 'requests and lag of the polling, beside fixed intervals and the optimum',
   'bench:herd': 'a hundred thousand clients that start in the same second',
   'bench:scale': 'thousands of runs followed by one process',
+  'bench:follower': 'the memory of a follower while 100,000 runs pass through it, and beside forty watches',
+  'bench:stats': '`stats` and `check` with 100,000 runs in the journal',
 };
 
 /** Those that are described elsewhere on the page, or that npm runs by itself. */

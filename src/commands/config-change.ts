@@ -10,17 +10,16 @@ import {
   storeInProfile,
   withProfile,
 } from '../config/profile.ts';
-import {
-  defaultProfile,
-  parseSetting,
-  parseSettingKey,
-  type StoredKey,
-  settingTable,
-} from '../config/setting-table.ts';
+import { defaultProfile, parseSettingKey, type StoredKey, settingTable } from '../config/setting-table.ts';
 import { resolveSettings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
+<<<<<<< HEAD
+import { usageProblem } from '../problems/problem.ts';
+import { quote, shellWord } from '../problems/quote.ts';
+=======
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
+>>>>>>> hostile
 import { printSentence } from '../render/output.ts';
 import type { ConfigOptions } from './config.ts';
 
@@ -99,7 +98,7 @@ function checkIsThere(name: string | undefined, config: ConfigFile): asserts nam
   if (name === defaultProfile || storedProfile(name, config)) return;
   throw usageProblem(
     `there is no profile ${quote(name)}`,
-    `create it with \`runctl config set baseUrl <url> --profile ${name}\``,
+    `create it with \`runctl config --profile ${shellWord(name)}\``,
   );
 }
 
@@ -112,12 +111,15 @@ async function valueToStore(key: StoredKey, value: string | undefined, context: 
     );
   }
   if (value === undefined && key !== 'apiKey') throw missingValue(key);
-  const { value: checked, problem } =
-    value === undefined
-      ? await readApiKeyInput('standard input', context)
-      : parseSetting(key, value, `config set ${key}`);
-  if (problem) throw problem;
-  return checked;
+  if (value === undefined) {
+    const { value: apiKey, problem } = await readApiKeyInput('standard input', context);
+    if (problem) throw problem;
+    return apiKey;
+  }
+  const { name, parse, hint } = settingTable[key];
+  const parsed = parse(value);
+  if ('flaw' in parsed) throw usageProblem(`the ${name} ${parsed.flaw}`, hint);
+  return parsed.value;
 }
 
 function missingValue(key: string) {

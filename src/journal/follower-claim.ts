@@ -44,7 +44,6 @@ export function nameOfFollower({ process, since }: Follower): string {
 }
 
 function pathOf(folder: string, baseUrl: string): string {
-  // Loaded here: few commands need it.
   const { createHash } = getBuiltinModule('node:crypto');
   const name = createHash('sha256').update(baseUrl).digest('hex').slice(0, 12);
   return join(folder, `follower-${name}.json`);

@@ -3,12 +3,12 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { branch } from '../docs/samples/branch.ts';
-import type { Scenario } from '../src/emulator/scenario.ts';
-import { checkBySchema } from './helpers/check-documents.ts';
-import { withEmulator } from './helpers/emulator.ts';
-import { needs } from './helpers/needs.ts';
-import { runProgram } from './helpers/run-program.ts';
+import { branch } from '../../docs/samples/branch.ts';
+import type { Scenario } from '../../src/emulator/scenario.ts';
+import { checkBySchema } from '../helpers/check-documents.ts';
+import { withEmulator } from '../helpers/emulator.ts';
+import { needs } from '../helpers/needs.ts';
+import { runProgram } from '../helpers/run-program.ts';
 
 interface Sample {
   argv: string[];
@@ -49,7 +49,7 @@ const samples: Record<string, Sample> = {
   events: { argv: [...watched, '--events'], scenario: failing },
 };
 
-const folder = join(import.meta.dirname, '../docs/samples');
+const folder = join(import.meta.dirname, '../../docs/samples');
 const pathOf = (name: string) => join(folder, `${name}.${name === 'events' ? 'jsonl' : 'json'}`);
 
 /** The same text on every day, at any port, and with ids that are easy to tell apart. */
@@ -98,22 +98,27 @@ const decisions = {
   'no-credits': 'no run was started: no_credits',
 };
 
-describe.each(Object.entries(decisions))('of %s', (name, decision) => {
-  const input = () => readFileSync(pathOf(name), 'utf8');
-  const said = ([file = '', ...args]: string[]) =>
-    spawnSync(file, args, { input: input(), encoding: 'utf8' }).stdout.trim();
+describe('what to do next is decided, for each of them,', () => {
+  const paths = Object.keys(decisions).map(pathOf);
+  const said = (file: string, ...args: string[]) =>
+    spawnSync(file, args, { encoding: 'utf8' }).stdout.trim().split('\n');
 
-  test('the script in TypeScript decides what to do', () => {
-    expect(branch(JSON.parse(input()))).toBe(decision);
+  test.each(Object.entries(decisions))('by the script in TypeScript: %s', (name, decision) => {
+    expect(branch(JSON.parse(readFileSync(pathOf(name), 'utf8')))).toBe(decision);
   });
 
-  test('the script in Python decides what to do', (context) => {
+  test('by the script in Python', (context) => {
     needs(context, 'python3');
-    expect(said(['python3', join(folder, 'branch.py')])).toBe(decision);
+    const each = `
+import runpy, sys
+for path in sys.argv[2:]:
+    sys.stdin = open(path)
+    runpy.run_path(sys.argv[1])`;
+    expect(said('python3', '-c', each, join(folder, 'branch.py'), ...paths)).toEqual(Object.values(decisions));
   });
 
-  test('the script for jq decides what to do', (context) => {
+  test('by the script for jq', (context) => {
     needs(context, 'jq');
-    expect(said(['jq', '-r', '-f', join(folder, 'branch.jq')])).toBe(decision);
+    expect(said('jq', '-r', '-f', join(folder, 'branch.jq'), ...paths)).toEqual(Object.values(decisions));
   });
 });

@@ -13,13 +13,8 @@ import {
 import { defaultProfile, parseSettingKey, type StoredKey, settingTable } from '../config/setting-table.ts';
 import { resolveSettings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
-<<<<<<< HEAD
-import { usageProblem } from '../problems/problem.ts';
-import { quote, shellWord } from '../problems/quote.ts';
-=======
 import { Problem, usageProblem } from '../problems/problem.ts';
-import { quote } from '../problems/quote.ts';
->>>>>>> hostile
+import { quote, shellWord } from '../problems/quote.ts';
 import { printSentence } from '../render/output.ts';
 import type { ConfigOptions } from './config.ts';
 

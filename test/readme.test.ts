@@ -69,6 +69,8 @@ const tableOfScripts: Record<string, string> = {
   'test:proxies':
     'through real proxies: tinyproxy and squid, with and without a password, and around them to this machine',
   fuzz: 'gives the program random command lines, files and answers',
+  'test:syscalls':
+    'fails or kills the program at each system call on its files and sockets, for 5 minutes; needs strace',
   'bench:start': 'how fast it starts, beside an empty script',
   'bench:trigger': 'what the journal adds to a trigger',
   'bench:journal': 'what reading and writing the journal costs',

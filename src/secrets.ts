@@ -85,16 +85,27 @@ function findSpelled(secret: string): Finder {
     spelled ??= [...secret].map((character) => encodingsOf(character).map(lowerCase));
     const spans: Span[] = [];
     for (let start = 0; start < lower.length; start++) {
-      let end: number | undefined = start;
+      let ends = [start];
       for (const spellings of spelled) {
-        const spelling = spellings.find((text) => lower.startsWith(text, end));
-        end = spelling === undefined ? undefined : end + spelling.length;
-        if (end === undefined) break;
+        ends = endsOf(spellings, ends, lower);
+        if (ends.length === 0) break;
       }
-      if (end !== undefined) spans.push([start, end]);
+      if (ends.length > 0) spans.push([start, Math.max(...ends)]);
     }
     return spans;
   };
+}
+
+/** Where a spelling ends that begins at one of `starts`: `%25` may be an encoded `%`, or three characters. */
+function endsOf(spellings: readonly string[], starts: readonly number[], lower: string): number[] {
+  const ends: number[] = [];
+  for (const start of starts) {
+    for (const text of spellings) {
+      const end = start + text.length;
+      if (lower.startsWith(text, start) && !ends.includes(end)) ends.push(end);
+    }
+  }
+  return ends;
 }
 
 const named: Record<string, string> = {
@@ -106,7 +117,6 @@ const named: Record<string, string> = {
   ' ': '+',
 };
 
-/** The character itself comes last: `%25` is more likely an encoded `%` than three characters. */
 function encodingsOf(character: string): string[] {
   const code = character.codePointAt(0) ?? 0;
   const hex = code.toString(16);

@@ -71,7 +71,7 @@ function trigger({ triggers, entries }: State, record: RecordOf<'triggered'>): v
   const entry: Entry = { run: createRun(record, null), isWhole: record.first === true };
   entries.push(entry);
   // The order of a `Map` is that in which its keys were added.
-  if (known) triggers.delete(id);
+  triggers.delete(id);
   const earlier = known?.superseded ?? [];
   triggers.set(id, { at: record.at, attempts: [...earlier, record], lastSentAt: known?.lastSentAt, entry });
 }

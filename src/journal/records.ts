@@ -114,8 +114,7 @@ export const recordsIn = (bytes: Buffer): JournalRecord[] =>
     .flatMap((line) => parseRecord(line) ?? []);
 
 function isRecord(value: unknown): value is JournalRecord {
-  if (typeof value !== 'object' || value === null) return false;
-  const fields = value as Record<string, unknown>;
+  const fields: Record<string, unknown> = Object(value);
   const { schema, type, at, baseUrl, target, creditsCharged = 0 } = fields;
   const { first = false, userProvided = false, isLast = false } = fields;
   return (

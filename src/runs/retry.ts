@@ -90,7 +90,7 @@ export async function retry<T>(attempt: () => Promise<Answer<T>>, options: Retry
     if (last && leftMs() < lastMomentMs) return { kind: 'gave_up', fault: last };
     const tookMs = stopwatch(clock);
     const answer = await attempt();
-    if (answer.kind === 'fault' && tookMs() > requestTimeoutMs + suspendedMs) silentSinceMs = undefined;
+    if (tookMs() > requestTimeoutMs + suspendedMs) silentSinceMs = undefined;
     return answer;
   }
 }

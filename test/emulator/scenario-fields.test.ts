@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseScenario, scenarioSchema } from '../../src/emulator/scenario.ts';
+import { parseScenario } from '../../src/emulator/read-scenario.ts';
+import { scenarioSchema } from '../../src/emulator/scenario.ts';
 import { sampleScenario, scenarioFields } from '../../src/emulator/scenario-fields.ts';
 
 /** The fields of an object's schema; of one that may be several things, those of all of them. */

@@ -27,6 +27,13 @@ test.each([
   expect(own.toSorted()).toEqual([...new Set(fields)].toSorted());
 });
 
+test('every fault is named, and no other', () => {
+  const shapes = entries.faults.wrapped.item.options.map(({ entries }) => entries.do);
+  const names: string[] = shapes.flatMap((name) => ('literal' in name ? [name.literal] : name.options));
+  const [, described = ''] = scenarioFields.find(([path]) => path === 'faults[].do') ?? [];
+  expect(described.split(/, | or /).toSorted()).toEqual(names.toSorted());
+});
+
 test('the sample is a scenario', () => {
   expect(parseScenario(sampleScenario, 'the sample').credits).toBe(100);
 });

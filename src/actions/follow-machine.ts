@@ -7,7 +7,7 @@ import { interruptNameOf } from '../problems/fault-facts.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import type { CommandResult } from '../render/output.ts';
 import { isFinal, type Run } from '../runs/run.ts';
-import { journalOf } from '../session/connect.ts';
+import { journalOf } from '../session/journal.ts';
 import type { KnownRun } from '../session/known-run.ts';
 import { type Session, withReporter } from '../session/session.ts';
 import type { ActionFlags } from './flags.ts';

@@ -130,8 +130,10 @@ function triggerOf({ facts }: Problem, { command }: Context): TriggerFacts | und
 }
 
 async function welcome(program: CommandDefinition, context: Context): Promise<CommandResult | number> {
-  const { baseUrl } = await resolveSettings({}, context);
+  const { baseUrl, configFolder } = await resolveSettings({}, context);
   if (valueIfGiven(baseUrl) !== undefined) return {};
+  if (configFolder.value === undefined)
+    return { next: 'not configured yet; set RUNCTL_BASE_URL, RUNCTL_API_KEY and RUNCTL_PROJECT' };
   const later = { next: 'not configured yet; `runctl config` sets the base URL, the API key and the project' };
   const config = program.commands?.find(({ name }) => name === 'config');
   if (!context.stdin.isTTY || !context.stderr.isTTY || !config?.run) return later;

@@ -14,7 +14,8 @@ import { type DocumentFacts, documentOf } from '../render/document.ts';
 import { defaults } from '../runs/defaults.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { lastStatusOf, nameOf, statuses } from '../runs/run.ts';
-import { connectWith, journalOf } from '../session/connect.ts';
+import { connectWith } from '../session/connect.ts';
+import { journalOf } from '../session/journal.ts';
 import { type Refreshed, refreshRuns } from '../session/refresh-runs.ts';
 
 const options = {

@@ -1,4 +1,6 @@
+import { tmpdir } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { memoryFolder } from './test/helpers/memory-folder.mts';
 import { ProjectByProject } from './test/helpers/project-by-project.mts';
 
 /** Tests of whole commands, run by the sources in the process of the test. */
@@ -19,6 +21,7 @@ export default defineConfig({
     experimental: { fsModuleCache: true },
     sequence: { sequencer: ProjectByProject },
     reporters: ['default', './test/helpers/missing-reporter.ts'],
+    env: { TMPDIR: process.env.TMPDIR ?? memoryFolder() ?? tmpdir() },
     setupFiles: 'test/helpers/property-runs.ts',
     coverage: { include: ['src/**/*.ts'] },
     projects: [

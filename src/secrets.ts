@@ -1,9 +1,4 @@
-/** Hides the API key and proxy credentials, in every spelling in which a server may send them back. */
-export interface Secrets {
-  /** One of fewer than four characters is ignored. */
-  protect(secret: string): void;
-  scrub(text: string): string;
-}
+export type Secrets = ReturnType<typeof createSecrets>;
 
 const mask = '[secret]';
 /** Shorter ones are parts of ordinary words. */
@@ -11,18 +6,18 @@ export const shortestSecret = 4;
 /** Of one that is searched for across blanks, too. */
 const shortestSplit = 8;
 const esc = '\u001B';
-/** It vanishes, or breaks a line, where it is shown. */
 const between = new RegExp(`${esc}\\[[\\d;:?]*[@-~]|[\\s\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_Point}]`, 'gu');
 
 type Span = [start: number, end: number];
 type Finder = (lower: string) => Span[];
 
-export function createSecrets(): Secrets {
+/** Hides the API key and proxy credentials, in every spelling in which a server may send them back. */
+export function createSecrets() {
   const known = new Set<string>();
   const finders: Finder[] = [];
   const splitFinders: Finder[] = [];
   return {
-    protect(secret) {
+    protect(secret: string): void {
       if (secret.length < shortestSecret || known.has(secret)) return;
       known.add(secret);
       const { readings, wholes } = spellingsOf(secret);
@@ -31,13 +26,12 @@ export function createSecrets(): Secrets {
       const [joinedReadings, joinedWholes] = [readings, wholes].map((texts) => texts.map(joined).filter(isLong));
       splitFinders.push(...(joinedWholes ?? []).map(findWhole), ...(joinedReadings ?? []).map(findSpelled));
     },
-    scrub(text) {
+    scrub(text: string): string {
       const lower = lowerCase(text);
       const spans = [...finders.flatMap((find) => find(lower)), ...splitSpans(lower, splitFinders)];
       let scrubbed = '';
       let shownTo = 0;
       for (const [start, end] of spans.sort(([a], [b]) => a - b)) {
-        // A span that begins inside another is hidden with it.
         if (start >= shownTo) scrubbed += text.slice(shownTo, start) + mask;
         shownTo = Math.max(shownTo, end);
       }
@@ -135,7 +129,6 @@ function encodingsOf(character: string): string[] {
 }
 
 const percent = (bytes: Buffer) => bytes.toString('hex').replace(/../g, '%$&');
-/** Of ASCII alone, so that every character keeps its place. */
 const lowerCase = (text: string) => text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
 
 /** In a longer coded text it begins at one of three places in a group, and shares its outer characters. */

@@ -69,12 +69,16 @@ const tableOfScripts: Record<string, string> = {
   'test:proxies':
     'through real proxies: tinyproxy and squid, with and without a password, and around them to this machine',
   fuzz: 'gives the program random command lines, files and answers',
+  'test:syscalls':
+    'fails or kills the program at each system call on its files and sockets, for 5 minutes; needs strace',
   'bench:start': 'how fast it starts, beside an empty script',
   'bench:trigger': 'what the journal adds to a trigger',
   'bench:journal': 'what reading and writing the journal costs',
   'bench:pace': 'requests and lag of the polling, beside fixed intervals and the optimum',
   'bench:herd': 'a hundred thousand clients that start in the same second',
   'bench:scale': 'thousands of runs followed by one process',
+  'bench:follower': 'the memory of a follower while 100,000 runs pass through it, and beside forty watches',
+  'bench:stats': '`stats` and `check` with 100,000 runs in the journal',
 };
 
 /** Those that are described elsewhere on the page, or that npm runs by itself. */

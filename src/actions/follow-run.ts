@@ -7,7 +7,7 @@ import { isFinal, isKnownStatus, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { argumentOf, type KnownRun, sinceTriggerOf } from '../session/known-run.ts';
 import type { Session } from '../session/session.ts';
-import { createPollSchedule, jitter, type PollSchedule } from '../watching/poll-schedule.ts';
+import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
 import { pollUntilFinal, type WatchOptions, type WatchPorts } from '../watching/poll-until-final.ts';
 import { watchToEnd } from '../watching/watch.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
@@ -52,7 +52,7 @@ export async function followRun(
   const sinceTriggerMs = sinceTriggerOf(rest, context.clock);
   // The answer to the trigger shows that the settings are right.
   if (known) session.watches.answered();
-  const options = { ...optionsOf(run.target, flags, session), sinceTriggerMs, known };
+  const options = { ...scheduleOf(run.target, flags, session), sinceTriggerMs, known };
   const watched = await watchToEnd(run, options, portsOf(run, flags, session, observe), leave);
   // A run that is left because of another has no problem of its own.
   if (isLeft(watched)) return { watched, trigger };
@@ -90,17 +90,10 @@ export async function waitForOther(
   const known = { executionId: run.executionId, status: 'RUNNING', document: {} };
   // `--give-up-after` is the trigger's: this watch keeps its own.
   const flags = { intervalMs };
-  const options = { ...optionsOf(run.target, flags, session), known };
+  const options = { ...scheduleOf(run.target, flags, session), known };
   const watched = await pollUntilFinal(run, options, portsOf(run, flags, session, observe));
   if (watched.kind === 'finished') journal.recordStatus(baseUrl, run, watched.execution);
   return watched;
-}
-
-function optionsOf(target: Target, flags: FollowFlags, session: Session): WatchOptions {
-  return {
-    schedule: scheduleOf(target, flags, session),
-    isFixed: flags.intervalMs !== undefined,
-  };
 }
 
 function portsOf(
@@ -127,8 +120,8 @@ function portsOf(
   };
 }
 
-function scheduleOf(target: Target, { intervalMs }: FollowFlags, { history, runs, context }: Session): PollSchedule {
+function scheduleOf(target: Target, { intervalMs }: FollowFlags, { history, runs, context }: Session): WatchOptions {
   const schedule = createPollSchedule({ durationsMs: history(target).map(({ durationMs }) => durationMs), runs });
   const gapMs = (ageMs: number) => intervalMs ?? jitter(schedule.gapMs(ageMs), context.random);
-  return { ...schedule, gapMs };
+  return { schedule: { ...schedule, gapMs }, isFixed: intervalMs !== undefined };
 }

@@ -114,14 +114,10 @@ async function splay(splayMs: number | undefined, { reporter, context }: Session
 
 /** Runs actions in the order of their indices, each as soon as all before it have run. */
 function createInOrder(): (index: number, action: () => void) => void {
-  const waiting = new Map<number, () => void>();
+  const waiting: (() => void)[] = [];
   let next = 0;
   return (index, action) => {
-    if (index < next || waiting.has(index)) return;
-    waiting.set(index, action);
-    for (let ready = waiting.get(next); ready; ready = waiting.get(next)) {
-      ready();
-      next += 1;
-    }
+    waiting[index] = action;
+    while (waiting[next]) waiting[next++]?.();
   };
 }

@@ -2,7 +2,6 @@ import { promisify } from 'node:util';
 import { parseJson } from '../json-text.ts';
 import { type HttpResponse, valuesOf } from './exchange.ts';
 
-/** The message is one clause. */
 export class UnreadableBody extends Error {
   readonly tooLarge: boolean;
 
@@ -15,7 +14,6 @@ export class UnreadableBody extends Error {
 
 type Decoder = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
-// More are only of use to an attacker.
 const mostCodings = 4;
 
 /** Undoes the codings of RFC 9110 §8.4, of which none may unpack more than `maxBytes`. Throws `UnreadableBody`. */
@@ -45,7 +43,6 @@ async function undo(coding: string, decoder: Decoder, body: Buffer, maxBytes: nu
   }
 }
 
-/** Only gzip is asked for; some gateways send the others all the same. */
 async function loadDecoders(): Promise<Map<string, Decoder>> {
   const { brotliDecompress, gunzip, inflate, inflateRaw } = await import('node:zlib');
   const unzip: Decoder = promisify(gunzip);

@@ -11,16 +11,13 @@ import { readExecution, readResult } from './schema.ts';
 
 export interface HttpServiceOptions {
   transport: Transport;
-  /** Without `/v0` and a slash at its end. */
-  baseUrl: string;
+  baseUrl: string; // without `/v0` and a slash at its end
   proxy?: ProxySettings;
-  /** What it throws, the call throws. */
   apiKey(idempotencyKey?: string): Promise<string>;
   requestTimeoutMs: number;
   maxOutputBytes: number;
   userAgent: string;
   nowMs(): number;
-  /** Hides the API key. */
   scrub?(text: string): string;
 }
 
@@ -30,7 +27,6 @@ interface Question<T> {
   operation: Operation;
   target: Target;
   path: string;
-  /** Of a trigger. */
   send?: { body: string; idempotencyKey: string };
   read: Reading<T>['read'];
 }

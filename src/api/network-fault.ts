@@ -6,9 +6,7 @@ import { hintFor, isOfProxy, proxyNameOf, refusalOf } from './proxy-fault.ts';
 import { tlsFault } from './tls-fault.ts';
 
 export interface Attempt {
-  /** Whom the request was meant for. */
   host: string;
-  /** It is spoken to in http. */
   isPlain?: boolean;
   proxy?: ProxySettings;
   timeoutMs: number;
@@ -69,7 +67,6 @@ const networkMessages: Record<string, string> = {
 };
 
 function networkMessage(causes: Cause[], { sent, status }: ExchangeFailure, { host, isPlain }: Attempt): string {
-  // undici ends the connection after that.
   const isInterim = causes.some(({ code, message }) => code === 'UND_ERR_SOCKET' && message === 'bad response');
   if (isInterim) return `${host} answered 100 Continue, which nobody asked for and runctl cannot read`;
   const known = causes.map(({ code }) => networkMessages[code]).find((text) => text !== undefined);

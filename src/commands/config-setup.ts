@@ -1,4 +1,4 @@
-import { acceptApiKey, mask } from '../config/api-key.ts';
+import { mask } from '../config/api-key.ts';
 import { readConfigFile } from '../config/config-file.ts';
 import {
   checkProfileName,
@@ -8,7 +8,7 @@ import {
   storeInProfile,
 } from '../config/profile.ts';
 import { askHidden, askLine } from '../config/prompts.ts';
-import { parseSetting, settingTable, valueIfGiven } from '../config/setting-table.ts';
+import { settingTable, valueIfGiven } from '../config/setting-table.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { exitNameOf, factsOf } from '../problems/fault-facts.ts';
@@ -69,8 +69,9 @@ async function askThatWork(stored: Stored, context: Context): Promise<Answers> {
   for (;;) {
     const fault = await findFault(answers, context);
     if (!fault) return answers;
-    printSentence(`That does not work: ${reasonOf(fault)}. Enter keeps it all the same.`, context);
     const question = fault.kind === 'unauthorized' ? apiKeyQuestion : baseUrlQuestion;
+    const { name } = settingTable[question.key];
+    printSentence(`That does not work: ${reasonOf(fault)}. Type another ${name}, or press Enter to keep it.`, context);
     const answer = await ask(question, answers[question.key], context);
     if (answer === answers[question.key]) return answers;
     answers[question.key] = answer;
@@ -86,7 +87,7 @@ async function findFault(answers: Answers, context: Context): Promise<Fault | un
 
 async function ask({ key, asks, isNeeded }: Question, stored: string | undefined, context: Context) {
   const theme = themeOf(context.stderr, context);
-  const { isSecret } = settingTable[key];
+  const { name, isSecret, hint, parse } = settingTable[key];
   const shown = stored && (isSecret ? mask(stored) : stored);
   const question = `${theme.strong(asks)}${shown ? theme.dim(` [${shown}]`) : ''}: `;
   for (;;) {
@@ -94,14 +95,13 @@ async function ask({ key, asks, isNeeded }: Question, stored: string | undefined
     if (text === '' && (stored || !isNeeded)) return stored;
     if (text === '-' && !isNeeded) return undefined;
     if (text === '') {
-      printSentence('This one is needed.', context);
+      printSentence(`The ${name} is required.`, context);
       continue;
     }
-    const { value, problem } = isSecret
-      ? acceptApiKey(text, 'as typed', context)
-      : parseSetting(key, key === 'baseUrl' ? withScheme(text) : text, 'as typed');
-    if (!problem) return value;
-    printNextStep([problem.message, problem.facts.hint].filter(Boolean).join('; '), context);
+    if (isSecret) context.secrets.protect(text);
+    const parsed = parse(key === 'baseUrl' ? withScheme(text) : text);
+    if ('value' in parsed) return parsed.value;
+    printSentence(`The ${name} ${parsed.flaw}; ${hint}.`, context);
   }
 }
 

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
-import { argument, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
+import { argument, defineCommand, flag, option } from '../cli/define-command.ts';
 import { positive, whole } from '../cli/values.ts';
-import type { Context } from '../context.ts';
 import { builtInScenarios, findBuiltInScenario } from '../emulator/built-in-scenarios.ts';
 import type { Scenario } from '../emulator/scenario.ts';
 import { usageProblem } from '../problems/problem.ts';
@@ -19,8 +18,6 @@ const options = {
   quiet: flag('-q, --quiet', 'do not print a line for every request'),
 };
 
-type EmulatorOptions = OptionValues<typeof options>;
-
 export const emulator = defineCommand({
   name: 'emulator',
   about: 'run the built-in copy of the service on this machine, to test scripts against it',
@@ -35,36 +32,35 @@ export const emulator = defineCommand({
     ],
   ],
   moreHelp: scenarioHelp,
-  run: ({ command }, options, context) => emulate(command, options, context),
+  async run({ command }, options, context) {
+    const { stdout, stderr, signal, random, clock } = context;
+    // A command that draws on the terminal would be drawn over.
+    const isSilent = options.quiet || (command.length > 0 && stderr.isTTY);
+    const { startEmulator } = await import('../emulator/server.ts');
+    const running = await startEmulator({
+      scenario: await findScenario(options.scenario ?? defaultScenario),
+      port: options.port,
+      host: options.host,
+      speed: options.speed,
+      random,
+      nowMs: clock.nowMs,
+      onRequest: isSilent ? undefined : (line) => stderr.write(`${cleanLine(line)}\n`),
+    });
+    const { rehearse, settingsFor } = await import('../emulator/rehearse.ts');
+    if (command.length > 0) return rehearse(command, running, context).finally(running.close);
+    for (const [name, value] of Object.entries(settingsFor(running))) stdout.write(`export ${name}=${value}\n`);
+    if (!options.quiet)
+      stderr.write('Listening. Paste these lines into another terminal; Ctrl-C stops the emulator.\n');
+    if (!signal.aborted) await new Promise<void>((resolve) => onAbort(signal, resolve));
+    await running.close();
+    return 0;
+  },
 });
 
 /**
  * Plays the service until it is interrupted, and prints the lines that make the shell use it. With a command, until that
  * has ended: runs it against the emulator, and ends with its exit code.
  */
-async function emulate(command: readonly string[], options: EmulatorOptions, context: Context): Promise<number> {
-  const { stdout, stderr, signal, random, clock } = context;
-  // A command that draws on the terminal would be drawn over.
-  const isSilent = options.quiet || (command.length > 0 && stderr.isTTY);
-  const { startEmulator } = await import('../emulator/server.ts');
-  const running = await startEmulator({
-    scenario: await findScenario(options.scenario ?? defaultScenario),
-    port: options.port,
-    host: options.host,
-    speed: options.speed,
-    random,
-    nowMs: clock.nowMs,
-    onRequest: isSilent ? undefined : (line) => stderr.write(`${cleanLine(line)}\n`),
-  });
-  const { rehearse, settingsFor } = await import('../emulator/rehearse.ts');
-  if (command.length > 0) return rehearse(command, running, context).finally(running.close);
-  for (const [name, value] of Object.entries(settingsFor(running))) stdout.write(`export ${name}=${value}\n`);
-  if (!options.quiet) stderr.write('Listening. Paste these lines into another terminal; Ctrl-C stops the emulator.\n');
-  if (!signal.aborted) await new Promise<void>((resolve) => onAbort(signal, resolve));
-  await running.close();
-  return 0;
-}
-
 async function findScenario(name: string): Promise<Scenario> {
   // A file of the user's comes before the built-in one of the same name.
   const isPath = /[/.\\]/.test(name);

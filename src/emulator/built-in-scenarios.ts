@@ -126,6 +126,19 @@ const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about
     about: 'for 4 seconds after the trigger the run cannot be found',
     automations: { '*': { duration: '10s', statusLate: '4s' } },
   },
+  'nothing-runs': {
+    about: 'a night in which nothing runs: every automation was deleted, and a trigger gets 404',
+    automations: {},
+  },
+  night: {
+    about:
+      'runs of 2 hours, of `early` 5 minutes, and one of `broken`, which fails: for a watcher that is killed and started again; try it at --speed 1200',
+    automations: {
+      '*': { duration: '2h' },
+      early: { duration: '5m' },
+      broken: { duration: '2h', outcome: 'FAILED' },
+    },
+  },
   flaky: {
     about: 'every few requests something breaks, at random, also for triggers',
     faults: [

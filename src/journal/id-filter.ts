@@ -14,7 +14,6 @@ export function createIdFilter(files: Iterable<Buffer>): (executionId: string) =
     }
   }
   return (executionId) => {
-    // Others may be escaped in a line.
     if (!/^[\w-]+$/.test(executionId)) return true;
     const bit = bitOf(Buffer.from(executionId), 0);
     return ((bits[bit >> 3] ?? 0) & (1 << (bit & 7))) !== 0;

@@ -13,9 +13,7 @@ export function createRunSearch(
   read: (filter: RunFilter, how?: RecordFilter) => Iterable<JournalRecord>,
   readFiles: () => Iterable<Buffer>,
 ) {
-  /** By `runIdOf`. */
   let memory = new Map<string, JournalRun>();
-  /** As they were spelled. */
   const unknown = new Set<string>();
   let searches = 0;
   /** Made when a run was not found, as the next ones may not be there, either. */
@@ -23,6 +21,7 @@ export function createRunSearch(
 
   return { find, findElsewhere, remember };
 
+  /** `fresh` sees what other processes have written, too. */
   function find(executionId: string, { baseUrl, fresh }: { baseUrl: string; fresh?: boolean }): JournalRun | undefined {
     const id = runIdOf({ baseUrl, executionId });
     const spelling = spellingOf({ baseUrl, executionId });

@@ -16,22 +16,19 @@ export interface TriggerIdentity {
   account: string;
   target: Target;
   idempotencyKey: string;
-  /** Given by the user. A key that was minted has been used for nothing else. */
-  userProvided: boolean;
+  userProvided: boolean; // given by the user. A key that was minted has been used for nothing else
 }
 
 /** Attempts of an earlier process that are in doubt, by the wall clock. */
 export interface EarlierAttempts {
   firstSentAtMs: number;
   lastSentAtMs: number;
-  /** Infinite where the clock was set back. */
-  ageMs: number;
+  ageMs: number; // infinite where the clock was set back
 }
 
 export interface KeyHistory {
   earlier?: EarlierAttempts;
-  /** `recover` sends it: no other process is waited for. */
-  isRecovery?: boolean;
+  isRecovery?: boolean; // `recover` sends it: no other process is waited for
 }
 
 export interface TriggerPorts extends RetryPorts {
@@ -51,7 +48,6 @@ export type TriggerResult =
 export interface StartedTrigger extends HowStarted {
   kind: 'started';
   execution: StartedExecution;
-  /** Taken as ours for the time at which it began. */
   isByTime?: true;
 }
 

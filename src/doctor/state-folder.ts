@@ -8,7 +8,7 @@ import { followerOf } from '../journal/follower-claim.ts';
 import { createProcesses } from '../journal/processes.ts';
 import { resolveOwn } from '../open-own.ts';
 import { Problem } from '../problems/problem.ts';
-import { journalOf } from '../session/connect.ts';
+import { journalOf } from '../session/journal.ts';
 import { type Finding, type Machine, ok, warning } from './finding.ts';
 
 /** Room for some hundred triggers, below which the next one may not be recorded. */

@@ -7,43 +7,33 @@ export type Env = Readonly<Record<string, string | undefined>>;
 export interface Sink {
   write(text: string): void;
   readonly isTTY: boolean;
-  /** As it is now; 80 where nobody knows. */
-  readonly columns: number;
+  readonly columns: number; // as it is now; 80 where nobody knows
   readonly colors: boolean;
-  /** Aborts when the reader has left (`| head`), with the reason `SIGPIPE`. */
-  readonly closed: AbortSignal;
-  /** A full disk, say. That nobody reads any more is no loss. */
-  readonly lost?: Error;
+  readonly closed: AbortSignal; // aborts when the reader has left (`| head`), with the reason `SIGPIPE`
+  readonly lost?: Error; // a full disk, say. That nobody reads any more is no loss
 }
 
 /** The outside world. Only `process.ts` touches `process`. */
 export interface Context {
   stdin: NodeJS.ReadableStream & { isTTY?: boolean; setRawMode?(raw: boolean): unknown };
   stdout: Sink;
-  /** Scrubbed of every secret. */
-  stderr: Sink;
-  /** For a spinner that moves the cursor. */
+  stderr: Sink; // scrubbed of every secret
   terminal: NodeJS.WritableStream & { readonly columns: number; readonly rows: number };
   env: Env;
   clock: Clock;
   random(): number;
   secrets: Secrets;
   reporter: Reporter;
-  /** `config list`, say; null before the command line is read. */
-  command: string | null;
+  command: string | null; // `config list`, say; null before the command line is read
   warnings: WarningEvent[];
-  /** The reason is SIGINT, SIGTERM or SIGHUP. */
-  signal: AbortSignal;
-  /** Arguments and values of flags, but for the user's own commands. */
-  typed?: readonly unknown[];
+  signal: AbortSignal; // the reason is SIGINT, SIGTERM or SIGHUP
+  typed?: readonly unknown[]; // arguments and values of flags, but for the user's own commands
   /** What a command to type next needs to mean the same service: ` --profile staging`. */
   connectionFlags?: string;
   /** In a step of GitHub Actions, where the two sinks hide the runner's commands in what they write. */
   runner?: {
-    /** For documents. */
     data: Sink;
-    /** None with `RUNCTL_CI=0`. */
-    commands?: Sink;
+    commands?: Sink; // none with `RUNCTL_CI=0`
   };
   unicode: boolean;
 }

@@ -1,9 +1,4 @@
-/** Hides the API key and proxy credentials, in every spelling in which a server may send them back. */
-export interface Secrets {
-  /** One of fewer than four characters is ignored. */
-  protect(secret: string): void;
-  scrub(text: string): string;
-}
+export type Secrets = ReturnType<typeof createSecrets>;
 
 const mask = '[secret]';
 /** Shorter ones are parts of ordinary words. */
@@ -11,33 +6,31 @@ export const shortestSecret = 4;
 /** Of one that is searched for across blanks, too. */
 const shortestSplit = 8;
 const esc = '\u001B';
-/** It vanishes, or breaks a line, where it is shown. */
 const between = new RegExp(`${esc}\\[[\\d;:?]*[@-~]|[\\s\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_Point}]`, 'gu');
 
 type Span = [start: number, end: number];
 type Finder = (lower: string) => Span[];
 
-export function createSecrets(): Secrets {
+/** Hides the API key and proxy credentials, in every spelling in which a server may send them back. */
+export function createSecrets() {
   const known = new Set<string>();
   const finders: Finder[] = [];
   const splitFinders: Finder[] = [];
   return {
-    protect(secret) {
+    protect(secret: string): void {
       if (secret.length < shortestSecret || known.has(secret)) return;
       known.add(secret);
       const { readings, wholes } = spellingsOf(secret);
       finders.push(...wholes.map(findWhole), ...readings.map(findSpelled));
-      const isLong = (text: string) => text.length >= shortestSplit;
-      const [joinedReadings, joinedWholes] = [readings, wholes].map((texts) => texts.map(joined).filter(isLong));
-      splitFinders.push(...(joinedWholes ?? []).map(findWhole), ...(joinedReadings ?? []).map(findSpelled));
+      const split = (texts: string[]) => texts.map(joined).filter((text) => text.length >= shortestSplit);
+      splitFinders.push(...split(wholes).map(findWhole), ...split(readings).map(findSpelled));
     },
-    scrub(text) {
+    scrub(text: string): string {
       const lower = lowerCase(text);
       const spans = [...finders.flatMap((find) => find(lower)), ...splitSpans(lower, splitFinders)];
       let scrubbed = '';
       let shownTo = 0;
       for (const [start, end] of spans.sort(([a], [b]) => a - b)) {
-        // A span that begins inside another is hidden with it.
         if (start >= shownTo) scrubbed += text.slice(shownTo, start) + mask;
         shownTo = Math.max(shownTo, end);
       }
@@ -92,16 +85,27 @@ function findSpelled(secret: string): Finder {
     spelled ??= [...secret].map((character) => encodingsOf(character).map(lowerCase));
     const spans: Span[] = [];
     for (let start = 0; start < lower.length; start++) {
-      let end: number | undefined = start;
+      let ends = [start];
       for (const spellings of spelled) {
-        const spelling = spellings.find((text) => lower.startsWith(text, end));
-        end = spelling === undefined ? undefined : end + spelling.length;
-        if (end === undefined) break;
+        ends = endsOf(spellings, ends, lower);
+        if (ends.length === 0) break;
       }
-      if (end !== undefined) spans.push([start, end]);
+      if (ends.length > 0) spans.push([start, Math.max(...ends)]);
     }
     return spans;
   };
+}
+
+/** Where a spelling ends that begins at one of `starts`: `%25` may be an encoded `%`, or three characters. */
+function endsOf(spellings: readonly string[], starts: readonly number[], lower: string): number[] {
+  const ends: number[] = [];
+  for (const start of starts) {
+    for (const text of spellings) {
+      const end = start + text.length;
+      if (lower.startsWith(text, start) && !ends.includes(end)) ends.push(end);
+    }
+  }
+  return ends;
 }
 
 const named: Record<string, string> = {
@@ -113,7 +117,6 @@ const named: Record<string, string> = {
   ' ': '+',
 };
 
-/** The character itself comes last: `%25` is more likely an encoded `%` than three characters. */
 function encodingsOf(character: string): string[] {
   const code = character.codePointAt(0) ?? 0;
   const hex = code.toString(16);
@@ -125,7 +128,6 @@ function encodingsOf(character: string): string[] {
 }
 
 const percent = (bytes: Buffer) => bytes.toString('hex').replace(/../g, '%$&');
-/** Of ASCII alone, so that every character keeps its place. */
 const lowerCase = (text: string) => text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
 
 /** In a longer coded text it begins at one of three places in a group, and shares its outer characters. */

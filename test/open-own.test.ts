@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { describe, expect, test } from 'vitest';
 import { makeOwnFolder, openOwn, readOwn } from '../src/open-own.ts';
+import { withFailingClose } from './helpers/failing-close.ts';
 import { hasNamespaces, needs } from './helpers/needs.ts';
 import { temporaryFolder } from './helpers/temporary-folder.ts';
 
@@ -146,18 +147,7 @@ describe('opened for reading and for appending', () => {
 test('what was read stays read where closing fails, as on a network file system', () => {
   const path = join(temporaryFolder(), 'file');
   fs.writeFileSync(path, 'content');
-  const { closeSync } = nodeFs;
-  nodeFs.closeSync = (fd) => {
-    closeSync(fd);
-    throw Object.assign(new Error('EIO: i/o error, close'), { code: 'EIO' });
-  };
-  syncBuiltinESMExports();
-  try {
-    expect(readOwn(path, 1).bytes.toString()).toBe('content');
-  } finally {
-    nodeFs.closeSync = closeSync;
-    syncBuiltinESMExports();
-  }
+  withFailingClose(() => expect(readOwn(path, 1).bytes.toString()).toBe('content'));
 });
 
 test('a folder is made in one of mine, and in none of another user', (context) => {

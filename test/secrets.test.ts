@@ -91,6 +91,15 @@ describe('a protected secret', () => {
     );
   });
 
+  test.each([
+    ['<\\\\ key', '&lt;\\\\ key'],
+    ['<\\\\ key', '&lt;\\\\\\\\ key'],
+    ['<%25 key', '&lt;%25 key'],
+    ['<&amp; key', '%3C&amp; key'],
+  ])('%j is found in %j, where what is there for one character could be two', (secret, text) => {
+    expect(scrubberOf(secret)(`<${text}>`)).toBe('<[secret]>');
+  });
+
   test('is found however often and wherever it stands', () => {
     expect(scrubberOf('key-1')('key-1key-1 x=key-1&y=KEY-1')).toBe('[secret][secret] x=[secret]&y=[secret]');
   });

@@ -74,3 +74,27 @@ test('what is left of undici sends requests, alone and through a proxy', async (
   for (const dispatcher of dispatchers) expect(await post(dispatcher, origin, 'hello'), advice).toBe('hello');
   expect(proxy.requests.map(({ line }) => line)).toEqual([`CONNECT ${host}`]);
 });
+
+test('string-width is loaded for text that is not ASCII, and for no other', async () => {
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: ['src/render/width.ts'],
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    plugins: [slimUndici],
+    write: false,
+  });
+  const module = { exports: {} as Partial<typeof import('../src/render/width.ts')> };
+  let segmenters = 0;
+  class Segmenter extends Intl.Segmenter {
+    constructor() {
+      super();
+      segmenters += 1;
+    }
+  }
+  new Function('module', 'Intl', outputFiles[0]?.text ?? '')(module, { Segmenter });
+  const { widthOf } = module.exports;
+  expect([widthOf?.('nightly'), widthOf?.(''), segmenters]).toEqual([7, 0, 0]);
+  expect([widthOf?.('漢字'), widthOf?.('e\u0301'), segmenters]).toEqual([4, 1, 1]);
+});

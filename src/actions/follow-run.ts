@@ -1,27 +1,18 @@
 import { watchFailedProblem, watchProblem, watchWarning } from '../problems/watch-problems.ts';
 import { documentOf } from '../render/document.ts';
-import type { OutputOptions } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { Reporter, RunEvent } from '../runs/events.ts';
 import { isFinal, isKnownStatus, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { argumentOf, type KnownRun, sinceTriggerOf } from '../session/known-run.ts';
 import type { Session } from '../session/session.ts';
-import { createPollSchedule, jitter, type PollSchedule } from '../watching/poll-schedule.ts';
+import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
 import { pollUntilFinal, type WatchOptions, type WatchPorts } from '../watching/poll-until-final.ts';
 import { watchToEnd } from '../watching/watch.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
 import { type Followed, factsOfFollowed, isLeft } from './argument-result.ts';
+import type { ActionFlags } from './flags.ts';
 import type { TriggerOutcome } from './start-result.ts';
-
-export interface FollowFlags extends OutputOptions {
-  intervalMs?: number;
-  giveUpAfterMs?: number;
-  onFinal?: string;
-  /** Requests a second. */
-  rate?: number;
-  bell?: boolean;
-}
 
 interface FollowOptions {
   /** Ends the watch, too, as long as the run has not finished. */
@@ -29,7 +20,7 @@ interface FollowOptions {
   trigger?: TriggerOutcome;
 }
 
-export function reportManyRuns(runs: number, { rate = defaults.rate }: FollowFlags, { reporter }: Session): void {
+export function reportManyRuns(runs: number, { rate = defaults.rate }: ActionFlags, { reporter }: Session): void {
   if (runs <= rate * 60) return;
   const many = `${runs} runs are more than \`--rate ${rate}\` can poll in a minute`;
   const message = `${many}: those that are likeliest to have finished are polled first`;
@@ -39,7 +30,7 @@ export function reportManyRuns(runs: number, { rate = defaults.rate }: FollowFla
 /** Follows one run until it has finished: reports events, journals what it learns, runs `--on-final`. */
 export async function followRun(
   { run, known, ...rest }: KnownRun & { known?: Execution },
-  flags: FollowFlags,
+  flags: ActionFlags,
   session: Session,
   { leave, trigger }: FollowOptions = {},
 ): Promise<Followed> {
@@ -52,7 +43,7 @@ export async function followRun(
   const sinceTriggerMs = sinceTriggerOf(rest, context.clock);
   // The answer to the trigger shows that the settings are right.
   if (known) session.watches.answered();
-  const options = { ...optionsOf(run.target, flags, session), sinceTriggerMs, known };
+  const options = { ...scheduleOf(run.target, flags, session), sinceTriggerMs, known };
   const watched = await watchToEnd(run, options, portsOf(run, flags, session, observe), leave);
   // A run that is left because of another has no problem of its own.
   if (isLeft(watched)) return { watched, trigger };
@@ -75,7 +66,7 @@ function warnOfUnknownStatus(run: Run, status: string, reporter: Reporter): void
 /** Journals the final status alone: while it is running, an unresolved trigger may turn out to have started it. */
 export async function waitForOther(
   run: Run,
-  { intervalMs }: Pick<FollowFlags, 'intervalMs'>,
+  { intervalMs }: Pick<ActionFlags, 'intervalMs'>,
   session: Session,
 ): Promise<WatchResult> {
   const { journal, baseUrl, reporter } = session;
@@ -90,22 +81,15 @@ export async function waitForOther(
   const known = { executionId: run.executionId, status: 'RUNNING', document: {} };
   // `--give-up-after` is the trigger's: this watch keeps its own.
   const flags = { intervalMs };
-  const options = { ...optionsOf(run.target, flags, session), known };
+  const options = { ...scheduleOf(run.target, flags, session), known };
   const watched = await pollUntilFinal(run, options, portsOf(run, flags, session, observe));
   if (watched.kind === 'finished') journal.recordStatus(baseUrl, run, watched.execution);
   return watched;
 }
 
-function optionsOf(target: Target, flags: FollowFlags, session: Session): WatchOptions {
-  return {
-    schedule: scheduleOf(target, flags, session),
-    isFixed: flags.intervalMs !== undefined,
-  };
-}
-
 function portsOf(
   run: Run,
-  { giveUpAfterMs = defaults.watchGiveUpAfterMs }: FollowFlags,
+  { giveUpAfterMs = defaults.watchGiveUpAfterMs }: ActionFlags,
   { service, limiter, watches, requestTimeoutMs, debug, context }: Session,
   observe: (event: RunEvent) => void,
 ): WatchPorts {
@@ -127,8 +111,8 @@ function portsOf(
   };
 }
 
-function scheduleOf(target: Target, { intervalMs }: FollowFlags, { history, runs, context }: Session): PollSchedule {
+function scheduleOf(target: Target, { intervalMs }: ActionFlags, { history, runs, context }: Session): WatchOptions {
   const schedule = createPollSchedule({ durationsMs: history(target).map(({ durationMs }) => durationMs), runs });
   const gapMs = (ageMs: number) => intervalMs ?? jitter(schedule.gapMs(ageMs), context.random);
-  return { ...schedule, gapMs };
+  return { schedule: { ...schedule, gapMs }, isFixed: intervalMs !== undefined };
 }

@@ -1,5 +1,5 @@
 import type { UnresolvedTrigger } from '../journal/journal.ts';
-import type { Problem } from '../problems/problem.ts';
+import { Problem } from '../problems/problem.ts';
 import { otherAccountProblem, tooOldProblem, triggerProblem } from '../problems/trigger-problems.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { Fault } from '../runs/fault.ts';
@@ -32,7 +32,17 @@ export type Recovery = { trigger: UnresolvedTrigger } & (
 /** Resolves the triggers whose outcome is unknown: for each automation the newest first, as later ones make it superfluous. */
 export async function* recoverTriggers(flags: RecoverFlags, session: Session): AsyncGenerator<Recovery> {
   const { journal, baseUrl } = session;
-  for (const trigger of journal.unresolvedTriggers({ baseUrl })) yield await recoverTrigger(trigger, flags, session);
+  for (const trigger of journal.unresolvedTriggers({ baseUrl })) {
+    try {
+      yield await recoverTrigger(trigger, flags, session);
+    } catch (error) {
+      // It ends the command where nothing was sent before; else what came of the others has to be said as well.
+      if (!(error instanceof Problem) || session.sentKeys.size === 0) throw error;
+      const { message, hint } = error.facts;
+      const problem = new Problem({ name: 'outcome_unknown', message, hint, started: 'unknown' });
+      yield { trigger, kind: 'failed', problem };
+    }
+  }
 }
 
 async function recoverTrigger(
@@ -58,6 +68,7 @@ async function recoverTrigger(
   }
   if (trigger.account !== account) return { trigger, kind: 'other_api_key', problem: otherAccountProblem(identity) };
   if (dryRun) return { trigger, kind: 'unresolved' };
+  session.sentKeys.add(idempotencyKey);
   const result = signal.aborted
     ? ({ kind: 'interrupted', mayHaveStarted: true } as const)
     : await sendTrigger(

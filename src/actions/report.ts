@@ -72,21 +72,19 @@ export async function reportResults(
 
 /** One press of Ctrl-C is reported once; not at all where nobody reads any more, as whoever closed stdout knows it. */
 function problemsOf(results: ArgumentResult[], plural: boolean, { stdout }: Context): CommandResult['problems'] {
-  const interrupted = results.filter(isInterruptedWatch);
   const isUnread = stdout.closed.aborted;
-  const isMass = interrupted.length > 1;
+  const interrupted = results.filter(isInterruptedWatch);
+  const together = interrupted.length > 1 || isUnread ? interrupted : [];
   const message = `stopped watching ${interrupted.length} runs, which are still running`;
-  const mass = interrupted
-    .slice(0, isMass && !isUnread ? 1 : 0)
-    .flatMap((result) => problemOf(result)?.with({ message, hint: againWithAll }) ?? []);
-  const others = results.filter((result) => !(isInterruptedWatch(result) && (isMass || isUnread)));
-  return [
-    ...mass.map((problem) => ({ problem })),
-    ...others.flatMap((result) => {
+  const [first] = isUnread ? [] : together;
+  const problem = first && problemOf(first)?.with({ message, hint: againWithAll });
+  const others = results
+    .filter((result) => !together.includes(result))
+    .flatMap((result) => {
       const problem = problemOf(result);
       return problem ? [{ problem, about: plural ? nameOf(targetOfResult(result)) : undefined }] : [];
-    }),
-  ];
+    });
+  return problem ? [{ problem }, ...others] : others;
 }
 
 function nextOf(results: ArgumentResult[], hintProject: string | undefined): string | undefined {

@@ -1,7 +1,6 @@
 export interface Cause {
   code: string;
   message: string;
-  /** What an HTTP parser could not read. */
   data: string;
 }
 

@@ -6,8 +6,7 @@ export type Operation = 'trigger' | 'status' | 'result';
 interface Refusal {
   status: number;
   body: ErrorBody;
-  /** Its `Location` is a run of the target. */
-  leadsToRun: boolean;
+  leadsToRun: boolean; // its `Location` is a run of the target
 }
 
 const conditions = {

@@ -13,7 +13,6 @@ const shownHeaders = [
   'x-request-id',
 ];
 
-/** `write` scrubs secrets. */
 export function createDebugTransport(
   inner: Transport,
   { origin, nowMs, write }: { origin: string; nowMs(): number; write(line: string): void },

@@ -23,9 +23,7 @@ export function targetPath(target: Target): string {
 const segment = (text: string) => encodeURIComponent(text.toWellFormed());
 
 interface Asked {
-  /** Of the request. */
   url: string;
-  /** Without `/v0`. */
   baseUrl: string;
   target: Target;
 }

@@ -4,12 +4,10 @@ import { isUuid } from '../runs/run.ts';
 /** Its shape is not documented, so every usual one is read (docs/service.md, Error bodies of every usual shape). */
 export interface ErrorBody {
   code?: string;
-  /** One line of at most 300 characters. */
-  message?: string;
+  message?: string; // one line of at most 300 characters
   isJson: boolean;
   executionId?: string;
-  /** Anywhere in the body, whatever its spelling with `_`, `-` or capitals. */
-  names(code: string): boolean;
+  names(code: string): boolean; // anywhere in the body, whatever its spelling with `_`, `-` or capitals
 }
 
 const codeFields = [
@@ -67,8 +65,7 @@ export function readErrorBody(text: string): ErrorBody {
 interface Found {
   /** By the name of their field, outermost first: `{error:{code}}` and `{code}` read alike. */
   strings: Map<string, string[]>;
-  /** Names of fields that hold something: `{runAlreadyActive:true}`. */
-  flags: string[];
+  flags: string[]; // names of fields that hold something: `{runAlreadyActive:true}`
 }
 
 /** Strings in a list belong to the field of the list: `{errors:["runAlreadyActive"]}`. */

@@ -1,11 +1,9 @@
 export interface HttpRequest {
   method: 'GET' | 'POST';
-  /** From the root of the origin, percent-encoded. */
   path: string;
   headers: Record<string, string>;
   body?: string;
-  /** For the whole attempt, from connecting to the last byte of the body. */
-  timeoutMs: number;
+  timeoutMs: number; // for the whole attempt, from connecting to the last byte of the body
   maxBytes: number;
 }
 
@@ -25,8 +23,7 @@ export interface ExchangeFailure {
   /** A byte was given to the connection; else the service cannot have acted on the request. */
   sent: boolean;
   reason: 'deadline' | 'interrupted' | 'network';
-  /** The head of an answer came, but not its whole body. */
-  status?: number;
+  status?: number; // the head of an answer came, but not its whole body
   error?: unknown;
 }
 
@@ -35,6 +32,5 @@ export type Exchange = { kind: 'response'; response: HttpResponse } | { kind: 'f
 export interface Transport {
   /** Never rejects, and ends within `timeoutMs` or when `signal` aborts. */
   exchange(request: HttpRequest, signal: AbortSignal): Promise<Exchange>;
-  /** Waits for nothing. */
   destroy(): void;
 }

@@ -11,16 +11,13 @@ import { readExecution, readResult } from './schema.ts';
 
 export interface HttpServiceOptions {
   transport: Transport;
-  /** Without `/v0` and a slash at its end. */
-  baseUrl: string;
+  baseUrl: string; // without `/v0` and a slash at its end
   proxy?: ProxySettings;
-  /** What it throws, the call throws. */
   apiKey(idempotencyKey?: string): Promise<string>;
   requestTimeoutMs: number;
   maxOutputBytes: number;
   userAgent: string;
   nowMs(): number;
-  /** Hides the API key. */
   scrub?(text: string): string;
 }
 
@@ -30,7 +27,6 @@ interface Question<T> {
   operation: Operation;
   target: Target;
   path: string;
-  /** Of a trigger. */
   send?: { body: string; idempotencyKey: string };
   read: Reading<T>['read'];
 }
@@ -38,7 +34,7 @@ interface Question<T> {
 /** Never throws for what the network or the service does. */
 export function createHttpService(options: HttpServiceOptions): Service {
   const { transport, baseUrl, proxy, requestTimeoutMs, nowMs, scrub = (text) => text } = options;
-  const { host, origin, pathname, protocol } = new URL(baseUrl);
+  const { host, origin, pathname } = new URL(baseUrl);
   const prefix = pathname.replace(/\/$/, '');
   const headers = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': options.userAgent };
 
@@ -83,7 +79,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
     if (exchange.kind === 'failure') {
       return {
         kind: 'fault',
-        fault: faultOf(exchange.failure, { host, isPlain: protocol === 'http:', proxy, timeoutMs }),
+        fault: faultOf(exchange.failure, { host, proxy, timeoutMs }),
       };
     }
     return answerOf(exchange.response, {

@@ -17,9 +17,7 @@ export const proxyNameOf = ({ origin, variable }: ProxySettings) => `the proxy $
 
 export const hintFor = ({ variable }: ProxySettings) => `check ${variable}; NO_PROXY names hosts that need no proxy`;
 
-/** What the proxy refused, it did not pass on. */
 export function refusalOf(causes: Cause[], proxy: ProxySettings, host: string): Fault | undefined {
-  // undici says so in the message alone.
   const form = /^Proxy response \((\d+)\)/;
   const status = causes.map(({ message }) => form.exec(message)?.[1]).find(Boolean);
   if (!status) return undefined;

@@ -3,11 +3,8 @@ import { isLoopback } from '../loopback.ts';
 import { usageProblem } from '../problems/problem.ts';
 
 export interface ProxySettings {
-  /** Without a path or query, which mean nothing, as with curl. */
-  origin: string;
-  /** `user:password`, decoded. */
+  origin: string; // without a path or query, which mean nothing, as with curl
   credentials?: string;
-  /** Of the environment. */
   variable: string;
 }
 

@@ -11,9 +11,7 @@ export interface Reading<T> {
   operation: Operation;
   maxBytes: number;
   nowMs: number;
-  /** Undefined where the document is not what was asked for. */
-  read(document: JsonObject): T | undefined;
-  /** The run of the target that a `Location` leads to. */
+  read(document: JsonObject): T | undefined; // undefined where the document is not what was asked for
   runIdIn?(location: string): string | undefined;
   /** Hides the API key. A message is cut to one line, and half a key would not be recognized. */
   scrub(text: string): string;
@@ -77,7 +75,6 @@ async function readErrorOf<T>(response: HttpResponse, { scrub }: Reading<T>): Pr
     const body = response.body.subarray(0, errorBodyBytes);
     return readErrorBody(scrub(await textOfBody({ ...response, body }, errorBodyBytes)));
   } catch {
-    // The status alone says what to do.
     return readErrorBody('');
   }
 }

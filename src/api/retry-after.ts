@@ -39,6 +39,5 @@ function waitsIn(value: string): ({ ms: number } | { untilMs: number })[] {
   if (untilMs !== undefined) return [{ untilMs }];
   const parts = value.split(',').map((part) => part.trim());
   if (!parts.every((part) => /^\d+$/.test(part))) return [];
-  // However many digits it has, it is a wait.
   return parts.map((digits) => ({ ms: Math.min(Number(digits) * 1000, Number.MAX_SAFE_INTEGER) }));
 }

@@ -17,7 +17,6 @@ const tlsMessages: Record<string, [message: string, hint?: string]> = {
   CERT_REVOKED: ['the certificate of $ has been revoked'],
 };
 
-/** `sent`: the service may have read the request. */
 export function tlsFault(causes: Cause[], host: string, sent: boolean): Fault | undefined {
   const kind = sent ? 'broken_tls' : 'untrusted';
   for (const { code, message, data } of causes) {

@@ -11,9 +11,7 @@ import { ProxyFailure } from './proxy-fault.ts';
 export interface TransportOptions {
   origin: string;
   proxy?: ProxySettings;
-  /** That polls share. */
   connections: number;
-  /** For a connection that nobody waits for any more, too. */
   connectTimeoutMs: number;
   lookup?: LookupFunction;
 }

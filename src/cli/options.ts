@@ -133,12 +133,16 @@ const shared: Options = { ...outputOptions, ...settingOptions, noColor };
 /** `-w` and `--watch` of `-w, --watch <form>`. */
 export const namesOf = ({ flags }: OptionDefinition): string[] => flags.match(/(?<!\S)--?[\w-]+/g) ?? [];
 
+/** The settings or output flag of this name, which may stand before the command. */
+export const sharedFlag = (name: string): OptionDefinition | undefined =>
+  Object.values(shared).find((option) => namesOf(option).includes(name));
+
 /** `--profile staging list` becomes `list --profile staging`: shared flags follow the command's name. */
 export function hoistFlags(argv: readonly string[], { commands = [] }: CommandDefinition): readonly string[] {
   let end = 0;
   for (let word = argv[end]; word?.startsWith('-'); word = argv[end]) {
     const [name = '', value] = word.split('=', 2);
-    const option = Object.values(shared).find((each) => namesOf(each).includes(name));
+    const option = sharedFlag(name);
     if (!option) return argv;
     end += option.flags.includes('<') && value === undefined ? 2 : 1;
   }

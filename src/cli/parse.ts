@@ -2,7 +2,7 @@ import { CommanderError } from 'commander';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import type { CommandDefinition } from './define-command.ts';
 import { helpTopics } from './help.ts';
-import { checkOutput, hoistFlags } from './options.ts';
+import { checkOutput, hoistFlags, sharedFlag } from './options.ts';
 import { aboutCommand, flagMeantBy } from './suggest.ts';
 import { type HelpOutput, type ParsedCommand, toCommander } from './to-commander.ts';
 
@@ -82,6 +82,10 @@ function wrongUsage(
     .replace('Allowed choices are', 'it is one of');
   const [first = '', suggestion] = shown.split('\n');
   const [, unknown = ''] = /^unknown option '(.*)'/.exec(first) ?? [];
+  const early = command ? undefined : sharedFlag(unknown);
+  if (early) return usageProblem('no command was given', `\`runctl ${early.flags.replace(/^-\w, /, '')} <command>\``);
+  if (unknown !== '' && suggestion?.includes(`mean ${unknown}?`))
+    return usageProblem(`option '${unknown}' takes no value`, help);
   const meant = flagMeantBy(unknown) ?? /Did you mean (.*)\?/.exec(suggestion ?? '')?.[1];
   return usageProblem(first.replace(/\.$/, ''), meant ? `did you mean \`${meant}\`?` : help);
 }

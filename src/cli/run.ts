@@ -31,8 +31,9 @@ export async function runCli(
   context.secrets.protect((context.env.RUNCTL_API_KEY ?? '').trim());
   // What follows a first `--` is a command like any other.
   const argv = words[0] === '--' ? words.slice(1) : words;
-  // The command line may be what is wrong, so it is searched for the flags that matter then.
-  const typed = argsBeforeDashDash(argv);
+  // It may be what is wrong, so it is searched for the flags that matter then; behind a later `--` are not our own.
+  const ownEnd = argv.indexOf('--', 1);
+  const typed = ownEnd < 0 ? argv : argv.slice(0, ownEnd);
   const typedOutput = { json: typed.includes('--json'), events: typed.includes('--events') };
   const name = typed.find((word) => program.commands?.some((command) => command.name === word)) ?? null;
   let own = variantOf(context, { command: name, warnings: [] });
@@ -129,8 +130,10 @@ function triggerOf({ facts }: Problem, { command }: Context): TriggerFacts | und
 }
 
 async function welcome(program: CommandDefinition, context: Context): Promise<CommandResult | number> {
-  const { baseUrl } = await resolveSettings({}, context);
+  const { baseUrl, configFolder } = await resolveSettings({}, context);
   if (valueIfGiven(baseUrl) !== undefined) return {};
+  if (configFolder.value === undefined)
+    return { next: 'not configured yet; set RUNCTL_BASE_URL, RUNCTL_API_KEY and RUNCTL_PROJECT' };
   const later = { next: 'not configured yet; `runctl config` sets the base URL, the API key and the project' };
   const config = program.commands?.find(({ name }) => name === 'config');
   if (!context.stdin.isTTY || !context.stderr.isTTY || !config?.run) return later;
@@ -151,12 +154,6 @@ function ownFault(error: unknown): Problem {
     started: 'unknown',
     cause: error,
   });
-}
-
-/** The arguments for runctl itself: behind a `--` that is not the first stands a command of its own. */
-function argsBeforeDashDash(argv: readonly string[]): readonly string[] {
-  const end = argv.indexOf('--', 1);
-  return end < 0 ? argv : argv.slice(0, end);
 }
 
 /** The flags that another command line needs too, to mean the same service and project: ` --profile staging`. */

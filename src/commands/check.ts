@@ -1,17 +1,16 @@
-import { argument, defineCommand, type OptionValues, option } from '../cli/define-command.ts';
+import { argument, defineCommand, option } from '../cli/define-command.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
 import { positiveDuration } from '../cli/values.ts';
 import { requireBaseUrl, requireProject, resolveWithoutApiKey } from '../config/settings.ts';
-import type { Context } from '../context.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
-import type { CommandResult } from '../render/output.ts';
 import { cleanLine } from '../render/sanitize.ts';
 import { formatAge, formatDuration } from '../runs/duration.ts';
 import { type AutomationTarget, lastStatusOf } from '../runs/run.ts';
 import { parseAutomationArgument } from '../session/arguments.ts';
-import { connect, journalOf } from '../session/connect.ts';
+import { connect } from '../session/connect.ts';
+import { journalOf } from '../session/journal.ts';
 import { endMsOf, isInTime, type LastRuns, lastRunsOf, pollUnfinished } from '../session/last-runs.ts';
 import type { Session } from '../session/session.ts';
 
@@ -20,8 +19,6 @@ const options = {
   ...outputOptions,
   ...settingOptions,
 };
-
-type CheckOptions = OptionValues<typeof options>;
 
 export const check = defineCommand({
   name: 'check',
@@ -32,41 +29,39 @@ export const check = defineCommand({
     ['runctl check nightly --within 26h', '0 if a run completed within 26 hours, else 15'],
     ['runctl check nightly weekly --within 8d --quiet', 'silent unless one is overdue, for cron'],
   ],
-  run: ({ automations }, options, context) => checkAutomations(automations, options, context),
+  /** Reads the journal; asks the service only about unfinished runs that may have completed in time. */
+  async run({ automations: names }, options, context) {
+    const { withinMs } = options;
+    if (withinMs === undefined) throw usageProblem('`check` needs `--within`', 'for a daily run: `--within 26h`');
+    const settings = resolveWithoutApiKey(options, context.env);
+    const baseUrl = requireBaseUrl(settings);
+    const targets = names.map((name) => parseAutomationArgument(name, () => requireProject(settings)));
+    const journal = journalOf(context, { needed: true });
+    const nowMs = context.clock.nowMs();
+    const sinceMs = nowMs - withinMs;
+    let connected: Promise<Session> | undefined;
+    // Once: an API key from a pipe can be read only once.
+    const connectOnce = () => {
+      connected ??= connect(options, context);
+      return connected;
+    };
+    const checks: Check[] = [];
+    for (const target of targets) {
+      let runs = lastRunsOf(journal, baseUrl, target, sinceMs);
+      if (!isInTime(runs, sinceMs)) runs = await pollUnfinished(runs, connectOnce);
+      const isOverdue = !isInTime(runs, sinceMs);
+      checks.push({ target, runs, problem: isOverdue ? overdueProblem(target, runs, { withinMs, nowMs }) : undefined });
+    }
+    const inTime = checks.filter(({ problem }) => !problem);
+    return {
+      exitNames: checks.map(({ problem }) => problem?.facts.name ?? 'ok'),
+      documents: checks.map((each) => documentOf(documentFactsOf(each), context)),
+      plural: true,
+      text: () => (options.quiet ? '' : inTime.map((each) => `${sentenceOf(each, nowMs)}\n`).join('')),
+      problems: checks.flatMap(({ problem }) => (problem ? [{ problem }] : [])),
+    };
+  },
 });
-
-/** Reads the journal; asks the service only about unfinished runs that may have completed in time. */
-async function checkAutomations(names: string[], options: CheckOptions, context: Context): Promise<CommandResult> {
-  const { withinMs } = options;
-  if (withinMs === undefined) throw usageProblem('`check` needs `--within`', 'for a daily run: `--within 26h`');
-  const settings = resolveWithoutApiKey(options, context.env);
-  const baseUrl = requireBaseUrl(settings);
-  const targets = names.map((name) => parseAutomationArgument(name, () => requireProject(settings)));
-  const journal = journalOf(context, { needed: true });
-  const nowMs = context.clock.nowMs();
-  const sinceMs = nowMs - withinMs;
-  let connected: Promise<Session> | undefined;
-  // Once: an API key from a pipe can be read only once.
-  const connectOnce = () => {
-    connected ??= connect(options, context);
-    return connected;
-  };
-  const checks: Check[] = [];
-  for (const target of targets) {
-    let runs = lastRunsOf(journal, baseUrl, target, sinceMs);
-    if (!isInTime(runs, sinceMs)) runs = await pollUnfinished(runs, connectOnce);
-    const isOverdue = !isInTime(runs, sinceMs);
-    checks.push({ target, runs, problem: isOverdue ? overdueProblem(target, runs, { withinMs, nowMs }) : undefined });
-  }
-  const inTime = checks.filter(({ problem }) => !problem);
-  return {
-    exitNames: checks.map(({ problem }) => problem?.facts.name ?? 'ok'),
-    documents: checks.map((each) => documentOf(documentFactsOf(each), context)),
-    plural: true,
-    text: () => (options.quiet ? '' : inTime.map((each) => `${sentenceOf(each, nowMs)}\n`).join('')),
-    problems: checks.flatMap(({ problem }) => (problem ? [{ problem }] : [])),
-  };
-}
 
 interface Check {
   target: AutomationTarget;

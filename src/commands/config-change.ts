@@ -10,17 +10,11 @@ import {
   storeInProfile,
   withProfile,
 } from '../config/profile.ts';
-import {
-  defaultProfile,
-  parseSetting,
-  parseSettingKey,
-  type StoredKey,
-  settingTable,
-} from '../config/setting-table.ts';
+import { defaultProfile, parseSettingKey, type StoredKey, settingTable } from '../config/setting-table.ts';
 import { resolveSettings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
-import { usageProblem } from '../problems/problem.ts';
-import { quote } from '../problems/quote.ts';
+import { Problem, usageProblem } from '../problems/problem.ts';
+import { quote, shellWord } from '../problems/quote.ts';
 import { printSentence } from '../render/output.ts';
 import type { ConfigOptions } from './config.ts';
 
@@ -55,11 +49,20 @@ export async function warnOfOverrides(
   options: ConfigOptions,
   context: Context,
 ): Promise<void> {
-  const settings = await resolveSettings(options, context);
+  const settings = await resolveSettings(options, context).catch((error: unknown) => {
+    // What was stored stays stored where it cannot be read again.
+    if (!(error instanceof Problem) || error.facts.name !== 'usage') throw error;
+  });
+  if (!settings) return;
   for (const key of stored) {
-    const { source } = settings[key];
+    const { source, value } = settings[key === 'apiKeyCommand' ? 'apiKey' : key];
     if (source?.startsWith('RUNCTL_')) {
       printSentence(`Note: ${source} in the environment overrides the stored ${key}.`, context);
+    } else if (key === 'apiKeyCommand' && value !== undefined) {
+      printSentence(
+        'Note: the stored apiKey overrides the stored apiKeyCommand: `runctl config unset apiKey`.',
+        context,
+      );
     }
   }
 }
@@ -90,7 +93,7 @@ function checkIsThere(name: string | undefined, config: ConfigFile): asserts nam
   if (name === defaultProfile || storedProfile(name, config)) return;
   throw usageProblem(
     `there is no profile ${quote(name)}`,
-    `create it with \`runctl config set baseUrl <url> --profile ${name}\``,
+    `create it with \`runctl config --profile ${shellWord(name)}\``,
   );
 }
 
@@ -103,12 +106,15 @@ async function valueToStore(key: StoredKey, value: string | undefined, context: 
     );
   }
   if (value === undefined && key !== 'apiKey') throw missingValue(key);
-  const { value: checked, problem } =
-    value === undefined
-      ? await readApiKeyInput('standard input', context)
-      : parseSetting(key, value, `config set ${key}`);
-  if (problem) throw problem;
-  return checked;
+  if (value === undefined) {
+    const { value: apiKey, problem } = await readApiKeyInput('standard input', context);
+    if (problem) throw problem;
+    return apiKey;
+  }
+  const { name, parse, hint } = settingTable[key];
+  const parsed = parse(value);
+  if ('flaw' in parsed) throw usageProblem(`the ${name} ${parsed.flaw}`, hint);
+  return parsed.value;
 }
 
 function missingValue(key: string) {

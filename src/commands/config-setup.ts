@@ -1,4 +1,4 @@
-import { acceptApiKey, mask } from '../config/api-key.ts';
+import { mask } from '../config/api-key.ts';
 import { readConfigFile } from '../config/config-file.ts';
 import {
   checkProfileName,
@@ -8,7 +8,7 @@ import {
   storeInProfile,
 } from '../config/profile.ts';
 import { askHidden, askLine } from '../config/prompts.ts';
-import { parseSetting, settingTable, valueIfGiven } from '../config/setting-table.ts';
+import { settingTable, valueIfGiven } from '../config/setting-table.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { exitNameOf, factsOf } from '../problems/fault-facts.ts';
@@ -17,7 +17,7 @@ import { interruptedProblem } from '../problems/watch-problems.ts';
 import { printNextStep, printSentence, themeOf } from '../render/output.ts';
 import { type Fault, reasonOf } from '../runs/fault.ts';
 import { connect, connectWith } from '../session/connect.ts';
-import { madeUpRun } from '../session/made-up-run.ts';
+import { pollNobody } from '../session/poll-once.ts';
 import type { Session } from '../session/session.ts';
 
 const questions = [
@@ -69,8 +69,9 @@ async function askThatWork(stored: Stored, context: Context): Promise<Answers> {
   for (;;) {
     const fault = await findFault(answers, context);
     if (!fault) return answers;
-    printSentence(`That does not work: ${reasonOf(fault)}. Enter keeps it all the same.`, context);
     const question = fault.kind === 'unauthorized' ? apiKeyQuestion : baseUrlQuestion;
+    const { name } = settingTable[question.key];
+    printSentence(`That does not work: ${reasonOf(fault)}. Type another ${name}, or press Enter to keep it.`, context);
     const answer = await ask(question, answers[question.key], context);
     if (answer === answers[question.key]) return answers;
     answers[question.key] = answer;
@@ -81,12 +82,12 @@ async function askThatWork(stored: Stored, context: Context): Promise<Answers> {
 async function findFault(answers: Answers, context: Context): Promise<Fault | undefined> {
   const source = 'as typed';
   const typed = { apiKey: { value: answers.apiKey ?? '', source }, baseUrl: { value: answers.baseUrl ?? '', source } };
-  return pollNobody(await connectWith({ ...resolveWithoutApiKey({}, {}), ...typed }, {}, context));
+  return faultOf(await connectWith({ ...resolveWithoutApiKey({}, {}), ...typed }, {}, context));
 }
 
 async function ask({ key, asks, isNeeded }: Question, stored: string | undefined, context: Context) {
   const theme = themeOf(context.stderr, context);
-  const { isSecret } = settingTable[key];
+  const { name, isSecret, hint, parse } = settingTable[key];
   const shown = stored && (isSecret ? mask(stored) : stored);
   const question = `${theme.strong(asks)}${shown ? theme.dim(` [${shown}]`) : ''}: `;
   for (;;) {
@@ -94,24 +95,23 @@ async function ask({ key, asks, isNeeded }: Question, stored: string | undefined
     if (text === '' && (stored || !isNeeded)) return stored;
     if (text === '-' && !isNeeded) return undefined;
     if (text === '') {
-      printSentence('This one is needed.', context);
+      printSentence(`The ${name} is required.`, context);
       continue;
     }
-    const { value, problem } = isSecret
-      ? acceptApiKey(text, 'as typed', context)
-      : parseSetting(key, key === 'baseUrl' ? withScheme(text) : text, 'as typed');
-    if (!problem) return value;
-    printNextStep([problem.message, problem.facts.hint].filter(Boolean).join('; '), context);
+    if (isSecret) context.secrets.protect(text);
+    const parsed = parse(key === 'baseUrl' ? withScheme(text) : text);
+    if ('value' in parsed) return parsed.value;
+    printSentence(`The ${name} ${parsed.flaw}; ${hint}.`, context);
   }
 }
 
 /** `api.example.com` is typed more often than `https://api.example.com`. */
 const withScheme = (text: string) => (/^[\w.-]+(:\d+)?(\/|$)/.test(text) ? `https://${text}` : text);
 
-/** Asks for a run that cannot exist: that it is not found says that the service is there and takes the API key. */
-async function pollNobody({ service, settings, context }: Session): Promise<Fault | undefined> {
-  const answer = await service.status(madeUpRun(valueIfGiven(settings.project)), context.signal);
-  if (context.signal.aborted) throw interruptedProblem(context.signal);
+async function faultOf(session: Session): Promise<Fault | undefined> {
+  const { signal } = session.context;
+  const answer = await pollNobody(session);
+  if (signal.aborted) throw interruptedProblem(signal);
   return answer.kind === 'fault' && answer.fault.kind !== 'not_found' ? answer.fault : undefined;
 }
 
@@ -122,7 +122,7 @@ export async function trySettings(options: { profile?: string }, context: Contex
   const session = await connect(options, context);
   const { settings, baseUrl } = session;
   const project = valueIfGiven(settings.project);
-  const fault = await pollNobody(session);
+  const fault = await faultOf(session);
   if (fault) {
     throw new Problem({
       name: exitNameOf(fault),

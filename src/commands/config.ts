@@ -2,7 +2,7 @@ import { argument, defineCommand, flag, option } from '../cli/define-command.ts'
 import { groupHelp } from '../cli/help.ts';
 import { settingOptions } from '../cli/options.ts';
 import { requireConfigFile, shortSource } from '../config/profile.ts';
-import { parseSettingKey, type Resolved, settingKeys, valueIfGiven } from '../config/setting-table.ts';
+import { parseSettingKey, type Resolved, settingKeys, settingTable, valueIfGiven } from '../config/setting-table.ts';
 import { maskSecrets, resolveSettings, type SettingFlags } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
@@ -87,7 +87,7 @@ export async function configGet(name: string, options: ConfigOptions, context: C
   if (value === undefined) {
     throw usageProblem(
       `${key} is not set`,
-      `store it with \`runctl config set ${key}${key === 'apiKey' ? '' : ' <value>'}\``,
+      `set ${settingTable[key].env[0]}, or store it with \`runctl config set ${key}${key === 'apiKey' ? '' : ' <value>'}\``,
     );
   }
   return { documents: [configDocument({ [key]: factsOf(setting) }, context)], data: value };

@@ -1,12 +1,10 @@
 import { existsSync } from 'node:fs';
-import { argument, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
+import { argument, defineCommand, flag, option } from '../cli/define-command.ts';
 import { positive, whole } from '../cli/values.ts';
-import type { Context } from '../context.ts';
 import { builtInScenarios, findBuiltInScenario } from '../emulator/built-in-scenarios.ts';
 import type { Scenario } from '../emulator/scenario.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { cleanLine } from '../render/sanitize.ts';
-import { wrap } from '../render/wrap.ts';
 import { onAbort } from '../runs/on-abort.ts';
 
 const defaultScenario = 'happy';
@@ -14,12 +12,13 @@ const defaultScenario = 'happy';
 const options = {
   port: option('--port <n>', 'port to listen on (default: any free one)', whole(0, 65_535)),
   host: option('--host <address>', 'loopback address to listen on'),
-  scenario: option('--scenario <name|file>', `built-in scenario, or a JSON file (default: ${defaultScenario})`),
+  scenario: option(
+    '--scenario <name|file>',
+    `built-in scenario, or a JSON file: see \`help scenarios\` (default: ${defaultScenario})`,
+  ),
   speed: option('--speed <factor>', 'how much faster than real time its clock runs', positive),
   quiet: flag('-q, --quiet', 'do not print a line for every request'),
 };
-
-type EmulatorOptions = OptionValues<typeof options>;
 
 export const emulator = defineCommand({
   name: 'emulator',
@@ -34,36 +33,31 @@ export const emulator = defineCommand({
       'runs a script against it and ends with its exit code',
     ],
   ],
-  moreHelp: scenarioHelp,
-  run: ({ command }, options, context) => emulate(command, options, context),
+  /** Until it is interrupted; with a command, until that has ended, with its exit code. */
+  async run({ command }, options, context) {
+    const { stdout, stderr, signal, random, clock } = context;
+    // A command that draws on the terminal would be drawn over.
+    const isSilent = options.quiet || (command.length > 0 && stderr.isTTY);
+    const { startEmulator } = await import('../emulator/server.ts');
+    const running = await startEmulator({
+      scenario: await findScenario(options.scenario ?? defaultScenario),
+      port: options.port,
+      host: options.host,
+      speed: options.speed,
+      random,
+      nowMs: clock.nowMs,
+      onRequest: isSilent ? undefined : (line) => stderr.write(`${cleanLine(line)}\n`),
+    });
+    const { rehearse, settingsFor } = await import('../emulator/rehearse.ts');
+    if (command.length > 0) return rehearse(command, running, context).finally(running.close);
+    for (const [name, value] of Object.entries(settingsFor(running))) stdout.write(`export ${name}=${value}\n`);
+    if (!options.quiet)
+      stderr.write('Listening. Paste these lines into another terminal; Ctrl-C stops the emulator.\n');
+    if (!signal.aborted) await new Promise<void>((resolve) => onAbort(signal, resolve));
+    await running.close();
+    return 0;
+  },
 });
-
-/**
- * Plays the service until it is interrupted, and prints the lines that make the shell use it. With a command, until that
- * has ended: runs it against the emulator, and ends with its exit code.
- */
-async function emulate(command: readonly string[], options: EmulatorOptions, context: Context): Promise<number> {
-  const { stdout, stderr, signal, random, clock } = context;
-  // A command that draws on the terminal would be drawn over.
-  const isSilent = options.quiet || (command.length > 0 && stderr.isTTY);
-  const { startEmulator } = await import('../emulator/server.ts');
-  const running = await startEmulator({
-    scenario: await findScenario(options.scenario ?? defaultScenario),
-    port: options.port,
-    host: options.host,
-    speed: options.speed,
-    random,
-    nowMs: clock.nowMs,
-    onRequest: isSilent ? undefined : (line) => stderr.write(`${cleanLine(line)}\n`),
-  });
-  const { rehearse, settingsFor } = await import('../emulator/rehearse.ts');
-  if (command.length > 0) return rehearse(command, running, context).finally(running.close);
-  for (const [name, value] of Object.entries(settingsFor(running))) stdout.write(`export ${name}=${value}\n`);
-  if (!options.quiet) stderr.write('Listening. Paste these lines into another terminal; Ctrl-C stops the emulator.\n');
-  if (!signal.aborted) await new Promise<void>((resolve) => onAbort(signal, resolve));
-  await running.close();
-  return 0;
-}
 
 async function findScenario(name: string): Promise<Scenario> {
   // A file of the user's comes before the built-in one of the same name.
@@ -77,16 +71,6 @@ async function findScenario(name: string): Promise<Scenario> {
       `choose one of ${names}, or give the path of a JSON file`,
     );
   }
-  const { readScenario } = await import('../emulator/scenario.ts');
+  const { readScenario } = await import('../emulator/read-scenario.ts');
   return readScenario(name);
-}
-
-/** The scenarios that come with the emulator. */
-function scenarioHelp(columns: number): string {
-  const width = Math.max(...builtInScenarios.map(({ name }) => name.length));
-  const lines = builtInScenarios.map(
-    ({ name, about }) => `  ${name.padEnd(width)}  ${wrap(about.split(' '), { columns, indent: width + 4 })}`,
-  );
-  const more = 'A scenario of your own is a JSON file: see `runctl help scenarios`.'.split(' ');
-  return `\nBuilt-in scenarios:\n${lines.join('\n')}\n\n${wrap(more, { columns })}`;
 }

@@ -3,7 +3,6 @@ import { outputOptions, settingOptions } from '../cli/options.ts';
 import { moment, nonEmpty, whole } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../config/settings.ts';
-import type { Context } from '../context.ts';
 import { keptRuns } from '../journal/checkpoint.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import type { JournalRun } from '../journal/journal.ts';
@@ -12,11 +11,11 @@ import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { Problem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
-import type { CommandResult } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { lastStatusOf, nameOf, statuses } from '../runs/run.ts';
-import { connectWith, journalOf } from '../session/connect.ts';
+import { connectWith } from '../session/connect.ts';
+import { journalOf } from '../session/journal.ts';
 import { type Refreshed, refreshRuns } from '../session/refresh-runs.ts';
 
 const options = {
@@ -43,54 +42,46 @@ export const list = defineCommand({
     ['runctl list --status FAILED --automation nightly', 'the runs of nightly that failed'],
     ['runctl list --since 2d --json', 'the runs of the last two days, for a script'],
   ],
-  run: (_, options, context) => listRuns(options, context),
-});
+  async run(_, options, context) {
+    const { clock, env, signal, stdout } = context;
+    const settings = options.offline ? undefined : await resolveSettings(options, context);
+    const baseUrl = valueIfGiven((settings ?? resolveWithoutApiKey(options, env)).baseUrl);
+    const session =
+      settings && baseUrl !== undefined && settings.apiKey.value !== undefined
+        ? await connectWith(settings, options, context, { needed: true })
+        : undefined;
+    const journal = session?.journal ?? journalOf(context, { needed: true });
 
-async function listRuns(options: ListOptions, context: Context): Promise<CommandResult> {
-  const { clock, env, signal, stdout } = context;
-  const settings = options.offline ? undefined : await resolveSettings(options, context);
-  const baseUrl = valueIfGiven((settings ?? resolveWithoutApiKey(options, env)).baseUrl);
-  const session =
-    settings && baseUrl !== undefined && settings.apiKey.value !== undefined
-      ? await connectWith(settings, options, context, { needed: true })
-      : undefined;
-  const journal = session?.journal ?? journalOf(context, { needed: true });
-
-  const found: JournalRun[] = [];
-  for (const run of runsIn(
-    journal.runs({
+    const ofTheseFilters = {
       baseUrl: options.allBaseUrls ? undefined : baseUrl,
       automation: options.automation,
       projectId: options.project,
       only: onlyOf(options),
-    }),
-    options,
-    clock.nowMs(),
-  )) {
-    found.push(run);
-  }
-  const unfinished = session ? found.filter((run) => isUnfinished(run) && run.baseUrl === baseUrl) : [];
-  const { current, fault }: Refreshed = session ? await refreshRuns(unfinished, session) : { current: new Map() };
-  if (signal.aborted) throw interruptedProblem(signal);
+    };
+    const found = [...runsIn(journal.runs(ofTheseFilters), options, clock.nowMs())];
+    const unfinished = session ? found.filter((run) => isUnfinished(run) && run.baseUrl === baseUrl) : [];
+    const { current, fault }: Refreshed = session ? await refreshRuns(unfinished, session) : { current: new Map() };
+    if (signal.aborted) throw interruptedProblem(signal);
 
-  const runs = found
-    .map((run) => ({
-      ...run,
-      ...current.get(run.executionId ?? ''),
-      isOld: isUnfinished(run) && !current.has(run.executionId ?? ''),
-    }))
-    .filter((run) => hasStatus(run, options.status))
-    .slice(0, limitOf(options));
-  const documents = runs.map((run) => documentOf(documentFactsOf(run, clock.nowMs()), context));
-  const missed = runs.filter(({ isOld }) => isOld).length;
-  const note =
-    fault && missed > 0
-      ? `${missed === 1 ? '1 run' : `${missed} runs`} could not be polled: ${reasonOf(fault)}`
-      : undefined;
-  if (runs.length === 0) return { documents, plural: true, note: options.quiet ? undefined : emptyNote(options) };
-  const { runTable } = await import('../render/run-table.ts');
-  return { documents, plural: true, note, text: (theme) => runTable(runs, clock.nowMs(), stdout.columns, theme) };
-}
+    const runs = found
+      .map((run) => ({
+        ...run,
+        ...current.get(run.executionId ?? ''),
+        isOld: isUnfinished(run) && !current.has(run.executionId ?? ''),
+      }))
+      .filter((run) => hasStatus(run, options.status))
+      .slice(0, limitOf(options));
+    const documents = runs.map((run) => documentOf(documentFactsOf(run, clock.nowMs()), context));
+    const missed = runs.filter(({ isOld }) => isOld).length;
+    const note =
+      fault && missed > 0
+        ? `${missed === 1 ? '1 run' : `${missed} runs`} could not be polled: ${reasonOf(fault)}`
+        : undefined;
+    if (runs.length === 0) return { documents, plural: true, note: options.quiet ? undefined : emptyNote(options) };
+    const { runTable } = await import('../render/run-table.ts');
+    return { documents, plural: true, note, text: (theme) => runTable(runs, clock.nowMs(), stdout.columns, theme) };
+  },
+});
 
 /** A run as it is listed; `isOld` where its status could not be polled. */
 type ListedRow = JournalRun & { isOld: boolean };
@@ -100,8 +91,9 @@ const limitOf = ({ limit = defaults.listLimit }: ListOptions) => limit;
 /** The newest runs of each status are kept; for more, or others, every file is read that has some. */
 function onlyOf(options: ListOptions): RunFilter['only'] {
   const { status, since, until } = options;
-  if (status === undefined) return undefined;
-  return since || until || limitOf(options) > keptRuns ? { status } : 'kept';
+  const isKept = !since && !until && limitOf(options) <= keptRuns;
+  if (status === undefined) return isKept ? 'newest' : undefined;
+  return isKept ? 'kept' : { status };
 }
 
 const hasStatus = (run: JournalRun, status: string | undefined) =>
@@ -148,13 +140,8 @@ function documentFactsOf(
   const given = Object.entries({ status, startedAt, completedAt, creditsCharged }).filter(
     ([, value]) => value !== null,
   );
-  const document = Object.fromEntries(given);
-  const execution = {
-    status: status ?? '',
-    startedAt: startedAt ?? undefined,
-    completedAt: completedAt ?? undefined,
-    document,
-  };
+  const times = { startedAt: startedAt ?? undefined, completedAt: completedAt ?? undefined };
+  const execution = { status: status ?? '', ...times, document: Object.fromEntries(given) };
   if (executionId === null) {
     const name = 'outcome_unknown';
     const message = `this trigger of ${nameOf(target)} got no answer, and may have started a run`;

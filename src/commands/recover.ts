@@ -7,7 +7,6 @@ import { type ExitName, exitNameOfRun, isInterruptName } from '../problems/exit-
 import { Problem } from '../problems/problem.ts';
 import { refusedTriggerProblem } from '../problems/trigger-problems.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
-import type { CommandResult } from '../render/output.ts';
 import { printNextStep, printSentence, wantsData } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { About } from '../runs/events.ts';
@@ -42,29 +41,27 @@ export const recover = defineCommand({
     ['runctl recover --dry-run', 'lists unresolved triggers'],
     ['runctl recover', 'resolves them'],
   ],
-  run: (_, options, context) => recoverAll(options, context),
+  /** Reports each trigger as soon as it is resolved. Ends with 0 when nothing is left unresolved. */
+  async run(_, options, context) {
+    const session = await connect(options, context, { needed: true });
+    const recoveries: Recovery[] = [];
+    const documents: JsonObject[] = [];
+    for await (const recovery of recoverTriggers(options, session)) {
+      recoveries.push(recovery);
+      const document = documentOf(documentFactsOf(recovery, options, session), context);
+      documents.push(document);
+      context.reporter.observe({ event: 'run_done', ...aboutOf(recovery), document, pending: 0 });
+      if (!wantsData(options)) report(recovery, options, context);
+    }
+    const isNothing = recoveries.length === 0 && !options.quiet;
+    return {
+      documents,
+      plural: true,
+      note: isNothing ? 'Nothing to recover.' : undefined,
+      exitNames: [exitNameOf(recoveries, options)],
+    };
+  },
 });
-
-/** Reports each trigger as soon as it is resolved. Ends with 0 when nothing is left unresolved. */
-async function recoverAll(options: RecoverOptions, context: Context): Promise<CommandResult> {
-  const session = await connect(options, context, { needed: true });
-  const recoveries: Recovery[] = [];
-  const documents: JsonObject[] = [];
-  for await (const recovery of recoverTriggers(options, session)) {
-    recoveries.push(recovery);
-    const document = documentOf(documentFactsOf(recovery, options, session), context);
-    documents.push(document);
-    context.reporter.observe({ event: 'run_done', ...aboutOf(recovery), document, pending: 0 });
-    if (!wantsData(options)) report(recovery, options, context);
-  }
-  const isNothing = recoveries.length === 0 && !options.quiet;
-  return {
-    documents,
-    plural: true,
-    note: isNothing ? 'Nothing to recover.' : undefined,
-    exitNames: [exitNameOf(recoveries, options)],
-  };
-}
 
 function exitNameOf(recoveries: Recovery[], { dryRun }: RecoverOptions): ExitName {
   const problems = recoveries.flatMap((recovery) => problemOf(recovery) ?? []);

@@ -1,4 +1,4 @@
-import { defineCommand, type OptionValues } from '../cli/define-command.ts';
+import { defineCommand } from '../cli/define-command.ts';
 import {
   exitStatus,
   giveUpOptions,
@@ -8,11 +8,9 @@ import {
   runOptions,
   settingOptions,
 } from '../cli/options.ts';
-import type { Context } from '../context.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
-import type { CommandResult } from '../render/output.ts';
 import { wantsData } from '../render/output.ts';
 import { bareOutput, summary } from '../render/summary.ts';
 import { graverStatus, isFinal } from '../runs/run.ts';
@@ -31,8 +29,6 @@ const options = {
   ...settingOptions,
 };
 
-type ResultOptions = OptionValues<typeof options>;
-
 export const result = defineCommand({
   name: 'result',
   about: "print a run's output, step summary and error",
@@ -43,45 +39,43 @@ export const result = defineCommand({
     ['runctl result nightly --field output > report.txt', 'prints the output, byte for byte'],
     ['runctl result --json', 'prints everything that the service answered'],
   ],
-  run: ({ run = '@last' }, options, context) => printResult(run, options, context),
+  async run({ run: runArgument = '@last' }, options, context) {
+    const named = parseRunArgument(runArgument);
+    const session = await connect(options, context, { needed: isFromJournal(named) });
+    const known = await findRun(named, options, session);
+    const { run } = known;
+    if (run.target.family === 'agent') {
+      throw usageProblem(
+        'an agent run has no result, only a status',
+        `\`runctl agent status ${run.target.agentId} ${run.executionId}\``,
+      );
+    }
+    const polled = await pollOnce('result', known, options, session);
+    if (polled.kind === 'failed') return resultOfFailure(polled.problem, run, context);
+    const found = polled.value;
+    const isFinished = isFinal(run.target, found.status);
+    if (isFinished) session.journal.recordStatus(session.baseUrl, run, found);
+    const exitNameOf = (status: string) => (options.exitStatus ? exitNameOfRun(run, status) : 'ok');
+    const exitName = exitNameOf(found.status);
+    const outcome = exitNameOfRun(run, found.status);
+    const documents = [
+      documentOf({ run, result: found, outcome, exitName, argument: argumentOf(run, session) }, context),
+    ];
+    if (wantsData(options)) return { exitNames: [exitName], documents };
+    if (options.quiet && exitName === 'ok')
+      return { exitNames: [exitName], text: (_, { columns }) => bareOutput(found, columns === undefined) };
+    // Duration and credits stand in the status alone; a summary without them is better than none.
+    await session.limiter.take(context.signal);
+    const polledStatus = await session.service.status(run, context.signal);
+    const execution = polledStatus.kind === 'ok' ? polledStatus.value : undefined;
+    const status = isFinished && execution ? graverStatus(found.status, execution.status) : found.status;
+    const shown = { run, execution: execution && { ...execution, status }, result: found };
+    const follow = `watch it with \`runctl watch ${argumentOf(run, session)}\``;
+    return {
+      exitNames: [exitNameOf(status)],
+      documents,
+      text: (theme, lines) => summary(shown, theme, lines),
+      note: isFinished ? undefined : `the run is still running: ${follow}`,
+    };
+  },
 });
-
-async function printResult(runArgument: string, options: ResultOptions, context: Context): Promise<CommandResult> {
-  const named = parseRunArgument(runArgument);
-  const session = await connect(options, context, { needed: isFromJournal(named) });
-  const known = await findRun(named, options, session);
-  const { run } = known;
-  if (run.target.family === 'agent') {
-    throw usageProblem(
-      'an agent run has no result, only a status',
-      `\`runctl agent status ${run.target.agentId} ${run.executionId}\``,
-    );
-  }
-  const polled = await pollOnce('result', known, options, session);
-  if (polled.kind === 'failed') return resultOfFailure(polled.problem, run, context);
-  const found = polled.value;
-  const isFinished = isFinal(run.target, found.status);
-  if (isFinished) session.journal.recordStatus(session.baseUrl, run, found);
-  const exitNameOf = (status: string) => (options.exitStatus ? exitNameOfRun(run, status) : 'ok');
-  const exitName = exitNameOf(found.status);
-  const outcome = exitNameOfRun(run, found.status);
-  const documents = [
-    documentOf({ run, result: found, outcome, exitName, argument: argumentOf(run, session) }, context),
-  ];
-  if (wantsData(options)) return { exitNames: [exitName], documents };
-  if (options.quiet && exitName === 'ok')
-    return { exitNames: [exitName], text: (_, { columns }) => bareOutput(found, columns === undefined) };
-  // Duration and credits stand in the status alone; a summary without them is better than none.
-  await session.limiter.take(context.signal);
-  const polledStatus = await session.service.status(run, context.signal);
-  const execution = polledStatus.kind === 'ok' ? polledStatus.value : undefined;
-  const status = isFinished && execution ? graverStatus(found.status, execution.status) : found.status;
-  const shown = { run, execution: execution && { ...execution, status }, result: found };
-  const follow = `watch it with \`runctl watch ${argumentOf(run, session)}\``;
-  return {
-    exitNames: [exitNameOf(status)],
-    documents,
-    text: (theme, lines) => summary(shown, theme, lines),
-    note: isFinished ? undefined : `the run is still running: ${follow}`,
-  };
-}

@@ -39,29 +39,27 @@ export const watch = defineCommand({
     ['runctl watch --timeout 10m --quiet', 'prints only errors; ends with 124 after ten minutes'],
     ['runctl watch --on-final \'notify-send runctl "$RUNCTL_STATUS"\'', 'runs a command when the run is finished'],
   ],
-  run: ({ runs }, options, context) => watchRuns(runs, options, context),
+  async run({ runs: runArguments }, options, context) {
+    if (options.all && runArguments.length > 0) throw usageProblem('--all takes no run arguments');
+    const fromStdin = runArguments.includes('-');
+    if (fromStdin && options.apiKeyFile === '-')
+      throw usageProblem('standard input gives either the runs or the API key');
+    const texts = runArguments.length > 0 ? runArguments.filter((text) => text !== '-') : ['@last'];
+    const named = texts.map(parseRunArgument);
+    const needed = options.all || named.some(isFromJournal);
+    if (options.follow) return followAllRuns(options, context);
+    const session = await connect(options, context, { needed });
+    const runs = options.all ? unfinishedRuns(session) : await findRuns(named, options, session);
+    if (fromStdin) {
+      const more = runsOfInput(runs.length === 0, options, session);
+      return followAll(runs, { ...options, plural: true }, session, more);
+    }
+    if (runs.length === 0) {
+      return { documents: [], plural: true, note: options.quiet ? undefined : 'No unfinished runs.' };
+    }
+    return followAll(runs, { ...options, plural: runs.length > 1 || options.all === true }, session);
+  },
 });
-
-async function watchRuns(runArguments: string[], options: WatchOptions, context: Context): Promise<CommandResult> {
-  if (options.all && runArguments.length > 0) throw usageProblem('--all takes no run arguments');
-  const fromStdin = runArguments.includes('-');
-  if (fromStdin && options.apiKeyFile === '-')
-    throw usageProblem('standard input gives either the runs or the API key');
-  const texts = runArguments.length > 0 ? runArguments.filter((text) => text !== '-') : ['@last'];
-  const named = texts.map(parseRunArgument);
-  const needed = options.all || named.some(isFromJournal);
-  if (options.follow) return followAllRuns(options, context);
-  const session = await connect(options, context, { needed });
-  const runs = options.all ? unfinishedRuns(session) : await findRuns(named, options, session);
-  if (fromStdin) {
-    const more = runsOfInput(runs.length === 0, options, session);
-    return followAll(runs, { ...options, plural: true }, session, more);
-  }
-  if (runs.length === 0) {
-    return { documents: [], plural: true, note: options.quiet ? undefined : 'No unfinished runs.' };
-  }
-  return followAll(runs, { ...options, plural: runs.length > 1 || options.all === true }, session);
-}
 
 /** Refuses the flags that would be of no effect. */
 function followAllRuns(options: WatchOptions, context: Context): Promise<CommandResult> {

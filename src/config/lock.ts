@@ -9,16 +9,31 @@ const betweenMs = 10;
 export function withLock(lock: string, change: () => void): void {
   for (;;) {
     const fd = takeLock(lock);
-    let isOurs: boolean;
+    let isOurs = true;
     try {
       change();
     } finally {
-      isOurs = inodeOf(lock) === fs.fstatSync(fd).ino;
-      fs.closeSync(fd);
-      if (isOurs) fs.rmSync(lock, { force: true });
+      isOurs = release(lock, fd);
     }
     if (isOurs) return;
   }
+}
+
+/** Was it still ours? What fails here does not undo the change: a lock that stays is taken over in time. */
+function release(lock: string, fd: number): boolean {
+  let isOurs = true;
+  for (const step of [
+    () => {
+      isOurs = inodeOf(lock) === fs.fstatSync(fd).ino;
+    },
+    () => fs.closeSync(fd),
+    () => isOurs && fs.rmSync(lock, { force: true }),
+  ]) {
+    try {
+      step();
+    } catch {}
+  }
+  return isOurs;
 }
 
 function takeLock(lock: string): number {

@@ -1,5 +1,6 @@
 import type { Context, Env } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
+import { shellWord } from '../problems/quote.ts';
 import { type ConfigFile, type Profile, type ReadConfig, readConfigFile } from './config-file.ts';
 import { resolveConfigFile } from './paths.ts';
 import { defaultProfile, flagSource, type StoredKey, settingTable } from './setting-table.ts';
@@ -28,7 +29,7 @@ export function readProfileInForce(flag: string | undefined, env: Env): ProfileI
     const known = names.length > 0 ? `there are ${names.join(', ')}; ` : '';
     throw usageProblem(
       `there is no profile ${JSON.stringify(name)} (${source}) in ${path ?? 'any config file'}${ignored ? `, which is ignored: ${ignored}` : ''}`,
-      `${known}create it with \`runctl config set baseUrl <url> --profile <name>\``,
+      path ? `${known}create it with \`runctl config --profile ${shellWord(name)}\`` : 'set HOME or RUNCTL_CONFIG_DIR',
     );
   }
   return {

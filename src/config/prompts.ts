@@ -13,6 +13,10 @@ export async function askLine(question: string, { stdin, terminal, signal }: Con
   });
   try {
     return await unlessInterrupted(typed, signal);
+  } catch (error) {
+    // What is printed next begins a line of its own.
+    terminal.write('\n');
+    throw error;
   } finally {
     reader.close();
   }
@@ -35,7 +39,8 @@ export async function askHidden(question: string, context: Context): Promise<str
   const typed = new Promise<string>((resolve, reject) => {
     const read = (chunk: Buffer | string) => {
       const end = line.type(decoder.write(Buffer.from(chunk)));
-      if (end === 'interrupted') reject(new Problem({ name: 'interrupted', message: 'interrupted: no key was given' }));
+      if (end === 'interrupted')
+        reject(new Problem({ name: 'interrupted', message: 'interrupted; no API key was given' }));
       if (end === 'entered') resolve(line.text());
     };
     const finish = () => resolve(line.text());

@@ -112,15 +112,18 @@ export function requireRequestTimeoutMs(settings: Settings): number {
   return parseDuration(requireSetting('requestTimeout', settings)) as number;
 }
 
-function requireSetting<Key extends StoredKey>(key: Key, settings: Pick<Settings, Key | 'profile'>): string {
+function requireSetting<Key extends StoredKey>(
+  key: Key,
+  settings: Pick<Settings, Key | 'profile' | 'configFolder'>,
+): string {
   const value = valueIfGiven(settings[key]);
   if (value !== undefined) return value;
-  const { name, flag = '', env, isSecret } = settingTable[key];
-  const argument = isSecret ? '' : flag.replace(/^\S+/, '');
+  const { name, flag, env } = settingTable[key];
   const profile = settings.profile.value ?? defaultProfile;
   const where = profile === defaultProfile ? '' : ` --profile ${profile}`;
+  const others = `set ${env[0]} or \`${flag}\``;
   throw usageProblem(
     `no ${name} is set`,
-    `run \`runctl config\`, or set ${env[0]}, \`${flag}\` or \`runctl config set ${key}${argument}${where}\``,
+    settings.configFolder.value === undefined ? others : `run \`runctl config${where}\`, or ${others}`,
   );
 }

@@ -21,17 +21,10 @@ export interface Now {
   emulatedMs: number;
 }
 
-/** The service of docs/service.md as a state machine: only requests and time change it. */
-export interface EmulatedService {
-  answer(request: ServiceRequest, now: Now): Reply;
-  revoke(apiKey: string | undefined): void;
-  /** Where the scenario replays errors, a trigger that is sent again is answered with this one. */
-  rememberError(request: ServiceRequest, reply: Reply): void;
-  find(executionId: string): EmulatedRun | undefined;
-  runs(): EmulatedRun[];
-}
+export type EmulatedService = ReturnType<typeof createEmulatedService>;
 
-export function createEmulatedService(scenario: Scenario, apiKey: string): EmulatedService {
+/** The service of docs/service.md as a state machine: only requests and time change it. */
+export function createEmulatedService(scenario: Scenario, apiKey: string) {
   const { automations = { '*': {} }, rateLimit, errorShape = 'flat' } = scenario;
   const runLimitMs = toMs(scenario.runLimit ?? '3h');
   const apiKeys = new Set([apiKey, ...(scenario.apiKeys ?? [])]);
@@ -103,6 +96,7 @@ export function createEmulatedService(scenario: Scenario, apiKey: string): Emula
     if (scope && !answered.has(scope)) answered.set(scope, { digest: digestOf(request), reply });
   }
 
+  /** Where the scenario replays errors, a trigger that is sent again is answered with this one. */
   function rememberError(request: ServiceRequest, reply: Reply): void {
     if (scenario.replayErrors) remember(request, reply);
   }
@@ -129,9 +123,10 @@ export function createEmulatedService(scenario: Scenario, apiKey: string): Emula
 
   return {
     answer,
-    revoke: (apiKey) => void apiKeys.delete(apiKey ?? ''),
+    revoke: (apiKey: string | undefined) => void apiKeys.delete(apiKey ?? ''),
     rememberError,
-    find: (executionId) => runs.get(executionId),
+    find: (executionId: string) => runs.get(executionId),
+    /** Oldest first. */
     runs: () => [...runs.values()],
   };
 }

@@ -7,18 +7,13 @@ import { createTurns } from '../runs/turns.ts';
 import { runHook } from './run-hook.ts';
 import { variablesOf } from './variables.ts';
 
-export interface FinalHooks {
-  /** As soon as fewer than eight others run; never rejects. */
-  start(run: Run, document: JsonObject): Promise<void>;
-  /** Ten minutes at most: then those that still run are stopped. */
-  waitForAll(): Promise<void>;
-}
+export type FinalHooks = ReturnType<typeof createFinalHooks>;
 
 const mostAtOnce = 8;
 const longestWaitMs = 600_000;
 
 /** Failures are reported and change no exit code. Without a command nothing is run. */
-export function createFinalHooks(command: string | undefined, context: Context): FinalHooks {
+export function createFinalHooks(command: string | undefined, context: Context) {
   const { clock, reporter, signal } = context;
   const inTurn = createTurns(mostAtOnce);
   const tooLate = new AbortController();
@@ -38,12 +33,14 @@ export function createFinalHooks(command: string | undefined, context: Context):
   }
 
   return {
-    async start(run, document) {
+    /** As soon as fewer than eight others run; never rejects. */
+    async start(run: Run, document: JsonObject) {
       if (command === undefined) return;
       const one = runFor(run, document, command).finally(() => running.delete(one));
       running.add(one);
       await one;
     },
+    /** Ten minutes at most: then those that still run are stopped. */
     async waitForAll() {
       if (running.size === 0) return;
       const allEnded = new AbortController();

@@ -72,7 +72,8 @@ function start({ command, variables }: Hook, env: Context['env']) {
   });
 }
 
-function killGroup(pid: number | undefined, signal: string): void {
+/** Ends a process that was started as detached, with all that it has started. */
+export function killGroup(pid: number | undefined, signal: string): void {
   try {
     if (pid !== undefined) kill(-pid, signal);
   } catch {

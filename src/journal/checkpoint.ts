@@ -5,15 +5,14 @@ import { openOwn } from '../open-own.ts';
 import { isFinal, lastStatusOf } from '../runs/run.ts';
 import { filesIn, type JournalFile, readFile } from './files.ts';
 import { fold, type Trigger } from './fold.ts';
-import { isOfHook, type JournalRecord, parseRecord, runIdOf, triggerIdOf } from './records.ts';
+import { isOfHook, type JournalRecord, recordsIn, runIdOf, triggerIdOf } from './records.ts';
 
 /** Of each target and status. */
 export const keptRuns = 30;
 
 export interface Digest {
   files: JournalFile[];
-  /** Of the finished runs that are left out, in upper case. */
-  omitted: ReadonlySet<string>;
+  omitted: ReadonlySet<string>; // of the finished runs that are left out, in upper case
 }
 
 type Covered = [number: number, size: number, mtimeMs: number];
@@ -21,17 +20,10 @@ type Covered = [number: number, size: number, mtimeMs: number];
 interface Checkpoint {
   covered: Covered[];
   omitted: string[];
-  /** As a file of the journal. */
   bytes: Buffer;
 }
 
-interface Line {
-  line: string;
-  record: JournalRecord;
-}
-
 const name = 'checkpoint.jsonl';
-// To be counted up with every change of what is kept.
 const rules = 1;
 // Another process may still write to the newest full one.
 const growing = 2;
@@ -114,27 +106,16 @@ function extend(known: Checkpoint | undefined, unread: readonly JournalFile[], f
   const newest = unread.at(-1)?.number ?? -1;
   const covered = full.filter(([number]) => number <= newest);
   const omitted = new Set(known?.omitted);
-  const all = [known?.bytes ?? Buffer.of(), ...unread.map(({ path }) => readFile(path))].flatMap(linesOf);
-  const lines = keep(all, omitted);
-  const [{ record } = { record: undefined }] = lines;
-  const header = { schema: 1, at: record?.at ?? '', type: 'checkpoint', rules, covered, omitted: [...omitted] };
-  const text = `${[JSON.stringify(header), ...lines.map(({ line }) => line)].join('\n')}${ending}`;
+  const all = [known?.bytes ?? Buffer.of(), ...unread.map(({ path }) => readFile(path))].flatMap(recordsIn);
+  const kept = keep(all, omitted);
+  const header = { schema: 1, at: kept[0]?.at ?? '', type: 'checkpoint', rules, covered, omitted: [...omitted] };
+  const text = [header, ...kept].map((each) => JSON.stringify(each)).join('\n') + ending;
   return { covered, omitted: header.omitted, bytes: Buffer.from(text) };
 }
 
-function linesOf(bytes: Buffer): Line[] {
-  return bytes
-    .toString()
-    .split('\n')
-    .flatMap((line) => {
-      const record = parseRecord(line);
-      return record ? { line, record } : [];
-    });
-}
-
 /** Adds the statuses of the runs that do not stay to `omitted`. */
-function keep(lines: readonly Line[], omitted: Set<string>): Line[] {
-  const { entries, triggers } = fold(lines.map(({ record }) => record));
+function keep(records: readonly JournalRecord[], omitted: Set<string>): JournalRecord[] {
+  const { entries, triggers } = fold(records);
   const kept = new Set<string>();
   const counts = new Map<string, number>();
   for (const { run } of entries.toReversed()) {
@@ -151,7 +132,7 @@ function keep(lines: readonly Line[], omitted: Set<string>): Line[] {
     executionId === undefined
       ? attempts.length > 0 || superseded !== undefined || lastSentAt !== undefined
       : kept.has(runIdOf({ baseUrl, executionId }));
-  return lines.filter(({ record }) => {
+  return records.filter((record) => {
     if (isOfHook(record)) return false;
     if ('executionId' in record && kept.has(runIdOf(record))) return true;
     const trigger = 'idempotencyKey' in record ? triggers.get(triggerIdOf(record)) : undefined;

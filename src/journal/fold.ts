@@ -11,45 +11,35 @@ export interface JournalRun {
   startedAt: string | null;
   completedAt: string | null;
   creditsCharged: number | null;
-  /** Null where this machine did not start the run. */
-  idempotencyKey: string | null;
-  /** Fingerprint of the API key. */
+  idempotencyKey: string | null; // null where this machine did not start the run
   account?: string;
-  /** When the status was recorded last, ISO 8601. */
   statusAt?: string;
-  /** Of the trigger, or when the run was first seen. ISO 8601. */
-  at: string;
+  at: string; // of the trigger, or when the run was first seen. ISO 8601
 }
 
 export const isUnfinished = (run: JournalRun): run is JournalRun & { executionId: string; status: string } =>
   run.executionId !== null && run.status !== null && !isFinal(run.target, run.status);
 
 export interface Trigger {
-  /** ISO 8601, like every time here. */
-  at: string;
-  /** Those without an outcome, oldest first. */
-  attempts: RecordOf<'triggered'>[];
+  at: string; // ISO 8601, like every time here
+  attempts: RecordOf<'triggered'>[]; // those without an outcome, oldest first
   /** Nobody asks for their outcome, unless the idempotency key is given again. */
   superseded?: RecordOf<'triggered'>[];
   lastSentAt?: string;
-  /** Once known, it stays. */
   executionId?: string;
   reason?: string;
   entry: Entry;
 }
 
-/** A place in the list. */
 interface Entry {
   /** Undefined where the trigger came to nothing, or its run has a place of its own. */
   run?: JournalRun;
-  /** Its first records were folded: no older one can change or move it. */
-  isWhole: boolean;
+  isWhole: boolean; // its first records were folded: no older one can change or move it
 }
 
 export interface State {
   runs: Map<string, JournalRun>;
-  /** In the order of their first unresolved attempts. */
-  triggers: Map<string, Trigger>;
+  triggers: Map<string, Trigger>; // in the order of their first unresolved attempts
   entries: Entry[];
 }
 
@@ -81,7 +71,7 @@ function trigger({ triggers, entries }: State, record: RecordOf<'triggered'>): v
   const entry: Entry = { run: createRun(record, null), isWhole: record.first === true };
   entries.push(entry);
   // The order of a `Map` is that in which its keys were added.
-  if (known) triggers.delete(id);
+  triggers.delete(id);
   const earlier = known?.superseded ?? [];
   triggers.set(id, { at: record.at, attempts: [...earlier, record], lastSentAt: known?.lastSentAt, entry });
 }
@@ -135,7 +125,6 @@ function observe(state: State, record: RecordOf<'status' | 'not_found'>): void {
   if (!isKnown) state.entries.push({ run, isWhole: record.first === true });
 }
 
-/** Adds what a record says to its run. */
 export function learn(runs: State['runs'], record: RecordOf<'accepted' | 'status' | 'not_found'>): JournalRun {
   const id = runIdOf(record);
   const run = runs.get(id) ?? createRun(record, record.executionId);

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { getBuiltinModule } from 'node:process';
-import { makeOwnFolder } from '../open-own.ts';
+import { makeOwnFolder, readOwn } from '../open-own.ts';
 import type { Processes } from './processes.ts';
 
 /** Of a process to be the one that follows the runs of a base URL in a state folder. */
@@ -25,6 +25,7 @@ interface ClaimOptions {
 
 /** Of a process of which nobody knows whether it still runs. */
 const staleMs = 60_000;
+const mostMebibytes = 1;
 
 /** The process that holds the claim, or held it when it was killed. */
 export function followerOf(
@@ -43,7 +44,6 @@ export function nameOfFollower({ process, since }: Follower): string {
 }
 
 function pathOf(folder: string, baseUrl: string): string {
-  // Loaded here: few commands need it.
   const { createHash } = getBuiltinModule('node:crypto');
   const name = createHash('sha256').update(baseUrl).digest('hex').slice(0, 12);
   return join(folder, `follower-${name}.json`);
@@ -92,7 +92,7 @@ function isAlive(other: Follower, path: string, processes: Processes): boolean {
 
 function textOf(path: string): string {
   try {
-    return fs.readFileSync(path, 'utf8');
+    return readOwn(path, mostMebibytes).bytes.toString();
   } catch {
     return '';
   }

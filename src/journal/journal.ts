@@ -21,41 +21,12 @@ import { createUnresolvedLines, type UnresolvedTrigger, unresolvedOf } from './u
 export type { JournalRun } from './fold.ts';
 export type { UnresolvedTrigger } from './unresolved.ts';
 
-/** Nothing here throws: what cannot be read is unknown. */
-export interface Journal {
-  /** False when it could not be written. A `triggered` record is on disk on return. */
-  append(record: NewRecord): boolean;
-  /** Nothing is written where the status says nothing new. */
-  recordStatus(baseUrl: string, run: Run, execution: Execution): void;
-  /** Unless the run may still be running; `account` is the one that does not know it. */
-  markNotFound(baseUrl: string, run: Run, account: string): void;
-  /** Newest first, with unresolved triggers; reads no further back than the caller asks. */
-  runs(filter?: RunFilter): Generator<JournalRun>;
-  /** Of which something was recorded since then; faster than `runs`. */
-  recentRuns(filter: { baseUrl?: string }, sinceMs: number): PastRuns[];
-  /** `fresh` sees what other processes have written, too. */
-  find(executionId: string, filter: { baseUrl: string; fresh?: boolean }): JournalRun | undefined;
-  /** The other base URL that has the run. */
-  findElsewhere(executionId: string, baseUrl: string): string | undefined;
-  /** Newest first. */
-  unresolvedTriggers(filter: TriggerFilter): UnresolvedTrigger[];
-  /** Has a trigger that was first sent after this time, ISO 8601, a known run? */
-  hasLaterRun(filter: { baseUrl: string; target: Target }, at: string): boolean;
-  /** Of the last two days. */
-  hooks(filter: { baseUrl: string; executionId?: string }): { run: Run; hasEnded: boolean }[];
-  findKey(key: TriggerKey): KeyState | undefined;
-  /** Completed, newest first; 30 at least, where there are as many. */
-  pastRuns(filter: { baseUrl: string; target: Target }, limit: number): PastRun[];
-}
-
-interface TriggerFilter {
-  baseUrl: string;
-  target?: Target;
-  maxAgeMs?: number;
-}
-
-/** Undefined for a key that was refused or forgotten. */
 type KeyState = { state: 'accepted'; executionId: string } | { state: 'open'; trigger: UnresolvedTrigger };
+
+interface TargetFilter {
+  baseUrl: string;
+  target: Target;
+}
 
 /** `runs` folds so many of the newest records, then twice as many, and at last all. */
 const fewRecords = 16;
@@ -64,19 +35,19 @@ const hookDays = 2;
 /** Another API key may have started the run, and perhaps still knows it. */
 const surelyFinishedMs = 24 * 3_600_000;
 
-/** From longer ago they say little of the next run. */
 const historyMs = 90 * 24 * 3_600_000;
 
-export function openJournal(options: LogOptions): Journal {
+export type Journal = ReturnType<typeof openJournal>;
+
+/** What this machine knows. Nothing here throws: what cannot be read is unknown. */
+export function openJournal(options: LogOptions) {
   const log = openLog(options);
   const { find, findElsewhere, remember } = createRunSearch(read, () => log.readFiles(0));
-
+  const recorded = { append, recordStatus, markNotFound };
   return {
-    append,
-    recordStatus,
-    markNotFound,
+    ...recorded,
     runs,
-    recentRuns: ({ baseUrl }, sinceMs) => foldRecent(log.readFiles(sinceMs), baseUrl),
+    recentRuns,
     find,
     findElsewhere,
     unresolvedTriggers,
@@ -86,6 +57,7 @@ export function openJournal(options: LogOptions): Journal {
     pastRuns,
   };
 
+  /** False when it could not be written. A `triggered` record is on disk on return. */
   function append(record: NewRecord): boolean {
     const stored = log.append(record);
     if (!stored || !('executionId' in stored) || isOfHook(stored)) return stored !== undefined;
@@ -93,6 +65,7 @@ export function openJournal(options: LogOptions): Journal {
     return true;
   }
 
+  /** Nothing is written where the status says nothing new. */
   function recordStatus(baseUrl: string, { target, executionId }: Run, execution: Execution): void {
     const { status, startedAt, completedAt, creditsCharged } = execution;
     const known = find(executionId, { baseUrl });
@@ -101,6 +74,7 @@ export function openJournal(options: LogOptions): Journal {
     append({ type: 'status', baseUrl, target, executionId, ...report, first: known ? undefined : true });
   }
 
+  /** Unless the run may still be running; `account` is the one that does not know it. */
   function markNotFound(baseUrl: string, { target, executionId }: Run, account: string): void {
     const known = find(executionId, { baseUrl });
     const finishedMs = known?.account === account ? runLimitMs : surelyFinishedMs;
@@ -109,11 +83,14 @@ export function openJournal(options: LogOptions): Journal {
       append({ type: 'not_found', baseUrl, target, executionId });
   }
 
+  /** Newest first, with unresolved triggers; reads no further back than the caller asks. */
   function* runs(filter: RunFilter = {}): Generator<JournalRun> {
     const yielded = new Set<string>();
     const newest: JournalRecord[] = [];
     let next = fewRecords;
-    for (const record of filter.only === 'kept' ? [] : read(filter)) {
+    // Few of the newest records are read faster than a checkpoint.
+    const first = filter.only === 'newest' ? { ...filter, only: undefined } : filter;
+    for (const record of filter.only === 'kept' ? [] : read(first)) {
       newest.push(record);
       if (newest.length < next) continue;
       yield* newIn(fold(newest.toReversed()), true);
@@ -134,25 +111,20 @@ export function openJournal(options: LogOptions): Journal {
     }
   }
 
-  function unresolvedTriggers({ maxAgeMs = Number.POSITIVE_INFINITY, ...filter }: TriggerFilter): UnresolvedTrigger[] {
-    const sinceMs = options.nowMs() - maxAgeMs;
-    const records = read(
-      { ...filter, only: 'kept' },
-      {
-        needle: needleOf(filter) ?? '"idempotencyKey"',
-        since: sinceMs > 0 ? new Date(sinceMs).toISOString() : undefined,
-        isWanted: createUnresolvedLines(),
-      },
-    );
-    const triggers = [...fold([...records].reverse()).triggers.values()];
-    return triggers
-      .filter(isUnresolved)
-      .map((trigger) => unresolvedOf(trigger, options.nowMs()))
-      .filter(({ ageMs }) => ageMs <= maxAgeMs)
-      .reverse();
+  /** Of which something was recorded since then, in milliseconds; faster than `runs`. */
+  function recentRuns({ baseUrl }: { baseUrl?: string }, sinceMs: number): PastRuns[] {
+    return foldRecent(log.readFiles(sinceMs), baseUrl);
   }
 
-  function hasLaterRun(filter: { baseUrl: string; target: Target }, at: string): boolean {
+  function unresolvedTriggers(filter: { baseUrl: string; target?: Target }): UnresolvedTrigger[] {
+    const needle = needleOf(filter) ?? '"idempotencyKey"';
+    const records = [...read({ ...filter, only: 'kept' }, { needle, isWanted: createUnresolvedLines() })].reverse();
+    const unresolved = [...fold(records).triggers.values()].filter(isUnresolved).reverse();
+    return unresolved.map((trigger) => unresolvedOf(trigger, options.nowMs()));
+  }
+
+  /** Has a trigger that was first sent after this time, ISO 8601, a known run? */
+  function hasLaterRun(filter: TargetFilter, at: string): boolean {
     const records = [...read(filter, { since: at })].reverse();
     return [...fold(records).triggers.values()].some((other) => other.executionId !== undefined && other.at > at);
   }
@@ -182,7 +154,8 @@ export function openJournal(options: LogOptions): Journal {
     return { state: 'open', trigger: unresolvedOf({ ...trigger, attempts: unknown }, options.nowMs()) };
   }
 
-  function pastRuns(filter: { baseUrl: string; target: Target }, limit: number): PastRun[] {
+  /** Completed, newest first; 30 at least, where there are as many. */
+  function pastRuns(filter: TargetFilter, limit: number): PastRun[] {
     const found: PastRun[] = [];
     const sinceMs = options.nowMs() - historyMs;
     for (const { target, status, startedAt, completedAt, creditsCharged, at } of runs({ ...filter, only: 'kept' })) {
@@ -194,11 +167,10 @@ export function openJournal(options: LogOptions): Journal {
     return found;
   }
 
-  /** Newest first unless `how` says otherwise. */
   function* read(filter: RunFilter, how: RecordFilter = {}): Generator<JournalRecord> {
     const { only } = filter;
     const isEnough =
-      only && ((omitted: ReadonlySet<string>) => only === 'kept' || !omitted.has(only.status.toUpperCase()));
+      only && ((omitted: ReadonlySet<string>) => typeof only === 'string' || !omitted.has(only.status.toUpperCase()));
     const wanted = { needle: needleOf(filter), isEnough, ...how };
     for (const record of log.read(wanted)) if (isMatch(record, filter)) yield record;
   }

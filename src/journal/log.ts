@@ -1,6 +1,7 @@
 import { fdatasyncSync, fsyncSync } from 'node:fs';
+import { appendLine, type Sync } from './append-line.ts';
 import { createDigests } from './checkpoint.ts';
-import { appendLine, type LineFilter, readFiles, readLines, type Sync } from './files.ts';
+import { type LineFilter, readFiles, readLines } from './files.ts';
 import { pruneFiles } from './prune.ts';
 import { type JournalRecord, type NewRecord, parseRecord, pathOf } from './records.ts';
 
@@ -8,7 +9,6 @@ interface Log {
   /** Undefined where it could not be written. A `triggered` record is on disk on return. */
   append(record: NewRecord): JournalRecord | undefined;
   read(filter?: RecordFilter): Generator<JournalRecord>;
-  /** Of the files that may hold records since then; each is overwritten by the next one. */
   readFiles(sinceMs: number): Generator<Buffer>;
 }
 
@@ -19,12 +19,10 @@ export interface RecordFilter extends Omit<LineFilter, 'files'> {
 }
 
 export interface LogOptions {
-  /** Created with the first record. Undefined where there is no place for it. */
-  folder: string | undefined;
+  folder: string | undefined; // created with the first record. Undefined where there is no place for it
   nowMs(): number;
   /** Called once, with a clause for the user. What it throws ends the reading. */
   onTrouble(what: string, doing: 'reading' | 'writing'): void;
-  /** 1 MiB. */
   fileBytes?: number;
   sync?: Sync;
 }
@@ -45,9 +43,7 @@ export function openLog(options: LogOptions): Log {
   const prune = (within: string) => {
     try {
       pruneFiles(within, nowMs());
-    } catch {
-      // Another process may prune at the same time.
-    }
+    } catch {}
   };
   const digest = createDigests(folder);
   const filesFor = (isEnough: RecordFilter['isEnough']) => () => {
@@ -58,7 +54,7 @@ export function openLog(options: LogOptions): Log {
   return {
     append({ type, baseUrl, target, ...rest }) {
       const at = new Date(nowMs()).toISOString();
-      // In the order that `timeOf` (files.ts) and `createUnresolvedLines` know.
+      // In the order that `begunAt`, `foldRecent` and `createUnresolvedLines` know.
       const stored = { schema: 1, at, type, baseUrl, target: pathOf(target), ...rest } as JournalRecord;
       try {
         // An outcome that is lost leaves its trigger unresolved, and `recover` resolves it.
@@ -84,7 +80,7 @@ export function openLog(options: LogOptions): Log {
     },
     readFiles(sinceMs) {
       const since = new Date(Math.max(0, sinceMs)).toISOString();
-      return readFiles(folder, since, (error) => report(cannot('read', error), 'reading'));
+      return readFiles(folder, { since, oldestFirst: true }, (error) => report(cannot('read', error), 'reading'));
     },
   };
 }

@@ -2,18 +2,16 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { kill, pid, platform } from 'node:process';
 
-export interface Processes {
-  /** Its host or container, process id and start time. */
-  readonly own: string;
-  /** `unknown` on another host, in another container or from before the last boot. */
-  stateOf(name: string): 'running' | 'ended' | 'unknown';
-}
+export type Processes = ReturnType<typeof createProcesses>;
 
-export function createProcesses(): Processes {
+/** Knows whether the process that wrote a record still runs. */
+export function createProcesses() {
   const host = hostOf();
   return {
+    /** The name of this process: its host or container, process id and start time. */
     own: [host, pid, startOf(pid)].join(' '),
-    stateOf(name) {
+    /** `unknown` on another host, in another container or from before the last boot. */
+    stateOf(name: string): 'running' | 'ended' | 'unknown' {
       const [itsHost, itsPid, itsStart = ''] = name.split(' ');
       if (itsHost !== host) return 'unknown';
       const isRunning = exists(Number(itsPid)) && startOf(Number(itsPid)) === itsStart;

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { begunAt, filesIn, readFile } from './files.ts';
 import { fold, isUnresolved } from './fold.ts';
-import { type JournalRecord, parseRecord, triggerIdOf } from './records.ts';
+import { type JournalRecord, recordsIn, triggerIdOf } from './records.ts';
 
 const yearMs = 365 * 24 * 3_600_000;
 
@@ -11,20 +11,17 @@ const yearMs = 365 * 24 * 3_600_000;
  */
 export function pruneFiles(folder: string, nowMs: number): void {
   const since = new Date(nowMs - yearMs).toISOString();
-  const files = filesIn(folder)
+  const old = filesIn(folder)
     .slice(1)
     .reverse()
-    .filter(({ path }) => begunAt(path) < since);
-  const old = files
-    .map(({ path }) => ({ path, records: recordsIn(path) }))
+    .filter(({ path }) => begunAt(path) < since)
+    .map(({ path }) => ({ path, records: recordsIn(readFile(path)) }))
     .filter(({ records }) => isOld(records, nowMs));
   if (old.length === 0) return;
-  const state = fold(
-    filesIn(folder)
-      .reverse()
-      .flatMap(({ path }) => recordsIn(path)),
-  );
-  const needed = new Set([...state.triggers].flatMap(([id, trigger]) => (isUnresolved(trigger) ? id : [])));
+  const all = filesIn(folder)
+    .reverse()
+    .flatMap(({ path }) => recordsIn(readFile(path)));
+  const needed = new Set([...fold(all).triggers].flatMap(([id, trigger]) => (isUnresolved(trigger) ? id : [])));
   for (const { path, records } of old) {
     const ids = records.flatMap((record) => ('idempotencyKey' in record ? triggerIdOf(record) : []));
     if (ids.some((id) => needed.has(id))) for (const id of ids) needed.add(id);
@@ -32,13 +29,5 @@ export function pruneFiles(folder: string, nowMs: number): void {
   }
 }
 
-function isOld(records: readonly JournalRecord[], nowMs: number): boolean {
-  return records.length > 0 && records.every(({ at }) => nowMs - Date.parse(at) > yearMs);
-}
-
-function recordsIn(path: string): JournalRecord[] {
-  return readFile(path)
-    .toString()
-    .split('\n')
-    .flatMap((line) => parseRecord(line) ?? []);
-}
+const isOld = (records: readonly JournalRecord[], nowMs: number) =>
+  records.length > 0 && records.every(({ at }) => nowMs - Date.parse(at) > yearMs);

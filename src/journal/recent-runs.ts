@@ -5,7 +5,6 @@ import { targetOf } from './records.ts';
 // How `log.ts` begins a line, up to its type.
 const typeAt = '{"schema":1,"at":"2026-11-22T00:00:00.000Z","type":"'.length;
 const lineFeed = 0x0a;
-// And `superseded`, which names none.
 const [status, accepted, notFound] = Buffer.from('san');
 
 /**
@@ -13,7 +12,6 @@ const [status, accepted, notFound] = Buffer.from('san');
  * parsed, but searched for the few fields that are needed. Without `baseUrl`, those of every service.
  */
 export function foldRecent(files: Iterable<Buffer>, baseUrl: string | undefined): PastRuns[] {
-  // By the `baseUrl` and `target` of a line, as written.
   const owners = new Map<string, Owner>();
   for (const bytes of files) {
     for (let start = 0; start < bytes.length; ) {
@@ -61,7 +59,6 @@ function learn(owners: Map<string, Owner>, { bytes, start, end }: Place, letter:
     return;
   }
   if (!isFinished) run.status = textAfter('"status":"', line, idAt) ?? 'RUNNING';
-  // To read the time once is enough.
   if (letter === accepted && !isFinished && run.status === 'RUNNING') return;
   run.startedMs = timeAfter('"startedAt":"', line, idAt) ?? run.startedMs;
   run.endedMs = timeAfter('"completedAt":"', line, idAt) ?? run.endedMs;

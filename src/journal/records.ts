@@ -19,13 +19,10 @@ export type NewRecord = (
   | ({ type: 'accepted'; status?: string; startedAt?: string; account?: string } & TriggerKey & RunKey)
   /** Of this attempt alone: another process may have sent the same idempotency key at the same time. */
   | ({ type: 'refused'; attempt: string; name: ExitName } & TriggerKey)
-  /** The trigger stays unresolved. */
   | InDoubtRecord
   | ({ type: 'forgotten' } & TriggerKey)
-  /** A later trigger has a run: nobody needs to know the outcome of this one. */
-  | ({ type: 'superseded' } & TriggerKey)
+  | ({ type: 'superseded' } & TriggerKey) // a later trigger has a run: nobody needs to know the outcome of this one
   | ({ type: 'status'; status: string; startedAt?: string; completedAt?: string; creditsCharged?: number } & RunKey)
-  /** It must have finished by then. */
   | ({ type: 'not_found' } & RunKey)
   | ({ type: 'hook_begun' } & RunKey)
   | ({ type: 'hook_ended' } & RunKey)
@@ -36,8 +33,7 @@ export type NewRecord = (
 
 export interface TriggeredRecord extends TriggerKey {
   type: 'triggered';
-  /** A UUID: several attempts may share an idempotency key. */
-  attempt: string;
+  attempt: string; // a UUID: several attempts may share an idempotency key
   account: string;
   body: string;
   userProvided: boolean;
@@ -48,7 +44,6 @@ interface InDoubtRecord extends TriggerKey {
   type: 'in_doubt';
   reason: string;
   attempt?: string;
-  /** ISO 8601. */
   sentAt?: string;
   isLast?: true;
 }
@@ -58,7 +53,6 @@ export type JournalRecord = Stored<NewRecord>;
 export type RecordOf<T extends NewRecord['type']> = Extract<JournalRecord, { type: T }>;
 type Stored<R> = R extends NewRecord ? Omit<R, 'target'> & { schema: 1; at: string; target: string } : never;
 
-/** It changes nothing about its run. */
 export const isOfHook = (record: JournalRecord): record is RecordOf<'hook_begun' | 'hook_ended'> =>
   record.type === 'hook_begun' || record.type === 'hook_ended';
 
@@ -81,7 +75,6 @@ const path = /^(?:agent\/(?<agentId>.+)|automation\/(?<projectId>[^/]+)\/(?<auto
 
 export const isTargetPath = (text: string): boolean => path.test(text);
 
-/** `text` must be one that `pathOf` wrote. */
 export function targetOf(text: string): Target {
   const { agentId, projectId = '', automationName = '' } = path.exec(text)?.groups ?? {};
   return agentId === undefined ? { family: 'automation', projectId, automationName } : { family: 'agent', agentId };
@@ -114,9 +107,14 @@ export function parseRecord(line: string): JournalRecord | undefined {
   }
 }
 
+export const recordsIn = (bytes: Buffer): JournalRecord[] =>
+  bytes
+    .toString()
+    .split('\n')
+    .flatMap((line) => parseRecord(line) ?? []);
+
 function isRecord(value: unknown): value is JournalRecord {
-  if (typeof value !== 'object' || value === null) return false;
-  const fields = value as Record<string, unknown>;
+  const fields: Record<string, unknown> = Object(value);
   const { schema, type, at, baseUrl, target, creditsCharged = 0 } = fields;
   const { first = false, userProvided = false, isLast = false } = fields;
   return (

@@ -4,14 +4,12 @@ import { type JournalRecord, pathOf, targetOf } from './records.ts';
 export interface RunFilter {
   baseUrl?: string;
   target?: Target;
-  /** In whatever project unless `projectId` says. */
-  automation?: string;
+  automation?: string; // in whatever project unless `projectId` says
   projectId?: string;
-  /** What is left out may be: only what a checkpoint keeps is asked for, or runs with a status. */
-  only?: 'kept' | { status: string };
+  /** What is left out may be: only what a checkpoint keeps is asked for, the newest `keptRuns` runs, or those with a status. */
+  only?: 'kept' | 'newest' | { status: string };
 }
 
-/** Every matching line holds it. */
 export function needleOf(filter: RunFilter): string | undefined {
   const target = targetIn(filter);
   if (target) return JSON.stringify(pathOf(target));

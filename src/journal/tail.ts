@@ -1,31 +1,28 @@
 import * as fs from 'node:fs';
 import { openOwn } from '../open-own.ts';
 import { filesIn } from './files.ts';
-import { type JournalRecord, parseRecord } from './records.ts';
+import { type JournalRecord, recordsIn } from './records.ts';
 
-export interface Tail {
-  /** The whole records since the last call. Throws the errors of node:fs and of `openOwn`. */
-  read(): JournalRecord[];
-}
+export type Tail = ReturnType<typeof createTail>;
 
-/** How far each file that may grow was read, by its number. */
 type Offsets = Map<number, number>;
 
-export function createTail(folder: string): Tail {
+export function createTail(folder: string) {
   const files = filesOf(folder);
   let offsets: Offsets = new Map(newest(files).map(({ path, number }) => [number, fs.statSync(path).size]));
   let last = files[0]?.number ?? -1;
   return {
-    read() {
+    /** The whole records since the last call. Throws the errors of node:fs and of `openOwn`. */
+    read(): JournalRecord[] {
       const now = filesOf(folder);
       // A journal that was removed begins anew.
       if ((now[0]?.number ?? -1) < last) offsets = new Map();
       // A process that chose its file before the next one was begun may still write to it.
       const growing = now.filter(({ number }) => number > last || offsets.has(number)).reverse();
-      const lines = growing.flatMap(({ path, number }) => linesFrom(path, number, offsets));
+      const records = growing.flatMap(({ path, number }) => recordsFrom(path, number, offsets));
       last = now[0]?.number ?? -1;
       offsets = new Map([...offsets].filter(([number]) => newest(now).some((file) => file.number === number)));
-      return lines.flatMap((line) => parseRecord(line) ?? []);
+      return records;
     },
   };
 }
@@ -41,8 +38,7 @@ function filesOf(folder: string): ReturnType<typeof filesIn> {
   }
 }
 
-/** Moves the offset behind them. */
-function linesFrom(path: string, number: number, offsets: Offsets): string[] {
+function recordsFrom(path: string, number: number, offsets: Offsets): JournalRecord[] {
   const fd = openOwn(path, fs.constants.O_RDONLY);
   try {
     const { size } = fs.fstatSync(fd);
@@ -52,7 +48,7 @@ function linesFrom(path: string, number: number, offsets: Offsets): string[] {
     const read = bytes.subarray(0, fs.readSync(fd, bytes, 0, bytes.length, from));
     const end = read.lastIndexOf('\n') + 1;
     offsets.set(number, from + end);
-    return read.toString('utf8', 0, end).split('\n').filter(Boolean);
+    return recordsIn(read.subarray(0, end));
   } finally {
     fs.closeSync(fd);
   }

@@ -5,7 +5,6 @@ import type { Journal } from './journal.ts';
 
 interface SentTrigger extends TriggerIdentity {
   body: string;
-  /** It is in the journal, unresolved. */
   isRepeat: boolean;
   process?: string;
 }
@@ -26,7 +25,6 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
       journal.append({ type: 'in_doubt', ...key, reason: fault.message, sentAt, ...ended });
     },
     started({ executionId, startedAt, status }) {
-      // A full disk may have room again.
       if (!isWritten) writeTriggered();
       // Nobody else can know the run of a key that we made and whose answer came at once.
       const isNew = !(userProvided || isInDoubt) || journal.find(executionId, { baseUrl, fresh: true }) === undefined;

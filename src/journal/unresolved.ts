@@ -1,20 +1,15 @@
 import type { Trigger } from './fold.ts';
 import { type TriggeredRecord, targetOf } from './records.ts';
 
-/** Its oldest attempt without an outcome. */
 export interface UnresolvedTrigger extends Omit<TriggeredRecord, 'type' | 'attempt' | 'baseUrl' | 'process'> {
   at: string;
-  /** As far as that is known. */
   lastSentAt: string;
   /** That have not come to the end of their attempts; ages are of these. */
   senders: { process: string; ageMs: number }[];
-  /** Infinite where the clock was set back. */
-  ageMs: number;
-  /** Undefined when the program ended before it knew. */
-  reason?: string;
+  ageMs: number; // infinite where the clock was set back
+  reason?: string; // undefined when the program ended before it knew
 }
 
-/** Of a clock that is kept in step. */
 const clockSkewMs = 300_000;
 
 /** `trigger` must have an attempt without an outcome. */

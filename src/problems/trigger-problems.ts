@@ -29,29 +29,27 @@ export function refusedTriggerProblem(
   fault: Fault,
   { target, active }: Pick<Identity, 'target'> & { active?: string },
 ): Problem {
-  const { kind } = fault;
   const name = nameOf(target);
-  const happened: Partial<Record<FaultKind, string>> = {
-    already_active: `${name} is already running`,
-    not_found: `the service does not know ${name}`,
-  };
   const activeHint = fault.executionId
     ? `\`runctl watch ${active ?? handleOf(target, fault.executionId)}\``
     : 'wait for it with `--if-active wait`, or choose `--if-active skip` or `attach`';
-  const hints: Partial<Record<FaultKind, string>> = {
-    already_active: activeHint,
-    not_found: targetHint,
+  const others = [`${name} could not be triggered: ${fault.message}`, remedies[fault.kind]];
+  const known: Partial<Record<FaultKind, (string | undefined)[]>> = {
+    already_active: [`${name} is already running`, activeHint],
+    not_found: [
+      `the service does not know ${name}`,
+      'check the name, the project and the base URL: `runctl config list`',
+    ],
   };
+  const [happened, hint] = known[fault.kind] ?? others;
   return new Problem({
     ...factsOf(fault),
     name: exitNameOf(fault),
-    message: `${happened[kind] ?? `${name} could not be triggered: ${fault.message}`}; no run was started${httpOf(fault)}`,
+    message: `${happened}; no run was started${httpOf(fault)}`,
     activeExecutionId: fault.executionId,
-    hint: fault.hint ?? comeBack(fault) ?? keyReuseHint(fault) ?? hints[kind] ?? remedies[kind],
+    hint: fault.hint ?? comeBack(fault) ?? keyReuseHint(fault) ?? hint,
   });
 }
-
-const targetHint = 'check the name, the project and the base URL: `runctl config list`';
 
 const keyReuseHint = ({ kind, serviceCode = '' }: Fault) =>
   kind === 'reused_key' || /idempoten/i.test(serviceCode)
@@ -65,19 +63,16 @@ const handleOf = (target: Target, executionId: string) =>
 function unknownTriggerProblem(fault: Fault, identity: Identity): Problem {
   const { target, idempotencyKey } = identity;
   if (fault.kind === 'stale_key') return expiredKeyProblem(identity);
-  const remedy: Partial<Record<FaultKind, string>> = {
-    already_active: 'when that run has finished: `runctl recover`',
-  };
-  const happened =
-    fault.kind === 'already_active'
-      ? `${nameOf(target)} is already running, probably with the run of this trigger, whose answer was lost`
-      : `the trigger of ${nameOf(target)} got no valid answer: ${fault.message}; a run may have been started`;
+  const isActive = fault.kind === 'already_active';
+  const happened = isActive
+    ? `${nameOf(target)} is already running, probably with the run of this trigger, whose answer was lost`
+    : `the trigger of ${nameOf(target)} got no valid answer: ${fault.message}; a run may have been started`;
   return new Problem({
     ...factsOf(fault),
     name: 'outcome_unknown',
     started: 'unknown',
     message: `${happened}, with the idempotency key ${idempotencyKey}${httpOf(fault)}`,
-    hint: remedy[fault.kind] ?? '`runctl recover`',
+    hint: isActive ? 'when that run has finished: `runctl recover`' : '`runctl recover`',
   });
 }
 

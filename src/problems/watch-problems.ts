@@ -40,7 +40,7 @@ export function watchWarning({ execution, result, resultFault, disagreement }: F
   if (result?.error && isCompleted(execution.status)) {
     return {
       name: 'completed_with_error',
-      message: `the run ended COMPLETED, though its result has an error: ${errorTextOf(result)}`,
+      message: `the run finished COMPLETED, though its result has an error: ${errorTextOf(result)}`,
     };
   }
   if (!resultFault || isInterruption(resultFault) || isCompleted(execution.status)) return undefined;

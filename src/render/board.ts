@@ -72,10 +72,8 @@ export function createBoard({ runs, history }: BoardOptions, context: Context): 
       if (event.event === 'final') showFinal(run, event.execution);
       const isDone = event.event === 'run_done';
       if (isDone && event.failure && !ended.has(id)) count('not watched to the end');
-      if (several && (isDone || ended.has(id))) {
-        running.delete(id);
-        changed.delete(id);
-      } else lineOf(run).observe(event);
+      if (several && (isDone || ended.has(id))) leave(id);
+      else lineOf(run).observe(event);
       if (isDone) ended.delete(id);
       if (event.event === 'status' && event.changed && running.has(id)) {
         changed.delete(id);
@@ -96,6 +94,11 @@ export function createBoard({ runs, history }: BoardOptions, context: Context): 
     if (several && outcome && target) count(outcome);
     if (run) lineOf(run);
     if (run || several) spinner.draw();
+  }
+
+  function leave(id: string): void {
+    running.delete(id);
+    changed.delete(id);
   }
 
   function count(outcome: Outcome): void {
@@ -133,6 +136,8 @@ export function createBoard({ runs, history }: BoardOptions, context: Context): 
     ended.add(executionId);
     count(status.toLowerCase().replaceAll('_', ' '));
     if (!several) return;
+    // To write above the board draws it.
+    leave(executionId);
     const took = durationOf({ startedAt, completedAt });
     const words = [
       markedStatus(target, status, theme),

@@ -105,7 +105,8 @@ function isWarningOf(warning: WarningEvent, run: Run | undefined, target: Target
   return target !== undefined && JSON.stringify(identityOf(warning.target)) === JSON.stringify(identityOf(target));
 }
 
-const commandIn = (hint = '') => /`(runctl [^`]+)`/.exec(hint)?.[1];
+/** The first command of a hint that has no place to fill in. */
+const commandIn = (hint = '') => /`(runctl (?![^`]*<\w+>)[^`]+)`/.exec(hint)?.[1];
 
 function nextAfter(
   { run, execution, result, argument }: DocumentFacts,

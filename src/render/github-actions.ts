@@ -45,7 +45,7 @@ export async function reportToGithub(
     if (problem || !watched || isCompleted(watched.execution.status)) continue;
     const { status } = watched.execution;
     const why = errorTextOf(watched.result);
-    runner.commands.write(errorAnnotation(`${about} ${status}`, why || `the run ended ${status}`));
+    runner.commands.write(errorAnnotation(`${about} ${status}`, why || `the run finished ${status}`));
   }
   const { executionId, status } = documents[0] ?? {};
   await append(env.GITHUB_STEP_SUMMARY, jobSummary(parts), 'job_summary_failed', 'the job summary');

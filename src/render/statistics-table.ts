@@ -2,37 +2,27 @@ import { formatDuration } from '../runs/duration.ts';
 import { isCompleted, nameOf } from '../runs/run.ts';
 import type { Statistics } from '../runs/statistics.ts';
 import { cleanLine } from './sanitize.ts';
+import { type Column, table } from './table.ts';
 import type { Theme } from './theme.ts';
-import { cutTo, padTo, widthOf } from './width.ts';
 
-const headings = ['AUTOMATION', 'RUNS', 'COMPLETED', 'MEDIAN', 'P95', 'CREDITS', 'PER DAY', 'LAST RUNS'];
-/** Where there is no room for all columns these are left out, the first one first. */
-const spare = ['PER DAY', 'P95', 'CREDITS', 'LAST RUNS', 'MEDIAN'];
-const gap = '  ';
-const shortestName = 12;
+const columnsOfTable: readonly Column[] = [
+  { heading: 'AUTOMATION', least: 12 },
+  { heading: 'RUNS', isNumber: true },
+  { heading: 'COMPLETED', isNumber: true },
+  { heading: 'MEDIAN', isNumber: true, spare: 5 },
+  { heading: 'P95', isNumber: true, spare: 2 },
+  { heading: 'CREDITS', isNumber: true, spare: 3 },
+  { heading: 'PER DAY', isNumber: true, spare: 1 },
+  { heading: 'LAST RUNS', spare: 4 },
+];
 
-export function statisticsTable(all: readonly Statistics[], columns: number, theme: Theme): string {
-  const rows = all.map((each) => cellsOf(each, theme));
-  const widths = headings.map((_, column) => {
-    // Only a name may hold characters that are wider than others; to measure them takes long.
-    const measure = column === 0 ? widthOf : (cell: string) => cell.length;
-    return Math.max(...[headings, ...rows].map((row) => measure(row[column] ?? '')));
-  });
-  let shown = headings.slice(1);
-  const room = () =>
-    columns - shown.reduce((total, name) => total + gap.length + (widths[headings.indexOf(name)] ?? 0), 0);
-  for (const name of spare)
-    if (room() < Math.min(widths[0] ?? 0, shortestName)) shown = shown.filter((each) => each !== name);
-  const nameWidth = Math.max(Math.min(widths[0] ?? 0, room()), shortestName);
-  const lineOf = (cells: readonly string[]) => {
-    const aligned = shown.map((name) => {
-      const index = headings.indexOf(name);
-      return name === 'LAST RUNS' ? cells[index] : cells[index]?.padStart(widths[index] ?? 0);
-    });
-    return `${[padTo(cutTo(cells[0] ?? '', nameWidth, theme), nameWidth), ...aligned].join(gap).trimEnd()}\n`;
-  };
-  return theme.dim(lineOf(headings)) + rows.map(lineOf).join('');
-}
+export const statisticsTable = (all: readonly Statistics[], columns: number, theme: Theme): string =>
+  table(
+    columnsOfTable,
+    all.map((each) => cellsOf(each, theme)),
+    theme,
+    columns,
+  );
 
 function cellsOf(statistics: Statistics, theme: Theme): string[] {
   const { target, finished, statuses, completedShare, medianMs, p95Ms, credits, creditsPerDay } = statistics;

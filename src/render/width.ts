@@ -2,7 +2,10 @@ import stringWidth from 'string-width';
 import type { Theme } from './theme.ts';
 
 /** Columns that a text takes on a terminal: an ideograph takes two, an accent none. */
-export const widthOf = (text: string): number => stringWidth(text);
+export const widthOf = (text: string): number => (narrow.test(text) ? text.length : stringWidth(text));
+
+// Of one column each: to measure others takes long.
+const narrow = /^[ -~–▁-█]*$/;
 
 export const padTo = (text: string, columns: number): string => text + ' '.repeat(Math.max(0, columns - widthOf(text)));
 

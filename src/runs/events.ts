@@ -15,7 +15,6 @@ export type About = { run: Run; target?: undefined } | { run?: undefined; target
 
 export type How = 'started' | 'recovered' | 'replayed' | 'attached' | 'skipped' | 'not_started' | 'unknown';
 
-/** Something that is wrong and does not end the command. */
 export type WarningName =
   | 'agents_discontinued'
   | 'completed_with_error'
@@ -48,8 +47,7 @@ interface FailedAttempt {
   event: 'attempt_failed';
   fault: Fault;
   failures: number;
-  /** Time without a valid answer. */
-  silentMs: number;
+  silentMs: number; // time without a valid answer
   retryInMs: number;
 }
 
@@ -62,7 +60,6 @@ export type RunEvent = {
       event: 'triggered';
       how: How;
       execution?: Execution;
-      /** Names the run in a command to type next. */
       argument?: string;
       isWatched: boolean;
     } & About)
@@ -81,16 +78,13 @@ export type RunEvent = {
   | ({
       event: 'run_done';
       document: JsonObject;
-      /** Runs of the command that are not done yet. */
-      pending: number;
-      /** Why the run was not watched until it had finished. */
+      pending: number; // runs of the command that are not done yet
       failure?: { message: string; endsAll: boolean };
     } & About)
   | {
       event: 'done';
       exitCode: number;
       signal?: string;
-      /** The document of a failure that belongs to no run. */
       document?: JsonObject;
     }
 );
@@ -102,7 +96,6 @@ export function aboutOf(event: RunEvent): { target: Target; executionId?: string
 
 export interface Reporter {
   observe(event: RunEvent): void;
-  /** Leaves the terminal as it was found. */
   stop(): void;
 }
 

@@ -47,9 +47,7 @@ export interface Fault {
   httpStatus?: number;
   serviceCode?: string;
   requestId?: string;
-  /** From `Retry-After`. */
   retryAfterMs?: number;
-  /** The active run that a 422 names. */
   executionId?: string;
 }
 

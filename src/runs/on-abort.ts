@@ -17,5 +17,4 @@ function listen(signal: AbortSignal): Set<() => void> {
   return acts;
 }
 
-/** Did a signal to the process abort it? */
 export const isInterrupted = ({ aborted, reason }: AbortSignal) => aborted && String(reason).startsWith('SIG');

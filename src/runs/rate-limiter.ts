@@ -1,16 +1,7 @@
 import { type Clock, pause } from './clock.ts';
 import { onAbort } from './on-abort.ts';
 
-export interface RateLimiter {
-  /** Resolves when a request may be sent, when the time for it has passed, or when `signal` aborts. A poll comes after all else. */
-  take(signal: AbortSignal, poll?: PollTurn): Promise<Turn>;
-  /** No poll is sent for so long. */
-  hold(ms: number): void;
-  /** Doubles the time between polls. */
-  slowDown(): void;
-  /** The gap as long as `slowDown` wants it; each call takes back a tenth of that. */
-  stretch(gapMs: number): number;
-}
+export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 interface PollTurn {
   /** That the run has finished: of the polls that wait, the likeliest is sent first. */
@@ -36,11 +27,7 @@ const queueSliceMs = 1000;
 const early = 'early';
 
 /** At most `perSecond` requests go in any second; a fraction is one request in more seconds. `onWait` is told the least wait. */
-export function createRateLimiter(
-  perSecond: number,
-  clock: Clock,
-  onWait: (waitMs: number) => void = () => {},
-): RateLimiter {
+export function createRateLimiter(perSecond: number, clock: Clock, onWait: (waitMs: number) => void = () => {}) {
   const most = Math.max(1, Math.floor(perSecond));
   const windowMs = Math.max(1000, 1000 / perSecond);
   const sentMs: number[] = [];
@@ -51,7 +38,8 @@ export function createRateLimiter(
   let slowness = 1;
 
   return {
-    take(signal, poll) {
+    /** Resolves when a request may be sent, when the time for it has passed, or when `signal` aborts. */
+    take(signal: AbortSignal, poll?: PollTurn): Promise<Turn> {
       return new Promise((resolve) => {
         const waiting: Waiting = {
           poll,
@@ -71,16 +59,18 @@ export function createRateLimiter(
         if (queue.has(waiting)) onWait(leastWaitMs());
       });
     },
-    hold(ms) {
+    /** No poll is sent for so long. */
+    hold(ms: number) {
       heldUntilMs = Math.max(heldUntilMs, clock.elapsedMs() + ms);
     },
     slowDown() {
       slowness = Math.min(slowest, slowness * 2);
     },
-    stretch(gap) {
-      const stretched = gap * slowness;
+    /** The gap as long as `slowDown` wants it; each call takes back a tenth of that. */
+    stretch(gapMs: number) {
+      const stretchedMs = gapMs * slowness;
       slowness = Math.max(1, slowness * recoveryPerPoll);
-      return stretched;
+      return stretchedMs;
     },
   };
 

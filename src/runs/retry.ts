@@ -29,8 +29,7 @@ export interface RetryPorts {
   clock: Clock;
   random(): number;
   signal: AbortSignal;
-  /** Time without a valid answer after which attempts end. */
-  giveUpAfterMs: number;
+  giveUpAfterMs: number; // time without a valid answer after which attempts end
   /** The time limit of an attempt: one that takes much longer shows that the machine slept. */
   requestTimeoutMs?: number;
   /** What is left for the whole command: in its last second no further attempt is begun. */
@@ -39,13 +38,11 @@ export interface RetryPorts {
 
 export interface RetryOptions extends RetryPorts {
   isRetryable?(fault: Fault): boolean;
-  /** Each attempt waits for it, before it waits for the rate limiter. */
   inTurn?: Turns;
   /** `failures` in a row, and the time without a valid answer. */
   onRetry?(fault: Fault, delayMs: number, attempts: { failures: number; silentMs(): number }): void;
 }
 
-/** How attempts came out: `fault` is that of the last one. */
 export type RetryResult<T> =
   | { kind: 'ok'; value: T }
   | { kind: 'refused'; fault: Fault }
@@ -84,7 +81,6 @@ export async function retry<T>(attempt: () => Promise<Answer<T>>, options: Retry
     last = fault;
   }
 
-  /** The next attempt in its turn, unless it comes too late for one after the fault of the last. */
   async function next(queuedAtMs: number, last: Fault | undefined): Promise<Answer<T> | RetryResult<T>> {
     await limiter.take(signal);
     // The service is not silent while we wait for our own turn.
@@ -94,7 +90,7 @@ export async function retry<T>(attempt: () => Promise<Answer<T>>, options: Retry
     if (last && leftMs() < lastMomentMs) return { kind: 'gave_up', fault: last };
     const tookMs = stopwatch(clock);
     const answer = await attempt();
-    if (answer.kind === 'fault' && tookMs() > requestTimeoutMs + suspendedMs) silentSinceMs = undefined;
+    if (tookMs() > requestTimeoutMs + suspendedMs) silentSinceMs = undefined;
     return answer;
   }
 }

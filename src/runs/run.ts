@@ -4,8 +4,7 @@ export type Target = AutomationTarget | AgentTarget;
 
 export interface AutomationTarget {
   family: 'automation';
-  /** UUID, lower case. */
-  projectId: string;
+  projectId: string; // UUID, lower case
   automationName: string;
 }
 
@@ -16,8 +15,7 @@ export interface AgentTarget {
 
 export interface Run {
   target: Target;
-  /** As the service writes it, which may mind the case. */
-  executionId: string;
+  executionId: string; // as the service writes it, which may mind the case
 }
 
 /** The service ends a run after three hours; this leaves a margin for clocks that differ. */

@@ -6,8 +6,7 @@ import type { Run, Target } from './run.ts';
 export interface Service {
   trigger(request: TriggerRequest, signal: AbortSignal, limits?: CallLimits): Promise<Answer<Execution>>;
   status(run: Run, signal: AbortSignal, limits?: CallLimits): Promise<Answer<Execution>>;
-  /** Agents have none. */
-  result(run: Run, signal: AbortSignal, limits?: CallLimits): Promise<Answer<RunResult>>;
+  result(run: Run, signal: AbortSignal, limits?: CallLimits): Promise<Answer<RunResult>>; // Agents have none
 }
 
 export interface CallLimits {
@@ -17,7 +16,6 @@ export interface CallLimits {
 export interface TriggerRequest {
   target: Target;
   idempotencyKey: string;
-  /** The exact bytes, the same for every attempt. */
   body: string;
 }
 
@@ -29,8 +27,7 @@ export type Answer<T> = (
     }
   | { kind: 'fault'; fault: Fault }
 ) & {
-  /** The `Date` of the answer: whole seconds, in milliseconds since 1970. */
-  serviceTimeMs?: number;
+  serviceTimeMs?: number; // the `Date` of the answer: whole seconds, in milliseconds since 1970
 };
 
 /** docs/service.md, Execution object. Missing and malformed fields are left out; times have an offset. */
@@ -49,8 +46,7 @@ export interface Execution {
 /** docs/service.md, Result object. Missing and malformed fields are left out. */
 export interface RunResult {
   status: string;
-  /** JSON where it was no text. */
-  output?: string;
+  output?: string; // JSON where it was no text
   summary?: { stepCount?: number; succeededSteps?: number; failedSteps?: number; skippedSteps?: number };
   error?: { type?: string; message?: string };
   completedAt?: string;

@@ -2,8 +2,7 @@ import { finalStatusOf, isCompleted, isFinal, runLimitMs, type Target } from './
 
 /** Times are milliseconds since 1970; what is null is unknown. */
 export interface RecordedRun {
-  /** Null too where the service forgot the run. */
-  status: string | null;
+  status: string | null; // null too where the service forgot the run
   startedMs: number | null;
   endedMs: number | null;
   credits: number | null;
@@ -16,32 +15,12 @@ export interface PastRuns {
   runs: RecordedRun[];
 }
 
-/** One that COMPLETED. */
 export interface PastRun {
   durationMs: number;
   credits: number | null;
 }
 
-export interface Statistics {
-  baseUrl: string;
-  target: Target;
-  finished: number;
-  statuses: Record<string, number>;
-  /** From 0 to 1; null where none finished. */
-  completedShare: number | null;
-  /** Of the runs that COMPLETED. */
-  medianMs: number | null;
-  p95Ms: number | null;
-  credits: number | null;
-  creditsPerDay: number | null;
-  withoutCredits: number;
-  running: number;
-  /** Runs that must have finished, but whose end this machine never saw. */
-  unseen: number;
-  lastCompletedMs: number | null;
-  /** Oldest first. */
-  latest: { status: string; durationMs: number | null }[];
-}
+export type Statistics = NonNullable<ReturnType<typeof statisticsOf>>;
 
 interface Period {
   sinceMs: number;
@@ -52,7 +31,7 @@ const dayMs = 86_400_000;
 const mostLatest = 10;
 
 /** Undefined where the target has no run in the period. */
-export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: Period): Statistics | undefined {
+export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: Period) {
   const { baseUrl, target } = past;
   const runs = past.runs.filter((run) => endMsOf(run) >= sinceMs).sort((one, other) => endMsOf(one) - endMsOf(other));
   if (runs.length === 0) return undefined;
@@ -73,6 +52,7 @@ export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: Period): Statis
     target,
     finished: finished.length,
     statuses: countsOf(finished, final),
+    // Null, as what follows, where nothing is known.
     completedShare: finished.length > 0 ? completed.length / finished.length : null,
     medianMs: quantileOf(durationsMs, 0.5),
     p95Ms: quantileOf(durationsMs, 0.95),
@@ -80,13 +60,13 @@ export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: Period): Statis
     creditsPerDay: sum === null ? null : (sum * dayMs) / (nowMs - firstMs),
     withoutCredits: finished.length - credits.length,
     running: others.length - unseen,
-    unseen,
+    unseen, // they must have finished, but this machine never saw their end
     lastCompletedMs: completed.at(-1)?.endedMs ?? null,
+    // Oldest first.
     latest: finished.slice(-mostLatest).map((run) => ({ status: run.status ?? '', durationMs: durationMsOf(run) })),
   };
 }
 
-/** When a run finished, or was last known to be unfinished. */
 const endMsOf = ({ endedMs, startedMs, atMs }: RecordedRun): number => endedMs ?? startedMs ?? atMs;
 
 function durationMsOf({ startedMs, endedMs }: RecordedRun): number | null {

@@ -2,6 +2,7 @@ import { getBuiltinModule } from 'node:process';
 import { acceptApiKey, refuseApiKeyIn } from '../config/api-key.ts';
 import { valueIfGiven } from '../config/setting-table.ts';
 import type { Context } from '../context.ts';
+import { killGroup } from '../hooks/run-hook.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
 import { cleanLine } from '../render/sanitize.ts';
@@ -44,7 +45,7 @@ function run(command: string, { env, signal, clock }: Context): Promise<CommandE
   const { spawn } = getBuiltinModule('node:child_process');
   return new Promise((resolve) => {
     const isOver = new AbortController();
-    const start = () => spawn(command, { shell: true, stdio: ['ignore', 'pipe', 'pipe'], env });
+    const start = () => spawn(command, { shell: true, stdio: ['ignore', 'pipe', 'pipe'], env, detached: true });
     let child: ReturnType<typeof start>;
     try {
       child = start();
@@ -61,6 +62,8 @@ function run(command: string, { env, signal, clock }: Context): Promise<CommandE
       resolve({ failure, printed, said });
     };
     const stop = (failure: string) => {
+      killGroup(child.pid, 'SIGKILL');
+      // Windows knows no such groups.
       child.kill('SIGKILL');
       end(failure);
     };

@@ -17,7 +17,6 @@ interface Acceptance {
   isRecovery?: boolean;
 }
 
-/** What a 2xx with an id says. */
 export function howStarted({ userProvided, wasInDoubt, isRecovery, ...accepted }: Acceptance): HowStarted {
   const { target, execution, began } = accepted;
   const isFinished = isFinal(target, execution.status) || execution.completedAt !== undefined;

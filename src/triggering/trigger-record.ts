@@ -3,8 +3,7 @@ import type { Execution } from '../runs/service.ts';
 
 /** What must be on record, and when: a crash between two calls leaves what `recover` needs. */
 export interface TriggerRecord {
-  /** Called before the first byte is sent; on disk when it returns. */
-  sending(): void;
+  sending(): void; // called before the first byte is sent; on disk when it returns
   inDoubt(fault: Fault, attempt: AttemptInDoubt): void;
   started(execution: StartedExecution): void;
   /** No attempt of ours has started a run. False when that could not be written. */
@@ -14,8 +13,7 @@ export interface TriggerRecord {
 }
 
 interface AttemptInDoubt {
-  /** Of the last attempt in doubt, by the wall clock. */
-  sentAtMs?: number;
+  sentAtMs?: number; // of the last attempt in doubt, by the wall clock
   isLast: boolean;
 }
 

@@ -16,22 +16,19 @@ export interface TriggerIdentity {
   account: string;
   target: Target;
   idempotencyKey: string;
-  /** Given by the user. A key that was minted has been used for nothing else. */
-  userProvided: boolean;
+  userProvided: boolean; // given by the user. A key that was minted has been used for nothing else
 }
 
 /** Attempts of an earlier process that are in doubt, by the wall clock. */
 export interface EarlierAttempts {
   firstSentAtMs: number;
   lastSentAtMs: number;
-  /** Infinite where the clock was set back. */
-  ageMs: number;
+  ageMs: number; // infinite where the clock was set back
 }
 
 export interface KeyHistory {
   earlier?: EarlierAttempts;
-  /** `recover` sends it: no other process is waited for. */
-  isRecovery?: boolean;
+  isRecovery?: boolean; // `recover` sends it: no other process is waited for
 }
 
 export interface TriggerPorts extends RetryPorts {
@@ -51,7 +48,6 @@ export type TriggerResult =
 export interface StartedTrigger extends HowStarted {
   kind: 'started';
   execution: StartedExecution;
-  /** Taken as ours for the time at which it began. */
   isByTime?: true;
 }
 
@@ -76,7 +72,7 @@ export async function triggerRun(
   let wasInterrupted = false;
 
   const tried = await retry(attempt, { ...ports, isRetryable: () => !isEnd(state) });
-  if (!isEnd(state)) state = step(state, 'stopped');
+  state = step(state, 'stopped');
   if (started) {
     record.started(started.execution);
     return started;
@@ -100,7 +96,7 @@ export async function triggerRun(
       lastInDoubt = sent;
     }
     const isInDoubt = state === 'in_doubt';
-    const owner = isInDoubt && fault.kind === 'already_active' ? await ownerOf(fault, first) : 'unknown';
+    const owner = await ownerOf(fault, first);
     state = step(state, eventOf(fault, owner));
     if (!isInDoubt && state === 'in_doubt') record.inDoubt(fault, { sentAtMs: sent.wallMs, isLast: false });
     return answer;

@@ -32,17 +32,10 @@ const neighbourShare = 0.35;
 const narrowing = 0.7;
 const widestKernel = 0.4;
 const narrowestKernel = 0.05;
-/** However old a run is: a clock or the limit may be off. */
 const leastLeft = 0.05;
 
-interface Survival {
-  /** How likely the run is to end now, per unit of the logarithm of its age. */
-  hazard(ageMs: number): number;
-  surviving(ageMs: number): number;
-}
-
 /** A kernel for each run, and a flat part for durations never seen, which shrinks with every run. */
-export function createSurvival(samples: readonly Sample[]): Survival {
+export function createSurvival(samples: readonly Sample[]) {
   const runs = samples.reduce((sum, { weight }) => sum + weight, 0);
   const kernels = kernelsOf(samples, runs);
   const outlier = chanceOfOutlier(runs);
@@ -59,11 +52,12 @@ export function createSurvival(samples: readonly Sample[]): Survival {
     return { ending, surviving };
   };
   return {
-    hazard(ageMs) {
+    /** How likely the run is to end now, per unit of the logarithm of its age. */
+    hazard(ageMs: number) {
       const { ending, surviving } = at(ageMs);
       return ending / surviving;
     },
-    surviving: (ageMs) => at(ageMs).surviving,
+    surviving: (ageMs: number) => at(ageMs).surviving,
   };
 }
 
@@ -77,7 +71,6 @@ function kernelsOf(samples: readonly Sample[], runs: number): { kernel: Kernel; 
   });
 }
 
-/** The logarithmic distance within which other samples of this weight are found. */
 function neighbourDistance(sample: Sample, samples: readonly Sample[], wantedWeight: number): number {
   const others = samples
     .filter((other) => other !== sample)

@@ -6,7 +6,6 @@ const runsUntilChange = 100;
 /** Of similar runs: the standard deviation of the logarithm of their durations. */
 const usualSpread = 0.25;
 const leastWeight = 0.05;
-/** With each run after it. */
 const ageing = 0.97;
 
 const runsForUsual = 10;

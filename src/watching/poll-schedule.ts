@@ -14,8 +14,7 @@ const longestShareOfAge = 1.5;
 const longestLearnedGapMs = 600_000;
 
 export interface PollSchedule {
-  /** From one poll to the next, before jitter. */
-  gapMs(ageMs: number): number;
+  gapMs(ageMs: number): number; // from one poll to the next, before jitter
   /** That a run which was running at the first age has ended by the second. */
   chanceOfEnd(fromMs: number, toMs: number): number;
 }

@@ -7,11 +7,9 @@ import type { WatchResult } from './watch-result.ts';
 
 export interface WatchOptions {
   schedule: Pick<PollSchedule, 'gapMs'> & Partial<PollSchedule>;
-  /** The first gap is not shortened at random. */
-  isFixed?: boolean;
+  isFixed?: boolean; // the first gap is not shortened at random
   known?: Execution;
-  /** Undefined for a run that this machine did not trigger just now. */
-  sinceTriggerMs?(): number;
+  sinceTriggerMs?(): number; // undefined for a run that this machine did not trigger just now
 }
 
 export interface WatchPorts extends PollerPorts {
@@ -59,7 +57,6 @@ export async function pollUntilFinal(run: Run, options: WatchOptions, ports: Wat
 
 const longestAgeMs = 48 * 3_600_000;
 
-/** By its own start, where this machine's clock makes that plausible. */
 function ageMs(execution: Execution, watchedMs: number, clock: Clock): number {
   const age = clock.nowMs() - Date.parse(execution.startedAt ?? '');
   return age >= watchedMs && age < longestAgeMs ? age : watchedMs;

@@ -15,7 +15,6 @@ export interface PollerPorts {
   random(): number;
   signal: AbortSignal;
   group: WatchGroup;
-  /** Without a valid answer. */
   giveUpAfterMs: number;
   requestTimeoutMs: number;
   observe(event: RunEvent): void;
@@ -23,25 +22,17 @@ export interface PollerPorts {
 
 interface PollerOptions {
   run: Run;
-  /** A result may still be read in the time for the last polls. */
-  operation: 'status' | 'result';
+  operation: 'status' | 'result'; // a result may still be read in the time for the last polls
   chance(): number;
   sinceTriggerMs?(): number;
   lastConfirmed(): LastConfirmed;
-  /** No further poll can change them. */
   isDefinite?(fault: Fault): boolean;
 }
 
 /** `isLast`: the timeout has passed. */
 type Polled<T> = { kind: 'ok'; value: T; retryAfterMs?: number; isLast: boolean } | WatchEnd;
 
-interface Poller {
-  poll<T>(request: (timeoutMs: number) => Promise<Answer<T>>): Promise<Polled<T>>;
-  /** Ends at the timeout, and when the machine wakes up, but not within what `Retry-After` asked for. */
-  wait(ms: number, retryAfterMs?: number): Promise<void> | undefined;
-}
-
-export function createPoller(options: PollerOptions, ports: PollerPorts): Poller {
+export function createPoller(options: PollerOptions, ports: PollerPorts) {
   const { run, operation, chance, lastConfirmed, isDefinite = () => false } = options;
   const { limiter, clock, signal, group, giveUpAfterMs, requestTimeoutMs, observe } = ports;
   const tolerance = createTolerance({ ...ports, sinceTriggerMs: options.sinceTriggerMs });
@@ -103,6 +94,7 @@ export function createPoller(options: PollerOptions, ports: PollerPorts): Poller
     return { kind: 'timed_out', timeoutMs: group.timeoutMs, fault };
   }
 
+  /** Ends at the timeout, and when the machine wakes up, but not within what `Retry-After` asked for. */
   function waitFor(ms: number, retryAfterMs = 0): Promise<void> | undefined {
     const leastMs = retryAfterMs > leftMs() ? onceMoreMs : retryAfterMs;
     return wait(Math.max(ms, leastMs), leastMs);

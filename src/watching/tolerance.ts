@@ -3,19 +3,7 @@ import { type Fault, isOfConnection, isRefusal, isTooEarly } from '../runs/fault
 import { backoffMs } from '../runs/retry.ts';
 import { afterWakeMs, type WatchGroup } from './watch-group.ts';
 
-type Verdict =
-  /** No earlier than after `leastMs`. */
-  { kind: 'retry'; delayMs: number; leastMs: number } | { kind: 'refused' } | { kind: 'gave_up' };
-
-/** Decides after every failed poll whether the watch continues. */
-interface Tolerance {
-  readonly failures: number;
-  /** Without a valid answer; waiting for a `Retry-After` or in the queue does not count. */
-  silentMs(): number;
-  failed(fault: Fault, tookMs: number): Verdict;
-  /** Returns the time without a valid answer. */
-  succeeded(): number;
-}
+type Verdict = { kind: 'retry'; delayMs: number; leastMs: number } | { kind: 'refused' } | { kind: 'gave_up' };
 
 interface ToleranceOptions {
   clock: Clock;
@@ -27,10 +15,10 @@ interface ToleranceOptions {
 
 /** A deployment or a firewall may refuse for a moment. */
 const refusalMs = 30_000;
-/** Where `Retry-After` ends after the timeout. */
 export const onceMoreMs = 60_000;
 
-export function createTolerance(options: ToleranceOptions): Tolerance {
+/** Decides after every failed poll whether the watch continues. */
+export function createTolerance(options: ToleranceOptions) {
   const { clock, random, group, giveUpAfterMs, sinceTriggerMs } = options;
   let failures = 0;
   let silentMs = 0;
@@ -43,8 +31,9 @@ export function createTolerance(options: ToleranceOptions): Tolerance {
     get failures() {
       return failures;
     },
+    /** Without a valid answer; waiting for a `Retry-After` or in the queue does not count. */
     silentMs: () => silentMs,
-    failed(fault, tookMs) {
+    failed(fault: Fault, tookMs: number): Verdict {
       failures += 1;
       silentMs += waitMs + tookMs;
       waitMs = 0;
@@ -58,6 +47,7 @@ export function createTolerance(options: ToleranceOptions): Tolerance {
       if (leastMs === 0) waitMs = backoff;
       return { kind: 'retry', delayMs: Math.max(leastMs, backoff), leastMs };
     },
+    /** Returns the time without a valid answer. */
     succeeded() {
       const afterMs = silentMs + waitMs;
       group.answered();

@@ -9,22 +9,19 @@ export interface FinishedWatch {
   kind: 'finished';
   run: Run;
   execution: Execution;
-  /** Agents have none; `resultFault` says why another is missing. */
-  result?: RunResult;
+  result?: RunResult; // Agents have none; `resultFault` says why another is missing
   resultFault?: Fault;
   /** Where they differ, `execution` and `result` have the graver one. */
   disagreement?: { status: string; result: string };
 }
 
-/** The run was left alone. */
 export type UnfinishedWatch = LastConfirmed & WatchEnd;
 
 export type WatchEnd =
   | {
       kind: 'timed_out';
       timeoutMs: number;
-      /** Asked for a wait that ends after the timeout. */
-      fault?: Fault;
+      fault?: Fault; // asked for a wait that ends after the timeout
     }
   /** No valid answer for `giveUpAfterMs`, or the service asked twice for a wait that ends after the timeout. */
   | { kind: 'gave_up'; giveUpAfterMs: number; fault: Fault }

@@ -18,7 +18,6 @@ export async function watchToEnd(
   return run.target.family === 'agent' ? watched : fetchResult(watched, options, ports);
 }
 
-/** A result that is not final yet is no answer. */
 async function fetchResult(
   watched: FinishedWatch,
   { sinceTriggerMs }: WatchOptions,

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type RecoverFlags, type Recovery, recoverTriggers } from '../../src/actions/recover-triggers.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { Processes } from '../../src/journal/processes.ts';
+import { usageProblem } from '../../src/problems/problem.ts';
 import type { Target } from '../../src/runs/run.ts';
 import type { Answer, Execution } from '../../src/runs/service.ts';
 import { createMemory } from '../helpers/memory-context.ts';
@@ -73,6 +74,33 @@ function dated(clock: { nowMs(): number }, beganMs: number): Answer<Execution> {
     serviceTimeMs: clock.nowMs(),
   };
 }
+
+test('a journal that cannot be read any more leaves the next trigger unresolved, and the others are reported', async () => {
+  const { clock, journal, lose } = createMachine();
+  lose('a');
+  lose('b', { of: other });
+  const service = scriptedService({ trigger: [running()] });
+  const broken = usageProblem('the journal cannot be read (EIO)', 'fix it');
+  const hasLaterRun: typeof journal.hasLaterRun = (...about) => {
+    if (service.calls.trigger.length > 0) throw broken;
+    return journal.hasLaterRun(...about);
+  };
+  const context = { ...createMemory(), clock };
+  const session = createSession(service, { context, journal: { ...journal, hasLaterRun } });
+  const recoveries: Recovery[] = [];
+  for await (const recovery of recoverTriggers({}, session)) recoveries.push(recovery);
+  expect(recoveries).toMatchObject([
+    { kind: 'found', trigger: { idempotencyKey: 'b' } },
+    {
+      kind: 'failed',
+      trigger: { idempotencyKey: 'a' },
+      problem: { facts: { name: 'outcome_unknown', hint: 'fix it' } },
+    },
+  ]);
+  await expect(
+    recoverTriggers({}, createSession(service, { context, journal: { ...journal, hasLaterRun } })).next(),
+  ).rejects.toBe(broken);
+});
 
 describe('recover', () => {
   test('sends the newest trigger of each automation, and older ones are superseded once it has a run', async () => {

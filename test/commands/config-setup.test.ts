@@ -1,45 +1,10 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
-import { config as command } from '../../src/commands/config.ts';
-import type { Context } from '../../src/context.ts';
-import type { Scenario } from '../../src/emulator/scenario.ts';
+import { expect, test } from 'vitest';
 import { Problem } from '../../src/problems/problem.ts';
-import { withEmulator } from '../helpers/emulator.ts';
+import { answered, apiKey, setUp } from '../helpers/config-guide.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const project = '123e4567-e89b-42d3-a456-426614174000';
-const apiKey = 'test-key-4f1b7c9d2e';
-const questions = /base URL of the service|API key \(it is not shown\)|project ID/g;
-
-/** `runctl config` on a terminal where these are typed, each once something is asked; and what is stored before. */
-async function answered(answers: (string | ((url: string) => string))[], stored?: object, scenario: Scenario = {}) {
-  const { emulator } = await withEmulator(scenario, { apiKey });
-  const folder = temporaryFolder();
-  const file = join(folder, 'config.json');
-  if (stored) writeFileSync(file, JSON.stringify(stored), { mode: 0o600 });
-  const context = createMemory({ RUNCTL_CONFIG_DIR: folder, RUNCTL_STATE_DIR: folder });
-  Object.assign(context.stdin, { isTTY: true, setRawMode() {} });
-  Object.assign(context.stderr, { isTTY: true });
-  let shown = '';
-  context.terminal.setEncoding('utf8').on('data', (text) => {
-    shown += text;
-  });
-  const asked = () => (shown + context.err()).match(questions)?.length ?? 0;
-  const running = setUp(context).catch((error: unknown) => error);
-  for (const [index, answer] of answers.entries()) {
-    await vi.waitUntil(() => asked() > index, { timeout: 10_000, interval: 2 });
-    context.stdin.write(`${typeof answer === 'string' ? answer : answer(emulator.url)}\r`);
-  }
-  const end = await running;
-  const config = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
-  return { end, url: emulator.url, config, requests: emulator.requests, shown: shown + context.err() };
-}
-
-/** `runctl config` alone. */
-const setUp = async (context: Context) => command.run?.({}, {}, context);
-
 const address = (url: string) => url;
 
 test('the answers are stored, checked with requests that start nothing, and followed by the next step', async () => {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ConfigOptions, configGet, configList, configPath } from '../../src/commands/config.ts';
@@ -54,6 +54,32 @@ test('a stored setting that the environment hides is said to be hidden', async (
   const { set } = createConfig(undefined, { RUNCTL_PROJECT: project });
   expect((await set('project', project)).err()).toContain('Note: RUNCTL_PROJECT in the environment overrides');
   expect((await set('baseUrl', 'https://a.example')).err()).not.toContain('overrides');
+});
+
+test.each<[string, Record<string, string>, Record<string, string>, string]>([
+  ['the variable', {}, { RUNCTL_API_KEY: 'sk-live-0123' }, 'RUNCTL_API_KEY in the environment overrides the stored'],
+  ['the variable with a command', {}, { RUNCTL_API_KEY_COMMAND: 'b' }, 'RUNCTL_API_KEY_COMMAND in the environment'],
+  ['the stored API key', { apiKey: 'sk-live-0123' }, {}, 'the stored apiKey overrides the stored apiKeyCommand'],
+])('a stored apiKeyCommand that %s overrides is said to be overridden', async (_, profile, env, note) => {
+  const { set } = createConfig({ profiles: { default: { baseUrl: 'https://a.example', ...profile } } }, env);
+  expect((await set('apiKeyCommand', 'a')).err()).toContain(`Note: ${note}`);
+});
+
+test('a setting that was stored is said to be stored where the file cannot be read again', async () => {
+  const { path } = createConfig({});
+  const memory = createMemory({ RUNCTL_CONFIG_DIR: dirname(path) });
+  const { write } = memory.stderr;
+  memory.stderr.write = (text) => {
+    write.call(memory.stderr, text);
+    writeFileSync(path, 'broken by another program meanwhile');
+  };
+  expect(await configSet('project', project, {}, memory)).toBe(0);
+  expect(memory.err()).toBe(`Stored project for profile "default" in ${path}.\n`);
+});
+
+test('a stored apiKeyCommand that is in force is stored without a note', async () => {
+  const { set } = createConfig({ profiles: { default: { baseUrl: 'https://a.example' } } });
+  expect((await set('apiKeyCommand', 'a')).err()).not.toContain('Note');
 });
 
 describe('config set', () => {

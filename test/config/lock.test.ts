@@ -2,6 +2,7 @@ import { existsSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { withLock } from '../../src/config/lock.ts';
+import { withFailingClose } from '../helpers/failing-close.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const minuteAgo = () => Date.now() / 1000 - 60;
@@ -36,4 +37,11 @@ test('a change that fails leaves no lock', () => {
     }),
   ).toThrow('no');
   expect(existsSync(lock)).toBe(false);
+});
+
+test('a change stays made where its lock cannot be closed, as on a network file system', () => {
+  const lock = join(temporaryFolder(), 'lock');
+  let changes = 0;
+  withFailingClose(() => withLock(lock, () => changes++));
+  expect([changes, existsSync(lock)]).toEqual([1, false]);
 });

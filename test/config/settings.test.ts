@@ -133,10 +133,10 @@ describe('a setting', () => {
   });
 
   test.each([
-    [requireApiKey, 'API key', ['--api-key-file <path>', 'RUNCTL_API_KEY', 'config set apiKey`']],
-    [requireBaseUrl, 'base URL', ['--base-url <url>', 'RUNCTL_BASE_URL', 'config set baseUrl <url>`']],
-    [requireProject, 'project', ['--project <uuid>', 'RUNCTL_PROJECT', 'config set project <uuid>`']],
-  ])('that is missing is refused with the three ways to give it (%#)', async (require, name, ways) => {
+    [requireApiKey, 'API key', ['--api-key-file <path>', 'RUNCTL_API_KEY', '`runctl config`']],
+    [requireBaseUrl, 'base URL', ['--base-url <url>', 'RUNCTL_BASE_URL', '`runctl config`']],
+    [requireProject, 'project', ['--project <uuid>', 'RUNCTL_PROJECT', '`runctl config`']],
+  ])('that is missing is refused with the ways to give it (%#)', async (require, name, ways) => {
     const settings = await resolve({ flags: {}, env: {}, profile: {} });
     expect(() => require(settings)).toThrow(expect.objectContaining({ exitCode: 2, message: `no ${name} is set` }));
     for (const way of ways) {

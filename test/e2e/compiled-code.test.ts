@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process';
-import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { compiledCodeOf } from '../../src/startup/compiled-code.ts';
@@ -27,19 +27,28 @@ test('a command that sends nothing loads neither sockets nor what starts process
   expect([loaded, stderr.includes('NativeModule fs')]).toEqual([[], true]);
 });
 
-test('compiled code that V8 refuses, or that is not there, changes nothing', () => {
+const inPlace: [title: string, put: (path: string) => void][] = [
+  ['that V8 refuses', (path) => writeFileSync(path, 'of another version')],
+  ['that is not there', () => {}],
+  ['that is a pipe which nobody writes to', (path) => execFileSync('mkfifo', [path])],
+  ['that is a link to an endless device', (path) => symlinkSync('/dev/zero', path)],
+  ['that is a folder', (path) => mkdirSync(path)],
+];
+
+test('compiled code of another version, none, and what is no file in its place change nothing', () => {
   const copy = temporaryFolder();
   for (const part of ['bin', 'dist']) cpSync(join(root, part), join(copy, part), { recursive: true });
   const explain = () =>
-    spawnSync(process.execPath, [join(copy, 'bin/runctl.js'), 'explain', '3'], { encoding: 'utf8' });
-  const usual = explain();
+    spawnSync(process.execPath, [join(copy, 'bin/runctl.js'), 'explain', '3'], { encoding: 'utf8', timeout: 20_000 });
+  const { stdout, ...usual } = explain();
   expect(usual).toMatchObject({ status: 0, stderr: '' });
   const compiled = readdirSync(join(copy, 'dist')).filter((name) => /\.cjs\..*-/.test(name));
   expect(compiled).toHaveLength(2);
-  for (const name of compiled) writeFileSync(join(copy, 'dist', name), 'of another version');
-  expect(explain()).toMatchObject({ status: 0, stdout: usual.stdout, stderr: '' });
-  for (const name of compiled) rmSync(join(copy, 'dist', name));
-  expect(explain()).toMatchObject({ status: 0, stdout: usual.stdout, stderr: '' });
+  for (const [title, put] of inPlace) {
+    for (const name of compiled) rmSync(join(copy, 'dist', name), { recursive: true, force: true });
+    for (const name of compiled) put(join(copy, 'dist', name));
+    expect(explain(), title).toMatchObject({ status: 0, stdout, stderr: '' });
+  }
 });
 
 test('code that Node compiles is kept in no folder of the user and in no temporary one', async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -78,4 +79,13 @@ test('a claim that was removed is made again', () => {
   rmSync(join(folder, readdirSync(folder)[0] ?? ''));
   expect(first.renew()).toBe(true);
   expect(isClaim(claim(folder, 'host 2 1'))).toBe(false);
+});
+
+test('a pipe in place of the claim, which nobody writes to, is taken over', () => {
+  const folder = temporaryFolder();
+  claim(folder, 'host 1 1');
+  const [name = ''] = readdirSync(folder);
+  rmSync(join(folder, name));
+  execFileSync('mkfifo', [join(folder, name)]);
+  expect(isClaim(claim(folder, 'host 2 1'))).toBe(true);
 });

@@ -83,25 +83,33 @@ describe('a trigger in doubt', () => {
 describe('a run that was accepted', () => {
   const execution = { executionId: uuid(1), status: 'RUNNING', document: {} };
 
-  test('stays finished where another process saw it finish before the answer came', () => {
+  test.each([
+    ['with a key that the user gave', { userProvided: true }, false],
+    ['after an answer was lost', {}, true],
+    ['after an earlier process was left in doubt', { isRepeat: true }, false],
+  ])('%s stays finished where another process saw it finish before the answer came', (_, trigger, isLost) => {
     const { open } = createStateFolder();
-    const record = createTriggerRecord(open(), { ...ours, userProvided: true });
+    const journal = open();
+    expect(journal.find(uuid(1), { baseUrl })).toBeUndefined();
+    const record = createTriggerRecord(journal, { ...ours, ...trigger });
     record.sending();
+    if (isLost) record.inDoubt(fault('lost').fault, { isLast: false });
     open().recordStatus(baseUrl, { target: nightly, executionId: uuid(1) }, { status: 'COMPLETED', document: {} });
     record.started(execution);
     expect(open().find(uuid(1), { baseUrl })).toMatchObject({ status: 'COMPLETED', idempotencyKey: 'key-1' });
   });
 
-  test('is listed once although its trigger could not be written before', () => {
+  test('is listed once and in its place although its trigger could not be written before', () => {
     const { open, folder, file } = createStateFolder();
+    const seen = (number: number) => open().append({ ...status(number, 'RUNNING'), first: true });
     mkdirSync(file, { recursive: true });
     const record = createTriggerRecord(open(), ours);
     record.sending();
     rmSync(folder, { recursive: true });
+    for (let number = 2; number <= 20; number++) seen(number);
     record.started(execution);
-    for (let number = 2; number <= 20; number++) open().append(status(number, 'RUNNING'));
-    expect([...open().runs()].map(({ executionId }) => executionId)).toEqual(
-      Array.from({ length: 20 }, (_, index) => uuid(20 - index)),
-    );
+    seen(21);
+    const older = Array.from({ length: 19 }, (_, index) => uuid(20 - index));
+    expect([...open().runs()].map(({ executionId }) => executionId)).toEqual([uuid(21), uuid(1), ...older]);
   });
 });

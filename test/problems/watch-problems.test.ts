@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Problem } from '../../src/problems/problem.ts';
-import { exitNameOfWatch, watchFailedProblem, watchProblem, watchWarning } from '../../src/problems/watch-problems.ts';
+import {
+  exitNameOfWatch,
+  pollProblem,
+  watchFailedProblem,
+  watchProblem,
+  watchWarning,
+} from '../../src/problems/watch-problems.ts';
 import type { FinishedWatch, UnfinishedWatch, WatchResult } from '../../src/watching/watch-result.ts';
 import { executionId, fault, run, target } from '../helpers/scripted-service.ts';
 
@@ -163,5 +169,26 @@ describe('a run of `trigger --watch` that could not be followed', () => {
     [finishedWithoutResult, 13],
   ])('keeps the code of another end (%#)', (ended, exitCode) => {
     expect(watchFailedProblem(watchProblem(ended, signal) as Problem).exitCode).toBe(exitCode);
+  });
+});
+
+describe('a request that failed is followed by the hint', () => {
+  const argument = 'nightly';
+  test.each([
+    ['of the fault itself, first of all', { hint: 'check the proxy', retryAfterMs: minute }, 'check the proxy'],
+    [
+      'when to try again, if the service asks for a wait',
+      { retryAfterMs: minute },
+      'try again in 1m, as the service asks',
+    ],
+    ['to repeat the command, where nothing else helps', {}, undefined],
+  ])('%s', (_, fields, hint) => {
+    const failed = fault('throttled', fields).fault;
+    for (const operation of ['status', 'result'] as const) {
+      const expected = hint ?? `\`runctl ${operation} nightly\``;
+      expect(pollProblem(failed, { operation, run, argument }).facts.hint).toBe(expected);
+    }
+    const watched = { ...finishedWithoutResult, resultFault: failed };
+    expect(watchProblem(watched, signal, argument)?.facts.hint).toBe(hint ?? '`runctl result nightly`');
   });
 });

@@ -91,13 +91,40 @@ describe('before the first request a command ends with 2, and nothing is sent or
   });
 });
 
-test('a user who interrupts the command ends it', async () => {
-  const { env, folder } = await prepare('touch "$FOLDER/began"; exec sleep 600');
-  const interrupt = new AbortController();
-  const ended = runProgram(['trigger', 'nightly'], { env, signal: interrupt.signal });
-  await expect.poll(() => existsSync(join(folder, 'began'))).toBe(true);
-  interrupt.abort('SIGINT');
-  expect((await ended).code).toBe(130);
+/** Waits for the process id that a command has left in a file, and says whether that process still runs. */
+async function watchProcess(path: string) {
+  await expect.poll(() => existsSync(path) && readFileSync(path, 'utf8')).toMatch(/^\d+\n$/);
+  const stat = `/proc/${readFileSync(path, 'utf8').trim()}/stat`;
+  // One that was killed and that nobody has waited for is a zombie.
+  return () => existsSync(stat) && !/\) Z /.test(readFileSync(stat, 'utf8'));
+}
+
+describe.runIf(process.platform === 'linux')('a command is killed with all that it has started when', () => {
+  const command = 'sleep 600 & echo $! > "$FOLDER/pid"; wait';
+
+  test('the user interrupts', async () => {
+    const { env, folder } = await prepare(command);
+    const interrupt = new AbortController();
+    const ended = runProgram(['trigger', 'nightly'], { env, signal: interrupt.signal });
+    const isAlive = await watchProcess(join(folder, 'pid'));
+    expect(isAlive()).toBe(true);
+    interrupt.abort('SIGINT');
+    expect((await ended).code).toBe(130);
+    await expect.poll(isAlive).toBe(false);
+  });
+
+  test('30 s have passed', async () => {
+    const { env, folder } = await prepare(command);
+    const clock = createLeapingClock();
+    // The time passes when the command has started its own.
+    const began = watchProcess(join(folder, 'pid'));
+    const sleep: typeof clock.sleep = async (ms, signal) => {
+      await began;
+      return clock.sleep(ms, signal);
+    };
+    expect((await runProgram(['trigger', 'nightly'], { env, clock: { ...clock, sleep } })).code).toBe(2);
+    await expect.poll(await began).toBe(false);
+  });
 });
 
 test.each([

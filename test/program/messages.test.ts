@@ -15,6 +15,7 @@ import {
 import { interruptedProblem, pollProblem } from '../../src/problems/watch-problems.ts';
 import { program } from '../../src/program.ts';
 import type { Fault } from '../../src/runs/fault.ts';
+import { answered, apiKey } from '../helpers/config-guide.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { executionId, projectId, target } from '../helpers/scripted-service.ts';
@@ -60,7 +61,7 @@ const table: [situation: string, problem: Problem, message: string, hint?: strin
     'an API key is refused',
     refusedTriggerProblem(unauthorized, { target }),
     'nightly could not be triggered: the API key was refused; no run was started (HTTP 401)',
-    'set another with `runctl config set apiKey`; `runctl config list` shows which one is in force',
+    '`runctl config list` shows where the API key comes from; `runctl config set apiKey` stores another',
   ],
   [
     'a rate limit lasts',
@@ -192,6 +193,8 @@ const later: [argv: string, text: string][] = [
   ['watch --follow', 'runctl: --follow goes with --all\n  → runctl watch --all --follow'],
   ['trigger nightly --wait', "runctl: unknown option '--wait'\n  → did you mean `--watch`?"],
   ['list -o json', "runctl: unknown option '-o'\n  → did you mean `--json`?"],
+  ['--profile list', 'runctl: no command was given\n  → runctl --profile <name> <command>'],
+  ['--json=1 list', "runctl: option '--json' takes no value\n  → see `runctl list --help`"],
   ['result --jq .status', "runctl: unknown option '--jq'\n  → did you mean `--field`?"],
   ['start nightly', "runctl: unknown command 'start'\n  → did you mean `runctl trigger`?"],
   ['login', "runctl: unknown command 'login'\n  → did you mean `runctl config`?"],
@@ -223,6 +226,61 @@ test('commands say in common words what they found', async () => {
   endRuns();
   expect(await run('watch nightly weekly')).toContain('1 completed · 1 failed');
   expect(await printedBy(later)).toEqual(later);
+});
+
+const home = { HOME: '/nowhere' };
+const asUsual = { LANG: 'C.UTF-8' };
+
+test.each([
+  [
+    'trigger a',
+    home,
+    'runctl: no base URL is set\n  → run `runctl config`, or set RUNCTL_BASE_URL or `--base-url <url>`',
+  ],
+  ['trigger a', {}, 'runctl: no base URL is set\n  → set RUNCTL_BASE_URL or `--base-url <url>`'],
+  ['', home, '  → not configured yet; `runctl config` sets the base URL, the API key and the project'],
+  ['', {}, '  → not configured yet; set RUNCTL_BASE_URL, RUNCTL_API_KEY and RUNCTL_PROJECT'],
+  [
+    'list --profile x',
+    home,
+    'runctl: there is no profile "x" (flag --profile) in /nowhere/.config/runctl/config.json\n  → create it with `runctl config --profile x`',
+  ],
+  [
+    'list --profile x',
+    {},
+    'runctl: there is no profile "x" (flag --profile) in any config file\n  → set HOME or RUNCTL_CONFIG_DIR',
+  ],
+])('without settings, runctl %s in %j names what can be done there', async (argv, env, text) => {
+  const { stderr } = await runProgram(argv.split(' ').filter(Boolean), { env: { ...env, ...asUsual } });
+  expect(stderr.trimEnd()).toBe(text);
+});
+
+/** What is typed into `runctl config`, and what it says then. */
+const guide: [typed: string, sentence?: string][] = [
+  ['ftp://x', 'The base URL does not begin with https://; a base URL looks like https://api.example.com.'],
+  ['', 'The base URL is required.'],
+  ['<url>'],
+  ['abc', 'The API key is shorter than 4 characters; copy it again, alone and whole.'],
+  [
+    'wrong-key-0123456789',
+    'That does not work: the API key was refused (HTTP 401 invalidApiKey). Type another API key, or press Enter to keep it.',
+  ],
+  [apiKey],
+  ['nightly', 'The project is not a UUID; a project looks like 123e4567-e89b-42d3-a456-426614174000.'],
+  [projectId],
+];
+
+test('runctl config says in common words what it does, and what is wrong with an answer', async () => {
+  const typed = guide.map(([text]) => (text === '<url>' ? (url: string) => url : text));
+  const { said, url, folder } = await answered(typed);
+  expect(said).toEqual([
+    `The answers are stored in ${folder}/config.json, which only you can read. Enter keeps the value in brackets; Ctrl-C cancels without saving.`,
+    ...guide.flatMap(([, sentence]) => sentence ?? []),
+    'Saved in profile "default".',
+    `✔ ${new URL(url).host} answers and accepts this API key`,
+    'The project could not be checked: the service offers no way to.',
+    '  → runctl trigger <automation> --watch',
+  ]);
 });
 
 /** Words that this house replaced by common ones. */

@@ -116,6 +116,16 @@ describe('a board of several runs', () => {
     expect(second).toBe('  a-weekly-report  QUEUED   0s · ⚠ confirmed 12s ago: the service answered 502');
   });
 
+  test('counts a run that has finished once', async () => {
+    const { board, lines } = onBoard();
+    for (const run of [nightly, weekly]) board.observe(status(run));
+    board.observe({ event: 'final', run: weekly, execution: execution(weekly, 'FAILED') });
+    const [above, counts, ...below] = await lines();
+    expect(above).toContain('✖ FAILED a-weekly-report');
+    expect(counts).toContain('1 running · 1 failed');
+    expect(below.join()).not.toContain('a-weekly-report');
+  });
+
   test('shows a failed poll from the second one on', async () => {
     const { board, lines } = onBoard();
     board.observe(status(nightly));

@@ -137,7 +137,7 @@ test('a run that failed is an annotation with its error and a part of the summar
 test('a run that failed without an error is annotated with its status', async () => {
   const { watched, about } = failed('nightly', '');
   const part = { about, watched: watched && { ...watched, result: undefined } };
-  expect((await reported(part)).annotations).toBe('::error title=nightly FAILED::the run ended FAILED\n');
+  expect((await reported(part)).annotations).toBe('::error title=nightly FAILED::the run finished FAILED\n');
 });
 
 test('a run that completed is in the summary without its output, and is no annotation', async () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import { propertyRuns } from '../helpers/property-runs.ts';
-import { createVirtualClock } from '../helpers/virtual-clock.ts';
+import { createVirtualClock, type VirtualClock } from '../helpers/virtual-clock.ts';
 
 const { signal } = new AbortController();
 
@@ -32,13 +32,23 @@ describe('a rate limiter', () => {
     expect(await sentMs(2.5, atOnce(5))).toEqual([0, 0, 1000, 1000, 2000]);
   });
 
-  test('reports how long each request waits for its turn', async () => {
-    const clock = createVirtualClock();
-    const waits: number[] = [];
-    const limiter = createRateLimiter(0.5, clock, (waitMs) => waits.push(waitMs));
-    await Promise.all(atOnce(3).map(() => limiter.take(signal)));
-    expect(waits).toEqual([2000, 4000]);
-  });
+  test.each([
+    [0.5, 3, 0, [2000, 4000]],
+    [2, 7, 0, [1000, 1000, 2000, 2000, 3000]],
+    [10, 2, 500, [500, 500]],
+  ])(
+    'of %d a second reports how long each of %d requests waits that it holds for %d ms',
+    async (perSecond, count, holdMs, expected) => {
+      const clock = createVirtualClock();
+      const waits: number[] = [];
+      const limiter = createRateLimiter(perSecond, clock, (waitMs) => waits.push(waitMs));
+      await clock.sleep(10_000);
+      limiter.hold(holdMs);
+      const poll = holdMs > 0 ? { chance: () => 0, leftMs: () => 60_000 } : undefined;
+      await Promise.all(atOnce(count).map(() => limiter.take(signal, poll)));
+      expect(waits).toEqual(expected);
+    },
+  );
 
   test('of a request in two seconds lets the first go at once', async () => {
     expect(await sentMs(0.5, atOnce(3))).toEqual([0, 2000, 4000]);
@@ -102,27 +112,65 @@ describe('a rate limiter', () => {
     expect(await order({ a: 0 }, { holdMs: 5000, leftMs: 4000 })).toEqual(['no a 0']);
   });
 
-  test('says which waited while the machine slept', async () => {
+  test('lets a trigger go at once that comes while polls are held', async () => {
+    const clock = createVirtualClock();
+    const limiter = createRateLimiter(10, clock);
+    limiter.hold(5000);
+    const poll = limiter.take(signal, { chance: () => 0, leftMs: () => 60_000 });
+    await clock.sleep(100);
+    await limiter.take(signal);
+    expect(clock.elapsedMs()).toBe(100);
+    await poll;
+    expect(clock.elapsedMs()).toBe(5000);
+  });
+
+  test.each([
+    [0, false],
+    [3_600_000, true],
+  ])('says that a request waited while the machine slept for %d ms: %s', async (sleptMs, woke) => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(1, clock);
     const poll = { chance: () => 0, leftMs: () => 60_000 };
     const turns = [limiter.take(signal, poll), limiter.take(signal, poll)];
-    setImmediate(() => clock.suspend(3_600_000));
+    setImmediate(() => clock.suspend(sleptMs));
     expect(await Promise.all(turns)).toEqual([
       { isGranted: true, woke: false },
-      { isGranted: true, woke: true },
+      { isGranted: true, woke },
     ]);
   });
 
-  test('lets whoever is interrupted go at once', async () => {
+  /** How long the clock still goes on by itself: until the last timer that somebody has set. */
+  async function untilIdleMs(clock: VirtualClock) {
+    for (let n = 0; n < 10; n++) await new Promise(setImmediate);
+    return clock.elapsedMs();
+  }
+
+  test('lets those go at once who are interrupted, and leaves no timer behind', async () => {
     const clock = createVirtualClock();
     const limiter = createRateLimiter(0.001, clock);
     const abort = new AbortController();
     await limiter.take(signal);
-    const waiting = limiter.take(abort.signal);
+    const waiting = [limiter.take(abort.signal), limiter.take(abort.signal)];
     abort.abort();
-    expect(await waiting).toEqual({ isGranted: false, woke: false });
+    const left = { isGranted: false, woke: false };
+    expect(await Promise.all(waiting)).toEqual([left, left]);
+    expect(await untilIdleMs(clock)).toBe(0);
+  });
+
+  test('grants no turn to those who were interrupted before', async () => {
+    const clock = createVirtualClock();
+    const limiter = createRateLimiter(1, clock);
+    expect(await limiter.take(AbortSignal.abort())).toEqual({ isGranted: false, woke: false });
+    await limiter.take(signal);
     expect(clock.elapsedMs()).toBe(0);
+  });
+
+  test('leaves no timer behind a poll that it refuses', async () => {
+    const clock = createVirtualClock();
+    const limiter = createRateLimiter(1, clock);
+    limiter.hold(5000);
+    await limiter.take(signal, { chance: () => 0, leftMs: () => 4000 });
+    expect(await untilIdleMs(clock)).toBe(0);
   });
 
   test('doubles the time between polls at each 429, to eight times at most, and takes it back by a tenth a poll', () => {

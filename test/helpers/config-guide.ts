@@ -1,0 +1,42 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { vi } from 'vitest';
+import { config as command } from '../../src/commands/config.ts';
+import type { Context } from '../../src/context.ts';
+import { withEmulator } from './emulator.ts';
+import { createMemory } from './memory-context.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+export const apiKey = 'test-key-4f1b7c9d2e';
+const questions = /base URL of the service|API key \(it is not shown\)|project ID/g;
+
+/** `runctl config` on a terminal where these are typed, each once something is asked; and what is stored before. */
+export async function answered(answers: (string | ((url: string) => string))[], stored?: object) {
+  const { emulator } = await withEmulator({}, { apiKey });
+  const folder = temporaryFolder();
+  const file = join(folder, 'config.json');
+  if (stored) writeFileSync(file, JSON.stringify(stored), { mode: 0o600 });
+  const context = createMemory({ RUNCTL_CONFIG_DIR: folder, RUNCTL_STATE_DIR: folder });
+  Object.assign(context.stdin, { isTTY: true, setRawMode() {} });
+  Object.assign(context.stderr, { isTTY: true, columns: 1_000 });
+  let shown = '';
+  context.terminal.setEncoding('utf8').on('data', (text) => {
+    shown += text;
+  });
+  const asked = () => (shown + context.err()).match(questions)?.length ?? 0;
+  const running = setUp(context).catch((error: unknown) => error);
+  for (const [index, answer] of answers.entries()) {
+    await vi.waitUntil(() => asked() > index, { timeout: 10_000, interval: 2 });
+    context.stdin.write(`${typeof answer === 'string' ? answer : answer(emulator.url)}\r`);
+  }
+  const end = await running;
+  const config = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+  const said = context
+    .err()
+    .split('\n')
+    .filter((line) => line !== '' && line.search(questions) < 0);
+  return { end, url: emulator.url, folder, config, requests: emulator.requests, said, shown: shown + context.err() };
+}
+
+/** `runctl config` alone. */
+export const setUp = async (context: Context) => command.run?.({}, {}, context);

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest';
+import { fold, isUnfinished, isUnresolved, type State } from '../../src/journal/fold.ts';
+import { type JournalRecord, type NewRecord, pathOf, runIdOf } from '../../src/journal/records.ts';
+import { accepted, account, baseUrl, key, refused, status, triggered, uuid } from './records.ts';
+
+const atOf = (second: number) => new Date(Date.UTC(2026, 10, 22, 3, 0, second)).toISOString();
+
+/** The state after these records, of which one is written each second. */
+function folded(...records: NewRecord[]): State {
+  const stored = (record: NewRecord, second: number): JournalRecord => {
+    return { ...record, schema: 1, at: atOf(second), target: pathOf(record.target) };
+  };
+  return fold(records.map(stored));
+}
+
+const idsOf = ({ entries }: State) => entries.map(({ run }) => run && (run.executionId ?? run.idempotencyKey));
+const triggerOf = ({ triggers }: State) => [...triggers.values()][0];
+const runOf = ({ runs }: State, n = 1) => runs.get(runIdOf({ baseUrl, executionId: uuid(n) }));
+const inDoubt = { type: 'in_doubt', ...key(1), reason: 'lost' } as const;
+const notFound = { type: 'not_found', baseUrl, target: triggered(1).target, executionId: uuid(1) } as const;
+
+test('no records mean nothing', () => {
+  expect(folded()).toEqual({ runs: new Map(), triggers: new Map(), entries: [] });
+});
+
+describe('a run or a trigger', () => {
+  test.each<[string, NewRecord[], boolean]>([
+    ['a trigger without an outcome', [triggered(1)], false],
+    ['a run that was accepted', [triggered(1), accepted(1)], true],
+    ['a run that was accepted without a status', [{ ...accepted(1), status: undefined }], true],
+    ['a run that is paused', [status(1, 'PAUSED')], true],
+    ['a run that completed', [accepted(1), status(1, 'COMPLETED')], false],
+    ['a run that the service forgot', [accepted(1), notFound], false],
+  ])('%s is unfinished: %s', (_, records, expected) => {
+    const [entry] = folded(...records).entries;
+    expect(entry?.run && isUnfinished(entry.run)).toBe(expected);
+  });
+
+  test.each<[string, NewRecord[], boolean]>([
+    ['the first record of its trigger', [triggered(1)], true],
+    ['a later attempt', [{ ...triggered(1), first: undefined }], false],
+    ['its trigger and the first record of the run', [triggered(1), { ...accepted(1), first: true }], true],
+    ['its trigger, and a run that may be known before', [triggered(1), accepted(1)], false],
+    ['an answer without its trigger', [{ ...accepted(1), first: true }], false],
+    ['the first status of a run', [{ ...status(1, 'RUNNING'), first: true }], true],
+    ['a later status', [status(1, 'RUNNING')], false],
+  ])('of which there is %s is known as a whole: %s', (_, records, isWhole) => {
+    expect(folded(...records).entries.map((entry) => entry.isWhole)).toEqual([isWhole]);
+  });
+});
+
+describe('a run', () => {
+  test('that was accepted without a status is RUNNING', () => {
+    expect(runOf(folded({ ...accepted(1), status: undefined }))?.status).toBe('RUNNING');
+  });
+
+  test('keeps the idempotency key, the API key and the time of the trigger that it was accepted for first', () => {
+    const other = { ...accepted(1), ...key(2), account: 'another' };
+    const state = folded(status(1, 'RUNNING'), { ...accepted(1), account }, other);
+    expect(runOf(state)).toMatchObject({ idempotencyKey: 'key-1', account, at: atOf(1), statusAt: atOf(2) });
+    expect(idsOf(state)).toEqual([uuid(1), undefined, undefined]);
+  });
+
+  test('stays that of its idempotency key when the service answers with another one, which has a place of its own', () => {
+    const state = folded(triggered(1), accepted(1), { ...accepted(1), executionId: uuid(2) });
+    expect(triggerOf(state)?.executionId).toBe(uuid(1));
+    expect(state.entries).toMatchObject([{ run: { executionId: uuid(1) } }, { run: runOf(state, 2), isWhole: false }]);
+  });
+
+  test('is listed once, however often its trigger was answered', () => {
+    expect(idsOf(folded(triggered(1), accepted(1), accepted(1), triggered(1)))).toEqual([uuid(1)]);
+  });
+});
+
+describe('the outcome of an attempt', () => {
+  const outcomes: NewRecord[] = [
+    inDoubt,
+    refused(1),
+    { type: 'forgotten', ...key(1) },
+    { type: 'superseded', ...key(1) },
+  ];
+
+  test.each(outcomes)('%j of a trigger whose record is lost means nothing', (outcome) => {
+    expect(folded(outcome)).toEqual(folded());
+  });
+
+  test.each(outcomes)('%j changes nothing about a trigger that has a run', (outcome) => {
+    expect(folded(triggered(1), accepted(1), outcome)).toEqual(folded(triggered(1), accepted(1)));
+  });
+
+  test('that the run has started resolves its trigger', () => {
+    const trigger = triggerOf(folded(triggered(1), { ...triggered(1), attempt: 'attempt-2' }, accepted(1)));
+    expect(trigger && isUnresolved(trigger)).toBe(false);
+  });
+
+  test('leaves another attempt with the same key unresolved, from the time of that on', () => {
+    const state = folded(triggered(1), { ...triggered(1), attempt: 'attempt-2' }, refused(1));
+    expect(triggerOf(state)?.attempts).toMatchObject([{ attempt: 'attempt-2' }]);
+    expect(state.entries).toMatchObject([{ run: { at: atOf(1) } }]);
+  });
+
+  test.each<[string, Partial<typeof inDoubt & { isLast: true }>, (string | undefined)[]]>([
+    ['goes on', {}, ['one', 'two']],
+    ['has ended', { isLast: true }, [undefined, 'two']],
+  ])('in doubt whose process %s says who still sends it', (_, fields, senders) => {
+    const first = { ...triggered(1), process: 'one' };
+    const second = { ...triggered(1), attempt: 'attempt-2', process: 'two' };
+    const trigger = triggerOf(folded(first, second, { ...inDoubt, attempt: 'attempt-1', ...fields }));
+    expect(trigger?.attempts.map(({ process }) => process)).toEqual(senders);
+    expect(trigger?.reason).toBe('lost');
+  });
+
+  test('after which it is triggered anew is no part of it, and its place is that of the new attempt', () => {
+    const state = folded(triggered(1), triggered(2), refused(1), triggered(1));
+    expect(idsOf(state)).toEqual([undefined, 'key-2', 'key-1']);
+    expect([...state.triggers.values()].map(({ at, attempts }) => [at, attempts.length])).toEqual([
+      [atOf(1), 1],
+      [atOf(3), 1],
+    ]);
+  });
+});

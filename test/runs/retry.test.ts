@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
+import { type RetryOptions, retry } from '../../src/runs/retry.ts';
+import { fault, running } from '../helpers/scripted-service.ts';
+import { createVirtualClock, type VirtualClock } from '../helpers/virtual-clock.ts';
+
+const { signal } = new AbortController();
+const lost = fault('lost');
+
+/** Options under which each backoff is the longest possible: 0.5, 1, 2 s. */
+const optionsOf = (clock: VirtualClock): RetryOptions => ({
+  clock,
+  signal,
+  random: () => 1,
+  limiter: createRateLimiter(1000, clock),
+  giveUpAfterMs: 10_000,
+});
+
+test.each([
+  ['that is answered', [running()], 'ok'],
+  ['that is refused', [fault('no_credits')], 'refused'],
+  ['that is lost ever again', [lost], 'gave_up'],
+  ['that is interrupted', [lost, fault('interrupted_in_flight')], 'interrupted'],
+])('a request %s comes out with the last answer', async (_, answers, kind) => {
+  let asked = 0;
+  const result = await retry(
+    async () => answers[Math.min(asked++, answers.length - 1)] ?? lost,
+    optionsOf(createVirtualClock()),
+  );
+  expect(result).toEqual({ ...answers.at(-1), kind });
+});
+
+test('each retry is reported with its fault, its delay, how many attempts failed and how long the service has been silent', async () => {
+  const clock = createVirtualClock();
+  const reports: unknown[] = [];
+  await retry(async () => lost, {
+    ...optionsOf(clock),
+    giveUpAfterMs: 3_000,
+    onRetry: ({ kind }, delayMs, { failures, silentMs }) => reports.push([kind, delayMs, failures, silentMs()]),
+  });
+  expect(reports).toEqual([
+    ['lost', 500, 1, 0],
+    ['lost', 1000, 2, 500],
+    ['lost', 1500, 3, 1500],
+  ]);
+});
+
+test('no retry begins in the last second of the command, however long it waited for its turn', async () => {
+  for (const [timeoutMs, attempts] of [
+    [2_999, 1],
+    [3_000, 2],
+  ] as const) {
+    const clock = createVirtualClock();
+    let asked = 0;
+    const options = { ...optionsOf(clock), limiter: createRateLimiter(0.5, clock) };
+    const attempt = async () => (asked++ === 0 ? lost : running());
+    const { kind } = await retry(attempt, { ...options, leftMs: () => timeoutMs - clock.elapsedMs() });
+    expect([kind, asked]).toEqual([attempts === 1 ? 'gave_up' : 'ok', attempts]);
+  }
+});
+
+test('an attempt that took over ten seconds longer than its time limit shows that the machine slept: silence counts anew', async () => {
+  for (const [tookMs, isGivenUp] of [
+    [15_000, true],
+    [15_001, false],
+  ] as const) {
+    const clock = createVirtualClock();
+    let asked = 0;
+    const attempt = async () => {
+      if (asked++ > 0) return running();
+      clock.stop(tookMs);
+      return lost;
+    };
+    const { kind } = await retry(attempt, { ...optionsOf(clock), requestTimeoutMs: 5_000 });
+    expect(kind).toBe(isGivenUp ? 'gave_up' : 'ok');
+  }
+});

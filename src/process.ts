@@ -34,8 +34,8 @@ export async function runProcess(open = openOutput): Promise<void> {
   const env = ownArguments.includes('--no-color') ? { NO_COLOR: '1' } : process.env;
   const out = open(1, () => process.stdout);
   const err = open(2, () => process.stderr);
-  const stdout = sinkOf(out, { env });
-  const stderr = sinkOf(err, { env, filter: secrets.scrub });
+  const stdout = sinkOf(out, env);
+  const stderr = sinkOf(err, env, secrets.scrub);
   const leave = () => {
     if (stderr.isTTY && process.env.TERM !== 'dumb') stderr.write(leaveTerminal);
   };
@@ -90,12 +90,7 @@ function end(code: number): never {
   process.exit(code);
 }
 
-interface SinkOptions {
-  env: Env;
-  filter?(text: string): string;
-}
-
-function sinkOf(stream: Output, { env, filter = (text) => text }: SinkOptions): Sink {
+function sinkOf(stream: Output, env: Env, filter = (text: string) => text): Sink {
   const closed = new AbortController();
   let lost: Error | undefined;
   stream.on('error', (error: NodeJS.ErrnoException) => {

@@ -12,8 +12,7 @@ export interface EmulatedRefusal {
   status: number;
   code: string;
   message: string;
-  /** The run that is in the way. */
-  executionId?: string;
+  executionId?: string; // the run that is in the way
   headers?: Record<string, string>;
 }
 

@@ -2,8 +2,7 @@
 export interface Clock {
   nowMs(): number;
   elapsedMs(): number;
-  /** Never rejects: where `signal` aborts, it resolves at once. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>; // never rejects: where `signal` aborts, it resolves at once
 }
 
 /** The milliseconds from now on, by whichever clock has gone further. */

@@ -6,8 +6,7 @@ import type { Execution } from './service.ts';
 export interface LastConfirmed {
   run: Run;
   execution?: Execution;
-  /** Since the status was confirmed; both are undefined before the first valid answer. */
-  ageMs?: number;
+  ageMs?: number; // since the status was confirmed; both are undefined before the first valid answer
 }
 
 /** A run, or an automation without a known run. */

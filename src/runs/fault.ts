@@ -4,8 +4,7 @@ type Delivery = 'not_sent' | 'refused' | 'unknown';
 interface Rule {
   isRetryable: boolean;
   delivery: Delivery;
-  /** Somebody is in the way, which a retry does not change where it was never otherwise. */
-  isOfConnection?: true;
+  isOfConnection?: true; // somebody is in the way, which a retry does not change where it was never otherwise
 }
 
 /** Every way in which a request fails, and what follows from it. */

@@ -4,8 +4,7 @@ import { onAbort } from './on-abort.ts';
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 interface PollTurn {
-  /** That the run has finished: of the polls that wait, the likeliest is sent first. */
-  chance(): number;
+  chance(): number; // that the run has finished: of the polls that wait, the likeliest is sent first
   leftMs(): number;
 }
 

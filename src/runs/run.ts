@@ -24,9 +24,7 @@ export const runLimitMs = 3.25 * 3_600_000;
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** A UUID of any version: the service does not say which it uses. */
-export function isUuid(text: string): boolean {
-  return uuid.test(text);
-}
+export const isUuid = (text: string): boolean => uuid.test(text);
 
 export const finalStatuses = ['COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED'] as const;
 export type FinalStatus = (typeof finalStatuses)[number];
@@ -38,9 +36,7 @@ const normalise = (status: string) => status.trim().toUpperCase();
 
 const isOneOf = (known: readonly string[], status: string) => known.includes(normalise(status));
 
-export function isKnownStatus(status: string): boolean {
-  return isOneOf(statuses, status);
-}
+export const isKnownStatus = (status: string): boolean => isOneOf(statuses, status);
 
 /** Automations have four final statuses. For Agents each but RUNNING is final (docs/service.md, Final statuses stay). */
 export function isFinal(target: Target, status: string): boolean {

@@ -83,6 +83,4 @@ export function step(state: TriggerState, event: TriggerEvent): TriggerState {
   return isEnd(state) ? state : protocol[state][event];
 }
 
-export function isEnd(state: TriggerState): state is TriggerEnd {
-  return state !== 'ready' && state !== 'in_doubt';
-}
+export const isEnd = (state: TriggerState): state is TriggerEnd => state !== 'ready' && state !== 'in_doubt';

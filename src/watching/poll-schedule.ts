@@ -67,6 +67,4 @@ function untilNextPollMs(fromMs: number, mostMs: number, pollsPerMs: (ageMs: num
 }
 
 /** Clients that started together do not stay in step. */
-export function jitter(gapMs: number, random: () => number): number {
-  return gapMs * (0.9 + 0.2 * random());
-}
+export const jitter = (gapMs: number, random: () => number): number => gapMs * (0.9 + 0.2 * random());

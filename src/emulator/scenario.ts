@@ -148,5 +148,10 @@ function mistakeOf(issue: v.BaseIssue<unknown>): string {
   if (issue.received === 'undefined') return `${path} is missing`;
   const expected = issue.kind === 'schema' && issue.type !== 'custom' ? issue.expected : issue.message;
   const received = typeof issue.input === 'string' ? JSON.stringify(issue.input) : issue.received;
-  return `${path} must be ${expected}, not ${received}`;
+  // Valibot writes a choice as a type: `("a" | ("b" | "c"))`.
+  const choice = expected
+    ?.replaceAll(/[()"]/g, '')
+    .replaceAll(' | ', ', ')
+    .replace(/, (?!.*, )/, ' or ');
+  return `${path} must be ${expected?.startsWith('(') ? choice : expected}, not ${received}`;
 }

@@ -99,7 +99,7 @@ describe('parseScenario', () => {
       'my.json: automations.a.steps must be a count (3 if not given) of at least the failed and skipped steps together, not Object',
     ],
     ['{"automations":{"a":{"error":{"type":"x"}}}}', 'my.json: automations.a.error.message is missing'],
-    ['{"order":"first"}', 'my.json: order must be ("keyFirst" | "activeFirst"), not "first"'],
+    ['{"order":"first"}', 'my.json: order must be keyFirst or activeFirst, not "first"'],
     ['{"faults":[{"do":"reset"},{"nth":1}]}', 'my.json: faults[1].do is missing'],
     ['{"faults":[{"do":"status"}]}', 'my.json: faults[0].status is missing'],
     ['{"faults":[{"do":"reset","delay":"1s"}]}', 'my.json: faults[0].delay is not a field of a scenario'],

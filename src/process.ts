@@ -81,8 +81,8 @@ async function complete(words: readonly string[], { stdout, env }: Context): Pro
 }
 
 function end(code: number): never {
-  // Node waits for a look-up that hangs in the system's resolver, which a signal does not. It aborts when it restores the
-  // settings of a terminal that has hung up.
+  // Node waits for a look-up that hangs in the system's resolver, which a signal does not. It aborts when it restores
+  // the settings of a terminal that has hung up.
   for (const [name] of signals) process.removeAllListeners(name);
   const killer = signals.find(([, ofSignal]) => ofSignal === code)?.[0];
   const isHeld = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap');

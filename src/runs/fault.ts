@@ -1,4 +1,4 @@
-/** What became of the request; `unknown` where nobody knows whether it was acted on. */
+/** `unknown`: it may have been acted on. */
 type Delivery = 'not_sent' | 'refused' | 'unknown';
 
 interface Rule {
@@ -7,7 +7,6 @@ interface Rule {
   isOfConnection?: true; // somebody is in the way, which a retry does not change where it was never otherwise
 }
 
-/** Every way in which a request fails, and what follows from it. */
 // biome-ignore format: a table
 const rules = {
   unreachable: { isRetryable: true, delivery: 'not_sent' }, // name resolution, refused, connect timeout, proxy
@@ -18,7 +17,7 @@ const rules = {
   lost: { isRetryable: true, delivery: 'unknown' }, // the connection broke or fell silent after the request was sent
   unavailable: { isRetryable: true, delivery: 'unknown' }, // 408, 425, 5xx: a complete answer, perhaps of a gateway
   throttled: { isRetryable: true, delivery: 'refused' }, // 429
-  unreadable: { isRetryable: true, delivery: 'unknown' }, // no JSON, another document, or a result that is not final yet
+  unreadable: { isRetryable: true, delivery: 'unknown' }, // no JSON, another document, or a result not final yet
   too_large: { isRetryable: false, delivery: 'unknown' },
   unauthorized: { isRetryable: false, delivery: 'refused' }, // 401, 403
   no_credits: { isRetryable: false, delivery: 'refused' }, // 402

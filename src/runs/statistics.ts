@@ -57,7 +57,6 @@ export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: { sinceMs: numb
     running: others.length - unseen,
     unseen, // they must have finished, but this machine never saw their end
     lastCompletedMs: completed.at(-1)?.endedMs ?? null,
-    // Oldest first.
     latest: finished.slice(-mostLatest).map((run) => ({ status: run.status ?? '', durationMs: durationMsOf(run) })),
   };
 }

@@ -1,7 +1,7 @@
 import { chanceOfOutlier, densityAtShare, kernelOf, logRange, type Sample, shareBefore } from './poll-kernel.ts';
 
 export const mostSamples = 30;
-/** On average, the run times change for good after so many runs. */
+/** Run times change for good after so many runs, on average. */
 const runsUntilChange = 100;
 /** Of similar runs: the standard deviation of the logarithm of their durations. */
 const usualSpread = 0.25;

@@ -15,7 +15,7 @@ const longestLearnedGapMs = 600_000;
 
 export interface PollSchedule {
   gapMs(ageMs: number): number; // from one poll to the next, before jitter
-  /** That a run which was running at the first age has ended by the second. */
+  /** The chance that a run which was running at the first age has ended by the second. */
   chanceOfEnd(fromMs: number, toMs: number): number;
 }
 

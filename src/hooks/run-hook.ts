@@ -5,8 +5,7 @@ import { isInterrupted, onAbort } from '../runs/on-abort.ts';
 
 export interface Hook {
   command: string;
-  /** Beside the environment of runctl. */
-  variables: Readonly<Record<string, string | null | undefined>>;
+  variables: Readonly<Record<string, string | null | undefined>>; // beside the environment of runctl
   input: string;
   limitMs?: number;
 }

@@ -55,20 +55,10 @@ export function targetOfResult(result: ArgumentResult): Target {
 }
 
 export function problemOf(result: ArgumentResult): Problem | undefined {
-  switch (result.kind) {
-    case 'started':
-    case 'skipped':
-      return undefined;
-    case 'replayed':
-    case 'attached': {
-      // The run is known, whether or not it could be polled; only the user's own signal ends the command otherwise.
-      const problem = result.polled?.kind === 'failed' ? result.polled.problem : undefined;
-      return problem && isInterruptName(problem.facts.name) ? problem : undefined;
-    }
-    case 'followed':
-    case 'failed':
-      return result.problem;
-  }
+  if (result.kind === 'followed' || result.kind === 'failed') return result.problem;
+  // The run is known, whether or not it could be polled; only the user's own signal ends the command otherwise.
+  const problem = 'polled' in result && result.polled?.kind === 'failed' ? result.polled.problem : undefined;
+  return problem && isInterruptName(problem.facts.name) ? problem : undefined;
 }
 
 export function finishedWatchOf(result: ArgumentResult): FinishedWatch | undefined {

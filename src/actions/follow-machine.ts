@@ -7,10 +7,11 @@ import { interruptNameOf } from '../problems/fault-facts.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import type { CommandResult } from '../render/output.ts';
 import { isFinal, type Run } from '../runs/run.ts';
-import { journalOf } from '../session/connect.ts';
+import { journalOf } from '../session/journal.ts';
 import type { KnownRun } from '../session/known-run.ts';
 import { type Session, withReporter } from '../session/session.ts';
-import { type FollowFlags, followRun } from './follow-run.ts';
+import type { ActionFlags } from './flags.ts';
+import { followRun } from './follow-run.ts';
 import { reportCutOffHooks, withRecordedHooks } from './recorded-hooks.ts';
 import { createDoneReport } from './report.ts';
 
@@ -20,7 +21,7 @@ const renewalMs = 10_000;
 /** Follows the runs of this machine, later ones too. Throws a usage problem where another process does so already. */
 export async function followMachine(
   findUnfinished: (session: Session) => KnownRun[],
-  flags: FollowFlags,
+  flags: ActionFlags,
   base: Session,
 ): Promise<CommandResult> {
   const claim = claimOrThrow(base);
@@ -30,6 +31,7 @@ export async function followMachine(
   const ending = new AbortController();
   const { signal } = endedBy(context, AbortSignal.any([ending.signal, context.stdout.closed]));
   const following = new Map<string, Promise<void>>();
+  let left = 0;
 
   const follow = (known: KnownRun): void => {
     const id = known.run.executionId.toLowerCase();
@@ -65,6 +67,7 @@ export async function followMachine(
       renewedMs = clock.elapsedMs();
       if (!claim.renew()) ending.abort(usageProblem(`another process follows the runs of ${baseUrl} now`));
     }
+    left = following.size;
     await Promise.all(following.values());
     await session.hooks.waitForAll();
   } finally {
@@ -73,11 +76,9 @@ export async function followMachine(
     claim.release();
   }
   const { reason } = signal;
-  const hint = 'follow them again with `runctl watch --all --follow`';
-  const problem =
-    reason instanceof Problem
-      ? reason
-      : new Problem({ name: interruptNameOf(signal), message: 'interrupted: unfinished runs were left alone', hint });
+  const message = left > 0 ? 'interrupted: unfinished runs were left alone' : 'interrupted';
+  const hint = `follow ${left > 0 ? 'them' : 'runs'} again with \`runctl watch --all --follow\``;
+  const problem = reason instanceof Problem ? reason : new Problem({ name: interruptNameOf(signal), message, hint });
   return { exitNames: [problem.facts.name], documents: [], plural: true, problems: [{ problem }] };
 }
 

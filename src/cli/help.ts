@@ -20,8 +20,7 @@ const readOn = [
 ];
 
 export function addExamples(target: Command, definition: CommandDefinition, columns: () => number): void {
-  const { examples = [], moreHelp } = definition;
-  if (moreHelp) target.addHelpText('after', () => moreHelp(columns()));
+  const { examples = [] } = definition;
   if (examples.length > 0) target.addHelpText('after', () => examplesOf(examples, columns()));
 }
 

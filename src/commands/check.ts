@@ -9,7 +9,8 @@ import { cleanLine } from '../render/sanitize.ts';
 import { formatAge, formatDuration } from '../runs/duration.ts';
 import { type AutomationTarget, lastStatusOf } from '../runs/run.ts';
 import { parseAutomationArgument } from '../session/arguments.ts';
-import { connect, journalOf } from '../session/connect.ts';
+import { connect } from '../session/connect.ts';
+import { journalOf } from '../session/journal.ts';
 import { endMsOf, isInTime, type LastRuns, lastRunsOf, pollUnfinished } from '../session/last-runs.ts';
 import type { Session } from '../session/session.ts';
 

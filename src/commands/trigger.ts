@@ -14,8 +14,9 @@ import type { CommandResult } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { AutomationTarget } from '../runs/run.ts';
 import { parseAutomationArgument } from '../session/arguments.ts';
-import { connect, journalOf } from '../session/connect.ts';
+import { connect } from '../session/connect.ts';
 import { automationsIn } from '../session/find-run.ts';
+import { journalOf } from '../session/journal.ts';
 import type { Session } from '../session/session.ts';
 
 const options = {

@@ -19,11 +19,6 @@ const readOn = [
   'Try it without an account: `runctl demo`.',
 ];
 
-export function addExamples(target: Command, definition: CommandDefinition, columns: () => number): void {
-  const { examples = [] } = definition;
-  if (examples.length > 0) target.addHelpText('after', () => examplesOf(examples, columns()));
-}
-
 export function addReadOn(root: Command, columns: () => number): void {
   const lines = () => readOn.map((line) => wrap(line.split(' '), { columns: columns() }));
   root.addHelpText('afterAll', () => `\n${lines().join('\n')}`);
@@ -37,7 +32,7 @@ export function formatItem(term: string, width: number, about: string, help: Hel
   return `  ${wrap(term.split(' '), { columns, indent: 4, taken: 2 })}\n      ${wrap(about.split(' '), { columns, indent: 6 })}`;
 }
 
-function examplesOf(examples: readonly Example[], columns: number): string {
+export function examplesOf(examples: readonly Example[], columns: number): string {
   const width = Math.max(...examples.map(([command]) => command.length));
   const fits = examples.every(([, about]) => 2 + width + 2 + about.length <= columns);
   const lines = examples.map(([command, about]) =>

@@ -92,10 +92,10 @@ function problemJson({ facts }: Problem, { scrub }: DocumentContext['secrets']):
   return {
     name: shownName ?? publicNameOf(name),
     message: scrub(message),
-    ...(httpStatus !== undefined && { httpStatus }),
-    ...(serviceCode !== undefined && { serviceCode: scrub(serviceCode) }),
-    ...(requestId !== undefined && { requestId: scrub(requestId) }),
-    ...(retryAfterMs !== undefined && { retryAfterMs: Math.round(retryAfterMs) }),
+    httpStatus,
+    serviceCode: serviceCode && scrub(serviceCode),
+    requestId: requestId && scrub(requestId),
+    retryAfterMs: retryAfterMs && Math.round(retryAfterMs),
   };
 }
 

@@ -22,9 +22,8 @@ export function createSecrets() {
       known.add(secret);
       const { readings, wholes } = spellingsOf(secret);
       finders.push(...wholes.map(findWhole), ...readings.map(findSpelled));
-      const isLong = (text: string) => text.length >= shortestSplit;
-      const [joinedReadings, joinedWholes] = [readings, wholes].map((texts) => texts.map(joined).filter(isLong));
-      splitFinders.push(...(joinedWholes ?? []).map(findWhole), ...(joinedReadings ?? []).map(findSpelled));
+      const split = (texts: string[]) => texts.map(joined).filter((text) => text.length >= shortestSplit);
+      splitFinders.push(...split(wholes).map(findWhole), ...split(readings).map(findSpelled));
     },
     scrub(text: string): string {
       const lower = lowerCase(text);

@@ -31,6 +31,7 @@ export async function followMachine(
   const ending = new AbortController();
   const { signal } = endedBy(context, AbortSignal.any([ending.signal, context.stdout.closed]));
   const following = new Map<string, Promise<void>>();
+  let left = 0;
 
   const follow = (known: KnownRun): void => {
     const id = known.run.executionId.toLowerCase();
@@ -66,6 +67,7 @@ export async function followMachine(
       renewedMs = clock.elapsedMs();
       if (!claim.renew()) ending.abort(usageProblem(`another process follows the runs of ${baseUrl} now`));
     }
+    left = following.size;
     await Promise.all(following.values());
     await session.hooks.waitForAll();
   } finally {
@@ -74,11 +76,9 @@ export async function followMachine(
     claim.release();
   }
   const { reason } = signal;
-  const hint = 'follow them again with `runctl watch --all --follow`';
-  const problem =
-    reason instanceof Problem
-      ? reason
-      : new Problem({ name: interruptNameOf(signal), message: 'interrupted: unfinished runs were left alone', hint });
+  const message = left > 0 ? 'interrupted: unfinished runs were left alone' : 'interrupted';
+  const hint = `follow ${left > 0 ? 'them' : 'runs'} again with \`runctl watch --all --follow\``;
+  const problem = reason instanceof Problem ? reason : new Problem({ name: interruptNameOf(signal), message, hint });
   return { exitNames: [problem.facts.name], documents: [], plural: true, problems: [{ problem }] };
 }
 

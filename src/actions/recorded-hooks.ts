@@ -5,7 +5,7 @@ import type { Session } from '../session/session.ts';
 /** A follower's session: hooks are recorded before they are run, so once at most, also where it is killed. */
 export function withRecordedHooks(session: Session, onFinal: string | undefined): Session {
   if (onFinal === undefined) return session;
-  const { journal, hooks, baseUrl, reporter, context } = session;
+  const { journal, hooks, baseUrl, reporter } = session;
   let isOurs: boolean | undefined;
   /** May it be run? Before the final status is on record: else a follower that is killed between would never run it. */
   const begin = (run: Run): boolean => {
@@ -32,7 +32,7 @@ export function withRecordedHooks(session: Session, onFinal: string | undefined)
       async start(run, document) {
         if (!begin(run)) return;
         await hooks.start(run, document);
-        if (!context.signal.aborted) journal.append({ type: 'hook_ended', baseUrl, ...run });
+        journal.append({ type: 'hook_ended', baseUrl, ...run });
       },
     },
   };

@@ -71,6 +71,6 @@ async function findScenario(name: string): Promise<Scenario> {
       `choose one of ${names}, or give the path of a JSON file`,
     );
   }
-  const { readScenario } = await import('../emulator/scenario.ts');
+  const { readScenario } = await import('../emulator/read-scenario.ts');
   return readScenario(name);
 }

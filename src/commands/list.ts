@@ -91,8 +91,9 @@ const limitOf = ({ limit = defaults.listLimit }: ListOptions) => limit;
 /** The newest runs of each status are kept; for more, or others, every file is read that has some. */
 function onlyOf(options: ListOptions): RunFilter['only'] {
   const { status, since, until } = options;
-  if (status === undefined) return undefined;
-  return since || until || limitOf(options) > keptRuns ? { status } : 'kept';
+  const isKept = !since && !until && limitOf(options) <= keptRuns;
+  if (status === undefined) return isKept ? 'newest' : undefined;
+  return isKept ? 'kept' : { status };
 }
 
 const hasStatus = (run: JournalRun, status: string | undefined) =>

@@ -23,6 +23,8 @@ interface Waiting {
 const slowest = 8;
 const recoveryPerPoll = 0.9;
 const queueSliceMs = 1000;
+// Why a pause is cut short: an abort without a reason makes an error with a stack.
+const early = 'early';
 
 /** At most `perSecond` requests go in any second; a fraction is one request in more seconds. `onWait` is told the least wait. */
 export function createRateLimiter(perSecond: number, clock: Clock, onWait: (waitMs: number) => void = () => {}) {
@@ -45,7 +47,7 @@ export function createRateLimiter(perSecond: number, clock: Clock, onWait: (wait
           end(isGranted) {
             stopListening();
             queue.delete(waiting);
-            if (queue.size === 0) alarm.abort();
+            if (queue.size === 0) alarm.abort(early);
             resolve({ isGranted, woke: waiting.woke });
           },
         };
@@ -53,7 +55,7 @@ export function createRateLimiter(perSecond: number, clock: Clock, onWait: (wait
         queue.add(waiting);
         if (signal.aborted) return waiting.end(false);
         if (!isServing) void serve();
-        else if (!poll) alarm.abort();
+        else if (!poll) alarm.abort(early);
         if (queue.has(waiting)) onWait(leastWaitMs());
       });
     },

@@ -37,19 +37,14 @@ export function beganAfter(
 ): Span | undefined {
   if (beganAtMs === undefined || serviceTimeMs === undefined) return undefined;
   const sinceDateMs = beganAtMs - serviceTimeMs;
-  const readings = [readingOf(({ wallMs }) => wallMs), readingOf(({ elapsedMs }) => elapsedMs ?? Number.NaN)];
-  const known = readings.filter(({ leastMs }) => !Number.isNaN(leastMs));
-  return {
-    leastMs: Math.min(...known.map(({ leastMs }) => leastMs)),
-    mostMs: Math.max(...known.map(({ mostMs }) => mostMs)),
-  };
-
-  function readingOf(read: (at: Moment) => number): Span {
-    return {
-      leastMs: sinceDateMs - dateStepMs + read(sent) - read(moment),
-      mostMs: sinceDateMs + read(received) - read(moment),
-    };
-  }
+  const by = (read: (at: Moment) => number) => ({
+    leastMs: sinceDateMs - dateStepMs + read(sent) - read(moment),
+    mostMs: sinceDateMs + read(received) - read(moment),
+  });
+  const wall = by(({ wallMs }) => wallMs);
+  const awake = by(({ elapsedMs = Number.NaN }) => elapsedMs);
+  if (Number.isNaN(awake.leastMs)) return wall;
+  return { leastMs: Math.min(wall.leastMs, awake.leastMs), mostMs: Math.max(wall.mostMs, awake.mostMs) };
 }
 
 export const hostSkewMs = 2_000;

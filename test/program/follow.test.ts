@@ -106,6 +106,16 @@ test('a hook that was begun is not run again, and one that was cut off is report
   expect(reported()).toEqual([`${other} COMPLETED`]);
 });
 
+test('a hook that a signal ends with its follower is reported by that follower alone', async () => {
+  const { follower, trigger, journal, env } = await machine();
+  const id = await trigger();
+  const first = follower('--on-final', 'sleep 60');
+  const hooks = () => journal.hooks({ baseUrl: env.RUNCTL_BASE_URL ?? '' });
+  await vi.waitFor(() => expect(hooks()).toHaveLength(1), patience);
+  expect((await first.stop()).stderr).toContain(`the --on-final command for run ${id} of nightly was`);
+  expect(hooks()).toMatchObject([{ hasEnded: true }]);
+});
+
 test('each run whose hook failed is named', async () => {
   const { follower, trigger, journal, env } = await machine();
   const ids = [await trigger(), await trigger('weekly')];

@@ -3,6 +3,7 @@ import { usageProblem } from '../problems/problem.ts';
 import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from './define-command.ts';
 import { addReadOn, examplesOf, formatItem, groupHelp, helpOption, versionOption } from './help.ts';
 
+/** The command of a command line, with the values that it is to be run with. */
 export interface ParsedCommand {
   /** With the group that it is in: `config list`. */
   name: string;

@@ -18,6 +18,7 @@ export interface TriggerFacts {
   reruns: readonly string[];
 }
 
+/** What a document says: of a run, of an automation without one, or of the command alone. */
 export interface DocumentFacts {
   run?: Run;
   target?: Target;
@@ -74,7 +75,7 @@ function runctlOf(facts: DocumentFacts, { command, warnings, secrets, connection
     exitCode: exitCodeOf(facts.exitName ?? outcome),
     outcome: publicNameOf(outcome),
     ...(isFinished && tookMs >= 0 && { durationMs: tookMs }),
-    next: next === undefined ? null : withConnectionFlags(next, connectionFlags),
+    next: next === undefined ? null : secrets.scrub(withConnectionFlags(next, connectionFlags)),
     ...(trigger && { trigger }),
     ...(problem && { problem: problemJson(problem, secrets) }),
     warnings: warnings

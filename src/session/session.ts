@@ -13,6 +13,7 @@ import type { PastRun } from '../runs/statistics.ts';
 import type { Turns } from '../runs/turns.ts';
 import type { WatchGroup } from '../watching/watch-group.ts';
 
+/** What travels together while a command that asks the service for something runs. */
 export interface Session {
   context: Context;
   settings: Settings;

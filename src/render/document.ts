@@ -74,7 +74,7 @@ function runctlOf(facts: DocumentFacts, { command, warnings, secrets, connection
     exitCode: exitCodeOf(facts.exitName ?? outcome),
     outcome: publicNameOf(outcome),
     ...(isFinished && tookMs >= 0 && { durationMs: tookMs }),
-    next: next === undefined ? null : withConnectionFlags(next, connectionFlags),
+    next: next === undefined ? null : secrets.scrub(withConnectionFlags(next, connectionFlags)),
     ...(trigger && { trigger }),
     ...(problem && { problem: problemJson(problem, secrets) }),
     warnings: warnings

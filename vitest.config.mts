@@ -1,7 +1,6 @@
 import { tmpdir } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { memoryFolder } from './test/helpers/memory-folder.mts';
-import { ProjectByProject } from './test/helpers/project-by-project.mts';
 
 /** Tests of whole commands, run by the sources in the process of the test. */
 const program = ['test/program/**/*.test.ts'];
@@ -15,24 +14,34 @@ export default defineConfig({
     // Not threads: some tests set the umask, which belongs to the whole process.
     pool: 'forks',
     isolate: false,
-    // More than there are cores, since many tests wait for a clock or for another process.
-    maxWorkers: 6,
     // Sources that did not change are not translated again, which is a sixth of the work.
     experimental: { fsModuleCache: true },
-    sequence: { sequencer: ProjectByProject },
     reporters: ['default', './test/helpers/missing-reporter.ts'],
     env: { TMPDIR: process.env.TMPDIR ?? memoryFolder() ?? tmpdir() },
     setupFiles: 'test/helpers/property-runs.ts',
     coverage: { include: ['src/**/*.ts'] },
+    // One project after the other, since a worker starts anew, and loads everything again, for each project. The more the
+    // tests of a project wait, for a clock or a process, the more workers than cores it has.
     projects: [
-      { extends: true, test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: [...program, ...e2e] } },
-      { extends: true, test: { name: 'program', include: program } },
       {
         extends: true,
         test: {
           name: 'e2e',
           include: e2e,
+          maxWorkers: 6,
+          sequence: { groupOrder: 0 },
           globalSetup: ['test/helpers/build-when-stale.ts', 'test/helpers/trust-authority.ts'],
+        },
+      },
+      { extends: true, test: { name: 'program', include: program, maxWorkers: 4, sequence: { groupOrder: 1 } } },
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: [...program, ...e2e],
+          maxWorkers: 2,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

@@ -20,6 +20,7 @@ import {
 /** The reason of the signal that ends the watches of other runs after one did not complete. */
 export const failFastReason = '--fail-fast';
 
+/** How a run was followed; a problem where the watch ended with one. */
 export interface Followed {
   watched: WatchResult;
   problem?: Problem;
@@ -45,6 +46,7 @@ export function factsOfFollowed({ watched, problem, trigger, isForgotten }: Foll
   };
 }
 
+/** What a command did with one of its arguments. */
 export type ArgumentResult = StartResult | FollowedArgument;
 
 export type FollowedArgument = Followed & { kind: 'followed' };
@@ -55,20 +57,10 @@ export function targetOfResult(result: ArgumentResult): Target {
 }
 
 export function problemOf(result: ArgumentResult): Problem | undefined {
-  switch (result.kind) {
-    case 'started':
-    case 'skipped':
-      return undefined;
-    case 'replayed':
-    case 'attached': {
-      // The run is known, whether or not it could be polled; only the user's own signal ends the command otherwise.
-      const problem = result.polled?.kind === 'failed' ? result.polled.problem : undefined;
-      return problem && isInterruptName(problem.facts.name) ? problem : undefined;
-    }
-    case 'followed':
-    case 'failed':
-      return result.problem;
-  }
+  if (result.kind === 'followed' || result.kind === 'failed') return result.problem;
+  // The run is known, whether or not it could be polled; only the user's own signal ends the command otherwise.
+  const problem = 'polled' in result && result.polled?.kind === 'failed' ? result.polled.problem : undefined;
+  return problem && isInterruptName(problem.facts.name) ? problem : undefined;
 }
 
 export function finishedWatchOf(result: ArgumentResult): FinishedWatch | undefined {

@@ -7,10 +7,11 @@ import { interruptNameOf } from '../problems/fault-facts.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import type { CommandResult } from '../render/output.ts';
 import { isFinal, type Run } from '../runs/run.ts';
-import { journalOf } from '../session/connect.ts';
+import { journalOf } from '../session/journal.ts';
 import type { KnownRun } from '../session/known-run.ts';
 import { type Session, withReporter } from '../session/session.ts';
-import { type FollowFlags, followRun } from './follow-run.ts';
+import type { ActionFlags } from './flags.ts';
+import { followRun } from './follow-run.ts';
 import { reportCutOffHooks, withRecordedHooks } from './recorded-hooks.ts';
 import { createDoneReport } from './report.ts';
 
@@ -20,7 +21,7 @@ const renewalMs = 10_000;
 /** Follows the runs of this machine, later ones too. Throws a usage problem where another process does so already. */
 export async function followMachine(
   findUnfinished: (session: Session) => KnownRun[],
-  flags: FollowFlags,
+  flags: ActionFlags,
   base: Session,
 ): Promise<CommandResult> {
   const claim = claimOrThrow(base);

@@ -1,6 +1,5 @@
 import { watchFailedProblem, watchProblem, watchWarning } from '../problems/watch-problems.ts';
 import { documentOf } from '../render/document.ts';
-import type { OutputOptions } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { Reporter, RunEvent } from '../runs/events.ts';
 import { isFinal, isKnownStatus, type Run, type Target } from '../runs/run.ts';
@@ -12,16 +11,8 @@ import { pollUntilFinal, type WatchOptions, type WatchPorts } from '../watching/
 import { watchToEnd } from '../watching/watch.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
 import { type Followed, factsOfFollowed, isLeft } from './argument-result.ts';
+import type { ActionFlags } from './flags.ts';
 import type { TriggerOutcome } from './start-result.ts';
-
-export interface FollowFlags extends OutputOptions {
-  intervalMs?: number;
-  giveUpAfterMs?: number;
-  onFinal?: string;
-  /** Requests a second. */
-  rate?: number;
-  bell?: boolean;
-}
 
 interface FollowOptions {
   /** Ends the watch, too, as long as the run has not finished. */
@@ -29,7 +20,7 @@ interface FollowOptions {
   trigger?: TriggerOutcome;
 }
 
-export function reportManyRuns(runs: number, { rate = defaults.rate }: FollowFlags, { reporter }: Session): void {
+export function reportManyRuns(runs: number, { rate = defaults.rate }: ActionFlags, { reporter }: Session): void {
   if (runs <= rate * 60) return;
   const many = `${runs} runs are more than \`--rate ${rate}\` can poll in a minute`;
   const message = `${many}: those that are likeliest to have finished are polled first`;
@@ -39,7 +30,7 @@ export function reportManyRuns(runs: number, { rate = defaults.rate }: FollowFla
 /** Follows one run until it has finished: reports events, journals what it learns, runs `--on-final`. */
 export async function followRun(
   { run, known, ...rest }: KnownRun & { known?: Execution },
-  flags: FollowFlags,
+  flags: ActionFlags,
   session: Session,
   { leave, trigger }: FollowOptions = {},
 ): Promise<Followed> {
@@ -75,7 +66,7 @@ function warnOfUnknownStatus(run: Run, status: string, reporter: Reporter): void
 /** Journals the final status alone: while it is running, an unresolved trigger may turn out to have started it. */
 export async function waitForOther(
   run: Run,
-  { intervalMs }: Pick<FollowFlags, 'intervalMs'>,
+  { intervalMs }: Pick<ActionFlags, 'intervalMs'>,
   session: Session,
 ): Promise<WatchResult> {
   const { journal, baseUrl, reporter } = session;
@@ -98,7 +89,7 @@ export async function waitForOther(
 
 function portsOf(
   run: Run,
-  { giveUpAfterMs = defaults.watchGiveUpAfterMs }: FollowFlags,
+  { giveUpAfterMs = defaults.watchGiveUpAfterMs }: ActionFlags,
   { service, limiter, watches, requestTimeoutMs, debug, context }: Session,
   observe: (event: RunEvent) => void,
 ): WatchPorts {
@@ -120,7 +111,7 @@ function portsOf(
   };
 }
 
-function scheduleOf(target: Target, { intervalMs }: FollowFlags, { history, runs, context }: Session): WatchOptions {
+function scheduleOf(target: Target, { intervalMs }: ActionFlags, { history, runs, context }: Session): WatchOptions {
   const schedule = createPollSchedule({ durationsMs: history(target).map(({ durationMs }) => durationMs), runs });
   const gapMs = (ageMs: number) => intervalMs ?? jitter(schedule.gapMs(ageMs), context.random);
   return { schedule: { ...schedule, gapMs }, isFixed: intervalMs !== undefined };

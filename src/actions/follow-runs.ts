@@ -9,20 +9,14 @@ import type { Run } from '../runs/run.ts';
 import type { KnownRun } from '../session/known-run.ts';
 import { type Session, sessionEndedBy, withReporter } from '../session/session.ts';
 import { type Followed, type FollowedArgument, failFastReason, isOk } from './argument-result.ts';
-import { type FollowFlags, followRun, reportManyRuns } from './follow-run.ts';
+import type { ActionFlags } from './flags.ts';
+import { followRun, reportManyRuns } from './follow-run.ts';
 import { createDoneReport, reportResults } from './report.ts';
-
-interface FollowAllFlags extends FollowFlags {
-  /** Several runs were named, or could have been: the data is an array. */
-  plural: boolean;
-  failFast?: boolean;
-  all?: boolean;
-}
 
 /** Follows each run once, and reports in the order given. `more` names further ones; what it throws ends the command. */
 export async function followAll(
   runs: KnownRun[],
-  flags: FollowAllFlags,
+  flags: ActionFlags & { plural: boolean },
   base: Session,
   more?: AsyncIterable<KnownRun>,
 ): Promise<CommandResult> {

@@ -2,15 +2,11 @@ import { isInterruptName } from '../problems/exit-codes.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { Session } from '../session/session.ts';
 import { type FollowedArgument, triggeredEvent } from './argument-result.ts';
-import { type FollowFlags, followRun } from './follow-run.ts';
+import type { ActionFlags } from './flags.ts';
+import { followRun } from './follow-run.ts';
 import { outcomeOfStart, type StartResult, startedOf } from './start-result.ts';
-import { type StartFlags, type StartRequest, startRun } from './start-run.ts';
+import { type StartRequest, startRun } from './start-run.ts';
 import { leastForTriggerMs } from './wait-for-slot.ts';
-
-export interface RerunFlags extends StartFlags, FollowFlags {
-  rerunOn?: string[];
-  maxReruns?: number;
-}
 
 type RunStart = Exclude<StartResult, { kind: 'skipped' | 'failed' }>;
 
@@ -18,7 +14,7 @@ type RunStart = Exclude<StartResult, { kind: 'skipped' | 'failed' }>;
 export async function followWithReruns(
   request: StartRequest,
   first: RunStart,
-  options: RerunFlags,
+  options: ActionFlags,
   session: Session,
 ): Promise<FollowedArgument> {
   const { reporter, context } = session;
@@ -43,7 +39,7 @@ export async function followWithReruns(
     const key = idempotencyKey && `${idempotencyKey}/${reruns}`;
     // To skip or to attach is for the first trigger only.
     const ifActive = options.ifActive === 'wait' ? 'wait' : 'fail';
-    const flags: RerunFlags = { ...options, ifActive, idempotencyKey: key };
+    const flags: ActionFlags = { ...options, ifActive, idempotencyKey: key };
     const notStarted = (why: string) => {
       const message = `the rerun did not start: ${why}`;
       reporter.observe({ event: 'warning', name: 'rerun_not_started', message, run });

@@ -8,27 +8,15 @@ import { argumentOf, knownRun } from '../session/known-run.ts';
 import { pollKnownRun } from '../session/poll-once.ts';
 import type { Session } from '../session/session.ts';
 import type { TriggerIdentity } from '../triggering/trigger.ts';
+import type { ActionFlags } from './flags.ts';
 import type { FoundRun, StartResult } from './start-result.ts';
 import { triggerOnce } from './trigger-once.ts';
 import { createSlot } from './wait-for-slot.ts';
 
-export type IfActive = 'fail' | 'skip' | 'wait' | 'attach';
-
-export interface StartFlags {
-  idempotencyKey?: string;
-  ifActive?: IfActive;
-  giveUpAfterMs?: number;
-  /** Bounds `--if-active wait`. */
-  timeoutMs?: number;
-  intervalMs?: number;
-  /** The run is then followed: only then an active one is polled before it is attached to. */
-  watch?: boolean;
-}
-
 /** What is triggered, and the exact bytes of the request. */
 export type StartRequest = Omit<TriggerRequest, 'idempotencyKey'>;
 
-export async function startRun(request: StartRequest, flags: StartFlags, session: Session): Promise<StartResult> {
+export async function startRun(request: StartRequest, flags: ActionFlags, session: Session): Promise<StartResult> {
   const { target } = request;
   const { ifActive = defaults.ifActive } = flags;
   const slot = createSlot(target, flags, session);
@@ -64,14 +52,14 @@ export async function startRun(request: StartRequest, flags: StartFlags, session
 }
 
 /** Each try has a new idempotency key, since a service may replay a stored refusal for an old one; a given one is kept. */
-async function identityOf(target: Target, flags: StartFlags, { baseUrl, account }: Session): Promise<TriggerIdentity> {
+async function identityOf(target: Target, flags: ActionFlags, { baseUrl, account }: Session): Promise<TriggerIdentity> {
   const { idempotencyKey = crypto.randomUUID() } = flags;
   const userProvided = flags.idempotencyKey !== undefined;
   return { baseUrl, account: await account(idempotencyKey), target, idempotencyKey, userProvided };
 }
 
 /** The active run. Where nobody follows it, the refusal is word enough that it is running. */
-async function foundRun(run: Run, flags: StartFlags, session: Session): Promise<FoundRun> {
+async function foundRun(run: Run, flags: ActionFlags, session: Session): Promise<FoundRun> {
   if (flags.watch) return pollKnownRun(run, flags, session);
   return knownRun(session.journal.find(run.executionId, session), run);
 }

@@ -7,8 +7,9 @@ import { createTurns } from '../runs/turns.ts';
 import { type Session, sessionEndedBy, withReporter } from '../session/session.ts';
 import { createWatchGroup, timeoutMsOf } from '../watching/watch-group.ts';
 import { type ArgumentResult, triggeredEvent } from './argument-result.ts';
+import type { ActionFlags } from './flags.ts';
 import { reportManyRuns } from './follow-run.ts';
-import { followWithReruns, type RerunFlags } from './follow-with-reruns.ts';
+import { followWithReruns } from './follow-with-reruns.ts';
 import { createDoneReport, reportResults } from './report.ts';
 import { type FoundRun, type StartResult, startedOf } from './start-result.ts';
 import { type StartRequest, startRun } from './start-run.ts';
@@ -16,18 +17,13 @@ import { type StartRequest, startRun } from './start-run.ts';
 /** More at once would only wait for each other. */
 const mostInFlight = 64;
 
-interface TriggerFlags extends RerunFlags {
-  watch?: boolean;
-  splayMs?: number;
-}
-
 export interface TriggerArgument extends StartRequest {
   idempotencyKey?: string;
 }
 
 export async function triggerAll(
   requests: TriggerArgument[],
-  options: TriggerFlags,
+  options: ActionFlags,
   base: Session,
 ): Promise<CommandResult> {
   const inTurn = createTurns(mostInFlight);

@@ -6,7 +6,8 @@ import type { Run, Target } from '../runs/run.ts';
 import type { Session } from '../session/session.ts';
 import type { TriggerIdentity } from '../triggering/trigger.ts';
 import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
-import { type FollowFlags, waitForOther } from './follow-run.ts';
+import type { ActionFlags } from './flags.ts';
+import { waitForOther } from './follow-run.ts';
 
 /** The one place that an Automation has for an active run. */
 interface Slot {
@@ -20,7 +21,7 @@ export const leastForTriggerMs = 1_000;
 /** Triggers are not sent more often than this while nobody knows which run is active. */
 const leastBetweenTriggersMs = 5_000;
 
-export function createSlot(target: Target, flags: Pick<FollowFlags, 'intervalMs'>, session: Session): Slot {
+export function createSlot(target: Target, flags: Pick<ActionFlags, 'intervalMs'>, session: Session): Slot {
   const { limiter, reporter, context, watches } = session;
   const { clock, random, signal } = context;
   const { timeoutMs } = watches;

@@ -1,4 +1,5 @@
 import { promisify } from 'node:util';
+import type { ZlibOptions } from 'node:zlib';
 import { parseJson } from '../json-text.ts';
 import { type HttpResponse, valuesOf } from './exchange.ts';
 
@@ -12,49 +13,19 @@ export class UnreadableBody extends Error {
   }
 }
 
-type Decoder = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
-
-const mostCodings = 4;
-
-/** Undoes the codings of RFC 9110 §8.4, of which none may unpack more than `maxBytes`. Throws `UnreadableBody`. */
+/** Throws `UnreadableBody`, also for what unpacks to more than `maxBytes`. */
 export async function textOfBody({ body, headers }: HttpResponse, maxBytes: number): Promise<string> {
-  const codings = valuesOf(headers, 'content-encoding')
-    .flatMap((value) => value.toLowerCase().split(','))
-    .map((coding) => coding.trim())
-    .filter((coding) => coding !== '' && coding !== 'identity');
-  if (codings.length === 0 || body.length === 0) return decode(body);
-  const decoders = await loadDecoders();
-  const unknown = codings.find((coding) => !decoders.has(coding));
-  if (unknown !== undefined) throw new UnreadableBody(`its encoding "${unknown}" is unknown`);
-  if (codings.length > mostCodings) throw new UnreadableBody(`it has ${codings.length} codings`);
-  let decoded = body;
-  for (const coding of codings.reverse()) {
-    decoded = await undo(coding, decoders.get(coding) as Decoder, decoded, maxBytes);
-  }
-  return decode(decoded);
-}
-
-async function undo(coding: string, decoder: Decoder, body: Buffer, maxBytes: number): Promise<Buffer> {
+  const coding = valuesOf(headers, 'content-encoding').join().trim().toLowerCase();
+  if (body.length === 0 || coding === '' || coding === 'identity') return decode(body);
+  // Nothing but gzip is asked for; `x-gzip` is another name for it (RFC 9110 §8.4.1.3).
+  if (coding !== 'gzip' && coding !== 'x-gzip') throw new UnreadableBody(`its encoding "${coding}" is unknown`);
+  const { gunzip } = await import('node:zlib');
   try {
-    return await decoder(body, { maxOutputLength: maxBytes });
+    return decode(await promisify<Buffer, ZlibOptions, Buffer>(gunzip)(body, { maxOutputLength: maxBytes }));
   } catch (error) {
     const tooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
-    throw new UnreadableBody(tooLarge ? largerThan(maxBytes) : `its ${coding} coding is broken`, tooLarge);
+    throw new UnreadableBody(tooLarge ? largerThan(maxBytes) : 'its gzip coding is broken', tooLarge);
   }
-}
-
-async function loadDecoders(): Promise<Map<string, Decoder>> {
-  const { brotliDecompress, gunzip, inflate, inflateRaw } = await import('node:zlib');
-  const unzip: Decoder = promisify(gunzip);
-  const inflateZlib: Decoder = promisify(inflate);
-  const inflateBare: Decoder = promisify(inflateRaw);
-  return new Map([
-    ['gzip', unzip],
-    ['x-gzip', unzip],
-    // Some leave out the zlib format, whose first byte names the method 8 (RFC 1950 §2.2).
-    ['deflate', (body, options) => (((body[0] ?? 0) & 0x0f) === 8 ? inflateZlib : inflateBare)(body, options)],
-    ['br', promisify(brotliDecompress)],
-  ]);
 }
 
 /** Throws `UnreadableBody`. */

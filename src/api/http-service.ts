@@ -34,7 +34,7 @@ interface Question<T> {
 /** Never throws for what the network or the service does. */
 export function createHttpService(options: HttpServiceOptions): Service {
   const { transport, baseUrl, proxy, requestTimeoutMs, nowMs, scrub = (text) => text } = options;
-  const { host, origin, pathname, protocol } = new URL(baseUrl);
+  const { host, origin, pathname } = new URL(baseUrl);
   const prefix = pathname.replace(/\/$/, '');
   const headers = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': options.userAgent };
 
@@ -77,10 +77,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
     };
     const exchange = await transport.exchange(request, signal);
     if (exchange.kind === 'failure') {
-      return {
-        kind: 'fault',
-        fault: faultOf(exchange.failure, { host, isPlain: protocol === 'http:', proxy, timeoutMs }),
-      };
+      return { kind: 'fault', fault: faultOf(exchange.failure, { host, proxy, timeoutMs }) };
     }
     return answerOf(exchange.response, {
       operation,

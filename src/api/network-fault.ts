@@ -7,7 +7,6 @@ import { tlsFault } from './tls-fault.ts';
 
 export interface Attempt {
   host: string;
-  isPlain?: boolean;
   proxy?: ProxySettings;
   timeoutMs: number;
 }
@@ -29,7 +28,7 @@ export function faultOf(failure: ExchangeFailure, attempt: Attempt): Fault {
   const refusal = proxy && refusalOf(causes, proxy, host);
   if (refusal) return refusal;
   if (proxy && isOfProxy(causes)) {
-    const fault = connectionFault(causes, failure, { ...attempt, host: proxyNameOf(proxy), isPlain: false });
+    const fault = connectionFault(causes, failure, { ...attempt, host: proxyNameOf(proxy) });
     return { ...fault, hint: hintFor(proxy) };
   }
   return connectionFault(causes, failure, attempt);
@@ -66,15 +65,12 @@ const networkMessages: Record<string, string> = {
   UND_ERR_SOCKET: '$ closed the connection',
 };
 
-function networkMessage(causes: Cause[], { sent, status }: ExchangeFailure, { host, isPlain }: Attempt): string {
+function networkMessage(causes: Cause[], { sent, status }: ExchangeFailure, { host }: Attempt): string {
   const isInterim = causes.some(({ code, message }) => code === 'UND_ERR_SOCKET' && message === 'bad response');
   if (isInterim) return `${host} answered 100 Continue, which nobody asked for and runctl cannot read`;
   const known = causes.map(({ code }) => networkMessages[code]).find((text) => text !== undefined);
   const words =
     known?.replace('$', host) ?? `the exchange with ${host} failed (${causes[0]?.message ?? 'no reason given'})`;
   if (status !== undefined) return `${words} in the middle of a ${status} answer`;
-  if (!sent) return words;
-  // Some TLS servers say no more than that to plain http.
-  const doubt = isPlain && known ? ' (if it speaks TLS, begin the base URL with https://)' : '';
-  return `${words} before it answered${doubt}`;
+  return sent ? `${words} before it answered` : words;
 }

@@ -43,7 +43,6 @@ export interface CommandDefinition<A = Arguments, O = Options> {
   version?: string;
   /** What to type where a required argument is missing; undefined where only the help can tell. */
   whenMissing?(context: Context): string | undefined;
-  moreHelp?(columns: number): string;
   /** A command that prints all itself returns its exit code. Throws a Problem, or anything else for a fault of our own. */
   run?(args: ArgumentValues<A>, options: OptionValues<O>, context: Context): Promise<CommandResult | number>;
 }

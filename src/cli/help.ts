@@ -1,4 +1,4 @@
-import { type Command, Help } from 'commander';
+import { type Command, Help, type Option } from 'commander';
 import { wrap } from '../render/wrap.ts';
 import { argument, type CommandDefinition, type Example, flag } from './define-command.ts';
 
@@ -19,14 +19,9 @@ const readOn = [
   'Try it without an account: `runctl demo`.',
 ];
 
-export function addExamples(target: Command, definition: CommandDefinition, columns: () => number): void {
-  const { examples = [], moreHelp } = definition;
-  if (moreHelp) target.addHelpText('after', () => moreHelp(columns()));
-  if (examples.length > 0) target.addHelpText('after', () => examplesOf(examples, columns()));
-}
-
 export function addReadOn(root: Command, columns: () => number): void {
-  const lines = () => readOn.map((line) => wrap(line.split(' '), { columns: columns() }));
+  // What is to be typed is not broken.
+  const lines = () => readOn.map((line) => wrap(line.match(/`[^`]+`\S*|\S+/g) ?? [], { columns: columns() }));
   root.addHelpText('afterAll', () => `\n${lines().join('\n')}`);
 }
 
@@ -38,7 +33,13 @@ export function formatItem(term: string, width: number, about: string, help: Hel
   return `  ${wrap(term.split(' '), { columns, indent: 4, taken: 2 })}\n      ${wrap(about.split(' '), { columns, indent: 6 })}`;
 }
 
-function examplesOf(examples: readonly Example[], columns: number): string {
+/** Groups of options or commands: a command's own options stand first, also where they are `--help` alone. */
+export function ownFirst<T extends Command | Option>(all: T[], shown: T[], groupOf: (item: T) => string) {
+  const own = shown.filter((item) => groupOf(item) === 'Options:');
+  return Help.prototype.groupItems([...own, ...all], shown, groupOf);
+}
+
+export function examplesOf(examples: readonly Example[], columns: number): string {
   const width = Math.max(...examples.map(([command]) => command.length));
   const fits = examples.every(([, about]) => 2 + width + 2 + about.length <= columns);
   const lines = examples.map(([command, about]) =>

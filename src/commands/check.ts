@@ -9,7 +9,8 @@ import { cleanLine } from '../render/sanitize.ts';
 import { formatAge, formatDuration } from '../runs/duration.ts';
 import { type AutomationTarget, lastStatusOf } from '../runs/run.ts';
 import { parseAutomationArgument } from '../session/arguments.ts';
-import { connect, journalOf } from '../session/connect.ts';
+import { connect } from '../session/connect.ts';
+import { journalOf } from '../session/journal.ts';
 import { endMsOf, isInTime, type LastRuns, lastRunsOf, pollUnfinished } from '../session/last-runs.ts';
 import type { Session } from '../session/session.ts';
 
@@ -21,7 +22,7 @@ const options = {
 
 export const check = defineCommand({
   name: 'check',
-  about: 'has each automation completed lately? ends with 15 where one has not',
+  about: 'check that each automation has completed lately; ends with 15 where one has not',
   arguments: { automations: argument('<automation...>', 'name, or <projectId>/<name>') },
   options,
   examples: [

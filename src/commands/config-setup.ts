@@ -17,7 +17,7 @@ import { interruptedProblem } from '../problems/watch-problems.ts';
 import { printNextStep, printSentence, themeOf } from '../render/output.ts';
 import { type Fault, reasonOf } from '../runs/fault.ts';
 import { connect, connectWith } from '../session/connect.ts';
-import { madeUpRun } from '../session/made-up-run.ts';
+import { pollNobody } from '../session/poll-once.ts';
 import type { Session } from '../session/session.ts';
 
 const questions = [
@@ -34,7 +34,7 @@ export async function askSettings(options: { profile?: string }, context: Contex
   const { stdin, stderr, env } = context;
   if (!stdin.isTTY || !stderr.isTTY) {
     throw usageProblem(
-      'runctl config needs one of: get, set, unset, list, path',
+      'config needs one of: get, set, unset, list, path',
       'on a terminal, `runctl config` alone asks for all that is needed',
     );
   }
@@ -82,7 +82,7 @@ async function askThatWork(stored: Stored, context: Context): Promise<Answers> {
 async function findFault(answers: Answers, context: Context): Promise<Fault | undefined> {
   const source = 'as typed';
   const typed = { apiKey: { value: answers.apiKey ?? '', source }, baseUrl: { value: answers.baseUrl ?? '', source } };
-  return pollNobody(await connectWith({ ...resolveWithoutApiKey({}, {}), ...typed }, {}, context));
+  return faultOf(await connectWith({ ...resolveWithoutApiKey({}, {}), ...typed }, {}, context));
 }
 
 async function ask({ key, asks, isNeeded }: Question, stored: string | undefined, context: Context) {
@@ -108,10 +108,10 @@ async function ask({ key, asks, isNeeded }: Question, stored: string | undefined
 /** `api.example.com` is typed more often than `https://api.example.com`. */
 const withScheme = (text: string) => (/^[\w.-]+(:\d+)?(\/|$)/.test(text) ? `https://${text}` : text);
 
-/** Asks for a run that cannot exist: that it is not found says that the service is there and takes the API key. */
-async function pollNobody({ service, settings, context }: Session): Promise<Fault | undefined> {
-  const answer = await service.status(madeUpRun(valueIfGiven(settings.project)), context.signal);
-  if (context.signal.aborted) throw interruptedProblem(context.signal);
+async function faultOf(session: Session): Promise<Fault | undefined> {
+  const { signal } = session.context;
+  const answer = await pollNobody(session);
+  if (signal.aborted) throw interruptedProblem(signal);
   return answer.kind === 'fault' && answer.fault.kind !== 'not_found' ? answer.fault : undefined;
 }
 
@@ -122,7 +122,7 @@ export async function trySettings(options: { profile?: string }, context: Contex
   const session = await connect(options, context);
   const { settings, baseUrl } = session;
   const project = valueIfGiven(settings.project);
-  const fault = await pollNobody(session);
+  const fault = await faultOf(session);
   if (fault) {
     throw new Problem({
       name: exitNameOf(fault),

@@ -4,6 +4,7 @@ import { type Finding, labelOf } from '../doctor/finding.ts';
 import { Problem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
 import type { CommandResult } from '../render/output.ts';
+import { wantsData } from '../render/output.ts';
 import { renderMarkup, type Theme } from '../render/theme.ts';
 import type { WrapOptions } from '../render/wrap.ts';
 
@@ -24,7 +25,7 @@ export const doctor = defineCommand({
     return {
       exitNames: [problem?.facts.name ?? 'ok'],
       documents: [documentOf({ problem, report }, context)],
-      problems: problem && [{ problem }],
+      problems: problem && [{ problem: wantsData(options) ? problem : inShort(problem, findings) }],
       text: (theme, lines) =>
         findings
           .filter(({ result }) => !options.quiet || result === 'warning' || result === 'failed')
@@ -41,12 +42,23 @@ function problemOf(findings: readonly Finding[]): Problem | undefined {
   return new Problem({ name: first.exitName, message: `${labelOf(first.name)}: ${first.message}`, hint: first.advice });
 }
 
+/** What to do about it stands in the list. */
+function inShort(problem: Problem, findings: readonly Finding[]): Problem {
+  const names = findings.filter(({ result }) => result === 'failed').map(({ name }) => labelOf(name));
+  return problem.with({ message: `fix what failed: ${names.join(', ')}`, hint: undefined });
+}
+
 const labelColumns = 20;
+/** Below this a message stands beneath its label. */
+const leastColumns = 60;
 
 function lineOf({ name, result, message, advice }: Finding, theme: Theme, { columns }: WrapOptions): string {
   const { ok, warn, bad, dot, arrow } = theme.symbols;
   const marks = { ok: theme.ok(ok), warning: theme.warn(warn), failed: theme.bad(bad), skipped: theme.dim(dot) };
-  const lines = { columns, indent: labelColumns + 4 };
-  const said = `${marks[result]} ${theme.strong(labelOf(name).padEnd(labelColumns))}  ${renderMarkup(message, theme, lines)}\n`;
+  const isNarrow = columns !== undefined && columns < leastColumns;
+  const indent = isNarrow ? 4 : labelColumns + 4;
+  const label = theme.strong(labelOf(name).padEnd(isNarrow ? 0 : labelColumns));
+  const text = renderMarkup(message, theme, { columns, indent });
+  const said = `${marks[result]} ${label}${isNarrow ? '\n    ' : '  '}${text}\n`;
   return advice ? `${said}  ${arrow} ${renderMarkup(advice, theme, { columns, indent: 4 })}\n` : said;
 }

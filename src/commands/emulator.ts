@@ -5,7 +5,6 @@ import { builtInScenarios, findBuiltInScenario } from '../emulator/built-in-scen
 import type { Scenario } from '../emulator/scenario.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { cleanLine } from '../render/sanitize.ts';
-import { wrap } from '../render/wrap.ts';
 import { onAbort } from '../runs/on-abort.ts';
 
 const defaultScenario = 'happy';
@@ -13,7 +12,10 @@ const defaultScenario = 'happy';
 const options = {
   port: option('--port <n>', 'port to listen on (default: any free one)', whole(0, 65_535)),
   host: option('--host <address>', 'loopback address to listen on'),
-  scenario: option('--scenario <name|file>', `built-in scenario, or a JSON file (default: ${defaultScenario})`),
+  scenario: option(
+    '--scenario <name|file>',
+    `built-in scenario, or a JSON file: see \`help scenarios\` (default: ${defaultScenario})`,
+  ),
   speed: option('--speed <factor>', 'how much faster than real time its clock runs', positive),
   quiet: flag('-q, --quiet', 'do not print a line for every request'),
 };
@@ -31,7 +33,7 @@ export const emulator = defineCommand({
       'runs a script against it and ends with its exit code',
     ],
   ],
-  moreHelp: scenarioHelp,
+  /** Until it is interrupted; with a command, until that has ended, with its exit code. */
   async run({ command }, options, context) {
     const { stdout, stderr, signal, random, clock } = context;
     // A command that draws on the terminal would be drawn over.
@@ -57,10 +59,6 @@ export const emulator = defineCommand({
   },
 });
 
-/**
- * Plays the service until it is interrupted, and prints the lines that make the shell use it. With a command, until that
- * has ended: runs it against the emulator, and ends with its exit code.
- */
 async function findScenario(name: string): Promise<Scenario> {
   // A file of the user's comes before the built-in one of the same name.
   const isPath = /[/.\\]/.test(name);
@@ -73,16 +71,6 @@ async function findScenario(name: string): Promise<Scenario> {
       `choose one of ${names}, or give the path of a JSON file`,
     );
   }
-  const { readScenario } = await import('../emulator/scenario.ts');
+  const { readScenario } = await import('../emulator/read-scenario.ts');
   return readScenario(name);
-}
-
-/** The scenarios that come with the emulator. */
-function scenarioHelp(columns: number): string {
-  const width = Math.max(...builtInScenarios.map(({ name }) => name.length));
-  const lines = builtInScenarios.map(
-    ({ name, about }) => `  ${name.padEnd(width)}  ${wrap(about.split(' '), { columns, indent: width + 4 })}`,
-  );
-  const more = 'A scenario of your own is a JSON file: see `runctl help scenarios`.'.split(' ');
-  return `\nBuilt-in scenarios:\n${lines.join('\n')}\n\n${wrap(more, { columns })}`;
 }

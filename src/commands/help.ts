@@ -38,7 +38,7 @@ const pages: Record<Topic, Page> = {
   settings: (theme, lines) =>
     [
       paragraph(
-        'A flag overrides an environment variable, that overrides the profile in the config file, and that the default. An empty variable counts as unset. `runctl config list` shows what is in force, and where it comes from.',
+        'A flag overrides an environment variable, which overrides the profile in the config file, which overrides the default. An empty variable counts as unset. `runctl config list` shows what is in force, and where it comes from.',
         lines,
       ),
       ...Object.entries<Setting>(settingTable).map(([key, setting]) => settingBlock(key, setting, theme, lines)),

@@ -14,7 +14,8 @@ import { type DocumentFacts, documentOf } from '../render/document.ts';
 import { defaults } from '../runs/defaults.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { lastStatusOf, nameOf, statuses } from '../runs/run.ts';
-import { connectWith, journalOf } from '../session/connect.ts';
+import { connectWith } from '../session/connect.ts';
+import { journalOf } from '../session/journal.ts';
 import { type Refreshed, refreshRuns } from '../session/refresh-runs.ts';
 
 const options = {
@@ -90,8 +91,9 @@ const limitOf = ({ limit = defaults.listLimit }: ListOptions) => limit;
 /** The newest runs of each status are kept; for more, or others, every file is read that has some. */
 function onlyOf(options: ListOptions): RunFilter['only'] {
   const { status, since, until } = options;
-  if (status === undefined) return undefined;
-  return since || until || limitOf(options) > keptRuns ? { status } : 'kept';
+  const isKept = !since && !until && limitOf(options) <= keptRuns;
+  if (status === undefined) return isKept ? 'newest' : undefined;
+  return isKept ? 'kept' : { status };
 }
 
 const hasStatus = (run: JournalRun, status: string | undefined) =>

@@ -6,13 +6,12 @@ import { resolveWithoutApiKey } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
-import type { CommandResult } from '../render/output.ts';
-import { wantsData } from '../render/output.ts';
+import { type CommandResult, wantsData } from '../render/output.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { nameOf, type Target } from '../runs/run.ts';
 import { type Statistics, statisticsOf } from '../runs/statistics.ts';
 import { parseAutomationName } from '../session/arguments.ts';
-import { journalOf } from '../session/connect.ts';
+import { journalOf } from '../session/journal.ts';
 
 const usualPeriodMs = 30 * 86_400_000;
 
@@ -27,7 +26,7 @@ type StatsOptions = OptionValues<typeof options>;
 
 export const stats = defineCommand({
   name: 'stats',
-  about: 'show how the runs of each automation went: success, durations and credits, from the journal',
+  about: 'show success rate, durations and credits of each automation, from the journal',
   arguments: { automations: argument('[automation...]', 'name, or <projectId>/<name> (default: all)') },
   options,
   examples: [

@@ -12,6 +12,7 @@ export type StoredKey = 'apiKey' | 'apiKeyCommand' | 'baseUrl' | 'project' | 're
 export type SettingKey = StoredKey | 'profile';
 export type SettingName = SettingKey | 'configFolder' | 'stateFolder';
 
+/** A setting and every way to give it. */
 export interface Setting {
   name: string;
   flag?: string;
@@ -43,7 +44,7 @@ export const settingTable: Record<StoredKey, StoredSetting> & Record<SettingName
     env: ['RUNCTL_API_KEY', 'RUNCTL_API_KEY_FILE'],
     isStored: true,
     isSecret: true,
-    about: 'the API key that every request carries; required; `-` reads it from standard input',
+    about: 'sent with every request; required; the path `-` means standard input',
     parse: parseApiKey,
     hint: 'copy it again, alone and whole',
   },
@@ -61,7 +62,7 @@ export const settingTable: Record<StoredKey, StoredSetting> & Record<SettingName
     flagAbout: 'base URL of the service',
     env: ['RUNCTL_BASE_URL'],
     isStored: true,
-    about: 'the base URL of the service; required; https, except on this machine',
+    about: 'the address of the service; required; https, except on this machine',
     parse: parseBaseUrl,
     hint: 'a base URL looks like https://api.example.com',
   },
@@ -72,7 +73,7 @@ export const settingTable: Record<StoredKey, StoredSetting> & Record<SettingName
     flagAbout: 'project of the automations',
     env: ['RUNCTL_PROJECT'],
     isStored: true,
-    about: 'the project of automations that are given by name alone',
+    about: 'the UUID of the project that holds the automations which are given by name alone',
     parse: parseProject,
     hint: 'a project looks like 123e4567-e89b-42d3-a456-426614174000',
   },
@@ -83,7 +84,7 @@ export const settingTable: Record<StoredKey, StoredSetting> & Record<SettingName
     env: ['RUNCTL_PROFILE'],
     isStored: true,
     default: defaultProfile,
-    about: 'which of the named groups of stored settings is in force',
+    about: 'the name of the group of stored settings that is used',
   },
   configFolder: {
     name: 'config folder',
@@ -111,7 +112,7 @@ export const settingTable: Record<StoredKey, StoredSetting> & Record<SettingName
   onExit: {
     name: 'hook for every exit',
     flag: '--on-exit <command>',
-    flagAbout: 'run by the shell when the command ends, whatever the exit code; an empty one switches it off',
+    flagAbout: 'shell command to run when this command ends, whatever the exit code; an empty one switches it off',
     env: ['RUNCTL_ON_EXIT'],
     isStored: true,
     about: 'a command that the shell runs when `trigger`, `watch` or `recover` ends, whatever the exit code',

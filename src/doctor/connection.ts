@@ -23,7 +23,7 @@ export async function* checkConnection({ settings, context }: Machine): AsyncGen
   const first = proxy ? new URL(proxy.origin) : url;
   const host = bareHost(first);
   const port = portOf(first);
-  const attempt = { host: url.host, isPlain: url.protocol === 'http:', proxy, timeoutMs };
+  const attempt = { host: url.host, proxy, timeoutMs };
   const step = <T>(work: Promise<T>, isOfProxy = false) =>
     bounded(work, timeoutMs, context.signal).catch((error) => {
       throw error instanceof Problem ? error : problemOf(isOfProxy ? new ProxyFailure(error) : error, attempt);

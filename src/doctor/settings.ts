@@ -46,7 +46,8 @@ function finding(name: string, { value, source }: Resolved, require: () => unkno
   try {
     require();
   } catch (error) {
-    if (error instanceof Problem) return failed(name, error);
+    const isMissing = value === undefined && source === undefined;
+    if (error instanceof Problem) return failed(name, isMissing ? error.with({ message: 'not set' }) : error);
     throw error;
   }
   if (value === undefined) return ok(name, 'not set');

@@ -8,7 +8,7 @@ import { followerOf } from '../journal/follower-claim.ts';
 import { createProcesses } from '../journal/processes.ts';
 import { resolveOwn } from '../open-own.ts';
 import { Problem } from '../problems/problem.ts';
-import { journalOf } from '../session/connect.ts';
+import { journalOf } from '../session/journal.ts';
 import { type Finding, type Machine, ok, warning } from './finding.ts';
 
 /** Room for some hundred triggers, below which the next one may not be recorded. */
@@ -28,14 +28,22 @@ export function* checkStateFolder({ context, disk }: Machine): Generator<Finding
   if (room < leastBytes)
     throw problem(`the disk of ${path} is full`, 'make room, or name another folder with RUNCTL_STATE_DIR');
   const size = files.reduce((sum, file) => sum + file.size, 0);
-  yield ok('state_folder', `${path}, ${mebibytes(size)} in ${files.length} files, ${mebibytes(room)} free`);
+  yield ok(
+    'state_folder',
+    `${path}, ${sizeOf(size)} in ${files.length} ${files.length === 1 ? 'file' : 'files'}, ${sizeOf(room)} free`,
+  );
 }
 
 const otherFolder = 'give it to the user that runs runctl, or name another folder with RUNCTL_STATE_DIR';
 
 const problem = (message: string, hint: string) => new Problem({ name: 'output_error', message, hint });
 
-const mebibytes = (bytes: number) => `${(bytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 1 })} MiB`;
+function sizeOf(bytes: number): string {
+  const units = ['KiB', 'MiB', 'GiB', 'TiB'];
+  let size = bytes / 1024;
+  for (; size >= 1000 && units.length > 1; units.shift()) size /= 1024;
+  return `${Math.ceil(size)} ${units[0]}`;
+}
 
 function ownFolder(folder: string) {
   try {
@@ -63,7 +71,7 @@ export function* checkJournal({ settings, context }: Machine): Generator<Finding
   for (const run of journal.runs({ baseUrl })) if (isUnfinished(run)) unfinished += 1;
   yield ok(
     'unfinished_runs',
-    unfinished === 0 ? 'none' : `${unfinished}, as last polled: \`runctl watch --all\` follows them`,
+    unfinished === 0 ? 'none' : `${unfinished} when last polled; \`runctl watch --all\` watches them`,
   );
 }
 

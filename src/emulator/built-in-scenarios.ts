@@ -28,7 +28,7 @@ const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about
     about: 'a run of 20 seconds that completes',
   },
   demo: {
-    about: 'a run of 6 seconds that completes, with a 502 on the way',
+    about: 'a run of 6 seconds that completes; one poll is answered with 502',
     automations: {
       '*': {
         duration: '6s',
@@ -40,7 +40,7 @@ const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about
     faults: [{ on: 'status', nth: 3, ...badGateway }],
   },
   failing: {
-    about: 'a run of 8 seconds of which the third of four steps fails',
+    about: 'a run of 8 seconds that fails in the third of four steps',
     automations: {
       '*': {
         duration: '8s',
@@ -53,7 +53,7 @@ const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about
   },
   'every-ending': {
     about:
-      'one automation for each ending: completes, fails, times-out, is-cancelled, not-runnable, lease-lost, reaped, run-failed',
+      'one automation for each way to finish: completes, fails, times-out, is-cancelled, not-runnable, lease-lost, reaped, run-failed',
     automations: {
       completes: { duration: '5s' },
       fails: { duration: '5s', outcome: 'FAILED' },
@@ -72,7 +72,7 @@ const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about
   },
   'bad-day': {
     about:
-      'a lost answer, 429s, 502s, resets, pages of a proxy, a late and torn result, all in one run of 2h 50m, which takes the last credits; try it at --speed 1200',
+      'a run of 2h 50m with everything: a lost answer, 429s, 502s, lost connections, HTML pages of a proxy, a late result that breaks off; it takes the last credits; try it at --speed 1200',
     automations: { '*': { ...longPlan, resultLate: '30m' } },
     credits: longPlan.creditsCharged,
     faults: [
@@ -85,41 +85,41 @@ const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about
     ],
   },
   'third-hour-502s': {
-    about: 'a run of 2h 50m; in its third hour every answer is 502 for 25 minutes; try it at --speed 1200',
+    about: 'a run of 2h 50m; in its third hour every poll is answered with 502 for 25 minutes; try it at --speed 1200',
     automations: { '*': longPlan },
     faults: [{ on: 'status', during: { after: '2h', for: '25m' }, ...badGateway }],
   },
   'lost-answer': {
-    about: 'the first trigger starts a run, but its answer is lost; the key is looked up before an active run',
+    about: 'the first trigger starts a run, but its answer is lost; the same trigger again is answered with that run',
     faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
   },
   'lost-answer-active-first': {
-    about: 'the same, but a repeated trigger meets its own run: 422 runAlreadyActive until that has ended',
+    about: 'the same, but the same trigger again is refused with 422 runAlreadyActive until that run is finished',
     order: 'activeFirst',
     faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
   },
   'storm-of-429s': {
-    about: 'the first three triggers and the first three polls get 429 with Retry-After: 1',
+    about: 'the first three triggers and the first three polls are answered with 429 and Retry-After: 1',
     faults: [
       { on: 'trigger', to: 3, ...tooMany },
       { on: 'status', to: 3, ...tooMany },
     ],
   },
   'rate-limited': {
-    about: 'one trigger in 10 seconds; any other gets 429 with Retry-After',
+    about: 'one trigger in 10 seconds is accepted; any other is answered with 429 and Retry-After',
     rateLimit: { requests: 1, window: '10s' },
   },
   'no-credits': {
-    about: 'the credit balance is 0: every trigger gets 402',
+    about: 'the credit balance is 0: every trigger is answered with 402',
     credits: 0,
   },
   'key-revoked': {
-    about: 'a run of 10 minutes, in the middle of which the API key is revoked; try it at --speed 60',
+    about: 'a run of 10 minutes; after 5 of them the API key is revoked; try it at --speed 60',
     automations: { '*': { duration: '10m' } },
     faults: [{ on: 'status', during: { after: '5m' }, nth: 1, do: 'revokeKey' }],
   },
   'result-late': {
-    about: 'for 5 seconds after the end of the run its result still says RUNNING',
+    about: 'for 5 seconds after the run has finished its result still says RUNNING',
     automations: { '*': { duration: '6s', resultLate: '5s' } },
   },
   'slow-start': {
@@ -127,12 +127,12 @@ const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about
     automations: { '*': { duration: '10s', statusLate: '4s' } },
   },
   'nothing-runs': {
-    about: 'a night in which nothing runs: every automation was deleted, and a trigger gets 404',
+    about: 'every automation has been deleted: every trigger is answered with 404',
     automations: {},
   },
   night: {
     about:
-      'runs of 2 hours, of `early` 5 minutes, and one of `broken`, which fails: for a watcher that is killed and started again; try it at --speed 1200',
+      'runs of 2 hours; those of `early` take 5 minutes, those of `broken` fail; for a watcher that is killed and started again; try it at --speed 1200',
     automations: {
       '*': { duration: '2h' },
       early: { duration: '5m' },
@@ -140,7 +140,7 @@ const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about
     },
   },
   flaky: {
-    about: 'every few requests something breaks, at random, also for triggers',
+    about: 'many requests fail, at random, triggers too',
     faults: [
       { chance: 0.1, ...badGateway },
       { chance: 0.1, do: 'reset' },

@@ -1,7 +1,4 @@
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
 import * as v from 'valibot';
-import { parseJson } from '../json-text.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { parseDuration } from '../runs/duration.ts';
 import { isJsonObject } from '../runs/json.ts';
@@ -130,43 +127,14 @@ export type FaultCondition = Pick<InjectedFault, keyof typeof condition>;
 
 export const toMs = (text: string) => parseDuration(text) ?? 0;
 
-const mostBytes = 2 ** 20;
-const hint = 'see `runctl help scenarios`';
-
-/** Throws a usage problem, also for what is no file, which might never end. */
-export async function readScenario(path: string): Promise<Scenario> {
-  const refuse = (why: string) => usageProblem(`the scenario ${path} ${why}`, hint);
-  // Without O_NONBLOCK, opening a FIFO waits for somebody to write into it.
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: Error) => {
-    throw refuse(`cannot be read: ${error.message}`);
-  });
-  try {
-    const stats = await file.stat();
-    if (!stats.isFile()) throw refuse('is not a file');
-    if (stats.size > mostBytes) throw refuse(`is larger than ${mostBytes / 1024} KiB`);
-    return parseScenario(await file.readFile('utf8'), path);
-  } finally {
-    await file.close();
-  }
-}
+/** Where a mistake in a scenario can be looked up. */
+export const scenarioHint = 'see `runctl help scenarios`';
 
 /** Throws a usage problem that names `source` and the path of the wrong field. */
-export function parseScenario(text: string, source: string): Scenario {
-  let value: unknown;
-  try {
-    value = parseJson(text);
-  } catch (error) {
-    // The rest of the parser's message may quote the text, which may be a file of secrets.
-    const [place = ''] = / at position \d+/.exec(String(error)) ?? [];
-    throw usageProblem(`${source} cannot be read as JSON${place}`, hint);
-  }
-  return checkScenario(value, source);
-}
-
 export function checkScenario(value: unknown, source: string): Scenario {
-  if (!isJsonObject(value)) throw usageProblem(`${source}: a scenario is a JSON object`, hint);
+  if (!isJsonObject(value)) throw usageProblem(`${source}: a scenario is a JSON object`, scenarioHint);
   const { issues, output } = v.safeParse(scenarioSchema, value, { abortEarly: true });
-  if (issues) throw usageProblem(`${source}: ${mistakeOf(issues[0])}`, hint);
+  if (issues) throw usageProblem(`${source}: ${mistakeOf(issues[0])}`, scenarioHint);
   return output;
 }
 
@@ -180,5 +148,10 @@ function mistakeOf(issue: v.BaseIssue<unknown>): string {
   if (issue.received === 'undefined') return `${path} is missing`;
   const expected = issue.kind === 'schema' && issue.type !== 'custom' ? issue.expected : issue.message;
   const received = typeof issue.input === 'string' ? JSON.stringify(issue.input) : issue.received;
-  return `${path} must be ${expected}, not ${received}`;
+  // Valibot writes a choice as a type: `("a" | ("b" | "c"))`.
+  const choice = expected
+    ?.replaceAll(/[()"]/g, '')
+    .replaceAll(' | ', ', ')
+    .replace(/, (?!.*, )/, ' or ');
+  return `${path} must be ${expected?.startsWith('(') ? choice : expected}, not ${received}`;
 }

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { usageProblem } from '../problems/problem.ts';
 import { nameOf } from '../runs/run.ts';
-import { type EmulatedRun, statusAt } from './emulated-run.ts';
+import { statusAt } from './emulated-run.ts';
 import { createFaultInjector, type EmulatedResponse } from './faults.ts';
 import { isForLoopback, readRequest, sendResponse } from './http.ts';
 import { errorReply, refusals } from './reply.ts';
@@ -13,33 +13,17 @@ import { createEmulatedService } from './service.ts';
 export interface EmulatorOptions {
   scenario: Scenario;
   port?: number;
-  /** Nothing but loopback. */
-  host?: string;
+  host?: string; // nothing but loopback
   apiKey?: string;
-  /** Every project of a UUID is known. */
-  projectId?: string;
+  projectId?: string; // every project of a UUID is known
   nowMs?(): number;
-  /** Seconds of the emulator's clock in a real one. */
-  speed?: number;
+  speed?: number; // seconds of the emulator's clock in a real one
   random?(): number;
   onRequest?(line: string): void;
-  /** By default none is kept in `requests`: an emulator may run for months. */
-  keepsRequests?: boolean;
+  keepsRequests?: boolean; // by default none is kept in `requests`: an emulator may run for months
 }
 
-export interface Emulator {
-  /** Without a slash at its end. */
-  url: string;
-  port: number;
-  apiKey: string;
-  projectId: string;
-  /** Oldest first. */
-  requests: readonly RecordedRequest[];
-  /** As they are now, oldest first. */
-  runs(): (EmulatedRun & { status: string })[];
-  /** Hanging connections end, too. */
-  close(): Promise<void>;
-}
+export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
 
 interface RecordedRequest extends ServiceRequest {
   atMs: number;
@@ -52,7 +36,7 @@ const misdirected: EmulatedResponse = { reply: errorReply('flat', refusals.notLo
 const loopback = ['127.0.0.1', '::1', 'localhost'];
 
 /** Throws a usage problem for a scenario, host, port or speed that cannot be. */
-export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
+export async function startEmulator(options: EmulatorOptions) {
   const { host = '127.0.0.1', port = 0, apiKey = 'emulator-key', speed = 1 } = options;
   const { nowMs = Date.now, random = Math.random, onRequest, keepsRequests } = options;
   if (!loopback.includes(host)) {
@@ -89,14 +73,17 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const { port: boundPort } = server.address() as AddressInfo;
 
   return {
+    /** Without a slash at its end. */
     url: `http://${host.includes(':') ? `[${host}]` : host}:${boundPort}`,
     port: boundPort,
     apiKey,
     projectId: options.projectId ?? '00000000-0000-4000-8000-000000000001',
-    requests,
+    requests: requests as readonly RecordedRequest[],
+    /** Every run as it is now, oldest first. */
     runs: () => service.runs().map((run) => ({ ...run, status: statusAt(run, emulatedMs()) })),
+    /** Ends hanging connections, too. */
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),

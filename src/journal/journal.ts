@@ -88,7 +88,9 @@ export function openJournal(options: LogOptions) {
     const yielded = new Set<string>();
     const newest: JournalRecord[] = [];
     let next = fewRecords;
-    for (const record of filter.only === 'kept' ? [] : read(filter)) {
+    // Few of the newest records are read faster than a checkpoint.
+    const first = filter.only === 'newest' ? { ...filter, only: undefined } : filter;
+    for (const record of filter.only === 'kept' ? [] : read(first)) {
       newest.push(record);
       if (newest.length < next) continue;
       yield* newIn(fold(newest.toReversed()), true);
@@ -168,7 +170,7 @@ export function openJournal(options: LogOptions) {
   function* read(filter: RunFilter, how: RecordFilter = {}): Generator<JournalRecord> {
     const { only } = filter;
     const isEnough =
-      only && ((omitted: ReadonlySet<string>) => only === 'kept' || !omitted.has(only.status.toUpperCase()));
+      only && ((omitted: ReadonlySet<string>) => typeof only === 'string' || !omitted.has(only.status.toUpperCase()));
     const wanted = { needle: needleOf(filter), isEnough, ...how };
     for (const record of log.read(wanted)) if (isMatch(record, filter)) yield record;
   }

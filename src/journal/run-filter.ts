@@ -6,8 +6,8 @@ export interface RunFilter {
   target?: Target;
   automation?: string; // in whatever project unless `projectId` says
   projectId?: string;
-  /** What is left out may be: only what a checkpoint keeps is asked for, or runs with a status. */
-  only?: 'kept' | { status: string };
+  /** What is left out may be: only what a checkpoint keeps is asked for, the newest `keptRuns` runs, or those with a status. */
+  only?: 'kept' | 'newest' | { status: string };
 }
 
 export function needleOf(filter: RunFilter): string | undefined {

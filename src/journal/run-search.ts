@@ -1,5 +1,4 @@
 import { fold, type JournalRun, learn } from './fold.ts';
-import { createIdFilter } from './id-filter.ts';
 import type { RecordFilter } from './log.ts';
 import { type JournalRecord, type RecordOf, runIdOf } from './records.ts';
 import type { RunFilter } from './run-filter.ts';
@@ -16,8 +15,8 @@ export function createRunSearch(
   let memory = new Map<string, JournalRun>();
   const unknown = new Set<string>();
   let searches = 0;
-  /** Made when a run was not found, as the next ones may not be there, either. */
-  let mayHold: ((executionId: string) => boolean) | undefined;
+  /** Of all runs; read when one was not found, as the next ones may not be there, either. */
+  let ids: Set<string> | undefined;
 
   return { find, findElsewhere, remember };
 
@@ -28,8 +27,8 @@ export function createRunSearch(
     if (!fresh) {
       if (memory.has(id)) return memory.get(id);
       if (unknown.has(spelling)) return undefined;
-      if (unknown.size > 0) mayHold ??= createIdFilter(readFiles());
-      if (mayHold?.(executionId) === false) {
+      if (unknown.size > 0) ids ??= idsIn(readFiles());
+      if (isNowhere(executionId)) {
         unknown.add(spelling);
         return undefined;
       }
@@ -40,6 +39,11 @@ export function createRunSearch(
     if (run) memory.set(id, run);
     else unknown.add(spelling);
     return run;
+  }
+
+  /** Ids with other characters may be escaped in a line. */
+  function isNowhere(executionId: string): boolean {
+    return ids !== undefined && /^[\w-]+$/.test(executionId) && !ids.has(executionId.toLowerCase());
   }
 
   function search(executionId: string, baseUrl: string): JournalRun | undefined {
@@ -53,7 +57,7 @@ export function createRunSearch(
   }
 
   function findElsewhere(executionId: string, baseUrl: string): string | undefined {
-    if (mayHold?.(executionId) === false) return undefined;
+    if (isNowhere(executionId)) return undefined;
     for (const record of read({}, { needle: JSON.stringify(executionId) })) {
       const isOfRun = 'executionId' in record && record.executionId === executionId;
       if (isOfRun && record.baseUrl !== baseUrl) return record.baseUrl;
@@ -65,4 +69,17 @@ export function createRunSearch(
     const isFirst = unknown.delete(spellingOf(record)) || record.first;
     if (isFirst || memory.has(runIdOf(record))) learn(memory, record);
   }
+}
+
+/** The ids of the runs in these files, in lower case. */
+function idsIn(files: Iterable<Buffer>): Set<string> {
+  const field = Buffer.from('"executionId":"');
+  const ids = new Set<string>();
+  for (const bytes of files) {
+    for (let at = bytes.indexOf(field); at !== -1; at = bytes.indexOf(field, at)) {
+      at += field.length;
+      ids.add(bytes.toString('latin1', at, bytes.indexOf('"', at)).toLowerCase());
+    }
+  }
+  return ids;
 }

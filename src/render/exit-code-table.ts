@@ -13,11 +13,13 @@ export function exitCodeBlock(
 
 export function exitCodeTable(theme: Theme, { columns }: WrapOptions): string {
   const width = Math.max(...exitCodes.map(({ name }) => name.length));
-  const lines = { columns, indent: 3 + 2 + width + 2 };
+  const beside = 3 + 2 + width + 2;
+  const isNarrow = columns !== undefined && columns < 2 * beside;
+  const lines = { columns, indent: isNarrow ? 5 : beside };
   return exitCodes
     .map(({ code, name, meaning }) => {
-      const head = `${String(code).padStart(3)}  ${theme.strong(name.padEnd(width))}`;
-      return `${head}  ${renderMarkup(meaning, theme, lines)}\n`;
+      const head = `${String(code).padStart(3)}  ${theme.strong(name.padEnd(isNarrow ? 0 : width))}`;
+      return `${head}${isNarrow ? '\n     ' : '  '}${renderMarkup(meaning, theme, lines)}\n`;
     })
     .join('');
 }

@@ -2,7 +2,6 @@ import { version } from '../../package.json';
 import { createDebugTransport } from '../api/debug-transport.ts';
 import { proxyFor } from '../api/proxy.ts';
 import { accountOf, refuseApiKeyIn } from '../config/api-key.ts';
-import { resolveStateFolder } from '../config/paths.ts';
 import {
   requireBaseUrl,
   requireRequestTimeoutMs,
@@ -12,9 +11,8 @@ import {
 } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { createFinalHooks } from '../hooks/on-final.ts';
-import { type Journal, openJournal } from '../journal/journal.ts';
+import type { Journal } from '../journal/journal.ts';
 import { createProcesses } from '../journal/processes.ts';
-import { usageProblem } from '../problems/problem.ts';
 import { cleanLine } from '../render/sanitize.ts';
 import type { Clock } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
@@ -22,6 +20,7 @@ import { createRateLimiter } from '../runs/rate-limiter.ts';
 import { mostSamples } from '../watching/poll-samples.ts';
 import { createWatchGroup, timeoutMsOf } from '../watching/watch-group.ts';
 import { createApiKeys, withRenewal } from './api-keys.ts';
+import { type JournalNeed, journalOf } from './journal.ts';
 import { withNotFoundTracking } from './not-found-tracking.ts';
 import type { Session } from './session.ts';
 
@@ -108,34 +107,8 @@ export async function connectWith(
     requestTimeoutMs,
     sentKeys: new Set(),
     safeToRepeat: () => true,
-    hintProject: settings.project.value,
     debug,
   };
-}
-
-interface JournalNeed {
-  /** The answer is the journal itself: what cannot be read must not pass for what is not there. */
-  needed?: boolean;
-  /** Without it only a trigger loses something that somebody has to know of: such a command says so all the same. */
-  quiet?: boolean;
-}
-
-/** A failure of it is reported once. Throws a usage problem where it is `needed` and cannot be read. */
-export function journalOf({ env, reporter, clock }: Context, { needed, quiet }: JournalNeed = {}): Journal {
-  const folder = resolveStateFolder(env);
-  if (needed && folder === undefined)
-    throw usageProblem('there is no folder for the journal', 'set HOME or RUNCTL_STATE_DIR');
-  return openJournal({
-    folder,
-    nowMs: clock.nowMs,
-    onTrouble(what, doing) {
-      if (needed && doing === 'reading')
-        throw usageProblem(what, 'fix it, or name another folder with RUNCTL_STATE_DIR');
-      if (quiet) return;
-      const message = `${what}; \`runctl recover\` and short run ids will not work for this run`;
-      reporter.observe({ event: 'warning', name: 'journal_unavailable', message });
-    },
-  });
 }
 
 const betweenHistoriesMs = 3_600_000;

@@ -22,6 +22,7 @@ interface PollFlags {
 
 export type PolledOnce<T> = { kind: 'ok'; value: T } | { kind: 'failed'; problem: Problem };
 
+/** Asks for the status or the result of a run, with retries. */
 export async function pollOnce<Operation extends keyof Answers>(
   operation: Operation,
   { run, ...known }: KnownRun,
@@ -56,6 +57,7 @@ export async function pollOnce<Operation extends keyof Answers>(
   return { kind: 'failed', problem };
 }
 
+/** The end of a command that asked for nothing else. */
 export function resultOfFailure(problem: Problem, run: Run, context: Context): CommandResult {
   return {
     exitNames: [problem.facts.name],
@@ -75,4 +77,11 @@ export async function pollKnownRun(
   const polled = await pollOnce('status', known, flags, session);
   if (polled.kind === 'ok') journal.recordStatus(baseUrl, run, polled.value);
   return { ...known, polled };
+}
+
+/** Asks for a run that cannot exist: that it is not found says that the service is there and takes the API key. */
+export function pollNobody({ service, settings, context }: Session): Promise<Answer<Execution>> {
+  const { value: projectId = crypto.randomUUID() } = settings.project;
+  const target = { family: 'automation', projectId, automationName: 'runctl-settings-check' } as const;
+  return service.status({ target, executionId: crypto.randomUUID() }, context.signal);
 }

@@ -72,7 +72,7 @@ export async function triggerRun(
   let wasInterrupted = false;
 
   const tried = await retry(attempt, { ...ports, isRetryable: () => !isEnd(state) });
-  if (!isEnd(state)) state = step(state, 'stopped');
+  state = step(state, 'stopped');
   if (started) {
     record.started(started.execution);
     return started;
@@ -96,7 +96,7 @@ export async function triggerRun(
       lastInDoubt = sent;
     }
     const isInDoubt = state === 'in_doubt';
-    const owner = isInDoubt && fault.kind === 'already_active' ? await ownerOf(fault, first) : 'unknown';
+    const owner = await ownerOf(fault, first);
     state = step(state, eventOf(fault, owner));
     if (!isInDoubt && state === 'in_doubt') record.inDoubt(fault, { sentAtMs: sent.wallMs, isLast: false });
     return answer;

@@ -37,28 +37,18 @@ export function beganAfter(
 ): Span | undefined {
   if (beganAtMs === undefined || serviceTimeMs === undefined) return undefined;
   const sinceDateMs = beganAtMs - serviceTimeMs;
-  const readings = [readingOf(({ wallMs }) => wallMs), readingOf(({ elapsedMs }) => elapsedMs ?? Number.NaN)];
-  const known = readings.filter(({ leastMs }) => !Number.isNaN(leastMs));
-  return {
-    leastMs: Math.min(...known.map(({ leastMs }) => leastMs)),
-    mostMs: Math.max(...known.map(({ mostMs }) => mostMs)),
-  };
-
-  function readingOf(read: (at: Moment) => number): Span {
-    return {
-      leastMs: sinceDateMs - dateStepMs + read(sent) - read(moment),
-      mostMs: sinceDateMs + read(received) - read(moment),
-    };
-  }
+  const by = (read: (at: Moment) => number) => ({
+    leastMs: sinceDateMs - dateStepMs + read(sent) - read(moment),
+    mostMs: sinceDateMs + read(received) - read(moment),
+  });
+  const wall = by(({ wallMs }) => wallMs);
+  const awake = by(({ elapsedMs = Number.NaN }) => elapsedMs);
+  if (Number.isNaN(awake.leastMs)) return wall;
+  return { leastMs: Math.min(wall.leastMs, awake.leastMs), mostMs: Math.max(wall.mostMs, awake.mostMs) };
 }
 
 export const hostSkewMs = 2_000;
 export const largestSkewMs = 60_000;
-
-interface AttemptTimes {
-  first: Moment;
-  lastInDoubt: Moment;
-}
 
 export type Owner = 'ours' | 'another' | 'unknown';
 
@@ -66,7 +56,7 @@ export type Owner = 'ours' | 'another' | 'unknown';
  * One run at most is active: one that began before our first attempt has refused them all. That takes both clocks,
  * since it closes the trigger (docs/service.md, Whose run a conflict names).
  */
-export function whoseRun({ first, lastInDoubt }: AttemptTimes, answer: DatedAnswer): Owner {
+export function whoseRun({ first, lastInDoubt }: { first: Moment; lastInDoubt: Moment }, answer: DatedAnswer): Owner {
   const afterFirst = beganAfter(first, answer);
   const afterLast = beganAfter(lastInDoubt, answer);
   if (!afterFirst || !afterLast) return 'unknown';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type StartFlags, startRun } from '../../src/actions/start-run.ts';
+import type { ActionFlags } from '../../src/actions/flags.ts';
+import { startRun } from '../../src/actions/start-run.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { Reporter, RunEvent } from '../../src/runs/events.ts';
 import type { Service } from '../../src/runs/service.ts';
@@ -19,11 +20,7 @@ function createTriggerHarness() {
   const context = { ...createMemory(), clock };
   const journal = () => openJournal({ folder, nowMs: clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
 
-  async function trigger(
-    scripts: Parameters<typeof scriptedService>[0],
-    flags: StartFlags & { intervalMs?: number } = {},
-    account = 'account',
-  ) {
+  async function trigger(scripts: Parameters<typeof scriptedService>[0], flags: ActionFlags = {}, account = 'account') {
     const service = scriptedService(scripts);
     const triggeredAtMs: number[] = [];
     const timed: Service = {

@@ -54,10 +54,35 @@ describe('an error body', () => {
       { message: `execution ${executionId} is active` },
       { message: `execution ${executionId} is active`, executionId },
     ],
+    ['a type without a name', { type: 'https://x.test/problems/' }, {}],
+    ['a type of several words', { type: 'out of order' }, {}],
+    ['an id beside the word for it', { kind: 'execution', id: executionId }, { executionId }],
+    ['a blank message', { message: ' ', detail: message }, { message }],
+    ['an empty message', { message: '', detail: message }, { message }],
     ['lines and blanks', { message: ' a\n\n\tb  ' }, { message: 'a b' }],
   ])('in the shape "%s" is read', (_, body, expected) => {
     const { names: _names, isJson: _isJson, ...facts } = read(body);
     expect(facts).toEqual({ code: undefined, message: undefined, executionId: undefined, ...expected });
+  });
+
+  const places = {
+    code: 'code errorCode error_code serviceCode name reason type error errors codes',
+    message: 'message detail error_description description error title reason errors',
+    executionId: 'executionId activeExecutionId runningExecutionId execution_id runId',
+  };
+  const placed = (['code', 'message', 'executionId'] as const).flatMap((fact) =>
+    places[fact].split(' ').map((field) => ({ fact, field })),
+  );
+  test.each(placed)('has its $fact in the field $field, alone or in a list', ({ fact, field }) => {
+    const value = { code, message, executionId }[fact];
+    expect([read({ [field]: value })[fact], read({ [field]: [value] })[fact]]).toEqual([value, value]);
+  });
+
+  test('is read as deep as five objects in objects, and twenty items of a list', () => {
+    const wrapped = (depth: number): unknown => (depth === 0 ? { code } : { data: wrapped(depth - 1) });
+    expect([read(wrapped(5)).code, read(wrapped(6)).code]).toEqual([code, undefined]);
+    const listed = (before: number) => [...Array(before).fill({}), { code }];
+    expect([read(listed(19)).code, read(listed(20)).code]).toEqual([code, undefined]);
   });
 
   test.each<[string, string, string | undefined]>([
@@ -66,13 +91,17 @@ describe('an error body', () => {
     ['plain text', 'upstream timed out\n', 'upstream timed out'],
     ['broken JSON', '{"code":', '{"code":'],
     ['a page with a title', '<!doctype html><html><title>502 Bad Gateway</title><h1>nginx</h1>', '502 Bad Gateway'],
-    ['a page without', '<html><style>h1{color:red}</style><h1>Bad</h1><script>x()</script> gateway', 'Bad gateway'],
+    ['a page with a title that has attributes', '<title lang="en">Bad Gateway</title><p>nginx', 'Bad Gateway'],
+    ['a page without', '<html><style>h1 { color:red }</style><h1>Bad</h1><script>x()</script> gateway', 'Bad gateway'],
+    ['a page without an end of anything', '<p>Bad gateway<br>now', 'Bad gateway now'],
+    ['two comparisons', 'credits < 0 or > 5', 'credits < 0 or > 5'],
     ['a comparison, not a page', 'credits < 0', 'credits < 0'],
   ])('of %s gives its text in a line', (_, text, expected) => expect(readErrorBody(text).message).toBe(expected));
 
   test.each([
     ['text', `runAlreadyActive: execution ${executionId} is running`, executionId],
     ['text with a label', `runAlreadyActive (executionId=${executionId})`, executionId],
+    ['text with a label of two words', `runAlreadyActive, execution_id: ${executionId}`, executionId],
     ['a page', `<html><title>Conflict</title><p>runAlreadyActive <b>Execution</b>: <i>${executionId}</i>`, executionId],
     ['text with an id that is called otherwise', `runAlreadyActive in project ${executionId}`, undefined],
     ['text with two', `runAlreadyActive: run ${executionId}, run ${executionId.replace('6', '7')}`, undefined],
@@ -167,6 +196,7 @@ describe('an error body', () => {
 
   test('a long message is cut', () => {
     expect(read({ message: 'x'.repeat(5000) }).message).toMatch(/^x{299}…$/);
+    expect(read({ message: 'x'.repeat(300) }).message).toMatch(/^x{300}$/);
     expect(readErrorBody('x'.repeat(5000)).message).toHaveLength(300);
   });
 

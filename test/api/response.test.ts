@@ -6,6 +6,7 @@ import { answerOf } from '../../src/api/response.ts';
 import { errorReply } from '../../src/emulator/reply.ts';
 import type { ErrorShape } from '../../src/emulator/scenario.ts';
 import { deliveryOf, type FaultKind, isRetryable, reasonOf } from '../../src/runs/fault.ts';
+import type { JsonObject } from '../../src/runs/json.ts';
 import { executionId } from '../helpers/scripted-service.ts';
 
 const operations: Operation[] = ['trigger', 'status', 'result'];
@@ -15,15 +16,17 @@ interface Sent extends Partial<HttpResponse> {
   text?: string;
 }
 
-function answer(operation: Operation, { text = '', ...response }: Sent) {
-  const read = (document: Record<string, unknown>) => (document.status === undefined ? undefined : document);
+const withStatus = (document: JsonObject) => (document.status === undefined ? undefined : document);
+const idOfRun = (location: string) => /^\/runs\/(.+)$/.exec(location)?.[1];
+
+function answer(operation: Operation, { text = '', ...response }: Sent, read = withStatus) {
   const whole = { status: 200, headers: {}, body: Buffer.from(text), truncated: false, ...response };
-  return answerOf(whole, { operation, maxBytes: 1000, nowMs, read, scrub: (said) => said });
+  return answerOf(whole, { operation, maxBytes: 1000, nowMs, read, scrub: (said) => said, runIdIn: idOfRun });
 }
 
 async function faultOf(operation: Operation, sent: Sent) {
   const answered = await answer(operation, sent);
-  if (answered.kind === 'ok') throw new Error('a good answer');
+  if (answered.kind !== 'fault') throw new Error('no fault');
   return answered.fault;
 }
 
@@ -31,6 +34,7 @@ const body = (code: string, message = 'no') => JSON.stringify({ code, message })
 type Row = [status: number, text: string, kind: FaultKind, flags?: 'retryable' | 'unknown' | 'retryable unknown'];
 
 const ofEvery: Row[] = [
+  [199, '', 'rejected'],
   [400, body('malformedBody'), 'rejected'],
   [401, '', 'unauthorized'],
   [403, '<html><title>Forbidden</title>', 'unauthorized'],
@@ -190,6 +194,63 @@ describe('an answer', () => {
     expect(good).toMatchObject({ kind: 'ok', retryAfterMs: 3000 });
   });
 
+  test.each([
+    [200, '{"ok":true}', 'the answer is not what the interface promises'],
+    [200, '<html>', 'the body of the answer cannot be read: it is not JSON'],
+    [400, body('bad', 'No such field.'), 'the service refused the request: No such field.'],
+    [401, '', 'the API key was refused'],
+    [402, '', 'the AI credit balance is 0'],
+    [422, '', 'the answer is no JSON'],
+    [429, '', 'the rate limit was reached'],
+    [503, '', 'the service is unavailable'],
+  ])('of %i %s is put into words', async (status, text, message) => {
+    expect((await faultOf('status', { status, text })).message).toBe(message);
+  });
+
+  test('is no failure of the service where our own reading of it fails', async () => {
+    const read = () => {
+      throw new TypeError('ours');
+    };
+    await expect(answer('status', { text: '{}' }, read)).rejects.toThrow('ours');
+  });
+
+  describe('with a Location', () => {
+    const headers = { location: '/runs/7' };
+
+    test('and no body is the run that a trigger has started', async () => {
+      const value = { executionId: '7', status: 'RUNNING' };
+      expect(await answer('trigger', { status: 201, headers })).toMatchObject({ kind: 'ok', value });
+    });
+
+    test('and a body says what the body says', async () => {
+      const answered = await answer('trigger', { status: 201, headers, text: '{"status":"PAUSED"}' });
+      expect(answered).toMatchObject({ kind: 'ok', value: { status: 'PAUSED' } });
+    });
+
+    test.each<[string, Operation, Sent]>([
+      ['that leads elsewhere', 'trigger', { headers: { location: '/login' } }],
+      ['of a poll', 'status', { headers }],
+      ['of a poll', 'result', { headers }],
+    ])('%s and no body says nothing', async (_, operation, sent) => {
+      expect((await faultOf(operation, { status: 201, ...sent })).kind).toBe('unreadable');
+    });
+
+    test('redirects a trigger to its run, or elsewhere', async () => {
+      const { kind, message } = await faultOf('trigger', { status: 302, headers });
+      expect([kind, message]).toEqual([
+        'redirected_to_run',
+        'the service answered with a redirect to a run, not with its id',
+      ]);
+      expect((await faultOf('trigger', { status: 302, headers: { location: '/login' } })).kind).toBe('redirected');
+      expect((await faultOf('trigger', { status: 302, headers: { date: '/runs/7' } })).kind).toBe('redirected');
+    });
+  });
+
+  test('that a run is active says so', async () => {
+    const { message } = await faultOf('trigger', { status: 422, text: body('runAlreadyActive') });
+    expect(message).toBe('it is already running');
+  });
+
   test('does not say the same word twice', async () => {
     const { message } = await faultOf('trigger', { status: 400, text: '{"error":"bad"}' });
     expect(message).toBe('the service refused the request');
@@ -198,6 +259,7 @@ describe('an answer', () => {
   test.each([
     [{ 'x-request-id': 'a' }, 'a'],
     [{ 'x-amzn-requestid': 'b' }, 'b'],
+    [{ 'x-correlation-id': 'b' }, 'b'],
     [{ 'request-id': 'c', 'cf-ray': 'd' }, 'c'],
     [{ 'x-request-id': '', 'cf-ray': 'd' }, 'd'],
     [{ 'x-request-id': 'e\u001B[31mf' }, 'e[31mf'],
@@ -237,6 +299,8 @@ describe('an answer', () => {
     ['cut', { text: '{"code":"no', truncated: true }],
   ])('that refuses is a refusal though its body is %s', async (_, sent) => {
     expect(await faultOf('trigger', { status: 401, ...sent })).toMatchObject({ kind: 'unauthorized' });
+    const { message } = await faultOf('trigger', { status: 400, ...sent, truncated: false });
+    expect(message).toMatch(/^the service refused the request(: \{"code":"no)?$/);
   });
 
   test('that refuses at great length is not read to its end', async () => {

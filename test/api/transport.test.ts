@@ -203,14 +203,6 @@ describe('an exchange', () => {
     expect(fault.hint).toContain('https://');
   });
 
-  test('in plain http that is merely closed asks whether TLS was meant', async () => {
-    const { origin } = await startFaultyServer((socket) => socket.destroy());
-    const { failure } = await failed(origin);
-    const wordsFor = (isPlain: boolean) => faultOf(failure, { host: 'x', timeoutMs: ampleLimitMs, isPlain }).message;
-    expect(wordsFor(true)).toMatch(/^x closed the connection before it answered \(if it speaks TLS, .*https:\/\/\)$/);
-    expect(wordsFor(false)).toBe('x closed the connection before it answered');
-  });
-
   test('is answered after informational heads', async () => {
     const { origin } = await startFaultyServer((socket) => {
       socket.write('HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\n');

@@ -54,7 +54,7 @@ const answering = (status: number, body?: string) => async (env: Env) => ({
 type Row = [machine: string, change: (env: Env) => Env | Promise<Env>, cause: string, code: number, message: RegExp];
 
 test.each<Row>([
-  ['no API key', (env) => ({ ...env, RUNCTL_API_KEY: '' }), 'api_key', 2, /no API key is set/],
+  ['no API key', (env) => ({ ...env, RUNCTL_API_KEY: '' }), 'api_key', 2, /^not set$/],
   ['two API keys in the environment', (env) => ({ ...env, RUNCTL_API_KEY_FILE: '/dev/null' }), 'api_key', 2, /both/],
   [
     'an API key stored for another base URL',

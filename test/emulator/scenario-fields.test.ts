@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseScenario, scenarioSchema } from '../../src/emulator/scenario.ts';
+import { parseScenario } from '../../src/emulator/read-scenario.ts';
+import { scenarioSchema } from '../../src/emulator/scenario.ts';
 import { sampleScenario, scenarioFields } from '../../src/emulator/scenario-fields.ts';
 
 /** The fields of an object's schema; of one that may be several things, those of all of them. */
@@ -24,6 +25,13 @@ test.each([
   const described = scenarioFields.map(([path]) => path).filter((path) => path.startsWith(prefix));
   const own = described.map((path) => path.slice(prefix.length)).filter((path) => /^\w+$/.test(path));
   expect(own.toSorted()).toEqual([...new Set(fields)].toSorted());
+});
+
+test('every fault is named, and no other', () => {
+  const shapes = entries.faults.wrapped.item.options.map(({ entries }) => entries.do);
+  const names: string[] = shapes.flatMap((name) => ('literal' in name ? [name.literal] : name.options));
+  const [, described = ''] = scenarioFields.find(([path]) => path === 'faults[].do') ?? [];
+  expect(described.split(/, | or /).toSorted()).toEqual(names.toSorted());
 });
 
 test('the sample is a scenario', () => {

@@ -3,7 +3,8 @@ import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { builtInScenarios, findBuiltInScenario } from '../../src/emulator/built-in-scenarios.ts';
-import { parseScenario, readScenario, type Scenario } from '../../src/emulator/scenario.ts';
+import { parseScenario, readScenario } from '../../src/emulator/read-scenario.ts';
+import type { Scenario } from '../../src/emulator/scenario.ts';
 import { Problem } from '../../src/problems/problem.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { createEmulatorHarness } from './harness.ts';
@@ -98,7 +99,7 @@ describe('parseScenario', () => {
       'my.json: automations.a.steps must be a count (3 if not given) of at least the failed and skipped steps together, not Object',
     ],
     ['{"automations":{"a":{"error":{"type":"x"}}}}', 'my.json: automations.a.error.message is missing'],
-    ['{"order":"first"}', 'my.json: order must be ("keyFirst" | "activeFirst"), not "first"'],
+    ['{"order":"first"}', 'my.json: order must be keyFirst or activeFirst, not "first"'],
     ['{"faults":[{"do":"reset"},{"nth":1}]}', 'my.json: faults[1].do is missing'],
     ['{"faults":[{"do":"status"}]}', 'my.json: faults[0].status is missing'],
     ['{"faults":[{"do":"reset","delay":"1s"}]}', 'my.json: faults[0].delay is not a field of a scenario'],

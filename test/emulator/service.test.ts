@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseScenario, type Scenario } from '../../src/emulator/scenario.ts';
+import { parseScenario } from '../../src/emulator/read-scenario.ts';
+import type { Scenario } from '../../src/emulator/scenario.ts';
 import { agent, createEmulatorHarness, project } from './harness.ts';
 import { objectNames } from './object-names.ts';
 

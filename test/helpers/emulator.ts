@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
-import { parseScenario, type Scenario } from '../../src/emulator/scenario.ts';
+import { parseScenario } from '../../src/emulator/read-scenario.ts';
+import type { Scenario } from '../../src/emulator/scenario.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts';
 import { environmentIn } from './environment-in.ts';
 import { createLeapingClock, type LeapingClock } from './leaping-clock.ts';

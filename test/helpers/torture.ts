@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
-import { parseScenario, type Scenario } from '../../src/emulator/scenario.ts';
+import { parseScenario } from '../../src/emulator/read-scenario.ts';
+import type { Scenario } from '../../src/emulator/scenario.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
 import { environmentIn } from './environment-in.ts';
 import { createRandom } from './random.ts';

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { FaultKind } from '../../src/runs/fault.ts';
 import type { JsonObject } from '../../src/runs/json.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
+import type { Run } from '../../src/runs/run.ts';
 import type { Answer, Execution } from '../../src/runs/service.ts';
 import { createTurns } from '../../src/runs/turns.ts';
 import {
@@ -11,7 +13,7 @@ import {
   type TriggerResult,
   triggerRun,
 } from '../../src/triggering/trigger.ts';
-import { isEnd, protocol, type TriggerEvent } from '../../src/triggering/trigger-protocol.ts';
+import { isEnd, protocol, type TriggerEvent, type TriggerState } from '../../src/triggering/trigger-protocol.ts';
 import type { TriggerRecord } from '../../src/triggering/trigger-record.ts';
 import { executionId, fault, projectId, running, scriptedService, state, target } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
@@ -41,7 +43,9 @@ async function triggered(
 ) {
   const service = scriptedService({ trigger: script, status });
   const clock = createVirtualClock();
+  const startMs = clock.nowMs();
   const records: string[] = [];
+  const inDoubtAtMs: (number | undefined)[] = [];
   const { earlier } = history;
   const readKey = given.readKey ?? (() => earlier && { state: 'open', ageMs: earlier.ageMs });
   const result = await triggerRun(
@@ -56,7 +60,10 @@ async function triggered(
       giveUpAfterMs: 30_000,
       record: {
         sending: () => records.push('sending'),
-        inDoubt: (_, { isLast }) => records.push(isLast ? 'left in doubt' : 'in doubt'),
+        inDoubt: (_, { isLast, sentAtMs }) => {
+          records.push(isLast ? 'left in doubt' : 'in doubt');
+          inDoubtAtMs.push(sentAtMs && sentAtMs - startMs);
+        },
         started: () => records.push('started'),
         refused: () => records.push('refused') > 0 && isWritten,
         isOfAnother: (id) => id === otherId,
@@ -66,7 +73,7 @@ async function triggered(
     },
     history,
   );
-  return { result, records, sent: service.calls.trigger, clock };
+  return { result, records, inDoubtAtMs, sent: service.calls.trigger, clock };
 }
 
 /** An earlier process sent the idempotency key so long ago, and nobody knows what came of it. */
@@ -149,6 +156,22 @@ describe('one trigger', () => {
   test('sends the same key and the same bytes at every attempt', async () => {
     const { sent } = await triggered([lost, fault('unreachable'), fault('throttled'), running()]);
     expect(sent).toEqual([request, request, request, request]);
+  });
+
+  test('records when the first attempt in doubt was sent, and in the end the last', async () => {
+    const { inDoubtAtMs } = await triggered([fault('throttled'), lost, lost, fault('rejected')]);
+    expect(inDoubtAtMs).toEqual([250, 750]);
+  });
+
+  test('that never reached the service is refused, although that cannot be written', async () => {
+    const { result } = await triggered([fault('unreachable')], { isWritten: false });
+    expect(result.kind).toBe('refused');
+  });
+
+  test('has the id and the status of its run in the document, with what else the service says', async () => {
+    const { result } = await triggered([running({ document: { agentId: 'a' } })]);
+    const document = { executionId, status: 'RUNNING', agentId: 'a' };
+    expect(result).toMatchObject({ kind: 'started', execution: { document } });
   });
 
   test('waits for the rate limiter before every attempt', async () => {
@@ -295,7 +318,7 @@ describe('one trigger', () => {
   });
 
   test('waits for no process that has long exited', async () => {
-    const readKey = () => ({ state: 'open', ageMs: 120_000 }) as const;
+    const readKey = () => ({ state: 'open', ageMs: 60_000 }) as const;
     const { result, clock } = await triggered([conflict], { readKey });
     expect([result.kind, clock.elapsedMs()]).toEqual(['unknown', 0]);
   });
@@ -321,6 +344,40 @@ describe('the run that a conflict names after an attempt in doubt', () => {
   ])('that began %s', async (_, afterMs, expected) => {
     const { result } = await triggered([lost, ourConflict], { status: [began(afterMs)] });
     expect(result).toMatchObject(expected);
+  });
+
+  test.each<[FaultKind, string]>([
+    ['not_found', 'started'],
+    ['path_not_found', 'started'],
+    ['unavailable', 'started'],
+    ['rejected', 'unknown'],
+  ])('is asked for again after %s, or not: the trigger is %s', async (kind, expected) => {
+    const { result } = await triggered([lost, ourConflict], { status: [fault(kind), began(0)] });
+    expect(result.kind).toBe(expected);
+  });
+
+  test('is the one that is asked for', async () => {
+    const asked: Run[] = [];
+    const status = async (run: Run) => {
+      asked.push(run);
+      return began(0);
+    };
+    const service = { ...scriptedService({ trigger: [lost, ourConflict] }), status };
+    await triggered([], { ports: { service } });
+    expect(asked).toEqual([{ target, executionId }]);
+  });
+
+  test.each([
+    ['a minute after the last attempt', 60_000, 'started'],
+    ['later', 61_000, 'unknown'],
+  ])('that began %s of an earlier process', async (_, afterLastMs, expected) => {
+    const nowMs = createVirtualClock().nowMs();
+    const earlier = { ageMs: hour, firstSentAtMs: nowMs - hour, lastSentAtMs: nowMs - hour / 2 };
+    const { result } = await triggered([ourConflict], {
+      history: { earlier },
+      status: [began(afterLastMs - hour / 2)],
+    });
+    expect(result.kind).toBe(expected);
   });
 
   test('is taken with what the service says of it', async () => {
@@ -453,10 +510,12 @@ describe('a key that the service may have forgotten', () => {
 
   test.each<[string, KeyHistory, number]>([
     ['a day after it was first sent', earlierOf(25 * hour), 0],
-    ['within a day', earlierOf(23 * hour), 1],
+    ['a day at most', earlierOf(24 * hour), 1],
   ])('is sent no more: %s', async (_, history, attempts) => {
     const { result, sent } = await triggered([running()], { history });
     expect([result.kind, sent.length]).toEqual([attempts === 0 ? 'unknown' : 'started', attempts]);
+    const message = expect.stringContaining('more than 24h ago');
+    if (attempts === 0) expect(result).toMatchObject({ fault: { kind: 'stale_key', message } });
   });
 
   test('is sent no more when the machine has slept since the answer was lost', async () => {
@@ -487,10 +546,20 @@ describe('a key that another process has sent, too', () => {
     expect(result.kind).toBe(end);
     if (result.kind === 'started') expect(result.execution.executionId).toBe(otherId);
   });
+
+  test.each<[string, Given, string, string]>([
+    ['under a key that the user gave', { userProvided: true }, 'replayed', 'no'],
+    ['under a minted key, by `recover`', {}, 'recovered', 'yes'],
+    ['while `recover` sends it', { userProvided: true, history: { isRecovery: true } }, 'recovered', 'no'],
+  ])('started a run there, %s', async (_, given, how, started) => {
+    const { result } = await triggered([conflict], { readKey: () => accepted, ...given });
+    const document = { executionId: otherId, status: 'RUNNING' };
+    expect(result).toMatchObject({ kind: 'started', how, started, execution: { ...document, document } });
+  });
 });
 
 describe('the protocol', () => {
-  const events = Object.keys(protocol.ready) as TriggerEvent[];
+  const events = Object.keys(protocol) as TriggerEvent[];
   const lossy = new Set<TriggerEvent>(['lost', 'lost_for_good', 'interrupted']);
   /** They tell of all attempts. */
   const clear = new Set<TriggerEvent>(['reused', 'conflict_with_another']);
@@ -498,12 +567,12 @@ describe('the protocol', () => {
   test('never says that no run was started once an answer was lost, unless an answer is about all attempts', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...events), { maxLength: 12 }), (sequence) => {
-        let state: keyof typeof protocol | 'started' | 'refused' | 'unknown' = 'ready';
+        let state: TriggerState = 'ready';
         let inDoubt = false;
         for (const event of sequence) {
           if (isEnd(state)) break;
           inDoubt = !clear.has(event) && (inDoubt || lossy.has(event));
-          state = protocol[state][event];
+          state = protocol[event][state];
         }
         expect(inDoubt && state === 'refused', 'refused although an answer was lost').toBe(false);
         expect(!inDoubt && (state === 'in_doubt' || state === 'unknown'), 'in doubt without a lost answer').toBe(false);
@@ -513,8 +582,8 @@ describe('the protocol', () => {
 
   test('calls a run ours only for an id: its own, or one that is named while in doubt', () => {
     for (const event of events) {
-      if (protocol.ready[event] === 'started') expect(event).toBe('accepted');
-      if (protocol.in_doubt[event] === 'started') expect(['accepted', 'conflict_with_ours']).toContain(event);
+      if (protocol[event].ready === 'started') expect(event).toBe('accepted');
+      if (protocol[event].in_doubt === 'started') expect(['accepted', 'conflict_with_ours']).toContain(event);
     }
   });
 });

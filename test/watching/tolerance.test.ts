@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { createTolerance } from '../../src/watching/tolerance.ts';
+import { createWatchGroup, timeoutMsOf } from '../../src/watching/watch-group.ts';
+import { fault } from '../helpers/scripted-service.ts';
+import { createVirtualClock } from '../helpers/virtual-clock.ts';
+
+/** Every backoff is the longest possible: 0.5, 1, 2 s. */
+function createTolerated(timeoutMs = Number.POSITIVE_INFINITY) {
+  const clock = createVirtualClock();
+  const group = createWatchGroup(timeoutMs, clock);
+  return { group, tolerance: createTolerance({ clock, random: () => 1, group, giveUpAfterMs: 600_000 }) };
+}
+
+const lost = fault('lost').fault;
+
+test('failed requests and the waits between them are silence of the service, what it asked for with Retry-After is none', () => {
+  const { tolerance } = createTolerated();
+  expect(tolerance.failed(lost, 30_000)).toEqual({ kind: 'retry', delayMs: 500, leastMs: 0 });
+  expect(tolerance.silentMs()).toBe(30_000);
+  const { fault: busy } = fault('throttled', { retryAfterMs: 7000 });
+  expect(tolerance.failed(busy, 100)).toEqual({ kind: 'retry', delayMs: 7000, leastMs: 7000 });
+  expect(tolerance.silentMs()).toBe(30_600);
+  tolerance.failed(lost, 0);
+  expect([tolerance.silentMs(), tolerance.failures]).toEqual([30_600, 3]);
+  expect(tolerance.succeeded()).toBe(32_600);
+  expect([tolerance.silentMs(), tolerance.failures]).toEqual([0, 0]);
+});
+
+test('a request that cannot be sent is given up at once, also after valid answers', () => {
+  const { tolerance } = createTolerated();
+  tolerance.succeeded();
+  expect(tolerance.failed(fault('unsendable').fault, 0)).toEqual({ kind: 'refused' });
+});
+
+test('the first answer may ask for a wait beyond the timeout once, and the next ends the watch', () => {
+  const { tolerance } = createTolerated(60_000);
+  const { fault: busy } = fault('throttled', { retryAfterMs: 60_001 });
+  expect(tolerance.failed(busy, 0)).toEqual({ kind: 'retry', delayMs: 60_000, leastMs: 60_000 });
+  expect(tolerance.failed(busy, 0)).toEqual({ kind: 'gave_up' });
+});
+
+test.each([
+  [undefined, 11_700_000],
+  [0, Number.POSITIVE_INFINITY],
+  [5000, 5000],
+])('of --timeout %d ms, %d ms are meant', (timeoutMs, expected) => {
+  expect(timeoutMsOf({ timeoutMs })).toBe(expected);
+});

@@ -3,7 +3,7 @@ import { type Problem, usageProblem } from '../problems/problem.ts';
 import type { CommandDefinition } from './define-command.ts';
 import { checkOutput, hoistFlags, sharedFlag } from './flags.ts';
 import { helpTopics } from './help.ts';
-import { aboutCommand, flagMeantBy } from './suggest.ts';
+import { aboutCommand, aboutFlag } from './suggest.ts';
 import { type HelpOutput, type ParsedCommand, toCommander } from './to-commander.ts';
 
 /** Undefined where help or the version was asked for, which is in `output` then. Throws a usage problem. */
@@ -18,7 +18,7 @@ export function parse(
   const [asked = ''] = words;
   const command = commands.find(({ name, alias }) => name === asked || alias === asked);
   if (/^[^-]/.test(asked) && !command) {
-    const suggestion = aboutCommand(asked, namesOf(commands));
+    const suggestion = aboutCommand(asked, namesOf(commands), words[1]);
     throw usageProblem(`unknown command '${asked}'`, suggestion ?? 'see `runctl --help`');
   }
   let parsed: ParsedCommand | undefined;
@@ -78,6 +78,6 @@ function wrongUsage(
   if (early) return usageProblem('no command was given', `\`runctl ${early.flags.replace(/^-\w, /, '')} <command>\``);
   if (unknown !== '' && suggestion?.includes(`mean ${unknown}?`))
     return usageProblem(`option '${unknown}' takes no value`, help);
-  const meant = flagMeantBy(unknown) ?? /Did you mean (.*)\?/.exec(suggestion ?? '')?.[1];
-  return usageProblem(first.replace(/\.$/, ''), meant ? `did you mean \`${meant}\`?` : help);
+  const similar = /Did you mean (.*)\?/.exec(suggestion ?? '')?.[1];
+  return usageProblem(first.replace(/\.$/, ''), aboutFlag(unknown, similar) ?? help);
 }

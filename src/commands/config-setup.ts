@@ -131,7 +131,7 @@ export async function trySettings(options: { profile?: string }, context: Contex
       ...factsOf(fault),
     });
   }
-  stderr.write(`${theme.ok(theme.symbols.ok)} ${new URL(baseUrl).host} answers and accepts this API key\n`);
+  printSentence(`${theme.symbols.ok} ${new URL(baseUrl).host} answers and accepts this API key.`, context);
   if (project) printSentence('The project could not be checked: the service offers no way to.', context);
   const automation = project ? '<automation>' : '<projectId>/<automation>';
   printNextStep(`\`runctl trigger ${automation} --watch\``, context);

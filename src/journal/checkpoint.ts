@@ -7,8 +7,7 @@ import { filesIn, type JournalFile, readFile } from './files.ts';
 import { fold, type Trigger } from './fold.ts';
 import { isOfHook, type JournalRecord, recordsIn, runIdOf, triggerIdOf } from './records.ts';
 
-/** Of each target and status. */
-export const keptRuns = 30;
+export const keptRuns = 30; // of each target and status
 
 export interface Digest {
   files: JournalFile[];

@@ -37,10 +37,9 @@ export function runHook(hook: Hook, { env, stderr, signal, clock }: Context): Pr
       killGroup(child.pid, 'SIGTERM');
       void clock.sleep(graceMs, done.signal).then(() => killGroup(child.pid, 'SIGKILL'));
     };
-    const forget = onAbort(signal, () => {
-      stop(isInterrupted(signal) ? 'was interrupted' : 'took too long and was ended');
-      resolve(stopReason);
-    });
+    const forget = onAbort(signal, () =>
+      stop(isInterrupted(signal) ? 'was interrupted' : 'took too long and was ended'),
+    );
     if (hook.limitMs !== undefined) {
       void clock.sleep(hook.limitMs, done.signal).then(() => {
         if (!done.signal.aborted) stop(`took longer than ${formatDuration(hook.limitMs ?? 0)} and was ended`);

@@ -21,7 +21,7 @@ interface PollerOptions {
   chance(): number;
   sinceTriggerMs?(): number;
   lastConfirmed(): LastConfirmed;
-  isDefinite?(fault: Fault): boolean;
+  isDefinite?(fault: Fault): boolean; // no further poll can change it
 }
 
 /** `isLast`: no further poll follows, as the timeout has passed. */

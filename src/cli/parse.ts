@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import type { CommandDefinition } from './define-command.ts';
+import { checkOutput, hoistFlags, sharedFlag } from './flags.ts';
 import { helpTopics } from './help.ts';
-import { checkOutput, hoistFlags, sharedFlag } from './options.ts';
 import { aboutCommand, flagMeantBy } from './suggest.ts';
 import { type HelpOutput, type ParsedCommand, toCommander } from './to-commander.ts';
 
@@ -46,17 +46,9 @@ function expandHelp([first, ...others]: readonly string[]): readonly string[] {
 
 /** The program without the options of the other commands: to make all 150 takes 10 ms, and none is needed. */
 function withOptionsOf(typed: CommandDefinition | undefined, program: CommandDefinition): CommandDefinition {
-  const withoutOptions = ({ name, alias, about, heading, arguments: args }: CommandDefinition) => ({
-    name,
-    alias,
-    about,
-    heading,
-    arguments: args,
-  });
-  return {
-    ...program,
-    commands: program.commands?.map((command) => (command === typed ? command : withoutOptions(command))),
-  };
+  const rest = { options: undefined, examples: undefined, commands: undefined, run: undefined };
+  const commands = program.commands?.map((command) => (command === typed ? command : { ...command, ...rest }));
+  return { ...program, commands };
 }
 
 function wrongUsage(

@@ -1,8 +1,9 @@
 import { Argument, Command, Option } from 'commander';
 import { usageProblem } from '../problems/problem.ts';
 import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from './define-command.ts';
-import { addExamples, addReadOn, formatItem, groupHelp, helpOption, ownFirst, versionOption } from './help.ts';
+import { addReadOn, examplesOf, formatItem, groupHelp, helpOption, ownFirst, versionOption } from './help.ts';
 
+/** The command of a command line, with the values that it is to be run with. */
 export interface ParsedCommand {
   /** With the group that it is in: `config list`. */
   name: string;
@@ -47,7 +48,7 @@ export function toCommander(
   return root;
 
   function fill(target: Command, definition: CommandDefinition): Command {
-    const { about, alias, version, arguments: args = {}, options = {}, commands, run } = definition;
+    const { about, alias, version, arguments: args = {}, options = {}, examples, commands, run } = definition;
     if (alias) target.alias(alias);
     target.description(about);
     if (version) target.version(version, versionOption.flags, versionOption.about);
@@ -64,7 +65,7 @@ export function toCommander(
         onParsed(valuesOf(target, definition));
       });
     }
-    addExamples(target, definition, columns);
+    if (examples) target.addHelpText('after', () => examplesOf(examples, columns()));
     return target;
   }
 }

@@ -12,6 +12,7 @@ export type StoredKey = 'apiKey' | 'apiKeyCommand' | 'baseUrl' | 'project' | 're
 export type SettingKey = StoredKey | 'profile';
 export type SettingName = SettingKey | 'configFolder' | 'stateFolder';
 
+/** A setting and every way to give it. */
 export interface Setting {
   name: string;
   flag?: string;

@@ -150,9 +150,9 @@ function resultProblem(
 }
 
 /** The user ended the command; the run, if there is one, is left alone. `interrupt` is the signal or has its reason. */
-export function interruptedProblem(interrupt: { reason: unknown }, run?: Run, argument = run?.executionId): Problem {
+export function interruptedProblem(interrupt: { reason: unknown }, run?: Run, argument = ''): Problem {
   const name = interruptNameOf(interrupt);
-  if (argument === undefined) return new Problem({ name, message: 'interrupted' });
-  const what = run ? ` ${nameOf(run.target)}` : '';
-  return new Problem({ name, message: `stopped watching${what}; the run was left alone`, hint: resume(argument) });
+  if (!run) return new Problem({ name, message: 'interrupted' });
+  const message = `stopped watching ${nameOf(run.target)}; the run was left alone`;
+  return new Problem({ name, message, hint: resume(argument) });
 }

@@ -116,10 +116,7 @@ export function createBoard({ runs, history }: BoardOptions, context: Context): 
   function mostUrgent(most: number): RunLine[] {
     const latest = new Set([...[...changed].reverse(), ...running.keys()]);
     const lines = [...latest].flatMap((id) => running.get(id) ?? []);
-    return [...lines.filter((line) => line.isInTrouble()), ...lines.filter((line) => !line.isInTrouble())].slice(
-      0,
-      most,
-    );
+    return lines.sort((one, other) => Number(other.isInTrouble()) - Number(one.isInTrouble())).slice(0, most);
   }
 
   function lineOf(run: Run): RunLine {

@@ -106,7 +106,6 @@ export async function connectWith(
     requestTimeoutMs,
     sentKeys: new Set(),
     safeToRepeat: () => true,
-    hintProject: settings.project.value,
     debug,
   };
 }

@@ -17,16 +17,11 @@ export function accountOf(apiKey: string): string {
   return createHash('sha256').update(`runctl-account:${apiKey}`).digest('hex').slice(0, 8);
 }
 
-interface StoredApiKey {
-  apiKey?: string;
-  source: string;
-}
-
 /** Reads the one source in force: flag, variables, profile; a command is only named. Throws only an interruption. */
 export async function resolveApiKey(
   apiKeyFile: string | undefined,
   command: Resolved,
-  stored: StoredApiKey,
+  stored: { apiKey?: string; source: string },
   context: Context,
 ): Promise<Resolved> {
   const { env } = context;

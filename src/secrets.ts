@@ -65,7 +65,7 @@ function spellingsOf(secret: string): { readings: string[]; wholes: string[] } {
   const [utf8, latin1] = [Buffer.from(secret, 'utf8'), Buffer.from(secret, 'latin1')];
   const readings = new Set([secret, latin1.toString('utf8'), utf8.toString('latin1')]);
   const coded = [utf8, latin1].flatMap((bytes) => [bytes.toString('hex'), ...base64Of(bytes)]);
-  const wholes = new Set([...readings, ...coded.filter((text) => text.length >= shortestSecret)].map(lowerCase));
+  const wholes = new Set([...readings, ...coded].map(lowerCase));
   return { readings: [...readings], wholes: [...wholes] };
 }
 

@@ -96,8 +96,27 @@ describe('a protected secret', () => {
     ['<\\\\ key', '&lt;\\\\\\\\ key'],
     ['<%25 key', '&lt;%25 key'],
     ['<&amp; key', '%3C&amp; key'],
+    ['key<%', 'key&lt;%25'],
   ])('%j is found in %j, where what is there for one character could be two', (secret, text) => {
     expect(scrubberOf(secret)(`<${text}>`)).toBe('<[secret]>');
+  });
+
+  test.each([
+    ['clé-secrète', 'cl%E9-secr%E8te'],
+    ['a"b\'c<d>e&', 'a&quot;b&apos;c&lt;d&gt;e&amp;'],
+    ['ab>>>>>yz', Buffer.from('ab>>>>>yz').toString('base64url')],
+    ['ab?????yz', Buffer.from('ab?????yz').toString('base64url')],
+  ])('%s is found as %s', (secret, text) => {
+    expect(scrubberOf(secret)(`<${text}>`)).toBe('<[secret]>');
+  });
+
+  test.each([
+    ['of eight characters', 'sk-12345', 'sk-1 2345', '[secret]'],
+    ['of seven, which words may make up', 'sk-1234', 'sk-1 234', 'sk-1 234'],
+    ['with visible characters between', 'sk-12345', 'sk-1[31m2345', 'sk-1[31m2345'],
+    ['with a backslash before it', 'sk-12345', 'C:\\sk-12345', 'C:\\[secret]'],
+  ])('%s takes with it what no reader sees, and no more', (_, secret, text, expected) => {
+    expect(scrubberOf(secret)(text)).toBe(expected);
   });
 
   test('is found however often and wherever it stands', () => {
@@ -127,7 +146,13 @@ describe('a word of a command line', () => {
     ['a-very-long-name-of-an-automation', false],
     ['thequickbrownfoxjumps', false],
     ['20261122033000000', false],
+    ['thequickbrownfoxjumps-0123456789abcdef', true],
   ])('%s may be an API key in the wrong place: %s', (word, isOne) => {
     expect(misplacedApiKeys([word]).length > 0).toBe(isOne);
+  });
+  test('is named with what it sets', () => {
+    const key = 'sk-live-0123456789abcdef';
+    expect(misplacedApiKeys(['trigger', `--api-key=${key}`])).toEqual([`--api-key=${key}`, key]);
+    expect(misplacedApiKeys([`${key}=x`])).toEqual([`${key}=x`]);
   });
 });

@@ -2,7 +2,7 @@ import { Argument, Command, Option } from 'commander';
 import type { Sink } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from './define-command.ts';
-import { addReadOn, examplesOf, formatItem, groupHelp, helpOption, versionOption } from './help.ts';
+import { addReadOn, examplesOf, formatItem, groupHelp, helpOption, ownFirst, versionOption } from './help.ts';
 
 /** The command of a command line, with the values that it is to be run with. */
 export interface ParsedCommand {
@@ -35,6 +35,7 @@ export function toCommander(
     .configureHelp({
       subcommandTerm: nameAndArguments,
       formatItem,
+      groupItems: ownFirst,
       optionDescription: ({ description }) => description,
     })
     // `config --profile x set` and `config set --profile x` mean the same.

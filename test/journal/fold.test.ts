@@ -50,6 +50,10 @@ describe('a run or a trigger', () => {
 });
 
 describe('a run', () => {
+  test('that finished is not forgotten', () => {
+    expect(runOf(folded(status(1, 'COMPLETED'), notFound))?.status).toBe('COMPLETED');
+  });
+
   test('that was accepted without a status is RUNNING', () => {
     expect(runOf(folded({ ...accepted(1), status: undefined }))?.status).toBe('RUNNING');
   });
@@ -106,8 +110,21 @@ describe('the outcome of an attempt', () => {
     const first = { ...triggered(1), process: 'one' };
     const second = { ...triggered(1), attempt: 'attempt-2', process: 'two' };
     const trigger = triggerOf(folded(first, second, { ...inDoubt, attempt: 'attempt-1', ...fields }));
+    expect(trigger).toMatchObject({ reason: 'lost', attempts: [{ body: '{}' }, { body: '{}' }] });
     expect(trigger?.attempts.map(({ process }) => process)).toEqual(senders);
-    expect(trigger?.reason).toBe('lost');
+  });
+
+  test('in doubt says when it was sent, of which the last counts', () => {
+    const sent = [10, 30, 20].map((second) => ({ ...inDoubt, sentAt: atOf(second) }));
+    expect(triggerOf(folded(triggered(1), inDoubt))?.lastSentAt).toBeUndefined();
+    expect(triggerOf(folded(triggered(1), ...sent, inDoubt))?.lastSentAt).toBe(atOf(30));
+  });
+
+  test('that nobody asks for any more is unknown again once the key is sent again', () => {
+    const superseded = folded(triggered(1), { type: 'superseded', ...key(1) });
+    expect(triggerOf(superseded)).toMatchObject({ attempts: [], superseded: [{ attempt: 'attempt-1' }] });
+    const again = folded(triggered(1), { type: 'superseded', ...key(1) }, { ...triggered(1), attempt: 'attempt-2' });
+    expect(triggerOf(again)?.attempts.map(({ attempt }) => attempt)).toEqual(['attempt-1', 'attempt-2']);
   });
 
   test('after which it is triggered anew is no part of it, and its place is that of the new attempt', () => {

@@ -410,6 +410,35 @@ test('durations are those of the last completed runs of the target', () => {
   expect(durations(9)).toEqual([70_000, 20_000, 10_000]);
 });
 
+test('runs of more than 90 days ago say nothing of the next one, nor those that ended before they began', () => {
+  const { open, clock } = createStateFolder();
+  const times = { startedAt: '2026-11-21T03:00:00Z', completedAt: '2026-11-21T03:00:00Z' };
+  open().append({ ...status(1, 'COMPLETED'), ...times });
+  clock.nowMs += 1;
+  open().append({ ...status(2, 'COMPLETED'), ...times, creditsCharged: 3 });
+  clock.nowMs += 90 * 24 * 3_600_000;
+  expect(open().pastRuns({ baseUrl, target: nightly }, 9)).toEqual([{ durationMs: 0, credits: 3 }]);
+});
+
+test('hooks are known with their runs, the oldest first, and whether they have ended, and say nothing of a run', () => {
+  const { open } = createStateFolder();
+  const journal = open();
+  expect(journal.find(uuid(2), { baseUrl })).toBeUndefined();
+  const hook = (type: 'hook_begun' | 'hook_ended', n: number, target: Target = nightly) => {
+    journal.append({ type, baseUrl, target, executionId: uuid(n) });
+    expect(journal.find(uuid(n), { baseUrl })).toBeUndefined();
+  };
+  hook('hook_begun', 2, weekly);
+  hook('hook_begun', 3);
+  hook('hook_ended', 2, weekly);
+  open().append({ type: 'hook_begun', baseUrl: 'http://localhost:1', target: nightly, executionId: uuid(4) });
+  const ended = { run: { target: weekly, executionId: uuid(2) }, hasEnded: true };
+  const begun = { run: { target: nightly, executionId: uuid(3) }, hasEnded: false };
+  expect(journal.hooks({ baseUrl })).toEqual([ended, begun]);
+  expect(journal.hooks({ baseUrl, executionId: uuid(2) })).toEqual([ended]);
+  expect(journal.hooks({ baseUrl, executionId: uuid(9) })).toEqual([]);
+});
+
 test('a process that asks for many runs is answered as one that asks for few', () => {
   const { open } = createStateFolder();
   for (let number = 1; number <= 40; number++) open().append(status(number, number % 2 ? 'FAILED' : 'RUNNING'));

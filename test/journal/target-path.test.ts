@@ -22,7 +22,7 @@ test('a target survives the way to its path and back', () => {
   );
 });
 
-test.each(['', 'nightly', 'agent/', 'automation/x', 'automation//x', 'automation/x/', 'other/x/y'])(
+test.each(['', 'nightly', 'agent/', 'automation/x', 'automation//x', 'automation/x/', 'other/x/y', 'other/agent/a'])(
   '%j is no path of a target',
   (path) => {
     expect(isTargetPath(path)).toBe(false);

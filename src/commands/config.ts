@@ -2,7 +2,8 @@ import { argument, defineCommand, flag, option } from '../cli/define-command.ts'
 import { groupHelp } from '../cli/help.ts';
 import { settingOptions } from '../cli/options.ts';
 import { requireConfigFile, shortSource } from '../config/profile.ts';
-import { parseSettingKey, type Resolved, settingKeys, settingTable, valueIfGiven } from '../config/setting-table.ts';
+import { type Resolved, valueIfGiven } from '../config/setting.ts';
+import { parseSettingKey, settingKeys, settingTable } from '../config/setting-table.ts';
 import { maskSecrets, resolveSettings, type SettingFlags } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';

@@ -3,7 +3,8 @@ import { getBuiltinModule } from 'node:process';
 import type { Context } from '../context.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { readText } from './read-text.ts';
-import { flagSource, type Given, parseSetting, type Resolved, settingTable } from './setting-table.ts';
+import { flagSource, type Given, parseSetting, type Resolved } from './setting.ts';
+import { settingTable } from './setting-table.ts';
 
 /** Its last four characters, or none of one that is so short that they would give it away. */
 export function mask(apiKey: string): string {

@@ -13,7 +13,7 @@ export function manualPage(): string {
   const lines = [
     `.TH RUNCTL 1 "" "runctl ${version}"`,
     '.SH NAME',
-    'runctl \\- start and follow runs of remote Automations',
+    'runctl \\- trigger remote Automations and watch their runs',
     '.SH SYNOPSIS',
     '.B runctl',
     '.I command',

@@ -43,11 +43,8 @@ function isEscaped(json: string, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
-function keepDigits(written: string): unknown {
-  return isSafeNumber(written) ? Number(written) : new LosslessNumber(written);
-}
+const keepDigits = (written: string): unknown =>
+  isSafeNumber(written) ? Number(written) : new LosslessNumber(written);
 
 /** Numbers kept by `parseJson` come out as they came in. */
-export function stringifyJson(value: unknown, indent = 0): string {
-  return stringify(value, null, indent) ?? 'null';
-}
+export const stringifyJson = (value: unknown, indent = 0): string => stringify(value, null, indent) ?? 'null';

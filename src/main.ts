@@ -13,16 +13,8 @@ if ((first === '--version' || first === '-V') && rest.length === 0) {
 } else if (first === '--version' && rest.join() === '--json') {
   const platform = `${process.platform}-${process.arch}`;
   const versions = { runctl: version, node: process.versions.node, platform, undici };
-  const facts = {
-    schema: 1,
-    command: 'version',
-    exitCode: 0,
-    outcome: 'ok',
-    next: null,
-    warnings: [],
-    version: versions,
-  };
-  answer(`${JSON.stringify({ runctl: facts })}\n`);
+  const facts = { schema: 1, command: 'version', exitCode: 0, outcome: 'ok', next: null, warnings: [] };
+  answer(`${JSON.stringify({ runctl: { ...facts, version: versions } })}\n`);
 } else {
   loadProgram()
     .then(({ runProcess }) => runProcess())

@@ -34,8 +34,8 @@ export async function runProcess(open = openOutput): Promise<void> {
   const env = ownArguments.includes('--no-color') ? { NO_COLOR: '1' } : process.env;
   const out = open(1, () => process.stdout);
   const err = open(2, () => process.stderr);
-  const stdout = sinkOf(out, { env });
-  const stderr = sinkOf(err, { env, filter: secrets.scrub });
+  const stdout = sinkOf(out, env);
+  const stderr = sinkOf(err, env, secrets.scrub);
   const leave = () => {
     if (stderr.isTTY && process.env.TERM !== 'dumb') stderr.write(leaveTerminal);
   };
@@ -81,8 +81,8 @@ async function complete(words: readonly string[], { stdout, env }: Context): Pro
 }
 
 function end(code: number): never {
-  // Node waits for a look-up that hangs in the system's resolver, which a signal does not. It aborts when it restores the
-  // settings of a terminal that has hung up.
+  // Node waits for a look-up that hangs in the system's resolver, which a signal does not. It aborts when it restores
+  // the settings of a terminal that has hung up.
   for (const [name] of signals) process.removeAllListeners(name);
   const killer = signals.find(([, ofSignal]) => ofSignal === code)?.[0];
   const isHeld = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap');
@@ -90,12 +90,7 @@ function end(code: number): never {
   process.exit(code);
 }
 
-interface SinkOptions {
-  env: Env;
-  filter?(text: string): string;
-}
-
-function sinkOf(stream: Output, { env, filter = (text) => text }: SinkOptions): Sink {
+function sinkOf(stream: Output, env: Env, filter = (text: string) => text): Sink {
   const closed = new AbortController();
   let lost: Error | undefined;
   stream.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,17 +1,11 @@
 import type { Run, Target } from '../runs/run.ts';
 
 /** Paths relative to the base URL (docs/service.md, Endpoints). */
-export function triggerPath(target: Target): string {
-  return `${targetPath(target)}/trigger`;
-}
+export const triggerPath = (target: Target): string => `${targetPath(target)}/trigger`;
 
-export function statusPath(run: Run): string {
-  return `${targetPath(run.target)}/executions/${segment(run.executionId)}`;
-}
+export const statusPath = (run: Run): string => `${targetPath(run.target)}/executions/${segment(run.executionId)}`;
 
-export function resultPath(run: Run): string {
-  return `${statusPath(run)}/result`;
-}
+export const resultPath = (run: Run): string => `${statusPath(run)}/result`;
 
 export function targetPath(target: Target): string {
   return target.family === 'agent'

@@ -10,18 +10,7 @@ export interface ErrorBody {
   names(code: string): boolean; // anywhere in the body, whatever its spelling with `_`, `-` or capitals
 }
 
-const codeFields = [
-  'code',
-  'errorCode',
-  'error_code',
-  'serviceCode',
-  'name',
-  'reason',
-  'type',
-  'error',
-  'errors',
-  'codes',
-];
+const codeFields = 'code errorCode error_code serviceCode name reason type error errors codes'.split(' ');
 const messageFields = ['message', 'detail', 'error_description', 'description', 'error', 'title', 'reason', 'errors'];
 const idFields = ['executionId', 'activeExecutionId', 'runningExecutionId', 'execution_id', 'runId'];
 

@@ -77,10 +77,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
     };
     const exchange = await transport.exchange(request, signal);
     if (exchange.kind === 'failure') {
-      return {
-        kind: 'fault',
-        fault: faultOf(exchange.failure, { host, proxy, timeoutMs }),
-      };
+      return { kind: 'fault', fault: faultOf(exchange.failure, { host, proxy, timeoutMs }) };
     }
     return answerOf(exchange.response, {
       operation,

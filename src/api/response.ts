@@ -107,9 +107,7 @@ function refusalMessage({ headers }: HttpResponse, body: ErrorBody, kind: FaultK
   return `the service refused the request${body.message ? `: ${body.message}` : ''}`;
 }
 
-function originOf(location: string): string {
-  return URL.canParse(location) ? new URL(location).origin : 'another path';
-}
+const originOf = (location: string): string => (URL.canParse(location) ? new URL(location).origin : 'another path');
 
 function factsOf<T>({ status, headers }: HttpResponse, { nowMs }: Reading<T>) {
   return { httpStatus: status, requestId: requestIdOf(headers), retryAfterMs: retryAfterMs(headers, nowMs) };

@@ -32,11 +32,7 @@ export function tlsFault(causes: Cause[], host: string, sent: boolean): Fault | 
     if (known) return { kind, message: known[0].replace('$', host), hint: known[1] };
     if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) {
       if (/wrong version number|packet length too long|http request/i.test(message)) {
-        return {
-          kind,
-          message: `${host} does not speak https`,
-          hint: 'check the scheme and the port of the base URL',
-        };
+        return { kind, message: `${host} does not speak https`, hint: 'check the scheme and the port of the base URL' };
       }
       return { kind, message: `the TLS handshake with ${host} failed (${sslReason(message)})` };
     }

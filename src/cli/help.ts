@@ -1,4 +1,4 @@
-import { type Command, Help } from 'commander';
+import { type Command, Help, type Option } from 'commander';
 import { wrap } from '../render/wrap.ts';
 import { argument, type CommandDefinition, type Example, flag } from './define-command.ts';
 
@@ -25,7 +25,8 @@ export function addExamples(target: Command, definition: CommandDefinition, colu
 }
 
 export function addReadOn(root: Command, columns: () => number): void {
-  const lines = () => readOn.map((line) => wrap(line.split(' '), { columns: columns() }));
+  // What is to be typed is not broken.
+  const lines = () => readOn.map((line) => wrap(line.match(/`[^`]+`\S*|\S+/g) ?? [], { columns: columns() }));
   root.addHelpText('afterAll', () => `\n${lines().join('\n')}`);
 }
 
@@ -35,6 +36,12 @@ export function formatItem(term: string, width: number, about: string, help: Hel
   if (about === '' || columns - width - 4 >= minWidthToWrap)
     return Help.prototype.formatItem.call(help, term, width, about, help);
   return `  ${wrap(term.split(' '), { columns, indent: 4, taken: 2 })}\n      ${wrap(about.split(' '), { columns, indent: 6 })}`;
+}
+
+/** Groups of options or commands: a command's own options stand first, also where they are `--help` alone. */
+export function ownFirst<T extends Command | Option>(all: T[], shown: T[], groupOf: (item: T) => string) {
+  const own = shown.filter((item) => groupOf(item) === 'Options:');
+  return Help.prototype.groupItems([...own, ...all], shown, groupOf);
 }
 
 function examplesOf(examples: readonly Example[], columns: number): string {

@@ -6,8 +6,8 @@ import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from './
 import { namesOf } from './options.ts';
 
 const otherVariables = {
-  RUNCTL_CI: '`0` switches off what is made for GitHub Actions',
-  RUNCTL_IN_HOOK: 'is 1 in what a hook runs: then no hook but that of the flag is run',
+  RUNCTL_CI: '`0` switches off annotations, job summary and outputs in GitHub Actions',
+  RUNCTL_IN_HOOK: '1 in a command that a hook runs: there only a hook that is given by its flag is run',
   HTTPS_PROXY: 'the proxy to reach the service through; ALL_PROXY where it is not set',
   NO_PROXY: 'hosts that need no proxy',
   NODE_EXTRA_CA_CERTS: 'a file of certificates of further authorities to trust',

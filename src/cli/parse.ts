@@ -71,7 +71,7 @@ function wrongUsage(
   const help = known ?? `see \`runctl ${path ? `${path} ` : ''}--help\``;
   if (code === 'commander.help' && command?.commands) {
     const names = namesOf(command.commands).filter((name) => name !== 'help');
-    return usageProblem(`runctl ${command.name} needs one of: ${names.join(', ')}`, help);
+    return usageProblem(`${command.name} needs one of: ${names.join(', ')}`, help);
   }
   // What follows the = of an option that does not exist may be a key.
   const shown = message

@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from 'commander';
 import { usageProblem } from '../problems/problem.ts';
 import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from './define-command.ts';
-import { addExamples, addReadOn, formatItem, groupHelp, helpOption, versionOption } from './help.ts';
+import { addExamples, addReadOn, formatItem, groupHelp, helpOption, ownFirst, versionOption } from './help.ts';
 
 export interface ParsedCommand {
   /** With the group that it is in: `config list`. */
@@ -36,6 +36,7 @@ export function toCommander(
     .configureHelp({
       subcommandTerm: nameAndArguments,
       formatItem,
+      groupItems: ownFirst,
       optionDescription: ({ description }) => description,
     })
     // `config --profile x set` and `config set --profile x` mean the same.

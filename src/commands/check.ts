@@ -22,7 +22,7 @@ const options = {
 
 export const check = defineCommand({
   name: 'check',
-  about: 'has each automation completed lately? ends with 15 where one has not',
+  about: 'check that each automation has completed lately; ends with 15 where one has not',
   arguments: { automations: argument('<automation...>', 'name, or <projectId>/<name>') },
   options,
   examples: [

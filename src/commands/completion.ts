@@ -4,7 +4,7 @@ import { completionScripts, shells } from '../completion/scripts.ts';
 export const completion = defineCommand({
   name: 'completion',
   about: 'print the completion script of a shell',
-  arguments: { shell: argument('<shell>', '', shells) },
+  arguments: { shell: argument('<shell>', 'the shell that you use', shells) },
   examples: [
     ['eval "$(runctl completion bash)"', 'in ~/.bashrc'],
     ['source <(runctl completion zsh)', 'in ~/.zshrc'],

@@ -34,7 +34,7 @@ export async function askSettings(options: { profile?: string }, context: Contex
   const { stdin, stderr, env } = context;
   if (!stdin.isTTY || !stderr.isTTY) {
     throw usageProblem(
-      'runctl config needs one of: get, set, unset, list, path',
+      'config needs one of: get, set, unset, list, path',
       'on a terminal, `runctl config` alone asks for all that is needed',
     );
   }

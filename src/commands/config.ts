@@ -29,7 +29,7 @@ const getCommand = defineCommand({
 const setCommand = defineCommand({
   name: 'set',
   about: 'store a setting; `set apiKey` asks for it, or reads it from a pipe',
-  arguments: { key: keyArgument, value: argument('[value]') },
+  arguments: { key: keyArgument, value: argument('[value]', 'what to store') },
   options: profileOptions,
   run: ({ key, value }, options, context) => configSet(key, value, options, context),
 });

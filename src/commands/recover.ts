@@ -18,13 +18,13 @@ import { argumentOf } from '../session/known-run.ts';
 import type { Session } from '../session/session.ts';
 
 const options = {
-  dryRun: flag('--dry-run', 'list them, and send nothing'),
+  dryRun: flag('--dry-run', 'list unresolved triggers, and send nothing'),
   maxAgeMs: option(
     '--max-age <duration>',
     `do not send older triggers again (default: ${asTyped(defaults.recoverMaxAgeMs)}; ${asTyped(defaults.keyRetentionMs)} at most)`,
     durationUpTo(defaults.keyRetentionMs),
   ),
-  forget: flag('--forget', 'stop tracking those that are too old'),
+  forget: flag('--forget', 'stop tracking triggers that are too old'),
   ...triggerGiveUpOptions,
   ...outputOptions,
   ...eventOptions,

@@ -26,7 +26,7 @@ type StatsOptions = OptionValues<typeof options>;
 
 export const stats = defineCommand({
   name: 'stats',
-  about: 'show how the runs of each automation went: success, durations and credits, from the journal',
+  about: 'show success rate, durations and credits of each automation, from the journal',
   arguments: { automations: argument('[automation...]', 'name, or <projectId>/<name> (default: all)') },
   options,
   examples: [

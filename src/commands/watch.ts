@@ -28,7 +28,7 @@ export const watch = defineCommand({
   name: 'watch',
   about: 'watch runs until they are finished, then print their summaries',
   arguments: {
-    runs: argument('[run...]', 'runs as for status; -: read them from standard input, one a line'),
+    runs: argument('[run...]', 'as for `runctl status`; - reads runs from standard input, one a line'),
   },
   options,
   examples: [

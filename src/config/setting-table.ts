@@ -43,7 +43,7 @@ export const settingTable: Record<StoredKey, StoredSetting> & Record<SettingName
     env: ['RUNCTL_API_KEY', 'RUNCTL_API_KEY_FILE'],
     isStored: true,
     isSecret: true,
-    about: 'sent with every request; required; with `-` as the path it is read from standard input',
+    about: 'sent with every request; required; the path `-` means standard input',
     parse: parseApiKey,
     hint: 'copy it again, alone and whole',
   },
@@ -111,7 +111,7 @@ export const settingTable: Record<StoredKey, StoredSetting> & Record<SettingName
   onExit: {
     name: 'hook for every exit',
     flag: '--on-exit <command>',
-    flagAbout: 'run by the shell when the command ends, whatever the exit code; an empty one switches it off',
+    flagAbout: 'shell command to run when this command ends, whatever the exit code; an empty one switches it off',
     env: ['RUNCTL_ON_EXIT'],
     isStored: true,
     about: 'a command that the shell runs when `trigger`, `watch` or `recover` ends, whatever the exit code',

@@ -6,15 +6,12 @@ import { type AgentPlan, type AutomationPlan, toMs } from './scenario.ts';
 export interface EmulatedRun {
   target: Target;
   executionId: string;
-  /** Of the runs of the same target, from 0. */
-  index: number;
+  index: number; // of the runs of the same target, from 0
   idempotencyKey?: string;
   title?: string;
   message?: string;
-  /** By the caller's clock, in ms since 1970. */
-  shownAtMs: number;
-  /** By the emulator's clock, as every other time, in ms since 1970. */
-  startedAtMs: number;
+  shownAtMs: number; // by the caller's clock, in ms since 1970
+  startedAtMs: number; // by the emulator's clock, as every other time, in ms since 1970
   endsAtMs: number;
   outcome: string;
   plan: AutomationPlan;
@@ -37,9 +34,7 @@ export function createEmulatedRun(
   return { ...run, endsAtMs: start.startedAtMs + durationMs, outcome };
 }
 
-export function statusAt(run: EmulatedRun, nowMs: number): string {
-  return nowMs < run.endsAtMs ? 'RUNNING' : run.outcome;
-}
+export const statusAt = (run: EmulatedRun, nowMs: number): string => (nowMs < run.endsAtMs ? 'RUNNING' : run.outcome);
 
 /** A service may take a moment to know of its own run. */
 export function isVisible(run: EmulatedRun, nowMs: number): boolean {

@@ -4,13 +4,10 @@ import { type InjectedFault, type Scenario, toMs } from './scenario.ts';
 import type { EmulatedService, Now } from './service.ts';
 
 export interface EmulatedResponse {
-  /** Undefined where no byte of an answer is sent. */
-  reply?: Reply;
+  reply?: Reply; // undefined where no byte of an answer is sent
   wire: 'whole' | 'reset' | 'close' | 'hang' | 'hangBody' | 'truncate' | 'drip';
-  /** Milliseconds of real time before the first byte. */
-  delayMs?: number;
-  /** Milliseconds of real time between two bytes of a drip. */
-  gapMs?: number;
+  delayMs?: number; // milliseconds of real time before the first byte
+  gapMs?: number; // milliseconds of real time between two bytes of a drip
   fault?: InjectedFault['do'];
 }
 
@@ -78,8 +75,7 @@ export function createFaultInjector(
 interface Circumstances {
   kind: 'trigger' | 'status' | 'result';
   automationName?: string;
-  /** By the emulator's clock; undefined for a trigger and an unknown run. */
-  ageMs?: number;
+  ageMs?: number; // by the emulator's clock; undefined for a trigger and an unknown run
 }
 
 function circumstancesOf(route: Exclude<Route, { kind: 'none' }>, service: EmulatedService, now: Now): Circumstances {

@@ -12,8 +12,7 @@ export interface EmulatedRefusal {
   status: number;
   code: string;
   message: string;
-  /** The run that is in the way. */
-  executionId?: string;
+  executionId?: string; // the run that is in the way
   headers?: Record<string, string>;
 }
 
@@ -28,11 +27,7 @@ export const refusals = {
   malformedBody: { status: 400, code: 'malformedBody', message: 'The body is not a JSON object' },
   wrongField: { status: 400, code: 'invalidBody', message: 'title and message must be strings' },
   alreadyActive: { status: 422, code: 'runAlreadyActive', message: 'The same Automation is already running' },
-  keyReused: {
-    status: 422,
-    code: 'idempotencyKeyReused',
-    message: 'This idempotency key belongs to another request',
-  },
+  keyReused: { status: 422, code: 'idempotencyKeyReused', message: 'This idempotency key belongs to another request' },
   rateLimited: { status: 429, code: 'rateLimited', message: 'Too many requests' },
   noCredits: { status: 402, code: 'insufficientCredits', message: 'The AI credit balance is 0' },
   agentsDiscontinued: {

@@ -4,10 +4,8 @@ import { type EmulatedRefusal, refusals } from './reply.ts';
 
 export interface ServiceRequest {
   method: string;
-  /** Path and query as sent. */
-  url: string;
-  /** Names in lower case. */
-  headers: Readonly<Record<string, string | undefined>>;
+  url: string; // path and query as sent
+  headers: Readonly<Record<string, string | undefined>>; // names in lower case
   body: string;
 }
 

@@ -13,18 +13,14 @@ import { createEmulatedService } from './service.ts';
 export interface EmulatorOptions {
   scenario: Scenario;
   port?: number;
-  /** Nothing but loopback. */
-  host?: string;
+  host?: string; // nothing but loopback
   apiKey?: string;
-  /** Every project of a UUID is known. */
-  projectId?: string;
+  projectId?: string; // every project of a UUID is known
   nowMs?(): number;
-  /** Seconds of the emulator's clock in a real one. */
-  speed?: number;
+  speed?: number; // seconds of the emulator's clock in a real one
   random?(): number;
   onRequest?(line: string): void;
-  /** By default none is kept in `requests`: an emulator may run for months. */
-  keepsRequests?: boolean;
+  keepsRequests?: boolean; // by default none is kept in `requests`: an emulator may run for months
 }
 
 export type Emulator = Awaited<ReturnType<typeof startEmulator>>;

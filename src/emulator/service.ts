@@ -15,10 +15,8 @@ import { type AutomationPlan, type Scenario, toMs } from './scenario.ts';
 
 /** In ms since 1970. */
 export interface Now {
-  /** Rate limits and `Retry-After` follow it. */
-  realMs: number;
-  /** Runs follow it. */
-  emulatedMs: number;
+  realMs: number; // rate limits and `Retry-After` follow it
+  emulatedMs: number; // runs follow it
 }
 
 export type EmulatedService = ReturnType<typeof createEmulatedService>;

@@ -5,8 +5,7 @@ import { isInterrupted, onAbort } from '../runs/on-abort.ts';
 
 export interface Hook {
   command: string;
-  /** Beside the environment of runctl. */
-  variables: Readonly<Record<string, string | null | undefined>>;
+  variables: Readonly<Record<string, string | null | undefined>>; // beside the environment of runctl
   input: string;
   limitMs?: number;
 }
@@ -38,10 +37,9 @@ export function runHook(hook: Hook, { env, stderr, signal, clock }: Context): Pr
       killGroup(child.pid, 'SIGTERM');
       void clock.sleep(graceMs, done.signal).then(() => killGroup(child.pid, 'SIGKILL'));
     };
-    const forget = onAbort(signal, () => {
-      stop(isInterrupted(signal) ? 'was interrupted' : 'took too long and was ended');
-      resolve(stopReason);
-    });
+    const forget = onAbort(signal, () =>
+      stop(isInterrupted(signal) ? 'was interrupted' : 'took too long and was ended'),
+    );
     if (hook.limitMs !== undefined) {
       void clock.sleep(hook.limitMs, done.signal).then(() => {
         if (!done.signal.aborted) stop(`took longer than ${formatDuration(hook.limitMs ?? 0)} and was ended`);

@@ -23,8 +23,7 @@ function startedOf(documents: readonly JsonObject[]): string {
   return all.includes('unknown') ? 'unknown' : all.includes('yes') ? 'yes' : 'no';
 }
 
-function factsOf(document: JsonObject | undefined): JsonObject {
-  return isJsonObject(document?.runctl) ? document.runctl : {};
-}
+const factsOf = (document: JsonObject | undefined): JsonObject =>
+  isJsonObject(document?.runctl) ? document.runctl : {};
 
 const textOf = (value: unknown) => (typeof value === 'string' || typeof value === 'number' ? String(value) : undefined);

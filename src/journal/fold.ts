@@ -23,8 +23,7 @@ export const isUnfinished = (run: JournalRun): run is JournalRun & { executionId
 export interface Trigger {
   at: string; // ISO 8601, like every time here
   attempts: RecordOf<'triggered'>[]; // those without an outcome, oldest first
-  /** Nobody asks for their outcome, unless the idempotency key is given again. */
-  superseded?: RecordOf<'triggered'>[];
+  superseded?: RecordOf<'triggered'>[]; // nobody asks for their outcome, unless the idempotency key is given again
   lastSentAt?: string;
   executionId?: string;
   reason?: string;
@@ -32,8 +31,7 @@ export interface Trigger {
 }
 
 interface Entry {
-  /** Undefined where the trigger came to nothing, or its run has a place of its own. */
-  run?: JournalRun;
+  run?: JournalRun; // undefined where the trigger came to nothing, or its run has a place of its own
   isWhole: boolean; // its first records were folded: no older one can change or move it
 }
 

@@ -6,8 +6,7 @@ import type { Processes } from './processes.ts';
 
 /** Of a process to be the one that follows the runs of a base URL in a state folder. */
 export interface FollowerClaim {
-  /** At least every ten seconds. False where another process has taken the claim over. */
-  renew(): boolean;
+  renew(): boolean; // at least every ten seconds. False where another process has taken the claim over
   release(): void;
 }
 

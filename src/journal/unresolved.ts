@@ -4,8 +4,7 @@ import { type TriggeredRecord, targetOf } from './records.ts';
 export interface UnresolvedTrigger extends Omit<TriggeredRecord, 'type' | 'attempt' | 'baseUrl' | 'process'> {
   at: string;
   lastSentAt: string;
-  /** That have not come to the end of their attempts; ages are of these. */
-  senders: { process: string; ageMs: number }[];
+  senders: { process: string; ageMs: number }[]; // that have not come to the end of their attempts; ages are of these
   ageMs: number; // infinite where the clock was set back
   reason?: string; // undefined when the program ended before it knew
 }

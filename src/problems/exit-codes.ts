@@ -8,8 +8,7 @@ export interface ExitCode {
   advice: string;
 }
 
-const interrupted =
-  'The run was left alone. `runctl watch` watches it again. If a trigger was interrupted, run `runctl recover`.';
+const interrupted = '`runctl watch` watches the run again. If a trigger was interrupted, run `runctl recover`.';
 
 /** By name: the code, what it says in one clause, and what to do about it. */
 const table = {
@@ -47,7 +46,7 @@ const table = {
   unauthorized: [
     7,
     'the API key was refused (401, 403)',
-    'Check which key is in force with `runctl config list`; set another with `runctl config set apiKey`.',
+    '`runctl config list` shows where the API key comes from; `runctl config set apiKey` stores another.',
   ],
   no_credits: [8, 'the AI credit balance is 0 (402)', 'Top up the balance, then trigger again.'],
   rate_limited: [
@@ -96,11 +95,7 @@ const table = {
     'the answer could not be written (full disk)',
     'Make room, then ask again: `runctl list` has the runs that were started.',
   ],
-  timeout: [
-    124,
-    '`--timeout` passed; the run was left alone',
-    'The run was left alone. `runctl watch` watches it again.',
-  ],
+  timeout: [124, '`--timeout` passed; the run was left alone', '`runctl watch` watches the run again.'],
   interrupted_hangup: [129, 'interrupted by SIGHUP; the run was left alone', interrupted],
   interrupted: [130, 'interrupted by Ctrl-C; the run was left alone', interrupted],
   pipe_closed: [

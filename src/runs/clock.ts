@@ -1,24 +1,22 @@
-/** `nowMs` is the wall clock (since 1970), which can be set; `elapsedMs` cannot, but may stand still while a machine sleeps. */
+/** `nowMs` is the wall clock, which can be set; `elapsedMs` cannot, but may stand still while a machine sleeps. */
 export interface Clock {
   nowMs(): number;
   elapsedMs(): number;
-  /** Never rejects: where `signal` aborts, it resolves at once. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>; // never rejects: where `signal` aborts, it resolves at once
 }
 
-/** The milliseconds from now on, by whichever clock has gone further. */
 export function stopwatch(clock: Clock): () => number {
   const startMs = clock.elapsedMs();
   const startWallMs = clock.nowMs();
   return () => Math.max(clock.elapsedMs() - startMs, clock.nowMs() - startWallMs);
 }
 
-// Short enough that a machine that slept polls again soon after it wakes: on Linux timers stand still meanwhile.
+// Timers stand still while a machine sleeps: with short ones, polls continue soon after it wakes.
 const sliceMs = 5_000;
-/** What takes so much longer than it should shows that the machine slept, or that the process was stopped. */
+/** What takes so much longer than it should shows a sleep or a stop. */
 export const suspendedMs = 10_000;
 
-/** Waits `ms`, or returns true earlier if the machine slept or the process was stopped, but not before `leastMs` have passed. */
+/** Returns true, before `ms` but not before `leastMs`, if the machine slept or the process was stopped meanwhile. */
 export async function pause(ms: number, clock: Clock, signal: AbortSignal, leastMs = 0): Promise<boolean> {
   const startMs = clock.elapsedMs();
   let woke = false;

@@ -1,4 +1,3 @@
-/** The defaults of the options of the same names, and of the assumptions about time. */
 export const defaults = {
   giveUpAfterMs: 30_000,
   triggerGiveUpAfterMs: 120_000,
@@ -16,6 +15,6 @@ export const defaults = {
   ifActive: 'fail',
 } as const;
 
-/** A wait is reported again after the first of these, and then after the second: a log that is silent for long seems to have stopped. */
+/** A wait is reported again after the first of these, and then after the second. Silence looks like a hang. */
 export const signOfLifeMs = 60_000;
 export const laterSignOfLifeMs = 300_000;

@@ -5,7 +5,7 @@ const grammar = new RegExp(
   `^(?!$)(?:(?<d>${number})d)?(?:(?<h>${number})h)?(?:(?<m>${number})m)?(?:(?<s>${number})s)?(?:(?<ms>${number})ms)?$`,
 );
 
-/** The milliseconds of `500ms`, `30s` or `1h30m`, largest unit first; undefined for anything else, a bare number too. */
+/** The milliseconds of `500ms`, `30s` or `1h30m`, largest unit first; undefined for anything else. */
 export function parseDuration(text: string): number | undefined {
   const parts = grammar.exec(text)?.groups;
   if (!parts) return undefined;
@@ -15,7 +15,7 @@ export function parseDuration(text: string): number | undefined {
   return Number.isSafeInteger(wholeMs) ? wholeMs : undefined;
 }
 
-/** A duration for people, cut off and never rounded up: `1h 30m`, `4m 12s`, `45s`, `3.2s`, `450ms`. */
+/** Cut off and never rounded up: `1h 30m`, `4m 12s`, `45s`, `3.2s`, `450ms`. */
 export function formatDuration(ms: number): string {
   const wholeMs = ms > 0 ? Math.floor(ms) : 0;
   if (wholeMs === 0) return '0s';
@@ -35,5 +35,4 @@ function inUnits(ms: number, large: keyof typeof unitsMs, small?: keyof typeof u
 
 export const formatAge = (ms: number): string => formatDuration(Math.floor(ms / unitsMs.s) * unitsMs.s);
 
-/** In one unit: `4m ago`. */
 export const formatAgo = (ms: number): string => `${formatAge(ms).split(' ')[0]} ago`;

@@ -6,11 +6,9 @@ import type { Execution } from './service.ts';
 export interface LastConfirmed {
   run: Run;
   execution?: Execution;
-  /** Since the status was confirmed; both are undefined before the first valid answer. */
-  ageMs?: number;
+  ageMs?: number; // since the status was confirmed; both are undefined before the first valid answer
 }
 
-/** A run, or an automation without a known run. */
 export type About = { run: Run; target?: undefined } | { run?: undefined; target: Target };
 
 export type How = 'started' | 'recovered' | 'replayed' | 'attached' | 'skipped' | 'not_started' | 'unknown';

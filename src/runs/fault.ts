@@ -1,40 +1,32 @@
-/** What became of the request; `unknown` where nobody knows whether it was acted on. */
+/** `unknown`: it may have been acted on. */
 type Delivery = 'not_sent' | 'refused' | 'unknown';
 
-interface Rule {
-  isRetryable: boolean;
-  delivery: Delivery;
-  /** Somebody is in the way, which a retry does not change where it was never otherwise. */
-  isOfConnection?: true;
-}
-
-/** Every way in which a request fails, and what follows from it. */
 // biome-ignore format: a table
 const rules = {
-  unreachable: { isRetryable: true, delivery: 'not_sent' }, // name resolution, refused, connect timeout, proxy
-  untrusted: { isRetryable: false, delivery: 'not_sent', isOfConnection: true }, // the TLS handshake failed
-  broken_tls: { isRetryable: false, delivery: 'unknown', isOfConnection: true }, // TLS failed later
-  proxy_refused: { isRetryable: false, delivery: 'not_sent', isOfConnection: true }, // 407, or a tunnel not allowed
-  unsendable: { isRetryable: false, delivery: 'not_sent' }, // HTTP cannot carry the request
-  lost: { isRetryable: true, delivery: 'unknown' }, // the connection broke or fell silent after the request was sent
-  unavailable: { isRetryable: true, delivery: 'unknown' }, // 408, 425, 5xx: a complete answer, perhaps of a gateway
-  throttled: { isRetryable: true, delivery: 'refused' }, // 429
-  unreadable: { isRetryable: true, delivery: 'unknown' }, // no JSON, another document, or a result that is not final yet
-  too_large: { isRetryable: false, delivery: 'unknown' },
-  unauthorized: { isRetryable: false, delivery: 'refused' }, // 401, 403
-  no_credits: { isRetryable: false, delivery: 'refused' }, // 402
-  already_active: { isRetryable: false, delivery: 'refused' }, // 422 runAlreadyActive
-  not_found: { isRetryable: false, delivery: 'refused' }, // the service says that there is no such run or Automation
-  path_not_found: { isRetryable: false, delivery: 'refused' }, // 404 or 410 to a poll: perhaps of a router
-  redirected_to_run: { isRetryable: false, delivery: 'unknown' }, // which the trigger may have started
-  redirected: { isRetryable: false, delivery: 'refused' },
-  in_progress: { isRetryable: true, delivery: 'unknown' }, // 409: a request with this idempotency key is at work
-  rejected: { isRetryable: false, delivery: 'refused' }, // any other complete refusal
-  reused_key: { isRetryable: false, delivery: 'refused' }, // answered with the run of another target
-  stale_key: { isRetryable: false, delivery: 'not_sent' }, // the service may have forgotten the idempotency key
-  interrupted: { isRetryable: false, delivery: 'not_sent' }, // by our own signal
-  interrupted_in_flight: { isRetryable: false, delivery: 'unknown' },
-} as const satisfies Record<string, Rule>;
+  unreachable:           { isRetryable: true,  delivery: 'not_sent' }, // no name, no connection, no way through the proxy
+  untrusted:             { isRetryable: false, delivery: 'not_sent' }, // the TLS handshake failed
+  broken_tls:            { isRetryable: false, delivery: 'unknown'  }, // TLS failed later
+  proxy_refused:         { isRetryable: false, delivery: 'not_sent' }, // 407, or a tunnel not allowed
+  unsendable:            { isRetryable: false, delivery: 'not_sent' }, // HTTP cannot carry the request
+  lost:                  { isRetryable: true,  delivery: 'unknown'  }, // broken off or silent after the request was sent
+  unavailable:           { isRetryable: true,  delivery: 'unknown'  }, // 408, 425, 5xx: complete, perhaps of a gateway
+  throttled:             { isRetryable: true,  delivery: 'refused'  }, // 429
+  unreadable:            { isRetryable: true,  delivery: 'unknown'  }, // no JSON, another document, a result not final yet
+  too_large:             { isRetryable: false, delivery: 'unknown'  },
+  unauthorized:          { isRetryable: false, delivery: 'refused'  }, // 401, 403
+  no_credits:            { isRetryable: false, delivery: 'refused'  }, // 402
+  already_active:        { isRetryable: false, delivery: 'refused'  }, // 422 runAlreadyActive
+  not_found:             { isRetryable: false, delivery: 'refused'  }, // the service knows no such run or Automation
+  path_not_found:        { isRetryable: false, delivery: 'refused'  }, // 404 or 410 to a poll: perhaps of a router
+  redirected_to_run:     { isRetryable: false, delivery: 'unknown'  }, // which the trigger may have started
+  redirected:            { isRetryable: false, delivery: 'refused'  },
+  in_progress:           { isRetryable: true,  delivery: 'unknown'  }, // 409: the same idempotency key is at work
+  rejected:              { isRetryable: false, delivery: 'refused'  }, // any other complete refusal
+  reused_key:            { isRetryable: false, delivery: 'refused'  }, // answered with the run of another target
+  stale_key:             { isRetryable: false, delivery: 'not_sent' }, // the service may have forgotten the key
+  interrupted:           { isRetryable: false, delivery: 'not_sent' }, // by our own signal
+  interrupted_in_flight: { isRetryable: false, delivery: 'unknown'  },
+} as const satisfies Record<string, { isRetryable: boolean; delivery: Delivery }>;
 
 export type FaultKind = keyof typeof rules;
 
@@ -71,10 +63,9 @@ const readAfterWriteMs = 30_000;
 
 export const isRefusal = ({ kind }: Fault): boolean => kind === 'unauthorized' || kind === 'not_found';
 
-export function isOfConnection({ kind }: Fault): boolean {
-  const rule: Rule = rules[kind];
-  return rule.isOfConnection === true;
-}
+/** Somebody is in the way, which a retry does not change where it was never otherwise. */
+export const isOfConnection = ({ kind }: Fault): boolean =>
+  kind === 'untrusted' || kind === 'broken_tls' || kind === 'proxy_refused';
 
 /** Is it a not-found so soon after the trigger that the service may not find its own new run yet? */
 export function isTooEarly({ kind }: Fault, sinceTriggerMs: number | undefined): boolean {

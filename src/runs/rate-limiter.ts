@@ -4,8 +4,7 @@ import { onAbort } from './on-abort.ts';
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 interface PollTurn {
-  /** That the run has finished: of the polls that wait, the likeliest is sent first. */
-  chance(): number;
+  chance(): number; // that the run has finished: of the polls that wait, the likeliest is sent first
   leftMs(): number;
 }
 
@@ -26,7 +25,7 @@ const queueSliceMs = 1000;
 // Why a pause is cut short: an abort without a reason makes an error with a stack.
 const early = 'early';
 
-/** At most `perSecond` requests go in any second; a fraction is one request in more seconds. `onWait` is told the least wait. */
+/** `perSecond` may be a fraction. `onWait` is told the least time that a request will wait. */
 export function createRateLimiter(perSecond: number, clock: Clock, onWait: (waitMs: number) => void = () => {}) {
   const most = Math.max(1, Math.floor(perSecond));
   const windowMs = Math.max(1000, 1000 / perSecond);
@@ -59,14 +58,13 @@ export function createRateLimiter(perSecond: number, clock: Clock, onWait: (wait
         if (queue.has(waiting)) onWait(leastWaitMs());
       });
     },
-    /** No poll is sent for so long. */
     hold(ms: number) {
       heldUntilMs = Math.max(heldUntilMs, clock.elapsedMs() + ms);
     },
     slowDown() {
       slowness = Math.min(slowest, slowness * 2);
     },
-    /** The gap as long as `slowDown` wants it; each call takes back a tenth of that. */
+    /** Stretched by `slowDown`, of which each call takes back a tenth. */
     stretch(gapMs: number) {
       const stretchedMs = gapMs * slowness;
       slowness = Math.max(1, slowness * recoveryPerPoll);

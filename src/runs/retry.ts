@@ -32,8 +32,7 @@ export interface RetryPorts {
   giveUpAfterMs: number; // time without a valid answer after which attempts end
   /** The time limit of an attempt: one that takes much longer shows that the machine slept. */
   requestTimeoutMs?: number;
-  /** What is left for the whole command: in its last second no further attempt is begun. */
-  leftMs?(): number;
+  leftMs?(): number; // what is left for the whole command: in its last second no further attempt is begun
 }
 
 export interface RetryOptions extends RetryPorts {

@@ -23,26 +23,22 @@ export const runLimitMs = 3.25 * 3_600_000;
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** A UUID of any version: the service does not say which it uses. */
-export function isUuid(text: string): boolean {
-  return uuid.test(text);
-}
+/** Of any version. */
+export const isUuid = (text: string): boolean => uuid.test(text);
 
 export const finalStatuses = ['COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED'] as const;
 export type FinalStatus = (typeof finalStatuses)[number];
 
 export const statuses = ['RUNNING', ...finalStatuses] as const;
 
-// The service writes a status in capitals; another spelling of the same word must not make a watch poll for ever.
+// Another spelling of the same word must not make a watch poll for ever.
 const normalise = (status: string) => status.trim().toUpperCase();
 
 const isOneOf = (known: readonly string[], status: string) => known.includes(normalise(status));
 
-export function isKnownStatus(status: string): boolean {
-  return isOneOf(statuses, status);
-}
+export const isKnownStatus = (status: string): boolean => isOneOf(statuses, status);
 
-/** Automations have four final statuses. For Agents each but RUNNING is final (docs/service.md, Final statuses stay). */
+/** For Agents each status but RUNNING is final (docs/service.md, Final statuses stay). */
 export function isFinal(target: Target, status: string): boolean {
   return target.family === 'agent' ? normalise(status) !== 'RUNNING' : isOneOf(finalStatuses, status);
 }
@@ -68,7 +64,7 @@ export function nameOf(target: Target): string {
   return target.family === 'agent' ? `agent ${target.agentId}` : target.automationName;
 }
 
-/** Can this document of the service be about `target`? Names are compared by letters and digits, as spellings differ. */
+/** Can this document be about `target`? Names are compared by letters and digits, as spellings differ. */
 export function isNamedBy(target: Target, { projectId, automationName, agentId }: JsonObject): boolean {
   if (target.family === 'agent') return isAlike(target.agentId, agentId);
   return isAlike(target.projectId, projectId) && isAlike(target.automationName, automationName);

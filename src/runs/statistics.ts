@@ -22,16 +22,11 @@ export interface PastRun {
 
 export type Statistics = NonNullable<ReturnType<typeof statisticsOf>>;
 
-interface Period {
-  sinceMs: number;
-  nowMs: number;
-}
-
 const dayMs = 86_400_000;
 const mostLatest = 10;
 
 /** Undefined where the target has no run in the period. */
-export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: Period) {
+export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: { sinceMs: number; nowMs: number }) {
   const { baseUrl, target } = past;
   const runs = past.runs.filter((run) => endMsOf(run) >= sinceMs).sort((one, other) => endMsOf(one) - endMsOf(other));
   if (runs.length === 0) return undefined;
@@ -62,7 +57,6 @@ export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: Period) {
     running: others.length - unseen,
     unseen, // they must have finished, but this machine never saw their end
     lastCompletedMs: completed.at(-1)?.endedMs ?? null,
-    // Oldest first.
     latest: finished.slice(-mostLatest).map((run) => ({ status: run.status ?? '', durationMs: durationMsOf(run) })),
   };
 }

@@ -1,6 +1,6 @@
 export type Turns = <T>(action: () => Promise<T>) => Promise<T>;
 
-/** Runs at most so many actions at once, in the order in which they came. */
+/** At most so many actions run at once, in the order in which they came. */
 export function createTurns(most: number): Turns {
   const waiting: (() => void)[] = [];
   let free = most;

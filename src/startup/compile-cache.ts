@@ -7,7 +7,6 @@ const othersMayWrite = 0o022;
 /** Only where nobody but the owner of the program can write may a folder hold code that Node runs. */
 export function isPrivateCache(program: string, cache: string, umask: number): boolean {
   if (platform === 'win32') return true;
-  // Node makes its folders as the umask says.
   if ((umask & othersMayWrite) !== othersMayWrite) return false;
   const { uid } = lstatSync(program);
   const isPrivate = (path: string) => {

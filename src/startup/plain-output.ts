@@ -30,7 +30,6 @@ export function openOutput(fd: number, open: () => Output): Output {
           fail(error as NodeJS.ErrnoException);
           return written?.();
         }
-        // Another process has made the pipe non-blocking.
         room = -1;
       }
       if (!stream && rest.length === 0) return written?.();

@@ -8,54 +8,25 @@ export type TriggerState =
   | TriggerEnd;
 type TriggerEnd = 'started' | 'refused' | 'unknown'; // unknown: it stays open for `recover`
 
-export type TriggerEvent =
-  | 'accepted' // 201 with an id, or a replay of it
-  | 'conflict' // 422 runAlreadyActive
-  | 'conflict_with_ours' // an earlier attempt of ours started the run that it names
-  | 'conflict_with_another' // the run that it names began before our first attempt
-  | 'refused' // 402, 401, 400 …: a complete refusal
-  | 'reused' // the run of another target: so has every attempt with this idempotency key been answered
-  | 'throttled' // 429: nothing done
-  | 'not_sent' // no byte left: name resolution, connection refused, connect timeout
-  | 'unsendable' // the same, and a retry cannot help: a bad certificate
-  | 'lost' // timeout, reset, gateway 5xx, 408, 409, unreadable 2xx: it may have been acted on
-  | 'lost_for_good' // the same, and a retry cannot help: 501, 303
-  | 'stopped' // retries ended, or the user interrupted the wait between two attempts
-  | 'interrupted'; // while the request was on its way
+/** What follows from each event. In doubt only an id resolves it: a refusal may be of the retry alone. */
+// biome-ignore format: a table
+export const protocol = {
+  accepted:              { ready: 'started',   in_doubt: 'started'  }, // 201 with an id, or a replay of it
+  conflict:              { ready: 'refused',   in_doubt: 'unknown'  }, // 422 runAlreadyActive
+  conflict_with_ours:    { ready: 'refused',   in_doubt: 'started'  }, // the run that it names was started by us
+  conflict_with_another: { ready: 'refused',   in_doubt: 'refused'  }, // it began before our first attempt
+  refused:               { ready: 'refused',   in_doubt: 'unknown'  }, // 402, 401, 400 …: a complete refusal
+  reused:                { ready: 'refused',   in_doubt: 'refused'  }, // the key has started a run of another target
+  throttled:             { ready: 'ready',     in_doubt: 'in_doubt' }, // 429: nothing done
+  not_sent:              { ready: 'ready',     in_doubt: 'in_doubt' }, // no byte left: name resolution, no connection
+  unsendable:            { ready: 'refused',   in_doubt: 'unknown'  }, // the same, and a retry cannot help
+  lost:                  { ready: 'in_doubt',  in_doubt: 'in_doubt' }, // timeout, reset, 5xx, 408, 409, unreadable 2xx
+  lost_for_good:         { ready: 'unknown',   in_doubt: 'unknown'  }, // the same, and a retry cannot help: 501, 303
+  stopped:               { ready: 'refused',   in_doubt: 'unknown'  }, // retries ended, or the user left between two
+  interrupted:           { ready: 'unknown',   in_doubt: 'unknown'  }, // the user left while the request was on its way
+} as const satisfies Record<string, Record<'ready' | 'in_doubt', TriggerState>>;
 
-export const protocol: Record<'ready' | 'in_doubt', Record<TriggerEvent, TriggerState>> = {
-  ready: {
-    accepted: 'started',
-    conflict: 'refused',
-    conflict_with_ours: 'refused',
-    conflict_with_another: 'refused',
-    refused: 'refused',
-    reused: 'refused',
-    throttled: 'ready',
-    not_sent: 'ready',
-    unsendable: 'refused',
-    lost: 'in_doubt',
-    lost_for_good: 'unknown',
-    stopped: 'refused',
-    interrupted: 'unknown',
-  },
-  // Once in doubt, only an id resolves it: the refusal may be of the retry alone, and a conflict with our own run.
-  in_doubt: {
-    accepted: 'started',
-    conflict: 'unknown',
-    conflict_with_ours: 'started',
-    conflict_with_another: 'refused',
-    refused: 'unknown',
-    reused: 'refused',
-    throttled: 'in_doubt',
-    not_sent: 'in_doubt',
-    unsendable: 'unknown',
-    lost: 'in_doubt',
-    lost_for_good: 'unknown',
-    stopped: 'unknown',
-    interrupted: 'unknown',
-  },
-};
+export type TriggerEvent = keyof typeof protocol;
 
 /** `owner` is that of the run that a conflict names. */
 export function eventOf(fault: Fault, owner: Owner): TriggerEvent {
@@ -69,20 +40,18 @@ export function eventOf(fault: Fault, owner: Owner): TriggerEvent {
     case 'reused_key':
       return 'reused';
   }
-  switch (deliveryOf(fault)) {
-    case 'unknown':
-      return isRetryable(fault) ? 'lost' : 'lost_for_good';
-    case 'not_sent':
-      return isRetryable(fault) ? 'not_sent' : 'unsendable';
-    case 'refused':
-      return isRetryable(fault) ? 'throttled' : 'refused';
-  }
+  const [ifRetryable, ifNot] = eventsByDelivery[deliveryOf(fault)];
+  return isRetryable(fault) ? ifRetryable : ifNot;
 }
+
+const eventsByDelivery = {
+  unknown: ['lost', 'lost_for_good'],
+  not_sent: ['not_sent', 'unsendable'],
+  refused: ['throttled', 'refused'],
+} as const;
 
 export function step(state: TriggerState, event: TriggerEvent): TriggerState {
-  return isEnd(state) ? state : protocol[state][event];
+  return isEnd(state) ? state : protocol[event][state];
 }
 
-export function isEnd(state: TriggerState): state is TriggerEnd {
-  return state !== 'ready' && state !== 'in_doubt';
-}
+export const isEnd = (state: TriggerState): state is TriggerEnd => state !== 'ready' && state !== 'in_doubt';

@@ -50,18 +50,13 @@ export function beganAfter(
 export const hostSkewMs = 2_000;
 export const largestSkewMs = 60_000;
 
-interface AttemptTimes {
-  first: Moment;
-  lastInDoubt: Moment;
-}
-
 export type Owner = 'ours' | 'another' | 'unknown';
 
 /**
  * One run at most is active: one that began before our first attempt has refused them all. That takes both clocks,
  * since it closes the trigger (docs/service.md, Whose run a conflict names).
  */
-export function whoseRun({ first, lastInDoubt }: AttemptTimes, answer: DatedAnswer): Owner {
+export function whoseRun({ first, lastInDoubt }: { first: Moment; lastInDoubt: Moment }, answer: DatedAnswer): Owner {
   const afterFirst = beganAfter(first, answer);
   const afterLast = beganAfter(lastInDoubt, answer);
   if (!afterFirst || !afterLast) return 'unknown';

@@ -1,7 +1,7 @@
 import { chanceOfOutlier, densityAtShare, kernelOf, logRange, type Sample, shareBefore } from './poll-kernel.ts';
 
 export const mostSamples = 30;
-/** On average, the run times change for good after so many runs. */
+/** Run times change for good after so many runs, on average. */
 const runsUntilChange = 100;
 /** Of similar runs: the standard deviation of the logarithm of their durations. */
 const usualSpread = 0.25;
@@ -52,9 +52,7 @@ function newest(durationsMs: readonly number[], count: number): number[] {
 }
 
 /** The median of the newest ten; undefined for fewer than three. */
-export function usualDurationMs(durationsMs: readonly number[]): number | undefined {
-  return quantileMs(durationsMs, 0.5);
-}
+export const usualDurationMs = (durationsMs: readonly number[]): number | undefined => quantileMs(durationsMs, 0.5);
 
 /** Has it taken longer than nine in ten of them, and clearly longer than the median? */
 export function isLongerThanUsual(ageMs: number, durationsMs: readonly number[]): boolean {

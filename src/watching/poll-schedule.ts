@@ -15,7 +15,7 @@ const longestLearnedGapMs = 600_000;
 
 export interface PollSchedule {
   gapMs(ageMs: number): number; // from one poll to the next, before jitter
-  /** That a run which was running at the first age has ended by the second. */
+  /** The chance that a run which was running at the first age has ended by the second. */
   chanceOfEnd(fromMs: number, toMs: number): number;
 }
 
@@ -67,6 +67,4 @@ function untilNextPollMs(fromMs: number, mostMs: number, pollsPerMs: (ageMs: num
 }
 
 /** Clients that started together do not stay in step. */
-export function jitter(gapMs: number, random: () => number): number {
-  return gapMs * (0.9 + 0.2 * random());
-}
+export const jitter = (gapMs: number, random: () => number): number => gapMs * (0.9 + 0.2 * random());

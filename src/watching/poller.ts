@@ -29,7 +29,7 @@ interface PollerOptions {
   isDefinite?(fault: Fault): boolean;
 }
 
-/** `isLast`: the timeout has passed. */
+/** `isLast`: no further poll follows, as the timeout has passed. */
 type Polled<T> = { kind: 'ok'; value: T; retryAfterMs?: number; isLast: boolean } | WatchEnd;
 
 export function createPoller(options: PollerOptions, ports: PollerPorts) {

@@ -31,7 +31,7 @@ export function createTolerance(options: ToleranceOptions) {
     get failures() {
       return failures;
     },
-    /** Without a valid answer; waiting for a `Retry-After` or in the queue does not count. */
+    /** Time without a valid answer; waiting for a `Retry-After` or in the queue does not count. */
     silentMs: () => silentMs,
     failed(fault: Fault, tookMs: number): Verdict {
       failures += 1;
@@ -47,7 +47,6 @@ export function createTolerance(options: ToleranceOptions) {
       if (leastMs === 0) waitMs = backoff;
       return { kind: 'retry', delayMs: Math.max(leastMs, backoff), leastMs };
     },
-    /** Returns the time without a valid answer. */
     succeeded() {
       const afterMs = silentMs + waitMs;
       group.answered();

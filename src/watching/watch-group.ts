@@ -6,7 +6,7 @@ export function timeoutMsOf({ timeoutMs = defaults.timeoutMs }: { timeoutMs?: nu
   return timeoutMs === 0 ? Number.POSITIVE_INFINITY : timeoutMs;
 }
 
-/** Unfinished runs are polled once more after the timeout. */
+/** After the timeout, unfinished runs are polled once more. */
 const lastPollsMs = 5_000;
 /** After a sleep or a stop, no limit ends the watch before. */
 export const afterWakeMs = 30_000;

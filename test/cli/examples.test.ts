@@ -1,27 +1,36 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CommandDefinition, Example } from '../../src/cli/define-command.ts';
 import { parse } from '../../src/cli/parse.ts';
 import { program } from '../../src/program.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const examplesOf = ({ examples = [], commands = [] }: CommandDefinition): Example[] => [
   ...examples,
   ...commands.flatMap(examplesOf),
 ];
 
-/** The words that bash makes of the line for `runctl`. */
-function wordsOf(line: string): string[] {
-  const folder = temporaryFolder();
-  const kept = join(folder, 'argv');
-  const stub = `runctl() { printf '%s\\0' "$@" > ${kept}; }; cd ${folder}; touch key.txt; fish() { :; }`;
-  execFileSync('bash', ['-c', `${stub}; ${line.replace(/\| (source|Out-String.*)$/, '| cat')}`]);
-  return readFileSync(kept, 'utf8').split('\0').slice(0, -1);
-}
+const examples = examplesOf(program).map(([line]) => line);
+const folder = mkdtempSync(join(tmpdir(), 'runctl-examples-'));
+afterAll(() => rmSync(folder, { recursive: true }));
 
-test.each(examplesOf(program))('the example %s is taken by bash and by runctl', (line) => {
+// One bash for all of them. A line that it does not take leaves no file.
+beforeAll(() => {
+  const stub = `cd ${folder}; touch key.txt; fish() { :; }; runctl() { printf '%s\\0' "$@" > "$n"; }`;
+  const each = 'n=0; for line; do (eval "$line") || rm -f "$n"; n=$((n + 1)); done';
+  const lines = examples.map((line) => line.replace(/\| (source|Out-String.*)$/, '| cat'));
+  execFileSync('bash', ['-c', `${stub}; ${each}`, 'bash', ...lines]);
+});
+
+/** The words that bash makes of the line for `runctl`. */
+const wordsOf = (line: string) =>
+  readFileSync(join(folder, String(examples.indexOf(line))), 'utf8')
+    .split('\0')
+    .slice(0, -1);
+
+test.each(examples)('the example %s is taken by bash and by runctl', (line) => {
   const argv = wordsOf(line);
   expect(argv).toContain(parse(argv, program, { columns: 80, write() {} })?.command.name);
 });

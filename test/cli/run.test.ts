@@ -203,6 +203,7 @@ test('the options of a command itself come first in its help, --watch before all
   const headings = [...out.matchAll(/^[A-Z]\w+:$/gm)].map(([heading]) => heading);
   expect(headings).toEqual(['Arguments:', 'Options:', 'Starting:', 'Following:', 'Common:', 'Examples:']);
   expect(out).toMatch(/Options:\n {2}-w, --watch /);
+  expect((await typed(['demo', '--help'])).out).toMatch(/^Options:\n[\s\S]*^Common:\n/m);
 });
 
 test('a command after a first `--` is a command', async () => {

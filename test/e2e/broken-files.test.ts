@@ -1,4 +1,5 @@
-// Files that are broken, endless or no files at all, wherever one is expected: an exit code that is true, and no hang.
+// Files that are broken, endless or no files at all, wherever one is expected: an exit code that is true, and no hang. As a
+// process where a mistake would hang the process of the test.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,20 +7,22 @@ import { describe, expect, test } from 'vitest';
 import { withEmulator } from '../helpers/emulator.ts';
 import { atOnceMs } from '../helpers/real-time.ts';
 import { runProcess } from '../helpers/run-process.ts';
+import { runProgram } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 type Make = (path: string) => void;
+type Run = typeof runProcess | typeof runProgram;
 const pipe: Make = (path) => void execFileSync('mkfifo', [path]);
 const linkTo =
   (target: string): Make =>
   (path) =>
     symlinkSync(target, path);
 
-const things: [string, Make][] = [
-  ['a named pipe that nobody writes to', pipe],
-  ['an endless device', linkTo('/dev/zero')],
-  ['an empty device', linkTo('/dev/null')],
-  ['a folder', (path) => mkdirSync(path)],
+const things: [string, Make, Run][] = [
+  ['a named pipe that nobody writes to', pipe, runProcess],
+  ['an endless device', linkTo('/dev/zero'), runProcess],
+  ['an empty device', linkTo('/dev/null'), runProgram],
+  ['a folder', (path) => mkdirSync(path), runProgram],
 ];
 
 const places: [string, string, (path: string) => { argv: string[]; env?: Record<string, string> }][] = [
@@ -29,20 +32,20 @@ const places: [string, string, (path: string) => { argv: string[]; env?: Record<
 ];
 
 describe.each(places)('in place of %s', (_, name, use) => {
-  test.each(things)('%s is refused with 2', async (_, make) => {
+  test.each(things)('%s is refused with 2', async (_, make, run) => {
     const { env } = await withEmulator({});
     const folder = temporaryFolder();
     make(join(folder, name));
     const { argv, env: own } = use(join(folder, name));
     const folders = { RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder };
-    const ended = await runProcess(argv, { env: { ...env, ...folders, ...own } });
+    const ended = await run(argv, { env: { ...env, ...folders, ...own } });
     expect(ended.code).toBe(2);
     expect(ended.stderr).toContain(name);
   });
 });
 
 describe('in place of the key file', () => {
-  test.each(things.slice(1))('%s is refused with 2', async (_, make) => {
+  test.each(things.slice(1))('%s is refused with 2', async (_, make, run) => {
     const { env } = await withEmulator({});
     const { RUNCTL_API_KEY: __, ...keyless } = env;
     const path = join(temporaryFolder(), 'key');
@@ -51,7 +54,7 @@ describe('in place of the key file', () => {
       [['--api-key-file', path], {}],
       [[], { RUNCTL_API_KEY_FILE: path }],
     ] as const) {
-      const ended = await runProcess(['trigger', 'nightly', ...argv], { env: { ...keyless, ...variables } });
+      const ended = await run(['trigger', 'nightly', ...argv], { env: { ...keyless, ...variables } });
       expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('is neither a file nor a pipe') });
     }
   });
@@ -76,10 +79,14 @@ test.each<[string, Make]>([
   mkdirSync(env.RUNCTL_STATE_DIR ?? '', { recursive: true });
   writeFileSync(file, '');
   fill(file);
-  const started = await runProcess(['trigger', 'nightly'], { env });
+  const started = await runProgram(['trigger', 'nightly'], { env });
   expect(started).toMatchObject({ code: 0, stdout: `${emulator.runs()[0]?.executionId}\n` });
-  for (const argv of [['list'], ['recover'], ['__complete', 'bash', 'runctl', 'status', '']]) {
-    const { code, tookMs } = await runProcess(argv, { env });
+  for (const [run, argv] of [
+    [runProgram, ['list']],
+    [runProgram, ['recover']],
+    [runProcess, ['__complete', 'bash', 'runctl', 'status', '']],
+  ] as const) {
+    const { code, tookMs } = await run(argv, { env });
     expect(code).toBe(0);
     // Where every block is joined to the ones before, it is half a minute.
     expect(tookMs).toBeLessThan(atOnceMs);
@@ -112,7 +119,7 @@ test('half a character of UTF-16 in the journal ends nothing with 70', async () 
   };
   writeFileSync(join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl'), `${JSON.stringify(record)}\n`);
   for (const argv of [['status'], ['watch', '--all', '--give-up-after', '100ms'], ['result', '--json'], ['list']]) {
-    const { code, stderr } = await runProcess(argv, { env });
+    const { code, stderr } = await runProgram(argv, { env });
     expect(code, stderr).not.toBe(70);
   }
 });

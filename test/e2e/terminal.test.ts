@@ -50,14 +50,16 @@ describe('a watch on a terminal', () => {
     expect(text).not.toContain('RUNNING');
   });
 
-  test('hides the cursor, and shows it again', async () => {
-    const screen = await onScreen(watching, going);
+  test('hides the cursor, shows it again, and with --bell rings once, at the end', async () => {
+    const screen = await onScreen([...watching, '--bell'], going);
     await screen.sees(/RUNNING/);
+    expect(screen.written()).not.toContain(bell);
     screen.endRuns();
     await screen.exit;
     const written = screen.written();
     expect(written).toContain(`${esc}[?25l`);
     expect(written.lastIndexOf(`${esc}[?25h`)).toBeGreaterThan(written.lastIndexOf(`${esc}[?25l`));
+    expect(written.split(bell)).toHaveLength(2);
   });
 
   test('ends at once with Ctrl-C, says that the run was left alone, and gives the cursor back', async () => {
@@ -108,7 +110,7 @@ describe('a watch on a terminal', () => {
 describe('colour', () => {
   const sgr = new RegExp(`${esc}\\[[\\d;]*m`);
 
-  test('sets the outcome off, and means the same without', async () => {
+  test('sets the outcome off, and means the same without; what the service says gives the terminal no orders', async () => {
     const colored = await onScreen(watching, failing);
     const plain = await onScreen(watching, failing, { env: { NO_COLOR: '1' } });
     const ends = [await atTheEnd(colored), await atTheEnd(plain)];
@@ -116,6 +118,9 @@ describe('colour', () => {
     expect(colored.written()).toContain(`${esc}[31m✖ FAILED`);
     expect(plain.written()).not.toMatch(sgr);
     expect(without?.replaceAll('`', '')).toBe(withColor);
+    expect(withColor).toContain('the ledger answered 403');
+    expect(colored.written()).not.toContain('owned');
+    expect(colored.written()).not.toContain(`${esc}[2J`);
   });
 
   test('is left out of a report that is written to a file', async () => {
@@ -131,21 +136,4 @@ test('a locale without Unicode gets ASCII alone', async () => {
   const { text } = await atTheEnd(screen);
   expect(text).toContain('x FAILED');
   expect(screen.written()).toMatch(/^[\0-\x7f]*$/);
-});
-
-test('what the service says moves no cursor, sets no title and clears no screen', async () => {
-  const screen = await onScreen(watching, failing);
-  const { text } = await atTheEnd(screen);
-  expect(text).toContain('the ledger answered 403');
-  expect(screen.written()).not.toContain('owned');
-  expect(screen.written()).not.toContain(`${esc}[2J`);
-});
-
-test('--bell rings once, at the end', async () => {
-  const screen = await onScreen([...watching, '--bell'], going);
-  await screen.sees(/RUNNING/);
-  expect(screen.written()).not.toContain(bell);
-  screen.endRuns();
-  await screen.exit;
-  expect(screen.written().split(bell)).toHaveLength(2);
 });

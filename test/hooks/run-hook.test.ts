@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Hook, runHook } from '../../src/hooks/run-hook.ts';
@@ -68,6 +68,17 @@ test('a hook that ignores SIGTERM is killed', async () => {
 
 test('a signal of the user ends the hook', async () => {
   expect((await hooked('sleep 60', {}, true)).failure).toBe('was interrupted');
+});
+
+test('a hook that ignores SIGTERM does not outlive a signal of the user', async () => {
+  const file = join(temporaryFolder(), 'pid');
+  const memory = createMemory({ PATH: process.env.PATH });
+  const command = `trap '' TERM; echo $$ > ${file}; while :; do sleep 1; done`;
+  const running = runHook({ command, variables: {}, input: '' }, { ...memory, clock: systemClock });
+  await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8')).toMatch(/\n$/);
+  memory.interrupt('SIGINT');
+  expect(await running).toBe('was interrupted');
+  expect(() => process.kill(Number(readFileSync(file, 'utf8')), 0)).toThrow('ESRCH');
 });
 
 test('variables that no process can be started with are cut', async () => {

@@ -13,7 +13,7 @@ import {
   type TriggerResult,
   triggerRun,
 } from '../../src/triggering/trigger.ts';
-import { isEnd, protocol, type TriggerEvent } from '../../src/triggering/trigger-protocol.ts';
+import { isEnd, protocol, type TriggerEvent, type TriggerState } from '../../src/triggering/trigger-protocol.ts';
 import type { TriggerRecord } from '../../src/triggering/trigger-record.ts';
 import { executionId, fault, projectId, running, scriptedService, state, target } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
@@ -559,7 +559,7 @@ describe('a key that another process has sent, too', () => {
 });
 
 describe('the protocol', () => {
-  const events = Object.keys(protocol.ready) as TriggerEvent[];
+  const events = Object.keys(protocol) as TriggerEvent[];
   const lossy = new Set<TriggerEvent>(['lost', 'lost_for_good', 'interrupted']);
   /** They tell of all attempts. */
   const clear = new Set<TriggerEvent>(['reused', 'conflict_with_another']);
@@ -567,12 +567,12 @@ describe('the protocol', () => {
   test('never says that no run was started once an answer was lost, unless an answer is about all attempts', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...events), { maxLength: 12 }), (sequence) => {
-        let state: keyof typeof protocol | 'started' | 'refused' | 'unknown' = 'ready';
+        let state: TriggerState = 'ready';
         let inDoubt = false;
         for (const event of sequence) {
           if (isEnd(state)) break;
           inDoubt = !clear.has(event) && (inDoubt || lossy.has(event));
-          state = protocol[state][event];
+          state = protocol[event][state];
         }
         expect(inDoubt && state === 'refused', 'refused although an answer was lost').toBe(false);
         expect(!inDoubt && (state === 'in_doubt' || state === 'unknown'), 'in doubt without a lost answer').toBe(false);
@@ -582,8 +582,8 @@ describe('the protocol', () => {
 
   test('calls a run ours only for an id: its own, or one that is named while in doubt', () => {
     for (const event of events) {
-      if (protocol.ready[event] === 'started') expect(event).toBe('accepted');
-      if (protocol.in_doubt[event] === 'started') expect(['accepted', 'conflict_with_ours']).toContain(event);
+      if (protocol[event].ready === 'started') expect(event).toBe('accepted');
+      if (protocol[event].in_doubt === 'started') expect(['accepted', 'conflict_with_ours']).toContain(event);
     }
   });
 });

@@ -58,7 +58,7 @@ const tableOfScripts: Record<string, string> = {
   'test:e2e': 'the tests of the built program as a process, and of the recipes; builds first if a source is younger',
   'test:watch': 'the unit tests again after every change',
   'test:coverage': 'what the tests that need no build cover: those of the modules and of the commands',
-  'test:mutation': 'what the unit tests would miss in one file: `npm run test:mutation src/api/retry-after.ts`',
+  'test:mutation': 'what tests would miss in a file: `MUTATION_TESTS=test/api npm run test:mutation src/api/body.ts`',
   'test:faults': 'every fault against every command, each as a process of its own',
   picture: 'draws the picture of the README from the running program',
   torture: 'kills the program hundreds of times while it triggers runs, then lets `recover` resolve it',

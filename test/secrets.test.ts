@@ -103,6 +103,7 @@ describe('a protected secret', () => {
 
   test.each([
     ['clé-secrète', 'cl%E9-secr%E8te'],
+    ['sk & live', 'sk+%26+live'],
     ['a"b\'c<d>e&', 'a&quot;b&apos;c&lt;d&gt;e&amp;'],
     ['ab>>>>>yz', Buffer.from('ab>>>>>yz').toString('base64url')],
     ['ab?????yz', Buffer.from('ab?????yz').toString('base64url')],

@@ -24,10 +24,6 @@ import {
 
 const againWithAll = 'watch them again: `runctl watch --all`';
 
-interface ReportOptions extends OutputOptions {
-  plural: boolean;
-}
-
 /** Reports each of so many results at once: the others may take hours. */
 export function createDoneReport(session: Session, watched: number): (result: ArgumentResult) => void {
   let pending = watched;
@@ -42,7 +38,7 @@ export function createDoneReport(session: Session, watched: number): (result: Ar
 
 export async function reportResults(
   results: ArgumentResult[],
-  { plural, quiet }: ReportOptions,
+  { plural, quiet }: OutputOptions & { plural: boolean },
   session: Session,
 ): Promise<CommandResult> {
   const { context, settings } = session;

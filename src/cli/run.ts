@@ -1,5 +1,5 @@
 import { version } from '../../package.json';
-import { valueIfGiven } from '../config/setting-table.ts';
+import { valueIfGiven } from '../config/setting.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../config/settings.ts';
 import { type Context, variantOf } from '../context.ts';
 import { exitCodeAfterLoss, exitCodeOf, exitCodeOfAll, signalOfExitCode } from '../problems/exit-codes.ts';

@@ -1,4 +1,5 @@
 import { Argument, Command, Option } from 'commander';
+import type { Sink } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from './define-command.ts';
 import { addReadOn, examplesOf, formatItem, groupHelp, helpOption, ownFirst, versionOption } from './help.ts';
@@ -12,10 +13,7 @@ export interface ParsedCommand {
   options: Record<string, unknown>;
 }
 
-export interface HelpOutput {
-  write(text: string): void;
-  readonly columns: number;
-}
+export type HelpOutput = Pick<Sink, 'write' | 'columns'>;
 
 /** The program as commander parses it. A command that was typed goes to `onParsed` and is not run; help goes to `output`. */
 export function toCommander(

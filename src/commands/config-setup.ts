@@ -8,7 +8,8 @@ import {
   storeInProfile,
 } from '../config/profile.ts';
 import { askHidden, askLine } from '../config/prompts.ts';
-import { settingTable, valueIfGiven } from '../config/setting-table.ts';
+import { valueIfGiven } from '../config/setting.ts';
+import { settingTable } from '../config/setting-table.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { exitNameOf, factsOf } from '../problems/fault-facts.ts';

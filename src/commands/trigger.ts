@@ -4,7 +4,7 @@ import { argument, choice, defineCommand, flag, type OptionValues, option } from
 import { givenOf } from '../cli/flags.ts';
 import { startOptions } from '../cli/options.ts';
 import { errorTypeNames, longestIdempotencyKey, whole } from '../cli/values.ts';
-import { valueIfGiven } from '../config/setting-table.ts';
+import { valueIfGiven } from '../config/setting.ts';
 import { requireProject, resolveWithoutApiKey } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { errorTypes } from '../problems/next-step.ts';

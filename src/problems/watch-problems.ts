@@ -1,5 +1,5 @@
 import { formatDuration } from '../runs/duration.ts';
-import type { LastConfirmed, WarningName } from '../runs/events.ts';
+import type { LastConfirmed, WarningEvent } from '../runs/events.ts';
 import { type Fault, type FaultKind, httpOf, isInterruption, reasonOf } from '../runs/fault.ts';
 import { isCompleted, nameOf, type Run } from '../runs/run.ts';
 import { errorTextOf } from '../runs/service.ts';
@@ -26,12 +26,12 @@ export function watchProblem(watched: WatchResult, signal: AbortSignal, argument
 
 const idOf = ({ run }: WatchResult) => run.executionId;
 
-interface Warning {
-  name: WarningName;
-  message: string;
-}
-
-export function watchWarning({ execution, result, resultFault, disagreement }: FinishedWatch): Warning | undefined {
+export function watchWarning({
+  execution,
+  result,
+  resultFault,
+  disagreement,
+}: FinishedWatch): Pick<WarningEvent, 'name' | 'message'> | undefined {
   if (disagreement) {
     const { status, result } = disagreement;
     const message = `the service reports ${status} as the status of the run, and ${result} in its result; ${execution.status} counts`;

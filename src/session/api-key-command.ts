@@ -1,6 +1,6 @@
 import { getBuiltinModule } from 'node:process';
 import { acceptApiKey, refuseApiKeyIn } from '../config/api-key.ts';
-import { valueIfGiven } from '../config/setting-table.ts';
+import { valueIfGiven } from '../config/setting.ts';
 import type { Context } from '../context.ts';
 import { killGroup } from '../hooks/run-hook.ts';
 import { usageProblem } from '../problems/problem.ts';
@@ -40,12 +40,14 @@ interface CommandEnd {
   said: string;
 }
 
-function run(command: string, { env, signal, clock }: Context): Promise<CommandEnd> {
+function run(command: string, { env, stderr, signal, clock }: Context): Promise<CommandEnd> {
   // Loaded here: it takes 7 ms, and few have such a command.
   const { spawn } = getBuiltinModule('node:child_process');
   return new Promise((resolve) => {
     const isOver = new AbortController();
-    const start = () => spawn(command, { shell: true, stdio: ['ignore', 'pipe', 'pipe'], env, detached: true });
+    // A group of its own can be killed as a whole, but cannot ask for a password at the terminal.
+    const detached = !stderr.isTTY;
+    const start = () => spawn(command, { shell: true, stdio: ['ignore', 'pipe', 'pipe'], env, detached });
     let child: ReturnType<typeof start>;
     try {
       child = start();

@@ -18,6 +18,7 @@ describe('the proxy for an origin', () => {
     ['an empty HTTPS_PROXY', { HTTPS_PROXY: '' }, undefined],
     ['HTTP_PROXY is not for https', { HTTP_PROXY: url, http_proxy: url }, undefined],
     ['ALL_PROXY', { ALL_PROXY: url }, { origin: url, variable: 'ALL_PROXY' }],
+    ['all_proxy', { all_proxy: url }, { origin: url, variable: 'all_proxy' }],
     ['the special before the general', { all_proxy: 'http://other.test', HTTPS_PROXY: url }, proxy],
     ['no scheme', { HTTPS_PROXY: 'proxy.test:3128' }, proxy],
     ['no scheme, with a user', { HTTPS_PROXY: 'u:p@proxy.test:3128' }, { ...proxy, credentials: 'u:p' }],
@@ -36,6 +37,10 @@ describe('the proxy for an origin', () => {
     const found = proxyFor(service, env);
     if (expected) expect(found).toMatchObject(expected);
     else expect(found).toBeUndefined();
+  });
+
+  test('has no credentials where its address has none', () => {
+    expect(proxyFor(service, { HTTPS_PROXY: url })).toEqual(proxy);
   });
 
   test.each([
@@ -79,6 +84,10 @@ describe('the proxy for an origin', () => {
     ['[::2]:443', 'https://[::2]', true],
     ['10.0.0.1', 'https://10.0.0.1', true],
     ['service.test:8443', service, false],
+    ['service.test:443x', service, false],
+    ['x[::2]', 'https://[::2]', false],
+    ['[::2]x', 'https://[::2]', false],
+    [':443', service, false],
     ['[::2]:8443', 'https://[::2]', false],
     ['vice.test', service, false],
     ['a.service.test', service, false],
@@ -143,7 +152,8 @@ describe('the proxy for an origin', () => {
     for (const name of ['HTTPS_PROXY', 'https_proxy', 'ALL_PROXY']) {
       const problem = refusal({ [name]: value });
       expect(problem).toBeInstanceOf(Problem);
-      expect(problem).toMatchObject({ facts: { name: 'usage', message: expect.stringContaining(name) } });
+      const hint = 'write it as http://host:port or http://user:password@host:port, or unset it';
+      expect(problem).toMatchObject({ facts: { name: 'usage', message: expect.stringContaining(name), hint } });
       if (value.length > 3) expect((problem as Problem).message).not.toContain(value);
     }
   });

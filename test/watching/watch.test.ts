@@ -178,6 +178,92 @@ describe('a watch', () => {
     });
   });
 
+  test('reports the status that its trigger was answered with, and of every later one whether it is new', async () => {
+    const statuses = ['RUNNING', 'PAUSED', 'PAUSED', 'COMPLETED'];
+    const service = scriptedService({
+      status: statuses.map((status) => state(status)),
+      result: [resultOf('COMPLETED')],
+    });
+    const { events } = await watch(service, { known: { executionId, status: 'RUNNING', document: {} } });
+    const reported = events.flatMap((event) =>
+      event.event === 'status' ? [`${event.execution.status} ${event.changed}`] : [],
+    );
+    expect(reported).toEqual(['RUNNING true', 'RUNNING false', 'PAUSED true', 'PAUSED false', 'COMPLETED true']);
+  });
+
+  test('gives each request the time that is left, 30 s at most', async () => {
+    const limitsMs: unknown[] = [];
+    const scripted = scriptedService({
+      status: [running(), running(), state('COMPLETED')],
+      result: [fault('lost'), resultOf('COMPLETED')],
+    });
+    const service: Service = {
+      ...scripted,
+      status(asked, by, limits) {
+        limitsMs.push(limits?.timeoutMs);
+        return scripted.status(asked, by, limits);
+      },
+      result(asked, by, limits) {
+        limitsMs.push(limits?.timeoutMs);
+        return scripted.result(asked, by, limits);
+      },
+    };
+    await watch(service, { timeoutMs: 45 * second });
+    // A result may still be read in the five seconds that unfinished runs are polled in once more.
+    expect(limitsMs).toEqual([30 * second, 30 * second, 25 * second, 30 * second, 29.75 * second]);
+  });
+
+  test.each([
+    ['COMPLETED', 'FAILED', 'FAILED'],
+    ['FAILED', 'COMPLETED', 'FAILED'],
+    ['CANCELLED', 'TIMED_OUT', 'TIMED_OUT'],
+  ])(
+    'of a run that is %s, and %s by its result, says that it is %s, and that they differ',
+    async (status, byResult, graver) => {
+      const service = scriptedService({ status: [state(status)], result: [resultOf(byResult)] });
+      expect((await watch(service)).watched).toEqual({
+        kind: 'finished',
+        run,
+        execution: { executionId, status: graver, document: { executionId, status: graver } },
+        result: { status: graver, output: 'done', document: { status: graver, output: 'done' } },
+        disagreement: { status, result: byResult },
+      });
+    },
+  );
+
+  test('sees no difference in the spelling of a status', async () => {
+    const service = scriptedService({ status: [state('COMPLETED')], result: [resultOf('Completed')] });
+    expect((await watch(service)).watched).not.toHaveProperty('disagreement');
+  });
+
+  test.each<[string, Parameters<typeof resultOf>[0] | 'too_large', number, object]>([
+    ['that is too large is not asked for again', 'too_large', 1, { kind: 'too_large' }],
+    ['that is not final is awaited', 'RUNNING', 8, { kind: 'unreadable', message: 'the result still says RUNNING' }],
+  ])('of a finished run, a result %s', async (_, answer, requests, resultFault) => {
+    const result = [answer === 'too_large' ? fault('too_large') : resultOf(answer)];
+    const service = scriptedService({ status: [running(), state('COMPLETED')], result });
+    const { watched, events } = await watch(service, { giveUpAfterMs: 20 * second });
+    expect(watched).toMatchObject({ kind: 'finished', execution: { status: 'COMPLETED' }, resultFault });
+    expect(service.calls.result).toBe(requests);
+    const failures = events.filter(({ event }) => event === 'attempt_failed').slice(0, 2);
+    const failure = { operation: 'result', execution: { status: 'COMPLETED' } };
+    expect(failures).toMatchObject(
+      requests === 1
+        ? []
+        : [
+            { ...failure, ageMs: 0 },
+            { ...failure, ageMs: 250 },
+          ],
+    );
+  });
+
+  test('leaves a finished run without its result where the timeout passes before its turn comes', async () => {
+    const service = scriptedService({ status: [state('COMPLETED')] });
+    const { watched } = await watch(service, { timeoutMs: 10 * second }, { rate: 1 / 60 });
+    const resultFault = { kind: 'lost', message: '`--timeout` passed' };
+    expect(watched).toMatchObject({ kind: 'finished', execution: { status: 'COMPLETED' }, resultFault });
+  });
+
   test('keeps the final status of a run whose result cannot be read', async () => {
     const service = scriptedService({ status: [state('FAILED')], result: [fault('unauthorized')] });
     const { watched } = await watch(service);
@@ -248,7 +334,7 @@ describe('an interrupt', () => {
     const late = scriptedService({ status: [running(), state('COMPLETED')], result: [resultOf('RUNNING')] });
     const { service, signal } = interrupting(late, nth);
     const { watched } = await watch(service, {}, { signal });
-    const resultFault = { kind: 'interrupted' };
+    const resultFault = { kind: 'interrupted', message: 'interrupted' };
     expect(watched).toMatchObject({ kind: 'finished', execution: { status: 'COMPLETED' }, resultFault });
   });
 });

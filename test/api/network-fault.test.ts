@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest';
+import { causesOf } from '../../src/api/causes.ts';
+import { faultOf } from '../../src/api/network-fault.ts';
+import type { FaultKind } from '../../src/runs/fault.ts';
+
+const coded = (code: string, message = code, fields: object = {}) =>
+  Object.assign(new Error(message), { code, ...fields });
+/** As undici and `net` nest it. */
+const nested = (error: Error) => new TypeError('fetch failed', { cause: new AggregateError([error]) });
+const attempt = { host: 'service.test', timeoutMs: 1500 };
+const network = (error: unknown, { sent = false, status }: { sent?: boolean; status?: number } = {}) =>
+  faultOf({ reason: 'network', sent, status, error }, attempt);
+
+describe('a connection that fails', () => {
+  test.each<[Error, string]>([
+    [coded('ENOTFOUND'), 'cannot resolve service.test'],
+    [coded('EAI_AGAIN'), 'cannot resolve service.test at the moment'],
+    [coded('ECONNREFUSED'), 'cannot connect to service.test: connection refused'],
+    [coded('EHOSTUNREACH'), 'no route to service.test'],
+    [coded('ENETUNREACH'), 'no network to reach service.test'],
+    [coded('ETIMEDOUT'), 'service.test did not answer'],
+    [coded('UND_ERR_CONNECT_TIMEOUT'), 'service.test did not accept a connection in time'],
+    [coded('UND_ERR_HEADERS_TIMEOUT'), 'service.test accepted a connection and then said nothing'],
+    [coded('ECONNRESET'), 'service.test reset the connection'],
+    [coded('EPIPE'), 'service.test closed the connection'],
+    [coded('UND_ERR_SOCKET', 'other side closed'), 'service.test closed the connection'],
+    [coded('ENEW', 'something new'), 'the exchange with service.test failed (fetch failed)'],
+  ])('with %s is put into words', (error, message) => {
+    expect(network(nested(error))).toEqual({ kind: 'unreachable', message });
+    const before = { kind: 'lost', message: `${message} before it answered` };
+    expect(network(nested(error), { sent: true })).toEqual(before);
+    const within = { kind: 'lost', message: `${message} in the middle of a 200 answer` };
+    expect(network(nested(error), { sent: true, status: 200 })).toEqual(within);
+  });
+
+  test('without a reason says so', () => {
+    expect(network(undefined).message).toBe('the exchange with service.test failed (no reason given)');
+  });
+
+  test('after an interim answer that nobody asked for names that', () => {
+    const { message } = network(coded('UND_ERR_SOCKET', 'bad response'), { sent: true });
+    expect(message).toBe('service.test answered 100 Continue, which nobody asked for and runctl cannot read');
+    expect(network(coded('OTHER', 'bad response')).message).not.toContain('100');
+  });
+
+  test('since HTTP cannot carry the request is not tried again', () => {
+    const error = nested(coded('UND_ERR_INVALID_ARG', 'invalid header'));
+    expect(network(error)).toEqual({ kind: 'unsendable', message: 'the request cannot be sent (invalid header)' });
+  });
+});
+
+test.each<['interrupted' | 'deadline', boolean, FaultKind, string]>([
+  ['interrupted', false, 'interrupted', 'interrupted'],
+  ['interrupted', true, 'interrupted_in_flight', 'interrupted'],
+  ['deadline', false, 'unreachable', 'no connection to service.test within 1.5 s'],
+  ['deadline', true, 'lost', 'service.test did not finish an answer within 1.5 s'],
+])('a request that was %s, and sent: %s, is %s', (reason, sent, kind, message) => {
+  expect(faultOf({ reason, sent }, attempt)).toEqual({ kind, message });
+});
+
+describe('a TLS connection that fails', () => {
+  const ofHost = 'the certificate of service.test';
+  const authority = `${ofHost} is signed by an authority this machine does not trust`;
+  const trust = 'name the authority in NODE_EXTRA_CA_CERTS=<file.pem>';
+  const ssl = (reason: string) => `80:error:0A:SSL routines:ssl3_read_bytes:${reason}:../ssl/record.c:1605:`;
+
+  test.each<[Error, string, string | undefined]>([
+    [coded('CERT_HAS_EXPIRED'), `${ofHost} has expired`, "check this machine's clock, or have the certificate renewed"],
+    [coded('CERT_NOT_YET_VALID'), `${ofHost} is not yet valid`, "check this machine's clock: it may be slow"],
+    [coded('ERR_TLS_CERT_ALTNAME_INVALID'), `${ofHost} is for another host`, 'check the base URL'],
+    [coded('DEPTH_ZERO_SELF_SIGNED_CERT'), `${ofHost} is self-signed`, trust],
+    [coded('SELF_SIGNED_CERT_IN_CHAIN'), authority, trust],
+    [coded('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), authority, trust],
+    [coded('UNABLE_TO_GET_ISSUER_CERT'), authority, trust],
+    [coded('UNABLE_TO_GET_ISSUER_CERT_LOCALLY'), authority, trust],
+    [coded('CERT_UNTRUSTED'), authority, trust],
+    [coded('CERT_REVOKED'), `${ofHost} has been revoked`, undefined],
+    [
+      coded('EPROTO', ssl('wrong version number')),
+      'service.test does not speak https',
+      'check the scheme and the port of the base URL',
+    ],
+    [
+      coded('ERR_SSL_HTTP_REQUEST', 'HTTP request'),
+      'service.test does not speak https',
+      'check the scheme and the port of the base URL',
+    ],
+    [
+      coded('EPROTO', ssl('packet length too long')),
+      'service.test does not speak https',
+      'check the scheme and the port of the base URL',
+    ],
+    [
+      coded('EPROTO', ssl('tlsv1 alert protocol version')),
+      'the TLS handshake with service.test failed (tlsv1 alert protocol version)',
+      undefined,
+    ],
+    [coded('ERR_SSL_NEW', 'new'), 'the TLS handshake with service.test failed (no reason given)', undefined],
+  ])('with %s is put into words', (error, message, hint) => {
+    expect(network(nested(error))).toEqual({ kind: 'untrusted', message, hint });
+    expect(network(nested(error), { sent: true })).toEqual({ kind: 'broken_tls', message, hint });
+  });
+
+  test('since the server alone speaks TLS was never acted on', () => {
+    const message = 'service.test speaks TLS, not plain http';
+    const hint = 'begin the base URL with https://';
+    const alert = coded('HPE_INVALID_CONSTANT', 'Parse Error', { data: '\x15\x03\x01' });
+    expect(network(nested(alert), { sent: true })).toEqual({ kind: 'untrusted', message, hint });
+    const page = coded('HPE_INVALID_CONSTANT', 'Parse Error', { data: 'x\x15\x03' });
+    expect(network(nested(page), { sent: true }).kind).toBe('lost');
+  });
+});
+
+test('the causes of an error are found wherever they are nested, to a depth of six, and read whatever they are', () => {
+  const odd = Object.assign(new Error('odd'), { code: 7, data: {}, cause: 'text' });
+  expect(causesOf(odd)).toEqual([{ code: '', message: 'odd', data: '' }]);
+  expect(causesOf('text')).toEqual([]);
+  const bundle = new AggregateError([coded('A', 'a', { data: 'd' }), 'text'], 'both', { cause: coded('B', 'b') });
+  expect(causesOf(bundle).map(({ code, message, data }) => `${code} ${message} ${data}`)).toEqual([
+    ' both ',
+    'B b ',
+    'A a d',
+  ]);
+  let deep = new Error('0');
+  for (let n = 1; n < 9; n++) deep = new Error(String(n), { cause: deep });
+  expect(causesOf(deep)).toHaveLength(6);
+});

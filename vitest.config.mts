@@ -33,7 +33,7 @@ export default defineConfig({
           globalSetup: ['test/helpers/build-when-stale.ts', 'test/helpers/trust-authority.ts'],
         },
       },
-      { extends: true, test: { name: 'program', include: program, maxWorkers: 4, sequence: { groupOrder: 1 } } },
+      { extends: true, test: { name: 'program', include: program, maxWorkers: 3, sequence: { groupOrder: 1 } } },
       {
         extends: true,
         test: {

@@ -46,5 +46,4 @@ function isEscaped(json: string, at: number): boolean {
 const keepDigits = (written: string): unknown =>
   isSafeNumber(written) ? Number(written) : new LosslessNumber(written);
 
-/** Numbers kept by `parseJson` come out as they came in. */
 export const stringifyJson = (value: unknown, indent = 0): string => stringify(value, null, indent) ?? 'null';

@@ -2,32 +2,27 @@ import * as fs from 'node:fs';
 import { basename, dirname, join, parse, resolve } from 'node:path';
 import { geteuid } from 'node:process';
 
-/** A path, or a folder or link on the way to it, belongs to a user who is neither root nor the one that runs the program. */
+/** A path, or a folder or link on the way to it, belongs to another user than root and our own. */
 export class ForeignPathError extends Error {}
 
 interface OwnPath {
-  /** The path without links. */
-  path: string;
-  /** Undefined where there is nothing yet. */
-  stat?: fs.Stats;
-  /** Of the folder that it is in; undefined on Windows. */
-  folder?: fs.Stats;
+  path: string; // without links
+  stat?: fs.Stats; // undefined where there is nothing yet
+  folder?: fs.Stats; // of the folder that it is in; undefined on Windows
 }
 
-/** As many as Linux follows. */
-const mostLinks = 40;
+const mostLinks = 40; // as many as Linux follows
 
 /**
- * Follows a path one component at a time. Each folder, each link and what stands at the end must belong to root or to the
- * user; a folder that others can write to is no danger then, as what they put there belongs to them. On Windows, where
- * Node does not report the owner, the path is taken as it is. Throws `ForeignPathError` and the errors of node:fs.
+ * Each folder, each link and what stands at the end must belong to root or the user. On Windows, where Node reports no
+ * owner, the path is taken as it is. Throws `ForeignPathError` and the errors of node:fs.
  */
 export function resolveOwn(path: string): OwnPath {
   if (!geteuid) return { path, stat: fs.lstatSync(path, { throwIfNoEntry: false }) };
   let { root: at } = parse(resolve(path));
   let stat = fs.lstatSync(at);
   let folder = stat;
-  // Where root has no number of its own (a user namespace), whoever owns the root folder takes its place.
+  // In a user namespace root may have no number: whoever owns the root folder takes its place.
   const trusted = [0, geteuid(), stat.uid];
   const rest = componentsOf(resolve(path));
   let links = 0;
@@ -54,9 +49,9 @@ export function resolveOwn(path: string): OwnPath {
 const componentsOf = (path: string) => path.split('/').filter((name) => name !== '');
 
 /**
- * Opens a regular file that is the user's or root's, or makes it for the user alone where `flags` say so. What was opened
- * is compared with what was checked, since another user may swap a component in between. Never waits, so that a named
- * pipe in the file's place fails. Throws `ForeignPathError`, an error that names what is wrong, and the errors of node:fs.
+ * Opens a regular file of the user's or root's, or makes one for the user alone; never waits for a named pipe. What was
+ * opened is compared with what was checked, as another user may swap a component in between.
+ * Throws `ForeignPathError`, an error that names what is wrong, and the errors of node:fs.
  */
 export function openOwn(path: string, flags: number): number {
   const found = resolveOwn(path);
@@ -65,7 +60,7 @@ export function openOwn(path: string, flags: number): number {
   try {
     const opened = fs.fstatSync(fd);
     checkFile(opened, found, path);
-    // One that was just made, or put in the place of the other, is there by now.
+    // A file that was just made, or put in the place of the other, is there by now.
     if (!isSame(opened, found.stat) && !isSame(opened, resolveOwn(path).stat)) {
       throw new Error(`${path} was changed while it was opened`);
     }
@@ -76,7 +71,7 @@ export function openOwn(path: string, flags: number): number {
   }
 }
 
-/** Reads such a file, as far as there is room for it. Throws as `openOwn` does, and for one that is larger. */
+/** As far as there is room for it. Throws as `openOwn` does, and for a larger file. */
 export function readOwn(
   path: string,
   mostMebibytes: number,
@@ -91,9 +86,7 @@ export function readOwn(
   } finally {
     try {
       fs.closeSync(fd);
-    } catch {
-      // What was read stays true, whatever a network file system says at the end.
-    }
+    } catch {} // what was read stays true, whatever a network file system says
   }
 }
 
@@ -107,9 +100,8 @@ function checkFile(stat: fs.Stats, { folder }: OwnPath, path: string): void {
 const isSame = (one: fs.Stats, other?: fs.Stats) => one.ino === other?.ino && one.dev === other.dev;
 
 /**
- * Makes a folder and its parents, open to the user alone, and returns its path without links; one that exists is left as
- * it is. Throws `ForeignPathError` and the errors of node:fs.
- * Node's own recursive `mkdir` never returns where a parent exists that takes no folders (`/proc`).
+ * Makes a folder and its parents for the user alone, and returns its path without links. Node's `mkdir` never returns
+ * where a parent takes no folders (`/proc`). Throws `ForeignPathError` and the errors of node:fs.
  */
 export function makeOwnFolder(folder: string): string {
   const { path, stat } = resolveOwn(folder);

@@ -113,13 +113,11 @@ function sinkOf(stream: Output, env: Env, filter = (text: string) => text): Sink
   };
 }
 
-// A longer delay makes Node's timer fire at once.
-const longestTimerMs = 2 ** 31 - 1;
+const longestTimerMs = 2 ** 31 - 1; // a longer delay makes Node's timer fire at once
 
 export const systemClock: Clock = {
   nowMs: Date.now,
-  // As performance.now(), without loading node:perf_hooks.
-  elapsedMs: () => process.uptime() * 1000,
+  elapsedMs: () => process.uptime() * 1000, // as performance.now(), without loading node:perf_hooks
   sleep(ms, signal) {
     return new Promise((resolve) => {
       if (signal?.aborted) return resolve();

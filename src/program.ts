@@ -22,7 +22,6 @@ import { watch } from './commands/watch.ts';
 const under = (heading: string, commands: readonly CommandDefinition[]) =>
   commands.map((command) => ({ ...command, heading }));
 
-/** In the order of the help. */
 export const program: CommandDefinition = {
   name: 'runctl',
   about: 'Trigger an Automation exactly once, watch it to its end, and get an exit code that you can trust.',

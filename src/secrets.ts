@@ -1,10 +1,8 @@
 export type Secrets = ReturnType<typeof createSecrets>;
 
 const mask = '[secret]';
-/** Shorter ones are parts of ordinary words. */
-export const shortestSecret = 4;
-/** Of one that is searched for across blanks, too. */
-const shortestSplit = 8;
+export const shortestSecret = 4; // shorter ones are parts of ordinary words
+const shortestSplit = 8; // of those that are searched for across blanks, too
 const esc = '\u001B';
 const between = new RegExp(`${esc}\\[[\\d;:?]*[@-~]|[\\s\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_Point}]`, 'gu');
 

@@ -20,6 +20,7 @@ import {
 /** The reason of the signal that ends the watches of other runs after one did not complete. */
 export const failFastReason = '--fail-fast';
 
+/** How a run was followed; a problem where the watch ended with one. */
 export interface Followed {
   watched: WatchResult;
   problem?: Problem;
@@ -45,6 +46,7 @@ export function factsOfFollowed({ watched, problem, trigger, isForgotten }: Foll
   };
 }
 
+/** What a command did with one of its arguments. */
 export type ArgumentResult = StartResult | FollowedArgument;
 
 export type FollowedArgument = Followed & { kind: 'followed' };

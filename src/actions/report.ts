@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { nextStepOf } from '../problems/next-step.ts';
-import type { FinalRow } from '../render/final-table.ts';
+import type { FinalRow, finalTable } from '../render/final-table.ts';
 import { reportToGithub } from '../render/github-actions.ts';
 import { type CommandResult, type OutputOptions, themeOf } from '../render/output.ts';
 import { summary } from '../render/summary.ts';
@@ -24,10 +24,6 @@ import {
 
 const againWithAll = 'watch them again: `runctl watch --all`';
 
-interface ReportOptions extends OutputOptions {
-  plural: boolean;
-}
-
 /** Reports each of so many results at once: the others may take hours. */
 export function createDoneReport(session: Session, watched: number): (result: ArgumentResult) => void {
   let pending = watched;
@@ -42,10 +38,10 @@ export function createDoneReport(session: Session, watched: number): (result: Ar
 
 export async function reportResults(
   results: ArgumentResult[],
-  { plural, quiet }: ReportOptions,
+  { plural, quiet }: OutputOptions & { plural: boolean },
   session: Session,
 ): Promise<CommandResult> {
-  const { context, hintProject } = session;
+  const { context, settings } = session;
   // A run that was named twice has a document in both places, and is reported once.
   const distinct = [...new Set(results)];
   const documents = results.map((result) => documentOfResult(result, session));
@@ -60,13 +56,13 @@ export async function reportResults(
     exitNames: results.map(exitNameOfResult),
     documents,
     plural,
-    text: (theme, lines) => summaries(distinct, { quiet, theme, lines, table }, context),
+    text: (theme, lines) => summaries(distinct, { theme, lines, table }, quiet, context),
     problems: problemsOf(distinct, plural, context),
     note:
       distinct.length > 1 && !quiet && results.some(finishedWatchOf)
         ? countsOf(distinct, themeOf(context.stderr, context))
         : undefined,
-    next: nextOf(distinct, hintProject),
+    next: nextOf(distinct, settings.project.value),
   };
 }
 
@@ -87,7 +83,7 @@ function problemsOf(results: ArgumentResult[], plural: boolean, { stdout }: Cont
   return problem ? [{ problem }, ...others] : others;
 }
 
-function nextOf(results: ArgumentResult[], hintProject: string | undefined): string | undefined {
+function nextOf(results: ArgumentResult[], project: string | undefined): string | undefined {
   if (results.length > 1) {
     const left = results.filter((result) => result.kind === 'followed' && isLeft(result.watched)).length;
     if (left === 0) return undefined;
@@ -96,26 +92,19 @@ function nextOf(results: ArgumentResult[], hintProject: string | undefined): str
   const [first] = results;
   const watched = first && finishedWatchOf(first);
   if (!watched || problemOf(first)) return undefined;
-  return nextStepOf(watched.run, watched.execution.status, watched.result?.error?.type, hintProject);
+  return nextStepOf(watched.run, watched.execution.status, watched.result?.error?.type, project);
 }
 
-interface SummaryStyle {
-  table?: typeof import('../render/final-table.ts')['finalTable'];
-  quiet?: boolean;
-  theme: Theme;
-  lines: WrapOptions;
-}
-
-export function summaries(
+/** Of several with `table`, which is loaded for several alone. */
+function summaries(
   results: ArgumentResult[],
-  { quiet, theme, lines, table }: SummaryStyle,
-  context: Context,
+  { theme, lines, table }: { theme: Theme; lines: WrapOptions; table?: typeof finalTable },
+  quiet: boolean | undefined,
+  { stdout, stderr }: Context,
 ): string {
-  const { stdout, stderr } = context;
   // On a terminal the progress of many runs stands before and after them.
   const apart = results.length > 1 && !quiet && stdout.isTTY && stderr.isTTY ? '\n' : '';
-  const watches = results.flatMap((result) => finishedWatchOf(result) ?? []);
-  const isTable = table !== undefined && watches.length > 0 && !quiet;
+  const isTable = table !== undefined && results.some(finishedWatchOf) && !quiet;
   const shown = results.flatMap((result) => {
     const watched = finishedWatchOf(result);
     return watched && !((quiet || isTable) && isOk(result)) ? [summary(watched, theme, lines)] : [];
@@ -126,14 +115,9 @@ export function summaries(
 }
 
 function rowOf(result: ArgumentResult): FinalRow {
-  const watched = result.kind === 'followed' ? result.watched : undefined;
-  const finished = finishedWatchOf(result);
-  return {
-    target: targetOfResult(result),
-    execution: watched?.execution,
-    result: finished?.result,
-    otherwise: withoutStatus(result),
-  };
+  const { execution } = result.kind === 'followed' ? result.watched : {};
+  const { result: read } = finishedWatchOf(result) ?? {};
+  return { target: targetOfResult(result), execution, result: read, otherwise: withoutStatus(result) };
 }
 
 function withoutStatus(result: ArgumentResult): string {
@@ -143,7 +127,7 @@ function withoutStatus(result: ArgumentResult): string {
 }
 
 /** How many runs stand how: `1 running · 12 completed · 2 failed`. */
-export function countsOf(results: ArgumentResult[], { symbols }: Theme): string {
+function countsOf(results: ArgumentResult[], { symbols }: Theme): string {
   const counts = new Map([
     ['running', 0],
     ['completed', 0],

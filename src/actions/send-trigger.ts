@@ -13,15 +13,11 @@ import {
   triggerRun,
 } from '../triggering/trigger.ts';
 
-interface SendOptions extends KeyHistory {
-  giveUpAfterMs?: number;
-}
-
 /** Sends one trigger, with retries, until an end of the protocol; the journal has it before the service. */
 export function sendTrigger(
   identity: TriggerIdentity,
   body: string,
-  { giveUpAfterMs = defaults.triggerGiveUpAfterMs, ...history }: SendOptions,
+  { giveUpAfterMs = defaults.triggerGiveUpAfterMs, ...history }: KeyHistory & { giveUpAfterMs?: number },
   { service, journal, processes, limiter, inTurn, watches, requestTimeoutMs, reporter, context }: Session,
 ): Promise<TriggerResult> {
   const { clock, random, signal } = context;

@@ -9,8 +9,10 @@ import type { Session } from '../session/session.ts';
 import type { StartedTrigger } from '../triggering/trigger.ts';
 import type { StartedExecution } from '../triggering/trigger-record.ts';
 
+/** A run that was there before, with its status where that was asked for. */
 export type FoundRun = KnownRun & { polled?: PolledOnce<Execution> };
 
+/** What came of a trigger. */
 export type StartResult = {
   idempotencyKey?: string;
 } & (
@@ -26,6 +28,7 @@ export type StartResult = {
   | { kind: 'failed'; target: Target; problem: Problem }
 );
 
+/** The same as documents have it. */
 export type TriggerOutcome = Omit<TriggerFacts, 'safeToRepeat'>;
 
 export function outcomeOfStart(start: StartResult): TriggerOutcome {

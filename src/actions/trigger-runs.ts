@@ -71,18 +71,17 @@ export async function triggerAll(
 
 /** Nobody follows the run that a given idempotency key had started: what is wrong with it is said at once. */
 function warnOfReplay({ run, polled }: FoundRun, { reporter }: Session): void {
-  const name = nameOf(run.target);
   if (!polled) return;
+  const start = `this idempotency key started a run of ${nameOf(run.target)}`;
   if (polled.kind === 'failed') {
-    const { message } = polled.problem;
-    const unknown = `this idempotency key started a run of ${name} before, whose status cannot be read: ${message}`;
-    reporter.observe({ event: 'warning', name: 'status_unavailable', message: unknown, run });
+    const message = `${start} before, whose status cannot be read: ${polled.problem.message}`;
+    reporter.observe({ event: 'warning', name: 'status_unavailable', message, run });
     return;
   }
   const { status, startedAt, createdAt = startedAt } = polled.value;
   if (!isFinal(run.target, status) || isCompleted(status)) return;
   const at = createdAt === undefined ? 'before' : `at ${createdAt}`;
-  const message = `this idempotency key started a run of ${name} ${at}, which finished ${status}; no new run was started`;
+  const message = `${start} ${at}, which finished ${status}; no new run was started`;
   reporter.observe({ event: 'warning', name: 'replayed_failure', message, run });
 }
 

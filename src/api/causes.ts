@@ -1,7 +1,7 @@
 export interface Cause {
   code: string;
   message: string;
-  data: string;
+  data: string; // what an HTTP parser could not read
 }
 
 /** undici and `net` nest the error that says most at any of these places. */

@@ -17,8 +17,8 @@ export function targetPath(target: Target): string {
 const segment = (text: string) => encodeURIComponent(text.toWellFormed());
 
 interface Asked {
-  url: string;
-  baseUrl: string;
+  url: string; // of the request
+  baseUrl: string; // without `/v0`
   target: Target;
 }
 

@@ -1,6 +1,6 @@
 export interface HttpRequest {
   method: 'GET' | 'POST';
-  path: string;
+  path: string; // from the root of the origin, percent-encoded
   headers: Record<string, string>;
   body?: string;
   timeoutMs: number; // for the whole attempt, from connecting to the last byte of the body
@@ -16,7 +16,7 @@ export interface HttpResponse {
   status: number;
   headers: Headers;
   body: Buffer;
-  truncated: boolean;
+  truncated: boolean; // the body went past `maxBytes` and was cut there
 }
 
 export interface ExchangeFailure {

@@ -13,12 +13,12 @@ export interface HttpServiceOptions {
   transport: Transport;
   baseUrl: string; // without `/v0` and a slash at its end
   proxy?: ProxySettings;
-  apiKey(idempotencyKey?: string): Promise<string>;
+  apiKey(idempotencyKey?: string): Promise<string>; // what it throws, the call throws
   requestTimeoutMs: number;
   maxOutputBytes: number;
   userAgent: string;
   nowMs(): number;
-  scrub?(text: string): string;
+  scrub?(text: string): string; // hides the API key
 }
 
 const mebibyte = 1024 * 1024;

@@ -4,8 +4,8 @@ import { usageProblem } from '../problems/problem.ts';
 
 export interface ProxySettings {
   origin: string; // without a path or query, which mean nothing, as with curl
-  credentials?: string;
-  variable: string;
+  credentials?: string; // `user:password`, decoded
+  variable: string; // of the environment
 }
 
 /**

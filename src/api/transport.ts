@@ -11,9 +11,9 @@ import { ProxyFailure } from './proxy-fault.ts';
 export interface TransportOptions {
   origin: string;
   proxy?: ProxySettings;
-  connections: number;
+  connections: number; // that polls may share
   connectTimeoutMs: number;
-  lookup?: LookupFunction;
+  lookup?: LookupFunction; // how names are resolved; by the system unless given
 }
 
 // Every deadline is ours. With Node's own `maxHeaderSize` given, undici does not load node:http to ask for it.

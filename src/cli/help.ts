@@ -19,11 +19,6 @@ const readOn = [
   'Try it without an account: `runctl demo`.',
 ];
 
-export function addExamples(target: Command, definition: CommandDefinition, columns: () => number): void {
-  const { examples = [] } = definition;
-  if (examples.length > 0) target.addHelpText('after', () => examplesOf(examples, columns()));
-}
-
 export function addReadOn(root: Command, columns: () => number): void {
   // What is to be typed is not broken.
   const lines = () => readOn.map((line) => wrap(line.match(/`[^`]+`\S*|\S+/g) ?? [], { columns: columns() }));
@@ -44,7 +39,7 @@ export function ownFirst<T extends Command | Option>(all: T[], shown: T[], group
   return Help.prototype.groupItems([...own, ...all], shown, groupOf);
 }
 
-function examplesOf(examples: readonly Example[], columns: number): string {
+export function examplesOf(examples: readonly Example[], columns: number): string {
   const width = Math.max(...examples.map(([command]) => command.length));
   const fits = examples.every(([, about]) => 2 + width + 2 + about.length <= columns);
   const lines = examples.map(([command, about]) =>

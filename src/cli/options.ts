@@ -1,18 +1,7 @@
 import { type SettingKey, settingTable } from '../config/setting-table.ts';
-import { usageProblem } from '../problems/problem.ts';
 import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
-import {
-  argument,
-  type CommandDefinition,
-  common,
-  flag,
-  noColor,
-  type OptionDefinition,
-  type Options,
-  option,
-  under,
-} from './define-command.ts';
+import { argument, common, flag, type OptionDefinition, option, under } from './define-command.ts';
 import {
   duration,
   durationOrZero,
@@ -121,33 +110,3 @@ function settingOption(key: SettingKey): OptionDefinition<string> {
 export const followOptions = { ...followingOptions, ...eventOptions, ...outputOptions, ...settingOptions };
 
 export const startOptions = { ...startingOptions, ...followOptions };
-
-/** Refuses ways of output that exclude one another. Throws a usage problem. */
-export function checkOutput({ json, field, events }: Readonly<Record<string, unknown>>): void {
-  const chosen = [json && '--json', field && '--field', events && '--events'].filter(Boolean);
-  if (chosen.length > 1) throw usageProblem(`${chosen.join(' and ')} cannot be combined`);
-}
-
-const shared: Options = { ...outputOptions, ...settingOptions, noColor };
-
-/** `-w` and `--watch` of `-w, --watch <form>`. */
-export const namesOf = ({ flags }: OptionDefinition): string[] => flags.match(/(?<!\S)--?[\w-]+/g) ?? [];
-
-/** The settings or output flag of this name, which may stand before the command. */
-export const sharedFlag = (name: string): OptionDefinition | undefined =>
-  Object.values(shared).find((option) => namesOf(option).includes(name));
-
-/** `--profile staging list` becomes `list --profile staging`: shared flags follow the command's name. */
-export function hoistFlags(argv: readonly string[], { commands = [] }: CommandDefinition): readonly string[] {
-  let end = 0;
-  for (let word = argv[end]; word?.startsWith('-'); word = argv[end]) {
-    const [name = '', value] = word.split('=', 2);
-    const option = sharedFlag(name);
-    if (!option) return argv;
-    end += option.flags.includes('<') && value === undefined ? 2 : 1;
-  }
-  if (end === 0 || end >= argv.length) return argv;
-  const inner = commands.find(({ name }) => name === argv[end])?.commands;
-  const behind = end + (inner?.some(({ name }) => name === argv[end + 1]) ? 2 : 1);
-  return [...argv.slice(end, behind), ...argv.slice(0, end), ...argv.slice(behind)];
-}

@@ -3,7 +3,7 @@ import { type Setting, settingTable } from '../config/setting-table.ts';
 import { exitCodes } from '../problems/exit-codes.ts';
 import type { JsonObject } from '../runs/json.ts';
 import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from './define-command.ts';
-import { namesOf } from './options.ts';
+import { namesOf } from './flags.ts';
 
 const otherVariables = {
   RUNCTL_CI: '`0` switches off annotations, job summary and outputs in GitHub Actions',

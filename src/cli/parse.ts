@@ -1,9 +1,9 @@
 import { CommanderError } from 'commander';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import type { CommandDefinition } from './define-command.ts';
+import { checkOutput, hoistFlags, sharedFlag } from './flags.ts';
 import { helpTopics } from './help.ts';
-import { checkOutput, hoistFlags, sharedFlag } from './options.ts';
-import { aboutCommand, flagMeantBy } from './suggest.ts';
+import { aboutCommand, aboutFlag } from './suggest.ts';
 import { type HelpOutput, type ParsedCommand, toCommander } from './to-commander.ts';
 
 /** Undefined where help or the version was asked for, which is in `output` then. Throws a usage problem. */
@@ -18,7 +18,7 @@ export function parse(
   const [asked = ''] = words;
   const command = commands.find(({ name, alias }) => name === asked || alias === asked);
   if (/^[^-]/.test(asked) && !command) {
-    const suggestion = aboutCommand(asked, namesOf(commands));
+    const suggestion = aboutCommand(asked, namesOf(commands), words[1]);
     throw usageProblem(`unknown command '${asked}'`, suggestion ?? 'see `runctl --help`');
   }
   let parsed: ParsedCommand | undefined;
@@ -46,17 +46,9 @@ function expandHelp([first, ...others]: readonly string[]): readonly string[] {
 
 /** The program without the options of the other commands: to make all 150 takes 10 ms, and none is needed. */
 function withOptionsOf(typed: CommandDefinition | undefined, program: CommandDefinition): CommandDefinition {
-  const withoutOptions = ({ name, alias, about, heading, arguments: args }: CommandDefinition) => ({
-    name,
-    alias,
-    about,
-    heading,
-    arguments: args,
-  });
-  return {
-    ...program,
-    commands: program.commands?.map((command) => (command === typed ? command : withoutOptions(command))),
-  };
+  const rest = { options: undefined, examples: undefined, commands: undefined, run: undefined };
+  const commands = program.commands?.map((command) => (command === typed ? command : { ...command, ...rest }));
+  return { ...program, commands };
 }
 
 function wrongUsage(
@@ -86,6 +78,6 @@ function wrongUsage(
   if (early) return usageProblem('no command was given', `\`runctl ${early.flags.replace(/^-\w, /, '')} <command>\``);
   if (unknown !== '' && suggestion?.includes(`mean ${unknown}?`))
     return usageProblem(`option '${unknown}' takes no value`, help);
-  const meant = flagMeantBy(unknown) ?? /Did you mean (.*)\?/.exec(suggestion ?? '')?.[1];
-  return usageProblem(first.replace(/\.$/, ''), meant ? `did you mean \`${meant}\`?` : help);
+  const similar = /Did you mean (.*)\?/.exec(suggestion ?? '')?.[1];
+  return usageProblem(first.replace(/\.$/, ''), aboutFlag(unknown, similar) ?? help);
 }

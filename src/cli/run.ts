@@ -1,22 +1,21 @@
 import { version } from '../../package.json';
-import { valueIfGiven } from '../config/setting-table.ts';
+import { valueIfGiven } from '../config/setting.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../config/settings.ts';
 import { type Context, variantOf } from '../context.ts';
 import { exitCodeAfterLoss, exitCodeOf, exitCodeOfAll, signalOfExitCode } from '../problems/exit-codes.ts';
 import { interruptNameOf } from '../problems/fault-facts.ts';
-import { Problem, usageProblem } from '../problems/problem.ts';
-import { quote, shellWord } from '../problems/quote.ts';
+import { Problem } from '../problems/problem.ts';
+import { shellWord } from '../problems/quote.ts';
 import { documentOf, type TriggerFacts } from '../render/document.ts';
-import { fieldsOf } from '../render/field-paths.ts';
 import { guardFromRunner } from '../render/github-actions.ts';
-import type { OutputOptions } from '../render/output.ts';
-import { type CommandResult, printResult } from '../render/output.ts';
+import { type CommandResult, type OutputOptions, printResult } from '../render/output.ts';
 import { createReporter, type ReporterOptions } from '../render/reporter.ts';
 import { loadColors } from '../render/theme.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { isInterrupted } from '../runs/on-abort.ts';
 import { misplacedApiKeys } from '../secrets.ts';
 import type { CommandDefinition } from './define-command.ts';
+import { checkFields } from './flags.ts';
 import { parse } from './parse.ts';
 import type { ParsedCommand } from './to-commander.ts';
 
@@ -104,22 +103,6 @@ function fail(error: unknown, output: OutputOptions, context: Context, onExit?: 
   const document = documentOf({ problem, trigger: triggerOf(problem, context) }, context);
   const result = { exitNames: [problem.facts.name], documents: [document], problems: [{ problem }] };
   return end(result, output, context, { document, onExit });
-}
-
-/** A script would read an empty value for ever. */
-function checkFields(paths: readonly string[] = [], command: string): void {
-  const known = fieldsOf(command);
-  const odd = paths.find((path) => !known.includes(path.replace(/\..*/s, '')));
-  if (odd === undefined) return;
-  const [name = ''] = odd.split('.');
-  const alike = known.find((field) => field.toLowerCase().startsWith(name.toLowerCase().slice(0, 3)));
-  const where = ['runctl', 'problem', 'outcome', 'exitCode', 'next', 'trigger', 'warnings', 'durationMs'].includes(name)
-    ? `runctl.${odd}`
-    : alike;
-  throw usageProblem(
-    `a document of runctl ${command} has no field ${quote(name)}`,
-    where ? `did you mean \`--field ${where}\`?` : `it has ${known.join(', ')}`,
-  );
 }
 
 function triggerOf({ facts }: Problem, { command }: Context): TriggerFacts | undefined {

@@ -7,12 +7,14 @@ function byWord(meanings: Record<string, string>): Map<string, string> {
 }
 
 const commandsElsewhere = byWord({
-  trigger: 'run start dispatch',
+  trigger: 'run start dispatch rerun retry restart',
   watch: 'follow wait attach',
   status: 'get show describe view',
   result: 'output',
   list: 'ps runs history',
   config: 'login auth configure init setup',
+  'config list': 'settings profiles env whoami',
+  help: 'man',
 });
 
 const impossible = byWord({
@@ -31,9 +33,19 @@ const flagsElsewhere = byWord({
   '--limit': '-L',
 });
 
-export function aboutCommand(typed: string, names: readonly string[]): string | undefined {
-  const meant = commandsElsewhere.get(typed) ?? nearest(typed, names);
+const impossibleFlags = byWord({
+  'the service takes no input for a run': '--input --inputs --data',
+  'a name is given without a flag: `runctl trigger <automation>`': '--name',
+});
+
+/** `next` is the word behind it: gh has `run list`. */
+export function aboutCommand(typed: string, names: readonly string[], next?: string): string | undefined {
+  const inner = typed === 'run' ? names.find((name) => name === next) : undefined;
+  const meant = inner ?? commandsElsewhere.get(typed) ?? nearest(typed, names);
   return impossible.get(typed) ?? (meant && `did you mean \`runctl ${meant}\`?`);
 }
 
-export const flagMeantBy = (typed: string): string | undefined => flagsElsewhere.get(typed);
+export function aboutFlag(typed: string, similar: string | undefined): string | undefined {
+  const meant = flagsElsewhere.get(typed) ?? similar;
+  return impossibleFlags.get(typed) ?? (meant && `did you mean \`${meant}\`?`);
+}

@@ -1,8 +1,10 @@
 import { Argument, Command, Option } from 'commander';
+import type { Sink } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from './define-command.ts';
-import { addExamples, addReadOn, formatItem, groupHelp, helpOption, ownFirst, versionOption } from './help.ts';
+import { addReadOn, examplesOf, formatItem, groupHelp, helpOption, ownFirst, versionOption } from './help.ts';
 
+/** The command of a command line, with the values that it is to be run with. */
 export interface ParsedCommand {
   /** With the group that it is in: `config list`. */
   name: string;
@@ -11,10 +13,7 @@ export interface ParsedCommand {
   options: Record<string, unknown>;
 }
 
-export interface HelpOutput {
-  write(text: string): void;
-  readonly columns: number;
-}
+export type HelpOutput = Pick<Sink, 'write' | 'columns'>;
 
 /** The program as commander parses it. A command that was typed goes to `onParsed` and is not run; help goes to `output`. */
 export function toCommander(
@@ -47,7 +46,7 @@ export function toCommander(
   return root;
 
   function fill(target: Command, definition: CommandDefinition): Command {
-    const { about, alias, version, arguments: args = {}, options = {}, commands, run } = definition;
+    const { about, alias, version, arguments: args = {}, options = {}, examples, commands, run } = definition;
     if (alias) target.alias(alias);
     target.description(about);
     if (version) target.version(version, versionOption.flags, versionOption.about);
@@ -64,7 +63,7 @@ export function toCommander(
         onParsed(valuesOf(target, definition));
       });
     }
-    addExamples(target, definition, columns);
+    if (examples) target.addHelpText('after', () => examplesOf(examples, columns()));
     return target;
   }
 }

@@ -50,7 +50,7 @@ export const check = defineCommand({
       let runs = lastRunsOf(journal, baseUrl, target, sinceMs);
       if (!isInTime(runs, sinceMs)) runs = await pollUnfinished(runs, connectOnce);
       const isOverdue = !isInTime(runs, sinceMs);
-      checks.push({ target, runs, problem: isOverdue ? overdueProblem(target, runs, { withinMs, nowMs }) : undefined });
+      checks.push({ target, runs, problem: isOverdue ? overdueProblem(target, runs, withinMs, nowMs) : undefined });
     }
     const inTime = checks.filter(({ problem }) => !problem);
     return {
@@ -73,12 +73,12 @@ interface Check {
 const sentenceOf = ({ target, runs }: Check, nowMs: number) =>
   `${cleanLine(target.automationName)} completed ${runs.completed ? formatAge(nowMs - endMsOf(runs.completed)) : ''} ago`;
 
-interface Limits {
-  withinMs: number;
-  nowMs: number;
-}
-
-function overdueProblem({ automationName }: AutomationTarget, runs: LastRuns, { withinMs, nowMs }: Limits): Problem {
+function overdueProblem(
+  { automationName }: AutomationTarget,
+  runs: LastRuns,
+  withinMs: number,
+  nowMs: number,
+): Problem {
   const { last, completed, failedPoll } = runs;
   const agoOf = (run: typeof last) => run && `${formatAge(nowMs - endMsOf(run))} ago`;
   const known = last ? 'no run that this machine knows has completed' : 'this machine knows no run of it';

@@ -11,18 +11,17 @@ import {
   withProfile,
 } from '../config/profile.ts';
 import { defaultProfile, parseSettingKey, type StoredKey, settingTable } from '../config/setting-table.ts';
-import { resolveSettings } from '../config/settings.ts';
+import { resolveSettings, type SettingFlags } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
 import { printSentence } from '../render/output.ts';
-import type { ConfigOptions } from './config.ts';
 
 /** `runctl config set <key> [value]`: stores a setting in the profile in force, which need not exist yet. */
 export async function configSet(
   name: string,
   value: string | undefined,
-  options: ConfigOptions,
+  options: SettingFlags,
   context: Context,
 ): Promise<number> {
   const key = parseSettingKey(name);
@@ -46,7 +45,7 @@ export async function configSet(
 /** The environment overrides the file: nobody would see why a stored setting has no effect. */
 export async function warnOfOverrides(
   stored: readonly StoredKey[],
-  options: ConfigOptions,
+  options: SettingFlags,
   context: Context,
 ): Promise<void> {
   const settings = await resolveSettings(options, context).catch((error: unknown) => {
@@ -68,7 +67,7 @@ export async function warnOfOverrides(
 }
 
 /** `runctl config unset <key>`: removes a stored setting; one that is not there is no error. */
-export async function configUnset(name: string, options: ConfigOptions, context: Context): Promise<number> {
+export async function configUnset(name: string, options: SettingFlags, context: Context): Promise<number> {
   const key = parseSettingKey(name);
   const path = requireConfigFile(context);
   const file = readConfigFile(path);

@@ -8,7 +8,8 @@ import {
   storeInProfile,
 } from '../config/profile.ts';
 import { askHidden, askLine } from '../config/prompts.ts';
-import { settingTable, valueIfGiven } from '../config/setting-table.ts';
+import { valueIfGiven } from '../config/setting.ts';
+import { settingTable } from '../config/setting-table.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { exitNameOf, factsOf } from '../problems/fault-facts.ts';
@@ -131,7 +132,7 @@ export async function trySettings(options: { profile?: string }, context: Contex
       ...factsOf(fault),
     });
   }
-  stderr.write(`${theme.ok(theme.symbols.ok)} ${new URL(baseUrl).host} answers and accepts this API key\n`);
+  printSentence(`${theme.symbols.ok} ${new URL(baseUrl).host} answers and accepts this API key.`, context);
   if (project) printSentence('The project could not be checked: the service offers no way to.', context);
   const automation = project ? '<automation>' : '<projectId>/<automation>';
   printNextStep(`\`runctl trigger ${automation} --watch\``, context);

@@ -2,7 +2,8 @@ import { argument, defineCommand, flag, option } from '../cli/define-command.ts'
 import { groupHelp } from '../cli/help.ts';
 import { settingOptions } from '../cli/options.ts';
 import { requireConfigFile, shortSource } from '../config/profile.ts';
-import { parseSettingKey, type Resolved, settingKeys, settingTable, valueIfGiven } from '../config/setting-table.ts';
+import { type Resolved, valueIfGiven } from '../config/setting.ts';
+import { parseSettingKey, settingKeys, settingTable } from '../config/setting-table.ts';
 import { maskSecrets, resolveSettings, type SettingFlags } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
@@ -75,12 +76,8 @@ export const config = defineCommand({
   },
 });
 
-export interface ConfigOptions extends SettingFlags {
-  json?: boolean;
-}
-
 /** `runctl config get <key>`: the setting in force; a key masked. */
-export async function configGet(name: string, options: ConfigOptions, context: Context): Promise<CommandResult> {
+export async function configGet(name: string, options: SettingFlags, context: Context): Promise<CommandResult> {
   const key = parseSettingKey(name);
   const { [key]: setting } = maskSecrets(await resolveSettings(options, context));
   const value = valueIfGiven(setting);
@@ -94,7 +91,7 @@ export async function configGet(name: string, options: ConfigOptions, context: C
 }
 
 /** `runctl config list`: every setting in force and where it comes from; a key masked. */
-export async function configList(options: ConfigOptions, context: Context): Promise<CommandResult> {
+export async function configList(options: SettingFlags, context: Context): Promise<CommandResult> {
   const settings = Object.entries(maskSecrets(await resolveSettings(options, context)));
   const document = Object.fromEntries(settings.map(([name, setting]) => [name, factsOf(setting)]));
   const rowsOf = (theme: Theme) => settings.map(([name, setting]) => [name, lineOf(setting, theme)] as const);

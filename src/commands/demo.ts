@@ -55,7 +55,8 @@ async function play(folder: string, context: Context): Promise<number> {
     if (context.signal.aborted) return code;
     await type('print any field of the result, for a script', 'result --field summary.succeededSteps --field output');
     await type('list the runs that were started here', 'list');
-    stderr.write(`\n${theme.dim('Test your own scripts against it:')} ${theme.command('runctl emulator --help')}\n`);
+    stderr.write('\n');
+    printSentence('Test your own scripts against it: `runctl emulator --help`', context);
     return code;
   } finally {
     await emulator.close();

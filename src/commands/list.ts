@@ -1,7 +1,7 @@
 import { defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
 import { moment, nonEmpty, whole } from '../cli/values.ts';
-import { valueIfGiven } from '../config/setting-table.ts';
+import { valueIfGiven } from '../config/setting.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../config/settings.ts';
 import { keptRuns } from '../journal/checkpoint.ts';
 import { isUnfinished } from '../journal/fold.ts';

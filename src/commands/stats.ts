@@ -1,7 +1,7 @@
 import { argument, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
 import { positiveDuration } from '../cli/values.ts';
-import { valueIfGiven } from '../config/setting-table.ts';
+import { valueIfGiven } from '../config/setting.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';

@@ -1,9 +1,10 @@
 import { type TriggerArgument, triggerAll } from '../actions/trigger-runs.ts';
 import { triggerPath } from '../api/endpoints.ts';
 import { argument, choice, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
+import { givenOf } from '../cli/flags.ts';
 import { startOptions } from '../cli/options.ts';
 import { errorTypeNames, longestIdempotencyKey, whole } from '../cli/values.ts';
-import { valueIfGiven } from '../config/setting-table.ts';
+import { valueIfGiven } from '../config/setting.ts';
 import { requireProject, resolveWithoutApiKey } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { errorTypes } from '../problems/next-step.ts';
@@ -127,13 +128,7 @@ function parseKeyTemplate(
 }
 
 /** Refuses the flags that would be of no effect. */
-export function checkWatchFlags(options: TriggerOptions): void {
-  const needsWatch = [
-    options.rerunOn && '--rerun-on',
-    options.maxReruns !== undefined && '--max-reruns',
-    options.onFinal && '--on-final',
-    options.bell && '--bell',
-  ];
-  const [lonely] = needsWatch.filter(Boolean);
-  if (lonely && !options.watch) throw usageProblem(`${lonely} needs --watch`, `add \`--watch\``);
+export function checkWatchFlags({ watch, rerunOn, maxReruns, onFinal, bell }: TriggerOptions): void {
+  const [lonely] = givenOf({ '--rerun-on': rerunOn, '--max-reruns': maxReruns, '--on-final': onFinal, '--bell': bell });
+  if (lonely && !watch) throw usageProblem(`${lonely} needs --watch`, `add \`--watch\``);
 }

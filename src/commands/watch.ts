@@ -1,6 +1,7 @@
 import { followMachine } from '../actions/follow-machine.ts';
 import { followAll } from '../actions/follow-runs.ts';
 import { argument, defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
+import { givenOf } from '../cli/flags.ts';
 import { followOptions, runOptions } from '../cli/options.ts';
 import { refuseApiKeyIn } from '../config/api-key.ts';
 import { readChunks } from '../config/read-text.ts';
@@ -65,9 +66,8 @@ export const watch = defineCommand({
 function followAllRuns(options: WatchOptions, context: Context): Promise<CommandResult> {
   const { all, timeoutMs, failFast, json, field } = options;
   if (!all) throw usageProblem('--follow goes with --all', '`runctl watch --all --follow`');
-  const [odd] = [timeoutMs && '--timeout', failFast && '--fail-fast', json && '--json', field && '--field'].filter(
-    Boolean,
-  );
+  const flags = { '--timeout': timeoutMs || undefined, '--fail-fast': failFast, '--json': json, '--field': field };
+  const [odd] = givenOf(flags);
   if (odd) throw usageProblem(`${odd} does not go with --follow, which has no end`, 'use `--events` for data');
   return connect({ ...options, timeoutMs: 0 }, context, { needed: true }).then((session) =>
     followMachine(unfinishedRuns, options, session),

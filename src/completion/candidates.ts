@@ -1,6 +1,6 @@
 import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from '../cli/define-command.ts';
+import { hoistFlags, namesOf } from '../cli/flags.ts';
 import { helpOption, versionOption } from '../cli/help.ts';
-import { hoistFlags, namesOf } from '../cli/options.ts';
 
 export interface Candidate {
   value: string;

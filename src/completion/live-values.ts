@@ -1,6 +1,7 @@
 import { readConfigFile } from '../config/config-file.ts';
 import { resolveConfigFile, resolveStateFolder } from '../config/paths.ts';
-import { settingKeys, valueIfGiven } from '../config/setting-table.ts';
+import { valueIfGiven } from '../config/setting.ts';
+import { settingKeys } from '../config/setting-table.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
 import type { Env } from '../context.ts';
 import { builtInScenarios } from '../emulator/built-in-scenarios.ts';

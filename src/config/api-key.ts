@@ -3,7 +3,8 @@ import { getBuiltinModule } from 'node:process';
 import type { Context } from '../context.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { readText } from './read-text.ts';
-import { flagSource, type Given, parseSetting, type Resolved, settingTable } from './setting-table.ts';
+import { flagSource, type Given, parseSetting, type Resolved } from './setting.ts';
+import { settingTable } from './setting-table.ts';
 
 /** Its last four characters, or none of one that is so short that they would give it away. */
 export function mask(apiKey: string): string {
@@ -17,16 +18,11 @@ export function accountOf(apiKey: string): string {
   return createHash('sha256').update(`runctl-account:${apiKey}`).digest('hex').slice(0, 8);
 }
 
-interface StoredApiKey {
-  apiKey?: string;
-  source: string;
-}
-
 /** Reads the one source in force: flag, variables, profile; a command is only named. Throws only an interruption. */
 export async function resolveApiKey(
   apiKeyFile: string | undefined,
   command: Resolved,
-  stored: StoredApiKey,
+  stored: { apiKey?: string; source: string },
   context: Context,
 ): Promise<Resolved> {
   const { env } = context;

@@ -3,7 +3,8 @@ import { usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import { type ConfigFile, type Profile, type ReadConfig, readConfigFile } from './config-file.ts';
 import { resolveConfigFile } from './paths.ts';
-import { defaultProfile, flagSource, type StoredKey, settingTable } from './setting-table.ts';
+import { flagSource } from './setting.ts';
+import { defaultProfile, type StoredKey, settingTable } from './setting-table.ts';
 
 export interface ChosenProfile {
   name: string;

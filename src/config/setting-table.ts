@@ -1,4 +1,4 @@
-import { type Problem, usageProblem } from '../problems/problem.ts';
+import { usageProblem } from '../problems/problem.ts';
 import {
   type Parsed,
   parseApiKey,
@@ -12,6 +12,7 @@ export type StoredKey = 'apiKey' | 'apiKeyCommand' | 'baseUrl' | 'project' | 're
 export type SettingKey = StoredKey | 'profile';
 export type SettingName = SettingKey | 'configFolder' | 'stateFolder';
 
+/** A setting and every way to give it. */
 export interface Setting {
   name: string;
   flag?: string;
@@ -130,32 +131,3 @@ export function parseSettingKey(text: string): SettingKey {
   if (key) return key;
   throw usageProblem(`there is no setting ${JSON.stringify(text)}`, `settings: ${settingKeys.join(', ')}`);
 }
-
-/** A setting that was given: its value, or why it is refused. The source is the flag, the variable or the profile, in words. */
-export type Given =
-  | { value: string; source: string; problem?: undefined }
-  | { value?: undefined; source: string; problem: Problem };
-
-export interface Resolved {
-  value?: string;
-  source?: string;
-  problem?: Problem;
-  /** In place of the value of an API key: the shell command that prints it. */
-  command?: string;
-}
-
-/** Checks the text of a setting. Never throws: one that is refused stops only the commands that need it. */
-export function parseSetting(key: StoredKey, text: string, source: string): Given {
-  const { name, parse, hint } = settingTable[key];
-  const parsed = parse(text);
-  if ('value' in parsed) return { value: parsed.value, source };
-  return { source, problem: usageProblem(`the ${name} (${source}) ${parsed.flaw}`, hint) };
-}
-
-/** The value, or undefined where nobody gave one. Throws the usage problem of a setting that is refused. */
-export function valueIfGiven({ value, problem }: Resolved): string | undefined {
-  if (problem) throw problem;
-  return value;
-}
-
-export const flagSource = (key: SettingKey) => `flag ${settingTable[key].flag?.split(' ')[0]}`;

@@ -4,16 +4,8 @@ import { parseDuration } from '../runs/duration.ts';
 import { mask, resolveApiKey } from './api-key.ts';
 import { findConfigFolder, findStateFolder } from './paths.ts';
 import { type ProfileInForce, readProfileInForce } from './profile.ts';
-import {
-  defaultProfile,
-  flagSource,
-  parseSetting,
-  type Resolved,
-  type SettingName,
-  type StoredKey,
-  settingTable,
-  valueIfGiven,
-} from './setting-table.ts';
+import { flagSource, parseSetting, type Resolved, valueIfGiven } from './setting.ts';
+import { defaultProfile, type SettingName, type StoredKey, settingTable } from './setting-table.ts';
 
 export interface SettingFlags {
   apiKeyFile?: string;

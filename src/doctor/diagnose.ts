@@ -1,4 +1,4 @@
-import { accessSync, constants, statfsSync } from 'node:fs';
+import { constants, statfsSync } from 'node:fs';
 import { type Context, variantOf } from '../context.ts';
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { Problem } from '../problems/problem.ts';
@@ -7,7 +7,7 @@ import { checkConnection } from './connection.ts';
 import { type Disk, type Finding, failed, labelOf, type Machine, skipped } from './finding.ts';
 import { checkService } from './service.ts';
 import { checkConfigFile, checkProgram, checkSettings } from './settings.ts';
-import { checkShell } from './shell.ts';
+import { checkShell, isAccessible } from './shell.ts';
 import { checkJournal, checkStateFolder } from './state-folder.ts';
 
 /** Checks that belong together. The first one that fails, by throwing a Problem, ends its group. */
@@ -80,14 +80,7 @@ async function examine({ names, check }: Group, machine: Machine): Promise<Findi
 }
 
 const localDisk: Disk = {
-  isWritable(path) {
-    try {
-      accessSync(path, constants.W_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  },
+  isWritable: (path) => isAccessible(path, constants.W_OK),
   freeBytes(path) {
     const { bavail, bsize } = statfsSync(path);
     return bavail * bsize;

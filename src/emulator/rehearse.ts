@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { onAbort } from '../runs/on-abort.ts';
+import { findBuiltInScenario } from './built-in-scenarios.ts';
 import type { Emulator } from './server.ts';
 
 /** What a shell ends with that does not find a command. */
@@ -41,7 +42,8 @@ export async function rehearse(
     }).catch(({ code, message }: NodeJS.ErrnoException) => {
       const name = `the command ${file.slice(0, 80)}`;
       if (code !== 'ENOENT') throw usageProblem(`${name} cannot be started: ${message}`);
-      stderr.write(`runctl: ${name} does not exist\n`);
+      const meant = findBuiltInScenario(file) ? `; did you mean \`runctl emulator --scenario ${file}\`?` : '';
+      stderr.write(`runctl: ${name} does not exist${meant}\n`);
       return notFound;
     }),
   );

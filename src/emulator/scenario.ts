@@ -73,7 +73,7 @@ const condition = {
   every: v.optional(ordinal),
   chance: v.optional(v.pipe(v.number(), v.minValue(0, 'from 0 to 1'), v.maxValue(1, 'from 0 to 1'))),
 };
-const acts = v.optional(v.boolean());
+const acts = v.optional(v.boolean()); // the service acts on the request all the same
 
 const fault = v.variant('do', [
   v.strictObject({

@@ -27,7 +27,7 @@ export function createEmulatedService(scenario: Scenario, apiKey: string) {
   const runLimitMs = toMs(scenario.runLimit ?? '3h');
   const apiKeys = new Set([apiKey, ...(scenario.apiKeys ?? [])]);
   const waitMs = rateLimit ? createRateLimit(rateLimit.requests, toMs(rateLimit.window)) : () => 0;
-  const answered = new Map<string, { digest: string; reply: Reply }>();
+  const answered = new Map<string, { digest: string; reply: Reply }>(); // by API key and idempotency key
   const runs = new Map<string, EmulatedRun>();
   const latestOf = new Map<string, EmulatedRun>();
 

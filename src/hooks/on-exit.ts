@@ -6,17 +6,14 @@ import { isInterrupted } from '../runs/on-abort.ts';
 import { runHook } from './run-hook.ts';
 import { variablesOf } from './variables.ts';
 
-interface Exit {
-  exitCode: number;
-  documents: readonly JsonObject[];
-  plural?: boolean;
-}
-
 const limitMs = 30_000;
 
 /** After any exit but one by a signal. A failure is reported and does not change the exit code. */
-export async function runOnExit(command: string, exit: Exit, context: Context): Promise<void> {
-  const { exitCode, documents, plural } = exit;
+export async function runOnExit(
+  command: string,
+  { exitCode, documents, plural }: { exitCode: number; documents: readonly JsonObject[]; plural?: boolean },
+  context: Context,
+): Promise<void> {
   if (signalOfExitCode(exitCode)) return;
   const nameOfCode = exitCodes.find(({ code }) => code === exitCode)?.name;
   const { RUNCTL_OUTCOME = nameOfCode, ...others } = variablesOf(documents);

@@ -6,8 +6,8 @@ import { isInterrupted, onAbort } from '../runs/on-abort.ts';
 export interface Hook {
   command: string;
   variables: Readonly<Record<string, string | null | undefined>>; // beside the environment of runctl
-  input: string;
-  limitMs?: number;
+  input: string; // its standard input
+  limitMs?: number; // after so long it is stopped
 }
 
 /** What it prints goes to stderr. Returns why it failed, as the end of a sentence. */

@@ -12,8 +12,8 @@ export interface Sync {
 
 interface AppendOptions {
   folder: string;
-  fileBytes: number;
-  durable: boolean;
+  fileBytes: number; // when a file is larger, the next one is begun
+  durable: boolean; // must the line be on disk on return?
   sync: Sync;
 }
 

@@ -7,24 +7,23 @@ import { filesIn, type JournalFile, readFile } from './files.ts';
 import { fold, type Trigger } from './fold.ts';
 import { isOfHook, type JournalRecord, recordsIn, runIdOf, triggerIdOf } from './records.ts';
 
-/** Of each target and status. */
-export const keptRuns = 30;
+export const keptRuns = 30; // of each target and status
 
 export interface Digest {
   files: JournalFile[];
   omitted: ReadonlySet<string>; // of the finished runs that are left out, in upper case
 }
 
-type Covered = [number: number, size: number, mtimeMs: number];
+type Covered = [number: number, size: number, mtimeMs: number]; // one that has changed has another size or time
 
 interface Checkpoint {
   covered: Covered[];
   omitted: string[];
-  bytes: Buffer;
+  bytes: Buffer; // as a file of the journal
 }
 
 const name = 'checkpoint.jsonl';
-const rules = 1;
+const rules = 1; // to be counted up with every change of what is kept
 // Another process may still write to the newest full one.
 const growing = 2;
 // A journal that was long without a checkpoint gets it by and by: each file takes 50 ms.

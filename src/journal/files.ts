@@ -8,7 +8,7 @@ const mostMebibytes = 256;
 export interface JournalFile {
   path: string;
   number: number;
-  bytes?: Buffer;
+  bytes?: Buffer; // where it has been read already
 }
 
 export const nameOf = (number: number) => (number === 0 ? 'journal.jsonl' : `journal-${number}.jsonl`);
@@ -33,7 +33,7 @@ export function begunAt(path: string): string {
 }
 
 export interface FileFilter {
-  oldestFirst?: boolean;
+  oldestFirst?: boolean; // else the newest comes first
   since?: string; // ISO 8601: files that hold nothing from then on are left out
   files?(): JournalFile[] | undefined;
 }

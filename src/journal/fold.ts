@@ -12,8 +12,8 @@ export interface JournalRun {
   completedAt: string | null;
   creditsCharged: number | null;
   idempotencyKey: string | null; // null where this machine did not start the run
-  account?: string;
-  statusAt?: string;
+  account?: string; // fingerprint of the API key that it was started with
+  statusAt?: string; // when the status was recorded last
   at: string; // of the trigger, or when the run was first seen. ISO 8601
 }
 
@@ -24,9 +24,9 @@ export interface Trigger {
   at: string; // ISO 8601, like every time here
   attempts: RecordOf<'triggered'>[]; // those without an outcome, oldest first
   superseded?: RecordOf<'triggered'>[]; // nobody asks for their outcome, unless the idempotency key is given again
-  lastSentAt?: string;
-  executionId?: string;
-  reason?: string;
+  lastSentAt?: string; // the last attempt in doubt, as far as that is known
+  executionId?: string; // the run that it started: once known, it stays
+  reason?: string; // why an attempt is in doubt
   entry: Entry;
 }
 
@@ -36,9 +36,9 @@ interface Entry {
 }
 
 export interface State {
-  runs: Map<string, JournalRun>;
+  runs: Map<string, JournalRun>; // by `runIdOf`
   triggers: Map<string, Trigger>; // in the order of their first unresolved attempts
-  entries: Entry[];
+  entries: Entry[]; // the list of runs and unresolved triggers, in the order of their first records
 }
 
 export function fold(records: Iterable<JournalRecord>): State {
@@ -47,7 +47,7 @@ export function fold(records: Iterable<JournalRecord>): State {
   return state;
 }
 
-/** Where older records were lost, it is understood as far as it goes. */
+/** What one more record means; where older ones were lost, as far as it goes. */
 function apply(state: State, record: JournalRecord): void {
   if (record.type === 'triggered') trigger(state, record);
   else if (record.type === 'accepted') accept(state, record);

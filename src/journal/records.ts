@@ -15,16 +15,16 @@ interface RunKey {
 
 /** Times are ISO 8601, as the service sent them. */
 export type NewRecord = (
-  | TriggeredRecord
+  | TriggeredRecord // an attempt is about to be sent
   | ({ type: 'accepted'; status?: string; startedAt?: string; account?: string } & TriggerKey & RunKey)
-  /** Of this attempt alone: another process may have sent the same idempotency key at the same time. */
+  /** This attempt started no run; another process may have sent the same idempotency key. */
   | ({ type: 'refused'; attempt: string; name: ExitName } & TriggerKey)
-  | InDoubtRecord
-  | ({ type: 'forgotten' } & TriggerKey)
+  | InDoubtRecord // the answer to an attempt was lost: the trigger stays unresolved
+  | ({ type: 'forgotten' } & TriggerKey) // the user gave up on learning the outcome
   | ({ type: 'superseded' } & TriggerKey) // a later trigger has a run: nobody needs to know the outcome of this one
   | ({ type: 'status'; status: string; startedAt?: string; completedAt?: string; creditsCharged?: number } & RunKey)
-  | ({ type: 'not_found' } & RunKey)
-  | ({ type: 'hook_begun' } & RunKey)
+  | ({ type: 'not_found' } & RunKey) // the service no longer knows this run, which must have finished by then
+  | ({ type: 'hook_begun' } & RunKey) // by a follower: whatever happens, the hook is not run again
   | ({ type: 'hook_ended' } & RunKey)
 ) & {
   /** No earlier record of this run or trigger was known, so that who reads from the end can stop here. */
@@ -34,18 +34,18 @@ export type NewRecord = (
 export interface TriggeredRecord extends TriggerKey {
   type: 'triggered';
   attempt: string; // a UUID: several attempts may share an idempotency key
-  account: string;
-  body: string;
+  account: string; // fingerprint of the API key
+  body: string; // the exact bytes of the request
   userProvided: boolean;
-  process?: string;
+  process?: string; // as `Processes` names it
 }
 
 interface InDoubtRecord extends TriggerKey {
   type: 'in_doubt';
   reason: string;
   attempt?: string;
-  sentAt?: string;
-  isLast?: true;
+  sentAt?: string; // when an attempt was last sent without an answer, ISO 8601
+  isLast?: true; // the process will not send it again
 }
 
 /** As it stands in a file: `at` is when it was written, ISO 8601; `target` a path, half as long to parse. */

@@ -3,8 +3,7 @@ import type { RecordFilter } from './log.ts';
 import { type JournalRecord, type RecordOf, runIdOf } from './records.ts';
 import type { RunFilter } from './run-filter.ts';
 
-/** From so many searches on it is cheaper to read everything once. */
-const manySearches = 64;
+const manySearches = 64; // from then on it is cheaper to read everything once
 
 const spellingOf = ({ baseUrl, executionId }: { baseUrl: string; executionId: string }) => `${baseUrl}\n${executionId}`;
 

@@ -5,7 +5,7 @@ import { type JournalRecord, recordsIn } from './records.ts';
 
 export type Tail = ReturnType<typeof createTail>;
 
-type Offsets = Map<number, number>;
+type Offsets = Map<number, number>; // how far each file that may grow was read, by its number
 
 export function createTail(folder: string) {
   const files = filesOf(folder);

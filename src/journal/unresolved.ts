@@ -3,13 +3,13 @@ import { type TriggeredRecord, targetOf } from './records.ts';
 
 export interface UnresolvedTrigger extends Omit<TriggeredRecord, 'type' | 'attempt' | 'baseUrl' | 'process'> {
   at: string;
-  lastSentAt: string;
-  senders: { process: string; ageMs: number }[]; // that have not come to the end of their attempts; ages are of these
+  lastSentAt: string; // as far as that is known
+  senders: { process: string; ageMs: number }[]; // the processes that are still at it, and since when
   ageMs: number; // infinite where the clock was set back
   reason?: string; // undefined when the program ended before it knew
 }
 
-const clockSkewMs = 300_000;
+const clockSkewMs = 300_000; // of a clock that is kept in step
 
 /** `trigger` must have an attempt without an outcome. */
 export function unresolvedOf({ attempts, reason, lastSentAt }: Trigger, nowMs: number): UnresolvedTrigger {
@@ -21,7 +21,6 @@ export function unresolvedOf({ attempts, reason, lastSentAt }: Trigger, nowMs: n
   return { ...known, ageMs: ageOf(at, nowMs), lastSentAt: lastSentAt ?? at, senders };
 }
 
-/** Infinite where a clock that was set back leaves it unknown. */
 function ageOf(at: string, nowMs: number): number {
   const sinceMs = nowMs - Date.parse(at);
   return sinceMs < -clockSkewMs ? Number.POSITIVE_INFINITY : sinceMs;

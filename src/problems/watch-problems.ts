@@ -1,5 +1,5 @@
 import { formatDuration } from '../runs/duration.ts';
-import type { LastConfirmed, WarningName } from '../runs/events.ts';
+import type { LastConfirmed, WarningEvent } from '../runs/events.ts';
 import { type Fault, type FaultKind, httpOf, isInterruption, reasonOf } from '../runs/fault.ts';
 import { isCompleted, nameOf, type Run } from '../runs/run.ts';
 import { errorTextOf } from '../runs/service.ts';
@@ -26,12 +26,12 @@ export function watchProblem(watched: WatchResult, signal: AbortSignal, argument
 
 const idOf = ({ run }: WatchResult) => run.executionId;
 
-interface Warning {
-  name: WarningName;
-  message: string;
-}
-
-export function watchWarning({ execution, result, resultFault, disagreement }: FinishedWatch): Warning | undefined {
+export function watchWarning({
+  execution,
+  result,
+  resultFault,
+  disagreement,
+}: FinishedWatch): Pick<WarningEvent, 'name' | 'message'> | undefined {
   if (disagreement) {
     const { status, result } = disagreement;
     const message = `the service reports ${status} as the status of the run, and ${result} in its result; ${execution.status} counts`;
@@ -150,9 +150,9 @@ function resultProblem(
 }
 
 /** The user ended the command; the run, if there is one, is left alone. `interrupt` is the signal or has its reason. */
-export function interruptedProblem(interrupt: { reason: unknown }, run?: Run, argument = run?.executionId): Problem {
+export function interruptedProblem(interrupt: { reason: unknown }, run?: Run, argument = ''): Problem {
   const name = interruptNameOf(interrupt);
-  if (argument === undefined) return new Problem({ name, message: 'interrupted' });
-  const what = run ? ` ${nameOf(run.target)}` : '';
-  return new Problem({ name, message: `stopped watching${what}; the run was left alone`, hint: resume(argument) });
+  if (!run) return new Problem({ name, message: 'interrupted' });
+  const message = `stopped watching ${nameOf(run.target)}; the run was left alone`;
+  return new Problem({ name, message, hint: resume(argument) });
 }

@@ -14,26 +14,23 @@ import { renderMarkup, type Theme } from './theme.ts';
 import { cutTo } from './width.ts';
 import { wrap } from './wrap.ts';
 
-interface Board extends Reporter {
-  above(lines: string): void;
-}
-
 export interface BoardOptions {
   /** How many runs are followed together. */
   runs: number;
   history(target: Target): readonly PastRun[];
 }
 
-type Outcome = string;
-
-const withoutRun: Partial<Record<How, Outcome>> = {
+const withoutRun: Partial<Record<How, string>> = {
   unknown: 'in doubt',
   not_started: 'not started',
   skipped: 'skipped',
 };
 
 /** Followed runs on a terminal, a line each; where they are too many, first those in trouble, then the latest changes. */
-export function createBoard({ runs, history }: BoardOptions, context: Context): Board {
+export function createBoard(
+  { runs, history }: BoardOptions,
+  context: Context,
+): Reporter & { above(lines: string): void } {
   const { clock, stderr, terminal } = context;
   const several = runs > 1;
   const theme = themeOf(stderr, context);
@@ -42,7 +39,7 @@ export function createBoard({ runs, history }: BoardOptions, context: Context): 
   const running = new Map<string, RunLine>();
   /** Those of them that have changed, the latest last. */
   const changed = new Set<string>();
-  const outcomes = new Map<Outcome, number>();
+  const outcomes = new Map<string, number>();
   /** Came off the board, and `run_done` is still to come: a follower never ends, so that no other id is kept. */
   const ended = new Set<string>();
 
@@ -101,7 +98,7 @@ export function createBoard({ runs, history }: BoardOptions, context: Context): 
     changed.delete(id);
   }
 
-  function count(outcome: Outcome): void {
+  function count(outcome: string): void {
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
   }
 
@@ -116,10 +113,7 @@ export function createBoard({ runs, history }: BoardOptions, context: Context): 
   function mostUrgent(most: number): RunLine[] {
     const latest = new Set([...[...changed].reverse(), ...running.keys()]);
     const lines = [...latest].flatMap((id) => running.get(id) ?? []);
-    return [...lines.filter((line) => line.isInTrouble()), ...lines.filter((line) => !line.isInTrouble())].slice(
-      0,
-      most,
-    );
+    return lines.sort((one, other) => Number(other.isInTrouble()) - Number(one.isInTrouble())).slice(0, most);
   }
 
   function lineOf(run: Run): RunLine {
@@ -149,8 +143,8 @@ export function createBoard({ runs, history }: BoardOptions, context: Context): 
   }
 }
 
-function countsLine(running: number, outcomes: ReadonlyMap<Outcome, number>, theme: Theme, columns: number): string {
-  const styles: Record<Outcome, Theme['ok']> = { completed: theme.ok, failed: theme.bad, skipped: theme.dim };
+function countsLine(running: number, outcomes: ReadonlyMap<string, number>, theme: Theme, columns: number): string {
+  const styles: Record<string, Theme['ok']> = { completed: theme.ok, failed: theme.bad, skipped: theme.dim };
   const parts = [...new Set(['completed', ...outcomes.keys()])].flatMap((outcome) => {
     const count = outcomes.get(outcome) ?? 0;
     return count > 0 ? (styles[outcome] ?? theme.warn)(`${count} ${outcome}`) : [];

@@ -18,6 +18,7 @@ export interface TriggerFacts {
   reruns: readonly string[];
 }
 
+/** What a document says: of a run, of an automation without one, or of the command alone. */
 export interface DocumentFacts {
   run?: Run;
   target?: Target;
@@ -74,7 +75,7 @@ function runctlOf(facts: DocumentFacts, { command, warnings, secrets, connection
     exitCode: exitCodeOf(facts.exitName ?? outcome),
     outcome: publicNameOf(outcome),
     ...(isFinished && tookMs >= 0 && { durationMs: tookMs }),
-    next: next === undefined ? null : withConnectionFlags(next, connectionFlags),
+    next: next === undefined ? null : secrets.scrub(withConnectionFlags(next, connectionFlags)),
     ...(trigger && { trigger }),
     ...(problem && { problem: problemJson(problem, secrets) }),
     warnings: warnings
@@ -92,10 +93,10 @@ function problemJson({ facts }: Problem, { scrub }: DocumentContext['secrets']):
   return {
     name: shownName ?? publicNameOf(name),
     message: scrub(message),
-    ...(httpStatus !== undefined && { httpStatus }),
-    ...(serviceCode !== undefined && { serviceCode: scrub(serviceCode) }),
-    ...(requestId !== undefined && { requestId: scrub(requestId) }),
-    ...(retryAfterMs !== undefined && { retryAfterMs: Math.round(retryAfterMs) }),
+    httpStatus,
+    serviceCode: serviceCode && scrub(serviceCode),
+    requestId: requestId && scrub(requestId),
+    retryAfterMs: retryAfterMs && Math.round(retryAfterMs),
   };
 }
 

@@ -4,6 +4,7 @@ import { clean, cleanLine } from './sanitize.ts';
 import { summary } from './summary.ts';
 import { createTheme } from './theme.ts';
 
+/** What came of one argument, which `about` names. */
 export interface SummaryPart {
   about: string;
   watched?: FinishedWatch;

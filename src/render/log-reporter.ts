@@ -5,20 +5,14 @@ import { aboutOf, type Reporter, type RunEvent } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { isFinal, nameOf } from '../runs/run.ts';
 import { themeOf, wrapOptionsOf } from './output.ts';
+import type { ReporterOptions } from './reporter.ts';
 import { cleanLine } from './sanitize.ts';
 import { createSentences, isShownQuietly } from './sentences.ts';
 import { lastConfirmed } from './status.ts';
 import { renderMarkup } from './theme.ts';
 
-interface LogReporterOptions {
-  /** Only warnings that somebody has to act upon. Events take the place of a log, too. */
-  quiet?: boolean;
-  events?: boolean;
-  bell?: boolean;
-}
-
 /** On stderr: sentences, a line a change of a run, and sparse signs of life that keep a CI job from being taken for dead. */
-export function createLogReporter(context: Context, { quiet, events, bell }: LogReporterOptions = {}): Reporter {
+export function createLogReporter(context: Context, { quiet, events, bell }: ReporterOptions = {}): Reporter {
   const { clock, stderr } = context;
   const startMs = clock.elapsedMs();
   const sentenceOf = createSentences(clock);
@@ -28,6 +22,7 @@ export function createLogReporter(context: Context, { quiet, events, bell }: Log
 
   return {
     observe(event) {
+      // Events take the place of a log, too.
       if ((quiet || events) && !isShownQuietly(event)) return;
       if (event.event === 'done' && bell && stderr.isTTY && !event.signal) context.terminal.write('\u0007');
       const sentence = sentenceOf(event);

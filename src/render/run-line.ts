@@ -102,7 +102,9 @@ export function runLines(runs: readonly Cells[], columns: number, theme: Theme):
     const head = `${theme.strong(shownName)}${theme.busy(after)}`;
     const beside = Math.max(0, widest('age') - widthOf(age));
     const room = columns - widthOf(shownName + after) - beside - 3;
-    const tail = cutTo(note, room, theme);
+    // Rather without the credits than with half of them.
+    const fits = isFailing || widthOf(note) <= room;
+    const tail = cutTo(fits ? note : note.replace(/,.*/, ''), room, theme);
     if (!hasAge || room < shortestNote || tail === '') return isFailing ? `${head}${theme.warn(sign)}` : head;
     return `${head}${' '.repeat(beside)} ${theme.dim(theme.symbols.dot)} ${isFailing ? theme.warn(tail) : theme.dim(tail)}`;
   });

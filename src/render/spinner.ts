@@ -3,16 +3,10 @@ import type { Context } from '../context.ts';
 import { eraseBelow } from './terminal.ts';
 import { widthOf } from './width.ts';
 
-interface Spinner {
-  draw(): void;
-  above(line: string): void;
-  stop(): void;
-}
-
 const redrawMs = 200;
 
-/** Each line of `text` must fit into the width of the terminal; the first one has two columns less, which are the spinner's. */
-export function createSpinner(text: () => string, { terminal, stderr, unicode }: Context): Spinner {
+/** Text at the bottom that is drawn anew. Each line of `text` must fit into the width of the terminal; the first one has two columns less, which are the spinner's. */
+export function createSpinner(text: () => string, { terminal, stderr, unicode }: Context) {
   // `discardStdin` would swallow Ctrl-C on a pseudo-terminal; `isEnabled` because ora respects CI variables too, and `color`
   // because it does not respect NO_COLOR.
   const spinner = ora({
@@ -52,7 +46,7 @@ export function createSpinner(text: () => string, { terminal, stderr, unicode }:
       terminal.on('resize', redrawResized);
       spinner.start(withCursor());
     },
-    above(line) {
+    above(line: string) {
       // While the spinner is there, ora takes it away before anything else is written, and draws it again below.
       if (timer) spinner.text = withCursor();
       stderr.write(`${line}\n`);

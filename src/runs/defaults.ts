@@ -1,8 +1,7 @@
 export const defaults = {
   giveUpAfterMs: 30_000,
   triggerGiveUpAfterMs: 120_000,
-  // Longer than a deployment, a router or a gateway is out.
-  watchGiveUpAfterMs: 600_000,
+  watchGiveUpAfterMs: 600_000, // longer than a deployment or a router is out
   // The service's own limit of a run, 3 h, and a margin.
   timeoutMs: 11_700_000,
   recoverMaxAgeMs: 3_600_000,

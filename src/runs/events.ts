@@ -59,7 +59,7 @@ export type RunEvent = {
       how: How;
       execution?: Execution;
       argument?: string;
-      isWatched: boolean;
+      isWatched: boolean; // the command then watches the run, if there is one
     } & About)
   | { event: 'status'; run: Run; execution: Execution; changed: boolean }
   | (FailedAttempt & { operation: 'trigger'; run?: undefined; target: Target })
@@ -82,7 +82,7 @@ export type RunEvent = {
   | {
       event: 'done';
       exitCode: number;
-      signal?: string;
+      signal?: string; // that ended the command
       document?: JsonObject;
     }
 );

@@ -3,15 +3,15 @@ type Delivery = 'not_sent' | 'refused' | 'unknown';
 
 // biome-ignore format: a table
 const rules = {
-  unreachable:           { isRetryable: true,  delivery: 'not_sent' }, // no name, no connection, no way through the proxy
+  unreachable:           { isRetryable: true,  delivery: 'not_sent' }, // no name, no connection, no way through a proxy
   untrusted:             { isRetryable: false, delivery: 'not_sent' }, // the TLS handshake failed
   broken_tls:            { isRetryable: false, delivery: 'unknown'  }, // TLS failed later
   proxy_refused:         { isRetryable: false, delivery: 'not_sent' }, // 407, or a tunnel not allowed
   unsendable:            { isRetryable: false, delivery: 'not_sent' }, // HTTP cannot carry the request
-  lost:                  { isRetryable: true,  delivery: 'unknown'  }, // broken off or silent after the request was sent
+  lost:                  { isRetryable: true,  delivery: 'unknown'  }, // broken off or silent after it was sent
   unavailable:           { isRetryable: true,  delivery: 'unknown'  }, // 408, 425, 5xx: complete, perhaps of a gateway
   throttled:             { isRetryable: true,  delivery: 'refused'  }, // 429
-  unreadable:            { isRetryable: true,  delivery: 'unknown'  }, // no JSON, another document, a result not final yet
+  unreadable:            { isRetryable: true,  delivery: 'unknown'  }, // no JSON, another document, a result too early
   too_large:             { isRetryable: false, delivery: 'unknown'  },
   unauthorized:          { isRetryable: false, delivery: 'refused'  }, // 401, 403
   no_credits:            { isRetryable: false, delivery: 'refused'  }, // 402
@@ -39,8 +39,8 @@ export interface Fault {
   httpStatus?: number;
   serviceCode?: string;
   requestId?: string;
-  retryAfterMs?: number;
-  executionId?: string;
+  retryAfterMs?: number; // from `Retry-After`
+  executionId?: string; // the active run that a 422 names
 }
 
 /** As it stands at the end of a sentence: ` (HTTP 422 runAlreadyActive)`. */

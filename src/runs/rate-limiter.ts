@@ -5,11 +5,11 @@ export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 interface PollTurn {
   chance(): number; // that the run has finished: of the polls that wait, the likeliest is sent first
-  leftMs(): number;
+  leftMs(): number; // how much longer it may wait
 }
 
 interface Turn {
-  isGranted: boolean;
+  isGranted: boolean; // false where the time for it passed first
   woke: boolean;
 }
 

@@ -16,7 +16,7 @@ export interface CallLimits {
 export interface TriggerRequest {
   target: Target;
   idempotencyKey: string;
-  body: string;
+  body: string; // the exact bytes, the same for every attempt
 }
 
 export type Answer<T> = (

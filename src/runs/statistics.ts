@@ -6,7 +6,7 @@ export interface RecordedRun {
   startedMs: number | null;
   endedMs: number | null;
   credits: number | null;
-  atMs: number;
+  atMs: number; // when it was first recorded
 }
 
 export interface PastRuns {

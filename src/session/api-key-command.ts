@@ -1,6 +1,6 @@
 import { getBuiltinModule } from 'node:process';
 import { acceptApiKey, refuseApiKeyIn } from '../config/api-key.ts';
-import { valueIfGiven } from '../config/setting-table.ts';
+import { valueIfGiven } from '../config/setting.ts';
 import type { Context } from '../context.ts';
 import { killGroup } from '../hooks/run-hook.ts';
 import { usageProblem } from '../problems/problem.ts';

@@ -14,6 +14,7 @@ import { createFinalHooks } from '../hooks/on-final.ts';
 import type { Journal } from '../journal/journal.ts';
 import { createProcesses } from '../journal/processes.ts';
 import { cleanLine } from '../render/sanitize.ts';
+import type { Clock } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
 import { createRateLimiter } from '../runs/rate-limiter.ts';
 import { mostSamples } from '../watching/poll-samples.ts';
@@ -97,7 +98,7 @@ export async function connectWith(
     service: withNotFoundTracking(withRenewal(service, apiKeys), journal, baseUrl, account),
     journal,
     processes: createProcesses(),
-    history: historyOf(journal, baseUrl),
+    history: historyOf(journal, baseUrl, clock),
     hooks: createFinalHooks(undefined, context),
     limiter: createRateLimiter(rate, clock, (nextMs) => {
       if (nextMs >= shortestReportedWaitMs) context.reporter.observe({ event: 'waiting', for: 'rate', nextMs });
@@ -106,17 +107,21 @@ export async function connectWith(
     requestTimeoutMs,
     sentKeys: new Set(),
     safeToRepeat: () => true,
-    hintProject: settings.project.value,
     debug,
   };
 }
 
-function historyOf(journal: Journal, baseUrl: string): Session['history'] {
-  const read = new Map<string, ReturnType<Session['history']>>();
+const betweenHistoriesMs = 3_600_000;
+
+/** Reads the history of a target when it is asked for, and again after an hour: a follower runs for months. */
+function historyOf(journal: Journal, baseUrl: string, { elapsedMs }: Clock): Session['history'] {
+  const read = new Map<string, { history: ReturnType<Session['history']>; atMs: number }>();
   return (target) => {
     const key = JSON.stringify(target);
-    const known = read.get(key) ?? journal.pastRuns({ baseUrl, target }, mostSamples);
-    read.set(key, known);
-    return known;
+    const known = read.get(key);
+    if (known && elapsedMs() - known.atMs < betweenHistoriesMs) return known.history;
+    const history = journal.pastRuns({ baseUrl, target }, mostSamples);
+    read.set(key, { history, atMs: elapsedMs() });
+    return history;
   };
 }

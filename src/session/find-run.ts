@@ -1,4 +1,4 @@
-import { valueIfGiven } from '../config/setting-table.ts';
+import { valueIfGiven } from '../config/setting.ts';
 import type { Journal, JournalRun } from '../journal/journal.ts';
 import { nearest } from '../problems/nearest.ts';
 import { usageProblem } from '../problems/problem.ts';
@@ -91,13 +91,11 @@ function inAnyCase<T>(executionId: string, search: (spelling: string) => T | und
   return undefined;
 }
 
-interface Name {
-  automation?: string;
-  projectId?: string;
-}
-
 /** The last run of an automation, or of any; undefined where the journal has neither a run nor a trigger of it. */
-async function findLast({ automation, projectId }: Name, here: Here): Promise<KnownRun | undefined> {
+async function findLast(
+  { automation, projectId }: RunFlags & { projectId?: string },
+  here: Here,
+): Promise<KnownRun | undefined> {
   const { journal, baseUrl, context } = here;
   let unresolved: JournalRun | undefined;
   let last: JournalRun | undefined;

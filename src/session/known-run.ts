@@ -4,6 +4,7 @@ import type { Clock } from '../runs/clock.ts';
 import type { Run } from '../runs/run.ts';
 import type { Session } from './session.ts';
 
+/** A run, and when this machine triggered it, if it did. */
 export interface KnownRun {
   run: Run;
   triggeredAtMs?: number;

@@ -5,6 +5,7 @@ import { type AutomationTarget, isCompleted, isFinal, runLimitMs } from '../runs
 import { pollKnownRun } from './poll-once.ts';
 import type { Session } from './session.ts';
 
+/** What the journal says about the last runs of an automation. */
 export interface LastRuns {
   last?: JournalRun;
   completed?: JournalRun;

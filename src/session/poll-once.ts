@@ -22,6 +22,7 @@ interface PollFlags {
 
 export type PolledOnce<T> = { kind: 'ok'; value: T } | { kind: 'failed'; problem: Problem };
 
+/** Asks for the status or the result of a run, with retries. */
 export async function pollOnce<Operation extends keyof Answers>(
   operation: Operation,
   { run, ...known }: KnownRun,
@@ -56,6 +57,7 @@ export async function pollOnce<Operation extends keyof Answers>(
   return { kind: 'failed', problem };
 }
 
+/** The end of a command that asked for nothing else. */
 export function resultOfFailure(problem: Problem, run: Run, context: Context): CommandResult {
   return {
     exitNames: [problem.facts.name],

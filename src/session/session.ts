@@ -13,6 +13,7 @@ import type { PastRun } from '../runs/statistics.ts';
 import type { Turns } from '../runs/turns.ts';
 import type { WatchGroup } from '../watching/watch-group.ts';
 
+/** What travels together while a command that asks the service for something runs. */
 export interface Session {
   context: Context;
   settings: Settings;
@@ -29,8 +30,6 @@ export interface Session {
   reporter: Reporter;
   /** How many runs are triggered or watched together. */
   runs: number;
-  /** The project that a bare automation name means in a hint; undefined where none is set, or one that is refused. */
-  hintProject?: string;
   /** The last completed runs of a target, newest first. */
   history(target: Target): readonly PastRun[];
   /** May the command line be repeated without a second run, as far as is known? */

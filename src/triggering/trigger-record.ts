@@ -4,17 +4,17 @@ import type { Execution } from '../runs/service.ts';
 /** What must be on record, and when: a crash between two calls leaves what `recover` needs. */
 export interface TriggerRecord {
   sending(): void; // called before the first byte is sent; on disk when it returns
-  inDoubt(fault: Fault, attempt: AttemptInDoubt): void;
+  inDoubt(fault: Fault, attempt: AttemptInDoubt): void; // it was sent, and its outcome is unknown
   started(execution: StartedExecution): void;
   /** No attempt of ours has started a run. False when that could not be written. */
   refused(fault: Fault): boolean;
-  isOfAnother(executionId: string): boolean;
+  isOfAnother(executionId: string): boolean; // did another trigger of this machine start it, as far as is known?
   readKey(): RecordedKey | undefined;
 }
 
 interface AttemptInDoubt {
   sentAtMs?: number; // of the last attempt in doubt, by the wall clock
-  isLast: boolean;
+  isLast: boolean; // this process will not send the trigger again
 }
 
 /** What is on record of an idempotency key, which another process may have sent too. */

@@ -1,6 +1,6 @@
 import { stopwatch } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
-import { deliveryOf, type Fault } from '../runs/fault.ts';
+import { deliveryOf, type Fault, type FaultKind } from '../runs/fault.ts';
 import { type RetryOptions, type RetryPorts, retry } from '../runs/retry.ts';
 import { isNamedBy, type Target } from '../runs/run.ts';
 import type { Answer, Execution, Service } from '../runs/service.ts';
@@ -66,8 +66,7 @@ export async function triggerRun(
   let state: TriggerState = earlier ? 'in_doubt' : 'ready';
   let first: Moment | undefined;
   let lastInDoubt: Moment | undefined = earlier && { wallMs: earlier.lastSentAtMs };
-  /** Else the attempt in doubt is that of an earlier process. */
-  let mayHaveActed = false;
+  let mayHaveActed = false; // else the attempt in doubt is that of an earlier process
   let started: StartedTrigger | undefined;
   let wasInterrupted = false;
 
@@ -165,16 +164,14 @@ function withId({ executionId = '', status, document, ...fields }: Execution): S
   return { ...fields, executionId, status, document: { executionId, status, ...document } };
 }
 
-const staleKey: Answer<never> = {
-  kind: 'fault',
-  fault: {
-    kind: 'stale_key',
-    message: 'the idempotency key was first sent more than 24h ago, and the service may have forgotten it',
-  },
-};
+const faultOf = (kind: FaultKind, message: string): Answer<never> => ({ kind: 'fault', fault: { kind, message } });
+
+const staleKey = faultOf(
+  'stale_key',
+  'the idempotency key was first sent more than 24h ago, and the service may have forgotten it',
+);
 
 function reusedKey({ executionId, document }: Execution): Answer<never> {
   const name = document.automationName ?? document.agentId;
-  const message = `the idempotency key has started a run of ${name} before (${executionId})`;
-  return { kind: 'fault', fault: { kind: 'reused_key', message } };
+  return faultOf('reused_key', `the idempotency key has started a run of ${name} before (${executionId})`);
 }

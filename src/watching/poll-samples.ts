@@ -1,8 +1,7 @@
 import { chanceOfOutlier, densityAtShare, kernelOf, logRange, type Sample, shareBefore } from './poll-kernel.ts';
 
 export const mostSamples = 30;
-/** Run times change for good after so many runs, on average. */
-const runsUntilChange = 100;
+const runsUntilChange = 100; // on average, until run times change for good
 /** Of similar runs: the standard deviation of the logarithm of their durations. */
 const usualSpread = 0.25;
 const leastWeight = 0.05;

@@ -23,13 +23,8 @@ export interface PollSchedule {
  * Durations are those of COMPLETED runs, newest first; `runs` are watched together. Where runs end at the rate h and a
  * request is worth c of lag, the best gap is √(2c/h) (Barlow and Proschan; Keller). More in docs/architecture.md.
  */
-export function createPollSchedule({
-  durationsMs,
-  runs = 1,
-}: {
-  durationsMs: readonly number[];
-  runs?: number;
-}): PollSchedule {
+export function createPollSchedule(past: { durationsMs: readonly number[]; runs?: number }): PollSchedule {
+  const { durationsMs, runs = 1 } = past;
   const samples = weigh(durationsMs);
   if (samples.length === 0) return { gapMs: gapOfAgeMs, chanceOfEnd: (fromMs, toMs) => 1 - fromMs / Math.max(1, toMs) };
   const { hazard, surviving } = createSurvival(samples);

@@ -1,22 +1,17 @@
-import { type Clock, pause, stopwatch, suspendedMs } from '../runs/clock.ts';
+import { pause, stopwatch, suspendedMs } from '../runs/clock.ts';
 import { signOfLifeMs } from '../runs/defaults.ts';
 import type { LastConfirmed, RunEvent } from '../runs/events.ts';
 import type { Fault } from '../runs/fault.ts';
-import type { RateLimiter } from '../runs/rate-limiter.ts';
+import type { RetryPorts } from '../runs/retry.ts';
 import type { Run } from '../runs/run.ts';
 import type { Answer } from '../runs/service.ts';
 import { createTolerance, onceMoreMs } from './tolerance.ts';
 import type { WatchGroup } from './watch-group.ts';
 import type { WatchEnd } from './watch-result.ts';
 
-export interface PollerPorts {
-  limiter: RateLimiter;
-  clock: Clock;
-  random(): number;
-  signal: AbortSignal;
-  group: WatchGroup;
-  giveUpAfterMs: number;
+export interface PollerPorts extends RetryPorts {
   requestTimeoutMs: number;
+  group: WatchGroup;
   observe(event: RunEvent): void;
 }
 
@@ -26,7 +21,7 @@ interface PollerOptions {
   chance(): number;
   sinceTriggerMs?(): number;
   lastConfirmed(): LastConfirmed;
-  isDefinite?(fault: Fault): boolean;
+  isDefinite?(fault: Fault): boolean; // no further poll can change it
 }
 
 /** `isLast`: no further poll follows, as the timeout has passed. */

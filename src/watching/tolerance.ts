@@ -15,7 +15,7 @@ interface ToleranceOptions {
 
 /** A deployment or a firewall may refuse for a moment. */
 const refusalMs = 30_000;
-export const onceMoreMs = 60_000;
+export const onceMoreMs = 60_000; // when to poll once more where `Retry-After` ends after the timeout
 
 /** Decides after every failed poll whether the watch continues. */
 export function createTolerance(options: ToleranceOptions) {

@@ -1,7 +1,6 @@
 import { type Clock, stopwatch } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
 
-/** 0 is for ever. */
 export function timeoutMsOf({ timeoutMs = defaults.timeoutMs }: { timeoutMs?: number }): number {
   return timeoutMs === 0 ? Number.POSITIVE_INFINITY : timeoutMs;
 }

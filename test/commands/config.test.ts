@@ -2,8 +2,9 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type ConfigOptions, configGet, configList, configPath } from '../../src/commands/config.ts';
+import { configGet, configList, configPath } from '../../src/commands/config.ts';
 import { configSet, configUnset } from '../../src/commands/config-change.ts';
+import type { SettingFlags } from '../../src/config/settings.ts';
 import type { Problem } from '../../src/problems/problem.ts';
 import { printResult } from '../../src/render/output.ts';
 import { createMemory } from '../helpers/memory-context.ts';
@@ -21,22 +22,22 @@ function createConfig(config?: unknown, env: Record<string, string> = {}) {
   return {
     path,
     content: () => JSON.parse(readFileSync(path, 'utf8')),
-    async set(key: string, value?: string, options: ConfigOptions = {}, input?: string) {
+    async set(key: string, value?: string, options: SettingFlags & { json?: boolean } = {}, input?: string) {
       const memory = openMemory(input);
       expect(await configSet(key, value, options, memory)).toBe(0);
       return memory;
     },
-    async unset(key: string, options: ConfigOptions = {}) {
+    async unset(key: string, options: SettingFlags & { json?: boolean } = {}) {
       const memory = openMemory();
       expect(await configUnset(key, options, memory)).toBe(0);
       return memory;
     },
-    async get(key: string, options: ConfigOptions = {}) {
+    async get(key: string, options: SettingFlags & { json?: boolean } = {}) {
       const memory = openMemory();
       printResult(await configGet(key, options, memory), options, memory);
       return memory.out();
     },
-    async list(options: ConfigOptions = {}) {
+    async list(options: SettingFlags & { json?: boolean } = {}) {
       const memory = openMemory();
       printResult(await configList(options, memory), options, memory);
       return memory.out();

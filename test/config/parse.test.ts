@@ -2,7 +2,7 @@ import { validateHeaderValue } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseApiKey, parseApiKeyCommand, parseBaseUrl } from '../../src/config/parse.ts';
-import { parseSetting } from '../../src/config/setting-table.ts';
+import { parseSetting } from '../../src/config/setting.ts';
 import { anyCharacter } from '../helpers/any-character.ts';
 
 describe('a base URL', () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statfsSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statfsSync } from 'node:fs';
 
 const path = '/dev/shm';
 const leastBytes = 1e9;
@@ -8,8 +8,12 @@ const leastBytes = 1e9;
  * there is none, or where it is small or starts no scripts, as in most containers.
  */
 export function memoryFolder(): string | undefined {
-  if (!existsSync(path) || !existsSync('/proc/mounts')) return undefined;
-  const { bavail, bsize } = statfsSync(path);
-  const [, options = ''] = /^\S+ \/dev\/shm tmpfs (\S+)/m.exec(readFileSync('/proc/mounts', 'utf8')) ?? [];
-  return /^rw\b/.test(options) && !/\bnoexec\b/.test(options) && bavail * bsize >= leastBytes ? path : undefined;
+  try {
+    accessSync(path, constants.W_OK);
+    const { bavail, bsize } = statfsSync(path);
+    const [, options = ''] = /^\S+ \/dev\/shm tmpfs (\S+)/m.exec(readFileSync('/proc/mounts', 'utf8')) ?? [];
+    return /^rw\b/.test(options) && !/\bnoexec\b/.test(options) && bavail * bsize >= leastBytes ? path : undefined;
+  } catch {
+    return undefined;
+  }
 }

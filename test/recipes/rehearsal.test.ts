@@ -45,6 +45,7 @@ test.each([
 
 test.each([
   ['./nothing-here', 127, 'runctl: the command ./nothing-here does not exist\n'],
+  ['happy', 127, 'runctl: the command happy does not exist; did you mean `runctl emulator --scenario happy`?\n'],
   ['/', 2, 'runctl: the command / cannot be started: spawn / EACCES\n'],
 ])('a command that cannot be started is named: %s', async (command, code, message) => {
   const { run } = await withBareMachine();

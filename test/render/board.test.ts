@@ -40,12 +40,18 @@ class ScreenStream extends Writable {
 }
 
 /** A board on a screen in memory, which shows its text as a person sees it. */
-function onBoard({ columns = 80, rows = 24, runs = 2, history = [] as number[] } = {}) {
+function onBoard({
+  columns = 80,
+  rows = 24,
+  runs = 2,
+  history = [] as number[],
+  credits = null as number | null,
+} = {}) {
   const screen = new Terminal({ cols: columns, rows, convertEol: true, allowProposedApi: true, scrollback: 1_000 });
   const memory = createMemory();
   const terminal = new ScreenStream(screen, columns, rows);
   const size = { columns };
-  const past = history.map((durationMs) => ({ durationMs, credits: null }));
+  const past = history.map((durationMs) => ({ durationMs, credits }));
   const stderr = Object.assign(Object.create(memory.stderr), {
     isTTY: true,
     write: (text: string) => terminal.write(text),
@@ -114,6 +120,16 @@ describe('a board of several runs', () => {
     const [, , first, second] = await lines();
     expect(first).toBe('  nightly          RUNNING  1m · usually 3m');
     expect(second).toBe('  a-weekly-report  QUEUED   0s · ⚠ confirmed 12s ago: the service answered 502');
+  });
+
+  test.each([
+    [80, '  nightly          RUNNING  0s · usually 3m, 7 credits'],
+    [50, '  nightly          RUNNING  0s · usually 3m'],
+  ])('at %i columns says what is usual as far as it fits', async (columns, line) => {
+    const { board, lines } = onBoard({ columns, history: [3 * minute, 3 * minute, 3 * minute], credits: 7 });
+    for (const run of [nightly, weekly]) board.observe(status(run));
+    board.above('above');
+    expect((await lines())[2]).toBe(line);
   });
 
   test('counts a run that has finished once', async () => {

@@ -1,0 +1,55 @@
+import { usageProblem } from '../problems/problem.ts';
+import { quote } from '../problems/quote.ts';
+import { fieldsOf } from '../render/field-paths.ts';
+import { type CommandDefinition, noColor, type OptionDefinition, type Options } from './define-command.ts';
+import { outputOptions, settingOptions } from './options.ts';
+
+/** Which of these flags are given. */
+export const givenOf = (flags: Readonly<Record<string, unknown>>): string[] =>
+  Object.keys(flags).filter((name) => flags[name] !== undefined && flags[name] !== false);
+
+/** Refuses ways of output that exclude one another. Throws a usage problem. */
+export function checkOutput({ json, field, events }: Readonly<Record<string, unknown>>): void {
+  const chosen = givenOf({ '--json': json, '--field': field, '--events': events });
+  if (chosen.length > 1) throw usageProblem(`${chosen.join(' and ')} cannot be combined`);
+}
+
+const shared: Options = { ...outputOptions, ...settingOptions, noColor };
+
+/** `-w` and `--watch` of `-w, --watch <form>`. */
+export const namesOf = ({ flags }: OptionDefinition): string[] => flags.match(/(?<!\S)--?[\w-]+/g) ?? [];
+
+/** The settings or output flag of this name, which may stand before the command. */
+export const sharedFlag = (name: string): OptionDefinition | undefined =>
+  Object.values(shared).find((option) => namesOf(option).includes(name));
+
+/** `--profile staging list` becomes `list --profile staging`: shared flags follow the command's name. */
+export function hoistFlags(argv: readonly string[], { commands = [] }: CommandDefinition): readonly string[] {
+  let end = 0;
+  for (let word = argv[end]; word?.startsWith('-'); word = argv[end]) {
+    const [name = '', value] = word.split('=', 2);
+    const option = sharedFlag(name);
+    if (!option) return argv;
+    end += option.flags.includes('<') && value === undefined ? 2 : 1;
+  }
+  if (end === 0 || end >= argv.length) return argv;
+  const inner = commands.find(({ name }) => name === argv[end])?.commands;
+  const behind = end + (inner?.some(({ name }) => name === argv[end + 1]) ? 2 : 1);
+  return [...argv.slice(end, behind), ...argv.slice(0, end), ...argv.slice(behind)];
+}
+
+/** Throws a usage problem for a field that no document has: a script would read an empty value for ever. */
+export function checkFields(paths: readonly string[] = [], command: string): void {
+  const known = fieldsOf(command);
+  const odd = paths.find((path) => !known.includes(path.replace(/\..*/s, '')));
+  if (odd === undefined) return;
+  const [name = ''] = odd.split('.');
+  const alike = known.find((field) => field.toLowerCase().startsWith(name.toLowerCase().slice(0, 3)));
+  const where = ['runctl', 'problem', 'outcome', 'exitCode', 'next', 'trigger', 'warnings', 'durationMs'].includes(name)
+    ? `runctl.${odd}`
+    : alike;
+  throw usageProblem(
+    `a document of runctl ${command} has no field ${quote(name)}`,
+    where ? `did you mean \`--field ${where}\`?` : `it has ${known.join(', ')}`,
+  );
+}

@@ -2,7 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { claimFollowing, type Follower, type FollowerClaim } from '../../src/journal/follower-claim.ts';
+import {
+  claimFollowing,
+  type Follower,
+  type FollowerClaim,
+  followerOf,
+  nameOfFollower,
+} from '../../src/journal/follower-claim.ts';
 import type { Processes } from '../../src/journal/processes.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -55,6 +61,30 @@ test.each(['', '{', '{"process":1}'])('a claim that cannot be read is none: %j',
   const [name = ''] = readdirSync(folder);
   writeFileSync(join(folder, name), text);
   expect(isClaim(claim(folder, 'host 2 1'))).toBe(true);
+});
+
+test.each<[State, boolean]>([
+  ['running', true],
+  ['ended', false],
+  ['unknown', true],
+])('the follower whose process is %s is known by its host and process id, and is alive: %s', (state, isAlive) => {
+  const folder = temporaryFolder();
+  const stateOf = (base: string) => followerOf(base, folder, { own: 'host 2 1', stateOf: () => state });
+  expect(stateOf('https://a.example')).toBeUndefined();
+  claim(folder, 'host/boot/container 1 1');
+  const name = 'process 1 on host (since 2026-11-22T01:00:00.000Z)';
+  expect(stateOf('https://a.example')).toEqual({ name, isAlive });
+  expect(stateOf('https://b.example')).toBeUndefined();
+});
+
+test('a host that has no other parts is named as it is', () => {
+  expect(nameOfFollower({ process: 'host 7 1', since: 'S' })).toBe('process 7 on host (since S)');
+});
+
+test('an error of the file system is not taken for a follower', () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'file'), '');
+  expect(() => claim(join(folder, 'file', 'state'), 'host 1 1')).toThrow('ENOTDIR');
 });
 
 test('a claim that was released leaves nothing behind', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatAge, formatDuration, parseDuration } from '../../src/runs/duration.ts';
+import { formatAge, formatAgo, formatDuration, parseDuration } from '../../src/runs/duration.ts';
 
 describe('parseDuration', () => {
   test.each([
@@ -77,6 +77,8 @@ describe('formatDuration', () => {
     [60_000, '1m'],
     [252_000, '4m 12s'],
     [3_599_999, '59m 59s'],
+    [3_600_000, '1h'],
+    [86_400_000, '1d'],
     [5_400_000, '1h 30m'],
     [10_800_000, '3h'],
     [183_600_000, '2d 3h'],
@@ -91,6 +93,14 @@ describe('formatDuration', () => {
     [61_999, '1m 1s'],
   ])('of %d ms grows by whole seconds as an age: %s', (ms, text) => {
     expect(formatAge(ms)).toBe(text);
+  });
+
+  test.each([
+    [0, '0s ago'],
+    [252_000, '4m ago'],
+    [183_600_000, '2d ago'],
+  ])('of %d ms says in one unit how long ago something was: %s', (ms, text) => {
+    expect(formatAgo(ms)).toBe(text);
   });
 
   test('is read back as the same time or less than a small unit before it', () => {

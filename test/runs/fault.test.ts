@@ -7,6 +7,7 @@ import {
   isRefusal,
   isRetryable,
   isTooEarly,
+  reasonOf,
 } from '../../src/runs/fault.ts';
 import { fault } from '../helpers/scripted-service.ts';
 
@@ -55,6 +56,15 @@ test.each<[FaultKind, boolean, boolean]>([
 ])('%s is of the connection: %s, and an interruption: %s', (kind, ofConnection, interruption) => {
   const { fault: given } = fault(kind);
   expect([isOfConnection(given), isInterruption(given)]).toEqual([ofConnection, interruption]);
+});
+
+test.each([
+  [{}, 'the connection was reset'],
+  [{ httpStatus: 502 }, 'the connection was reset (HTTP 502)'],
+  [{ httpStatus: 422, serviceCode: 'notFound' }, 'the connection was reset (HTTP 422 notFound)'],
+  [{ serviceCode: 'notFound' }, 'the connection was reset'],
+])('the reason of a fault ends with what HTTP said of it: %j', (facts, reason) => {
+  expect(reasonOf(fault('lost', { message: 'the connection was reset', ...facts }).fault)).toBe(reason);
 });
 
 describe('a not-found', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type RecordedRun, statisticsOf as statisticsOfTarget } from '../../src/runs/statistics.ts';
+import { medianCredits, type RecordedRun, statisticsOf as statisticsOfTarget } from '../../src/runs/statistics.ts';
 import { baseUrl, nightly } from '../journal/records.ts';
 
 const minuteMs = 60_000;
@@ -70,7 +70,7 @@ test.each([
     { status: 'RUNNING', atMs: nowMs - 4 * hourMs },
     { running: 0, unseen: 1 },
   ],
-  ['was forgotten by the service', { status: null }, { running: 0, unseen: 1 }],
+  ['was forgotten by the service', { status: null, atMs: nowMs - minuteMs }, { running: 0, unseen: 1 }],
 ])('an unfinished run that %s has not finished as far as anybody saw', (_, other, expected) => {
   const runs = [run(5 * hourMs, minuteMs, { ...unfinished, ...other })];
   expect(statisticsOf(runs)).toMatchObject({ ...expected, finished: 0, completedShare: null });
@@ -81,9 +81,28 @@ test('only runs of the period count', () => {
   expect(statisticsOf([run(31 * dayMs)])).toBeUndefined();
 });
 
+test.each<[string, Partial<RecordedRun>]>([
+  ['its end', { endedMs: period.sinceMs }],
+  ['its start, while it has no end', { endedMs: null, startedMs: period.sinceMs }],
+  ['its first record, where nothing else is known', { endedMs: null, startedMs: null, atMs: period.sinceMs }],
+])('a run is of the period by %s', (_, times) => {
+  const longAgo = { startedMs: period.sinceMs - dayMs, atMs: period.sinceMs - dayMs };
+  expect(statisticsOf([run(31 * dayMs, minuteMs, { ...longAgo, ...times })])).toMatchObject({ finished: 1 });
+});
+
+test('a run may take no time', () => {
+  expect(statisticsOf([run(hourMs, 0, { status: 'COMPLETED' })])).toMatchObject({ medianMs: 0 });
+});
+
+test('the usual credits are the median of those that are known', () => {
+  const runs = [5, null, 1, 3].map((credits) => ({ durationMs: 1, credits }));
+  expect([medianCredits(runs), medianCredits(runs.slice(1, 2))]).toEqual([3, null]);
+});
+
 test('the last ten runs are named in the order in which they finished', () => {
   const runs = Array.from({ length: 12 }, (_, n) => run((n + 1) * hourMs, n + 1));
   const statistics = statisticsOf(runs);
   expect(statistics?.latest.map(({ durationMs }) => durationMs)).toEqual([10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+  expect(statistics?.latest.at(-1)).toEqual({ status: 'COMPLETED', durationMs: 1 });
   expect(statistics?.lastCompletedMs).toBe(nowMs - hourMs);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { RunEvent } from '../../src/runs/events.ts';
-import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
+import { createRateLimiter, type RateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Run } from '../../src/runs/run.ts';
 import type { Service } from '../../src/runs/service.ts';
 import type { WatchOptions, WatchPorts } from '../../src/watching/poll-until-final.ts';
@@ -20,6 +20,7 @@ interface Setting {
   chance?: number;
   /** Requests a second. */
   rate?: number;
+  limiter?: RateLimiter;
 }
 
 async function watch(
@@ -35,6 +36,7 @@ async function watch(
     signal = new AbortController().signal,
     chance = 0.5,
     rate = 10,
+    limiter = createRateLimiter(rate, clock),
   }: Setting = {},
 ) {
   const events: RunEvent[] = [];
@@ -46,7 +48,7 @@ async function watch(
       clock,
       random: () => chance,
       signal,
-      limiter: createRateLimiter(rate, clock),
+      limiter,
       group: createWatchGroup(timeoutMs, clock),
       giveUpAfterMs,
       requestTimeoutMs: 30 * second,
@@ -189,6 +191,30 @@ describe('a watch', () => {
       event.event === 'status' ? [`${event.execution.status} ${event.changed}`] : [],
     );
     expect(reported).toEqual(['RUNNING true', 'RUNNING false', 'PAUSED true', 'PAUSED false', 'COMPLETED true']);
+  });
+
+  test('waits its turn with the chance that the run has ended since the last answer', async () => {
+    const chances: unknown[] = [];
+    const limiter: RateLimiter = {
+      async take(_, poll) {
+        chances.push(poll?.chance());
+        return { isGranted: true, woke: false };
+      },
+      hold() {},
+      slowDown() {},
+      stretch: (gapMs) => gapMs,
+    };
+    const service = scriptedService({
+      status: [running(), running(), state('COMPLETED')],
+      result: [resultOf('COMPLETED')],
+    });
+    const schedule = {
+      gapMs: () => 10 * second,
+      chanceOfEnd: (fromMs: number, toMs: number) => fromMs + toMs / 1e6,
+    };
+    await watch(service, { schedule }, { limiter });
+    // One of which nothing is known may have ended, and a result is ready.
+    expect(chances).toEqual([1, 0.01, 10_000.02, 1]);
   });
 
   test('gives each request the time that is left, 30 s at most', async () => {

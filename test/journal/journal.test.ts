@@ -167,7 +167,21 @@ describe('the runs', () => {
   });
 });
 
+test('a record that was written is said to be, whatever it is about', () => {
+  const { open } = createStateFolder();
+  const hook = { type: 'hook_begun', baseUrl, target: nightly, executionId: uuid(1) } as const;
+  expect([triggered(1), accepted(1), hook].map((record) => open().append(record))).toEqual([true, true, true]);
+});
+
 describe('a status', () => {
+  test('of a run that nobody has heard of is its first record', () => {
+    const { open, folder } = createStateFolder();
+    const run = { target: nightly, executionId: uuid(1) };
+    for (const status of ['RUNNING', 'FAILED']) open().recordStatus(baseUrl, run, { status, document: {} });
+    const written = linesIn(folder).filter((line) => line !== '');
+    expect(written.map((line) => JSON.parse(line).first)).toEqual([true, undefined]);
+  });
+
   test('that is known already is not recorded again', () => {
     const { open } = createStateFolder();
     const run = { target: nightly, executionId: uuid(1) };

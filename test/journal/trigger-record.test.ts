@@ -1,10 +1,11 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { NewRecord } from '../../src/journal/records.ts';
+import { type NewRecord, pathOf } from '../../src/journal/records.ts';
 import { createTriggerRecord } from '../../src/journal/trigger-record.ts';
+import type { FaultKind } from '../../src/runs/fault.ts';
 import { fault } from '../helpers/scripted-service.ts';
 import { accepted, account, agent, baseUrl, key, nightly, refused, status, triggered, uuid } from './records.ts';
-import { createStateFolder } from './state-folder.ts';
+import { createStateFolder, linesIn } from './state-folder.ts';
 
 const ours = { ...key(1), account, body: '{}', userProvided: false, isRepeat: false };
 
@@ -111,5 +112,54 @@ describe('a run that was accepted', () => {
     seen(21);
     const older = Array.from({ length: 19 }, (_, index) => uuid(20 - index));
     expect([...open().runs()].map(({ executionId }) => executionId)).toEqual([uuid(21), uuid(1), ...older]);
+  });
+});
+
+describe('an attempt', () => {
+  const recordsIn = (folder: string) =>
+    linesIn(folder)
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line));
+  const execution = { executionId: uuid(1), status: 'RUNNING', startedAt: 'S', document: {} };
+
+  test.each<[string, object, NewRecord[], true | undefined]>([
+    ['with a key of our own', {}, [status(1, 'RUNNING')], true],
+    ['with a key that the user gave', { userProvided: true }, [], true],
+    ['with such a key, whose run is known', { userProvided: true }, [status(1, 'RUNNING')], undefined],
+  ])('%s is written with its run, and whether that is new', (_, trigger, known, first) => {
+    const { open, folder } = createStateFolder();
+    for (const record of known) open().append(record);
+    const record = createTriggerRecord(open(), { ...ours, ...trigger });
+    record.sending();
+    record.started(execution);
+    expect(recordsIn(folder).slice(known.length)).toMatchObject([
+      { type: 'triggered', idempotencyKey: 'key-1', account, body: '{}', first: true },
+      { type: 'accepted', idempotencyKey: 'key-1', account, executionId: uuid(1), startedAt: 'S' },
+    ]);
+    expect(recordsIn(folder).at(-1).first).toBe(first);
+  });
+
+  test.each<[FaultKind, string[], string]>([
+    ['no_credits', ['triggered', 'refused'], 'no_credits'],
+    ['reused_key', ['triggered', 'forgotten', 'refused'], 'rejected'],
+  ])('that is refused, %s, is written as %j', (kind, types, name) => {
+    const { open, folder } = createStateFolder();
+    const record = createTriggerRecord(open(), ours);
+    record.sending();
+    expect(record.refused(fault(kind).fault)).toBe(true);
+    const written = recordsIn(folder);
+    expect(written.map(({ type }) => type)).toEqual(types);
+    expect(written.at(-1)).toMatchObject({ ...key(1), target: pathOf(nightly), name, attempt: written[0].attempt });
+  });
+
+  test('knows what came of its key: nothing, another attempt in doubt, or a run', () => {
+    const { open, clock } = createStateFolder();
+    const { readKey } = createTriggerRecord(open(), ours);
+    expect(readKey()).toBeUndefined();
+    open().append(triggered(1));
+    clock.nowMs += 5000;
+    expect(readKey()).toEqual({ state: 'open', ageMs: 5000 });
+    open().append(accepted(1));
+    expect(readKey()).toEqual({ state: 'accepted', executionId: uuid(1) });
   });
 });

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import { type JournalRecord, type NewRecord, pathOf } from '../../src/journal/records.ts';
+import { createRunSearch } from '../../src/journal/run-search.ts';
+import { accepted, baseUrl, status, triggered, uuid } from './records.ts';
+
+type OfRun = Parameters<ReturnType<typeof createRunSearch>['remember']>[0];
+
+const elsewhere = 'https://elsewhere.example.com';
+const stored = (record: NewRecord, at = '2026-11-22T03:00:00.000Z') =>
+  ({ ...record, schema: 1, at, target: pathOf(record.target) }) as JournalRecord;
+
+/** A search in these records, oldest first, and what it reads: the needles, `all`, `files`, and how many records. */
+function searchIn(...given: NewRecord[]) {
+  const records = given.map((record) => stored(record));
+  const reads: string[] = [];
+  const seen = { records: 0 };
+  function* read(
+    filter: { baseUrl?: string },
+    { needle, oldestFirst }: { needle?: string; oldestFirst?: boolean } = {},
+  ) {
+    reads.push(needle ?? 'all');
+    for (const record of oldestFirst ? records : records.toReversed()) {
+      if (filter.baseUrl !== undefined && record.baseUrl !== filter.baseUrl) continue;
+      if (!JSON.stringify(record).includes(needle ?? '')) continue;
+      seen.records += 1;
+      yield record;
+    }
+  }
+  const readFiles = () => {
+    reads.push('files');
+    return [Buffer.from(records.map((record) => JSON.stringify(record)).join('\n'))];
+  };
+  const { find, findElsewhere, remember } = createRunSearch(read, readFiles);
+  return {
+    reads,
+    seen,
+    records,
+    findElsewhere,
+    remember: (record: NewRecord) => remember(stored(record) as OfRun),
+    statusOf: (id: string, fresh?: boolean) => find(id, { baseUrl, fresh })?.status,
+  };
+}
+
+const needle = (n: number) => JSON.stringify(uuid(n));
+
+describe('a run', () => {
+  test('that was found is not read again', () => {
+    const { statusOf, reads } = searchIn(status(1, 'RUNNING'), status(1, 'FAILED'));
+    expect([statusOf(uuid(1)), statusOf(uuid(1))]).toEqual(['FAILED', 'FAILED']);
+    expect(reads).toEqual([needle(1)]);
+  });
+
+  test('that was not found is not sought again, and known once this process has written of it', () => {
+    const { statusOf, reads, remember } = searchIn(status(1, 'RUNNING'));
+    expect([statusOf(uuid(2)), statusOf(uuid(2))]).toEqual([undefined, undefined]);
+    remember(status(2, 'RUNNING'));
+    remember(status(2, 'FAILED'));
+    expect(statusOf(uuid(2))).toBe('FAILED');
+    expect(reads).toEqual([needle(2)]);
+  });
+
+  test('of which this process has written something is sought all the same, unless that was its first record', () => {
+    const { statusOf, reads, remember } = searchIn(status(1, 'FAILED'));
+    remember(status(1, 'RUNNING'));
+    remember({ ...status(2, 'RUNNING'), first: true });
+    expect([statusOf(uuid(1)), statusOf(uuid(2))]).toEqual(['FAILED', 'RUNNING']);
+    expect(reads).toEqual([needle(1)]);
+  });
+
+  test('is read from the end to its first record, and no other', () => {
+    const key = { idempotencyKey: uuid(1) };
+    const { statusOf, seen } = searchIn(
+      status(1, 'COMPLETED'),
+      { ...status(1, 'RUNNING'), first: true },
+      status(1, 'FAILED'),
+      { ...triggered(2), ...key },
+      { ...accepted(2), ...key, first: true },
+    );
+    expect(statusOf(uuid(1))).toBe('FAILED');
+    expect(seen.records).toBe(4);
+  });
+
+  test('of another base URL is another', () => {
+    const { statusOf, findElsewhere } = searchIn({ ...status(1, 'FAILED'), baseUrl: elsewhere }, status(2, 'RUNNING'));
+    expect(statusOf(uuid(1))).toBeUndefined();
+    expect(findElsewhere(uuid(1), baseUrl)).toBe(elsewhere);
+    expect(findElsewhere(uuid(2), baseUrl)).toBeUndefined();
+  });
+
+  test('is not taken for elsewhere where its id is the key of another', () => {
+    const other = { baseUrl: elsewhere, idempotencyKey: uuid(1) };
+    const { findElsewhere } = searchIn({ ...triggered(2), ...other }, { ...accepted(2), ...other });
+    expect(findElsewhere(uuid(1), baseUrl)).toBeUndefined();
+  });
+
+  test('is read anew where what other processes have written counts', () => {
+    const { statusOf, records, reads } = searchIn(status(1, 'RUNNING'));
+    expect(statusOf(uuid(1))).toBe('RUNNING');
+    records.push(stored(status(1, 'FAILED')));
+    expect([statusOf(uuid(1)), statusOf(uuid(1), true), statusOf(uuid(1))]).toEqual(['RUNNING', 'FAILED', 'FAILED']);
+    expect(reads).toEqual([needle(1), needle(1)]);
+  });
+});
+
+describe('after a run that was not found', () => {
+  const capitals = uuid(1).replace(/^1/, 'A');
+
+  test('the ids of all files are read once, and nothing for a run that is nowhere', () => {
+    const { statusOf, findElsewhere, reads } = searchIn(
+      { ...status(1, 'RUNNING'), executionId: capitals },
+      status(2, 'FAILED'),
+    );
+    const found = [uuid(7), uuid(8), uuid(9), uuid(8)].map((id) => statusOf(id));
+    expect(found).toEqual([undefined, undefined, undefined, undefined]);
+    expect(findElsewhere(uuid(9), elsewhere)).toBeUndefined();
+    expect(reads).toEqual([needle(7), 'files']);
+    expect([statusOf(capitals), statusOf(uuid(2))]).toEqual(['RUNNING', 'FAILED']);
+    expect(findElsewhere(uuid(2), elsewhere)).toBe(baseUrl);
+  });
+
+  test('an id that a file may hold in other characters is sought', () => {
+    const odd = 'a "b" é';
+    const { statusOf } = searchIn({ ...status(1, 'RUNNING'), executionId: odd });
+    expect([statusOf(uuid(7)), statusOf(odd)]).toEqual([undefined, 'RUNNING']);
+  });
+});
+
+test('from the 64th run on, everything is read once and nothing more', () => {
+  const numbers = Array.from({ length: 80 }, (_, n) => n + 1);
+  const all = numbers.flatMap((n) => [status(n, 'RUNNING'), ...(n % 2 ? [status(n, 'FAILED')] : [])]);
+  const { statusOf, reads } = searchIn(...all);
+  expect(numbers.map((n) => statusOf(uuid(n)))).toEqual(numbers.map((n) => (n % 2 ? 'FAILED' : 'RUNNING')));
+  expect(statusOf(uuid(99))).toBeUndefined();
+  expect(reads).toEqual([...numbers.slice(0, 63).map(needle), 'all']);
+});

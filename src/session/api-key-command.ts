@@ -10,7 +10,7 @@ import { onAbort } from '../runs/on-abort.ts';
 import { createSecrets } from '../secrets.ts';
 
 const limitMs = 30_000;
-/** What it leaves in the background may keep its pipes open for ever. */
+/** A process that the command leaves in the background may keep its pipes open for ever. */
 const drainMs = 500;
 const mostBytes = 64 * 1024;
 
@@ -41,7 +41,7 @@ interface CommandEnd {
 }
 
 function run(command: string, { env, stderr, signal, clock }: Context): Promise<CommandEnd> {
-  // Loaded here: it takes 7 ms, and few have such a command.
+  // Loaded here, as it takes 7 ms, and few users have such a command.
   const { spawn } = getBuiltinModule('node:child_process');
   return new Promise((resolve) => {
     const isOver = new AbortController();
@@ -65,7 +65,7 @@ function run(command: string, { env, stderr, signal, clock }: Context): Promise<
     };
     const stop = (failure: string) => {
       killGroup(child.pid, 'SIGKILL');
-      // Windows knows no such groups.
+      // Windows has no process groups.
       child.kill('SIGKILL');
       end(failure);
     };

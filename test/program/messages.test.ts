@@ -61,7 +61,7 @@ const table: [situation: string, problem: Problem, message: string, hint?: strin
     'an API key is refused',
     refusedTriggerProblem(unauthorized, { target }),
     'nightly could not be triggered: the API key was refused; no run was started (HTTP 401)',
-    '`runctl config list` shows where the API key comes from; `runctl config set apiKey` stores another',
+    '`runctl config list` shows where the API key comes from: replace it there',
   ],
   [
     'a rate limit lasts',

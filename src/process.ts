@@ -58,8 +58,7 @@ export async function runProcess(open = openOutput): Promise<void> {
     signal: interrupt.signal,
     unicode: hasUnicode(process.env),
   };
-  // Node would end with 1, which says that a run failed.
-  const crash = new Promise<never>((_, reject) => process.on('uncaughtException', reject));
+  const crash = new Promise<never>((_, reject) => process.on('uncaughtException', reject)); // Node ends with 1
   crash.catch(leave);
   const code =
     argv[0] === '__complete'

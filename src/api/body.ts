@@ -1,5 +1,4 @@
 import { promisify } from 'node:util';
-import type { ZlibOptions } from 'node:zlib';
 import { parseJson } from '../json-text.ts';
 import { type HttpResponse, valuesOf } from './exchange.ts';
 
@@ -13,19 +12,51 @@ export class UnreadableBody extends Error {
   }
 }
 
-/** Throws `UnreadableBody`, also for what unpacks to more than `maxBytes`. */
+type Decoder = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+
+// More are no use to anybody but an attacker.
+const mostCodings = 4;
+
+/** Its codings are undone from the last to the first (RFC 9110 §8.4). Throws `UnreadableBody`, also for more than `maxBytes`. */
 export async function textOfBody({ body, headers }: HttpResponse, maxBytes: number): Promise<string> {
-  const coding = valuesOf(headers, 'content-encoding').join().trim().toLowerCase();
-  if (body.length === 0 || coding === '' || coding === 'identity') return decode(body);
-  // Nothing but gzip is asked for; `x-gzip` is another name for it (RFC 9110 §8.4.1.3).
-  if (coding !== 'gzip' && coding !== 'x-gzip') throw new UnreadableBody(`its encoding "${coding}" is unknown`);
-  const { gunzip } = await import('node:zlib');
+  const codings = valuesOf(headers, 'content-encoding')
+    .flatMap((value) => value.toLowerCase().split(','))
+    .map((coding) => coding.trim())
+    .filter((coding) => coding !== '' && coding !== 'identity');
+  if (codings.length === 0 || body.length === 0) return decode(body);
+  const decoders = await loadDecoders();
+  const unknown = codings.find((coding) => !decoders.has(coding));
+  if (unknown !== undefined) throw new UnreadableBody(`its encoding "${unknown}" is unknown`);
+  if (codings.length > mostCodings) throw new UnreadableBody(`it has ${codings.length} codings`);
+  let decoded = body;
+  for (const coding of codings.reverse()) {
+    decoded = await undo(coding, decoders.get(coding) as Decoder, decoded, maxBytes);
+  }
+  return decode(decoded);
+}
+
+async function undo(coding: string, decoder: Decoder, body: Buffer, maxBytes: number): Promise<Buffer> {
   try {
-    return decode(await promisify<Buffer, ZlibOptions, Buffer>(gunzip)(body, { maxOutputLength: maxBytes }));
+    return await decoder(body, { maxOutputLength: maxBytes });
   } catch (error) {
     const tooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
-    throw new UnreadableBody(tooLarge ? largerThan(maxBytes) : 'its gzip coding is broken', tooLarge);
+    throw new UnreadableBody(tooLarge ? largerThan(maxBytes) : `its ${coding} coding is broken`, tooLarge);
   }
+}
+
+/** Only gzip is asked for; the others are what some gateways send all the same. */
+async function loadDecoders(): Promise<Map<string, Decoder>> {
+  const { brotliDecompress, gunzip, inflate, inflateRaw } = await import('node:zlib');
+  const unzip: Decoder = promisify(gunzip);
+  const inflateZlib: Decoder = promisify(inflate);
+  const inflateBare: Decoder = promisify(inflateRaw);
+  return new Map([
+    ['gzip', unzip],
+    ['x-gzip', unzip],
+    // Some send deflate without the zlib format around it, whose first byte names the method 8 (RFC 1950 §2.2).
+    ['deflate', (body, options) => (((body[0] ?? 0) & 0x0f) === 8 ? inflateZlib : inflateBare)(body, options)],
+    ['br', promisify(brotliDecompress)],
+  ]);
 }
 
 /** Throws `UnreadableBody`. */

@@ -32,7 +32,7 @@ export function begunAt(path: string): string {
   return /^\n*\{"schema":1,"at":"([^"]+)"/.exec(start)?.[1] ?? '~';
 }
 
-export interface FileFilter {
+interface FileFilter {
   oldestFirst?: boolean; // else the newest comes first
   since?: string; // ISO 8601: files that hold nothing from then on are left out
   files?(): JournalFile[] | undefined;

@@ -40,12 +40,14 @@ interface CommandEnd {
   said: string;
 }
 
-function run(command: string, { env, signal, clock }: Context): Promise<CommandEnd> {
+function run(command: string, { env, stderr, signal, clock }: Context): Promise<CommandEnd> {
   // Loaded here: it takes 7 ms, and few have such a command.
   const { spawn } = getBuiltinModule('node:child_process');
   return new Promise((resolve) => {
     const isOver = new AbortController();
-    const start = () => spawn(command, { shell: true, stdio: ['ignore', 'pipe', 'pipe'], env, detached: true });
+    // A group of its own can be killed as a whole, but cannot ask for a password at the terminal.
+    const detached = !stderr.isTTY;
+    const start = () => spawn(command, { shell: true, stdio: ['ignore', 'pipe', 'pipe'], env, detached });
     let child: ReturnType<typeof start>;
     try {
       child = start();

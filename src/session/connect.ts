@@ -25,7 +25,6 @@ import { withNotFoundTracking } from './not-found-tracking.ts';
 import type { Session } from './session.ts';
 
 interface ConnectOptions extends SettingFlags {
-  /** Requests a second. */
   rate?: number;
   /** `--timeout`; 0 for ever. */
   timeoutMs?: number;

@@ -57,7 +57,6 @@ export async function pollOnce<Operation extends keyof Answers>(
   return { kind: 'failed', problem };
 }
 
-/** The end of a command that asked for nothing else. */
 export function resultOfFailure(problem: Problem, run: Run, context: Context): CommandResult {
   return {
     exitNames: [problem.facts.name],

@@ -5,6 +5,7 @@ import { fault, resultOf, running, scriptedService, state } from '../helpers/scr
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 import { hour, minute, second, watch } from './watch-one.ts';
 
+/** Grants these turns, and every later one. */
 function limiterOf(...turns: Awaited<ReturnType<RateLimiter['take']>>[]) {
   let taken = 0;
   const limiter: RateLimiter = {

@@ -19,6 +19,16 @@ test('what is appended after the making of a tail is read once', () => {
   expect(tail.read()).toEqual([]);
 });
 
+test('of a journal of many files, nothing is read that stood there before', () => {
+  const { folder, open } = createStateFolder();
+  const small = open(1);
+  for (const n of [1, 2, 3, 4]) small.append(accepted(n));
+  const tail = createTail(folder);
+  expect(tail.read()).toEqual([]);
+  small.append(accepted(5));
+  expect(idsOf(tail.read())).toEqual([uuid(5)]);
+});
+
 test('a journal that does not exist yet is read from its beginning', () => {
   const { folder, open } = createStateFolder();
   const tail = createTail(folder);

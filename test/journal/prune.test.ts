@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { pruneFiles } from '../../src/journal/prune.ts';
 import type { NewRecord } from '../../src/journal/records.ts';
@@ -57,6 +57,14 @@ test('a trigger and its refusal in two files are both removed, and the newest fi
   for (const record of [triggered(1), refused(1), status(3, 'FAILED')]) open(1).append(record);
   pruneFiles(folder, clock.nowMs + yearMs + 1);
   expect(readdirSync(folder)).toEqual(['journal-2.jsonl']);
+});
+
+test('a file that holds but a torn record stays', () => {
+  const { open, clock, folder, file } = createStateFolder();
+  for (const record of [status(1, 'RUNNING'), status(2, 'RUNNING')]) open(1).append(record);
+  writeFileSync(file, '{"schema":1,"at":"2020-01-01T00:00:00.000Z","ty');
+  pruneFiles(folder, clock.nowMs);
+  expect(readdirSync(folder).sort()).toEqual(['journal-1.jsonl', 'journal.jsonl']);
 });
 
 test('what is left can be appended to and read', () => {

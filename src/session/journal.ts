@@ -10,6 +10,8 @@ export interface JournalNeed {
   quiet?: boolean;
 }
 
+export const hasJournal = ({ env }: Context) => resolveStateFolder(env) !== undefined;
+
 /** Opens the journal. A failure is reported once; it throws a usage problem if the journal is `needed`. */
 export function journalOf({ env, reporter, clock }: Context, { needed, quiet }: JournalNeed = {}): Journal {
   const folder = resolveStateFolder(env);

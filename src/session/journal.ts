@@ -10,6 +10,7 @@ export interface JournalNeed {
   quiet?: boolean;
 }
 
+/** Is there a folder for the journal? */
 export const hasJournal = ({ env }: Context) => resolveStateFolder(env) !== undefined;
 
 /** Opens the journal. A failure is reported once; it throws a usage problem if the journal is `needed`. */

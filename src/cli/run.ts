@@ -2,7 +2,7 @@ import { version } from '../../package.json';
 import { valueIfGiven } from '../config/setting.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../config/settings.ts';
 import { type Context, variantOf } from '../context.ts';
-import { exitCodeAfterLoss, exitCodeOf, exitCodeOfAll, signalOfExitCode } from '../problems/exit-codes.ts';
+import { exitCodeOf, exitCodeOfAll, exitCodeWithOutput, signalOfExitCode } from '../problems/exit-codes.ts';
 import { interruptNameOf } from '../problems/fault-facts.ts';
 import { Problem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
@@ -94,8 +94,7 @@ async function end(
 /** A signal decides, whatever else has happened and whatever is still done: a hook may run when it comes. */
 function exitCodeNow({ exitNames = [] }: CommandResult, { signal, stdout }: Context): number {
   if (isInterrupted(signal)) return exitCodeOf(interruptNameOf(signal));
-  const exitCode = exitCodeOfAll(exitNames);
-  return stdout.lost ? exitCodeAfterLoss(exitCode) : exitCode;
+  return exitCodeWithOutput(exitCodeOfAll(exitNames), stdout);
 }
 
 function fail(error: unknown, output: OutputOptions, context: Context, onExit?: string): Promise<number> {

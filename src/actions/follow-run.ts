@@ -4,6 +4,7 @@ import { defaults } from '../runs/defaults.ts';
 import type { Reporter, RunEvent } from '../runs/events.ts';
 import { isFinal, isKnownStatus, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
+import { hasJournal } from '../session/journal.ts';
 import { argumentOf, type KnownRun, sinceTriggerOf } from '../session/known-run.ts';
 import type { Session } from '../session/session.ts';
 import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
@@ -47,7 +48,7 @@ export async function followRun(
   const watched = await watchToEnd(run, options, portsOf(run, flags, session, observe), leave);
   // A run that is left because of another has no problem of its own.
   if (isLeft(watched)) return { watched, trigger };
-  const found = watchProblem(watched, context.signal, argumentOf(run, session));
+  const found = watchProblem(watched, context.signal, argumentOf(run, session), hasJournal(context));
   const problem = found && trigger ? watchFailedProblem(found) : found;
   const warning = watched.kind === 'finished' ? watchWarning(watched) : undefined;
   if (warning) reporter.observe({ event: 'warning', ...warning, run });

@@ -79,5 +79,5 @@ function wrongUsage(
   if (unknown !== '' && suggestion?.includes(`mean ${unknown}?`))
     return usageProblem(`option '${unknown}' takes no value`, help);
   const similar = /Did you mean (.*)\?/.exec(suggestion ?? '')?.[1];
-  return usageProblem(first.replace(/\.$/, ''), aboutFlag(unknown, similar) ?? help);
+  return usageProblem(first.replace(/\.$/, ''), aboutFlag(unknown, similar, command?.name) ?? help);
 }

@@ -17,8 +17,15 @@ const commandsElsewhere = byWord({
   help: 'man',
 });
 
+const configElsewhere = byWord({
+  'config list': 'show view',
+  'config path': 'edit open',
+  'config unset': 'remove delete rm',
+});
+
 const impossible = byWord({
   'the service has no way to cancel a run': 'cancel stop kill',
+  'the service has no way to delete a run': 'delete remove rm',
   'the service has no logs of a run; `runctl result` prints its output': 'logs log tail',
   'runctl knows no web page of a run; `runctl status` shows how it stands': 'open',
   'update runctl as you installed it, with npm or from a checkout': 'update upgrade self-update',
@@ -33,6 +40,12 @@ const flagsElsewhere = byWord({
   '--limit': '-L',
 });
 
+const flagsOfCommands = new Map([
+  ['list --all', '`runctl list --limit 1000000` shows every run of the journal'],
+  ['status --all', 'did you mean `runctl list`?'],
+  ['watch -f', '`runctl watch` follows a run to its end without a flag'],
+]);
+
 const impossibleFlags = byWord({
   'the service takes no input for a run': '--input --inputs --data',
   'a name is given without a flag: `runctl trigger <automation>`': '--name',
@@ -45,7 +58,14 @@ export function aboutCommand(typed: string, names: readonly string[], next?: str
   return impossible.get(typed) ?? (meant && `did you mean \`runctl ${meant}\`?`);
 }
 
-export function aboutFlag(typed: string, similar: string | undefined): string | undefined {
+export function aboutConfigCommand(typed: string, names: readonly string[]): string | undefined {
+  const near = nearest(typed, names);
+  const meant = configElsewhere.get(typed) ?? (near && `config ${near}`);
+  return meant && `did you mean \`runctl ${meant}\`?`;
+}
+
+export function aboutFlag(typed: string, similar: string | undefined, command?: string): string | undefined {
+  const known = flagsOfCommands.get(`${command} ${typed}`) ?? impossibleFlags.get(typed);
   const meant = flagsElsewhere.get(typed) ?? similar;
-  return impossibleFlags.get(typed) ?? (meant && `did you mean \`${meant}\`?`);
+  return known ?? (meant && `did you mean \`${meant}\`?`);
 }

@@ -3,6 +3,7 @@ import type { Sink } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from './define-command.ts';
 import { addReadOn, examplesOf, formatItem, groupHelp, helpOption, ownFirst, versionOption } from './help.ts';
+import { aboutConfigCommand } from './suggest.ts';
 
 /** The command of a command line, with the values that it is to be run with. */
 export interface ParsedCommand {
@@ -88,7 +89,9 @@ function optionOf(name: string, { flags, about, heading, choices, parse }: Optio
 function refuseUnknown(group: Command): void {
   const [unknown] = group.args;
   if (unknown === undefined) return;
-  throw usageProblem(`unknown command '${group.name()} ${unknown}'`, `see \`runctl ${group.name()} --help\``);
+  const names = group.commands.map((command) => command.name());
+  const suggestion = aboutConfigCommand(unknown, names) ?? `see \`runctl ${group.name()} --help\``;
+  throw usageProblem(`unknown command '${group.name()} ${unknown}'`, suggestion);
 }
 
 function valuesOf(typed: Command, command: CommandDefinition): ParsedCommand {

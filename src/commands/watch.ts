@@ -65,7 +65,11 @@ export const watch = defineCommand({
 /** Refuses the flags that would be of no effect. */
 function followAllRuns(options: WatchOptions, context: Context): Promise<CommandResult> {
   const { all, timeoutMs, failFast, json, field } = options;
-  if (!all) throw usageProblem('--follow goes with --all', '`runctl watch --all --follow`');
+  if (!all)
+    throw usageProblem(
+      '--follow goes with --all',
+      '`runctl watch` alone follows one run; `runctl watch --all --follow` follows all',
+    );
   const flags = { '--timeout': timeoutMs || undefined, '--fail-fast': failFast, '--json': json, '--field': field };
   const [odd] = givenOf(flags);
   if (odd) throw usageProblem(`${odd} does not go with --follow, which has no end`, 'use `--events` for data');

@@ -47,6 +47,7 @@ function takeLock(lock: string): number {
     }
     if (Date.now() > endMs) throw new Error(`${lock} is held by another process: if there is none, remove it`);
     const stat = fs.lstatSync(lock, { throwIfNoEntry: false });
+    if (stat?.isDirectory()) throw new Error(`${lock} is a folder: remove it`);
     if (stat && Date.now() - stat.mtimeMs > staleMs) fs.rmSync(lock, { force: true });
     else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, betweenMs);
   }

@@ -158,9 +158,9 @@ export function openJournal(options: LogOptions) {
   function pastRuns(filter: TargetFilter, limit: number): PastRun[] {
     const found: PastRun[] = [];
     const sinceMs = options.nowMs() - historyMs;
-    for (const { target, status, startedAt, completedAt, creditsCharged, at } of runs({ ...filter, only: 'kept' })) {
+    for (const { status, startedAt, completedAt, creditsCharged, at } of runs({ ...filter, only: 'kept' })) {
       if (found.length >= limit || Date.parse(at) < sinceMs) break;
-      const hasCompleted = status !== null && isFinal(target, status) && isCompleted(status);
+      const hasCompleted = status !== null && isCompleted(status);
       const durationMs = Date.parse(completedAt ?? '') - Date.parse(startedAt ?? '');
       if (hasCompleted && durationMs >= 0) found.push({ durationMs, credits: creditsCharged });
     }

@@ -16,7 +16,7 @@ export function createTail(folder: string) {
     read(): JournalRecord[] {
       const now = filesOf(folder);
       // A journal that was removed begins anew.
-      if ((now[0]?.number ?? -1) < last) offsets = new Map();
+      if ((now[0]?.number ?? -1) < last) [offsets, last] = [new Map(), -1];
       // A process that chose its file before the next one was begun may still write to it.
       const growing = now.filter(({ number }) => number > last || offsets.has(number)).reverse();
       const records = growing.flatMap(({ path, number }) => recordsFrom(path, number, offsets));

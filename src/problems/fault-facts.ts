@@ -34,7 +34,7 @@ export const exitNameOf = (fault: Fault): ExitName => exitNames[fault.kind];
 export const interruptNameOf = ({ reason }: { reason: unknown }): ExitName =>
   reason === 'SIGPIPE' ? 'pipe_closed' : (signalExits[reason as keyof typeof signalExits] ?? 'interrupted');
 
-const keyHint = '`runctl config list` shows where the API key comes from; `runctl config set apiKey` stores another';
+const keyHint = '`runctl config list` shows where the API key comes from: replace it there';
 const addressHint = 'check the base URL: `runctl config list`';
 
 export const remedies: Partial<Record<FaultKind, string>> = {

@@ -9,7 +9,12 @@ import { comeBack, exitNameOf, factsOf, interruptNameOf, remedies } from './faul
 import { Problem } from './problem.ts';
 
 /** Undefined where the run has finished, and its result was read or cannot change the exit code. */
-export function watchProblem(watched: WatchResult, signal: AbortSignal, argument = idOf(watched)): Problem | undefined {
+export function watchProblem(
+  watched: WatchResult,
+  signal: AbortSignal,
+  argument = idOf(watched),
+  hasJournal = true,
+): Problem | undefined {
   switch (watched.kind) {
     case 'finished':
       return watched.resultFault && resultProblem(watched, watched.resultFault, signal, argument);
@@ -18,7 +23,7 @@ export function watchProblem(watched: WatchResult, signal: AbortSignal, argument
     case 'gave_up':
       return giveUpProblem(watched, argument);
     case 'refused':
-      return pollProblem(watched.fault, { operation: 'status', run: watched.run, argument });
+      return pollProblem(watched.fault, { operation: 'status', run: watched.run, argument, hasJournal });
     case 'interrupted':
       return interruptedProblem(watched, watched.run, argument);
   }
@@ -64,16 +69,17 @@ interface FailedPoll {
   operation: 'status' | 'result';
   run: Run;
   argument: string;
+  hasJournal?: boolean; // without one there are no runs to list
 }
 
-export function pollProblem(fault: Fault, { operation, run, argument }: FailedPoll): Problem {
+export function pollProblem(fault: Fault, { operation, run, argument, hasJournal = true }: FailedPoll): Problem {
   const name = pollNameOf(fault);
   const orElse = fault.kind === 'path_not_found' ? ', or the base URL is wrong' : '';
   const happened =
     name === 'not_found'
       ? `${nameOf(run.target)} has no run ${run.executionId}${orElse}`
       : `the ${operation} of ${nameOf(run.target)} could not be read: ${fault.message}; the run is not affected`;
-  const remedy = remedies[fault.kind] ?? (name === 'not_found' ? notFoundHint : again(operation, argument));
+  const remedy = remedies[fault.kind] ?? (name === 'not_found' ? notFoundHint(hasJournal) : again(operation, argument));
   return new Problem({
     ...factsOf(fault),
     name,
@@ -87,7 +93,8 @@ function pollNameOf(fault: Fault): ExitName {
   return fault.kind === 'unreadable' || fault.kind === 'too_large' ? 'unavailable' : exitNameOf(fault);
 }
 
-const notFoundHint = 'check the id, the project and the automation; `runctl list` shows the runs of this machine';
+const notFoundHint = (hasJournal: boolean) =>
+  `check the id, the project and the automation${hasJournal ? '; `runctl list` shows the runs of this machine' : ''}`;
 const again = (command: string, argument: string) => `\`runctl ${command} ${argument}\``;
 
 const lastConfirmed = ({ execution, ageMs = 0 }: LastConfirmed) =>

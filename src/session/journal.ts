@@ -10,6 +10,8 @@ export interface JournalNeed {
   quiet?: boolean;
 }
 
+export const hasJournal = ({ env }: Context) => resolveStateFolder(env) !== undefined;
+
 /** A failure of it is reported once. Throws a usage problem where it is `needed` and cannot be read. */
 export function journalOf({ env, reporter, clock }: Context, { needed, quiet }: JournalNeed = {}): Journal {
   const folder = resolveStateFolder(env);

@@ -8,6 +8,7 @@ import { type Fault, isRetryable, isTooEarly } from '../runs/fault.ts';
 import { retry } from '../runs/retry.ts';
 import type { Run } from '../runs/run.ts';
 import type { Answer, Execution, RunResult } from '../runs/service.ts';
+import { hasJournal } from './journal.ts';
 import { argumentOf, type KnownRun, knownRun, sinceTriggerOf } from './known-run.ts';
 import type { Session } from './session.ts';
 
@@ -53,7 +54,7 @@ export async function pollOnce<Operation extends keyof Answers>(
   const problem =
     polled.kind === 'interrupted'
       ? interruptedProblem(signal, run, argument)
-      : pollProblem(polled.fault, { operation, run, argument });
+      : pollProblem(polled.fault, { operation, run, argument, hasJournal: hasJournal(context) });
   return { kind: 'failed', problem };
 }
 

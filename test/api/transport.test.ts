@@ -55,6 +55,39 @@ async function failed(origin: string, changes?: Partial<HttpRequest>, signal?: A
 
 const half = 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{"a"';
 
+test('an answer in pieces is whole, or is cut at the largest size', async () => {
+  const { origin } = await startFaultyServer(async (socket) => {
+    for (const piece of ['HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\n', 'ab', 'cd', 'ef']) {
+      await new Promise((resolve) => socket.write(piece, () => setTimeout(resolve, 5)));
+    }
+  });
+  for (const [maxBytes, body, truncated] of [
+    [6, 'abcdef', false],
+    [5, 'abcde', true],
+    [3, 'abc', true],
+  ] as const) {
+    const response = await answered(origin, { maxBytes });
+    expect([response.body.toString(), response.truncated]).toEqual([body, truncated]);
+  }
+});
+
+test('a name leads where the lookup says, and nowhere if it has no address', async () => {
+  const { origin } = await startFaultyServer((socket) => socket.write(wireAnswer('{}')));
+  const named = origin.replace(/\/\/[^:]+/, '//service.test');
+  const lookupOf =
+    (...addresses: string[]): LookupFunction =>
+    (_, options, callback) => {
+      const all = addresses.map((address) => ({ address, family: 4 }));
+      if (options.all) callback(null, all);
+      else callback(null, addresses[0] ?? '', 4);
+    };
+  const found = await openTransport(named, { lookup: lookupOf(new URL(origin).hostname) }).send();
+  expect(found.exchange.kind).toBe('response');
+  const { exchange } = await openTransport(named, { lookup: lookupOf() }).send();
+  const error = expect.objectContaining({ code: 'ENOTFOUND', message: 'service.test has no address' });
+  expect(exchange).toMatchObject({ kind: 'failure', failure: { sent: false, reason: 'network', error } });
+});
+
 describe('an exchange', () => {
   test.each<[string, (socket: Socket) => void, ExchangeFailure['reason'], number | undefined, RegExp]>([
     ['reset', (socket) => socket.resetAndDestroy(), 'network', undefined, /reset the connection before it answered/],

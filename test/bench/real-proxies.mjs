@@ -6,6 +6,7 @@ import { accessSync, chmodSync, constants, mkdtempSync, rmSync, writeFileSync } 
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { Transform } from 'node:stream';
 import { createServer as createTlsServer } from 'node:tls';
 import { buildSync } from 'esbuild';
 
@@ -152,7 +153,8 @@ async function startService() {
   const behindTls = async (certificate) => {
     const server = createTlsServer(certificate, (socket) => {
       socket.on('error', () => {});
-      socket.pipe(connect(emulator.port, '127.0.0.1').on('error', () => {})).pipe(socket);
+      const toEmulator = connect(emulator.port, '127.0.0.1').on('error', () => {});
+      socket.pipe(hostOfLoopback()).pipe(toEmulator).pipe(socket);
     });
     server.on('tlsClientError', () => {});
     return `https://0.0.0.0:${await listen(server)}`;
@@ -167,6 +169,14 @@ async function startService() {
       'https, nobody there': `https://0.0.0.0:${await freePort()}`,
     },
   };
+}
+
+/** The emulator answers only requests that name a loopback host. */
+function hostOfLoopback() {
+  return new Transform({
+    transform: (chunk, _, done) =>
+      done(null, chunk.toString('latin1').replace(/^host: 0\.0\.0\.0/im, 'host: 127.0.0.1')),
+  });
 }
 
 /** A real proxy, and before it a relay that notes the first line of every request of a connection. */

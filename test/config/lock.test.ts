@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { withLock } from '../../src/config/lock.ts';
 import { withFailingClose } from '../helpers/failing-close.ts';
+import { atOnceMs } from '../helpers/real-time.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const minuteAgo = () => Date.now() / 1000 - 60;
@@ -44,4 +45,11 @@ test('a change stays made where its lock cannot be closed, as on a network file 
   let changes = 0;
   withFailingClose(() => withLock(lock, () => changes++));
   expect([changes, existsSync(lock)]).toEqual([1, false]);
+});
+
+test('a folder in the place of the lock, which no process makes, is refused at once', () => {
+  const lock = temporaryFolder();
+  const now = Date.now();
+  expect(() => withLock(lock, () => {})).toThrow(`${lock} is a folder`);
+  expect(Date.now() - now).toBeLessThan(atOnceMs);
 });

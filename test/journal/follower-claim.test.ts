@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
@@ -41,7 +41,7 @@ test('the claim of a process that has exited is taken over, and that process wou
   const second = claim(folder, 'host 2 1', 'ended') as FollowerClaim;
   expect([first.renew(), second.renew()]).toEqual([false, true]);
   first.release();
-  expect(second.renew()).toBe(true);
+  expect(claim(folder, 'host 3 1')).toMatchObject({ process: 'host 2 1' });
 });
 
 test('the claim of a process elsewhere is taken over only when it was not renewed for a minute', () => {
@@ -51,17 +51,23 @@ test('the claim of a process elsewhere is taken over only when it was not renewe
   const [name = ''] = readdirSync(folder);
   const old = new Date(Date.now() - 61_000);
   utimesSync(join(folder, name), old, old);
-  expect(isClaim(claim(folder, 'host 2 1', 'unknown'))).toBe(true);
+  const second = claim(folder, 'host 2 1', 'unknown') as FollowerClaim;
+  utimesSync(join(folder, name), old, old);
+  expect(second.renew()).toBe(true);
+  expect(isClaim(claim(folder, 'host 3 1', 'unknown'))).toBe(false);
 });
 
-test.each(['', '{', '{"process":1}'])('a claim that cannot be read is none: %j', (text) => {
-  const folder = temporaryFolder();
-  (claim(folder, 'host 1 1') as FollowerClaim).release();
-  claim(folder, 'host 1 1');
-  const [name = ''] = readdirSync(folder);
-  writeFileSync(join(folder, name), text);
-  expect(isClaim(claim(folder, 'host 2 1'))).toBe(true);
-});
+test.each(['', '{', 'null', '{"process":1}', '{"process":"host 1 1"}', '{"process":1,"since":"S"}'])(
+  'a claim that cannot be read is none: %j',
+  (text) => {
+    const folder = temporaryFolder();
+    (claim(folder, 'host 1 1') as FollowerClaim).release();
+    claim(folder, 'host 1 1');
+    const [name = ''] = readdirSync(folder);
+    writeFileSync(join(folder, name), text);
+    expect(isClaim(claim(folder, 'host 2 1'))).toBe(true);
+  },
+);
 
 test.each<[State, boolean]>([
   ['running', true],
@@ -106,9 +112,12 @@ test.each<[string, (folder: string) => void]>([
 test('a claim that was removed is made again', () => {
   const folder = temporaryFolder();
   const first = claim(folder, 'host 1 1') as FollowerClaim;
-  rmSync(join(folder, readdirSync(folder)[0] ?? ''));
+  const [name = ''] = readdirSync(folder);
+  expect(name).toMatch(/^follower-[\da-f]{12}\.json$/);
+  rmSync(join(folder, name));
   expect(first.renew()).toBe(true);
   expect(isClaim(claim(folder, 'host 2 1'))).toBe(false);
+  expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
 });
 
 test('a pipe in place of the claim, which nobody writes to, is taken over', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { NewRecord } from '../../src/journal/records.ts';
+import { type NewRecord, pathOf } from '../../src/journal/records.ts';
 import type { Target } from '../../src/runs/run.ts';
 import {
   accepted,
@@ -451,6 +451,32 @@ test('hooks are known with their runs, the oldest first, and whether they have e
   expect(journal.hooks({ baseUrl })).toEqual([ended, begun]);
   expect(journal.hooks({ baseUrl, executionId: uuid(2) })).toEqual([ended]);
   expect(journal.hooks({ baseUrl, executionId: uuid(9) })).toEqual([]);
+});
+
+test('hooks are left out with the files of more than two days ago', () => {
+  const { open, clock } = createStateFolder();
+  const hour = 3_600_000;
+  for (const [n, passedMs] of [
+    [1, hour],
+    [2, 48 * hour],
+    [3, 0],
+  ] as const) {
+    open(1).append({ type: 'hook_begun', baseUrl, target: nightly, executionId: uuid(n) });
+    clock.nowMs += passedMs;
+  }
+  clock.nowMs += hour;
+  expect(
+    open()
+      .hooks({ baseUrl })
+      .map(({ run }) => run.executionId),
+  ).toEqual([uuid(2), uuid(3)]);
+});
+
+test('a record is not of a target because its idempotency key looks like that', () => {
+  const { open } = createStateFolder();
+  open().append({ ...triggered(1, weekly), idempotencyKey: pathOf(nightly) });
+  expect([...open().runs({ target: nightly })]).toEqual([]);
+  expect([...open().runs({ automation: 'nightly' })]).toEqual([]);
 });
 
 test('a process that asks for many runs is answered as one that asks for few', () => {

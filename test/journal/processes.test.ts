@@ -6,8 +6,19 @@ import { createProcesses } from '../../src/journal/processes.ts';
 const { own, stateOf } = createProcesses();
 const [host, pid, start] = own.split(' ');
 
+test.runIf(process.platform === 'linux')('names a process by its host, boot, container, id and start', () => {
+  const [, boot, container, itsPid, itsStart] =
+    /^[^/ ]+\/([\da-f-]{36})\/pid:\[(\d+)\] (\d+) (\d+)$/.exec(createProcesses().own) ?? [];
+  expect([boot, Number(container) > 0, itsPid, Number(itsStart) > 0]).toEqual([
+    expect.anything(),
+    true,
+    String(process.pid),
+    true,
+  ]);
+});
+
 test('knows that this process runs', () => {
-  expect(stateOf(own)).toBe('running');
+  expect([stateOf(own), createProcesses().stateOf(own)]).toEqual(['running', 'running']);
 });
 
 test('knows that another process has exited', async () => {

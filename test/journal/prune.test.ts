@@ -1,5 +1,6 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { pruneFiles } from '../../src/journal/prune.ts';
 import type { NewRecord } from '../../src/journal/records.ts';
 import { accepted, baseUrl, key, refused, status, triggered, uuid } from './records.ts';
 import { createStateFolder } from './state-folder.ts';
@@ -39,6 +40,31 @@ test.each<[string, number, NewRecord[][], string[]]>([
   ],
 ])('old files %s', (_, passedMs, files, names) => {
   expect(filesAfter(passedMs, files).names).toEqual(names);
+});
+
+test('a file stays for a year after its last record', () => {
+  const { open, clock, folder } = createStateFolder();
+  for (const record of resolved) open().append(record);
+  clock.nowMs += yearMs - 1000;
+  open().append(status(3, 'COMPLETED'));
+  clock.nowMs += 2000;
+  open(1).append(status(99, 'COMPLETED'));
+  expect(readdirSync(folder).sort()).toEqual(['journal-1.jsonl', 'journal.jsonl']);
+});
+
+test('a trigger and its refusal in two files are both removed, and the newest file never', () => {
+  const { open, clock, folder } = createStateFolder();
+  for (const record of [triggered(1), refused(1), status(3, 'FAILED')]) open(1).append(record);
+  pruneFiles(folder, clock.nowMs + yearMs + 1);
+  expect(readdirSync(folder)).toEqual(['journal-2.jsonl']);
+});
+
+test('a file that holds but a torn record stays', () => {
+  const { open, clock, folder, file } = createStateFolder();
+  for (const record of [status(1, 'RUNNING'), status(2, 'RUNNING')]) open(1).append(record);
+  writeFileSync(file, '{"schema":1,"at":"2020-01-01T00:00:00.000Z","ty');
+  pruneFiles(folder, clock.nowMs);
+  expect(readdirSync(folder).sort()).toEqual(['journal-1.jsonl', 'journal.jsonl']);
 });
 
 test('what is left can be appended to and read', () => {

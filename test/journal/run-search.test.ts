@@ -45,8 +45,8 @@ const needle = (n: number) => JSON.stringify(uuid(n));
 
 describe('a run', () => {
   test('that was found is not read again', () => {
-    const { statusOf, reads } = searchIn(status(1, 'RUNNING'), status(1, 'FAILED'));
-    expect([statusOf(uuid(1)), statusOf(uuid(1))]).toEqual(['FAILED', 'FAILED']);
+    const { statusOf, reads } = searchIn(status(1, 'RUNNING'), status(1, 'PAUSED'));
+    expect([statusOf(uuid(1)), statusOf(uuid(1))]).toEqual(['PAUSED', 'PAUSED']);
     expect(reads).toEqual([needle(1)]);
   });
 
@@ -81,10 +81,14 @@ describe('a run', () => {
   });
 
   test('of another base URL is another', () => {
-    const { statusOf, findElsewhere } = searchIn({ ...status(1, 'FAILED'), baseUrl: elsewhere }, status(2, 'RUNNING'));
-    expect(statusOf(uuid(1))).toBeUndefined();
-    expect(findElsewhere(uuid(1), baseUrl)).toBe(elsewhere);
-    expect(findElsewhere(uuid(2), baseUrl)).toBeUndefined();
+    const { statusOf, findElsewhere, reads } = searchIn(
+      { ...status(1, 'FAILED'), baseUrl: elsewhere },
+      status(2, 'RUNNING'),
+      { ...status(2, 'FAILED'), baseUrl: elsewhere, first: true },
+    );
+    expect([statusOf(uuid(1)), statusOf(uuid(2))]).toEqual([undefined, 'RUNNING']);
+    expect([findElsewhere(uuid(1), baseUrl), findElsewhere(uuid(1), elsewhere)]).toEqual([elsewhere, undefined]);
+    expect(reads).not.toContain('all');
   });
 
   test('is not taken for elsewhere where its id is the key of another', () => {
@@ -119,7 +123,7 @@ describe('after a run that was not found', () => {
   });
 
   test('an id that a file may hold in other characters is sought', () => {
-    const odd = 'a "b" é';
+    const odd = 'é "b" c';
     const { statusOf } = searchIn({ ...status(1, 'RUNNING'), executionId: odd });
     expect([statusOf(uuid(7)), statusOf(odd)]).toEqual([undefined, 'RUNNING']);
   });
@@ -127,9 +131,9 @@ describe('after a run that was not found', () => {
 
 test('from the 64th run on, everything is read once and nothing more', () => {
   const numbers = Array.from({ length: 80 }, (_, n) => n + 1);
-  const all = numbers.flatMap((n) => [status(n, 'RUNNING'), ...(n % 2 ? [status(n, 'FAILED')] : [])]);
+  const all = numbers.flatMap((n) => [status(n, 'RUNNING'), ...(n % 2 ? [status(n, 'PAUSED')] : [])]);
   const { statusOf, reads } = searchIn(...all);
-  expect(numbers.map((n) => statusOf(uuid(n)))).toEqual(numbers.map((n) => (n % 2 ? 'FAILED' : 'RUNNING')));
+  expect(numbers.map((n) => statusOf(uuid(n)))).toEqual(numbers.map((n) => (n % 2 ? 'PAUSED' : 'RUNNING')));
   expect(statusOf(uuid(99))).toBeUndefined();
   expect(reads).toEqual([...numbers.slice(0, 63).map(needle), 'all']);
 });

@@ -19,6 +19,16 @@ test('what is appended after the making of a tail is read once', () => {
   expect(tail.read()).toEqual([]);
 });
 
+test('of a journal of many files, nothing is read that stood there before', () => {
+  const { folder, open } = createStateFolder();
+  const small = open(1);
+  for (const n of [1, 2, 3, 4]) small.append(accepted(n));
+  const tail = createTail(folder);
+  expect(tail.read()).toEqual([]);
+  small.append(accepted(5));
+  expect(idsOf(tail.read())).toEqual([uuid(5)]);
+});
+
 test('a journal that does not exist yet is read from its beginning', () => {
   const { folder, open } = createStateFolder();
   const tail = createTail(folder);
@@ -67,4 +77,37 @@ test('a file that was pruned is not missed, and a journal that was removed begin
   mkdirSync(folder, { recursive: true });
   open().append(accepted(5));
   expect(idsOf(tail.read())).toEqual([uuid(5)]);
+});
+
+test('a journal that was replaced since the last reading is read from its beginning', () => {
+  const { folder, file, open } = createStateFolder();
+  const small = open(1);
+  for (const n of [1, 2, 3]) small.append(accepted(n));
+  const tail = createTail(folder);
+  rmSync(folder, { recursive: true });
+  for (const n of [4, 5]) open().append(accepted(n));
+  expect(idsOf(tail.read())).toEqual([uuid(4), uuid(5)]);
+  // The one file by another, which is shorter.
+  rmSync(file);
+  open().append(accepted(6));
+  expect(idsOf(tail.read())).toEqual([uuid(6)]);
+});
+
+test('a file is read no more once two newer ones were begun', () => {
+  const { folder, file, open } = createStateFolder();
+  const small = open(1);
+  small.append(accepted(1));
+  const tail = createTail(folder);
+  for (const n of [2, 3]) small.append(accepted(n));
+  tail.read();
+  const late = { schema: 1, at: '2026-11-21T03:00:00.000Z', ...accepted(4), target: 'agent/x' };
+  appendFileSync(file, `\n${JSON.stringify(late)}\n`);
+  expect(tail.read()).toEqual([]);
+});
+
+test('a folder that cannot be read is an error', () => {
+  const { folder, file, open } = createStateFolder();
+  open().append(accepted(1));
+  expect(() => createTail(file)).toThrow('ENOTDIR');
+  expect(createTail(join(folder, 'nowhere')).read()).toEqual([]);
 });

@@ -67,10 +67,12 @@ describe('a trigger in doubt', () => {
     next(triggered(4));
     next(refused(4));
     expect(supersedes()).toBe(false);
+    const itsOwn = new Date(clock.nowMs + 1000).toISOString();
     next(triggered(5));
     expect(supersedes()).toBe(false);
     next(accepted(5));
     expect(supersedes()).toBe(true);
+    expect(open().hasLaterRun({ baseUrl, target: nightly }, itsOwn)).toBe(false);
     next({ type: 'superseded', ...key(2) });
     expect(open().unresolvedTriggers({ baseUrl })).toEqual([]);
     // Should its idempotency key be given again, nobody knows its outcome.

@@ -221,7 +221,7 @@ describe('authentication', () => {
     const { code, stdout, stderr } = await runProgram([command, argument, ...flags], { env: wrong });
     expect(code).toBe(7);
     expect(stdout + stderr).not.toContain('wrong-key');
-    expect(stderr).toContain('runctl config set apiKey');
+    expect(stderr).toContain('`runctl config list` shows where the API key comes from');
   });
 });
 

@@ -61,7 +61,7 @@ const table: [situation: string, problem: Problem, message: string, hint?: strin
     'an API key is refused',
     refusedTriggerProblem(unauthorized, { target }),
     'nightly could not be triggered: the API key was refused; no run was started (HTTP 401)',
-    '`runctl config list` shows where the API key comes from; `runctl config set apiKey` stores another',
+    '`runctl config list` shows where the API key comes from: replace it there',
   ],
   [
     'a rate limit lasts',
@@ -190,7 +190,10 @@ const later: [argv: string, text: string][] = [
     'trigger',
     "runctl: missing required argument 'automation'\n  → known on this machine: weekly, nightly; for example: `runctl trigger weekly`",
   ],
-  ['watch --follow', 'runctl: --follow goes with --all\n  → runctl watch --all --follow'],
+  [
+    'watch --follow',
+    'runctl: --follow goes with --all\n  → `runctl watch` alone follows one run; `runctl watch --all --follow` follows all',
+  ],
   ['trigger nightly --wait', "runctl: unknown option '--wait'\n  → did you mean `--watch`?"],
   ['list -o json', "runctl: unknown option '-o'\n  → did you mean `--json`?"],
   ['--profile list', 'runctl: no command was given\n  → runctl --profile <name> <command>'],

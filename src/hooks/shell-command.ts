@@ -1,0 +1,81 @@
+import { getBuiltinModule, kill } from 'node:process';
+import type { Context } from '../context.ts';
+import { formatDuration } from '../runs/duration.ts';
+import { isInterrupted, onAbort } from '../runs/on-abort.ts';
+
+export interface ShellCommand {
+  command: string;
+  variables?: Readonly<Record<string, string>>; // beside the environment of runctl
+  input?: string; // its standard input
+  limitMs?: number; // after so long it is stopped
+  isAtTerminal?: boolean; // where it may ask for a password; what it has started is then not stopped with it
+  hear(text: string, stream: 'stdout' | 'stderr'): void;
+}
+
+const graceMs = 500;
+
+/** Waits for the command, not for what it leaves in the background. Returns why it failed, as the end of a sentence. */
+export function runShellCommand(asked: ShellCommand, { env, signal, clock }: Context): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const done = new AbortController();
+    let stopReason: string | undefined;
+    let forget = () => {};
+    const end = (failure: string | undefined) => {
+      forget();
+      done.abort();
+      resolve(stopReason ?? failure);
+    };
+    const fail = (error: Error) => end(`could not be started (${error.message})`);
+    let child: ReturnType<typeof start>;
+    try {
+      child = start(asked, env);
+    } catch (error) {
+      return fail(error as Error);
+    }
+    child.on('error', fail);
+    for (const stream of ['stdout', 'stderr'] as const) {
+      // Both are missing where no more files can be opened.
+      child[stream]?.setEncoding('utf8').on('data', (text: string) => asked.hear(text, stream));
+    }
+    // A command may close its input without reading it.
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(asked.input);
+    const killAll = (name: 'SIGTERM' | 'SIGKILL') => {
+      try {
+        if (child.pid !== undefined) kill(-child.pid, name);
+      } catch {
+        // At the terminal it has no group of its own; Windows knows none.
+        child.kill(name);
+      }
+    };
+    const stop = (why: string) => {
+      stopReason = why;
+      killAll('SIGTERM');
+      void clock.sleep(graceMs, done.signal).then(() => killAll('SIGKILL'));
+    };
+    forget = onAbort(signal, () => stop(isInterrupted(signal) ? 'was interrupted' : 'took too long and was ended'));
+    const { limitMs } = asked;
+    if (limitMs !== undefined) {
+      void clock.sleep(limitMs, done.signal).then(() => {
+        if (!done.signal.aborted) stop(`took longer than ${formatDuration(limitMs)} and was ended`);
+      });
+    }
+    const endOf = (code: number | null, killer: string | null) =>
+      end(code === 0 ? undefined : `ended with ${killer ?? code}`);
+    child.on('close', endOf);
+    // What it has left in the background may keep its output open for ever.
+    child.on('exit', (code, killer) => void clock.sleep(graceMs, done.signal).then(() => endOf(code, killer)));
+  });
+}
+
+function start({ command, variables, isAtTerminal = false }: ShellCommand, env: Context['env']) {
+  // Loaded here: it takes 7 ms, and few have such a command.
+  const { spawn } = getBuiltinModule('node:child_process');
+  return spawn(command, {
+    shell: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    // In a group of its own, so that the processes it starts are stopped with it.
+    detached: !isAtTerminal,
+    env: { ...env, ...variables },
+  });
+}

@@ -6,7 +6,7 @@ import { isInterrupted, onAbort } from '../runs/on-abort.ts';
 export interface ShellCommand {
   command: string;
   variables?: Readonly<Record<string, string>>; // beside the environment of runctl
-  input?: string; // its standard input
+  input?: string; // its standard input; /dev/null if not given
   limitMs?: number; // after so long it is stopped
   isAtTerminal?: boolean; // where it may ask for a password; what it has started is then not stopped with it
   hear(text: string, stream: 'stdout' | 'stderr'): void;
@@ -68,12 +68,13 @@ export function runShellCommand(asked: ShellCommand, { env, signal, clock }: Con
   });
 }
 
-function start({ command, variables, isAtTerminal = false }: ShellCommand, env: Context['env']) {
+function start({ command, variables, input, isAtTerminal = false }: ShellCommand, env: Context['env']) {
   // Loaded here: it takes 7 ms, and few have such a command.
   const { spawn } = getBuiltinModule('node:child_process');
   return spawn(command, {
     shell: true,
-    stdio: ['pipe', 'pipe', 'pipe'],
+    // Where its standard input is a socket, which is what Node calls a pipe, bash takes itself for a remote shell.
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     // In a group of its own, so that the processes it starts are stopped with it.
     detached: !isAtTerminal,
     env: { ...env, ...variables },

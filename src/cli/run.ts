@@ -8,7 +8,7 @@ import { Problem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import { documentOf, type TriggerFacts } from '../render/document.ts';
 import { guardFromRunner } from '../render/github-actions.ts';
-import { type CommandResult, type OutputOptions, printResult } from '../render/output.ts';
+import { type CommandResult, type OutputOptions, printNextStep, printResult } from '../render/output.ts';
 import { createReporter, type ReporterOptions } from '../render/reporter.ts';
 import { loadColors } from '../render/theme.ts';
 import type { JsonObject } from '../runs/json.ts';
@@ -78,7 +78,11 @@ async function end(
   context: Context,
   { document, onExit }: { document?: JsonObject; onExit?: string } = {},
 ): Promise<number> {
-  if (typeof result !== 'number') printResult(result, output, context);
+  if (typeof result !== 'number') {
+    printResult(result, output, context);
+    if (context.signal.reason === 'SIGHUP')
+      printNextStep('`setsid -f` or a systemd unit outlives a terminal; `nohup` does not, as Node undoes it', context);
+  }
   if (onExit !== undefined && typeof result !== 'number') {
     const { runOnExit } = await import('../hooks/on-exit.ts');
     // That a write has failed is known in the next turn of the event loop.

@@ -41,11 +41,12 @@ export function createDigests(folder: string): () => Digest | undefined {
       const covered = full.map(coveredOf);
       const known = isTrue(last, covered) ? last : readCheckpoint(folder, covered);
       const unread = full.filter(({ number }) => number > newestOf(known)).slice(0, filesAtOnce);
-      last = unread.length === 0 ? known : extend(known, unread, covered);
-      if (last && last !== known) write(folder, last);
-      const checkpoint = { path: join(folder, name), number: -1, bytes: last?.bytes };
-      const rest = files.filter(({ number }) => number > newestOf(last));
-      return { files: [...rest, checkpoint], omitted: new Set(last?.omitted) };
+      const next = known && unread.length === 0 ? known : extend(known, unread, covered);
+      if (next !== known) write(folder, next);
+      last = next;
+      const checkpoint = { path: join(folder, name), number: -1, bytes: next.bytes };
+      const rest = files.filter(({ number }) => number > newestOf(next));
+      return { files: [...rest, checkpoint], omitted: new Set(next.omitted) };
     } catch {
       return undefined;
     }
@@ -71,9 +72,9 @@ function isTrue(known: Checkpoint | undefined, full: readonly Covered[]): known 
 function readCheckpoint(folder: string, full: readonly Covered[]): Checkpoint | undefined {
   try {
     const bytes = readFile(join(folder, name));
-    const header = JSON.parse(bytes.toString('utf8', 0, bytes.indexOf('\n')));
+    const header = JSON.parse(bytes.subarray(0, bytes.indexOf('\n')).toString());
     const known = { covered: header.covered, omitted: header.omitted, bytes };
-    const isWhole = header.rules === rules && bytes.toString('latin1', bytes.length - ending.length) === ending;
+    const isWhole = header.rules === rules && bytes.subarray(-ending.length).toString() === ending;
     return isWhole && isTrue(known, full) ? known : undefined;
   } catch {
     return undefined;

@@ -18,7 +18,7 @@ export function foldRecent(files: Iterable<Buffer>, baseUrl: string | undefined)
       const end = lineBreak === -1 ? bytes.length : lineBreak;
       const letter = bytes[start + typeAt];
       const namesRun = letter === status || letter === accepted || letter === notFound;
-      if (namesRun && end > start + typeAt) foldLine(owners, { bytes, start, end }, letter);
+      if (namesRun) foldLine(owners, { bytes, start, end }, letter);
       start = end + 1;
     }
   }
@@ -42,7 +42,7 @@ function foldLine(owners: Map<string, Owner>, { bytes, start, end }: Place, lett
   // `","` ends a JSON string: within one, quotation marks are escaped.
   const nameEnd = line.indexOf('","', line.indexOf('","target":"', nameAt) + 3) + 1;
   const idAt = line.indexOf(idField, nameEnd) + idField.length;
-  if (!line.endsWith('}') || nameAt === -1 || nameEnd === 0 || idAt < nameEnd) return;
+  if (!line.endsWith('}') || nameAt === -1 || nameEnd < nameAt || idAt < nameEnd) return;
   const owner = ownerOf(line.slice(nameAt, nameEnd), owners);
   // A substring would keep the whole line in memory.
   const id = bytes.toString('latin1', start + idAt, start + line.indexOf('"', idAt)).toLowerCase();
@@ -52,13 +52,12 @@ function foldLine(owners: Map<string, Owner>, { bytes, start, end }: Place, lett
     run = { status: null, startedMs: null, endedMs: null, credits: null, atMs };
     owner.runs.set(id, run);
   }
-  const isFinished = run.status !== null && run.status !== 'RUNNING' && isFinal(owner.target, run.status);
+  const isFinished = run.status !== null && isFinal(owner.target, run.status);
   if (letter === notFound) {
     if (!isFinished) run.status = null;
     return;
   }
   if (!isFinished) run.status = textAfter('"status":"', line, idAt) ?? 'RUNNING';
-  if (letter === accepted && !isFinished && run.status === 'RUNNING') return;
   run.startedMs = timeAfter('"startedAt":"', line, idAt) ?? run.startedMs;
   run.endedMs = timeAfter('"completedAt":"', line, idAt) ?? run.endedMs;
   const creditsAt = line.indexOf(creditsField, idAt);

@@ -1,4 +1,5 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { pruneFiles } from '../../src/journal/prune.ts';
 import type { NewRecord } from '../../src/journal/records.ts';
@@ -35,7 +36,7 @@ test.each<[string, number, NewRecord[][], string[]]>([
   [
     'stay while they hold the outcome of a trigger in a file that stays',
     yearMs + 1,
-    [[triggered(1), ...unresolved], [accepted(1)], [status(3, 'FAILED')]],
+    [[triggered(1), ...unresolved, status(4, 'FAILED')], [accepted(1)], [status(3, 'FAILED')]],
     ['journal-1.jsonl', 'journal-3.jsonl', 'journal.jsonl'],
   ],
 ])('old files %s', (_, passedMs, files, names) => {
@@ -50,6 +51,41 @@ test('a file stays for a year after its last record', () => {
   clock.nowMs += 2000;
   open(1).append(status(99, 'COMPLETED'));
   expect(readdirSync(folder).sort()).toEqual(['journal-1.jsonl', 'journal.jsonl']);
+});
+
+test('a file of which a record is exactly a year old stays', () => {
+  const { open, clock, folder } = createStateFolder();
+  open().append(status(1, 'RUNNING'));
+  clock.nowMs += 1;
+  open().append(status(2, 'RUNNING'));
+  open(1).append(status(3, 'RUNNING'));
+  pruneFiles(folder, clock.nowMs + yearMs);
+  expect(readdirSync(folder)).toHaveLength(2);
+  pruneFiles(folder, clock.nowMs + yearMs + 1);
+  expect(readdirSync(folder)).toHaveLength(1);
+});
+
+test.each([
+  ['within the year', -yearMs + 1, 2],
+  ['exactly a year ago', -yearMs, 2],
+  ['earlier', -yearMs - 1, 1],
+])(
+  'a file that was begun %s by what it says, though its records are older, stays or not: %d ms, %d files',
+  (_, ms, left) => {
+    const { open, clock, folder, file } = createStateFolder();
+    for (const record of [status(1, 'FAILED'), status(2, 'FAILED')]) open(1).append(record);
+    const nowMs = clock.nowMs + 2 * yearMs;
+    writeFileSync(file, `{"schema":1,"at":"${new Date(nowMs + ms).toISOString()}"}\n${readFileSync(file, 'utf8')}`);
+    pruneFiles(folder, nowMs);
+    expect(readdirSync(folder)).toHaveLength(left);
+  },
+);
+
+test('the newest file is not even read where no other is old', () => {
+  const { open, clock, folder } = createStateFolder();
+  open().append(status(1, 'FAILED'));
+  mkdirSync(join(folder, 'journal-1.jsonl'));
+  expect(() => pruneFiles(folder, clock.nowMs)).not.toThrow();
 });
 
 test('a trigger and its refusal in two files are both removed, and the newest file never', () => {

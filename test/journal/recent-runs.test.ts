@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Journal } from '../../src/journal/journal.ts';
+import { foldRecent } from '../../src/journal/recent-runs.ts';
 import type { PastRuns } from '../../src/runs/statistics.ts';
 import { accepted, agent, baseUrl, nightly, refused, status, triggered, uuid, weekly } from './records.ts';
 import { createStateFolder } from './state-folder.ts';
@@ -38,7 +39,20 @@ test.each([
   ['an unknown status', [accepted(1), status(1, 'PAUSED')]],
   ['an agent, whose statuses are final', [status(1, 'STUCK', agent)]],
   ['a name that looks like a record', [accepted(1, odd), { ...status(1, 'COMPLETED', odd), ...ended }]],
-  ['the same id in another case', [accepted(10), { ...status(10, 'FAILED'), executionId: uuid(10).toUpperCase() }]],
+  ['the same id in another case', ['abc', 'ABC'].map((executionId) => ({ ...status(1, 'FAILED'), executionId }))],
+  ['a run that was accepted without a status', [{ ...accepted(1), status: undefined }]],
+  ['a run that was accepted with the time of its start', [{ ...accepted(1), startedAt: ended.startedAt }]],
+  [
+    'a run that was accepted when it had finished',
+    [
+      { ...accepted(1), status: 'COMPLETED' },
+      { ...status(1, 'x'), ...ended },
+    ],
+  ],
+  [
+    'a hook of a run that nobody has heard of',
+    [{ type: 'hook_begun', baseUrl, target: nightly, executionId: uuid(1) } as const],
+  ],
   ['a superseded trigger', [triggered(1), { type: 'superseded', ...refusedKey(1) } as const]],
   ['several automations', [accepted(1), accepted(2, weekly), status(2, 'FAILED', weekly), status(1, 'COMPLETED')]],
 ])('recent runs are what all records say: %s', (_, records) => {
@@ -63,6 +77,22 @@ test('torn and foreign lines are no runs', () => {
   for (const line of [torn, 'status status', '{"schema":1}', ' '.repeat(60), `${' '.repeat(52)}status`])
     appendFileSync(file, `\n${line}\n`);
   expect(flatly(journal.recentRuns({}, 0))).toHaveLength(1);
+});
+
+const untargeted = { schema: 1, at: '2026-11-21T03:00:00.000Z', type: 'status', baseUrl };
+const whole = { ...untargeted, target: 'agent/a' };
+const ran = { executionId: uuid(1), status: 'RUNNING' };
+
+test.each<[string, object, number]>([
+  ['all the fields of a run', { ...whole, ...ran }, 1],
+  ['no base URL', { ...whole, baseUrl: undefined, ...ran }, 0],
+  ['no target', { ...untargeted, ...ran }, 0],
+  ['no id', whole, 0],
+  ['the target at its end, as nobody writes it', { ...untargeted, ...ran, target: 'agent/a' }, 0],
+  ['the id before the target', { ...ran, ...whole }, 0],
+])('a line with %s, in a file that ends with it, is of so many runs', (_, line, count) => {
+  const bytes = Buffer.from(JSON.stringify(line));
+  expect(flatly(foldRecent([bytes, bytes], undefined))).toHaveLength(count);
 });
 
 test('runs of one base URL are not mixed with those of another', () => {

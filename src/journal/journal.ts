@@ -144,13 +144,14 @@ export function openJournal(options: LogOptions) {
   }
 
   function findKey({ baseUrl, target, idempotencyKey }: TriggerKey): KeyState | undefined {
-    const records = read({ baseUrl, target }, { needle: JSON.stringify(idempotencyKey), oldestFirst: true });
+    const records = log.read({ needle: JSON.stringify(idempotencyKey), oldestFirst: true });
     const id = triggerIdOf({ baseUrl, idempotencyKey, target: pathOf(target) });
     const trigger = fold(records).triggers.get(id);
-    if (trigger?.executionId !== undefined) return { state: 'accepted', executionId: trigger.executionId };
-    const { attempts = [], superseded = [] } = trigger ?? {};
+    if (!trigger) return undefined;
+    if (trigger.executionId !== undefined) return { state: 'accepted', executionId: trigger.executionId };
+    const { attempts, superseded = [] } = trigger;
     const unknown = attempts.length > 0 ? attempts : superseded;
-    if (!trigger || unknown.length === 0) return undefined;
+    if (unknown.length === 0) return undefined;
     return { state: 'open', trigger: unresolvedOf({ ...trigger, attempts: unknown }, options.nowMs()) };
   }
 

@@ -153,27 +153,6 @@ test('files that a checkpoint covers are not read', () => {
   expect(readdirSync(folder).filter((name) => !/^(journal(-\d+)?|checkpoint)\.jsonl$/.test(name))).toEqual([]);
 });
 
-test('the newest runs are found without the old files where no record says that it is the first of its run', () => {
-  const { folder, file, open } = createStateFolder();
-  mkdirSync(folder);
-  const at = '2026-11-21T03:00:00.000Z';
-  const target = `automation/${nightly.projectId}/nightly`;
-  for (let n = 0; n < 12; n++) {
-    const lines = Array.from({ length: 400 }, (_, line) => ({ ...status(n * 400 + line, 'COMPLETED'), target }));
-    const text = lines.map((line) => `\n${JSON.stringify({ schema: 1, at, ...line })}\n`).join('');
-    writeFileSync(n === 0 ? file : join(folder, `journal-${n}.jsonl`), text);
-  }
-  utimesSync(file, 1e9, 1e9);
-  for (let times = 0; times < 3; times++) open().unresolvedTriggers({ baseUrl });
-  const { size } = statSync(file);
-  writeFileSync(file, ' '.repeat(size));
-  utimesSync(file, 1e9, 1e9);
-  const found = [...open().runs({ only: 'newest' })].map(({ executionId }) => executionId);
-  expect(found.slice(0, keptRuns)).toEqual(Array.from({ length: keptRuns }, (_, n) => uuid(4799 - n)));
-  // What the checkpoint and the newest two files hold.
-  expect(found).toHaveLength(keptRuns + 2 * 400);
-});
-
 test.each<[string, (state: ReturnType<typeof createFull>) => void]>([
   ['is torn', ({ path }) => truncateSync(path, statSync(path).size - 20)],
   ['is torn in its first line', ({ path }) => truncateSync(path, 20)],

@@ -38,8 +38,8 @@ export function createUnresolvedLines(): (line: string) => boolean {
   const accepted = new Set<string>();
   const wanted = new Set<string>();
   return (line) => {
-    const [, type, id = ''] = form.exec(line) ?? [];
-    if (type === undefined) return true;
+    const [, type, id] = form.exec(line) ?? [];
+    if (id === undefined) return true;
     if (type === 'accepted') accepted.add(id);
     else if (!accepted.has(id)) wanted.add(id);
     return wanted.has(id);

@@ -69,19 +69,19 @@ function refusedKey(n: number) {
   return { baseUrl: url, target, idempotencyKey };
 }
 
+const untargeted = { schema: 1, at: '2026-11-21T03:00:00.000Z', type: 'status', baseUrl };
+const whole = { ...untargeted, target: 'agent/a' };
+const ran = { executionId: uuid(1), status: 'RUNNING' };
+
 test('torn and foreign lines are no runs', () => {
   const { open, file } = createStateFolder();
   const journal = open();
   journal.append(accepted(1));
-  const torn = JSON.stringify({ schema: 1, at: '2026-11-21T03:00:00.000Z', ...accepted(2) }).slice(0, -20);
+  const torn = JSON.stringify({ ...whole, ...ran }).slice(0, -20);
   for (const line of [torn, 'status status', '{"schema":1}', ' '.repeat(60), `${' '.repeat(52)}status`])
     appendFileSync(file, `\n${line}\n`);
   expect(flatly(journal.recentRuns({}, 0))).toHaveLength(1);
 });
-
-const untargeted = { schema: 1, at: '2026-11-21T03:00:00.000Z', type: 'status', baseUrl };
-const whole = { ...untargeted, target: 'agent/a' };
-const ran = { executionId: uuid(1), status: 'RUNNING' };
 
 test.each<[string, object, number]>([
   ['all the fields of a run', { ...whole, ...ran }, 1],

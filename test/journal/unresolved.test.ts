@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { NewRecord } from '../../src/journal/records.ts';
 import { createUnresolvedLines, unresolvedOf } from '../../src/journal/unresolved.ts';
@@ -37,6 +38,18 @@ test('of the lines, newest first, those of triggers that were accepted are left 
   const isWanted = createUnresolvedLines();
   expect(lines.toReversed().map(isWanted).reverse()).toEqual(rows.map(([, wanted]) => wanted));
   expect(isWanted('{"schema":1,"at":"20')).toBe(true);
+});
+
+test.each([
+  ['has other bytes before it', (line: string) => `x${line}`],
+  ['has other bytes behind it', (line: string) => `${line}x`],
+  ['is torn', (line: string) => line.slice(0, -1)],
+])('an acceptance that %s, and which is no record, leaves its trigger unresolved', (_, spoil) => {
+  const { open, folder, file } = createStateFolder();
+  for (const record of [triggered(1), accepted(1)]) open().append(record);
+  const [sent = '', answered = ''] = linesIn(folder).filter((line) => line !== '');
+  writeFileSync(file, `${sent}\n${spoil(answered)}\n`);
+  expect(open().unresolvedTriggers({ baseUrl })).toHaveLength(1);
 });
 
 test('of a trigger that was sent again after it was accepted, every line is wanted', () => {

@@ -158,13 +158,14 @@ describe('trouble is said once, and the journal is done without', () => {
 
   test('when there is no folder for it', () => {
     const troubles: string[] = [];
-    const journal = openJournal({ folder: undefined, nowMs: () => 0, onTrouble: (line) => troubles.push(line) });
+    const onTrouble = (line: string, doing: string) => troubles.push(`${doing}: ${line}`);
+    const journal = openJournal({ folder: undefined, nowMs: () => 0, onTrouble });
     expect(journal.runs({}).next().value).toBeUndefined();
     expect(troubles).toEqual([]);
     expect(journal.append(triggered(1))).toBe(false);
     journal.append(accepted(1));
     expect(journal.unresolvedTriggers({ baseUrl })).toEqual([]);
-    expect(troubles).toEqual([expect.stringContaining('there is no folder for the journal')]);
+    expect(troubles).toEqual([expect.stringContaining('writing: there is no folder for the journal')]);
   });
 
   test('when a part of it cannot be read; the rest is', () => {

@@ -53,6 +53,14 @@ test('a file stays for a year after its last record', () => {
   expect(readdirSync(folder).sort()).toEqual(['journal-1.jsonl', 'journal.jsonl']);
 });
 
+test('nothing is removed before a new file is begun', () => {
+  const { open, clock, folder } = createStateFolder();
+  for (const record of resolved) open(1).append(record);
+  clock.nowMs += yearMs + 1;
+  open().append(status(3, 'COMPLETED'));
+  expect(readdirSync(folder)).toHaveLength(2);
+});
+
 test('a file of which a record is exactly a year old stays', () => {
   const { open, clock, folder } = createStateFolder();
   open().append(status(1, 'RUNNING'));

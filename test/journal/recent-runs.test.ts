@@ -116,6 +116,12 @@ test('files that were full before the time are not read', () => {
   expect(flatly(journal.recentRuns({}, 0))).toHaveLength(4);
 });
 
+test('files are read from the oldest on, so that the first final status stays', () => {
+  const { open } = createStateFolder();
+  for (const name of ['FAILED', 'COMPLETED']) open(1).append(status(1, name));
+  expect(flatly(open().recentRuns({}, 0))).toMatchObject([{ status: 'FAILED' }]);
+});
+
 test('a machine without a journal has no runs', () => {
   const { open, troubles } = createStateFolder();
   expect(open().recentRuns({}, 0)).toEqual([]);

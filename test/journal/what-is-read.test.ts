@@ -90,6 +90,18 @@ test('a few of the newest runs are read without a checkpoint, and are those of t
   expect(existsSync(checkpoint)).toBe(true);
 });
 
+test('the newest runs are known once a few records are read', () => {
+  const sixteen = count(16, (n) => ({ ...status(n, 'RUNNING'), first: true }));
+  const { open, path, troubles } = journalOf(old, sixteen);
+  rmSync(path(0));
+  mkdirSync(path(0));
+  const runs = open().runs();
+  expect(idsOf(count(16, () => runs.next().value ?? expect.unreachable()))).toEqual(count(16, (n) => uuid(15 - n)));
+  expect(troubles).toEqual([]);
+  expect(runs.next().done).toBe(true);
+  expect(troubles).toHaveLength(1);
+});
+
 test('the newest runs are found without the old files where no record says that it is the first of its run', () => {
   const { open, blank } = journalOf(...count(12, (n) => count(400, (line) => status(n * 400 + line, 'COMPLETED'))));
   blank(0);

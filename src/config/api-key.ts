@@ -7,7 +7,7 @@ import { flagSource, type Given, parseSetting, type Resolved } from './setting.t
 import { settingTable } from './setting-table.ts';
 
 /** An API key as it is shown: by its last four characters, or by none if it is so short that they give it away. */
-export function mask(apiKey: string): string {
+export function maskApiKey(apiKey: string): string {
   return `****${apiKey.length < 12 ? '' : apiKey.slice(-4)}`;
 }
 

@@ -1,7 +1,7 @@
 import type { Context, Env } from '../context.ts';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import { parseDuration } from '../runs/duration.ts';
-import { mask, resolveApiKey } from './api-key.ts';
+import { maskApiKey, resolveApiKey } from './api-key.ts';
 import { findConfigFolder, findStateFolder } from './paths.ts';
 import { type ProfileInForce, readProfileInForce } from './profile.ts';
 import { flagSource, parseSetting, type Resolved, valueIfGiven } from './setting.ts';
@@ -86,9 +86,10 @@ function resolveOthers(flags: SettingFlags, env: Env, { name, source, stored, st
   };
 }
 
+/** The settings as they are shown: without the API key. */
 export function maskSecrets(settings: Settings): Settings {
   const { value, command, ...apiKey } = settings.apiKey;
-  const shown = command === undefined ? value && mask(value) : `what \`${command}\` prints`;
+  const shown = command === undefined ? value && maskApiKey(value) : `what \`${command}\` prints`;
   return { ...settings, apiKey: { ...apiKey, value: shown } };
 }
 

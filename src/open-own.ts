@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { basename, dirname, join, parse, resolve } from 'node:path';
+import { dirname, join, parse, resolve } from 'node:path';
 import { geteuid } from 'node:process';
 
 /** A path, or a folder or link on the way to it, belongs to another user than root and our own. */
@@ -106,11 +106,17 @@ const isSame = (one: fs.Stats, other?: fs.Stats) => one.ino === other?.ino && on
 export function makeOwnFolder(folder: string): string {
   const { path, stat } = resolveOwn(folder);
   if (stat) return path;
-  const parent = makeOwnFolder(dirname(path));
+  makeFolder(path);
+  return resolveOwn(path).path;
+}
+
+function makeFolder(path: string): void {
+  if (fs.existsSync(path)) return;
+  const parent = dirname(path);
+  if (parent !== path) makeFolder(parent);
   try {
-    fs.mkdirSync(join(parent, basename(path)), { mode: 0o700 });
+    fs.mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
-  return resolveOwn(path).path;
 }

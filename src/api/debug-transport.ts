@@ -20,7 +20,6 @@ export function createDebugTransport(
 ): Transport {
   let count = 0;
   return {
-    ...inner,
     async exchange(request, signal) {
       count += 1;
       const number = count;

@@ -74,10 +74,6 @@ export function createTransport(options: TransportOptions): Transport {
         void own.destroy();
       }
     },
-    destroy() {
-      void shared?.destroy();
-      shared = undefined;
-    },
   };
 }
 

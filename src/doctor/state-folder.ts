@@ -68,7 +68,7 @@ export function* checkJournal({ settings, context }: Machine): Generator<Finding
   if (unresolved === 0) yield ok('unresolved_triggers', 'none');
   else yield warning('unresolved_triggers', `${unresolved}: whether they started a run is unknown`, '`runctl recover`');
   let unfinished = 0;
-  for (const run of journal.runs({ baseUrl })) if (isUnfinished(run)) unfinished += 1;
+  for (const run of journal.runs({ baseUrl, only: 'kept' })) if (isUnfinished(run)) unfinished += 1;
   yield ok(
     'unfinished_runs',
     unfinished === 0 ? 'none' : `${unfinished} when last polled; \`runctl watch --all\` watches them`,

@@ -40,7 +40,7 @@ export async function resolveSettings(flags: SettingFlags, context: Context): Pr
   return { apiKey: problem ? { source: storedSource, problem } : apiKey, ...others };
 }
 
-/** Why the API key of a profile may not be sent to the base URL in force: it is for the one stored beside it alone. */
+/** Why the API key of a profile must not be sent to the base URL in force: it is only for the one stored with it. */
 function misuseOfStoredKey({ name, stored, storedSource }: ProfileInForce, inForce: Resolved): Problem | undefined {
   if (inForce.value === undefined) return undefined;
   const others = `give the API key for ${inForce.value} with \`--api-key-file <path>\` or RUNCTL_API_KEY`;
@@ -93,7 +93,7 @@ export function maskSecrets(settings: Settings): Settings {
   return { ...settings, apiKey: { ...apiKey, value: shown } };
 }
 
-/** Each of these throws a usage problem where there is no valid value. */
+/** Each of these throws a usage problem if there is no valid value. */
 export const requireApiKey = (settings: Settings) => requireSetting('apiKey', settings);
 
 export const requireBaseUrl = (settings: Omit<Settings, 'apiKey'>) => requireSetting('baseUrl', settings);

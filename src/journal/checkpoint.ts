@@ -29,7 +29,7 @@ const growing = 2;
 // A long journal gets its first checkpoint in steps, since each file takes 50 ms.
 const filesAtOnce = 4;
 
-/** The files to read for what a checkpoint keeps (docs/architecture.md); undefined where one cannot be read. */
+/** The files to read for what a checkpoint keeps (docs/architecture.md); undefined if one cannot be read. */
 export function createDigests(folder: string): () => Digest | undefined {
   let last: Checkpoint | undefined;
   return () => {

@@ -8,7 +8,7 @@ const rules = {
   broken_tls:            { isRetryable: false, delivery: 'unknown'  }, // TLS failed later
   proxy_refused:         { isRetryable: false, delivery: 'not_sent' }, // 407, or a tunnel not allowed
   unsendable:            { isRetryable: false, delivery: 'not_sent' }, // HTTP cannot carry the request
-  lost:                  { isRetryable: true,  delivery: 'unknown'  }, // the connection broke or was silent after it was sent
+  lost:                  { isRetryable: true,  delivery: 'unknown'  }, // broken off, or silent, after it was sent
   unavailable:           { isRetryable: true,  delivery: 'unknown'  }, // 408, 425, 5xx: a complete answer, perhaps of a gateway
   throttled:             { isRetryable: true,  delivery: 'refused'  }, // 429
   unreadable:            { isRetryable: true,  delivery: 'unknown'  }, // no JSON, another document, a result too early

@@ -38,7 +38,7 @@ export interface CommandResult {
   next?: string;
 }
 
-/** Prints documents where data is asked for, else text. With `--events` the documents were printed as events. */
+/** Prints documents if data was asked for, else text. With `--events`, the documents were printed as events. */
 export function printResult(result: CommandResult, output: OutputOptions, context: Context): void {
   const { documents = [], plural, data, text, problems = [], note, next } = result;
   const { stdout } = context;
@@ -68,7 +68,7 @@ function printLine(text: string, { stdout, runner }: Context): void {
   (runner?.data ?? stdout).write(`${stdout.isTTY ? clean(text) : text}\n`);
 }
 
-/** One JSON document on stdout, on one line where `indent` is 0. */
+/** Prints one JSON document on stdout, on one line if `indent` is 0. */
 export function printJson(document: unknown, { stdout, runner }: Context, indent = stdout.isTTY ? 2 : 0): void {
   const json = stringifyJson(document, indent);
   const shown = stdout.isTTY ? cleanJson(json) : json;

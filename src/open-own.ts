@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { basename, dirname, join, parse, resolve } from 'node:path';
+import { dirname, join, parse, resolve } from 'node:path';
 import { geteuid } from 'node:process';
 
 /** A path, or a folder or link on the way to it, belongs to another user than root and our own. */
@@ -8,14 +8,14 @@ export class ForeignPathError extends Error {}
 interface OwnPath {
   path: string; // without links
   stat?: fs.Stats; // undefined where there is nothing yet
-  folder?: fs.Stats; // of the folder that it is in; undefined on Windows
+  folder?: fs.Stats; // the folder that it is in; undefined on Windows
 }
 
 const mostLinks = 40; // as many as Linux follows
 
 /**
- * Each folder, each link and what stands at the end must belong to root or the user. On Windows, where Node reports no
- * owner, the path is taken as it is. Throws `ForeignPathError` and the errors of node:fs.
+ * Follows links. Each folder, each link and what is at the end must belong to root or the user. On Windows, where Node
+ * reports no owner, the path is taken as it is. Throws `ForeignPathError` and the errors of node:fs.
  */
 export function resolveOwn(path: string): OwnPath {
   if (!geteuid) return { path, stat: fs.lstatSync(path, { throwIfNoEntry: false }) };
@@ -60,7 +60,7 @@ export function openOwn(path: string, flags: number): number {
   try {
     const opened = fs.fstatSync(fd);
     checkFile(opened, found, path);
-    // A file that was just made, or put in the place of the other, is there by now.
+    // A file that was just created, or replaced by another program, is at its path by now.
     if (!isSame(opened, found.stat) && !isSame(opened, resolveOwn(path).stat)) {
       throw new Error(`${path} was changed while it was opened`);
     }
@@ -71,7 +71,7 @@ export function openOwn(path: string, flags: number): number {
   }
 }
 
-/** As far as there is room for it. Throws as `openOwn` does, and for a larger file. */
+/** Reads a file as far as `roomFor` has room. Throws as `openOwn` does, and for a file above `mostMebibytes`. */
 export function readOwn(
   path: string,
   mostMebibytes: number,
@@ -86,7 +86,7 @@ export function readOwn(
   } finally {
     try {
       fs.closeSync(fd);
-    } catch {} // what was read stays true, whatever a network file system says
+    } catch {} // what was read is right, even if a network file system fails to close
   }
 }
 
@@ -106,11 +106,17 @@ const isSame = (one: fs.Stats, other?: fs.Stats) => one.ino === other?.ino && on
 export function makeOwnFolder(folder: string): string {
   const { path, stat } = resolveOwn(folder);
   if (stat) return path;
-  const parent = makeOwnFolder(dirname(path));
+  makeFolder(path);
+  return resolveOwn(path).path;
+}
+
+function makeFolder(path: string): void {
+  if (fs.existsSync(path)) return;
+  const parent = dirname(path);
+  if (parent !== path) makeFolder(parent);
   try {
-    fs.mkdirSync(join(parent, basename(path)), { mode: 0o700 });
+    fs.mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
-  return resolveOwn(path).path;
 }

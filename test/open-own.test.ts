@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { makeOwnFolder, openOwn, readOwn } from '../src/open-own.ts';
 import { withFailingClose } from './helpers/failing-close.ts';
 import { hasNamespaces, needs } from './helpers/needs.ts';
+import { cpuMsOf } from './helpers/real-time.ts';
 import { temporaryFolder } from './helpers/temporary-folder.ts';
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_APPEND } = fs.constants;
@@ -158,6 +159,12 @@ test('a folder is made in one of mine, and in none of another user', (context) =
   strangers(folder)(join(base, 'other'));
   expect(() => makeOwnFolder(join(base, 'other/b'))).toThrow(foreign);
   expect(fs.readdirSync(join(base, 'other'))).toEqual([]);
+});
+
+test('a folder below six hundred others is made and found in no time', () => {
+  const deep = join(temporaryFolder(), 'a/'.repeat(600));
+  expect(cpuMsOf(() => makeOwnFolder(deep))).toBeLessThan(500);
+  expect(cpuMsOf(() => makeOwnFolder(deep))).toBeLessThan(500);
 });
 
 test('where root has no number of its own, whoever owns the root folder takes its place', (context) => {

@@ -1,6 +1,6 @@
 import { type Exchange, type Headers, type Transport, valuesOf } from './exchange.ts';
 
-/** An allow-list, so that a secret in a header nobody thought of stays unseen. */
+/** This is an allow-list, so that a secret in a header nobody thought of is not shown. */
 const shownHeaders = [
   'content-type',
   'content-length',
@@ -19,7 +19,6 @@ export function createDebugTransport(
 ): Transport {
   let count = 0;
   return {
-    ...inner,
     async exchange(request, signal) {
       count += 1;
       const number = count;

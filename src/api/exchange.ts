@@ -32,5 +32,4 @@ export type Exchange = { kind: 'response'; response: HttpResponse } | { kind: 'f
 export interface Transport {
   /** Never rejects, and ends within `timeoutMs` or when `signal` aborts. */
   exchange(request: HttpRequest, signal: AbortSignal): Promise<Exchange>;
-  destroy(): void;
 }

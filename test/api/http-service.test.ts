@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { statusPath } from '../../src/api/endpoints.ts';
 import type { HttpRequest, HttpResponse, Transport } from '../../src/api/exchange.ts';
 import { createHttpService, type HttpServiceOptions } from '../../src/api/http-service.ts';
@@ -18,7 +18,6 @@ async function connect(scenario: Scenario = {}, options: Partial<HttpServiceOpti
   let now = Date.UTC(2026, 10, 21, 9);
   const { emulator } = await withEmulator(scenario, { nowMs: () => now });
   const transport = createTransport({ origin: emulator.url, connections: 2, connectTimeoutMs: ampleLimitMs });
-  onTestFinished(() => transport.destroy());
   const service = createHttpService({
     transport,
     baseUrl: emulator.url,
@@ -200,7 +199,6 @@ describe('the service over HTTP', () => {
         const response = { status: 200, headers: {}, body: Buffer.from(''), truncated: false, ...answer };
         return { kind: 'response', response };
       },
-      destroy() {},
     };
     const service = createHttpService({
       transport,

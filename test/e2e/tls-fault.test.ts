@@ -212,7 +212,7 @@ describe('through a proxy', () => {
   });
 });
 
-describe('after destroy', () => {
+describe('after an exchange', () => {
   test.each(['GET', 'POST'] as const)('nothing of a %s that was answered keeps the process', async (method) => {
     const server = createHttpServer({ keepAliveTimeout: 60_000 }, (_request, response) => void response.end('{}'));
     const origin = `http://127.0.0.1:${await listen(server)}`;

@@ -8,7 +8,7 @@ export interface ExchangeOrder extends Partial<TransportOptions> {
   method?: 'GET' | 'POST';
   /** Ample by default. */
   timeoutMs?: number;
-  /** The transport is destroyed so long after the exchange. */
+  /** What still comes of it is waited for so long. */
   lingerMs?: number;
 }
 
@@ -30,7 +30,6 @@ export async function exchange(order: ExchangeOrder): Promise<ExchangeReport> {
   const ended = await transport.exchange(request, new AbortController().signal);
   const tookMs = performance.now() - startMs;
   if (lingerMs > 0) await new Promise((resolve) => setTimeout(resolve, lingerMs));
-  transport.destroy();
   if (ended.kind === 'response') return { status: ended.response.status, body: ended.response.body.toString(), tookMs };
   const { host } = new URL(order.origin);
   return { sent: ended.failure.sent, fault: faultOf(ended.failure, { host, timeoutMs, proxy: options.proxy }), tookMs };

@@ -75,7 +75,6 @@ export function scriptedTransport(script: string, clock: VirtualClock): Scripted
       }
       return exchangeOf(word, clock);
     },
-    destroy() {},
   };
   const service = createHttpService({
     transport,

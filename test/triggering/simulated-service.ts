@@ -152,7 +152,6 @@ export function createSimulatedService({ clock, random, hostSkewMs, latencyMs, .
         if (status === 422) attempt.conflictId = conflictIn(exchange);
         return exchange;
       },
-      destroy() {},
     };
     const limits = { requestTimeoutMs: 30_000, maxOutputBytes: 10_000 };
     return createHttpService({

@@ -6,7 +6,7 @@ import { isInterrupted, onAbort } from '../runs/on-abort.ts';
 export interface ShellCommand {
   command: string;
   variables?: Readonly<Record<string, string>>; // beside the environment of runctl
-  input?: string; // its standard input; /dev/null if not given
+  input?: string; // its standard input, /dev/null if not given
   limitMs?: number; // the command is stopped after this time
   isAtTerminal?: boolean; // the command may ask for a password there, but what it starts is not stopped with it
   hear(text: string, stream: 'stdout' | 'stderr'): void;
@@ -73,7 +73,7 @@ function start({ command, variables, input, isAtTerminal = false }: ShellCommand
   const { spawn } = getBuiltinModule('node:child_process');
   return spawn(command, {
     shell: true,
-    // Where its standard input is a socket, which is what Node calls a pipe, bash takes itself for a remote shell.
+    // Node makes a socket of a pipe, and bash takes itself for a remote shell where its standard input is one.
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     // The command gets a process group, so that the processes it starts are stopped with it.
     detached: !isAtTerminal,

@@ -1,9 +1,9 @@
 import { isSafeNumber, LosslessNumber, parse, stringify } from 'lossless-json';
 
-// A double holds any 15 digits. The exact parser costs ten times as much, so that it must not be used for every UUID.
+// A double holds any 15 digits. The exact parser costs ten times as much, so it must not run for every UUID.
 const longNumber = /(?:^|[:,[])\s*-?(?:\d[\d.]{15}|[\d.]+[eE])/;
 
-// Readers of JSON recurse, and an empty list takes twenty times its two characters: more is an attack.
+// Readers of JSON recurse, and an empty list takes forty bytes of memory: beyond these limits it is an attack.
 const deepest = 1000;
 const mostContainers = 2_000_000;
 
@@ -30,7 +30,7 @@ function isMonstrous(json: string): boolean {
   return false;
 }
 
-/** Of the quotation mark that closes the string: one after an even number of backslashes. */
+/** The index of the quotation mark that closes the string: it follows an even number of backslashes. */
 function endOfString(json: string, start: number): number {
   let end = json.indexOf('"', start + 1);
   while (end >= 0 && isEscaped(json, end)) end = json.indexOf('"', end + 1);

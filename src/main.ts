@@ -36,7 +36,7 @@ function keepCompiledCode(): void {
   if (enableCompileCache && isPrivateCache(program, cache, process.umask())) enableCompileCache(cache);
 }
 
-/** Without process.stdout, which takes longer to load than all the rest. */
+/** Writes without process.stdout, which takes longer to load than all the rest. */
 function answer(text: string): void {
   try {
     writeSync(1, text);

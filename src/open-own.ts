@@ -8,14 +8,14 @@ export class ForeignPathError extends Error {}
 interface OwnPath {
   path: string; // without links
   stat?: fs.Stats; // undefined where there is nothing yet
-  folder?: fs.Stats; // of the folder that it is in; undefined on Windows
+  folder?: fs.Stats; // the folder that it is in; undefined on Windows
 }
 
 const mostLinks = 40; // as many as Linux follows
 
 /**
- * Each folder, each link and what stands at the end must belong to root or the user. On Windows, where Node reports no
- * owner, the path is taken as it is. Throws `ForeignPathError` and the errors of node:fs.
+ * Follows links. Each folder, each link and what is at the end must belong to root or the user. On Windows, where Node
+ * reports no owner, the path is taken as it is. Throws `ForeignPathError` and the errors of node:fs.
  */
 export function resolveOwn(path: string): OwnPath {
   if (!geteuid) return { path, stat: fs.lstatSync(path, { throwIfNoEntry: false }) };
@@ -60,7 +60,7 @@ export function openOwn(path: string, flags: number): number {
   try {
     const opened = fs.fstatSync(fd);
     checkFile(opened, found, path);
-    // A file that was just made, or put in the place of the other, is there by now.
+    // A file that was just created, or replaced by another program, is at its path by now.
     if (!isSame(opened, found.stat) && !isSame(opened, resolveOwn(path).stat)) {
       throw new Error(`${path} was changed while it was opened`);
     }
@@ -71,7 +71,7 @@ export function openOwn(path: string, flags: number): number {
   }
 }
 
-/** As far as there is room for it. Throws as `openOwn` does, and for a larger file. */
+/** Reads a file as far as `roomFor` has room. Throws as `openOwn` does, and for a file above `mostMebibytes`. */
 export function readOwn(
   path: string,
   mostMebibytes: number,
@@ -86,7 +86,7 @@ export function readOwn(
   } finally {
     try {
       fs.closeSync(fd);
-    } catch {} // what was read stays true, whatever a network file system says
+    } catch {} // what was read is right, even if a network file system fails to close
   }
 }
 

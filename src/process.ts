@@ -13,7 +13,7 @@ import { type Output, openOutput } from './startup/plain-output.ts';
 const faultCode = exitCodeOf('internal_error');
 const signals = Object.entries(signalExits).map(([signal, name]) => [signal, exitCodeOf(name)] as const);
 
-/** Makes the context of the process, and ends it with the exit code. */
+/** Runs the command line of this process, and ends the process with the exit code. */
 export async function runProcess(open = openOutput): Promise<void> {
   const interrupt = new AbortController();
   let isOver = false;
@@ -58,14 +58,14 @@ export async function runProcess(open = openOutput): Promise<void> {
     signal: interrupt.signal,
     unicode: hasUnicode(process.env),
   };
-  const crash = new Promise<never>((_, reject) => process.on('uncaughtException', reject)); // Node ends with 1
+  const crash = new Promise<never>((_, reject) => process.on('uncaughtException', reject)); // unhandled, Node would end with 1
   crash.catch(leave);
   const code =
     argv[0] === '__complete'
       ? await Promise.race([complete(argv.slice(1), context), crash]).catch(() => faultCode)
       : await runCli(argv, program, context, [crash]);
   isOver = true;
-  // Whatever still hangs (a connection, a timer) must not hold the process.
+  // A connection or a timer that is still open must not delay the end of the process.
   out.write('', (error?: NodeJS.ErrnoException | null) => {
     const lost = error && error.code !== 'EPIPE' ? error : stdout.lost;
     if (lost) stderr.write(`runctl: what was asked for could not be written: ${lost.message}\n`);
@@ -80,8 +80,8 @@ async function complete(words: readonly string[], { stdout, env }: Context): Pro
 }
 
 function end(code: number): never {
-  // Node waits for a look-up that hangs in the system's resolver, which a signal does not. It aborts when it restores
-  // the settings of a terminal that has hung up.
+  // Unlike a signal, Node's own exit waits for a look-up that hangs in the system's resolver, and aborts when it
+  // restores the settings of a terminal that has hung up.
   for (const [name] of signals) process.removeAllListeners(name);
   const killer = signals.find(([, ofSignal]) => ofSignal === code)?.[0];
   const isHeld = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap');

@@ -2,7 +2,7 @@ export type Secrets = ReturnType<typeof createSecrets>;
 
 const mask = '[secret]';
 export const shortestSecret = 4; // shorter ones are parts of ordinary words
-const shortestSplit = 8; // of those that are searched for across blanks, too
+const shortestSplit = 8; // shorter ones are not searched for across blanks
 const esc = '\u001B';
 const between = new RegExp(`${esc}\\[[\\d;:?]*[@-~]|[\\s\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_Point}]`, 'gu');
 
@@ -57,7 +57,7 @@ function splitSpans(lower: string, finders: readonly Finder[]): Span[] {
   return found.map(([start, end]) => [places[start] ?? 0, (places[end - 1] ?? 0) + 1]);
 }
 
-// A regular expression for one spelling takes longer to compile than a command has.
+// There is no regular expression for all spellings: compiling one takes longer than a whole command.
 function spellingsOf(secret: string): { readings: string[]; wholes: string[] } {
   // Headers are Latin-1 and bodies UTF-8, and some do it the other way round.
   const [utf8, latin1] = [Buffer.from(secret, 'utf8'), Buffer.from(secret, 'latin1')];
@@ -75,7 +75,7 @@ function findWhole(whole: string): Finder {
   };
 }
 
-/** Each character as it is or as JSON, a URL or HTML writes it: encoders differ. */
+/** Finds the secret with each character as it is or as JSON, a URL or HTML writes it: encoders differ. */
 function findSpelled(secret: string): Finder {
   let spelled: string[][] | undefined;
   return (lower) => {
@@ -94,7 +94,7 @@ function findSpelled(secret: string): Finder {
   };
 }
 
-/** Where a spelling ends that begins at one of `starts`: `%25` may be an encoded `%`, or three characters. */
+/** The ends of the spellings that begin at one of `starts`: `%25` may be an encoded `%`, or three characters. */
 function endsOf(spellings: readonly string[], starts: readonly number[], lower: string): number[] {
   const ends: number[] = [];
   for (const start of starts) {
@@ -128,7 +128,7 @@ function encodingsOf(character: string): string[] {
 const percent = (bytes: Buffer) => bytes.toString('hex').replace(/../g, '%$&');
 const lowerCase = (text: string) => text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
 
-/** In a longer coded text it begins at one of three places in a group, and shares its outer characters. */
+/** The bytes within longer Base64: they begin at one of three places in a group, and share its outer characters. */
 function base64Of(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap((offset) => {
     const coded = Buffer.concat([Buffer.alloc(offset), bytes])
@@ -139,7 +139,7 @@ function base64Of(bytes: Buffer): string[] {
   });
 }
 
-/** Words with 16 letters and digits in a row, some of both, as no name, path or UUID has. */
+/** The words with 16 letters and digits in a row, some of both, as no name, path or UUID has them. */
 export function misplacedApiKeys(words: readonly string[]): string[] {
   return words
     .flatMap((word) => [word, ...word.split('=').slice(1)])

@@ -17,18 +17,19 @@ import {
   triggerFactsOf,
 } from './start-result.ts';
 
-/** The reason of the signal that ends the watches of other runs after one did not complete. */
+/** With `--fail-fast`, the abort reason that ends the watches of other runs after one did not complete. */
 export const failFastReason = '--fail-fast';
 
-/** How a run was followed; a problem where the watch ended with one. */
+/** How a run was followed, and the problem with which the watch ended, if any. */
 export interface Followed {
   watched: WatchResult;
   problem?: Problem;
-  /** The service no longer knows the run, which has surely finished: `watch --all` asked for it, and nobody by name. */
+  /** The service no longer knows the run, which has surely finished, and only `watch --all` asked for it. */
   isForgotten?: boolean;
   trigger?: TriggerOutcome;
 }
 
+/** Was this run left unfinished by `--fail-fast`? */
 export function isLeft(watched: WatchResult): boolean {
   return watched.kind === 'interrupted' && watched.reason === failFastReason;
 }
@@ -58,7 +59,7 @@ export function targetOfResult(result: ArgumentResult): Target {
 
 export function problemOf(result: ArgumentResult): Problem | undefined {
   if (result.kind === 'followed' || result.kind === 'failed') return result.problem;
-  // The run is known, whether or not it could be polled; only the user's own signal ends the command otherwise.
+  // A failed poll is no problem, as the run is known all the same; only a signal of the user ends the command.
   const problem = 'polled' in result && result.polled?.kind === 'failed' ? result.polled.problem : undefined;
   return problem && isInterruptName(problem.facts.name) ? problem : undefined;
 }
@@ -67,7 +68,7 @@ export function finishedWatchOf(result: ArgumentResult): FinishedWatch | undefin
   return result.kind === 'followed' && result.watched.kind === 'finished' ? result.watched : undefined;
 }
 
-/** How a command with this argument alone would end. A run that `--fail-fast` left is not judged. */
+/** How a command with this argument alone would end. A run that `--fail-fast` left counts as ok. */
 export function exitNameOfResult(result: ArgumentResult): ExitName {
   const problem = problemOf(result);
   if (result.kind === 'followed' && result.isForgotten) return 'ok';
@@ -79,7 +80,7 @@ export function exitNameOfResult(result: ArgumentResult): ExitName {
 
 export const isOk = (result: ArgumentResult): boolean => exitCodeOf(exitNameOfResult(result)) === 0;
 
-/** Whoever repeats a trigger that failed must not take it for a success. */
+/** The ending of the run that was found: a repeated trigger must not turn a failed run into a success. */
 function exitNameOfReplay({ run, polled }: FoundRun): ExitName {
   const isFinished = polled?.kind === 'ok' && isFinal(run.target, polled.value.status);
   return isFinished ? exitNameOfRun(run, polled.value.status) : 'ok';
@@ -89,7 +90,7 @@ export function isInterruptedWatch(result: ArgumentResult): boolean {
   return result.kind === 'followed' && result.watched.kind === 'interrupted' && !isLeft(result.watched);
 }
 
-/** Does it end all of several together, as an interruption and the timeout do? */
+/** Does the problem end the watches of all runs together, as an interruption and the timeout do? */
 export function endsAll({ facts }: Problem): boolean {
   return isInterruptName(facts.name) || facts.name === 'timeout';
 }

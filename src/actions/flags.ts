@@ -7,7 +7,7 @@ export interface ActionFlags extends OutputOptions {
   idempotencyKey?: string;
   ifActive?: IfActive;
   splayMs?: number;
-  /** Of `trigger`: the run is then followed, and an active one is polled before it is attached to. */
+  /** A flag of `trigger`: the run is then followed, and an active one is polled before attaching to it. */
   watch?: boolean;
   rerunOn?: string[];
   maxReruns?: number;
@@ -19,6 +19,6 @@ export interface ActionFlags extends OutputOptions {
   onFinal?: string;
   bell?: boolean;
   failFast?: boolean;
-  /** Of `watch`: the runs are those of the journal. */
+  /** A flag of `watch`: the runs are the unfinished ones of the journal. */
   all?: boolean;
 }

@@ -18,7 +18,7 @@ import { createDoneReport } from './report.ts';
 const betweenReadsMs = 1_000;
 const renewalMs = 10_000;
 
-/** Follows the runs of this machine, later ones too. Throws a usage problem where another process does so already. */
+/** Follows the runs of this machine, also later ones. Throws a usage problem if another process already does so. */
 export async function followMachine(
   findUnfinished: (session: Session) => KnownRun[],
   flags: ActionFlags,
@@ -42,7 +42,7 @@ export async function followMachine(
       );
   };
   async function toEnd(known: KnownRun): Promise<void> {
-    // A journal remembers the runs that it was asked for: one that lives as long as this would remember all.
+    // An opened journal remembers each run that it was asked for; this process lives too long for that.
     const own = withRecordedHooks({ ...session, journal: journalOf(context, { quiet: true }) }, flags.onFinal);
     const endless = { giveUpAfterMs: Number.POSITIVE_INFINITY, ...flags };
     const followed = await followRun(known, endless, own, { leave: signal });
@@ -82,7 +82,7 @@ export async function followMachine(
   return { exitNames: [problem.facts.name], documents: [], plural: true, problems: [{ problem }] };
 }
 
-/** Where the journal is, for which `connect` has found a folder. */
+/** The folder of the journal, without which `connect` would have thrown. */
 const folderOf = ({ context }: Session): string => resolveStateFolder(context.env) ?? '';
 
 function claimOrThrow(session: Session): FollowerClaim {
@@ -95,7 +95,7 @@ function claimOrThrow(session: Session): FollowerClaim {
   );
 }
 
-/** The runs that were recorded since the last call. What keeps the journal from being read is reported once. */
+/** Returns the runs that were recorded since the last call. A failure to read the journal is reported once. */
 function createNewRuns(tail: Tail, { baseUrl, reporter }: Session): () => KnownRun[] {
   let isReported = false;
   return () => {
@@ -110,7 +110,7 @@ function createNewRuns(tail: Tail, { baseUrl, reporter }: Session): () => KnownR
   };
 }
 
-/** The run that somebody has triggered, or has begun to watch. */
+/** The run of a record that says that it was triggered, or is watched for the first time. */
 function newRunOf(record: JournalRecord): KnownRun | undefined {
   if (record.type !== 'accepted' && record.type !== 'status') return undefined;
   const target = targetOf(record.target);

@@ -16,7 +16,7 @@ import type { ActionFlags } from './flags.ts';
 import type { TriggerOutcome } from './start-result.ts';
 
 interface FollowOptions {
-  /** Ends the watch, too, as long as the run has not finished. */
+  /** This signal also ends the watch while the run is unfinished. */
   leave?: AbortSignal;
   trigger?: TriggerOutcome;
 }
@@ -28,7 +28,7 @@ export function reportManyRuns(runs: number, { rate = defaults.rate }: ActionFla
   reporter.observe({ event: 'warning', name: 'low_rate', message });
 }
 
-/** Follows one run until it has finished: reports events, journals what it learns, runs `--on-final`. */
+/** Follows one run until it has finished: reports events, records statuses, runs `--on-final`. */
 export async function followRun(
   { run, known, ...rest }: KnownRun & { known?: Execution },
   flags: ActionFlags,
@@ -46,7 +46,7 @@ export async function followRun(
   if (known) session.watches.answered();
   const options = { ...scheduleOf(run.target, flags, session), sinceTriggerMs, known };
   const watched = await watchToEnd(run, options, portsOf(run, flags, session, observe), leave);
-  // A run that is left because of another has no problem of its own.
+  // A run that was left because another failed has no problem of its own.
   if (isLeft(watched)) return { watched, trigger };
   const found = watchProblem(watched, context.signal, argumentOf(run, session), hasJournal(context));
   const problem = found && trigger ? watchFailedProblem(found) : found;
@@ -64,7 +64,7 @@ function warnOfUnknownStatus(run: Run, status: string, reporter: Reporter): void
   reporter.observe({ event: 'warning', name: 'unknown_status', message, run });
 }
 
-/** Journals the final status alone: while it is running, an unresolved trigger may turn out to have started it. */
+/** Waits for another run to finish. Records only its final status: an unresolved trigger may have started it. */
 export async function waitForOther(
   run: Run,
   { intervalMs }: Pick<ActionFlags, 'intervalMs'>,
@@ -80,7 +80,7 @@ export async function waitForOther(
     });
   };
   const known = { executionId: run.executionId, status: 'RUNNING', document: {} };
-  // `--give-up-after` is the trigger's: this watch keeps its own.
+  // `--give-up-after` is for the trigger; this watch has its own limit.
   const flags = { intervalMs };
   const options = { ...scheduleOf(run.target, flags, session), known };
   const watched = await pollUntilFinal(run, options, portsOf(run, flags, session, observe));

@@ -13,7 +13,7 @@ import type { ActionFlags } from './flags.ts';
 import { followRun, reportManyRuns } from './follow-run.ts';
 import { createDoneReport, reportResults } from './report.ts';
 
-/** Follows each run once, and reports in the order given. `more` names further ones; what it throws ends the command. */
+/** Follows each run once, and reports in the order given. `more` gives further runs; what it throws is thrown. */
 export async function followAll(
   runs: KnownRun[],
   flags: ActionFlags & { plural: boolean },
@@ -62,12 +62,12 @@ export async function followAll(
   }
 }
 
-/** Has the journal closed the run, because the service does not know it? */
+/** Does the journal no longer count the run as unfinished, because the service does not know it? */
 function isClosed({ executionId }: Run, { problem }: Followed, { journal, baseUrl }: Session): boolean {
   return problem?.facts.name === 'not_found' && journal.find(executionId, { baseUrl, fresh: true })?.status === null;
 }
 
-/** Takes what comes. False where the command's own end, or `--timeout`, comes before that of the input. */
+/** Takes the items as they come. Returns false if `signal` or `--timeout` ends this before the input does. */
 async function takeEach<T>(
   items: AsyncIterable<T>,
   take: (item: T) => void,
@@ -89,7 +89,7 @@ async function takeEach<T>(
   }
 }
 
-/** The input might have named more runs: the end that came before its own is that of the command. */
+/** The result of a command that ended before its input did, and so ends with what ended it. */
 function withUnfinishedInput(result: CommandResult, { context }: Session): CommandResult {
   const { signal, stdout } = context;
   const interrupt = [signal, stdout.closed].find(({ aborted }) => aborted);

@@ -27,7 +27,7 @@ export async function followWithReruns(
     const startedMs = clock.elapsedMs();
     const sinceTriggerMs = kind === 'started' ? () => clock.elapsedMs() - startedMs : undefined;
     const known = kind === 'started' ? start.execution : undefined;
-    // `--give-up-after` is the trigger's: the watch keeps its own.
+    // `--give-up-after` is for the trigger; the watch has its own limit.
     const followFlags = { ...options, giveUpAfterMs: undefined };
     const followed = await followRun({ run, triggeredAtMs, sinceTriggerMs, known }, followFlags, session, { trigger });
     const result = { kind: 'followed', ...followed } as const;
@@ -37,7 +37,7 @@ export async function followWithReruns(
     if (!again || reruns > maxReruns || !isSurelyOurs(start)) return result;
     // A given idempotency key gets the number of the rerun, so that the whole command can be repeated safely.
     const key = idempotencyKey && `${idempotencyKey}/${reruns}`;
-    // To skip or to attach is for the first trigger only.
+    // `--if-active skip` and `attach` are for the first trigger only.
     const ifActive = options.ifActive === 'wait' ? 'wait' : 'fail';
     const flags: ActionFlags = { ...options, ifActive, idempotencyKey: key };
     const notStarted = (why: string) => {
@@ -61,7 +61,7 @@ export async function followWithReruns(
   }
 }
 
-/** Did an idempotency key of ours start the run? One that was only attached to, or found by its time, is left alone. */
+/** Did our idempotency key start the run? A run that was attached to, or found by its time, is not started again. */
 function isSurelyOurs(start: RunStart): boolean {
   return start.kind === 'replayed' || (start.kind === 'started' && !start.isByTime);
 }

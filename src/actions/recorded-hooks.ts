@@ -2,12 +2,12 @@ import { commandFor } from '../hooks/on-final.ts';
 import { isFinal, type Run } from '../runs/run.ts';
 import type { Session } from '../session/session.ts';
 
-/** A follower's session: hooks are recorded before they are run, so once at most, also where it is killed. */
+/** A session that records hooks before they are run, so each runs at most once, even if the follower is killed. */
 export function withRecordedHooks(session: Session, onFinal: string | undefined): Session {
   if (onFinal === undefined) return session;
   const { journal, hooks, baseUrl, reporter } = session;
   let isOurs: boolean | undefined;
-  /** May it be run? Before the final status is on record: else a follower that is killed between would never run it. */
+  /** May the hook be run? This is recorded before the final status, after which no later follower would run it. */
   const begin = (run: Run): boolean => {
     if (isOurs !== undefined) return isOurs;
     const isNew = journal.hooks({ baseUrl, executionId: run.executionId }).length === 0;
@@ -38,6 +38,7 @@ export function withRecordedHooks(session: Session, onFinal: string | undefined)
   };
 }
 
+/** Warns of the hooks that an earlier follower began, but did not end. */
 export function reportCutOffHooks({ journal, baseUrl, reporter }: Session): void {
   for (const { run, hasEnded } of journal.hooks({ baseUrl })) {
     if (hasEnded) continue;

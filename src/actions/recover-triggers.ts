@@ -9,7 +9,7 @@ import { earlierAttemptsOf, sendTrigger } from './send-trigger.ts';
 
 export interface RecoverFlags {
   dryRun?: boolean;
-  /** Older triggers are not sent. */
+  /** Triggers that are older than this are not sent. */
   maxAgeMs?: number;
   forget?: boolean;
   giveUpAfterMs?: number;
@@ -17,26 +17,26 @@ export interface RecoverFlags {
 
 export type Recovery = { trigger: UnresolvedTrigger } & (
   | { kind: 'found'; start: StartedTrigger }
-  /** It surely started no run. */
+  /** The trigger surely started no run. */
   | { kind: 'refused'; fault: Fault }
   /** A later trigger of the automation has a run. */
   | { kind: 'superseded' | 'forgotten' }
-  /** The process that sends it still runs, or may. */
+  /** The process that sends the trigger still runs, or may still run. */
   | { kind: 'left' }
-  /** It would be sent, but for `--dry-run`. */
+  /** The trigger would be sent without `--dry-run`. */
   | { kind: 'unresolved' }
-  /** Not sent, or sent in vain. */
+  /** The trigger was not sent, or its outcome is still unknown. */
   | { kind: 'too_old' | 'other_api_key' | 'failed'; problem: Problem }
 );
 
-/** Resolves the triggers whose outcome is unknown: for each automation the newest first, as later ones make it superfluous. */
+/** Resolves the triggers whose outcome is unknown, the newest first: if that has a run, earlier ones are not sent. */
 export async function* recoverTriggers(flags: RecoverFlags, session: Session): AsyncGenerator<Recovery> {
   const { journal, baseUrl } = session;
   for (const trigger of journal.unresolvedTriggers({ baseUrl })) {
     try {
       yield await recoverTrigger(trigger, flags, session);
     } catch (error) {
-      // It ends the command where nothing was sent before; else what came of the others has to be said as well.
+      // Without anything sent, the problem ends the command; else the triggers that were sent are reported as well.
       if (!(error instanceof Problem) || session.sentKeys.size === 0) throw error;
       const { message, hint } = error.facts;
       const problem = new Problem({ name: 'outcome_unknown', message, hint, started: 'unknown' });
@@ -82,10 +82,10 @@ async function recoverTrigger(
   return { trigger, kind: 'failed', problem: triggerProblem(result, identity, signal) };
 }
 
-/** Longer than the retries of a trigger take. */
+/** The retries of a trigger take less time than this. */
 const otherHostMs = 180_000;
 
-/** Does the process that sends it still run? Of one on another host or in another container only its age says. */
+/** Does the process that sends the trigger still run? On another host or in another container its age decides. */
 function isStillSent({ senders }: UnresolvedTrigger, { processes }: Session): boolean {
   return senders.some(({ process, ageMs }) => {
     const state = processes.stateOf(process);

@@ -24,7 +24,7 @@ import {
 
 const againWithAll = 'watch them again: `runctl watch --all`';
 
-/** Reports each of so many results at once: the others may take hours. */
+/** Reports each result of the `watched` runs as soon as it is known: the others may take hours. */
 export function createDoneReport(session: Session, watched: number): (result: ArgumentResult) => void {
   let pending = watched;
   return (result) => {
@@ -66,7 +66,7 @@ export async function reportResults(
   };
 }
 
-/** One press of Ctrl-C is reported once; not at all where nobody reads any more, as whoever closed stdout knows it. */
+/** An interruption is reported once for all runs, and not at all to somebody who has closed stdout. */
 function problemsOf(results: ArgumentResult[], plural: boolean, { stdout }: Context): CommandResult['problems'] {
   const isUnread = stdout.closed.aborted;
   const interrupted = results.filter(isInterruptedWatch);
@@ -95,14 +95,14 @@ function nextOf(results: ArgumentResult[], project: string | undefined): string 
   return nextStepOf(watched.run, watched.execution.status, watched.result?.error?.type, project);
 }
 
-/** Of several with `table`, which is loaded for several alone. */
+/** The summaries of the runs; those of several come with a `table`. */
 function summaries(
   results: ArgumentResult[],
   { theme, lines, table }: { theme: Theme; lines: WrapOptions; table?: typeof finalTable },
   quiet: boolean | undefined,
   { stdout, stderr }: Context,
 ): string {
-  // On a terminal the progress of many runs stands before and after them.
+  // On a terminal, an empty line sets summaries apart from the progress around them.
   const apart = results.length > 1 && !quiet && stdout.isTTY && stderr.isTTY ? '\n' : '';
   const isTable = table !== undefined && results.some(finishedWatchOf) && !quiet;
   const shown = results.flatMap((result) => {
@@ -126,7 +126,7 @@ function withoutStatus(result: ArgumentResult): string {
   return result.problem.facts.started === 'unknown' ? 'in doubt' : 'not started';
 }
 
-/** How many runs stand how: `1 running · 12 completed · 2 failed`. */
+/** The number of runs with each status: `1 running · 12 completed · 2 failed`. */
 function countsOf(results: ArgumentResult[], { symbols }: Theme): string {
   const counts = new Map([
     ['running', 0],

@@ -13,7 +13,7 @@ import {
   triggerRun,
 } from '../triggering/trigger.ts';
 
-/** Sends one trigger, with retries, until an end of the protocol; the journal has it before the service. */
+/** Sends one trigger, with retries, until the protocol ends. It is in the journal before it is sent. */
 export function sendTrigger(
   identity: TriggerIdentity,
   body: string,
@@ -41,13 +41,13 @@ export function earlierAttemptsOf({ at, lastSentAt, ageMs }: UnresolvedTrigger):
   return { firstSentAtMs: Date.parse(at), lastSentAtMs: Date.parse(lastSentAt), ageMs };
 }
 
-/** The session; with its next trigger, it reports earlier triggers of the target whose outcome is unknown. */
+/** A session whose next trigger also warns of earlier triggers of the target without a known outcome. */
 export function withOpenTriggerWarning(target: Target, session: Session): Session {
   const { service } = session;
   let isFirst = true;
   const trigger: Service['trigger'] = (request, signal) => {
     const answer = service.trigger(request, signal);
-    // Read while the service works, so that it costs nothing.
+    // The journal is read while the service works, so that it costs no time.
     if (isFirst) warnOfOpenTriggers(target, session);
     isFirst = false;
     return answer;
@@ -61,7 +61,7 @@ function warnOfOpenTriggers(target: Target, session: Session): void {
   const { journal, baseUrl, sentKeys, reporter } = session;
   const open = journal
     .unresolvedTriggers({ baseUrl, target })
-    // Another process may be just sending it.
+    // Another process may still be sending a new trigger.
     .filter(({ reason, ageMs }) => reason !== undefined || ageMs > justSentMs);
   if (open.every(({ idempotencyKey }) => sentKeys.has(idempotencyKey))) return;
   const earlier = `an earlier trigger of ${nameOf(target)} may or may not have started a run`;

@@ -9,26 +9,26 @@ import type { Session } from '../session/session.ts';
 import type { StartedTrigger } from '../triggering/trigger.ts';
 import type { StartedExecution } from '../triggering/trigger-record.ts';
 
-/** A run that was there before, with its status where that was asked for. */
+/** A run that existed before, with its status if that was asked for. */
 export type FoundRun = KnownRun & { polled?: PolledOnce<Execution> };
 
-/** What came of a trigger. */
+/** What became of a trigger. */
 export type StartResult = {
   idempotencyKey?: string;
 } & (
   | ({ kind: 'started' } & Pick<StartedTrigger, 'started' | 'isByTime'> & {
-        /** `recovered`: by an earlier attempt, whose answer was lost. */
+        /** `recovered` means that an earlier attempt, whose answer was lost, started the run. */
         how: 'started' | 'recovered';
         execution: StartedExecution;
       } & KnownRun)
-  /** A run that was there before: its idempotency key had been used, or it is the active one. */
+  /** A run that existed before: its idempotency key had been used, or it is the active one. */
   | ({ kind: 'replayed' | 'attached' } & FoundRun)
   | { kind: 'skipped'; target: Target; activeId?: string }
-  /** There is no run of ours, or nobody knows. */
+  /** The trigger started no run, or its outcome is unknown. */
   | { kind: 'failed'; target: Target; problem: Problem }
 );
 
-/** The same as documents have it. */
+/** What became of a trigger, as documents show it. */
 export type TriggerOutcome = Omit<TriggerFacts, 'safeToRepeat'>;
 
 export function outcomeOfStart(start: StartResult): TriggerOutcome {

@@ -16,6 +16,7 @@ import { createSlot } from './wait-for-slot.ts';
 /** What is triggered, and the exact bytes of the request. */
 export type StartRequest = Omit<TriggerRequest, 'idempotencyKey'>;
 
+/** Triggers a run; if one is active already, does as `--if-active` says. */
 export async function startRun(request: StartRequest, flags: ActionFlags, session: Session): Promise<StartResult> {
   const { target } = request;
   const { ifActive = defaults.ifActive } = flags;
@@ -51,14 +52,14 @@ export async function startRun(request: StartRequest, flags: ActionFlags, sessio
   }
 }
 
-/** Each try has a new idempotency key, since a service may replay a stored refusal for an old one; a given one is kept. */
+/** Each try has a new idempotency key, unless the user gave one: a service may replay the refusal of an old key. */
 async function identityOf(target: Target, flags: ActionFlags, { baseUrl, account }: Session): Promise<TriggerIdentity> {
   const { idempotencyKey = crypto.randomUUID() } = flags;
   const userProvided = flags.idempotencyKey !== undefined;
   return { baseUrl, account: await account(idempotencyKey), target, idempotencyKey, userProvided };
 }
 
-/** The active run. Where nobody follows it, the refusal is word enough that it is running. */
+/** The active run. It is polled only if it will be followed, as the refusal says that it is running. */
 async function foundRun(run: Run, flags: ActionFlags, session: Session): Promise<FoundRun> {
   if (flags.watch) return pollKnownRun(run, flags, session);
   return knownRun(session.journal.find(run.executionId, session), run);

@@ -15,7 +15,7 @@ import type { StartResult } from './start-result.ts';
 /** A refusal after which `--if-active` says what to do, or the wait for the slot continues. */
 type Refusal = { kind: 'refused'; fault: Fault };
 
-/** Sends one trigger, unless the journal knows what came of its idempotency key. */
+/** Sends one trigger, unless the journal knows the run of its idempotency key. */
 export async function triggerOnce(
   identity: TriggerIdentity,
   body: string,
@@ -46,14 +46,14 @@ export async function triggerOnce(
   return failed(failureOf(result, identity, session));
 }
 
-/** 429, or surely never sent, and worth another try. */
+/** Is it worth another try: a 429, or a trigger that was surely not sent? */
 const mayPass = (fault: Fault) => isRetryable(fault) && deliveryOf(fault) !== 'unknown';
 
 function startOf({ how, ...start }: StartedTrigger, target: Target, triggeredAtMs: number): StartResult {
   const { execution } = start;
   const run = { target, executionId: execution.executionId };
   if (how === 'replayed') return { kind: 'replayed', run, polled: { kind: 'ok', value: execution } };
-  // Agents are discontinued: an answer that says otherwise may not mean what it said once.
+  // Agents are discontinued: an answer that says otherwise may no longer mean that a run was started.
   const started = target.family === 'agent' ? 'unknown' : start.started;
   return { ...start, started, how, run, triggeredAtMs };
 }

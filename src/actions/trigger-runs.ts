@@ -14,7 +14,7 @@ import { createDoneReport, reportResults } from './report.ts';
 import { type FoundRun, type StartResult, startedOf } from './start-result.ts';
 import { type StartRequest, startRun } from './start-run.ts';
 
-/** More at once would only wait for each other. */
+/** More triggers at once would only wait for each other. */
 const mostInFlight = 64;
 
 export interface TriggerArgument extends StartRequest {
@@ -33,11 +33,11 @@ export async function triggerAll(
     await splay(options.splayMs, session);
     const { signal } = context;
     const isEnded = signal.aborted;
-    // A minted idempotency key is another one when the command is repeated.
+    // A generated idempotency key is a different one when the command is repeated.
     const unsafe = new Set(requests.filter(({ idempotencyKey }) => idempotencyKey === undefined));
     session.safeToRepeat = () => unsafe.size === 0;
     session.watches = createWatchGroup(timeoutMsOf(options), context.clock);
-    // On stdout ids stand in the order of the arguments, unless stdout is for the end of the run or for other data.
+    // Ids are printed in the order of the arguments, unless stdout is for the summary of the run or for other data.
     const idsAreData = !options.watch && !wantsData(options);
     const inOrder = createInOrder();
     const watching = sessionEndedBy(session, context.stdout.closed);
@@ -69,7 +69,7 @@ export async function triggerAll(
   }
 }
 
-/** Nobody follows the run that a given idempotency key had started: what is wrong with it is said at once. */
+/** Warns at once if the run that a given idempotency key had started has failed, as nobody follows it. */
 function warnOfReplay({ run, polled }: FoundRun, { reporter }: Session): void {
   if (!polled) return;
   const start = `this idempotency key started a run of ${nameOf(run.target)}`;
@@ -85,9 +85,9 @@ function warnOfReplay({ run, polled }: FoundRun, { reporter }: Session): void {
   reporter.observe({ event: 'warning', name: 'replayed_failure', message, run });
 }
 
-/** The runs are started: where nobody read their ids, they are on stderr. */
+/** Prints the ids of the started runs on stderr if nobody has read them on stdout. */
 async function reportUnread(results: readonly ArgumentResult[], { stdout, stderr, clock }: Context): Promise<void> {
-  // That a write has failed is known in the next turn of the event loop.
+  // A failed write is noticed in the next turn of the event loop.
   await clock.sleep(0);
   if (!stdout.closed.aborted) return;
   for (const result of results) {

@@ -16,7 +16,7 @@ interface Slot {
   hasFinished(executionId: string | undefined): boolean;
 }
 
-/** A trigger that is sent later could not be answered in time. */
+/** A trigger that is sent with less time left could not be answered in time. */
 export const leastForTriggerMs = 1_000;
 /** Triggers are not sent more often than this while nobody knows which run is active. */
 const leastBetweenTriggersMs = 5_000;
@@ -27,7 +27,7 @@ export function createSlot(target: Target, flags: Pick<ActionFlags, 'intervalMs'
   const { timeoutMs } = watches;
   const startMs = clock.elapsedMs();
   const schedule = createPollSchedule({ durationsMs: [] });
-  /** An active run that has finished, or that cannot be polled: if it is still in the way, only time helps. */
+  /** An active run that has finished or cannot be polled: if it is named again, the wait goes by time alone. */
   let passedId: string | undefined;
   let finishedId: string | undefined;
 
@@ -46,7 +46,7 @@ export function createSlot(target: Target, flags: Pick<ActionFlags, 'intervalMs'
       } else {
         const watched = await waitForOther(active, flags, session);
         if (watched.kind === 'timed_out') return slotTimeoutProblem(timeoutMs, identity, fault);
-        // Where it cannot be polled, the answer to the next trigger decides.
+        // If the run cannot be polled, the answer to the next trigger decides.
         passedId = active.executionId;
         if (watched.kind === 'finished') finishedId = passedId;
       }

@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { parseJson } from '../json-text.ts';
 import { type HttpResponse, valuesOf } from './exchange.ts';
 
+/** The message begins with "it" or "its", and ends a sentence about the body. */
 export class UnreadableBody extends Error {
   readonly tooLarge: boolean;
 
@@ -14,10 +15,10 @@ export class UnreadableBody extends Error {
 
 type Decoder = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
-// More are no use to anybody but an attacker.
+// No honest server uses more codings than this.
 const mostCodings = 4;
 
-/** Its codings are undone from the last to the first (RFC 9110 §8.4). Throws `UnreadableBody`, also for more than `maxBytes`. */
+/** Undoes the codings, the last one first (RFC 9110 §8.4). Throws `UnreadableBody`, also above `maxBytes`. */
 export async function textOfBody({ body, headers }: HttpResponse, maxBytes: number): Promise<string> {
   const codings = valuesOf(headers, 'content-encoding')
     .flatMap((value) => value.toLowerCase().split(','))
@@ -44,7 +45,7 @@ async function undo(coding: string, decoder: Decoder, body: Buffer, maxBytes: nu
   }
 }
 
-/** Only gzip is asked for; the others are what some gateways send all the same. */
+/** runctl asks for gzip only; some gateways send the others all the same. */
 async function loadDecoders(): Promise<Map<string, Decoder>> {
   const { brotliDecompress, gunzip, inflate, inflateRaw } = await import('node:zlib');
   const unzip: Decoder = promisify(gunzip);
@@ -53,13 +54,13 @@ async function loadDecoders(): Promise<Map<string, Decoder>> {
   return new Map([
     ['gzip', unzip],
     ['x-gzip', unzip],
-    // Some send deflate without the zlib format around it, whose first byte names the method 8 (RFC 1950 §2.2).
+    // Some servers send deflate without the zlib format, whose first byte names the method 8 (RFC 1950 §2.2).
     ['deflate', (body, options) => (((body[0] ?? 0) & 0x0f) === 8 ? inflateZlib : inflateBare)(body, options)],
     ['br', promisify(brotliDecompress)],
   ]);
 }
 
-/** Throws `UnreadableBody`. */
+/** Throws `UnreadableBody` for a body that is too large, coded in an unknown way or no JSON. */
 export async function readJson(response: HttpResponse, maxBytes: number): Promise<unknown> {
   if (response.truncated) throw new UnreadableBody(largerThan(maxBytes), true);
   const text = await textOfBody(response, maxBytes);

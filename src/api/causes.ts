@@ -4,7 +4,7 @@ export interface Cause {
   data: string; // what an HTTP parser could not read
 }
 
-/** undici and `net` nest the error that says most at any of these places. */
+/** The error and all that are nested in it: undici and `net` put the one that says most at any of these places. */
 export function causesOf(error: unknown, depth = 0): Cause[] {
   if (!(error instanceof Error) || depth > 5) return [];
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -19,7 +19,7 @@ const conditions = {
   'no JSON': ({ body }: Refusal) => !body.isJson,
 };
 
-/** The name of a 422 (RFC 9110 §15.5.21, and its older one), which some frameworks give as its code. */
+/** Is it the present or former name of the status 422 (RFC 9110 §15.5.21)? Some frameworks give that as the code. */
 const isNameOfStatus = (code: string) => /^unprocessable[_-]?(content|entity)/i.test(code);
 
 type Row = [statuses: string, condition: keyof typeof conditions, trigger: FaultKind, poll: FaultKind];
@@ -54,7 +54,7 @@ const rows = table.map(([statuses, condition, trigger, poll]) => ({
   poll,
 }));
 
-/** `rejected` where no row fits. */
+/** What kind of fault an error answer is; `rejected` if no row of the table fits. */
 export function kindOf(refusal: Refusal, operation: Operation): FaultKind {
   const row = rows.find(({ ranges, fits }) => ranges.some((range) => isWithin(refusal.status, range)) && fits(refusal));
   return row?.[operation === 'trigger' ? 'trigger' : 'poll'] ?? 'rejected';

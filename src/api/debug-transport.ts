@@ -1,6 +1,6 @@
 import { type Exchange, type Headers, type Transport, valuesOf } from './exchange.ts';
 
-/** An allow-list, so that a secret in a header nobody thought of stays unseen. */
+/** This is an allow-list, so that a secret in a header nobody thought of is not shown. */
 const shownHeaders = [
   'content-type',
   'content-length',

@@ -22,7 +22,7 @@ interface Asked {
   target: Target;
 }
 
-/** The id of the run; undefined where it is none of the target. A gateway may have left out the path prefix. */
+/** The run that a `Location` leads to; undefined if it is none of the target. A gateway may leave out the prefix. */
 export function runIdIn(location: string, { url, baseUrl, target }: Asked): string | undefined {
   if (!URL.canParse(location, url)) return undefined;
   const place = new URL(location, url);
@@ -34,7 +34,7 @@ export function runIdIn(location: string, { url, baseUrl, target }: Asked): stri
   return isAlike(owner, targetPath(target)) ? decoded(id) : undefined;
 }
 
-/** Percent-encoding and case may differ. */
+/** Compares paths whose percent-encoding and case may differ. */
 const isAlike = (path: string, ofTarget: string) =>
   decoded(path)?.toLowerCase() === decodeURIComponent(ofTarget).toLowerCase();
 

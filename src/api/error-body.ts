@@ -1,7 +1,7 @@
 import { isJsonObject } from '../runs/json.ts';
 import { isUuid } from '../runs/run.ts';
 
-/** Its shape is not documented, so every usual one is read (docs/service.md, Error bodies of every usual shape). */
+/** The body of an error answer. Its shape is undocumented (docs/service.md, Error bodies of every usual shape). */
 export interface ErrorBody {
   code?: string;
   message?: string; // one line of at most 300 characters
@@ -20,7 +20,7 @@ export function readErrorBody(text: string): ErrorBody {
   try {
     parsed = JSON.parse(text);
   } catch {
-    // No more of a page, which may be hostile, than a line could come from.
+    // One line is taken from the start of a page, which may be hostile; the rest of it is not searched.
     const start = text.slice(0, 4096);
     const words = withoutTags(start);
     const message = oneLine(titleOf(start) ?? words) || undefined;
@@ -52,7 +52,7 @@ export function readErrorBody(text: string): ErrorBody {
 }
 
 interface Found {
-  /** By the name of their field, outermost first: `{error:{code}}` and `{code}` read alike. */
+  /** Texts by the name of their field, outermost first: `{error:{code}}` and `{code}` read alike. */
   strings: Map<string, string[]>;
   flags: string[]; // names of fields that hold something: `{runAlreadyActive:true}`
 }
@@ -93,7 +93,7 @@ function withoutTags(text: string): string {
   return /<[a-z!]/i.test(text) ? text.replace(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>/gi, ' ') : text;
 }
 
-/** The one id that is called so: a project or request id looks the same. */
+/** The only id that the text calls one of a run; ids of projects and requests look the same. */
 function executionIn(text: string): string | undefined {
   const ids = [...text.matchAll(/\b(?:execution|run)(?:[_ ]?id)?\W{1,4}([\da-f-]{36})\b/gi)].map(([, id = '']) => id);
   const [id] = ids;

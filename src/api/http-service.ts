@@ -13,7 +13,7 @@ export interface HttpServiceOptions {
   transport: Transport;
   baseUrl: string; // without `/v0` and a slash at its end
   proxy?: ProxySettings;
-  apiKey(idempotencyKey?: string): Promise<string>; // what it throws, the call throws
+  apiKey(idempotencyKey?: string): Promise<string>; // each call throws what this throws
   requestTimeoutMs: number;
   maxOutputBytes: number;
   userAgent: string;
@@ -31,7 +31,7 @@ interface Question<T> {
   read: Reading<T>['read'];
 }
 
-/** Never throws for what the network or the service does. */
+/** The service over HTTP. What the network or the service does becomes a fault, and never throws. */
 export function createHttpService(options: HttpServiceOptions): Service {
   const { transport, baseUrl, proxy, requestTimeoutMs, nowMs, scrub = (text) => text } = options;
   const { host, origin, pathname } = new URL(baseUrl);
@@ -94,7 +94,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
   }
 }
 
-/** A cache gone wrong may answer with another run. */
+/** Undefined for an answer about another run, which a broken cache may give. */
 function ofRun<T extends { executionId?: string }>(run: Run, value: T | undefined): T | undefined {
   const id = value?.executionId ?? run.executionId;
   return id.toLowerCase() === run.executionId.toLowerCase() ? value : undefined;

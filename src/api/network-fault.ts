@@ -44,7 +44,7 @@ function connectionFault(causes: Cause[], failure: ExchangeFailure, attempt: Att
   );
 }
 
-/** undici refuses to write what HTTP cannot carry. */
+/** A fault for what HTTP cannot carry, which undici refuses to write. */
 function unsendable(causes: Cause[]): Fault | undefined {
   const cause = causes.find(({ code }) => code === 'UND_ERR_INVALID_ARG');
   if (!cause) return undefined;

@@ -2,7 +2,7 @@ import type { Fault } from '../runs/fault.ts';
 import type { Cause } from './causes.ts';
 import type { ProxySettings } from './proxy.ts';
 
-/** Before the tunnel through the proxy stood. */
+/** The connection failed before the tunnel through the proxy was open. */
 export class ProxyFailure extends Error {
   readonly code = 'PROXY';
 
@@ -22,7 +22,7 @@ export function refusalOf(causes: Cause[], proxy: ProxySettings, host: string): 
   const status = causes.map(({ message }) => form.exec(message)?.[1]).find(Boolean);
   if (!status) return undefined;
   const name = proxyNameOf(proxy);
-  // tinyproxy says 401 to a wrong password.
+  // tinyproxy answers 401 to a wrong password.
   if (status === '407' || status === '401') {
     const hint = `put the user and password into ${proxy.variable} as http://user:password@host:port`;
     return { kind: 'proxy_refused', message: `${name} wants other credentials (${status})`, hint };

@@ -5,12 +5,12 @@ import { usageProblem } from '../problems/problem.ts';
 export interface ProxySettings {
   origin: string; // without a path or query, which mean nothing, as with curl
   credentials?: string; // `user:password`, decoded
-  variable: string; // of the environment
+  variable: string; // the environment variable that names it
 }
 
 /**
- * As curl reads the environment, but never for this machine. `HTTP_PROXY` is not read: plain http is spoken to this
- * machine alone. Throws a usage problem for a proxy that is no http or https URL.
+ * The proxy for `origin`, read from the environment as curl does; undefined for this machine. `HTTP_PROXY` is not read,
+ * as only this machine is spoken to in plain http. Throws a usage problem for a proxy that is no http or https URL.
  */
 export function proxyFor(origin: string, env: Env): ProxySettings | undefined {
   const service = new URL(origin);
@@ -39,7 +39,7 @@ function isExcepted({ hostname, port }: URL, list: string): boolean {
     });
 }
 
-/** IPv6 has brackets, and a dot may end a name. */
+/** The host without the brackets of IPv6 and the dot that may end a name. */
 const bare = (host: string) => host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 
 function parseProxy(text: string): Omit<ProxySettings, 'variable'> | undefined {

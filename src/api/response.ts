@@ -13,14 +13,14 @@ export interface Reading<T> {
   nowMs: number;
   read(document: JsonObject): T | undefined; // undefined where the document is not what was asked for
   runIdIn?(location: string): string | undefined;
-  /** Hides the API key. A message is cut to one line, and half a key would not be recognized. */
+  /** Hides the API key. This comes before a message is cut to one line, as half a key would not be recognized. */
   scrub(text: string): string;
 }
 
 const errorBodyBytes = 1024 * 1024;
 const requestIdHeaders = ['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'];
 
-/** docs/service.md, Error answers. */
+/** Reads the answer to a request (docs/service.md, Error answers). */
 export async function answerOf<T>(raw: HttpResponse, reading: Reading<T>): Promise<Answer<T>> {
   const isSuccess = raw.status >= 200 && raw.status < 300;
   const answer = await (isSuccess ? readSuccess(raw, reading) : readRefusal(scrubbed(raw, reading), reading));
@@ -79,13 +79,13 @@ async function readErrorOf<T>(response: HttpResponse, { scrub }: Reading<T>): Pr
   }
 }
 
-/** Not at every successful poll: it costs CPU. */
+/** Hides the API key in the headers. A successful poll does without this, which costs CPU. */
 function scrubbed<T>(response: HttpResponse, { scrub }: Reading<T>): HttpResponse {
   const headers = Object.keys(response.headers).map((name) => [name, valuesOf(response.headers, name).map(scrub)]);
   return { ...response, headers: Object.fromEntries(headers) };
 }
 
-/** These say all there is to say; others are shown with the words of the service. */
+/** These messages say all; those of other faults quote the service. */
 const refusals: Partial<Record<FaultKind, string>> = {
   unauthorized: 'the API key was refused',
   no_credits: 'the AI credit balance is 0',

@@ -11,19 +11,19 @@ import { ProxyFailure } from './proxy-fault.ts';
 export interface TransportOptions {
   origin: string;
   proxy?: ProxySettings;
-  connections: number; // that polls may share
+  connections: number; // how many the polls may share
   connectTimeoutMs: number;
   lookup?: LookupFunction; // how names are resolved; by the system unless given
 }
 
-// Every deadline is ours. With Node's own `maxHeaderSize` given, undici does not load node:http to ask for it.
+// undici keeps no deadline: runctl does. Given Node's own `maxHeaderSize`, it does not load node:http to ask for it.
 const noDeadlines = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 16_384, keepAliveTimeout: 20_000 };
 
-// Node 20 ends 80 ms later where V8 still optimises undici's parser, which is WebAssembly. Set before undici is loaded;
-// newer versions of Node do not wait.
+// Node 20 ends 80 ms later if V8 is still optimising undici's parser, which is WebAssembly; newer versions of Node do
+// not wait. This comes before the first request, which compiles the parser.
 if (versions.node.startsWith('20.')) setFlagsFromString('--liftoff-only');
 
-/** Node throws in a callback of its own where a name has no address at all. */
+/** Makes a name without any address an error, for which Node would throw in a callback of its own. */
 const withAddress =
   (lookup: LookupFunction): LookupFunction =>
   (hostname, options, callback) =>
@@ -48,7 +48,7 @@ export function createTransport(options: TransportOptions): Transport {
       proxyTls: connect,
       requestTls: connect,
       clientFactory: (url, clientOptions) => {
-        // Else a proxy that hangs on CONNECT would hold its connection for five minutes.
+        // Without this, a proxy that hangs on CONNECT would hold its connection for five minutes.
         const client = new Client(url, { ...clientOptions, headersTimeout: connectTimeoutMs });
         const openTunnel = client.connect.bind(client);
         const named = (wanted: Dispatcher.ConnectOptions) =>
@@ -65,7 +65,7 @@ export function createTransport(options: TransportOptions): Transport {
         shared ??= open(connections);
         return perform(shared, origin, request, signal);
       }
-      // The service may close a kept-alive socket just as we write: with its own, a reset of a POST leaves no doubt.
+      // The service may close a kept-alive socket just as we write, which would leave a trigger on it in doubt.
       const own = open(1);
       try {
         return await perform(own, origin, request, signal);
@@ -114,8 +114,8 @@ function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, s
       dispatcher.dispatch(
         { origin, path: request.path, method: request.method, headers: request.headers, body: request.body ?? null },
         {
-          // Right before the first byte is written. undici connects even after an abort, but what never left is
-          // surely not sent.
+          // undici calls this right before it writes the first byte. It connects even after an abort, so a request
+          // that is over is stopped here.
           onRequestStart(started) {
             controller = started;
             if (isDone) started.abort(new Error('too late'));

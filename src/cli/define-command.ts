@@ -16,7 +16,7 @@ export interface OptionDefinition<Value = unknown> {
   /** Where help lists it; an option without a heading belongs to the command itself and comes first. */
   heading?: string;
   choices?: readonly Value[];
-  /** The value of a text; `earlier` is the value so far of an option that is given again. Throws InvalidArgumentError. */
+  /** Reads the value; `earlier` is the value so far if an option is repeated. Throws InvalidArgumentError. */
   parse?(text: string, earlier: Value | undefined): Value;
 }
 
@@ -25,12 +25,12 @@ export type Options = Readonly<Record<string, OptionDefinition>>;
 
 type ArgumentValues<A> = { [Name in keyof A]: A[Name] extends ArgumentDefinition<infer Value> ? Value : never };
 
-/** What a command gets of its options, by their names in the definition; those that were not given are undefined. */
+/** The values of a command's options, by their names in the definition; undefined if not given. */
 export type OptionValues<O> = { [Name in keyof O]?: O[Name] extends OptionDefinition<infer Value> ? Value : never };
 
 export type Example = readonly [commandLine: string, about: string];
 
-/** A command, or a group of commands, which has no `run`: all that help, completion and the man page know of it. */
+/** A command, or a group of commands, which may have no `run`. Help, completion and the man page are made of these. */
 export interface CommandDefinition<A = Arguments, O = Options> {
   name: string;
   about: string;
@@ -41,9 +41,9 @@ export interface CommandDefinition<A = Arguments, O = Options> {
   examples?: readonly Example[];
   commands?: readonly CommandDefinition[];
   version?: string;
-  /** What to type where a required argument is missing; undefined where only the help can tell. */
+  /** A hint for a missing required argument; undefined if only the help can tell. */
   whenMissing?(context: Context): string | undefined;
-  /** A command that prints all itself returns its exit code. Throws a Problem, or anything else for a fault of our own. */
+  /** Returns what to print, or the exit code if it printed all itself. Throws a `Problem`. */
   run?(args: ArgumentValues<A>, options: OptionValues<O>, context: Context): Promise<CommandResult | number>;
 }
 
@@ -57,7 +57,7 @@ export const noColor: OptionDefinition<boolean> = {
   heading: common,
 };
 
-/** A command that can be run: the types of `args` and `options` in its `run` are those of its definition. */
+/** Defines a command that can be run; the types of `args` and `options` in `run` follow from the definition. */
 export const defineCommand = <const A extends Arguments, const O extends Options>(command: Runnable<A, O>) => ({
   ...command,
   options: { ...command.options, noColor },
@@ -69,7 +69,7 @@ type ValueOf<Form, Word> = Form extends `${string}...${string}`
     ? Word
     : Word | undefined;
 
-/** An argument: a text, several where its form has dots, and perhaps none where it is in brackets; or one of `choices`. */
+/** An argument. Its form says whether it is one text (`<a>`), perhaps none (`[a]`) or several (`<a...>`). */
 export function argument<const Form extends string, const Word extends string = string>(
   form: Form,
   about?: string,
@@ -81,7 +81,7 @@ export function argument(form: string, about = '', choices?: readonly string[]) 
 
 export const flag = (flags: string, about: string): OptionDefinition<boolean> => ({ flags, about });
 
-/** An option with a value, which is a text where nothing parses it. */
+/** An option with a value, which stays a text if nothing parses it. */
 export const option = <Value = string>(
   flags: string,
   about: string,

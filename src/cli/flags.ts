@@ -4,11 +4,11 @@ import { fieldsOf } from '../render/field-paths.ts';
 import { type CommandDefinition, noColor, type OptionDefinition, type Options } from './define-command.ts';
 import { outputOptions, settingOptions } from './options.ts';
 
-/** Which of these flags are given. */
+/** The names of those of these flags that were given. */
 export const givenOf = (flags: Readonly<Record<string, unknown>>): string[] =>
   Object.keys(flags).filter((name) => flags[name] !== undefined && flags[name] !== false);
 
-/** Refuses ways of output that exclude one another. Throws a usage problem. */
+/** Throws a usage problem for output flags that exclude one another. */
 export function checkOutput({ json, field, events }: Readonly<Record<string, unknown>>): void {
   const chosen = givenOf({ '--json': json, '--field': field, '--events': events });
   if (chosen.length > 1) throw usageProblem(`${chosen.join(' and ')} cannot be combined`);
@@ -16,7 +16,7 @@ export function checkOutput({ json, field, events }: Readonly<Record<string, unk
 
 const shared: Options = { ...outputOptions, ...settingOptions, noColor };
 
-/** `-w` and `--watch` of `-w, --watch <form>`. */
+/** The names of an option: `-w` and `--watch` of `-w, --watch <form>`. */
 export const namesOf = ({ flags }: OptionDefinition): string[] => flags.match(/(?<!\S)--?[\w-]+/g) ?? [];
 
 /** The settings or output flag of this name, which may stand before the command. */

@@ -2,7 +2,7 @@ import { type Command, Help, type Option } from 'commander';
 import { wrap } from '../render/wrap.ts';
 import { argument, type CommandDefinition, type Example, flag } from './define-command.ts';
 
-/** `config help [command]` and its like, which commander itself answers. */
+/** The command `help` of a group (`config help`), which commander answers itself. */
 export const groupHelp: CommandDefinition = {
   name: 'help',
   about: 'show the help of a command',
@@ -20,12 +20,12 @@ const readOn = [
 ];
 
 export function addReadOn(root: Command, columns: () => number): void {
-  // What is to be typed is not broken.
+  // A command to type is not broken over two lines.
   const lines = () => readOn.map((line) => wrap(line.match(/`[^`]+`\S*|\S+/g) ?? [], { columns: columns() }));
   root.addHelpText('afterAll', () => `\n${lines().join('\n')}`);
 }
 
-/** An item and what it means: below it where there is no room beside it, which commander would run over the edge. */
+/** An item and its meaning, below it on a narrow terminal, where commander would write past the edge. */
 export function formatItem(term: string, width: number, about: string, help: Help): string {
   const { helpWidth: columns = 80, minWidthToWrap } = help;
   if (about === '' || columns - width - 4 >= minWidthToWrap)
@@ -33,7 +33,7 @@ export function formatItem(term: string, width: number, about: string, help: Hel
   return `  ${wrap(term.split(' '), { columns, indent: 4, taken: 2 })}\n      ${wrap(about.split(' '), { columns, indent: 6 })}`;
 }
 
-/** Groups of options or commands: a command's own options stand first, also where they are `--help` alone. */
+/** Groups options or commands. A command's own options come first, even if they are `--help` alone. */
 export function ownFirst<T extends Command | Option>(all: T[], shown: T[], groupOf: (item: T) => string) {
   const own = shown.filter((item) => groupOf(item) === 'Options:');
   return Help.prototype.groupItems([...own, ...all], shown, groupOf);

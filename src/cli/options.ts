@@ -13,7 +13,7 @@ import {
   size,
 } from './values.ts';
 
-// What several commands share: each takes the groups that it needs into its own options.
+// Options that several commands share: each command takes the groups that it needs.
 
 export const runArgument = argument(
   '[run]',
@@ -43,7 +43,7 @@ const giveUpOption = (after: string) => ({
 
 export const giveUpOptions = giveUpOption(asTyped(defaults.giveUpAfterMs));
 
-/** Of every command that triggers or follows. An empty one switches off the one of the profile. */
+/** For every command that triggers or follows. An empty value switches off the hook of the profile. */
 const onExitOption = { onExit: { ...settingOption('onExit'), parse: undefined } };
 
 export const triggerGiveUpOptions = { ...giveUpOption(asTyped(defaults.triggerGiveUpAfterMs)), ...onExitOption };

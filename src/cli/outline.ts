@@ -15,7 +15,7 @@ const otherVariables = {
   FORCE_COLOR: 'switches colors on, also into a pipe',
 };
 
-/** Everything that a command line may hold, as data: the parser works with the same definitions. */
+/** Everything that a command line may hold, as data, from the definitions that the parser uses. */
 export function outlineOf(program: CommandDefinition): JsonObject {
   const settings = Object.entries<Setting>(settingTable);
   const variables = settings.flatMap(([setting, { env, about }]) => env.map((name) => ({ name, setting, about })));
@@ -36,7 +36,7 @@ export function outlineOf(program: CommandDefinition): JsonObject {
   };
 }
 
-/** Those that can be run, each with the group that it is in: `config set`. */
+/** The commands that can be run, each named with its group: `config set`. */
 function commandsOf({ commands = [] }: CommandDefinition, group = ''): JsonObject[] {
   return commands.flatMap((command) => {
     const { name, alias, about, arguments: args = {}, options = {}, examples = [], run } = command;
@@ -63,7 +63,7 @@ function argumentJson({ form, about, choices = [] }: ArgumentDefinition): JsonOb
   };
 }
 
-/** What help calls the value says its type. */
+/** The types of values by the names that help gives them. */
 const types: Readonly<Record<string, string>> = { n: 'integer', number: 'number', factor: 'number' };
 
 function optionJson({ flags, about, choices = [] }: OptionDefinition): JsonObject {

@@ -6,7 +6,7 @@ import { helpTopics } from './help.ts';
 import { aboutCommand, aboutFlag } from './suggest.ts';
 import { type HelpOutput, type ParsedCommand, toCommander } from './to-commander.ts';
 
-/** Undefined where help or the version was asked for, which is in `output` then. Throws a usage problem. */
+/** Parses a command line. Undefined if it asked for help or the version, which `output` has. Throws a usage problem. */
 export function parse(
   argv: readonly string[],
   program: CommandDefinition,
@@ -37,14 +37,14 @@ export function parse(
 
 const namesOf = (commands: readonly CommandDefinition[]) => commands.map(({ name }) => name);
 
-/** `help config set` is `config set --help`, where it names no topic; nothing at all asks for help too. */
+/** `help config set` means `config set --help`, unless it names a topic. An empty command line asks for help, too. */
 function expandHelp([first, ...others]: readonly string[]): readonly string[] {
   if (first === undefined) return ['--help'];
   const isAnswered = others[0] === '--json' || helpTopics.some((topic) => topic === others[0]);
   return first === 'help' && !isAnswered ? [...others, '--help'] : [first, ...others];
 }
 
-/** The program without the options of the other commands: to make all 150 takes 10 ms, and none is needed. */
+/** The program without the options of the other commands, which are not needed and take 10 ms. */
 function withOptionsOf(typed: CommandDefinition | undefined, program: CommandDefinition): CommandDefinition {
   const rest = { options: undefined, examples: undefined, commands: undefined, run: undefined };
   const commands = program.commands?.map((command) => (command === typed ? command : { ...command, ...rest }));
@@ -65,7 +65,7 @@ function wrongUsage(
     const names = namesOf(command.commands).filter((name) => name !== 'help');
     return usageProblem(`${command.name} needs one of: ${names.join(', ')}`, help);
   }
-  // What follows the = of an option that does not exist may be a key.
+  // What follows the = of an unknown option may be an API key.
   const shown = message
     .replace(/^error: /, '')
     .replace(/^command-argument value /, '')

@@ -19,7 +19,7 @@ import { checkFields } from './flags.ts';
 import { parse } from './parse.ts';
 import type { ParsedCommand } from './to-commander.ts';
 
-/** Runs one command line and returns the exit code. Never rejects; `crash` rejects with what nobody caught. */
+/** Runs one command line and returns the exit code. Never rejects; `crash` rejects with an uncaught error. */
 export async function runCli(
   words: readonly string[],
   program: CommandDefinition,
@@ -28,9 +28,9 @@ export async function runCli(
 ): Promise<number> {
   const context = guardFromRunner(world);
   context.secrets.protect((context.env.RUNCTL_API_KEY ?? '').trim());
-  // What follows a first `--` is a command like any other.
+  // A `--` before the command has no meaning.
   const argv = words[0] === '--' ? words.slice(1) : words;
-  // It may be what is wrong, so it is searched for the flags that matter then; behind a later `--` are not our own.
+  // If the command line cannot be parsed, the flags for output are searched for as words, up to the next `--`.
   const ownEnd = argv.indexOf('--', 1);
   const typed = ownEnd < 0 ? argv : argv.slice(0, ownEnd);
   const typedOutput = { json: typed.includes('--json'), events: typed.includes('--events') };
@@ -54,13 +54,13 @@ export async function runCli(
     return await end(await Promise.race([running, ...crash]), output, own, { onExit });
   } catch (error) {
     await loadColors(context.stdout, context.stderr);
-    // What is wrong may be that an API key stands in the place of something else.
+    // The mistake may be an API key in the place of another argument.
     for (const word of misplacedApiKeys(argv)) context.secrets.protect(word);
     return fail(error, typedOutput, own, onExit);
   }
 }
 
-/** The hook for every exit, of a command that can have one; undefined too where the settings cannot be read. */
+/** The hook for every exit of this command; undefined if it cannot have one or the settings cannot be read. */
 function onExitOf({ command, options }: ParsedCommand, { env }: Context): string | undefined {
   if (!command.options || !('onExit' in command.options)) return undefined;
   try {
@@ -71,7 +71,7 @@ function onExitOf({ command, options }: ParsedCommand, { env }: Context): string
   }
 }
 
-/** Prints what a command has not printed itself. `document` is that of a failure that belongs to no run. */
+/** Prints what the command has not printed itself. `document` describes a failure that belongs to no run. */
 async function end(
   result: CommandResult | number,
   output: OutputOptions,
@@ -81,7 +81,7 @@ async function end(
   if (typeof result !== 'number') printResult(result, output, context);
   if (onExit !== undefined && typeof result !== 'number') {
     const { runOnExit } = await import('../hooks/on-exit.ts');
-    // That a write has failed is known in the next turn of the event loop.
+    // A failed write is noticed in the next turn of the event loop.
     await context.clock.sleep(0);
     const exitCode = exitCodeNow(result, context);
     await runOnExit(onExit, { exitCode, documents: result.documents ?? [], plural: result.plural }, context);
@@ -91,7 +91,7 @@ async function end(
   return exitCode;
 }
 
-/** A signal decides, whatever else has happened and whatever is still done: a hook may run when it comes. */
+/** The exit code at this moment. A signal decides, whatever else has happened; it may come while a hook runs. */
 function exitCodeNow({ exitNames = [] }: CommandResult, { signal, stdout }: Context): number {
   if (isInterrupted(signal)) return exitCodeOf(interruptNameOf(signal));
   const exitCode = exitCodeOfAll(exitNames);
@@ -139,7 +139,7 @@ function ownFault(error: unknown): Problem {
   });
 }
 
-/** The flags that another command line needs too, to mean the same service and project: ` --profile staging`. */
+/** The flags that a suggested command needs to mean the same service and project: ` --profile staging`. */
 export function connectionFlags({ profile, baseUrl, project }: Readonly<Record<string, unknown>>): string {
   const given = Object.entries({ '--profile': profile, '--base-url': baseUrl, '--project': project });
   return given.map(([flag, value]) => (typeof value === 'string' ? ` ${flag} ${shellWord(value)}` : '')).join('');

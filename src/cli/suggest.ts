@@ -1,6 +1,6 @@
 import { nearest } from '../problems/nearest.ts';
 
-/** From each of the words that stand beside it to what they mean. */
+/** Maps each of the words to the meaning that they are listed under. */
 function byWord(meanings: Record<string, string>): Map<string, string> {
   const pairs = Object.entries(meanings).flatMap(([meant, words]) => words.split(' ').map((word) => [word, meant]));
   return new Map(pairs as [string, string][]);
@@ -51,7 +51,7 @@ const impossibleFlags = byWord({
   'a name is given without a flag: `runctl trigger <automation>`': '--name',
 });
 
-/** `next` is the word behind it: gh has `run list`. */
+/** A hint for an unknown command. `next` is the word after it, since gh has `run list`. */
 export function aboutCommand(typed: string, names: readonly string[], next?: string): string | undefined {
   const inner = typed === 'run' ? names.find((name) => name === next) : undefined;
   const meant = inner ?? commandsElsewhere.get(typed) ?? nearest(typed, names);

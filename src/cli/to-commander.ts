@@ -5,9 +5,9 @@ import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from './
 import { addReadOn, examplesOf, formatItem, groupHelp, helpOption, ownFirst, versionOption } from './help.ts';
 import { aboutConfigCommand } from './suggest.ts';
 
-/** The command of a command line, with the values that it is to be run with. */
+/** The command of a command line, with its values. */
 export interface ParsedCommand {
-  /** With the group that it is in: `config list`. */
+  /** The name with that of the group: `config list`. */
   name: string;
   command: CommandDefinition;
   arguments: Record<string, unknown>;
@@ -16,7 +16,7 @@ export interface ParsedCommand {
 
 export type HelpOutput = Pick<Sink, 'write' | 'columns'>;
 
-/** The program as commander parses it. A command that was typed goes to `onParsed` and is not run; help goes to `output`. */
+/** The program as commander parses it. The parsed command goes to `onParsed` and is not run; help goes to `output`. */
 export function toCommander(
   program: CommandDefinition,
   output: HelpOutput,
@@ -27,7 +27,7 @@ export function toCommander(
     .exitOverride()
     .configureOutput({
       writeOut: (text) => output.write(text),
-      // What commander refuses is reported like every other problem.
+      // What commander refuses is reported as a usage problem.
       writeErr: () => {},
       getOutHelpWidth: columns,
       getOutHasColors: () => false,
@@ -77,7 +77,7 @@ function argumentOf({ form, about, choices }: ArgumentDefinition): Argument {
 function optionOf(name: string, { flags, about, heading, choices, parse }: OptionDefinition): Option {
   const option = new Option(flags, about);
   option.attributeName = () => name;
-  // `--no-color` is a flag like any other.
+  // For commander, `--no-color` would be the negation of `--color`.
   option.negate = false;
   if (heading) option.helpGroup(heading);
   if (choices) option.choices(choices.map(String));
@@ -85,7 +85,7 @@ function optionOf(name: string, { flags, about, heading, choices, parse }: Optio
   return option;
 }
 
-/** Where a group can be run itself, commander takes the name of a command that it does not have for an argument. */
+/** If a group can be run itself, commander takes an unknown command of the group for an argument. */
 function refuseUnknown(group: Command): void {
   const [unknown] = group.args;
   if (unknown === undefined) return;

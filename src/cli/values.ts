@@ -2,16 +2,16 @@ import { InvalidArgumentError } from 'commander';
 import { errorTypes } from '../problems/next-step.ts';
 import { formatDuration, parseDuration } from '../runs/duration.ts';
 
-// What the values of options may look like. Each throws InvalidArgumentError for any other text.
+// Parsers of the values of options. Each throws InvalidArgumentError for a text that it refuses.
 
-/** Milliseconds. */
+/** Parses a duration into milliseconds. */
 export function duration(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined) throw new InvalidArgumentError('give a duration like 500ms, 30s, 5m, 1h30m or 2d');
   return ms;
 }
 
-/** A time, as the milliseconds before now that a duration names, or as a timestamp, which is UTC unless it says otherwise. */
+/** Parses a time: a duration before now, or a timestamp, which is UTC unless it has an offset. */
 export function moment(text: string): { agoMs: number } | { atMs: number } {
   const agoMs = parseDuration(text);
   if (agoMs !== undefined) return { agoMs };
@@ -24,7 +24,7 @@ export function moment(text: string): { agoMs: number } | { atMs: number } {
   return { atMs };
 }
 
-/** Milliseconds; `0` alone needs no unit. */
+/** Parses a duration into milliseconds; `0` needs no unit. */
 export const durationOrZero = (text: string) => (text === '0' ? 0 : duration(text));
 
 export function positiveDuration(text: string): number {
@@ -49,7 +49,7 @@ export const whole = (least: number, most: number) => (text: string) => {
 
 const largestFactor = 100_000;
 
-/** Requests a second, seconds a second. */
+/** Parses a number above 0: requests per second, or how much faster a clock runs. */
 export function positive(text: string): number {
   const number = Number(text);
   if (!/^\d+(\.\d+)?$/.test(text) || number <= 0 || number > largestFactor) {
@@ -60,11 +60,11 @@ export function positive(text: string): number {
 
 const byteUnits: Record<string, number> = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
 
-/** Bytes. */
+/** Parses a size into bytes. */
 export function size(text: string): number {
   const [, number, unit] = /^(\d+)(KiB|MiB|GiB)$/.exec(text) ?? [];
   const bytes = Number(number) * (byteUnits[unit ?? ''] ?? Number.NaN);
-  // A string cannot hold much more.
+  // A string of Node cannot hold much more.
   if (!(bytes > 0 && bytes <= 2 ** 29)) throw new InvalidArgumentError('give a size like 64MiB, at most 512MiB');
   return bytes;
 }
@@ -80,14 +80,14 @@ export function fieldPath(text: string, earlier: string[] = []): string[] {
 export const longestIdempotencyKey = 255;
 
 export function idempotencyKey(text: string): string {
-  // It travels in a header.
+  // The key is sent in a header.
   if (!/^[\x21-\x7e]{1,255}$/.test(text)) {
     throw new InvalidArgumentError('give 1 to 255 visible ASCII characters without blanks');
   }
   return text;
 }
 
-/** One that the service never gives would never start a run again, and nobody would notice. */
+/** Refuses unknown error types: with a typing error, no run would ever be started again. */
 export function errorTypeNames(text: string): string[] {
   const list = text.split(',').map((name) => name.trim());
   const odd = list.find((name) => !errorTypes.includes(name));

@@ -82,7 +82,7 @@ function agentTarget(agentId: string): AgentTarget {
   return { family: 'agent', agentId: parseUuidArgument(agentId, 'an agent id') };
 }
 
-/** At every use: scripts that still use Agents no longer start anything. */
+/** Warns at every use, as scripts that still use Agents no longer start anything. */
 function warnOfEnd({ reporter }: Context): void {
   const message = 'Agents are discontinued: `runctl trigger <automation>` replaces them';
   reporter.observe({ event: 'warning', name: 'agents_discontinued', message });

@@ -40,7 +40,7 @@ export const check = defineCommand({
     const nowMs = context.clock.nowMs();
     const sinceMs = nowMs - withinMs;
     let connected: Promise<Session> | undefined;
-    // Once: an API key from a pipe can be read only once.
+    // An API key from a pipe can be read only once.
     const connectOnce = () => {
       connected ??= connect(options, context);
       return connected;
@@ -66,7 +66,7 @@ export const check = defineCommand({
 interface Check {
   target: AutomationTarget;
   runs: LastRuns;
-  /** Where it is overdue. */
+  /** Set if the automation is overdue. */
   problem?: Problem;
 }
 

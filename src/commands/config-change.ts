@@ -42,14 +42,14 @@ export async function configSet(
   return 0;
 }
 
-/** The environment overrides the file: nobody would see why a stored setting has no effect. */
+/** Notes which stored settings have no effect, because something else overrides them. */
 export async function warnOfOverrides(
   stored: readonly StoredKey[],
   options: SettingFlags,
   context: Context,
 ): Promise<void> {
   const settings = await resolveSettings(options, context).catch((error: unknown) => {
-    // What was stored stays stored where it cannot be read again.
+    // The setting is stored, even if the settings cannot be read again.
     if (!(error instanceof Problem) || error.facts.name !== 'usage') throw error;
   });
   if (!settings) return;
@@ -66,7 +66,7 @@ export async function warnOfOverrides(
   }
 }
 
-/** `runctl config unset <key>`: removes a stored setting; one that is not there is no error. */
+/** `runctl config unset <key>`: removes a stored setting; it is no error if there is none. */
 export async function configUnset(name: string, options: SettingFlags, context: Context): Promise<number> {
   const key = parseSettingKey(name);
   const path = requireConfigFile(context);

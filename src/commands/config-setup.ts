@@ -30,7 +30,7 @@ const [baseUrlQuestion, apiKeyQuestion, projectQuestion] = questions;
 
 type Question = (typeof questions)[number];
 
-/** `runctl config` alone: asks for what every command needs, and stores it. Returns the keys of what was asked. */
+/** `runctl config` alone: asks for the settings that every command needs, stores them and returns their keys. */
 export async function askSettings(options: { profile?: string }, context: Context): Promise<Question['key'][]> {
   const { stdin, stderr, env } = context;
   if (!stdin.isTTY || !stderr.isTTY) {
@@ -79,7 +79,7 @@ async function askThatWork(stored: Stored, context: Context): Promise<Answers> {
   }
 }
 
-/** Why the service cannot be reached with these answers; undefined where it takes them. */
+/** Why the service cannot be used with these answers; undefined if it accepts them. */
 async function findFault(answers: Answers, context: Context): Promise<Fault | undefined> {
   const source = 'as typed';
   const typed = { apiKey: { value: answers.apiKey ?? '', source }, baseUrl: { value: answers.baseUrl ?? '', source } };
@@ -106,7 +106,7 @@ async function ask({ key, asks, isNeeded }: Question, stored: string | undefined
   }
 }
 
-/** `api.example.com` is typed more often than `https://api.example.com`. */
+/** Adds `https://`, as `api.example.com` is often typed without it. */
 const withScheme = (text: string) => (/^[\w.-]+(:\d+)?(\/|$)/.test(text) ? `https://${text}` : text);
 
 async function faultOf(session: Session): Promise<Fault | undefined> {
@@ -116,7 +116,7 @@ async function faultOf(session: Session): Promise<Fault | undefined> {
   return answer.kind === 'fault' && answer.fault.kind !== 'not_found' ? answer.fault : undefined;
 }
 
-/** Polls with the settings in force, which are not those that were stored where a variable or a flag overrides them. */
+/** Polls with the settings in force, which may differ from the stored ones if a variable or a flag overrides them. */
 export async function trySettings(options: { profile?: string }, context: Context): Promise<number> {
   const { stderr } = context;
   const theme = themeOf(stderr, context);

@@ -76,7 +76,7 @@ export const config = defineCommand({
   },
 });
 
-/** `runctl config get <key>`: the setting in force; a key masked. */
+/** `runctl config get <key>`: the setting in force; an API key is masked. */
 export async function configGet(name: string, options: SettingFlags, context: Context): Promise<CommandResult> {
   const key = parseSettingKey(name);
   const { [key]: setting } = maskSecrets(await resolveSettings(options, context));
@@ -90,7 +90,7 @@ export async function configGet(name: string, options: SettingFlags, context: Co
   return { documents: [configDocument({ [key]: factsOf(setting) }, context)], data: value };
 }
 
-/** `runctl config list`: every setting in force and where it comes from; a key masked. */
+/** `runctl config list`: every setting in force and where it comes from; an API key is masked. */
 export async function configList(options: SettingFlags, context: Context): Promise<CommandResult> {
   const settings = Object.entries(maskSecrets(await resolveSettings(options, context)));
   const document = Object.fromEntries(settings.map(([name, setting]) => [name, factsOf(setting)]));

@@ -10,10 +10,10 @@ import { trigger } from './trigger.ts';
 
 const automation = 'nightly-report';
 
-/** As much of the program as the demo types. */
+/** The part of the program that the demo uses. */
 const demonstrated: CommandDefinition = { name: 'runctl', about: '', commands: [trigger, result, list] };
 
-/** Touches no settings and no journal of the user. */
+/** The demo touches neither the settings nor the journal of the user. */
 export const demo = defineCommand({
   name: 'demo',
   about: 'show everything in half a minute, without an account',
@@ -30,7 +30,7 @@ async function play(folder: string, context: Context): Promise<number> {
   const { settingsFor } = await import('../emulator/rehearse.ts');
   const { startEmulator } = await import('../emulator/server.ts');
   const emulator = await startEmulator({ scenario, random, nowMs: clock.nowMs });
-  // Nothing else of the environment: no proxy, no profile, no key of the user's.
+  // The rest of the environment is left out: the proxy, the profile and the API key of the user.
   const env = {
     ...settingsFor(emulator),
     RUNCTL_CONFIG_DIR: folder,

@@ -17,7 +17,7 @@ export const doctor = defineCommand({
     ['runctl doctor --json', 'the same for a report: no API key is in it'],
   ],
   async run(_, options, context): Promise<CommandResult> {
-    // It loads what only few commands need, such as TLS.
+    // Loaded here, since it needs modules that few commands need, such as TLS.
     const { diagnose } = await import('../doctor/diagnose.ts');
     const findings = await diagnose(options, context);
     const problem = problemOf(findings);
@@ -42,14 +42,14 @@ function problemOf(findings: readonly Finding[]): Problem | undefined {
   return new Problem({ name: first.exitName, message: `${labelOf(first.name)}: ${first.message}`, hint: first.advice });
 }
 
-/** What to do about it stands in the list. */
+/** The problem without advice, which is in the list of checks already. */
 function inShort(problem: Problem, findings: readonly Finding[]): Problem {
   const names = findings.filter(({ result }) => result === 'failed').map(({ name }) => labelOf(name));
   return problem.with({ message: `fix what failed: ${names.join(', ')}`, hint: undefined });
 }
 
 const labelColumns = 20;
-/** Below this a message stands beneath its label. */
+/** On a narrower terminal, a message is printed below its label. */
 const leastColumns = 60;
 
 function lineOf({ name, result, message, advice }: Finding, theme: Theme, { columns }: WrapOptions): string {

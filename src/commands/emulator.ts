@@ -33,10 +33,10 @@ export const emulator = defineCommand({
       'runs a script against it and ends with its exit code',
     ],
   ],
-  /** Until it is interrupted; with a command, until that has ended, with its exit code. */
+  /** Runs until it is interrupted; with a command, until that has ended, and returns its exit code. */
   async run({ command }, options, context) {
     const { stdout, stderr, signal, random, clock } = context;
-    // A command that draws on the terminal would be drawn over.
+    // The lines would be mixed with what the command draws on the terminal.
     const isSilent = options.quiet || (command.length > 0 && stderr.isTTY);
     const { startEmulator } = await import('../emulator/server.ts');
     const running = await startEmulator({
@@ -60,7 +60,7 @@ export const emulator = defineCommand({
 });
 
 async function findScenario(name: string): Promise<Scenario> {
-  // A file of the user's comes before the built-in one of the same name.
+  // A file of the user takes precedence over the built-in scenario of the same name.
   const isPath = /[/.\\]/.test(name);
   const builtIn = isPath && existsSync(name) ? undefined : findBuiltInScenario(name);
   if (builtIn) return builtIn;

@@ -15,7 +15,7 @@ export const explain = defineCommand({
     ['runctl explain 12', 'one of them, and what to do'],
   ],
   async run({ code }, _, context): Promise<CommandResult> {
-    // One name stands for three codes.
+    // The name `interrupted` stands for three codes.
     const rows = exitCodes.filter((row) => String(row.code) === code || row.name === code);
     if (code !== undefined && rows.length === 0)
       throw usageProblem(`there is no exit code ${JSON.stringify(code)}`, '`runctl explain` lists them all');

@@ -14,7 +14,7 @@ import { type WrapOptions, wrap } from '../render/wrap.ts';
 type Topic = (typeof helpTopics)[number];
 type Page = (theme: Theme, lines: WrapOptions) => string;
 
-/** `help` of this program. `help <command>` prints the help of that command: the parser sees to it. */
+/** The command `help` of a program. The parser answers `help <command>` itself, as `<command> --help`. */
 export const helpOf = (program: () => CommandDefinition) =>
   defineCommand({
     name: 'help',

@@ -83,12 +83,12 @@ export const list = defineCommand({
   },
 });
 
-/** A run as it is listed; `isOld` where its status could not be polled. */
+/** A run as it is listed; `isOld` if its status could not be polled. */
 type ListedRow = JournalRun & { isOld: boolean };
 
 const limitOf = ({ limit = defaults.listLimit }: ListOptions) => limit;
 
-/** The newest runs of each status are kept; for more, or others, every file is read that has some. */
+/** A checkpoint keeps the newest runs of each status; for more or other runs the whole journal is read. */
 function onlyOf(options: ListOptions): RunFilter['only'] {
   const { status, since, until } = options;
   const isKept = !since && !until && limitOf(options) <= keptRuns;
@@ -99,7 +99,7 @@ function onlyOf(options: ListOptions): RunFilter['only'] {
 const hasStatus = (run: JournalRun, status: string | undefined) =>
   status === undefined || lastStatusOf(run).toUpperCase() === status.toUpperCase();
 
-/** As many as are needed; an unfinished run may turn out to have another status, and does not count where one is asked for. */
+/** As many runs as are needed. With `--status`, unfinished runs are extra, as a poll may change their status. */
 function* runsIn(runs: Iterable<JournalRun>, options: ListOptions, nowMs: number): Generator<JournalRun> {
   const { status, since, until } = options;
   const timeOf = (time: typeof since) => time && ('atMs' in time ? time.atMs : nowMs - time.agoMs);
@@ -107,7 +107,7 @@ function* runsIn(runs: Iterable<JournalRun>, options: ListOptions, nowMs: number
   const untilMs = timeOf(until) ?? Number.POSITIVE_INFINITY;
   let counted = 0;
   for (const run of runs) {
-    // A run is recorded within a moment of its start: all that follow are older.
+    // A run is recorded within moments of its start, so all that follow started before `sinceMs`.
     if (Date.parse(run.at) < sinceMs - dayMs) return;
     const startedMs = Date.parse(run.startedAt ?? run.at);
     if (startedMs < sinceMs || startedMs > untilMs) continue;
@@ -129,7 +129,7 @@ function emptyNote({ automation, status, since, until }: ListOptions): string {
   return 'No runs here yet. Start one with `runctl trigger <automation>`.';
 }
 
-/** What the journal has of a run or an unresolved trigger. The list does not judge. */
+/** What the journal knows of a run or an unresolved trigger. None of it changes the exit code of the list. */
 function documentFactsOf(
   { target, executionId, baseUrl, at, idempotencyKey, ...record }: ListedRow,
   nowMs: number,

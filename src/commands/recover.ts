@@ -115,7 +115,7 @@ function aboutOf({ trigger: { target }, ...recovery }: Recovery): About {
   return { run: { target, executionId: recovery.start.execution.executionId } };
 }
 
-/** A run that was found is not judged, whatever its status. */
+/** A run that was found does not change the exit code, whatever its status. */
 function documentFactsOf(recovery: Recovery, { dryRun }: RecoverOptions, session: Session): DocumentFacts {
   const { trigger, kind } = recovery;
   const { target, idempotencyKey, at, reason } = trigger;

@@ -64,7 +64,7 @@ export const result = defineCommand({
     if (wantsData(options)) return { exitNames: [exitName], documents };
     if (options.quiet && exitName === 'ok')
       return { exitNames: [exitName], text: (_, { columns }) => bareOutput(found, columns === undefined) };
-    // Duration and credits stand in the status alone; a summary without them is better than none.
+    // Only the status has duration and credits; a summary without them is better than none.
     await session.limiter.take(context.signal);
     const polledStatus = await session.service.status(run, context.signal);
     const execution = polledStatus.kind === 'ok' ? polledStatus.value : undefined;

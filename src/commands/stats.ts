@@ -37,7 +37,7 @@ export const stats = defineCommand({
   run: ({ automations }, options, context) => showStatistics(automations, options, context),
 });
 
-/** Sends nothing, and needs no setting: without a base URL it takes the runs of every one. */
+/** Sends nothing, and needs no setting: without a base URL, the runs of every base URL count. */
 async function showStatistics(names: string[], options: StatsOptions, context: Context): Promise<CommandResult> {
   if (options.prometheus && wantsData(options)) throw usageProblem('--prometheus is an output of its own');
   const settings = resolveWithoutApiKey(options, context.env);
@@ -67,7 +67,7 @@ async function showStatistics(names: string[], options: StatsOptions, context: C
   };
 }
 
-/** Is it one of these, or are there none? */
+/** Is the target one of those that were named, or was none named? */
 function isAmong(named: readonly { projectId?: string; automationName: string }[], target: Target): boolean {
   if (named.length === 0) return true;
   return named.some(

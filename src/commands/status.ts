@@ -48,7 +48,7 @@ export async function showStatus(known: KnownRun, options: StatusOptions, sessio
   const { run } = known;
   const isFailed = run.target.family === 'automation' && isFinal(run.target, execution.status) && outcome !== 'ok';
   const isShown = !wantsData(options) && !(options.quiet && exitName === 'ok');
-  // The error stands in the result alone; a status without it is better than none.
+  // Only the result has the error; a status without it is better than none.
   const result = isFailed && isShown ? await resultOf(run, session) : undefined;
   return {
     exitNames: [exitName],

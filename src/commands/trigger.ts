@@ -39,7 +39,7 @@ const options = {
 
 type TriggerOptions = OptionValues<typeof options>;
 
-// More would hide the example.
+// A longer list would hide the example.
 const mostNamed = 8;
 
 export const trigger = defineCommand({
@@ -72,7 +72,7 @@ export const trigger = defineCommand({
   },
 });
 
-/** The automations that were triggered here before: one of them is likely to be meant. */
+/** A hint that names the automations triggered here before, one of which is likely to be meant. */
 function nameKnown(context: Context): string | undefined {
   const baseUrl = valueIfGiven(resolveWithoutApiKey({}, context.env).baseUrl);
   const [first, ...others] = [...automationsIn({ journal: journalOf(context, { quiet: true }), baseUrl })];
@@ -81,7 +81,7 @@ function nameKnown(context: Context): string | undefined {
   return `known on this machine: ${known}; for example: \`runctl trigger ${shellWord(first)}\``;
 }
 
-/** What would be sent. Without a given idempotency key, each command makes a new one. */
+/** Shows what would be sent. Without a given idempotency key, each command generates a new one. */
 function dryRun(requests: readonly TriggerArgument[], { baseUrl, context }: Session): CommandResult {
   const sent = requests.map(({ target, body, idempotencyKey = crypto.randomUUID() }) => {
     const request = { method: 'POST', url: `${baseUrl}${triggerPath(target)}`, idempotencyKey, body: JSON.parse(body) };
@@ -127,7 +127,7 @@ function parseKeyTemplate(
   };
 }
 
-/** Refuses the flags that would be of no effect. */
+/** Throws a usage problem for flags that have no effect without `--watch`. */
 export function checkWatchFlags({ watch, rerunOn, maxReruns, onFinal, bell }: TriggerOptions): void {
   const [lonely] = givenOf({ '--rerun-on': rerunOn, '--max-reruns': maxReruns, '--on-final': onFinal, '--bell': bell });
   if (lonely && !watch) throw usageProblem(`${lonely} needs --watch`, `add \`--watch\``);

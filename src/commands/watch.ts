@@ -62,7 +62,7 @@ export const watch = defineCommand({
   },
 });
 
-/** Refuses the flags that would be of no effect. */
+/** `--all --follow`. Throws a usage problem for flags that do not go with it. */
 function followAllRuns(options: WatchOptions, context: Context): Promise<CommandResult> {
   const { all, timeoutMs, failFast, json, field } = options;
   if (!all)
@@ -78,7 +78,7 @@ function followAllRuns(options: WatchOptions, context: Context): Promise<Command
   );
 }
 
-/** The runs of standard input, as they come; throws a usage problem for a line that names none, and if there `mustBe` one. */
+/** The runs of standard input, as they come. Throws a usage problem for a line that names none, and for no run if one `mustBe` there. */
 async function* runsOfInput(mustBe: boolean, options: WatchOptions, session: Session): AsyncGenerator<KnownRun> {
   let isEmpty = mustBe;
   for await (const line of readInputLines(session.context.stdin)) {
@@ -107,7 +107,7 @@ function unfinishedRuns({ journal, baseUrl }: Session): KnownRun[] {
 
 const longestLine = 64 * 1024;
 
-/** Trimmed, without the empty ones. Throws a usage problem for an endless line and a stream that cannot be read. */
+/** The lines, trimmed, without empty ones. Throws a usage problem for an endless line and an unreadable stream. */
 export async function* readInputLines(stream: NodeJS.ReadableStream): AsyncGenerator<string> {
   stream.setEncoding('utf8');
   let rest = '';

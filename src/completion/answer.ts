@@ -4,7 +4,7 @@ import { type Candidate, candidatesFor } from './candidates.ts';
 import { liveValues } from './live-values.ts';
 import type { Shell } from './scripts.ts';
 
-/** `:files` asks for the names of files. Never throws: a prompt is no place for an error. */
+/** The candidates as the shell's script reads them; `:files` asks it for file names. Never throws. */
 export function answerCompletion([shell, ...typed]: readonly string[], program: CommandDefinition, env: Env): string {
   try {
     const line = lineOf(shell as Shell, typed);
@@ -49,7 +49,7 @@ export function splitLine(line: string, escapeWith: '\\' | '`' = '\\'): TypedLin
 }
 
 export function printCandidates(candidates: Candidate[], shell: Shell, { words, quote }: TypedLine): string {
-  // A name may hold anything; what would break the line or the terminal is not offered.
+  // A name with a control character is not offered: it would break the line or the terminal.
   const shown = candidates.filter(({ value }) => !/\p{Cc}/u.test(value));
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
   const lines = shown.map(({ value, about = '' }) => [value, about.replace(/[\u0000-\u001f\u007f]+/g, ' ')] as const);
@@ -69,5 +69,5 @@ function forBash(value: string, typed: string, quote: TypedLine['quote']): strin
   return value.slice(kept).replace(/[^\w@%+=:,./-]/gu, '\\$&');
 }
 
-/** `@last` alone would be a splatted variable. */
+/** Quotes a value for PowerShell, which takes a bare `@last` for a variable. */
 const forPowerShell = (value: string) => (/^[\w./-]+$/.test(value) ? value : `'${value.replaceAll("'", "''")}'`);

@@ -13,7 +13,7 @@ interface Place {
   choices?: readonly string[];
 }
 
-/** The values that fit a place; `files` where the shell knows better. */
+/** The values that fit a place; `files` leaves it to the shell to complete file names. */
 export type ValuesOf = (place: Place) => Iterable<Candidate> | 'files';
 
 export function candidatesFor(
@@ -77,7 +77,7 @@ const placeOfArgument = ({ form, choices }: ArgumentDefinition): Place => ({
   choices: choices?.map(String),
 });
 
-/** The long flags; the short ones only where nothing but a dash is typed. */
+/** The long flags, and a short flag only if exactly that is typed. */
 function flagsOf(command: CommandDefinition, typed: string): Candidate[] {
   return optionsOf(command).flatMap((option) =>
     namesOf(option)

@@ -2,7 +2,7 @@ export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 export type Shell = (typeof shells)[number];
 
-/** For each shell: what makes it ask `runctl __complete`. They only hand over; all that is known is in the program. */
+/** The script with which each shell asks `runctl __complete`, which knows all that there is to complete. */
 export const completionScripts: Record<Shell, string> = {
   bash: `# runctl completion for bash: put this line into ~/.bashrc
 #   source <(runctl completion bash)

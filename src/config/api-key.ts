@@ -6,19 +6,19 @@ import { readText } from './read-text.ts';
 import { flagSource, type Given, parseSetting, type Resolved } from './setting.ts';
 import { settingTable } from './setting-table.ts';
 
-/** Its last four characters, or none of one that is so short that they would give it away. */
+/** An API key as it is shown: by its last four characters, or by none if it is so short that they give it away. */
 export function mask(apiKey: string): string {
   return `****${apiKey.length < 12 ? '' : apiKey.slice(-4)}`;
 }
 
 /** Distinguishes API keys without holding one: eight hexadecimal digits. */
 export function accountOf(apiKey: string): string {
-  // Loaded here, since a `status` needs none.
+  // Loaded here, since `status` needs no hash.
   const { createHash } = getBuiltinModule('node:crypto');
   return createHash('sha256').update(`runctl-account:${apiKey}`).digest('hex').slice(0, 8);
 }
 
-/** Reads the one source in force: flag, variables, profile; a command is only named. Throws only an interruption. */
+/** Reads the one source in force: flag, variables, profile. A command is not run. Throws the interrupted problem. */
 export async function resolveApiKey(
   apiKeyFile: string | undefined,
   command: Resolved,
@@ -94,7 +94,7 @@ async function silence(file: string, done: AbortSignal, { clock }: Context): Pro
   throw usageProblem(`${file} is a pipe, and nobody has written to it`, 'write the API key to it, and close it');
 }
 
-/** Opened without waiting: a thread that opens a pipe which nobody writes to would keep the process from ending. */
+/** Opens without waiting: a thread that opens a pipe which nobody writes to would keep the process from ending. */
 async function openKeyFile(path: string): Promise<{ stream: AsyncIterable<Buffer>; isPipe: boolean }> {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   const stat = fstatSync(fd);

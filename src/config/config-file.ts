@@ -15,16 +15,16 @@ export interface ConfigFile {
 export interface ReadConfig {
   path: string | undefined;
   config: ConfigFile;
-  /** It holds an API key, and its mode lets others read it. */
+  /** The file holds an API key, and its mode lets others read it. */
   isExposed: boolean;
-  /** Why nothing was taken from it: another user would choose where the API key is sent. */
+  /** Why the file is ignored: it is another user's, who would choose where the API key is sent. */
   ignored?: string;
 }
 
 const mostMebibytes = 16;
 const fixHint = 'fix it by hand, or move it away; it was not changed';
 
-/** Plain JSON. Without a file, and from one of another user, nothing is set. Throws a usage problem. */
+/** Reads config.json; nothing is set without one or in one of another user. Throws a usage problem for a bad file. */
 export function readConfigFile(path: string | undefined): ReadConfig {
   const nothing = { path, config: {}, isExposed: false };
   const file = path === undefined ? undefined : readIfThere(path);

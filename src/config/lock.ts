@@ -5,7 +5,7 @@ const staleMs = 10_000;
 const givenUpMs = 30_000;
 const betweenMs = 10;
 
-/** `change` may run twice, where another process took the lock over from this one. Throws the errors of node:fs. */
+/** Runs `change` under the lock, and again if another process took the lock over. Throws the errors of node:fs. */
 export function withLock(lock: string, change: () => void): void {
   for (;;) {
     const fd = takeLock(lock);
@@ -19,7 +19,7 @@ export function withLock(lock: string, change: () => void): void {
   }
 }
 
-/** Was it still ours? What fails here does not undo the change: a lock that stays is taken over in time. */
+/** Returns whether the lock was still ours. A failure does not undo the change: a lock that stays is taken over. */
 function release(lock: string, fd: number): boolean {
   let isOurs = true;
   for (const step of [
@@ -40,7 +40,7 @@ function takeLock(lock: string): number {
   const endMs = Date.now() + givenUpMs;
   for (;;) {
     try {
-      // Made, and never followed: whatever stands there is the lock of another.
+      // `wx` creates the file and follows no link: whatever is there already is the lock of another process.
       return fs.openSync(lock, 'wx', 0o600);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;

@@ -3,7 +3,7 @@ import { parseDuration } from '../runs/duration.ts';
 import { isUuid } from '../runs/run.ts';
 import { shortestSecret } from '../secrets.ts';
 
-/** A setting as it is stored, or the end of a sentence about it. It never quotes the text, which may be an API key. */
+/** A setting as it is stored, or what is wrong, as the end of a sentence that never quotes a possible API key. */
 export type Parsed = { value: string } | { flaw: string };
 
 export function parseApiKey(text: string): Parsed {
@@ -12,7 +12,7 @@ export function parseApiKey(text: string): Parsed {
   return flaw ? { flaw } : { value: apiKey };
 }
 
-/** Fetch and undici would quote the header that they refuse, so such a key must not reach them. */
+/** undici quotes a header that it refuses in its error, so such an API key must not reach it. */
 function flawOfApiKey(apiKey: string): string | undefined {
   if (apiKey === '') return 'is empty';
   if (apiKey.length < shortestSecret) return `is shorter than ${shortestSecret} characters`;
@@ -26,7 +26,7 @@ export function parseApiKeyCommand(text: string): Parsed {
   return /\p{Cc}/u.test(text) ? { flaw: 'holds a line break or another control character' } : { value: text };
 }
 
-/** Without the slash at its end and without `/v0`, which every path of the service begins with. */
+/** A base URL is stored without the slash at its end and without `/v0`, with which every path begins. */
 export function parseBaseUrl(text: string): Parsed {
   const flaw = flawOfBaseUrl(text);
   if (flaw) return { flaw };
@@ -37,7 +37,7 @@ export function parseBaseUrl(text: string): Parsed {
 const trimSlashes = (path: string) => path.replace(/\/+$/, '');
 
 function flawOfBaseUrl(text: string): string | undefined {
-  // The URL parser drops them without a word.
+  // The URL parser drops these characters silently.
   if (/[\s\p{Cc}]/u.test(text)) return 'holds a blank or a control character';
   if (!/^https?:\/\//i.test(text)) return 'does not begin with https://';
   if (!URL.canParse(text)) return 'is not a valid URL';

@@ -67,7 +67,7 @@ export function checkProfileName({ name, source }: ChosenProfile): void {
   }
 }
 
-/** The source of a value where the path of the config file stands beside it. */
+/** A source without the path of the config file, for output that shows the path elsewhere. */
 export const shortSource = (source = '') => source.replace(/^(profile ".*") in .*$/s, '$1');
 
 export function sourceOf(profile: string, path: string | undefined): string {

@@ -30,7 +30,7 @@ const ctrl = { c: '\u0003', d: '\u0004', h: '\b', u: '\u0015', delete: '\u007F' 
 const key = new RegExp(`${esc}(?:\\[[0-9;]*[A-Za-z~]|O?.)|[^${esc}]`, 'gsu');
 const unfinished = new RegExp(`${esc}(?:\\[[0-9;]*|O)?$`);
 
-/** For a line that is not shown; a pasted line break does not end it. Throws the interrupted problem on Ctrl-C. */
+/** Asks for a line that is not shown; a pasted line break does not end it. Throws the interrupted problem on Ctrl-C. */
 export async function askHidden(question: string, context: Context): Promise<string> {
   const { stdin, stderr, signal } = context;
   const decoder = new StringDecoder('utf8');

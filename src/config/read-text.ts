@@ -7,7 +7,7 @@ interface Expected {
   hint?: string;
 }
 
-/** Throws a usage problem once it is too large and where it cannot be read, the interrupted problem on a signal. */
+/** Reads all of a stream. Throws a usage problem if it is too large or unreadable, the interrupted one on a signal. */
 export function readText(
   stream: AsyncIterable<string | Buffer>,
   { what, mostBytes, hint }: Expected,
@@ -27,7 +27,7 @@ export function readText(
   return unlessInterrupted(read(), signal);
 }
 
-/** What a stream gives. Throws a usage problem where it cannot be read, like an input that is open for writing alone. */
+/** The chunks of a stream. Throws a usage problem if it is unreadable, like an input that is open for writing alone. */
 export async function* readChunks<T>(stream: AsyncIterable<T>, what: string, hint?: string): AsyncGenerator<T> {
   try {
     yield* stream;

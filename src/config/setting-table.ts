@@ -27,7 +27,7 @@ export interface Setting {
 
 interface StoredSetting extends Setting {
   isStored: true;
-  /** Shown as a few last characters, and never taken from the command line itself. */
+  /** A secret is shown by its last characters only, and never taken from the command line itself. */
   isSecret?: boolean;
   parse(text: string): Parsed;
   hint: string;

@@ -19,7 +19,7 @@ export interface SettingFlags {
 /** Every setting in force, or what is wrong with it. A command is stopped only by those that it requires. */
 export type Settings = Readonly<Record<SettingName, Resolved>>;
 
-/** Flag, environment, profile, default. Throws the usage problem of a bad config file, and the interrupted problem. */
+/** Takes each setting from flag, environment, profile or default. Throws for a bad config file and an interruption. */
 export async function resolveSettings(flags: SettingFlags, context: Context): Promise<Settings> {
   const { env, reporter } = context;
   const profile = readProfileInForce(flags.profile, env);
@@ -58,7 +58,7 @@ function misuseOfStoredKey({ name, stored, storedSource }: ProfileInForce, inFor
   );
 }
 
-/** The settings but for the API key, of which nothing is read. Throws as `resolveSettings` does. */
+/** The settings without the API key, which is not read. Throws as `resolveSettings` does. */
 export function resolveWithoutApiKey(flags: SettingFlags, env: Env): Omit<Settings, 'apiKey'> {
   return resolveOthers(flags, env, readProfileInForce(flags.profile, env));
 }
@@ -78,7 +78,7 @@ function resolveOthers(flags: SettingFlags, env: Env, { name, source, stored, st
     baseUrl: resolve('baseUrl'),
     project: resolve('project'),
     requestTimeout: resolve('requestTimeout'),
-    // A command that a hook runs has only the hook that it is given itself: else they would run one another for ever.
+    // A runctl in a hook runs a hook only if its own flag says so: else hooks would run one another for ever.
     onExit: flags.onExit === undefined && env.RUNCTL_IN_HOOK ? {} : resolve('onExit'),
     profile: { value: name, source },
     configFolder: findConfigFolder(env) ?? {},
@@ -99,7 +99,6 @@ export const requireBaseUrl = (settings: Omit<Settings, 'apiKey'>) => requireSet
 
 export const requireProject = (settings: Omit<Settings, 'apiKey'>) => requireSetting('project', settings);
 
-/** Milliseconds. */
 export function requireRequestTimeoutMs(settings: Settings): number {
   return parseDuration(requireSetting('requestTimeout', settings)) as number;
 }

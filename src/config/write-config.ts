@@ -5,7 +5,7 @@ import { Problem, usageProblem } from '../problems/problem.ts';
 import { type ConfigFile, parseConfig, readConfigFile } from './config-file.ts';
 import { withLock } from './lock.ts';
 
-/** Replaces the file at once; a link to it stays one. Throws a usage problem where it cannot be read or written. */
+/** Replaces the file in one step; a link to it stays one. Throws a usage problem if it cannot be read or written. */
 export function changeConfigFile(path: string, change: (config: ConfigFile) => ConfigFile): void {
   try {
     const named = resolveOwn(path).path;
@@ -35,7 +35,7 @@ export function changeConfigFile(path: string, change: (config: ConfigFile) => C
   }
 }
 
-/** For its owner alone; a file that its owner may only read stays so. */
+/** The mode of the file: for its owner alone; a file that its owner may only read stays so. */
 function modeFor(path: string): number {
   const mode = resolveOwn(path).stat?.mode ?? 0;
   // conf takes 0 for "not given", and then writes a file for everybody.

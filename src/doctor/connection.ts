@@ -12,7 +12,7 @@ import { interruptedProblem } from '../problems/watch-problems.ts';
 import { onAbort } from '../runs/on-abort.ts';
 import { type Finding, type Machine, ok } from './finding.ts';
 
-/** From the name of the host to its certificate, on a connection that carries no request of ours to the service. */
+/** Checks each step from the name of the host to its certificate, without sending the service a request. */
 export async function* checkConnection({ settings, context }: Machine): AsyncGenerator<Finding> {
   if (!settings) return;
   const url = new URL(requireBaseUrl(settings));
@@ -41,7 +41,7 @@ export async function* checkConnection({ settings, context }: Machine): AsyncGen
     yield ok('connection', proxy ? `${url.host}, through the proxy` : `${socket.remoteAddress}, port ${port}`);
 
     if (url.protocol === 'http:') return yield ok('tls', 'not used: plain http, which is for this machine alone');
-    // Taken whatever its certificate is, so that who signed it can be said: nothing is sent on this connection.
+    // Any certificate is accepted here, to report who signed it: nothing is sent on this connection.
     const secure = connectTls({ socket, ...namesOf(url), rejectUnauthorized: false });
     socket = secure;
     await step(opened(secure, 'secureConnect'));
@@ -55,7 +55,7 @@ const bareHost = ({ hostname }: URL) => hostname.replace(/^\[(.*)\]$/, '$1');
 
 const portOf = ({ port, protocol }: URL) => Number(port || (protocol === 'https:' ? 443 : 80));
 
-/** Whose certificate is expected; SNI has no addresses (RFC 6066 §3). */
+/** The name that the certificate must have; SNI takes no addresses (RFC 6066 §3). */
 function namesOf(url: URL): { host: string; servername?: string } {
   const host = bareHost(url);
   return isIP(host) ? { host } : { host, servername: host };
@@ -67,7 +67,7 @@ function tlsFinding(socket: TLSSocket, attempt: Attempt): Finding {
   if (socket.authorized) {
     return ok('tls', `certificate of ${subject?.CN ?? 'the host'}, signed by ${signer}, valid until ${dayOf(end)}`);
   }
-  // Typed as an error, it is a code.
+  // Node declares this as an error, but it is the code of one.
   const code = String(socket.authorizationError);
   const problem = problemOf(Object.assign(new Error(code), { code }), attempt);
   throw problem.with({ message: `${problem.message}; it is signed by ${signer}, valid until ${dayOf(end)}` });
@@ -75,7 +75,7 @@ function tlsFinding(socket: TLSSocket, attempt: Attempt): Finding {
 
 const dayOf = (time: string) => new Date(time).toISOString().slice(0, 10);
 
-/** Asks the proxy for a way to the service. Throws `ProxyFailure` where it refuses. */
+/** Asks the proxy for a tunnel to the service. Throws `ProxyFailure` if it refuses. */
 async function openTunnel(socket: Socket, { origin, credentials }: ProxySettings, url: URL): Promise<Socket> {
   const { request } = await import('node:http');
   const isSecure = origin.startsWith('https:');

@@ -41,7 +41,7 @@ const groups: readonly Group[] = [
   { names: ['completion', 'man_page', 'cron_path'], check: checkShell },
 ];
 
-/** Makes every check, in the order in which they depend on one another. Throws the interrupted problem alone. */
+/** Makes every check, in the order in which they depend on one another. Throws only the interrupted problem. */
 export async function diagnose(flags: Machine['flags'], world: Context, disk: Disk = localDisk): Promise<Finding[]> {
   const machine: Machine = { flags, disk, context: variantOf(world, { reporter: silentReporter }) };
   const findings: Finding[] = [];

@@ -8,14 +8,14 @@ export interface Finding {
   result: 'ok' | 'warning' | 'failed' | 'skipped';
   message: string;
   advice?: string;
-  /** What a failed check ends the command with. */
+  /** The name of the exit code for a failed check. */
   exitName?: ExitName;
 }
 
 /** What the checks examine. Nothing here writes, and what it reads stays on this machine. */
 export interface Machine {
   flags: SettingFlags & { offline?: boolean; debug?: boolean };
-  /** Its reporter is silent: what is to be said is a finding. */
+  /** The reporter in it is silent, as every message is a finding. */
   context: Context;
   disk: Disk;
   settings?: Settings;
@@ -23,7 +23,7 @@ export interface Machine {
 
 export interface Disk {
   isWritable(path: string): boolean;
-  /** Room for this user, in bytes. */
+  /** The free space for this user, in bytes. Throws the errors of node:fs. */
   freeBytes(path: string): number;
 }
 

@@ -7,7 +7,7 @@ import { connectWith } from '../session/connect.ts';
 import { pollNobody } from '../session/poll-once.ts';
 import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
 
-/** What only the service itself says: nobody else answers so. */
+/** Does the fault show that the service itself answered? */
 const isOfService = ({ kind }: Fault) => ['not_found', 'unauthorized', 'no_credits', 'throttled'].includes(kind);
 
 export async function* checkService({ flags, context, settings }: Machine): AsyncGenerator<Finding> {
@@ -31,7 +31,7 @@ export async function* checkService({ flags, context, settings }: Machine): Asyn
   yield keyFinding(fault);
 }
 
-/** A `Date` counts whole seconds; what is far from it would make ages and times misleading. */
+/** `Date` counts whole seconds. A clock that is wrong by more than this makes ages and times misleading. */
 const tolerableMs = 10_000;
 
 function clockFinding(serviceTimeMs: number | undefined, nowMs: number): Finding {
@@ -43,7 +43,7 @@ function clockFinding(serviceTimeMs: number | undefined, nowMs: number): Finding
   return warning('clock', message, 'set the clock of this machine, with NTP for example');
 }
 
-/** Not promised: a service that checks the API key first answers "not found" for a run that cannot exist. */
+/** "Not found" most likely, but not surely, means that the service checked and accepted the API key. */
 function keyFinding(fault: Fault | undefined): Finding {
   const name = 'api_key_accepted';
   switch (fault?.kind) {

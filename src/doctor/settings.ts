@@ -37,7 +37,7 @@ export async function* checkSettings(machine: Machine): AsyncGenerator<Finding> 
   yield finding('on_exit', onExit.value ? { ...onExit, value: 'a command' } : onExit, () => valueIfGiven(onExit));
 }
 
-/** The text of a command is not shown, either: it may hold a token. */
+/** The API key as it is shown. The text of a command is hidden as well, since it may hold a token. */
 function withoutSecrets({ command, value, source }: Resolved): Resolved {
   return { source, value: command === undefined ? value && mask(value) : 'what a command prints' };
 }

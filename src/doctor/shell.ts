@@ -4,7 +4,7 @@ import { execPath, platform } from 'node:process';
 import type { Env } from '../context.ts';
 import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
 
-/** What cron gives a job on Debian and most other systems. */
+/** The `PATH` that cron gives a job on Debian and most other systems. */
 const cronFolders = ['/usr/bin', '/bin'];
 
 export function* checkShell({ context: { env } }: Machine): Generator<Finding> {

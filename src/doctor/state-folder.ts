@@ -11,7 +11,7 @@ import { Problem } from '../problems/problem.ts';
 import { journalOf } from '../session/journal.ts';
 import { type Finding, type Machine, ok, warning } from './finding.ts';
 
-/** Room for some hundred triggers, below which the next one may not be recorded. */
+/** With less free space than some hundred triggers need, the next one may not be recorded. */
 const leastBytes = 2 ** 20;
 
 export function* checkStateFolder({ context, disk }: Machine): Generator<Finding> {
@@ -58,7 +58,7 @@ function nearestFolder(path: string): string {
   return lstatSync(parent, { throwIfNoEntry: false }) || parent === path ? parent : nearestFolder(parent);
 }
 
-/** What the journal says is left to do. Only the last day of triggers matters: older ones cannot be sent again. */
+/** What the journal says is left to do: unresolved triggers, unfinished runs and a follower that was killed. */
 export function* checkJournal({ settings, context }: Machine): Generator<Finding> {
   if (!settings) return;
   const baseUrl = requireBaseUrl(settings);
@@ -75,7 +75,7 @@ export function* checkJournal({ settings, context }: Machine): Generator<Finding
   );
 }
 
-/** A watcher of the whole machine is no duty; one that was killed is missed. */
+/** It is fine to have no follower; one that was killed gives a warning. */
 function followerFinding(baseUrl: string, folder: string): Finding {
   const follower = followerOf(baseUrl, folder, createProcesses());
   if (!follower) return ok('follower', 'none');

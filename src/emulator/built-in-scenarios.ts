@@ -20,7 +20,7 @@ const tooMany = {
 } as const;
 const failed = (type: string, message: string) =>
   ({ duration: '5s', outcome: 'FAILED', error: { type, message } }) as const;
-/** Within the limit of 3 hours. */
+/** A run that ends just before the limit of 3 hours. */
 const longPlan = { duration: '2h50m', steps: { count: 12 }, creditsCharged: 340 };
 
 const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about'>>> = {
@@ -152,12 +152,12 @@ const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about
   },
 };
 
-/** Each works with any automation name unless `about` names some. */
+/** Every scenario works with any automation name, unless `about` lists names. */
 export const builtInScenarios: readonly BuiltInScenario[] = Object.entries(scenarios).map(
   ([name, { about, ...scenario }]) => ({ name, about, scenario }),
 );
 
-/** With or without `.json` behind its name. */
+/** Finds a scenario by its name, which may end in `.json`; undefined if there is none. */
 export function findBuiltInScenario(name: string): Scenario | undefined {
   return builtInScenarios.find((builtIn) => builtIn.name === name || `${builtIn.name}.json` === name)?.scenario;
 }

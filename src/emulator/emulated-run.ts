@@ -2,11 +2,11 @@ import type { JsonObject } from '../runs/json.ts';
 import type { Target } from '../runs/run.ts';
 import { type AgentPlan, type AutomationPlan, toMs } from './scenario.ts';
 
-/** Its whole course is fixed when it starts: what the service says of it depends on the time alone. */
+/** A run, whose course is fixed when it starts: what the service says of it then depends only on the time. */
 export interface EmulatedRun {
   target: Target;
   executionId: string;
-  index: number; // of the runs of the same target, from 0
+  index: number; // counts the runs of the same target, from 0
   idempotencyKey?: string;
   title?: string;
   message?: string;
@@ -17,7 +17,7 @@ export interface EmulatedRun {
   plan: AutomationPlan;
 }
 
-/** The run of an Automation finishes TIMED_OUT at the run limit. */
+/** Plans a run. That of an Automation finishes TIMED_OUT at the run limit, in milliseconds. */
 export function createEmulatedRun(
   start: Omit<EmulatedRun, 'endsAtMs' | 'outcome' | 'plan'>,
   plan: AutomationPlan | AgentPlan,
@@ -36,16 +36,16 @@ export function createEmulatedRun(
 
 export const statusAt = (run: EmulatedRun, nowMs: number): string => (nowMs < run.endsAtMs ? 'RUNNING' : run.outcome);
 
-/** A service may take a moment to know of its own run. */
+/** Can the run be found yet? A service may take a moment to know of its own run. */
 export function isVisible(run: EmulatedRun, nowMs: number): boolean {
   return nowMs >= run.startedAtMs + toMs(run.plan.statusLate ?? '0s');
 }
 
-/** As callers see it: by their clock, from when it began. */
+/** A time as callers see it: by their own clock, from the moment when the run began. */
 const shown = ({ shownAtMs, startedAtMs }: EmulatedRun, atMs: number) =>
   new Date(shownAtMs + atMs - startedAtMs).toISOString();
 
-/** Of an Agent run the service says nothing. */
+/** The credits of a run; the service reports none for an Agent run. */
 export function creditsCharged(run: EmulatedRun): number {
   return run.target.family === 'agent' ? 0 : (run.plan.creditsCharged ?? 12);
 }

@@ -11,7 +11,7 @@ export interface EmulatedResponse {
   fault?: InjectedFault['do'];
 }
 
-/** What the server does with each request, as data. */
+/** Decides, as data, what the server does with each request. */
 export function createFaultInjector(
   service: EmulatedService,
   { faults = [], errorShape = 'flat' }: Scenario,
@@ -85,7 +85,7 @@ function circumstancesOf(route: Exclude<Route, { kind: 'none' }>, service: Emula
   return { kind, automationName, ageMs: run && now.emulatedMs - run.startedAtMs };
 }
 
-/** The first fault whose conditions are met; every fault counts its own requests, also those that go to another. */
+/** Selects the first fault whose conditions are met. Each fault counts its requests, also those that another gets. */
 export function createFaultSelector(faults: readonly InjectedFault[], random: () => number) {
   const counted = faults.map((fault) => ({ fault, count: 0 }));
   return (request: Circumstances): InjectedFault | undefined => {

@@ -6,13 +6,13 @@ import type { ServiceRequest } from './request.ts';
 
 const mostBodyBytes = 2 ** 20;
 
-/** A web page whose name leads here (DNS rebinding) sends that name in its `Host`. */
+/** Does the `Host` name this machine? A web page that attacks by DNS rebinding sends its own name. */
 export function isForLoopback({ headers }: IncomingMessage): boolean {
   const url = `http://${headers.host}`;
   return URL.canParse(url) && isLoopback(new URL(url).hostname);
 }
 
-/** Undefined if the caller left in the middle of it, or sends too much. */
+/** Reads a whole request; undefined if the caller left in the middle of it, or sends too much. */
 export async function readRequest(incoming: IncomingMessage): Promise<ServiceRequest | undefined> {
   const { method = '', url = '' } = incoming;
   const headers = Object.entries(incoming.headers).map(([name, value]) => [name, value?.toString()]);
@@ -22,7 +22,7 @@ export async function readRequest(incoming: IncomingMessage): Promise<ServiceReq
     for await (const chunk of incoming) {
       chunks.push(chunk);
       bytes += chunk.length;
-      // Any page in a browser on this machine may send to it.
+      // Any page in a browser on this machine may send requests.
       if (bytes > mostBodyBytes) return undefined;
     }
   } catch {
@@ -48,7 +48,7 @@ export function sendResponse(response: ServerResponse, planned: EmulatedResponse
 }
 
 function sendHead(response: ServerResponse, { status, headers, body }: Reply, date: Date): Buffer {
-  // RFC 9110 §8.6: these carry neither a body nor its length, whatever the scenario says.
+  // RFC 9110 §8.6: 204 and 304 have neither a body nor its length, whatever the scenario says.
   const hasBody = status !== 204 && status !== 304;
   const bytes = Buffer.from(hasBody ? body : '');
   const length = hasBody && { 'content-length': bytes.length };

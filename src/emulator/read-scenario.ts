@@ -6,7 +6,7 @@ import { checkScenario, type Scenario, scenarioHint } from './scenario.ts';
 
 const mostBytes = 2 ** 20;
 
-/** Throws a usage problem, also for what is no file, which might never end. */
+/** Reads a scenario file. Throws a usage problem, also for a device or a pipe, which might never end. */
 export async function readScenario(path: string): Promise<Scenario> {
   const refuse = (why: string) => usageProblem(`the scenario ${path} ${why}`, scenarioHint);
   // Without O_NONBLOCK, opening a FIFO waits for somebody to write into it.
@@ -23,7 +23,7 @@ export async function readScenario(path: string): Promise<Scenario> {
   }
 }
 
-/** Throws as `checkScenario` does. */
+/** Parses the text of a scenario file. Throws as `checkScenario` does. */
 export function parseScenario(text: string, source: string): Scenario {
   let value: unknown;
   try {

@@ -8,7 +8,7 @@ import { onAbort } from '../runs/on-abort.ts';
 import { findBuiltInScenario } from './built-in-scenarios.ts';
 import type { Emulator } from './server.ts';
 
-/** What a shell ends with that does not find a command. */
+/** The exit code of a shell that does not find a command. */
 const notFound = 127;
 
 export const settingsFor = ({ url, apiKey, projectId }: Emulator) => ({
@@ -49,7 +49,7 @@ export async function rehearse(
   );
 }
 
-/** Removed when `act` has ended. Throws a usage problem where there is no place for it. */
+/** Creates a temporary folder, and removes it when `act` has ended. Throws a usage problem if it cannot. */
 export async function withScratchFolder<T>(act: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'runctl-')).catch((error: Error) => {
     throw usageProblem(`there is no place for temporary files: ${error.message}`, 'set `TMPDIR` to a folder that is');

@@ -9,7 +9,7 @@ export interface ServiceRequest {
   body: string;
 }
 
-/** With its path parameters decoded. */
+/** The endpoint of a request, with its path parameters decoded. */
 export type Route =
   | { kind: 'trigger'; target: Target }
   | { kind: 'status' | 'result'; target: Target; executionId: string }

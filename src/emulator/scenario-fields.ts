@@ -1,4 +1,4 @@
-/** By path. A test compares them with the schema of `scenario.ts`. */
+/** The fields of a scenario by path. A test compares them with the schema in `scenario.ts`. */
 export const scenarioFields: readonly (readonly [path: string, about: string])[] = [
   [
     'automations',

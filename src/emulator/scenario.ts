@@ -58,7 +58,7 @@ const automationPlan = v.strictObject({
 
 const agentPlan = v.strictObject({
   ...plan,
-  /** They are not documented, so any text may be one. */
+  /** The statuses of Agents are not documented, so any text may be one. */
   outcome: v.optional(oneOrMore(v.pipe(v.string(), v.nonEmpty('the name of a status')))),
 });
 
@@ -66,7 +66,7 @@ const condition = {
   on: v.optional(v.picklist(['trigger', 'status', 'result', 'any'])),
   automation: v.optional(v.string()),
   during: v.optional(v.strictObject({ after: v.optional(duration), for: v.optional(duration) })),
-  /** Of the requests that meet the conditions above, from 1. */
+  /** This and the next three count the requests that meet the conditions above, from 1. */
   nth: v.optional(ordinal),
   from: v.optional(ordinal),
   to: v.optional(ordinal),
@@ -138,7 +138,7 @@ export function checkScenario(value: unknown, source: string): Scenario {
   return output;
 }
 
-/** With the path of the field, such as `faults[0].nth` or `automations["a b"].duration`. */
+/** A mistake with the path of its field, such as `faults[0].nth` or `automations["a b"].duration`. */
 function mistakeOf(issue: v.BaseIssue<unknown>): string {
   const keys = (issue.path ?? []).map(({ key }) =>
     /^[a-z_]\w*$/i.test(String(key)) ? `.${key}` : `[${JSON.stringify(key)}]`,

@@ -13,14 +13,14 @@ import { createEmulatedService } from './service.ts';
 export interface EmulatorOptions {
   scenario: Scenario;
   port?: number;
-  host?: string; // nothing but loopback
+  host?: string; // a loopback address
   apiKey?: string;
-  projectId?: string; // every project of a UUID is known
+  projectId?: string; // printed as a setting; any UUID is accepted as a project
   nowMs?(): number;
-  speed?: number; // seconds of the emulator's clock in a real one
+  speed?: number; // seconds of the emulator's clock in a real second
   random?(): number;
   onRequest?(line: string): void;
-  keepsRequests?: boolean; // by default none is kept in `requests`: an emulator may run for months
+  keepsRequests?: boolean; // fills `requests`; not by default, as an emulator may run for months
 }
 
 export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
@@ -35,7 +35,7 @@ const misdirected: EmulatedResponse = { reply: errorReply('flat', refusals.notLo
 
 const loopback = ['127.0.0.1', '::1', 'localhost'];
 
-/** Throws a usage problem for a scenario, host, port or speed that cannot be. */
+/** Starts an emulator. Throws a usage problem for an invalid scenario, host, port or speed. */
 export async function startEmulator(options: EmulatorOptions) {
   const { host = '127.0.0.1', port = 0, apiKey = 'emulator-key', speed = 1 } = options;
   const { nowMs = Date.now, random = Math.random, onRequest, keepsRequests } = options;
@@ -73,7 +73,7 @@ export async function startEmulator(options: EmulatorOptions) {
   const { port: boundPort } = server.address() as AddressInfo;
 
   return {
-    /** Without a slash at its end. */
+    /** The base URL, without a slash at its end. */
     url: `http://${host.includes(':') ? `[${host}]` : host}:${boundPort}`,
     port: boundPort,
     apiKey,
@@ -81,7 +81,7 @@ export async function startEmulator(options: EmulatorOptions) {
     requests: requests as readonly RecordedRequest[],
     /** Every run as it is now, oldest first. */
     runs: () => service.runs().map((run) => ({ ...run, status: statusAt(run, emulatedMs()) })),
-    /** Ends hanging connections, too. */
+    /** Also ends connections that hang. */
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());
@@ -90,7 +90,7 @@ export async function startEmulator(options: EmulatorOptions) {
   };
 }
 
-/** `status nightly a5663ff0: 200 RUNNING`. */
+/** The line for a request, such as `status nightly a5663ff0: 200 RUNNING`. */
 function lineOf(request: ServiceRequest, { fault, reply }: EmulatedResponse): string {
   const route = routeOf(request);
   const asked =

@@ -13,7 +13,7 @@ import { type EmulatedRefusal, errorReply, jsonReply, type Reply, refusals } fro
 import { type Route, readTriggerBody, routeOf, type ServiceRequest } from './request.ts';
 import { type AutomationPlan, type Scenario, toMs } from './scenario.ts';
 
-/** In ms since 1970. */
+/** The two clocks, in milliseconds since 1970. */
 export interface Now {
   realMs: number; // rate limits and `Retry-After` follow it
   emulatedMs: number; // runs follow it
@@ -88,13 +88,13 @@ export function createEmulatedService(scenario: Scenario, apiKey: string) {
     return earlier?.digest === digestOf(request) ? earlier.reply : earlier && refuse(refusals.keyReused);
   }
 
-  /** The first answer stays: no conflict with its own run takes its place. */
+  /** Remembers the answer to an idempotency key. The first stays: a conflict with its own run does not replace it. */
   function remember(request: ServiceRequest, reply: Reply): void {
     const scope = scopeOf(request);
     if (scope && !answered.has(scope)) answered.set(scope, { digest: digestOf(request), reply });
   }
 
-  /** Where the scenario replays errors, a trigger that is sent again is answered with this one. */
+  /** If the scenario replays errors, a trigger that is sent again gets this answer. */
   function rememberError(request: ServiceRequest, reply: Reply): void {
     if (scenario.replayErrors) remember(request, reply);
   }
@@ -124,7 +124,7 @@ export function createEmulatedService(scenario: Scenario, apiKey: string) {
     revoke: (apiKey: string | undefined) => void apiKeys.delete(apiKey ?? ''),
     rememberError,
     find: (executionId: string) => runs.get(executionId),
-    /** Oldest first. */
+    /** All runs, oldest first. */
     runs: () => [...runs.values()],
   };
 }
@@ -144,7 +144,7 @@ function createRateLimit(requests: number, windowMs: number): (nowMs: number) =>
 const keyOf = (target: Target) =>
   JSON.stringify(target.family === 'agent' ? [target.agentId] : [target.projectId, target.automationName]);
 
-/** Each API key has its own. Empty for a request without an idempotency key. */
+/** Identifies an idempotency key, of which each API key has its own; empty for a request without one. */
 function scopeOf({ headers }: ServiceRequest): string {
   const key = headers['idempotency-key'];
   return key ? JSON.stringify([headers['x-api-key'], key]) : '';

@@ -8,7 +8,7 @@ import { variablesOf } from './variables.ts';
 
 const limitMs = 30_000;
 
-/** After any exit but one by a signal. A failure is reported and does not change the exit code. */
+/** Runs the hook, unless a signal ends the command. A failure is reported and does not change the exit code. */
 export async function runOnExit(
   command: string,
   { exitCode, documents, plural }: { exitCode: number; documents: readonly JsonObject[]; plural?: boolean },

@@ -12,7 +12,7 @@ export type FinalHooks = ReturnType<typeof createFinalHooks>;
 const mostAtOnce = 8;
 const longestWaitMs = 600_000;
 
-/** Failures are reported and change no exit code. Without a command nothing is run. */
+/** The hooks of `--on-final`. Failures are reported and change no exit code. Without a command nothing is run. */
 export function createFinalHooks(command: string | undefined, context: Context) {
   const { clock, reporter, signal } = context;
   const inTurn = createTurns(mostAtOnce);
@@ -33,14 +33,14 @@ export function createFinalHooks(command: string | undefined, context: Context) 
   }
 
   return {
-    /** As soon as fewer than eight others run; never rejects. */
+    /** Runs the hook of a run, once fewer than eight others run. Never rejects. */
     async start(run: Run, document: JsonObject) {
       if (command === undefined) return;
       const one = runFor(run, document, command).finally(() => running.delete(one));
       running.add(one);
       await one;
     },
-    /** Ten minutes at most: then those that still run are stopped. */
+    /** Waits for all hooks; after ten minutes, those that still run are stopped. */
     async waitForAll() {
       if (running.size === 0) return;
       const allEnded = new AbortController();

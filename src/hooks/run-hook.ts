@@ -8,7 +8,7 @@ export interface Hook {
   limitMs?: number; // after so long it is stopped
 }
 
-/** What it prints goes to stderr. Returns why it failed, as the end of a sentence. */
+/** Runs a hook, whose output goes to stderr. Returns why it failed, as the end of a sentence. */
 export async function runHook(hook: Hook, context: Context): Promise<string | undefined> {
   const write = (text: string) => context.stderr.write(text);
   const lines = { stdout: createWholeLines(write), stderr: createWholeLines(write) };
@@ -20,7 +20,7 @@ export async function runHook(hook: Hook, context: Context): Promise<string | un
   return failure;
 }
 
-/** Whole lines: a spinner would draw over half a line, and half an API key would not be recognized. */
+/** Passes on whole lines: a spinner would draw over half a line, and half an API key would not be recognized. */
 function createWholeLines(write: (text: string) => void) {
   let rest = '';
   let room = mostOutput;

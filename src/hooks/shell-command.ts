@@ -7,8 +7,8 @@ export interface ShellCommand {
   command: string;
   variables?: Readonly<Record<string, string>>; // beside the environment of runctl
   input?: string; // its standard input
-  limitMs?: number; // after so long it is stopped
-  isAtTerminal?: boolean; // where it may ask for a password; what it has started is then not stopped with it
+  limitMs?: number; // the command is stopped after this time
+  isAtTerminal?: boolean; // the command may ask for a password there, but what it starts is not stopped with it
   hear(text: string, stream: 'stdout' | 'stderr'): void;
 }
 
@@ -34,7 +34,7 @@ export function runShellCommand(asked: ShellCommand, { env, signal, clock }: Con
     }
     child.on('error', fail);
     for (const stream of ['stdout', 'stderr'] as const) {
-      // Both are missing where no more files can be opened.
+      // Both streams are missing if no more files can be opened.
       child[stream]?.setEncoding('utf8').on('data', (text: string) => asked.hear(text, stream));
     }
     // A command may close its input without reading it.
@@ -44,7 +44,7 @@ export function runShellCommand(asked: ShellCommand, { env, signal, clock }: Con
       try {
         if (child.pid !== undefined) kill(-child.pid, name);
       } catch {
-        // At the terminal it has no group of its own; Windows knows none.
+        // At the terminal the command has no process group of its own, and Windows has no groups.
         child.kill(name);
       }
     };
@@ -63,18 +63,18 @@ export function runShellCommand(asked: ShellCommand, { env, signal, clock }: Con
     const endOf = (code: number | null, killer: string | null) =>
       end(code === 0 ? undefined : `ended with ${killer ?? code}`);
     child.on('close', endOf);
-    // What it has left in the background may keep its output open for ever.
+    // A process that the command leaves in the background may keep the output open for ever.
     child.on('exit', (code, killer) => void clock.sleep(graceMs, done.signal).then(() => endOf(code, killer)));
   });
 }
 
 function start({ command, variables, isAtTerminal = false }: ShellCommand, env: Context['env']) {
-  // Loaded here: it takes 7 ms, and few have such a command.
+  // Loaded here, as it takes 7 ms, and few users have such a command.
   const { spawn } = getBuiltinModule('node:child_process');
   return spawn(command, {
     shell: true,
     stdio: ['pipe', 'pipe', 'pipe'],
-    // In a group of its own, so that the processes it starts are stopped with it.
+    // The command gets a process group, so that the processes it starts are stopped with it.
     detached: !isAtTerminal,
     env: { ...env, ...variables },
   });

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
 
-/** Of several documents, what they have in common. */
+/** The variables for a hook; those about a run are undefined if there are several documents. */
 export function variablesOf(documents: readonly JsonObject[]): Record<string, string | undefined> {
   const [only] = documents.length === 1 ? documents : [];
   const { status, executionId, automationName, agentId } = only ?? {};

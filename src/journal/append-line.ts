@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeOwnFolder, openOwn, resolveOwn } from '../open-own.ts';
-import { filesIn, nameOf } from './files.ts';
+import { fileNameOf, filesIn } from './files.ts';
 
 const appending = fs.constants.O_WRONLY | fs.constants.O_APPEND | fs.constants.O_CREAT;
 
@@ -18,22 +18,22 @@ interface AppendOptions {
 }
 
 /**
- * With one write, so that lines of several processes never mix, and a line break before it, as a crash may have left a
- * torn line. Returns whether it began a new file. Throws the errors of node:fs and of `openOwn`.
+ * Appends with one write, so that lines of several processes never mix, and a line break first, as a crash may have left
+ * a torn line. Returns whether it began a new file. Throws the errors of node:fs and of `openOwn`.
  */
 export function appendLine(line: string, { folder: named, fileBytes, durable, sync }: AppendOptions): boolean {
   const folder = makeOwnFolder(named);
   const [newest] = filesIn(folder);
   const isFull = newest !== undefined && (resolveOwn(newest.path).stat?.size ?? 0) > fileBytes;
   // Two processes that begin the next file at once begin the same one.
-  const path = newest && !isFull ? newest.path : join(folder, nameOf(newest ? newest.number + 1 : 0));
+  const path = newest && !isFull ? newest.path : join(folder, fileNameOf(newest ? newest.number + 1 : 0));
   withFd(openOwn(path, appending), (fd) => {
     const bytes = Buffer.from(`\n${line}\n`);
     const written = fs.writeSync(fd, bytes);
     if (written < bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes were written`);
     if (durable) sync.file(fd);
   });
-  // A new file is only safe once its name is, and that of its folder, which may be new, too.
+  // A new file survives a crash only if its name is on disk, and that of its folder, which may be new, too.
   const isNew = path !== newest?.path;
   if (isNew) for (const each of [folder, dirname(folder)]) syncFolder(each, sync);
   return isNew;

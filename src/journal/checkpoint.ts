@@ -7,26 +7,26 @@ import { filesIn, type JournalFile, readFile } from './files.ts';
 import { fold, type Trigger } from './fold.ts';
 import { isOfHook, type JournalRecord, recordsIn, runIdOf, triggerIdOf } from './records.ts';
 
-export const keptRuns = 30; // of each target and status
+export const keptRuns = 30; // how many finished runs of each target and status a checkpoint keeps
 
 export interface Digest {
   files: JournalFile[];
-  omitted: ReadonlySet<string>; // of the finished runs that are left out, in upper case
+  omitted: ReadonlySet<string>; // the statuses of the finished runs that are left out, in upper case
 }
 
-type Covered = [number: number, size: number, mtimeMs: number]; // one that has changed has another size or time
+type Covered = [number: number, size: number, mtimeMs: number]; // of a file; one that has changed has another size or time
 
 interface Checkpoint {
   covered: Covered[];
   omitted: string[];
-  bytes: Buffer; // as a file of the journal
+  bytes: Buffer; // the records that are kept, as they stand in the journal
 }
 
 const name = 'checkpoint.jsonl';
-const rules = 1; // to be counted up with every change of what is kept
-// Another process may still write to the newest full one.
+const rules = 1; // increase this with every change of what is kept
+// The newest two files may still grow: another process may not have noticed that one of them is full.
 const growing = 2;
-// A journal that was long without a checkpoint gets it by and by: each file takes 50 ms.
+// A long journal gets its first checkpoint in steps, since each file takes 50 ms.
 const filesAtOnce = 4;
 
 /** The files to read for what a checkpoint keeps (docs/architecture.md); undefined where one cannot be read. */
@@ -37,7 +37,7 @@ export function createDigests(folder: string): () => Digest | undefined {
       const files = filesIn(folder);
       const full = files.slice(growing).reverse();
       if (full.length === 0) return { files, omitted: new Set() };
-      // Before they are read, so that what is written meanwhile is noticed the next time.
+      // This comes before the files are read, so that what is written meanwhile is noticed the next time.
       const covered = full.map(coveredOf);
       const known = isTrue(last, covered) ? last : readCheckpoint(folder, covered);
       const unread = full.filter(({ number }) => number > newestOf(known)).slice(0, filesAtOnce);
@@ -59,7 +59,7 @@ function coveredOf({ path, number }: JournalFile): Covered {
 
 const newestOf = (known: Checkpoint | undefined) => known?.covered.at(-1)?.[0] ?? -1;
 
-/** Are the covered files as they were, but for old ones that were removed? */
+/** Are the covered files as they were, except for old ones that were removed? */
 function isTrue(known: Checkpoint | undefined, full: readonly Covered[]): known is Checkpoint {
   const newest = newestOf(known);
   const covered = new Set(known?.covered.map(String));
@@ -80,10 +80,10 @@ function readCheckpoint(folder: string, full: readonly Covered[]): Checkpoint | 
   }
 }
 
-/** Behind the last record: a file without it is torn. */
+/** This follows the last record; a file without it is torn. */
 const ending = '\n{"end":true}\n';
 
-/** Where it cannot be written, every process makes its own. */
+/** Writes the checkpoint for other processes; if that fails, each of them makes its own. */
 function write(folder: string, { bytes }: Checkpoint): void {
   const path = join(folder, name);
   const temporary = `${path}.${pid}`;
@@ -106,14 +106,14 @@ function extend(known: Checkpoint | undefined, unread: readonly JournalFile[], f
   const covered = full.filter(([number]) => number <= newest);
   const omitted = new Set(known?.omitted);
   const all = [known?.bytes ?? Buffer.of(), ...unread.map(({ path }) => readFile(path))].flatMap(recordsIn);
-  const kept = keep(all, omitted);
+  const kept = selectKept(all, omitted);
   const header = { schema: 1, at: kept[0]?.at ?? '', type: 'checkpoint', rules, covered, omitted: [...omitted] };
   const text = [header, ...kept].map((each) => JSON.stringify(each)).join('\n') + ending;
   return { covered, omitted: header.omitted, bytes: Buffer.from(text) };
 }
 
-/** Adds the statuses of the runs that do not stay to `omitted`. */
-function keep(records: readonly JournalRecord[], omitted: Set<string>): JournalRecord[] {
+/** The records that a checkpoint keeps. Adds the statuses of the runs that it leaves out to `omitted`. */
+function selectKept(records: readonly JournalRecord[], omitted: Set<string>): JournalRecord[] {
   const { entries, triggers } = fold(records);
   const kept = new Set<string>();
   const counts = new Map<string, number>();

@@ -8,10 +8,10 @@ const mostMebibytes = 256;
 export interface JournalFile {
   path: string;
   number: number;
-  bytes?: Buffer; // where it has been read already
+  bytes?: Buffer; // set if it has been read already
 }
 
-export const nameOf = (number: number) => (number === 0 ? 'journal.jsonl' : `journal-${number}.jsonl`);
+export const fileNameOf = (number: number) => (number === 0 ? 'journal.jsonl' : `journal-${number}.jsonl`);
 
 /** Newest first. Throws `ForeignPathError` and the errors of `readdir`. */
 export function filesIn(named: string): JournalFile[] {
@@ -19,14 +19,14 @@ export function filesIn(named: string): JournalFile[] {
   const numberOf = (name: string) => Number(/^journal(?:-(\d+))?\.jsonl$/.exec(name)?.[1] ?? 0);
   return readdirSync(folder)
     .map((name) => ({ name, path: join(folder, name), number: numberOf(name) }))
-    .filter(({ name, number }) => name === nameOf(number))
+    .filter(({ name, number }) => name === fileNameOf(number))
     .sort((a, b) => b.number - a.number);
 }
 
 export const readFile = (path: string, roomFor?: (size: number) => Buffer): Buffer =>
   readOwn(path, mostMebibytes, roomFor).bytes;
 
-/** ISO 8601; `~`, which sorts behind every time, where the first line is foreign. Throws the errors of `readOwn`. */
+/** When a file begins, ISO 8601; `~`, which sorts last, if its first line is foreign. Throws as `readOwn` does. */
 export function begunAt(path: string): string {
   const start = readFile(path, () => Buffer.alloc(64)).toString('latin1');
   return /^\n*\{"schema":1,"at":"([^"]+)"/.exec(start)?.[1] ?? '~';
@@ -42,7 +42,7 @@ export interface LineFilter extends FileFilter {
   needle?: string;
 }
 
-/** What cannot be read is given to `onError` and left out; what is not there is no error. */
+/** The lines of the journal. A file that cannot be read is left out, and reported unless it does not exist. */
 export function* readLines(folder: string, filter: LineFilter, onError: (error: unknown) => void): Generator<string> {
   for (const bytes of readFiles(folder, filter, onError)) {
     const lines = linesWith(filter.needle ?? '', bytes);
@@ -50,7 +50,7 @@ export function* readLines(folder: string, filter: LineFilter, onError: (error: 
   }
 }
 
-/** The same by files. Each is overwritten when the next one is asked for. */
+/** The contents of the files, as for `readLines`. Each buffer is overwritten when the next one is asked for. */
 export function* readFiles(folder: string, filter: FileFilter, onError: (error: unknown) => void): Generator<Buffer> {
   const { since, oldestFirst } = filter;
   const files = filter.files?.() ?? attempt(() => filesIn(folder)) ?? [];

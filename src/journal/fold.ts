@@ -6,15 +6,15 @@ export interface JournalRun {
   baseUrl: string;
   target: Target;
   executionId: string | null;
-  /** The first final one stays. Null too where the service forgot the run before it reported its end. */
+  /** The first final status stays. It is null also if the service forgot the run before it reported an end. */
   status: string | null;
   startedAt: string | null;
   completedAt: string | null;
   creditsCharged: number | null;
-  idempotencyKey: string | null; // null where this machine did not start the run
-  account?: string; // fingerprint of the API key that it was started with
+  idempotencyKey: string | null; // null if this machine did not start the run
+  account?: string; // fingerprint of the API key that started the run
   statusAt?: string; // when the status was recorded last
-  at: string; // of the trigger, or when the run was first seen. ISO 8601
+  at: string; // when the run was triggered or first seen, ISO 8601
 }
 
 export const isUnfinished = (run: JournalRun): run is JournalRun & { executionId: string; status: string } =>
@@ -23,7 +23,7 @@ export const isUnfinished = (run: JournalRun): run is JournalRun & { executionId
 export interface Trigger {
   at: string; // ISO 8601, like every time here
   attempts: RecordOf<'triggered'>[]; // those without an outcome, oldest first
-  superseded?: RecordOf<'triggered'>[]; // nobody asks for their outcome, unless the idempotency key is given again
+  superseded?: RecordOf<'triggered'>[]; // their outcome matters only if the idempotency key is given again
   lastSentAt?: string; // the last attempt in doubt, as far as that is known
   executionId?: string; // the run that it started: once known, it stays
   reason?: string; // why an attempt is in doubt
@@ -47,7 +47,7 @@ export function fold(records: Iterable<JournalRecord>): State {
   return state;
 }
 
-/** What one more record means; where older ones were lost, as far as it goes. */
+/** Adds one record to the state, which may lack older ones that were lost. */
 function apply(state: State, record: JournalRecord): void {
   if (record.type === 'triggered') trigger(state, record);
   else if (record.type === 'accepted') accept(state, record);
@@ -57,7 +57,7 @@ function apply(state: State, record: JournalRecord): void {
 
 export const isUnresolved = ({ attempts }: Trigger): boolean => attempts.length > 0;
 
-/** Another attempt joins an unresolved trigger; after a refusal it begins anew. */
+/** Another attempt joins an unresolved trigger; after a refusal the trigger begins anew. */
 function trigger({ triggers, entries }: State, record: RecordOf<'triggered'>): void {
   const id = triggerIdOf(record);
   const known = triggers.get(id);
@@ -77,7 +77,7 @@ function trigger({ triggers, entries }: State, record: RecordOf<'triggered'>): v
 /** The run takes the place of its trigger, unless it was known before. */
 function accept(state: State, record: RecordOf<'accepted'>): void {
   const isKnown = state.runs.has(runIdOf(record));
-  const run = learn(state.runs, record);
+  const run = updateRun(state.runs, record);
   const known = state.triggers.get(triggerIdOf(record)) ?? unrecordedTrigger(state, record);
   if (known.executionId === undefined) {
     known.executionId = record.executionId;
@@ -119,11 +119,11 @@ function doubt(known: Trigger, { reason, sentAt = '', isLast, attempt }: RecordO
 
 function observe(state: State, record: RecordOf<'status' | 'not_found'>): void {
   const isKnown = state.runs.has(runIdOf(record));
-  const run = learn(state.runs, record);
+  const run = updateRun(state.runs, record);
   if (!isKnown) state.entries.push({ run, isWhole: record.first === true });
 }
 
-export function learn(runs: State['runs'], record: RecordOf<'accepted' | 'status' | 'not_found'>): JournalRun {
+export function updateRun(runs: State['runs'], record: RecordOf<'accepted' | 'status' | 'not_found'>): JournalRun {
   const id = runIdOf(record);
   const run = runs.get(id) ?? createRun(record, record.executionId);
   runs.set(id, run);
@@ -140,7 +140,7 @@ export function learn(runs: State['runs'], record: RecordOf<'accepted' | 'status
   return Object.assign(run, reportedOf(run, record));
 }
 
-/** Whoever accepts a run without a status means RUNNING. */
+/** What is known of a run after a report; a report without a status means RUNNING. */
 export function reportedOf(known: JournalRun, report: Report) {
   return {
     status: isFinished(known) ? known.status : (report.status ?? 'RUNNING'),

@@ -4,7 +4,7 @@ import { getBuiltinModule } from 'node:process';
 import { makeOwnFolder, readOwn } from '../open-own.ts';
 import type { Processes } from './processes.ts';
 
-/** Of a process to be the one that follows the runs of a base URL in a state folder. */
+/** The claim of a process to be the only one that follows the runs of a base URL in a state folder. */
 export interface FollowerClaim {
   renew(): boolean; // at least every ten seconds. False where another process has taken the claim over
   release(): void;
@@ -22,7 +22,7 @@ interface ClaimOptions {
   nowMs(): number;
 }
 
-/** Of a process of which nobody knows whether it still runs. */
+/** If nobody knows whether a process still runs, its claim lasts this long after the last renewal. */
 const staleMs = 60_000;
 const mostMebibytes = 1;
 
@@ -48,7 +48,7 @@ function pathOf(folder: string, baseUrl: string): string {
   return join(folder, `follower-${name}.json`);
 }
 
-/** The claim, or the process that holds it. Throws the errors of node:fs. */
+/** Takes the claim, or returns the process that holds it. Throws the errors of node:fs. */
 export function claimFollowing({ folder, baseUrl, processes, nowMs }: ClaimOptions): FollowerClaim | Follower {
   const path = pathOf(makeOwnFolder(folder), baseUrl);
   const own: Follower = { process: processes.own, since: new Date(nowMs()).toISOString() };
@@ -77,7 +77,7 @@ export function claimFollowing({ folder, baseUrl, processes, nowMs }: ClaimOptio
     }
     const other = followerIn(textOf(path));
     if (other && isAlive(other, path, processes)) return other;
-    // Of two that take a claim over at once, the one that loses it finds out when it renews it.
+    // Of two processes that take a claim over at once, one loses it, and finds out at its renewal.
     fs.rmSync(path, { force: true });
   }
 }

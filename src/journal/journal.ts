@@ -28,18 +28,18 @@ interface TargetFilter {
   target: Target;
 }
 
-/** `runs` folds so many of the newest records, then twice as many, and at last all. */
+/** `runs` folds this many of the newest records, then twice as many, and in the end all. */
 const fewRecords = 16;
 const manyRecords = 4096;
 const hookDays = 2;
-/** Another API key may have started the run, and perhaps still knows it. */
+/** At this age a run counts as finished also if another API key may have started it, which may still know it. */
 const surelyFinishedMs = 24 * 3_600_000;
 
 const historyMs = 90 * 24 * 3_600_000;
 
 export type Journal = ReturnType<typeof openJournal>;
 
-/** What this machine knows. Nothing here throws: what cannot be read is unknown. */
+/** The journal of this machine. Only what `onTrouble` throws is thrown: what cannot be read is unknown. */
 export function openJournal(options: LogOptions) {
   const log = openLog(options);
   const { find, findElsewhere, remember } = createRunSearch(read, () => log.readFiles(0));
@@ -57,7 +57,7 @@ export function openJournal(options: LogOptions) {
     pastRuns,
   };
 
-  /** False when it could not be written. A `triggered` record is on disk on return. */
+  /** Returns false if the record could not be written. A `triggered` record is on disk on return. */
   function append(record: NewRecord): boolean {
     const stored = log.append(record);
     if (!stored || !('executionId' in stored) || isOfHook(stored)) return stored !== undefined;
@@ -65,7 +65,7 @@ export function openJournal(options: LogOptions) {
     return true;
   }
 
-  /** Nothing is written where the status says nothing new. */
+  /** Records a status of a run, unless it says nothing new. */
   function recordStatus(baseUrl: string, { target, executionId }: Run, execution: Execution): void {
     const { status, startedAt, completedAt, creditsCharged } = execution;
     const known = find(executionId, { baseUrl });
@@ -74,7 +74,7 @@ export function openJournal(options: LogOptions) {
     append({ type: 'status', baseUrl, target, executionId, ...report, first: known ? undefined : true });
   }
 
-  /** Unless the run may still be running; `account` is the one that does not know it. */
+  /** Records that `account` does not know the run, unless the run may still be running. */
   function markNotFound(baseUrl: string, { target, executionId }: Run, account: string): void {
     const known = find(executionId, { baseUrl });
     const finishedMs = known?.account === account ? runLimitMs : surelyFinishedMs;
@@ -83,12 +83,12 @@ export function openJournal(options: LogOptions) {
       append({ type: 'not_found', baseUrl, target, executionId });
   }
 
-  /** Newest first, with unresolved triggers; reads no further back than the caller asks. */
+  /** Runs and unresolved triggers, newest first; reads no further back than the caller asks. */
   function* runs(filter: RunFilter = {}): Generator<JournalRun> {
     const yielded = new Set<string>();
     const newest: JournalRecord[] = [];
     let next = fewRecords;
-    // Few of the newest records are read faster than a checkpoint.
+    // A few of the newest records are read faster than a checkpoint.
     const first = filter.only === 'newest' ? { ...filter, only: undefined } : filter;
     for (const record of filter.only === 'kept' ? [] : read(first)) {
       newest.push(record);
@@ -111,7 +111,7 @@ export function openJournal(options: LogOptions) {
     }
   }
 
-  /** Of which something was recorded since then, in milliseconds; faster than `runs`. */
+  /** Runs of which something was recorded since `sinceMs`, in milliseconds since 1970; faster than `runs`. */
   function recentRuns({ baseUrl }: { baseUrl?: string }, sinceMs: number): PastRuns[] {
     return foldRecent(log.readFiles(sinceMs), baseUrl);
   }
@@ -154,7 +154,7 @@ export function openJournal(options: LogOptions) {
     return { state: 'open', trigger: unresolvedOf({ ...trigger, attempts: unknown }, options.nowMs()) };
   }
 
-  /** Completed, newest first; 30 at least, where there are as many. */
+  /** The completed runs of the last 90 days, newest first; a checkpoint keeps 30 of them. */
   function pastRuns(filter: TargetFilter, limit: number): PastRun[] {
     const found: PastRun[] = [];
     const sinceMs = options.nowMs() - historyMs;

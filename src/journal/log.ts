@@ -14,12 +14,12 @@ interface Log {
 
 export interface RecordFilter extends Omit<LineFilter, 'files'> {
   isWanted?(line: string): boolean;
-  /** May only what a checkpoint keeps be read? `omitted` as in `Digest`. */
+  /** Is what a checkpoint keeps enough? `omitted` is as in `Digest`. */
   isEnough?(omitted: ReadonlySet<string>): boolean;
 }
 
 export interface LogOptions {
-  folder: string | undefined; // created with the first record. Undefined where there is no place for it
+  folder: string | undefined; // created with the first record; undefined if there is no place for it
   nowMs(): number;
   /** Called once, with a clause for the user. What it throws ends the reading. */
   onTrouble(what: string, doing: 'reading' | 'writing'): void;
@@ -54,10 +54,10 @@ export function openLog(options: LogOptions): Log {
   return {
     append({ type, baseUrl, target, ...rest }) {
       const at = new Date(nowMs()).toISOString();
-      // In the order that `begunAt`, `foldRecent` and `createUnresolvedLines` know.
+      // `begunAt`, `foldRecent` and `createUnresolvedLines` rely on this order.
       const stored = { schema: 1, at, type, baseUrl, target: pathOf(target), ...rest } as JournalRecord;
       try {
-        // An outcome that is lost leaves its trigger unresolved, and `recover` resolves it.
+        // If an outcome is lost, its trigger stays unresolved, and `recover` resolves it.
         const isNewFile = appendLine(JSON.stringify(stored), {
           folder,
           fileBytes,

@@ -27,7 +27,7 @@ function hostOf(): string {
   return [hostname(), boot, container].join('/').replaceAll(/\s/g, '_');
 }
 
-/** In ticks since the boot, as ids are used again. Only Linux says so without another program. */
+/** The start of a process in ticks since the boot, as ids are used again. Only Linux says so without a program. */
 function startOf(id: number): string {
   // proc_pid_stat(5): the second field may hold anything, the 22nd is the start time.
   const stat = attempt(() => readFileSync(`/proc/${id}/stat`, 'utf8'));

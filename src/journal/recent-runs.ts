@@ -2,8 +2,7 @@ import { isFinal } from '../runs/run.ts';
 import type { PastRuns, RecordedRun } from '../runs/statistics.ts';
 import { targetOf } from './records.ts';
 
-// How `log.ts` begins a line, up to its type.
-const typeAt = '{"schema":1,"at":"2026-11-22T00:00:00.000Z","type":"'.length;
+const typeAt = '{"schema":1,"at":"2026-11-22T00:00:00.000Z","type":"'.length; // as `log.ts` begins a line
 const lineFeed = 0x0a;
 const [status, accepted, notFound] = Buffer.from('san');
 
@@ -19,7 +18,7 @@ export function foldRecent(files: Iterable<Buffer>, baseUrl: string | undefined)
       const end = lineBreak === -1 ? bytes.length : lineBreak;
       const letter = bytes[start + typeAt];
       const namesRun = letter === status || letter === accepted || letter === notFound;
-      if (namesRun && end > start + typeAt) learn(owners, { bytes, start, end }, letter);
+      if (namesRun && end > start + typeAt) foldLine(owners, { bytes, start, end }, letter);
       start = end + 1;
     }
   }
@@ -35,17 +34,17 @@ interface Place {
   end: number;
 }
 
-/** A line that is torn or foreign, or names no run, says nothing. */
-function learn(owners: Map<string, Owner>, { bytes, start, end }: Place, letter: number | undefined): void {
-  // As Latin-1, whose characters stand where the bytes do.
+/** Adds what a line says; one that is torn or foreign or names no run says nothing. */
+function foldLine(owners: Map<string, Owner>, { bytes, start, end }: Place, letter: number | undefined): void {
+  // The characters of Latin-1 have the same positions as the bytes.
   const line = bytes.toString('latin1', start, end);
   const nameAt = line.indexOf('"baseUrl":"', typeAt);
-  // Within a JSON string no two quotation marks have but a comma between them.
+  // `","` ends a JSON string: within one, quotation marks are escaped.
   const nameEnd = line.indexOf('","', line.indexOf('","target":"', nameAt) + 3) + 1;
   const idAt = line.indexOf(idField, nameEnd) + idField.length;
   if (!line.endsWith('}') || nameAt === -1 || nameEnd === 0 || idAt < nameEnd) return;
   const owner = ownerOf(line.slice(nameAt, nameEnd), owners);
-  // A part of the line would keep all of it in memory.
+  // A substring would keep the whole line in memory.
   const id = bytes.toString('latin1', start + idAt, start + line.indexOf('"', idAt)).toLowerCase();
   let run = owner.runs.get(id);
   if (!run) {

@@ -24,10 +24,10 @@ export type NewRecord = (
   | ({ type: 'superseded' } & TriggerKey) // a later trigger has a run: nobody needs to know the outcome of this one
   | ({ type: 'status'; status: string; startedAt?: string; completedAt?: string; creditsCharged?: number } & RunKey)
   | ({ type: 'not_found' } & RunKey) // the service no longer knows this run, which must have finished by then
-  | ({ type: 'hook_begun' } & RunKey) // by a follower: whatever happens, the hook is not run again
+  | ({ type: 'hook_begun' } & RunKey) // a follower is about to run the hook, which is then never run again
   | ({ type: 'hook_ended' } & RunKey)
 ) & {
-  /** No earlier record of this run or trigger was known, so that who reads from the end can stop here. */
+  /** No earlier record of this run or trigger was known, so a reader that comes from the end can stop here. */
   first?: boolean;
 };
 
@@ -48,7 +48,7 @@ interface InDoubtRecord extends TriggerKey {
   isLast?: true; // the process will not send it again
 }
 
-/** As it stands in a file: `at` is when it was written, ISO 8601; `target` a path, half as long to parse. */
+/** A record as it stands in a file: `at` is when it was written, ISO 8601; `target` is a path, as that parses faster. */
 export type JournalRecord = Stored<NewRecord>;
 export type RecordOf<T extends NewRecord['type']> = Extract<JournalRecord, { type: T }>;
 type Stored<R> = R extends NewRecord ? Omit<R, 'target'> & { schema: 1; at: string; target: string } : never;
@@ -56,11 +56,11 @@ type Stored<R> = R extends NewRecord ? Omit<R, 'target'> & { schema: 1; at: stri
 export const isOfHook = (record: JournalRecord): record is RecordOf<'hook_begun' | 'hook_ended'> =>
   record.type === 'hook_begun' || record.type === 'hook_ended';
 
-/** Ids of different services may be equal, and the case of one does not matter. */
+/** Identifies a run: ids of different services may be equal, and the case of an id does not matter. */
 export const runIdOf = ({ baseUrl, executionId }: { baseUrl: string; executionId: string }): string =>
   `${baseUrl}\n${executionId.toLowerCase()}`;
 
-/** Of the three parts only the target's path may hold a line break. */
+/** Identifies a trigger. Of its three parts only the target's path may hold a line break. */
 export const triggerIdOf = (key: { baseUrl: string; idempotencyKey: string; target: string }): string =>
   `${key.baseUrl}\n${key.idempotencyKey}\n${key.target}`;
 
@@ -95,8 +95,8 @@ const required: Record<JournalRecord['type'], string[]> = {
 const optional = ['status', 'startedAt', 'completedAt', 'account', 'process', 'sentAt'];
 
 /**
- * None for a line that is torn, of another schema or with a field of the wrong type. Checked by hand: valibot takes
- * longer than the parsing itself.
+ * Undefined for a line that is torn, of another schema or with a field of the wrong type. The check is written by hand,
+ * as valibot takes longer than the parsing itself.
  */
 export function parseRecord(line: string): JournalRecord | undefined {
   try {

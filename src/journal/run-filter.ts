@@ -4,9 +4,9 @@ import { type JournalRecord, pathOf, targetOf } from './records.ts';
 export interface RunFilter {
   baseUrl?: string;
   target?: Target;
-  automation?: string; // in whatever project unless `projectId` says
+  automation?: string; // in any project unless `projectId` is given
   projectId?: string;
-  /** What is left out may be: only what a checkpoint keeps is asked for, the newest `keptRuns` runs, or those with a status. */
+  /** What is enough for the caller: what a checkpoint keeps, the newest `keptRuns` runs, or the runs with a status. */
   only?: 'kept' | 'newest' | { status: string };
 }
 

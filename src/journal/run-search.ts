@@ -1,9 +1,9 @@
-import { fold, type JournalRun, learn } from './fold.ts';
+import { fold, type JournalRun, updateRun } from './fold.ts';
 import type { RecordFilter } from './log.ts';
 import { type JournalRecord, type RecordOf, runIdOf } from './records.ts';
 import type { RunFilter } from './run-filter.ts';
 
-const manySearches = 64; // from then on it is cheaper to read everything once
+const manySearches = 64; // from this many on, it is cheaper to read everything once
 
 const spellingOf = ({ baseUrl, executionId }: { baseUrl: string; executionId: string }) => `${baseUrl}\n${executionId}`;
 
@@ -14,12 +14,12 @@ export function createRunSearch(
   let memory = new Map<string, JournalRun>();
   const unknown = new Set<string>();
   let searches = 0;
-  /** Of all runs; read when one was not found, as the next ones may not be there, either. */
+  /** The ids of all runs, read once a run was not found, as the next ones may be missing, too. */
   let ids: Set<string> | undefined;
 
   return { find, findElsewhere, remember };
 
-  /** `fresh` sees what other processes have written, too. */
+  /** With `fresh`, what other processes have written since counts, too. */
   function find(executionId: string, { baseUrl, fresh }: { baseUrl: string; fresh?: boolean }): JournalRun | undefined {
     const id = runIdOf({ baseUrl, executionId });
     const spelling = spellingOf({ baseUrl, executionId });
@@ -40,7 +40,7 @@ export function createRunSearch(
     return run;
   }
 
-  /** Ids with other characters may be escaped in a line. */
+  /** Has surely no run this id? An id with other characters may be escaped in a line. */
   function isNowhere(executionId: string): boolean {
     return ids !== undefined && /^[\w-]+$/.test(executionId) && !ids.has(executionId.toLowerCase());
   }
@@ -66,7 +66,7 @@ export function createRunSearch(
 
   function remember(record: RecordOf<'accepted' | 'status' | 'not_found'>): void {
     const isFirst = unknown.delete(spellingOf(record)) || record.first;
-    if (isFirst || memory.has(runIdOf(record))) learn(memory, record);
+    if (isFirst || memory.has(runIdOf(record))) updateRun(memory, record);
   }
 }
 

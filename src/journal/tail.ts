@@ -5,8 +5,9 @@ import { type JournalRecord, recordsIn } from './records.ts';
 
 export type Tail = ReturnType<typeof createTail>;
 
-type Offsets = Map<number, number>; // how far each file that may grow was read, by its number
+type Offsets = Map<number, number>; // how many bytes of each file that may grow were read, by its number
 
+/** Reads what is appended to the journal from now on. Throws the errors of node:fs. */
 export function createTail(folder: string) {
   const files = filesOf(folder);
   let offsets: Offsets = new Map(newest(files).map(({ path, number }) => [number, fs.statSync(path).size]));

@@ -26,12 +26,12 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
     },
     started({ executionId, startedAt, status }) {
       if (!isWritten) writeTriggered();
-      // Nobody else can know the run of a key that we made and whose answer came at once.
+      // No other process can know the run of a key that we generated and whose answer came at once.
       const isNew = !(userProvided || isInDoubt) || journal.find(executionId, { baseUrl, fresh: true }) === undefined;
       journal.append({ type: 'accepted', ...key, account, executionId, startedAt, status, first: isNew || undefined });
     },
     refused(fault) {
-      // Every attempt with such a key was answered with what had used it.
+      // Every attempt with a reused key was answered with the run that had used it.
       if (fault.kind === 'reused_key') journal.append({ type: 'forgotten', ...key });
       return journal.append({ type: 'refused', ...key, name: exitNameOf(fault), attempt });
     },

@@ -4,12 +4,12 @@ import { type TriggeredRecord, targetOf } from './records.ts';
 export interface UnresolvedTrigger extends Omit<TriggeredRecord, 'type' | 'attempt' | 'baseUrl' | 'process'> {
   at: string;
   lastSentAt: string; // as far as that is known
-  senders: { process: string; ageMs: number }[]; // the processes that are still at it, and since when
-  ageMs: number; // infinite where the clock was set back
-  reason?: string; // undefined when the program ended before it knew
+  senders: { process: string; ageMs: number }[]; // the processes that may still send it, and since when
+  ageMs: number; // infinite if the clock was set back
+  reason?: string; // why its outcome is unknown; undefined if runctl was killed before it knew
 }
 
-const clockSkewMs = 300_000; // of a clock that is kept in step
+const clockSkewMs = 300_000; // how wrong a clock may be that is kept in step
 
 /** `trigger` must have an attempt without an outcome. */
 export function unresolvedOf({ attempts, reason, lastSentAt }: Trigger, nowMs: number): UnresolvedTrigger {

@@ -1,6 +1,6 @@
 import { type FinalStatus, finalStatusOf, isFinal, type Run } from '../runs/run.ts';
 
-/** What a process ends with. This table is the only one: `explain`, the README and the man page read it. */
+/** An exit code. `explain`, the README and the man page take them all from the table below. */
 export interface ExitCode {
   code: number;
   name: string;
@@ -10,7 +10,7 @@ export interface ExitCode {
 
 const interrupted = '`runctl watch` watches the run again. If a trigger was interrupted, run `runctl recover`.';
 
-/** By name: the code, what it says in one clause, and what to do about it. */
+/** Each name with its code, its meaning in one clause, and what to do about it. */
 const table = {
   ok: [0, 'what was asked for has happened (a watch: every run COMPLETED)', 'Nothing to do.'],
   run_failed: [
@@ -117,7 +117,7 @@ export const signalExits = {
 
 const isSignalName = (name: ExitName): boolean => Object.values<ExitName>(signalExits).includes(name);
 
-/** By the user, or because nobody reads the output any more. */
+/** Was the command ended by the user, or because nobody reads its output any more? */
 export const isInterruptName = (name: ExitName): boolean => isSignalName(name) || name === 'pipe_closed';
 
 /** The name that users see: the three signals share `interrupted`, and differ by their codes. */
@@ -132,7 +132,7 @@ export function signalOfExitCode(exitCode: number): string | undefined {
   return Object.entries(signalExits).find(([, name]) => exitCodeOf(name) === exitCode)?.[0];
 }
 
-/** A signal wins, then an unknown trigger, then the first that is not ok; a reader that left replaces ok and timeout. */
+/** A signal wins, then a trigger in doubt, then the first that is not ok; `pipe_closed` replaces ok and timeout. */
 export function exitCodeOfAll(names: readonly ExitName[]): number {
   const own = names.filter((name) => name !== 'pipe_closed');
   const gravest =
@@ -146,7 +146,7 @@ export function exitCodeOfAll(names: readonly ExitName[]): number {
 
 export const exitCodeOf = (name: ExitName): number => table[name][0];
 
-/** The exit code of a command whose output was lost, on a full disk, say: it takes the place of those that say less. */
+/** The exit code of a command whose output was lost, as on a full disk: that replaces codes that say less. */
 export function exitCodeAfterLoss(exitCode: number): number {
   const replaced = (['ok', 'timeout', 'pipe_closed'] as const).map(exitCodeOf);
   return replaced.includes(exitCode) ? exitCodeOf('output_error') : exitCode;
@@ -159,12 +159,12 @@ const endings: Record<FinalStatus, ExitName> = {
   CANCELLED: 'run_cancelled',
 };
 
-/** How a run stands: 16 while it is unfinished. */
+/** The exit name for a run with this status: `still_running` while it is unfinished. */
 export function exitNameOfRun({ target }: Run, status: string): ExitName {
   return isFinal(target, status) ? exitNameOfStatus(status) : 'still_running';
 }
 
-/** How a program that watched a run to this final status ends; one that is not documented is no success. */
+/** The exit name for a run with this final status; an undocumented status is no success. */
 export function exitNameOfStatus(status: string): ExitName {
   const known = finalStatusOf(status);
   return known ? endings[known] : 'run_failed';

@@ -30,7 +30,7 @@ const exitNames: Record<FaultKind, ExitName> = {
 
 export const exitNameOf = (fault: Fault): ExitName => exitNames[fault.kind];
 
-/** The name of an end by a signal, which is the reason of the abort; `SIGPIPE` where the reader of stdout has left. */
+/** The exit name for the signal that is the reason of an abort; `SIGPIPE` if the reader of stdout has left. */
 export const interruptNameOf = ({ reason }: { reason: unknown }): ExitName =>
   reason === 'SIGPIPE' ? 'pipe_closed' : (signalExits[reason as keyof typeof signalExits] ?? 'interrupted');
 

@@ -1,3 +1,4 @@
+/** The name that is most like what was typed; undefined if none is like it. */
 export function nearest(typed: string, names: Iterable<string>): string | undefined {
   const most = Math.max(1, Math.floor(typed.length / 3));
   let found: { name: string; distance: number } | undefined;
@@ -8,7 +9,7 @@ export function nearest(typed: string, names: Iterable<string>): string | undefi
   return found?.name;
 }
 
-/** How many characters are to be put in, left out, replaced or swapped with their neighbour. */
+/** How many characters must be inserted, removed, replaced or swapped with their neighbour. */
 function distanceOf(one: string, other: string): number {
   const rows: number[][] = [Array.from({ length: other.length + 1 }, (_, j) => j)];
   const at = (i: number, j: number) => rows[i]?.[j] ?? Number.POSITIVE_INFINITY;

@@ -13,9 +13,9 @@ const meanings: Record<string, string> = {
 
 export const errorTypes: readonly string[] = Object.keys(meanings);
 
-/** One sentence; nothing where all is well. `project` is the one that a bare automation name means. */
+/** What to do about a run, in a sentence; undefined if nothing. `project` is the one that a bare name means. */
 export function nextStepOf({ target }: Run, status: string, errorType = '', project?: string): string | undefined {
-  // The Agent endpoints are discontinued: nobody is sent back to them.
+  // The Agent endpoints are discontinued, so no command for them is suggested.
   if (target.family === 'agent' || !isFinal(target, status) || isCompleted(status)) return undefined;
   const meaning = Object.hasOwn(meanings, errorType) ? meanings[errorType] : 'start a new run:';
   return `${meaning} \`runctl trigger ${argumentOf(target, project)} --watch\``;

@@ -5,7 +5,7 @@ export type Started = 'yes' | 'no' | 'unknown';
 
 interface ProblemFacts {
   name: ExitName;
-  /** The name in documents, where it says more than that of the exit code: what kept a run from being followed, say. */
+  /** The name in documents, if it says more than that of the exit code, such as why a watch failed. */
   shownName?: ExitName | 'idempotency_key_expired' | 'other_api_key';
   /** What happened and what it means for the run: one line, no full stop at its end. */
   message: string;

@@ -24,7 +24,7 @@ export function triggerProblem(result: FailedTrigger, identity: Identity, signal
   }
 }
 
-/** A trigger that surely started nothing. `active` names the run that is in the way, where this machine knows it. */
+/** A trigger that surely started no run. `active` names the active run, if this machine knows it. */
 export function refusedTriggerProblem(
   fault: Fault,
   { target, active }: Pick<Identity, 'target'> & { active?: string },
@@ -56,7 +56,7 @@ const keyReuseHint = ({ kind, serviceCode = '' }: Fault) =>
     ? 'give another `--idempotency-key`: this one was used for something else'
     : undefined;
 
-/** How a run is named on a machine whose journal may not know it. */
+/** A run as an argument that works without the journal. */
 const handleOf = (target: Target, executionId: string) =>
   shellWord(target.family === 'agent' ? executionId : `${target.projectId}/${target.automationName}/${executionId}`);
 
@@ -76,7 +76,7 @@ function unknownTriggerProblem(fault: Fault, identity: Identity): Problem {
   });
 }
 
-/** The idempotency key was sent under another API key, with an unknown outcome: the service would not know it here. */
+/** The idempotency key was sent with another API key, and its outcome is unknown: with this one it is a new key. */
 export function otherAccountProblem({ target, idempotencyKey }: Identity): Problem {
   return new Problem({
     name: 'outcome_unknown',
@@ -97,7 +97,7 @@ export function expiredKeyProblem({ target, idempotencyKey }: Identity): Problem
   });
 }
 
-/** `recover` does not send a trigger of this age; infinite where a clock that was set back leaves it unknown. */
+/** The trigger is too old for `recover`; the age is infinite if a clock that was set back leaves it unknown. */
 export function tooOldProblem({ target, idempotencyKey }: Identity, ageMs: number): Problem {
   const mayBeForgotten = ageMs > defaults.keyRetentionMs;
   const age = Number.isFinite(ageMs) ? `is ${formatDuration(ageMs)} old` : 'is dated in the future';
@@ -113,7 +113,7 @@ export function tooOldProblem({ target, idempotencyKey }: Identity, ageMs: numbe
   });
 }
 
-/** The run that the idempotency key conflicts with has finished: the service repeats an old answer. */
+/** The run that the service calls active has finished: it repeats the old answer to this idempotency key. */
 export function usedKeyProblem({ target, idempotencyKey }: Identity): Problem {
   return new Problem({
     name: 'already_active',
@@ -135,7 +135,7 @@ export function noRunProblem(signal: AbortSignal): Problem {
   return new Problem({ name: interruptNameOf(signal), message: 'interrupted; no run was started' });
 }
 
-/** `--timeout` passed while waiting for the active run to finish, or will have by the time the service wants another try. */
+/** `--timeout` ended the wait for the active run, or would pass before the service wants another try. */
 export function slotTimeoutProblem(timeoutMs: number, identity: Identity, fault: Fault): Problem {
   const { target } = identity;
   if (fault.kind !== 'already_active') return refusedTriggerProblem(fault, identity);

@@ -8,7 +8,7 @@ import { type ExitName, exitNameOfStatus, isInterruptName } from './exit-codes.t
 import { comeBack, exitNameOf, factsOf, interruptNameOf, remedies } from './fault-facts.ts';
 import { Problem } from './problem.ts';
 
-/** Undefined where the run has finished, and its result was read or cannot change the exit code. */
+/** Why a watch failed; undefined if the run has finished and its result was read or cannot change the exit code. */
 export function watchProblem(
   watched: WatchResult,
   signal: AbortSignal,
@@ -53,7 +53,7 @@ export function watchWarning({
   return { name: 'result_unavailable', message };
 }
 
-/** `trigger --watch` has this run, but could not follow it; an end by the user or by the timeout stays what it is. */
+/** The problem of `trigger --watch` that could not follow its run; an interruption or a timeout stays what it is. */
 export function watchFailedProblem(problem: Problem): Problem {
   const { name } = problem.facts;
   if (name === 'timeout' || name === 'result_unavailable' || isInterruptName(name)) return problem;
@@ -88,7 +88,7 @@ export function pollProblem(fault: Fault, { operation, run, argument, hasJournal
   });
 }
 
-/** What cannot be understood is no answer of the service. */
+/** The exit name for a failed poll. An answer that cannot be understood counts as none. */
 function pollNameOf(fault: Fault): ExitName {
   return fault.kind === 'unreadable' || fault.kind === 'too_large' ? 'unavailable' : exitNameOf(fault);
 }
@@ -130,7 +130,7 @@ function timeoutProblem(watched: Extract<UnfinishedWatch, { kind: 'timed_out' }>
   });
 }
 
-/** The run has finished, and its result was not waited for, or cannot be read though there should be one. */
+/** The run has finished, but its result could not be read, or the user did not wait for it. */
 function resultProblem(
   { execution, run }: FinishedWatch,
   fault: Fault,

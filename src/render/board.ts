@@ -26,7 +26,7 @@ const withoutRun: Partial<Record<How, string>> = {
   skipped: 'skipped',
 };
 
-/** Followed runs on a terminal, a line each; where they are too many, first those in trouble, then the latest changes. */
+/** Shows followed runs on a terminal, one per line; if there is no room for all, those in trouble come first. */
 export function createBoard(
   { runs, history }: BoardOptions,
   context: Context,
@@ -37,18 +37,18 @@ export function createBoard(
   const { dot, ellipsis } = theme.symbols;
   const sentenceOf = createSentences(clock);
   const running = new Map<string, RunLine>();
-  /** Those of them that have changed, the latest last. */
+  /** The ids of running runs whose status has changed, the latest last. */
   const changed = new Set<string>();
   const outcomes = new Map<string, number>();
-  /** Came off the board, and `run_done` is still to come: a follower never ends, so that no other id is kept. */
+  /** Runs that left the board before their `run_done`. Other ids are not kept, as a follower never ends. */
   const ended = new Set<string>();
 
   const spinner = createSpinner(() => {
-    // The spinner stands before the first line, an indent before the others; the last column makes some terminals wrap.
+    // Spinner or indent take two columns; some terminals wrap a line that fills the last column.
     const columns = Math.max(1, stderr.columns - 3);
     if (!several) return linesOf([...running.values()], columns).join('');
     const counts = countsLine(running.size, outcomes, theme, columns);
-    // One row is left to the cursor.
+    // One row is left for the cursor.
     const room = Math.max(0, (terminal.rows || 24) - 1 - counts.split('\n').length);
     const fits = running.size <= room;
     const lines = fits ? [...running.values()] : mostUrgent(Math.max(0, room - 1));
@@ -130,7 +130,7 @@ export function createBoard(
     ended.add(executionId);
     count(status.toLowerCase().replaceAll('_', ' '));
     if (!several) return;
-    // To write above the board draws it.
+    // Writing above the board draws it again, so the run has to leave it first.
     leave(executionId);
     const took = durationOf({ startedAt, completedAt });
     const words = [

@@ -8,7 +8,7 @@ import type { Execution, RunResult } from '../runs/service.ts';
 import { withConnectionFlags } from './theme.ts';
 
 export interface TriggerFacts {
-  /** Of the first trigger, where reruns followed. */
+  /** How the first trigger ended, also if reruns followed. */
   how: How;
   started: Started;
   idempotencyKey: string | null;
@@ -18,19 +18,19 @@ export interface TriggerFacts {
   reruns: readonly string[];
 }
 
-/** What a document says: of a run, of an automation without one, or of the command alone. */
+/** What a document is made of: facts about a run, an automation without a run, or the command alone. */
 export interface DocumentFacts {
   run?: Run;
   target?: Target;
   execution?: Execution;
   result?: RunResult;
-  /** How the run or the trigger stands; where there is a problem its name, else `ok`. */
+  /** How the run or the trigger ended. By default that is the name of the problem, or `ok`. */
   outcome?: ExitName;
-  /** What this document alone would end the command with, where that is not its outcome. */
+  /** The exit name for this document, if that is not its outcome. */
   exitName?: ExitName;
   problem?: Problem;
   trigger?: TriggerFacts;
-  /** Names the run in a command to type next. */
+  /** The run as an argument of a suggested command. */
   argument?: string;
   activeExecutionId?: string;
   lastConfirmed?: Omit<LastConfirmed, 'run'>;
@@ -39,7 +39,7 @@ export interface DocumentFacts {
 
 type DocumentContext = Pick<Context, 'command' | 'warnings' | 'secrets' | 'connectionFlags'>;
 
-/** The service's fields, unknown ones kept, and `runctl`. Of fields that both have, the status stands: it is newer. */
+/** All fields of the service, and `runctl`. Where status and result share a field, that of the status is newer. */
 export function documentOf(facts: DocumentFacts, context: DocumentContext): JsonObject {
   const { run, target = run?.target, execution, result } = facts;
   const document: JsonObject = {
@@ -48,7 +48,7 @@ export function documentOf(facts: DocumentFacts, context: DocumentContext): Json
     ...execution?.document,
     runctl: runctlOf({ ...facts, target }, context),
   };
-  // A service that does not name the run in its answer must not take its name from whoever reads this.
+  // The document names the run, even if the answer of the service does not.
   if (run && typeof document.executionId !== 'string') document.executionId = run.executionId;
   return document;
 }
@@ -87,7 +87,7 @@ function runctlOf(facts: DocumentFacts, { command, warnings, secrets, connection
   };
 }
 
-/** It may quote a service that sent the API key back. */
+/** A problem may quote a service that sent the API key back, so its texts are scrubbed. */
 function problemJson({ facts }: Problem, { scrub }: DocumentContext['secrets']): JsonObject {
   const { name, shownName, message, httpStatus, serviceCode, requestId, retryAfterMs } = facts;
   return {
@@ -106,7 +106,7 @@ function isWarningOf(warning: WarningEvent, run: Run | undefined, target: Target
   return target !== undefined && JSON.stringify(identityOf(warning.target)) === JSON.stringify(identityOf(target));
 }
 
-/** The first command of a hint that has no place to fill in. */
+/** The first command in a hint that has no placeholder. */
 const commandIn = (hint = '') => /`(runctl (?![^`]*<\w+>)[^`]+)`/.exec(hint)?.[1];
 
 function nextAfter(

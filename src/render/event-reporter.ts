@@ -13,14 +13,14 @@ export function createEventReporter(context: Context): Reporter {
 
   return {
     observe(event) {
-      // A watch polls hundreds of times: only changes are events, and now and then a sign of life.
+      // A watch polls hundreds of times, so only changes are printed, and a wait at most once a minute.
       if (event.event === 'status' && !event.changed) return;
       if (event.event === 'waiting') {
         const key = JSON.stringify([event.for, aboutOf(event)]);
         if (clock.elapsedMs() - (reportedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < signOfLifeMs) return;
         reportedAtMs.set(key, clock.elapsedMs());
       }
-      // A follower reports runs for months.
+      // A follower may run for months, so what is done is forgotten.
       if (event.event === 'run_done') reportedAtMs.delete(JSON.stringify(['poll', aboutOf(event)]));
       seq += 1;
       const at = new Date(clock.nowMs()).toISOString();

@@ -8,7 +8,7 @@ import { type WrapOptions, widestWord, wrap } from './wrap.ts';
 
 export type Row = readonly [label: string, value: string | undefined];
 
-/** Two columns, without rows that have no value. A wide value continues beneath itself, or beneath its label. */
+/** Two columns, without rows that have no value. A wide value continues below itself, or below its label. */
 export function fields(rows: readonly Row[], theme: Theme, { columns, indent = 0 }: WrapOptions = {}): string {
   const shown = rows.flatMap(([label, value]) => (value ? [[label, value.split(' ')] as const] : []));
   const width = Math.max(0, ...shown.map(([label]) => label.length));

@@ -10,7 +10,7 @@ export interface FinalRow {
   target: Target;
   execution?: Execution;
   result?: RunResult;
-  /** Stands in place of a status, where there is none to show. */
+  /** What to show if there is no status. */
   otherwise: string;
 }
 
@@ -22,7 +22,7 @@ const columnsOfTable: readonly Column[] = [
   { heading: 'ERROR', least: 12 },
 ];
 
-/** How several runs stand at the end of a command. */
+/** The table of several runs at the end of a command. */
 export const finalTable = (rows: readonly FinalRow[], theme: Theme, { columns }: WrapOptions): string =>
   table(
     columnsOfTable,

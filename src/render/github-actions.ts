@@ -6,7 +6,7 @@ import { errorTextOf } from '../runs/service.ts';
 import { jobSummary, type SummaryPart } from './job-summary.ts';
 import { clean, cleanLine } from './sanitize.ts';
 
-/** The same world, in which nothing that is printed can give the runner of GitHub Actions a command. */
+/** The context, in which nothing that is printed can give the runner of GitHub Actions a command. */
 export function guardFromRunner(context: Context): Context {
   const { env, stdout, stderr } = context;
   if (env.GITHUB_ACTIONS !== 'true') return context;
@@ -17,15 +17,15 @@ export function guardFromRunner(context: Context): Context {
 const guarded = (sink: Sink): Sink =>
   Object.assign(Object.create(sink), { write: (text: string) => sink.write(withoutCommands(text)) });
 
-/** Breaks what the runner would obey: `::` and a name, and `##[` (actions/runner, ActionCommand.cs). */
+/** Breaks the commands of the runner: `::` and a name, and `##[` (actions/runner, ActionCommand.cs). */
 export function withoutCommands(text: string): string {
   return text.replace(/:(?=:[a-z])/gi, ': ').replaceAll('##[', '## [');
 }
 
-/** The same JSON document, without `##[` in its letters. Its line begins with a bracket, hence never with `::`. */
+/** The same JSON document without `##[` in its text. Its line begins with a bracket, so never with `::`. */
 export const withoutCommandsInJson = (json: string): string => json.replaceAll('##[', '#\\u0023[');
 
-/** A line that makes the runner show an error on the page of the job. Any text is safe in it. */
+/** A line that makes the runner show an error on the page of the job. Any text is escaped. */
 export function errorAnnotation(title: string, message: string): string {
   return `::error title=${escapeProperty(cleanLine(title))}::${escapeData(withoutCommands(clean(message)))}\n`;
 }
@@ -41,7 +41,7 @@ export async function reportToGithub(
 ): Promise<void> {
   if (!runner?.commands) return;
   for (const { about, watched, problem } of parts) {
-    // A problem has its annotation where it is printed.
+    // A problem gets its annotation when it is printed.
     if (problem || !watched || isCompleted(watched.execution.status)) continue;
     const { status } = watched.execution;
     const why = errorTextOf(watched.result);
@@ -56,7 +56,7 @@ export async function reportToGithub(
     if (!file || text === '') return;
     const { appendFile, constants } = await import('node:fs/promises');
     const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK = 0 } = constants;
-    // A pipe that nobody reads must not hold the command.
+    // A pipe that nobody reads must not block the command.
     const flag = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK;
     await appendFile(file, secrets.scrub(text), { flag }).catch(({ code }: NodeJS.ErrnoException) =>
       reporter.observe({ event: 'warning', name, message: `${what} could not be written (${code})` }),

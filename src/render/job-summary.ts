@@ -4,17 +4,17 @@ import { clean, cleanLine } from './sanitize.ts';
 import { summary } from './summary.ts';
 import { createTheme } from './theme.ts';
 
-/** What came of one argument, which `about` names. */
+/** What became of one argument of the command, which `about` names. */
 export interface SummaryPart {
   about: string;
   watched?: FinishedWatch;
   problem?: Problem;
 }
 
-// A summary of more than 1 MiB is refused whole.
+// GitHub refuses a summary of more than 1 MiB as a whole.
 const mostCharacters = 64 * 1024;
 
-/** As Markdown, without the runs' output, which the readers of a job's page need not be allowed to see. */
+/** The summary as Markdown, without the output of the runs, which not every reader of the page may see. */
 export function jobSummary(parts: readonly SummaryPart[]): string {
   const theme = createTheme({ colors: false, unicode: true });
   const sections = parts.map(({ about, watched, problem }) => {
@@ -33,13 +33,13 @@ export function jobSummary(parts: readonly SummaryPart[]): string {
   return sections.join('');
 }
 
-/** CommonMark §2.4: a backslash takes its meaning from any ASCII punctuation. */
+/** CommonMark §2.4: after a backslash, ASCII punctuation has no special meaning. */
 const escapeMarkdown = (text: string) => text.replace(/[!-/:-@[-`{-~]/g, '\\$&');
 
 /** A code block that the text cannot end: its fence is longer than any in the text. */
 function fenced(text: string): string {
   const cut = text.length > mostCharacters ? `${text.slice(0, mostCharacters)}\n(cut here)` : text;
-  // Cleaned first: without what stood between them, two runs of backticks may be one.
+  // The text is cleaned first, since that may join two sequences of backticks.
   const shown = clean(cut);
   const longest = Math.max(2, ...(shown.match(/`+/g) ?? []).map(({ length }) => length));
   const fence = '`'.repeat(longest + 1);

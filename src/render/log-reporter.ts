@@ -11,18 +11,18 @@ import { createSentences, isShownQuietly } from './sentences.ts';
 import { lastConfirmed } from './status.ts';
 import { renderMarkup } from './theme.ts';
 
-/** On stderr: sentences, a line a change of a run, and sparse signs of life that keep a CI job from being taken for dead. */
+/** Writes to stderr: sentences, a line for each change of a run, and now and then a sign of life for CI. */
 export function createLogReporter(context: Context, { quiet, events, bell }: ReporterOptions = {}): Reporter {
   const { clock, stderr } = context;
   const startMs = clock.elapsedMs();
   const sentenceOf = createSentences(clock);
-  /** By run: when a line was last written, and how many signs of life were. */
+  /** When the last line about each run was written, and how many signs of life in a row. */
   const reported = new Map<string, { atMs: number; signs: number }>();
   const named = new Set<string>();
 
   return {
     observe(event) {
-      // Events take the place of a log, too.
+      // Events replace this log, as `--quiet` does.
       if ((quiet || events) && !isShownQuietly(event)) return;
       if (event.event === 'done' && bell && stderr.isTTY && !event.signal) context.terminal.write('\u0007');
       const sentence = sentenceOf(event);

@@ -24,15 +24,15 @@ export interface CommandResult {
   /** How each part of the command ended: together they decide the exit code. */
   exitNames?: readonly ExitName[];
   documents?: JsonObject[];
-  /** Several were asked for, or could have been: the documents are an array. */
+  /** The documents are printed as an array, since several were asked for, or could have been. */
   plural?: boolean;
-  /** For people and programs, on stdout: made harmless on a terminal, elsewhere as it is. */
+  /** Text for people and programs, on stdout: sanitized on a terminal, unchanged elsewhere. */
   data?: string;
-  /** For people, on stdout. */
+  /** Text for people, on stdout. */
   text?(theme: Theme, lines: WrapOptions): string;
-  /** On stderr, whatever is asked for; `about` names the one of several that failed. */
+  /** Printed on stderr in every case; `about` names the one of several runs that failed. */
   problems?: readonly { problem: Problem; about?: string }[];
-  /** For people, on stderr. */
+  /** A sentence for people, on stderr. */
   note?: string;
   /** What to type next, on stderr. */
   next?: string;
@@ -62,7 +62,7 @@ function printDocuments(
     printLine(field.map((path) => fieldOf(document, path, stringifyJson)).join('\t'), context);
 }
 
-/** Whoever shows it to a CI runner asked for that. */
+/** Prints a line of data. The user asked for exactly this text, so a CI runner may see commands in it. */
 function printLine(text: string, { stdout, runner }: Context): void {
   (runner?.data ?? stdout).write(`${stdout.isTTY ? clean(text) : text}\n`);
 }
@@ -91,7 +91,7 @@ export function printNextStep(hint: string, context: Context): void {
   const { stderr } = context;
   const theme = themeOf(stderr, context);
   const text = renderMarkup(hint, theme, { ...wrapOptionsOf(stderr), indent: 4 });
-  // A command that stands alone is there to be pasted.
+  // A hint that is only a command can be pasted as it is.
   const shown = /^`[^`]+`$/.test(hint) ? text.replaceAll('`', '') : text;
   stderr.write(`  ${theme.symbols.arrow} ${shown}\n`);
 }
@@ -101,7 +101,7 @@ export function printSentence(sentence: string, context: Context): void {
   stderr.write(`${renderMarkup(sentence, themeOf(stderr, context), wrapOptionsOf(stderr))}\n`);
 }
 
-/** Lines are broken for people; in a log a sentence stays on one. */
+/** Lines are broken for a terminal; in a log, a sentence stays on one line. */
 export const wrapOptionsOf = ({ isTTY, columns }: Sink): WrapOptions => (isTTY ? { columns } : {});
 
 export const themeOf = ({ colors }: Sink, { unicode, connectionFlags }: Context): Theme =>

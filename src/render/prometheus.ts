@@ -8,7 +8,7 @@ interface Metric {
 
 const seconds = (ms: number | null) => (ms === null ? null : ms / 1000);
 
-// Gauges: these count runs of a period that ends now, so that they can fall.
+// All metrics are gauges, as they count the runs of a period that ends now, and so can fall.
 const metrics: readonly Metric[] = [
   {
     name: 'runctl_runs',
@@ -38,7 +38,7 @@ const metrics: readonly Metric[] = [
   },
 ];
 
-/** The text format of Prometheus 0.0.4. Without timestamps: the node exporter's textfile collector refuses them. */
+/** The text format 0.0.4 of Prometheus, without timestamps, which the textfile collector refuses. */
 export function prometheusText(all: readonly Statistics[]): string {
   return metrics.map((metric) => textOf(metric, all)).join('');
 }

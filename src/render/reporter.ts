@@ -9,7 +9,7 @@ export interface ReporterOptions extends OutputOptions {
   bell?: boolean;
 }
 
-/** The reporter of a command: lines on stderr, of warnings alone where quiet or events are wanted. */
+/** The reporter of a command. It writes to stderr, only warnings with `--quiet` or `--events`. */
 export function createReporter(options: ReporterOptions, context: Context): Reporter {
   const log = createLogReporter(context, options);
   const reporters = options.events ? [createEventReporter(context), log] : [log];
@@ -22,19 +22,19 @@ export function createReporter(options: ReporterOptions, context: Context): Repo
   };
 }
 
-/** What is said to people is in the documents, too. */
+/** Keeps a warning for the documents. */
 function keepWarning(event: RunEvent, { warnings }: Context): void {
   if (event.event === 'warning' && !warnings.some(({ message }) => message === event.message)) warnings.push(event);
 }
 
-/** The context while runs are followed: on a terminal with a board, above which stands what is written to stderr. */
+/** The context for following runs: on a terminal there is a board, and stderr is written above it. */
 export async function contextWithBoard(
   { quiet, events, debug }: OutputOptions & { debug?: boolean },
   follow: BoardOptions,
   context: Context,
 ): Promise<Context> {
   const { stderr, env } = context;
-  // A terminal of no columns makes a spinner write megabytes.
+  // On a terminal of 0 columns, a spinner would write megabytes.
   const hasBoard = stderr.isTTY && context.terminal.columns > 0 && env.TERM !== 'dumb';
   if (quiet || events || debug || !hasBoard) return context;
   const { createBoard } = await import('./board.ts');

@@ -11,7 +11,7 @@ import { cutTo, padTo, widthOf } from './width.ts';
 
 export interface RunLine {
   observe(event: RunEvent): void;
-  /** It may need attention: two polls in a row have failed, or it takes longer than usual. */
+  /** Have two polls in a row failed, or does the run take longer than usual? */
   isInTrouble(): boolean;
   cells(): Cells;
 }
@@ -48,14 +48,14 @@ export function createRunLine(run: Run, history: readonly PastRun[], clock: Cloc
 
   return {
     observe(event) {
-      // One failed poll is nothing to show: the next may be answered a second later.
+      // One failed poll is not shown, as the next may be answered a second later.
       if (event.event === 'attempt_failed' && event.run && event.failures > 1)
         failure = { ...event, atMs: clock.elapsedMs() };
       if (event.event !== 'status') return;
       failure = undefined;
       status = cleanLine(event.execution.status);
       const startMs = Date.parse(event.execution.startedAt ?? '');
-      // A service whose clock is ahead of ours would make the run younger than nothing.
+      // If the clock of the service is ahead of ours, the age would be negative.
       if (startMs <= clock.nowMs()) startedAtMs = startMs;
     },
     isInTrouble: () => failure !== undefined || isLongerThanUsual(ageMs(), durationsMs),
@@ -79,7 +79,7 @@ const longestStatus = 9;
 const shortestNote = 8;
 const narrow = 40;
 
-/** Lines of at most `columns`. Where there is no room the note is cut, then the name, and at last the age is left out. */
+/** Lines of at most `columns`. If there is no room, the note is cut, then the name, and the age is left out last. */
 export function runLines(runs: readonly Cells[], columns: number, theme: Theme): string[] {
   const isAlone = runs.length === 1;
   const gap = isAlone || columns < narrow ? ' ' : '  ';
@@ -92,7 +92,7 @@ export function runLines(runs: readonly Cells[], columns: number, theme: Theme):
   const besideName = gap.length + widest('status');
   const ageWidth = gap.length + widest('age');
   const hasAge = columns - besideName - ageWidth >= shortestName;
-  // Where there is no room for what is wrong, there is for a sign of it.
+  // There is always room for the sign that something is wrong.
   const sign = rows.some(({ isFailing }) => isFailing) ? ` ${theme.symbols.warn}` : '';
   const room = columns - besideName - (hasAge ? ageWidth : 0) - widthOf(sign);
   const nameWidth = Math.min(widest('name'), Math.max(0, room));
@@ -102,7 +102,7 @@ export function runLines(runs: readonly Cells[], columns: number, theme: Theme):
     const head = `${theme.strong(shownName)}${theme.busy(after)}`;
     const beside = Math.max(0, widest('age') - widthOf(age));
     const room = columns - widthOf(shownName + after) - beside - 3;
-    // Rather without the credits than with half of them.
+    // The credits are left out rather than cut in half.
     const fits = isFailing || widthOf(note) <= room;
     const tail = cutTo(fits ? note : note.replace(/,.*/, ''), room, theme);
     if (!hasAge || room < shortestNote || tail === '') return isFailing ? `${head}${theme.warn(sign)}` : head;

@@ -15,7 +15,7 @@ interface ListedRun {
   /** When this machine first recorded it. */
   at: string;
   statusAt?: string;
-  /** Could the status not be polled, though the run was unfinished? */
+  /** The run was unfinished, and its status could not be polled. */
   isOld?: boolean;
 }
 
@@ -24,7 +24,7 @@ const columnsOfTable: readonly Column[] = [
   { heading: 'AUTOMATION', least: 12 },
   { heading: 'STARTED', spare: 2 },
   { heading: 'TOOK', spare: 1 },
-  // It is there to be copied.
+  // The id is not cut, so that it can be copied.
   { heading: 'RUN', mayStandBelow: true },
 ];
 

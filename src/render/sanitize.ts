@@ -1,12 +1,12 @@
 import { stripVTControlCharacters } from 'node:util';
 
-// Control characters, and what is not seen and reorders or hides text ("Trojan Source", tag characters). The joiners and
-// the choice between text and emoji stay: Persian and emoji need them.
+// Control characters, and invisible ones that reorder or hide text ("Trojan Source", tag characters). Joiners and
+// variation selectors stay, as Persian and emoji need them.
 const unsafe =
   /(?![\t\n\u200C]|\u200D|[\uFE0E\uFE0F])[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\uFFF9-\uFFFB]/gu;
 
 const esc = '\u001B';
-// What a terminal keeps for itself up to its end (ECMA-48 §5.6), a window's title say. Node strips the frame alone.
+// A command string (ECMA-48 §5.6) such as a window title, with its content; Node strips only the frame of some.
 const commandString = new RegExp(
   `(?:${esc}[P\\]X^_]|[\u0090\u0098\u009D-\u009F])\\P{Cc}*(?:\u0007|${esc}\\\\|\u009C)`,
   'gu',
@@ -21,7 +21,7 @@ export function cleanLine(text: string): string {
   return clean(text).replace(/\s+/g, ' ').trim();
 }
 
-/** JSON text made harmless for a terminal: what `clean` would remove is written as an escape, so it stays the same document. */
+/** JSON made harmless for a terminal: what `clean` would remove is escaped, so that the document stays the same. */
 export function cleanJson(json: string): string {
   return json.replace(unsafe, (character) => character.split('').map(escaped).join(''));
 }

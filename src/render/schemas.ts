@@ -16,7 +16,7 @@ const oneOf = (...words: readonly string[]) => ({ enum: words });
 const listOf = (items: Schema) => ({ type: 'array', items });
 const mapOf = (additionalProperties: Schema) => ({ type: 'object', additionalProperties });
 
-/** Fields may be added to every object within `schema: 1`: none is closed. */
+/** An object that is open, as fields may be added to every object within `schema: 1`. */
 function object(required: Schema, optional: Schema = {}, more: Schema = {}): Schema {
   return { type: 'object', properties: { ...required, ...optional }, required: Object.keys(required), ...more };
 }
@@ -107,7 +107,7 @@ const runctl = object(
 
 const identity = { projectId: text, automationName: text, agentId: text };
 
-/** The service's own fields have their own names and types, and stand here only where the service gave them. */
+/** A document. The fields of the service are not listed: it decides on their names and types. */
 const document = object(
   { runctl },
   { executionId: textOrNull },
@@ -148,7 +148,7 @@ const eventOf = (event: string, required: Schema, optional: Schema = {}): Schema
 
 const dialect = { $schema: 'https://json-schema.org/draft/2020-12/schema' };
 
-/** What `--json` and a line of `--events` look like. */
+/** The JSON Schemas of `--json` and of a line of `--events`. */
 export const schemas: Readonly<Record<string, Schema>> = {
   document: { ...dialect, title: 'One document of runctl --json', ...document },
   documents: { ...dialect, title: 'What runctl --json prints', anyOf: [document, listOf(document)] },

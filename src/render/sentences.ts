@@ -7,17 +7,17 @@ import { nameOf } from '../runs/run.ts';
 
 const mostWarnings = 1_000;
 
-/** Of events, for people; undefined of one that says nothing, or that was reported already. */
+/** Turns events into sentences for people; undefined for an event without one, or that was reported already. */
 export function createSentences(clock: Clock): (event: RunEvent) => string | undefined {
   const warnings = new Set<string>();
-  /** By automation: when a wait for another run of it was reported last. */
+  /** When a wait for another run of each automation was last reported. */
   const slotReportedAtMs = new Map<string, number>();
 
   return (event) => {
     if (event.event === 'warning') {
       if (warnings.has(event.message)) return undefined;
       warnings.add(event.message);
-      // A follower never ends.
+      // A follower never ends, so the oldest is forgotten.
       if (warnings.size > mostWarnings) warnings.delete([...warnings][0] ?? '');
     }
     if (event.event === 'waiting' && event.for === 'slot') {
@@ -30,7 +30,7 @@ export function createSentences(clock: Clock): (event: RunEvent) => string | und
   };
 }
 
-/** Warnings that ask nothing of anybody: `--quiet` leaves them out. */
+/** Warnings that need no action, which `--quiet` leaves out. */
 const harmless: readonly WarningName[] = ['agents_discontinued', 'unknown_status'];
 
 export const isShownQuietly = (event: RunEvent): boolean => event.event === 'warning' && !harmless.includes(event.name);
@@ -53,7 +53,7 @@ function sentenceOf(event: RunEvent): string | undefined {
     case 'warning':
       return `runctl: ${event.message}`;
     case 'run_done': {
-      // While others are watched, which may take hours; in full it is reported at the end.
+      // Other runs may be watched for hours; the full report comes at the end.
       const { failure, pending } = event;
       const isEarly = failure && !failure.endsAll && pending > 0;
       if (!isEarly) return undefined;

@@ -5,10 +5,10 @@ import { widthOf } from './width.ts';
 
 const redrawMs = 200;
 
-/** Text at the bottom that is drawn anew. Each line of `text` must fit into the width of the terminal; the first one has two columns less, which are the spinner's. */
+/** Text at the bottom that is redrawn. Its lines must fit into the terminal, the first beside two columns of spinner. */
 export function createSpinner(text: () => string, { terminal, stderr, unicode }: Context) {
-  // `discardStdin` would swallow Ctrl-C on a pseudo-terminal; `isEnabled` because ora respects CI variables too, and `color`
-  // because it does not respect NO_COLOR.
+  // `discardStdin` would swallow Ctrl-C on a pseudo-terminal. `isEnabled` is set as ora respects CI variables, too, and
+  // `color` as it does not respect NO_COLOR.
   const spinner = ora({
     stream: terminal,
     discardStdin: false,
@@ -17,7 +17,7 @@ export function createSpinner(text: () => string, { terminal, stderr, unicode }:
     color: stderr.colors && 'cyan',
   });
   let timer: NodeJS.Timeout | undefined;
-  // The cursor waits on a line of its own, because terminals differ in where they leave it when they break its line anew.
+  // The cursor gets a line of its own, as terminals differ in where they leave it when they rewrap its line.
   const withCursor = () => {
     const rows = Math.max(1, (terminal.rows || 24) - 1);
     return `${text().split('\n').slice(0, rows).join('\n')}\n`;
@@ -26,13 +26,13 @@ export function createSpinner(text: () => string, { terminal, stderr, unicode }:
     spinner.text = withCursor();
     spinner.render();
   };
-  // A terminal that became narrower has broken the lines anew, and ora erases only as many rows as it wrote.
+  // A terminal that became narrower has rewrapped the lines, and ora erases only as many rows as it wrote.
   const eraseRewrapped = () => {
     const widths = `  ${spinner.text}`.split('\n').map(widthOf);
     const rows = widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / stderr.columns)), 0);
     if (rows === widths.length) return;
     spinner.clear();
-    // After a line break ora draws again at once.
+    // At the line break, ora draws again at once.
     stderr.write(`\u001B[${rows - widths.length}A${eraseBelow}\u001B[A\n`);
   };
   const redrawResized = () => {
@@ -47,7 +47,7 @@ export function createSpinner(text: () => string, { terminal, stderr, unicode }:
       spinner.start(withCursor());
     },
     above(line: string) {
-      // While the spinner is there, ora takes it away before anything else is written, and draws it again below.
+      // ora removes the spinner before anything else is written, and draws it again below.
       if (timer) spinner.text = withCursor();
       stderr.write(`${line}\n`);
     },

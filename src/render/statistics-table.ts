@@ -42,10 +42,10 @@ function cellsOf(statistics: Statistics, theme: Theme): string[] {
 
 const unknown = '–';
 
-/** Whole from a hundred on, else with a decimal where it has one. */
+/** A number, rounded to a whole one from a hundred on, else to one decimal. */
 const numberOf = (value: number) => String(value >= 100 ? Math.round(value) : Math.round(value * 10) / 10);
 
-/** The last runs, oldest first: the median is half as high as one that took twice as long or longer. */
+/** The last runs as bars, oldest first: the median has half the height, twice the median and more the full one. */
 function sparkline({ latest, medianMs }: Statistics, { symbols }: Theme): string {
   const bars = [...symbols.bars];
   return latest

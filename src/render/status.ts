@@ -9,7 +9,7 @@ export function colorOfStatus(target: Target, status: string, theme: Theme): (te
   return isCompleted(status) ? theme.ok : theme.bad;
 }
 
-/** With its symbol, in its colour. */
+/** A status with its symbol, in its colour. */
 export const markedStatus = (target: Target, status: string, theme: Theme): string =>
   colorOfStatus(target, status, theme)(`${symbolOfStatus(target, status, theme)} ${cleanLine(status)}`);
 

@@ -12,7 +12,7 @@ interface RunFacts {
   result?: RunResult;
 }
 
-/** For the eye. Without a width, that of a terminal, the output is left as the service sent it. */
+/** The summary for people. Without the `columns` of a terminal, the output is left as the service sent it. */
 export function summary({ run, execution, result }: RunFacts, theme: Theme, { columns }: WrapOptions): string {
   const status = execution?.status ?? result?.status ?? '';
   const took = durationOf({ ...execution, completedAt: execution?.completedAt ?? result?.completedAt });

@@ -3,22 +3,22 @@ import { cutTo, padTo, widthOf } from './width.ts';
 
 export interface Column {
   heading: string;
-  /** The width to which it may be cut. One that is not to be cut has none. */
+  /** The width to which the column may be cut; undefined if it must not be cut. */
   least?: number;
-  /** Where cutting is not enough, those with the lowest number are left out first. */
+  /** If cutting is not enough, the columns with the lowest number are left out first. */
   spare?: number;
-  /** Where there is no room, it stands on a line of its own, and the headings go. */
+  /** If there is no room, this column gets a line of its own, and the headings are left out. */
   mayStandBelow?: boolean;
   isNumber?: boolean;
 }
 
-/** Without escape sequences, which `style` adds. */
+/** The text of a cell has no escape sequences; `style` adds them. */
 export type Cell = string | readonly [text: string, style: (text: string) => string];
 
 const partsOf = (cell: Cell = '') => (typeof cell === 'string' ? ([cell, String] as const) : cell);
 const gap = '  ';
 
-/** Aligned columns. `width` is that of the terminal, if it is one: of those that may be cut the first is cut last. */
+/** Aligned columns, within `width` if it is given. Of the columns that may be cut, the first is cut last. */
 export function table(columns: readonly Column[], rows: readonly Cell[][], theme: Theme, width = Infinity): string {
   const head = columns.map(({ heading }) => heading);
   const measured = columns.map(({ least, ...column }, index) => {

@@ -3,7 +3,7 @@ import type { Context, Env } from '../context.ts';
 import { cleanLine } from './sanitize.ts';
 import { type WrapOptions, wrap } from './wrap.ts';
 
-/** The styles of one stream: colours where it has them, and symbols that mean the same without. */
+/** The styles of one stream: colours if it has them, and symbols that mean the same without colour. */
 export interface Theme {
   ok(text: string): string;
   bad(text: string): string;
@@ -11,7 +11,7 @@ export interface Theme {
   busy(text: string): string;
   dim(text: string): string;
   strong(text: string): string;
-  /** Something to type; in backquotes where there are no colours. */
+  /** A command to type; in backquotes if there are no colours. */
   command(text: string): string;
   symbols: Record<keyof typeof symbols, string>;
 }
@@ -25,7 +25,7 @@ interface ThemeOptions extends Pick<Context, 'unicode' | 'connectionFlags'> {
   colors: boolean;
 }
 
-// Those that ask a service for something; a choice among flags, or a command with a place to fill in, is none to copy.
+// Commands that ask a service for something, and so need the flags that name it.
 const connects = /^runctl (?:watch|status|result|recover|trigger|list)\b(?!.*--help)/;
 
 export const withConnectionFlags = (command: string, flags = ''): string =>
@@ -33,14 +33,14 @@ export const withConnectionFlags = (command: string, flags = ''): string =>
 
 let chalk: ChalkInstance | undefined;
 
-/** Loads what colours text, where one of these streams has colours: themes that were created before have none. */
+/** Loads chalk if one of these streams has colours. Themes that were created before have none. */
 export async function loadColors(...streams: { colors: boolean }[]): Promise<void> {
   if (chalk || !streams.some(({ colors }) => colors)) return;
   const { Chalk } = await import('chalk');
   chalk = new Chalk({ level: 1 });
 }
 
-/** The sixteen colours of the terminal's own palette, which its user has made readable on dark or light. */
+/** Uses the terminal's own sixteen colours, which its user has made readable on dark or light. */
 export function createTheme({ colors, unicode, connectionFlags = '' }: ThemeOptions): Theme {
   const withFlags = (command: string) => withConnectionFlags(command, connectionFlags);
   const { green: ok, red: bad, yellow: warn, cyan: busy, dim, bold: strong } = (colors && chalk) || uncolored;
@@ -48,7 +48,7 @@ export function createTheme({ colors, unicode, connectionFlags = '' }: ThemeOpti
   return { ok, bad, warn, busy, dim, strong, command, symbols: unicode ? symbols : ascii };
 }
 
-/** A sentence of ours with what is `to be typed` in it set off: that is never broken, so that it can be copied. */
+/** A sentence in which `what is to be typed` is set off, and never broken, so that it can be copied. */
 export function renderMarkup(sentence: string, theme: Theme, lines: WrapOptions = {}): string {
   const words = cleanLine(sentence).match(/[^\s`]*`[^`]+`[^\s`]*|\S+/g) ?? [];
   return wrap(
@@ -64,7 +64,7 @@ export function hasColors(stream: { isTTY?: boolean }, env: Env): boolean {
   return stream.isTTY === true && env.TERM !== 'dumb';
 }
 
-/** Can more than ASCII be shown? By the locale, as libc reads it; the Linux console and `dumb` cannot. */
+/** Can more than ASCII be shown? The locale says so, as libc reads it; the Linux console and `dumb` cannot. */
 export function hasUnicode(env: Env): boolean {
   if (env.TERM === 'linux' || env.TERM === 'dumb') return false;
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';

@@ -1,15 +1,15 @@
 import stringWidth from 'string-width';
 import type { Theme } from './theme.ts';
 
-/** Columns that a text takes on a terminal: an ideograph takes two, an accent none. */
+/** The columns that a text takes on a terminal: an ideograph takes two, an accent none. */
 export const widthOf = (text: string): number => (narrow.test(text) ? text.length : stringWidth(text));
 
-// Of one column each: to measure others takes long.
+// Characters of one column each; measuring others takes long.
 const narrow = /^[ -~–▁-█]*$/;
 
 export const padTo = (text: string, columns: number): string => text + ' '.repeat(Math.max(0, columns - widthOf(text)));
 
-/** The text, cut with an ellipsis where it is wider than `columns`. It must not hold escape sequences. */
+/** The text, cut with an ellipsis if it is wider than `columns`. It must not hold escape sequences. */
 export function cutTo(text: string, columns: number, { symbols }: Theme): string {
   if (widthOf(text) <= columns) return text;
   if (widthOf(symbols.ellipsis) > columns) return '';

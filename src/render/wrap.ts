@@ -1,11 +1,11 @@
 import { stripVTControlCharacters } from 'node:util';
 
 export interface WrapOptions {
-  /** The width of the terminal; unbroken where there is none. */
+  /** The width of the terminal; without it, lines are not broken. */
   columns?: number;
-  /** What the lines after the first begin with, in blanks. */
+  /** The number of blanks before each line after the first. */
   indent?: number;
-  /** Columns that are taken on the first line. Default as `indent`. */
+  /** The columns that are taken on the first line already; by default `indent`. */
   taken?: number;
 }
 
@@ -13,7 +13,7 @@ const widthOfWord = (word: string) => stripVTControlCharacters(word).length;
 
 export const widestWord = (words: readonly string[]): number => Math.max(0, ...words.map(widthOfWord));
 
-/** Words on lines. Ideographs are taken for one column, not two: the terminal then breaks a line itself. */
+/** Breaks words into lines. Ideographs count as one column, not two: the terminal then breaks a line itself. */
 export function wrap(words: readonly string[], { columns, indent = 0, taken = indent }: WrapOptions): string {
   let text = '';
   let column = taken;

@@ -1,22 +1,23 @@
-/** `nowMs` is the wall clock, which can be set; `elapsedMs` cannot, but may stand still while a machine sleeps. */
+/** `nowMs` is the wall clock, which can be set; `elapsedMs` cannot be set, but may stand still during a sleep. */
 export interface Clock {
   nowMs(): number;
   elapsedMs(): number;
-  sleep(ms: number, signal?: AbortSignal): Promise<void>; // never rejects: where `signal` aborts, it resolves at once
+  sleep(ms: number, signal?: AbortSignal): Promise<void>; // never rejects: when `signal` aborts, it resolves at once
 }
 
+/** Returns a function that gives the milliseconds since now, a sleep of the machine included. */
 export function stopwatch(clock: Clock): () => number {
   const startMs = clock.elapsedMs();
   const startWallMs = clock.nowMs();
   return () => Math.max(clock.elapsedMs() - startMs, clock.nowMs() - startWallMs);
 }
 
-// Timers stand still while a machine sleeps: with short ones, polls continue soon after it wakes.
+// Timers stand still while the machine sleeps: with short ones, polls continue soon after it wakes.
 const sliceMs = 5_000;
-/** What takes so much longer than it should shows a sleep or a stop. */
+/** A wait that ends this much too late shows that the machine slept or the process was stopped. */
 export const suspendedMs = 10_000;
 
-/** Returns true, before `ms` but not before `leastMs`, if the machine slept or the process was stopped meanwhile. */
+/** Waits `ms`, or at least `leastMs` and returns true if the machine slept or the process was stopped meanwhile. */
 export async function pause(ms: number, clock: Clock, signal: AbortSignal, leastMs = 0): Promise<boolean> {
   const startMs = clock.elapsedMs();
   let woke = false;
@@ -28,7 +29,7 @@ export async function pause(ms: number, clock: Clock, signal: AbortSignal, least
     const lateMs = clock.elapsedMs() + nextMs + suspendedMs;
     const lateWallMs = clock.nowMs() + nextMs + suspendedMs;
     await clock.sleep(nextMs, signal);
-    // Linux stops the one clock while it sleeps; macOS does not, nor does Ctrl-Z.
+    // Linux stops `elapsedMs` while the machine sleeps; macOS does not, and Ctrl-Z stops neither clock.
     woke ||= clock.elapsedMs() > lateMs || clock.nowMs() > lateWallMs;
   }
 }

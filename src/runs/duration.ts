@@ -15,7 +15,7 @@ export function parseDuration(text: string): number | undefined {
   return Number.isSafeInteger(wholeMs) ? wholeMs : undefined;
 }
 
-/** Cut off and never rounded up: `1h 30m`, `4m 12s`, `45s`, `3.2s`, `450ms`. */
+/** The one or two largest units, rounded down: `1h 30m`, `4m 12s`, `45s`, `3.2s`, `450ms`. */
 export function formatDuration(ms: number): string {
   const wholeMs = ms > 0 ? Math.floor(ms) : 0;
   if (wholeMs === 0) return '0s';

@@ -6,7 +6,7 @@ import type { Execution } from './service.ts';
 export interface LastConfirmed {
   run: Run;
   execution?: Execution;
-  ageMs?: number; // since the status was confirmed; both are undefined before the first valid answer
+  ageMs?: number; // since the status was confirmed; undefined, like `execution`, before the first valid answer
 }
 
 export type About = { run: Run; target?: undefined } | { run?: undefined; target: Target };
@@ -65,14 +65,14 @@ export type RunEvent = {
   | (FailedAttempt & { operation: 'trigger'; run?: undefined; target: Target })
   | (FailedAttempt & { operation: 'status' | 'result'; target?: undefined } & LastConfirmed)
   | { event: 'service_back'; run: Run; afterMs: number }
-  /** `slot`: for another run of the automation to finish, which perhaps cannot be polled. */
+  /** `slot` waits for another run of the automation to finish; where its id is unknown, only the target is given. */
   | ({ event: 'waiting'; for: 'poll' | 'slot'; nextMs: number; target?: undefined } & LastConfirmed)
   | { event: 'waiting'; for: 'slot'; run?: undefined; target: Target; nextMs: number }
   | { event: 'waiting'; for: 'splay' | 'rate'; run?: undefined; target?: undefined; nextMs: number }
   | { event: 'rerun'; run: Run; errorType: string }
   | WarningEvent
   | { event: 'final'; run: Run; execution: Execution }
-  /** Once for each run that was asked for: nothing more happens to it in this command. */
+  /** This is sent once for each run that was asked for, when nothing more happens to it in this command. */
   | ({
       event: 'run_done';
       document: JsonObject;
@@ -82,7 +82,7 @@ export type RunEvent = {
   | {
       event: 'done';
       exitCode: number;
-      signal?: string; // that ended the command
+      signal?: string; // the signal that ended the command
       document?: JsonObject;
     }
 );

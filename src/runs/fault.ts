@@ -1,4 +1,4 @@
-/** `unknown`: it may have been acted on. */
+/** What became of a request; with `unknown`, the service may have acted on it. */
 type Delivery = 'not_sent' | 'refused' | 'unknown';
 
 // biome-ignore format: a table
@@ -9,7 +9,7 @@ const rules = {
   proxy_refused:         { isRetryable: false, delivery: 'not_sent' }, // 407, or a tunnel not allowed
   unsendable:            { isRetryable: false, delivery: 'not_sent' }, // HTTP cannot carry the request
   lost:                  { isRetryable: true,  delivery: 'unknown'  }, // broken off or silent after it was sent
-  unavailable:           { isRetryable: true,  delivery: 'unknown'  }, // 408, 425, 5xx: complete, perhaps of a gateway
+  unavailable:           { isRetryable: true,  delivery: 'unknown'  }, // 408, 425, 5xx: a complete answer, perhaps of a gateway
   throttled:             { isRetryable: true,  delivery: 'refused'  }, // 429
   unreadable:            { isRetryable: true,  delivery: 'unknown'  }, // no JSON, another document, a result too early
   too_large:             { isRetryable: false, delivery: 'unknown'  },
@@ -18,13 +18,13 @@ const rules = {
   already_active:        { isRetryable: false, delivery: 'refused'  }, // 422 runAlreadyActive
   not_found:             { isRetryable: false, delivery: 'refused'  }, // the service knows no such run or Automation
   path_not_found:        { isRetryable: false, delivery: 'refused'  }, // 404 or 410 to a poll: perhaps of a router
-  redirected_to_run:     { isRetryable: false, delivery: 'unknown'  }, // which the trigger may have started
+  redirected_to_run:     { isRetryable: false, delivery: 'unknown'  }, // to a run, which the trigger may have started
   redirected:            { isRetryable: false, delivery: 'refused'  },
   in_progress:           { isRetryable: true,  delivery: 'unknown'  }, // 409: the same idempotency key is at work
   rejected:              { isRetryable: false, delivery: 'refused'  }, // any other complete refusal
   reused_key:            { isRetryable: false, delivery: 'refused'  }, // answered with the run of another target
   stale_key:             { isRetryable: false, delivery: 'not_sent' }, // the service may have forgotten the key
-  interrupted:           { isRetryable: false, delivery: 'not_sent' }, // by our own signal
+  interrupted:           { isRetryable: false, delivery: 'not_sent' }, // by the user, before it was sent
   interrupted_in_flight: { isRetryable: false, delivery: 'unknown'  },
 } as const satisfies Record<string, { isRetryable: boolean; delivery: Delivery }>;
 
@@ -43,7 +43,7 @@ export interface Fault {
   executionId?: string; // the active run that a 422 names
 }
 
-/** As it stands at the end of a sentence: ` (HTTP 422 runAlreadyActive)`. */
+/** The facts of HTTP as the end of a sentence, ` (HTTP 422 runAlreadyActive)`; empty if no answer came. */
 export function httpOf({ httpStatus, serviceCode }: Pick<Fault, 'httpStatus' | 'serviceCode'>): string {
   return httpStatus === undefined ? '' : ` (${['HTTP', httpStatus, serviceCode].filter(Boolean).join(' ')})`;
 }
@@ -55,7 +55,7 @@ export const isRetryable = ({ kind }: Fault): boolean => rules[kind].isRetryable
 export const isInterruption = ({ kind }: Fault): boolean => kind === 'interrupted' || kind === 'interrupted_in_flight';
 
 export function deliveryOf({ kind, httpStatus = 0 }: Fault): Delivery {
-  // A gateway answers 5xx for a service that it lost.
+  // A gateway also answers 5xx when it loses the service after passing the request on.
   return httpStatus >= 500 ? 'unknown' : rules[kind].delivery;
 }
 
@@ -63,7 +63,7 @@ const readAfterWriteMs = 30_000;
 
 export const isRefusal = ({ kind }: Fault): boolean => kind === 'unauthorized' || kind === 'not_found';
 
-/** Somebody is in the way, which a retry does not change where it was never otherwise. */
+/** TLS or a proxy stops every request: a retry helps only if the service was reached before. */
 export const isOfConnection = ({ kind }: Fault): boolean =>
   kind === 'untrusted' || kind === 'broken_tls' || kind === 'proxy_refused';
 

@@ -4,13 +4,13 @@ import { onAbort } from './on-abort.ts';
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 interface PollTurn {
-  chance(): number; // that the run has finished: of the polls that wait, the likeliest is sent first
-  leftMs(): number; // how much longer it may wait
+  chance(): number; // from 0 to 1, that the run has finished: the poll with the highest is sent first
+  leftMs(): number; // how much longer the poll may wait
 }
 
 interface Turn {
-  isGranted: boolean; // false where the time for it passed first
-  woke: boolean;
+  isGranted: boolean; // false if its time passed first, or `signal` aborted
+  woke: boolean; // the machine slept while it waited
 }
 
 interface Waiting {
@@ -22,7 +22,7 @@ interface Waiting {
 const slowest = 8;
 const recoveryPerPoll = 0.9;
 const queueSliceMs = 1000;
-// Why a pause is cut short: an abort without a reason makes an error with a stack.
+// The reason with which a pause is cut short: an abort without a reason creates an error with a stack.
 const early = 'early';
 
 /** `perSecond` may be a fraction. `onWait` is told the least time that a request will wait. */
@@ -64,7 +64,7 @@ export function createRateLimiter(perSecond: number, clock: Clock, onWait: (wait
     slowDown() {
       slowness = Math.min(slowest, slowness * 2);
     },
-    /** Stretched by `slowDown`, of which each call takes back a tenth. */
+    /** Returns a gap between polls as `slowDown` has lengthened it; each call takes a tenth of that back. */
     stretch(gapMs: number) {
       const stretchedMs = gapMs * slowness;
       slowness = Math.max(1, slowness * recoveryPerPoll);
@@ -100,7 +100,7 @@ export function createRateLimiter(perSecond: number, clock: Clock, onWait: (wait
     isServing = false;
   }
 
-  /** Of equal chances the one that has waited longest. */
+  /** Picks a request that is no poll, else the poll with the highest chance; of equals the one that came first. */
   function likeliest(isHeld: boolean): Waiting | undefined {
     let best: Waiting | undefined;
     let bestChance = Number.NEGATIVE_INFINITY;

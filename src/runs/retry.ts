@@ -38,7 +38,7 @@ export interface RetryPorts {
 export interface RetryOptions extends RetryPorts {
   isRetryable?(fault: Fault): boolean;
   inTurn?: Turns; // each attempt waits for it, and then for the rate limiter
-  /** `failures` in a row, and the time without a valid answer. */
+  /** Called before each wait; `attempts` has the failures in a row and the time without a valid answer. */
   onRetry?(fault: Fault, delayMs: number, attempts: { failures: number; silentMs(): number }): void;
 }
 

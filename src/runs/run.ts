@@ -15,7 +15,7 @@ export interface AgentTarget {
 
 export interface Run {
   target: Target;
-  executionId: string; // as the service writes it, which may mind the case
+  executionId: string; // as the service writes it, since it may distinguish upper and lower case
 }
 
 /** The service ends a run after three hours; this leaves a margin for clocks that differ. */
@@ -23,7 +23,6 @@ export const runLimitMs = 3.25 * 3_600_000;
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Of any version. */
 export const isUuid = (text: string): boolean => uuid.test(text);
 
 export const finalStatuses = ['COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED'] as const;

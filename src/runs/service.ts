@@ -46,7 +46,7 @@ export interface Execution {
 /** docs/service.md, Result object. Missing and malformed fields are left out. */
 export interface RunResult {
   status: string;
-  output?: string; // JSON where it was no text
+  output?: string; // as JSON if it was no text
   summary?: { stepCount?: number; succeededSteps?: number; failedSteps?: number; skippedSteps?: number };
   error?: { type?: string; message?: string };
   completedAt?: string;

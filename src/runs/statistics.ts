@@ -2,7 +2,7 @@ import { finalStatusOf, isCompleted, isFinal, runLimitMs, type Target } from './
 
 /** Times are milliseconds since 1970; what is null is unknown. */
 export interface RecordedRun {
-  status: string | null; // null too where the service forgot the run
+  status: string | null; // null also if the service forgot the run
   startedMs: number | null;
   endedMs: number | null;
   credits: number | null;
@@ -25,7 +25,7 @@ export type Statistics = NonNullable<ReturnType<typeof statisticsOf>>;
 const dayMs = 86_400_000;
 const mostLatest = 10;
 
-/** Undefined where the target has no run in the period. */
+/** Sums up the runs of the period; undefined if there are none. */
 export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: { sinceMs: number; nowMs: number }) {
   const { baseUrl, target } = past;
   const runs = past.runs.filter((run) => endMsOf(run) >= sinceMs).sort((one, other) => endMsOf(one) - endMsOf(other));
@@ -47,7 +47,7 @@ export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: { sinceMs: numb
     target,
     finished: finished.length,
     statuses: countsOf(finished, final),
-    // Null, as what follows, where nothing is known.
+    // This and the figures below are null where nothing is known.
     completedShare: finished.length > 0 ? completed.length / finished.length : null,
     medianMs: quantileOf(durationsMs, 0.5),
     p95Ms: quantileOf(durationsMs, 0.95),
@@ -73,7 +73,7 @@ const ascending = (values: (number | null)[]) => Float64Array.from(values.filter
 export const medianCredits = (runs: readonly PastRun[]): number | null =>
   quantileOf(ascending(runs.map(({ credits }) => credits)), 0.5);
 
-/** The smallest number that so large a share does not exceed. */
+/** The smallest value that at least this share of the values does not exceed; null if there are none. */
 function quantileOf(sorted: Float64Array, share: number): number | null {
   return sorted[Math.ceil(share * sorted.length) - 1] ?? null;
 }

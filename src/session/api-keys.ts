@@ -5,9 +5,9 @@ import type { Answer, Service } from '../runs/service.ts';
 import { runApiKeyCommand } from './api-key-command.ts';
 
 interface ApiKeys {
-  /** That of an idempotency key stays the first: the service scopes them by API key. Throws as `runApiKeyCommand` does. */
+  /** The API key to send. An idempotency key keeps its first, by which it is scoped. Throws as `runApiKeyCommand` does. */
   of(idempotencyKey?: string): Promise<string>;
-  /** The API key was refused: runs the command again, if there is one, at most once a minute. Never throws. */
+  /** Runs the command, if there is one, again after a refusal of the API key, at most once a minute. Never throws. */
   renew(): void;
 }
 
@@ -36,7 +36,7 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Contex
       if (command === undefined || clock.elapsedMs() - renewedAtMs < betweenRenewalsMs) return;
       renewedAtMs = clock.elapsedMs();
       const old = inForce();
-      // Polls wait for it meanwhile. Where it fails they are refused again, and the watch ends as it does without a command.
+      // Polls wait for the command. If it fails, they are refused again, and the watch ends as without a command.
       current = runApiKeyCommand(command, source, context).catch((error) => {
         if (!(error instanceof Problem)) throw error;
         reporter.observe({ event: 'warning', name: 'api_key_command_failed', message: error.message });

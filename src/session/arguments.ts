@@ -53,7 +53,7 @@ function splitName(text: string): { projectId?: string; automationName: string }
     : { automationName: text };
 }
 
-// Meant as a project: the characters of a UUID, but too many or too few.
+// A mistyped project: the characters of a UUID, but too many or too few.
 const nearlyProject = /^(?=.*-.*-)[\da-f-]{30,40}\//i;
 
 /** Throws a usage problem for a name that is more likely a mistake, since it would start a run; in full it is accepted. */

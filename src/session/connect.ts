@@ -26,7 +26,7 @@ import type { Session } from './session.ts';
 
 interface ConnectOptions extends SettingFlags {
   rate?: number;
-  /** `--timeout`; 0 for ever. */
+  /** `--timeout`; 0 means no limit. */
   timeoutMs?: number;
   /** Largest result body, in bytes. */
   maxOutput?: number;
@@ -63,7 +63,7 @@ export async function connectWith(
   const proxy = proxyFor(origin, env);
   const { credentials } = proxy ?? {};
   if (credentials) for (const secret of [credentials, credentials.replace(/^.*?:/s, '')]) secrets.protect(secret);
-  // What speaks HTTP takes 20 ms to load, for which help and a refused command line need not wait.
+  // The HTTP side takes 20 ms to load, for which help and a refused command line need not wait.
   const { createTransport } = await import('../api/transport.ts');
   const { createHttpService } = await import('../api/http-service.ts');
   const wire = createTransport({

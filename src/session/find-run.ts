@@ -15,7 +15,7 @@ interface RunFlags {
 
 type Here = Pick<Session, 'baseUrl' | 'settings' | 'journal' | 'context'>;
 
-/** Warns, also with `-q`, where a later trigger has no known run. Throws a usage problem unless one run is meant. */
+/** Finds the run that is meant, and warns of a later trigger without a known run. Throws a usage problem if none is. */
 export async function findRun(named: RunArgument, flags: RunFlags, here: Here): Promise<KnownRun> {
   switch (named.kind) {
     case 'run':
@@ -82,7 +82,7 @@ function findById(executionId: string, { journal, baseUrl }: Here, target?: Targ
   );
 }
 
-/** With the id as the service wrote it: it may mind the case. */
+/** Searches for the id in each case, as the service may distinguish upper and lower case. */
 function inAnyCase<T>(executionId: string, search: (spelling: string) => T | undefined): T | undefined {
   for (const spelling of new Set([executionId, executionId.toLowerCase(), executionId.toUpperCase()])) {
     const found = search(spelling);

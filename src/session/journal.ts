@@ -4,15 +4,16 @@ import { type Journal, openJournal } from '../journal/journal.ts';
 import { usageProblem } from '../problems/problem.ts';
 
 export interface JournalNeed {
-  /** The answer is the journal itself: what cannot be read must not pass for what is not there. */
+  /** The command prints what the journal says: one that cannot be read must not pass for an empty one. */
   needed?: boolean;
-  /** Without it only a trigger loses something that somebody has to know of: such a command says so all the same. */
+  /** No warning is wanted. Only a trigger, which `recover` may need a record of, warns all the same. */
   quiet?: boolean;
 }
 
+/** Is there a folder for the journal? */
 export const hasJournal = ({ env }: Context) => resolveStateFolder(env) !== undefined;
 
-/** A failure of it is reported once. Throws a usage problem where it is `needed` and cannot be read. */
+/** Opens the journal. A failure is reported once; it throws a usage problem if the journal is `needed`. */
 export function journalOf({ env, reporter, clock }: Context, { needed, quiet }: JournalNeed = {}): Journal {
   const folder = resolveStateFolder(env);
   if (needed && folder === undefined)

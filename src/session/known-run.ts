@@ -12,7 +12,7 @@ export interface KnownRun {
   sinceTriggerMs?(): number;
 }
 
-/** The run in a command to type next: in full where the journal lacks it, and where a CI runner prints it. */
+/** The run as an argument of a suggested command: in full if the journal lacks it, and in CI. */
 export function argumentOf(
   { target, executionId }: Run,
   { journal, baseUrl, context }: Pick<Session, 'journal' | 'baseUrl' | 'context'>,

@@ -16,7 +16,7 @@ export interface LastRuns {
 
 const mostRuns = 1000;
 
-/** Reads back to the newest run that COMPLETED, but no further than its answer can matter. */
+/** Reads back to the newest run that COMPLETED, but no further than a run could matter. */
 export function lastRunsOf(journal: Journal, baseUrl: string, target: AutomationTarget, sinceMs: number): LastRuns {
   const found: LastRuns = { unfinished: [] };
   let read = 0;

@@ -34,7 +34,7 @@ export async function pollOnce<Operation extends keyof Answers>(
   const { clock, random, signal } = context;
   const sinceTriggerMs = sinceTriggerOf(known, clock);
   let missingPaths = 0;
-  /** A page may stand in for the service for a moment: only the second one counts. */
+  /** A gateway may answer 404 in place of the service for a moment: only the second one counts. */
   const mayPass = ({ kind }: Fault) => kind === 'path_not_found' && ++missingPaths < 2;
   const attempt = () => service[operation](run, signal) as Promise<Answer<Answers[Operation]>>;
   const polled = await retry(attempt, {
@@ -66,7 +66,7 @@ export function resultOfFailure(problem: Problem, run: Run, context: Context): C
   };
 }
 
-/** Asks for the status of a run whose id is known, and journals it. The id stays useful where that fails. */
+/** Asks for the status of a run and records it. The answer names the run also if that fails. */
 export async function pollKnownRun(
   run: Run,
   flags: PollFlags,

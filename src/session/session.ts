@@ -13,18 +13,18 @@ import type { PastRun } from '../runs/statistics.ts';
 import type { Turns } from '../runs/turns.ts';
 import type { WatchGroup } from '../watching/watch-group.ts';
 
-/** What travels together while a command that asks the service for something runs. */
+/** What a command that asks the service for something needs while it runs. */
 export interface Session {
   context: Context;
   settings: Settings;
   baseUrl: string;
-  /** Distinguishes API keys; that of an idempotency key stays the first. Throws the problems of `ApiKeys`. */
+  /** The fingerprint of the API key, as `ApiKeys.of` chooses it. Throws its problems. */
   account(idempotencyKey?: string): Promise<string>;
   service: Service;
   journal: Journal;
   processes: Processes;
   limiter: RateLimiter;
-  /** Shared by every watch of this command; `--timeout` counts from its making. */
+  /** Shared by every watch of this command; `--timeout` counts from its creation. */
   watches: WatchGroup;
   requestTimeoutMs: number;
   reporter: Reporter;
@@ -35,7 +35,7 @@ export interface Session {
   /** May the command line be repeated without a second run, as far as is known? */
   safeToRepeat(): boolean;
   hooks: FinalHooks;
-  /** Limits how many triggers are in flight; without it nothing does. */
+  /** Limits how many triggers are sent at once; undefined for no limit. */
   inTurn?: Turns;
   /** The idempotency keys of the triggers that this process has sent, or is about to send. */
   sentKeys: Set<string>;

@@ -4,7 +4,7 @@ import { platform } from 'node:process';
 
 const othersMayWrite = 0o022;
 
-/** Only where nobody but the owner of the program can write may a folder hold code that Node runs. */
+/** May the cache hold code that Node runs? Only if nobody but the owner of the program can write to it. */
 export function isPrivateCache(program: string, cache: string, umask: number): boolean {
   if (platform === 'win32') return true;
   if ((umask & othersMayWrite) !== othersMayWrite) return false;

@@ -3,15 +3,15 @@ import { Module } from 'node:module';
 import { arch, versions } from 'node:process';
 import { Script } from 'node:vm';
 
-/** V8 takes it for the same version and processor alone. */
+/** The path of the compiled code of a file, which V8 accepts for the same version and processor only. */
 export const compiledCodeOf = (path: string): string => `${path}.${versions.v8}-${arch}`;
 
-/** A file of dist/ with the code that the build compiled of it, if there is any: it saves a third of a `status`. */
+/** Loads a file of dist/ with its compiled code, which saves a third of `status`; undefined if there is none. */
 export function loadCompiled(id: string): unknown {
   const path = `${import.meta.dirname}/${id.replace('./', '')}`;
   const cachedData = id.startsWith('./') ? readCompiled(compiledCodeOf(path)) : undefined;
   if (!cachedData) return undefined;
-  // The build writes ASCII, but for comments, and Latin-1 is read twice as fast as UTF-8.
+  // The build writes ASCII, except in comments, and Latin-1 is read twice as fast as UTF-8.
   const script = new Script(Module.wrap(readFileSync(path, 'latin1')), { filename: path, cachedData });
   const loaded = { exports: {} };
   const load = (inner: string) => loadCompiled(inner) ?? require(inner);
@@ -19,7 +19,7 @@ export function loadCompiled(id: string): unknown {
   return loaded.exports;
 }
 
-/** Without waiting for a pipe in its place, and without reading a device to its end. */
+/** Reads a file, but neither waits for a pipe in its place nor reads a device to its end. */
 function readCompiled(path: string): Buffer | undefined {
   try {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -7,10 +7,10 @@ export interface Output {
   readonly columns?: number;
 }
 
-/** So much fits into every empty pipe, so that Ctrl-C is heard while nobody reads. */
+/** Every empty pipe has room for this much, so Ctrl-C works even while nobody reads. */
 const roomOfPipe = 4096;
 
-/** For a file or a pipe, the stream, which takes 8 ms to load, is opened after the first 4 KiB. */
+/** Writes the first 4 KiB to a file or a pipe without the stream, which takes 8 ms to load. */
 export function openOutput(fd: number, open: () => Output): Output {
   let room = roomOfPipe;
   let fail = (_error: NodeJS.ErrnoException) => {};

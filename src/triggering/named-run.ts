@@ -9,7 +9,8 @@ export interface DatedExecution {
   dated: DatedAnswer;
 }
 
-export async function dated(
+/** Asks for a run, and notes by the clocks of both sides when it was asked for and when the run began. */
+export async function askDated(
   ask: () => Promise<Answer<Execution>>,
   { clock }: Pick<RetryPorts, 'clock'>,
 ): Promise<Answer<DatedExecution>> {
@@ -27,9 +28,9 @@ export function fetchNamedRun(
   run: Run,
   { service, ...ports }: RetryPorts & { service: Pick<Service, 'status'> },
 ): Promise<RetryResult<DatedExecution>> {
-  return retry(() => dated(() => service.status(run, ports.signal), ports), {
+  return retry(() => askDated(() => service.status(run, ports.signal), ports), {
     ...ports,
-    // The trigger that asks has its turn already, and reports its own attempts.
+    // The trigger that asks already has its turn, and reports its own attempts.
     inTurn: undefined,
     onRetry: undefined,
     isRetryable: (fault) => isRetryable(fault) || fault.kind === 'not_found' || fault.kind === 'path_not_found',

@@ -8,7 +8,7 @@ export type TriggerState =
   | TriggerEnd;
 type TriggerEnd = 'started' | 'refused' | 'unknown'; // unknown: it stays open for `recover`
 
-/** What follows from each event. In doubt only an id resolves it: a refusal may be of the retry alone. */
+/** The state after each event. Only an id resolves a trigger in doubt: a refusal may concern the retry alone. */
 // biome-ignore format: a table
 export const protocol = {
   accepted:              { ready: 'started',   in_doubt: 'started'  }, // 201 with an id, or a replay of it
@@ -28,7 +28,7 @@ export const protocol = {
 
 export type TriggerEvent = keyof typeof protocol;
 
-/** `owner` is that of the run that a conflict names. */
+/** `owner` says whose run it is that a conflict names. */
 export function eventOf(fault: Fault, owner: Owner): TriggerEvent {
   switch (fault.kind) {
     case 'interrupted':

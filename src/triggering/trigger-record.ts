@@ -1,14 +1,14 @@
 import type { Fault } from '../runs/fault.ts';
 import type { Execution } from '../runs/service.ts';
 
-/** What must be on record, and when: a crash between two calls leaves what `recover` needs. */
+/** What must be recorded, and when: a crash between two calls leaves what `recover` needs. */
 export interface TriggerRecord {
   sending(): void; // called before the first byte is sent; on disk when it returns
-  inDoubt(fault: Fault, attempt: AttemptInDoubt): void; // it was sent, and its outcome is unknown
+  inDoubt(fault: Fault, attempt: AttemptInDoubt): void; // the trigger was sent, and its outcome is unknown
   started(execution: StartedExecution): void;
   /** No attempt of ours has started a run. False when that could not be written. */
   refused(fault: Fault): boolean;
-  isOfAnother(executionId: string): boolean; // did another trigger of this machine start it, as far as is known?
+  isOfAnother(executionId: string): boolean; // did another trigger of this machine start the run, as far as is known?
   readKey(): RecordedKey | undefined;
 }
 

@@ -5,7 +5,7 @@ import { type RetryOptions, type RetryPorts, retry } from '../runs/retry.ts';
 import { isNamedBy, type Target } from '../runs/run.ts';
 import type { Answer, Execution, Service } from '../runs/service.ts';
 import { type HowStarted, howStarted } from './how-started.ts';
-import { type DatedExecution, dated, fetchNamedRun } from './named-run.ts';
+import { askDated, type DatedExecution, fetchNamedRun } from './named-run.ts';
 import { eventOf, isEnd, step, type TriggerState } from './trigger-protocol.ts';
 import type { RecordedKey, StartedExecution, TriggerRecord } from './trigger-record.ts';
 import { beganAfter, type Moment, momentOf, type Owner, whoseRun } from './whose-run.ts';
@@ -16,7 +16,7 @@ export interface TriggerIdentity {
   account: string;
   target: Target;
   idempotencyKey: string;
-  userProvided: boolean; // given by the user. A key that was minted has been used for nothing else
+  userProvided: boolean; // the user gave the key, and may have used it before; else runctl generated it
 }
 
 /** Attempts of an earlier process that are in doubt, by the wall clock. */
@@ -28,7 +28,7 @@ export interface EarlierAttempts {
 
 export interface KeyHistory {
   earlier?: EarlierAttempts;
-  isRecovery?: boolean; // `recover` sends it: no other process is waited for
+  isRecovery?: boolean; // `recover` sends the key, and waits for no other process
 }
 
 export interface TriggerPorts extends RetryPorts {
@@ -38,7 +38,7 @@ export interface TriggerPorts extends RetryPorts {
   onRetry?: RetryOptions['onRetry'];
 }
 
-/** `fault` is that of the last attempt. */
+/** `fault` says why the last attempt failed. */
 export type TriggerResult =
   | StartedTrigger
   | { kind: 'refused'; fault: Fault }
@@ -48,10 +48,10 @@ export type TriggerResult =
 export interface StartedTrigger extends HowStarted {
   kind: 'started';
   execution: StartedExecution;
-  isByTime?: true;
+  isByTime?: true; // only the time at which the run began shows that this trigger started it
 }
 
-/** How long another process that sends the same key is waited for, and how old its attempt may be. */
+/** How long to wait for another process that sends the same key, and how old its attempt may be. */
 const othersMs = { wait: 5_000, between: 200, age: 60_000 };
 
 /** Starts one run: every attempt sends the same idempotency key and the same bytes. */
@@ -66,7 +66,7 @@ export async function triggerRun(
   let state: TriggerState = earlier ? 'in_doubt' : 'ready';
   let first: Moment | undefined;
   let lastInDoubt: Moment | undefined = earlier && { wallMs: earlier.lastSentAtMs };
-  let mayHaveActed = false; // else the attempt in doubt is that of an earlier process
+  let mayHaveActed = false; // the service may have acted on an attempt of this process
   let started: StartedTrigger | undefined;
   let wasInterrupted = false;
 
@@ -102,7 +102,7 @@ export async function triggerRun(
   }
 
   async function send(): Promise<Answer<DatedExecution>> {
-    const answer = await dated(() => service.trigger({ target, idempotencyKey, body }, signal), ports);
+    const answer = await askDated(() => service.trigger({ target, idempotencyKey, body }, signal), ports);
     const isOther = userProvided && answer.kind === 'ok' && !isNamedBy(target, answer.value.execution.document);
     return isOther ? reusedKey(answer.value.execution) : answer;
   }
@@ -142,7 +142,7 @@ export async function triggerRun(
     return { kind: mayHaveStarted ? 'unknown' : 'refused', fault } as const;
   }
 
-  /** Another process had the answer; where we minted the key, that was `recover`. */
+  /** Another process got the answer; for a key that runctl generated, that process is `recover`. */
   function startedByOther(executionId: string): StartedTrigger {
     const execution = withId({ executionId, status: 'RUNNING', document: {} });
     if (userProvided && !isRecovery) return { kind: 'started', execution, how: 'replayed', started: 'no' };

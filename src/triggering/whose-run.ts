@@ -1,6 +1,6 @@
 import type { Clock } from '../runs/clock.ts';
 
-/** By both clocks of this machine; of another process only the wall clock is known. */
+/** A moment by both clocks of this machine; of another process only the wall clock is known. */
 export interface Moment {
   wallMs: number;
   elapsedMs?: number;
@@ -18,7 +18,6 @@ export interface DatedAnswer {
   received: Moment;
 }
 
-/** The least and the most that it can be. */
 export interface Span {
   leastMs: number;
   mostMs: number;
@@ -53,8 +52,8 @@ export const largestSkewMs = 60_000;
 export type Owner = 'ours' | 'another' | 'unknown';
 
 /**
- * One run at most is active: one that began before our first attempt has refused them all. That takes both clocks,
- * since it closes the trigger (docs/service.md, Whose run a conflict names).
+ * At most one run is active, so a run that began before our first attempt had them all refused. As that closes the
+ * trigger, both clocks must say so (docs/service.md, Whose run a conflict names).
  */
 export function whoseRun({ first, lastInDoubt }: { first: Moment; lastInDoubt: Moment }, answer: DatedAnswer): Owner {
   const afterFirst = beganAfter(first, answer);

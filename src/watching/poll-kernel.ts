@@ -1,10 +1,10 @@
-/** `weight` is the chance that the next run is of the same kind. */
+/** A past run; `weight` is the chance that the next run is of the same kind. */
 export interface Sample {
   durationMs: number;
   weight: number;
 }
 
-/** What one run says about the next: a logistic density around its logarithm, which has heavy tails. */
+/** What one run says about the next: a logistic density, which has heavy tails, around the log of its duration. */
 interface Kernel {
   middle: number;
   scale: number;
@@ -24,17 +24,17 @@ export const densityAtShare = ({ scale }: Kernel, share: number): number => (sha
 /** Prior for durations never seen: uniform on the logarithmic axis from 1 s to the limit of three hours. */
 export const logRange = Math.log(3 * 3600);
 
-/** Laplace's rule of succession has 1 / (runs + 2). */
+/** The chance that the next run is like none before. Laplace's rule of succession has 1 / (runs + 2). */
 export const chanceOfOutlier = (runs: number): number => 0.75 / (runs + 2);
 
-/** A kernel is as wide as the distance to the nearest of this share of the runs, times `narrowing`. */
+/** A kernel is as wide as the distance within which this share of the runs lies, times `narrowing`. */
 const neighbourShare = 0.35;
 const narrowing = 0.7;
 const widestKernel = 0.4;
 const narrowestKernel = 0.05;
 const leastLeft = 0.05;
 
-/** A kernel for each run, and a flat part for durations never seen, which shrinks with every run. */
+/** Sums a kernel for each run and a flat part for durations never seen, which shrinks with every run. */
 export function createSurvival(samples: readonly Sample[]) {
   const runs = samples.reduce((sum, { weight }) => sum + weight, 0);
   const kernels = kernelsOf(samples, runs);

@@ -1,8 +1,8 @@
 import { chanceOfOutlier, densityAtShare, kernelOf, logRange, type Sample, shareBefore } from './poll-kernel.ts';
 
 export const mostSamples = 30;
-const runsUntilChange = 100; // on average, until run times change for good
-/** Of similar runs: the standard deviation of the logarithm of their durations. */
+const runsUntilChange = 100; // an automation changes its run time for good once in so many runs
+/** The standard deviation of the logarithm of the durations of similar runs. */
 const usualSpread = 0.25;
 const leastWeight = 0.05;
 const ageing = 0.97;
@@ -10,7 +10,7 @@ const ageing = 0.97;
 const runsForUsual = 10;
 const fewestForUsual = 3;
 
-/** Durations are in milliseconds, newest first. Those from before a change of the automation are left out. */
+/** Durations are in milliseconds, newest first. Runs from before a change of the automation are left out. */
 export function weigh(durationsMs: readonly number[]): Sample[] {
   const usable = newest(durationsMs, mostSamples);
   const lengths = runsSinceChange(usable.map(Math.log).reverse());
@@ -53,7 +53,7 @@ function newest(durationsMs: readonly number[], count: number): number[] {
 /** The median of the newest ten; undefined for fewer than three. */
 export const usualDurationMs = (durationsMs: readonly number[]): number | undefined => quantileMs(durationsMs, 0.5);
 
-/** Has it taken longer than nine in ten of them, and clearly longer than the median? */
+/** Has a run of this age taken longer than nine in ten past runs, and clearly longer than their median? */
 export function isLongerThanUsual(ageMs: number, durationsMs: readonly number[]): boolean {
   const usualMs = quantileMs(durationsMs, 0.5);
   const slowMs = quantileMs(durationsMs, 0.9);

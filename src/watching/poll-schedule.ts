@@ -8,7 +8,7 @@ const shareOfAge = 0.05;
 
 const loneWorthMs = 200;
 const mostWorthMs = 1000;
-/** The samples completed; an early failure is noticed by polls within 28 s and before the age has grown 2.5-fold. */
+/** Samples are COMPLETED runs. To notice an early failure, polls come within 28 s and before the age grows 2.5-fold. */
 const firstPollMs = 28_000;
 const longestShareOfAge = 1.5;
 const longestLearnedGapMs = 600_000;
@@ -48,7 +48,7 @@ function gapOfAgeMs(ageMs: number): number {
   return Math.min(longestGapMs, Math.max(shortestUnlearnedGapMs, shareOfAge * ageMs));
 }
 
-/** Until `pollsPerMs` adds up to one poll: summed in steps, since it may rise a thousandfold in one gap. */
+/** The time until `pollsPerMs` adds up to one poll, summed in steps: it may rise a thousandfold in one gap. */
 function untilNextPollMs(fromMs: number, mostMs: number, pollsPerMs: (ageMs: number) => number): number {
   let polls = 0;
   for (let gapMs = 0; gapMs < mostMs; ) {
@@ -61,5 +61,5 @@ function untilNextPollMs(fromMs: number, mostMs: number, pollsPerMs: (ageMs: num
   return mostMs;
 }
 
-/** Clients that started together do not stay in step. */
+/** Varies a gap by up to a tenth, so that clients which started together do not stay in step. */
 export const jitter = (gapMs: number, random: () => number): number => gapMs * (0.9 + 0.2 * random());

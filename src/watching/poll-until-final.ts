@@ -8,7 +8,7 @@ import type { WatchResult } from './watch-result.ts';
 export interface WatchOptions {
   schedule: Pick<PollSchedule, 'gapMs'> & Partial<PollSchedule>;
   isFixed?: boolean; // the first gap is not shortened at random
-  known?: Execution;
+  known?: Execution; // what the trigger was answered with, in place of a first poll
   sinceTriggerMs?(): number; // undefined for a run that this machine did not trigger just now
 }
 
@@ -16,7 +16,7 @@ export interface WatchPorts extends PollerPorts {
   service: Pick<Service, 'status' | 'result'>;
 }
 
-/** Tolerates every failure but those of which `WatchEnd` speaks. */
+/** Polls until the run is finished, or one of the reasons in `WatchEnd` ends that. */
 export async function pollUntilFinal(run: Run, options: WatchOptions, ports: WatchPorts): Promise<WatchResult> {
   const { service, clock, random, signal, limiter, group, observe } = ports;
   const { schedule, sinceTriggerMs } = options;

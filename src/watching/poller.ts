@@ -17,14 +17,14 @@ export interface PollerPorts extends RetryPorts {
 
 interface PollerOptions {
   run: Run;
-  operation: 'status' | 'result'; // a result may still be read in the time for the last polls
+  operation: 'status' | 'result'; // a result may be read also in the time for the last polls
   chance(): number;
   sinceTriggerMs?(): number;
   lastConfirmed(): LastConfirmed;
   isDefinite?(fault: Fault): boolean; // no further poll can change it
 }
 
-/** `isLast`: no further poll follows, as the timeout has passed. */
+/** With `isLast`, the timeout has passed and no further poll follows. */
 type Polled<T> = { kind: 'ok'; value: T; retryAfterMs?: number; isLast: boolean } | WatchEnd;
 
 export function createPoller(options: PollerOptions, ports: PollerPorts) {
@@ -40,7 +40,7 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
     for (;;) {
       const turn = await limiter.take(signal, { chance, leftMs: group.leftForLastPollMs });
       if (turn.woke) group.woke();
-      // Others are polled in the time that is left, or the service wants no poll in it.
+      // Other runs are polled in the time that is left, or the service asked for no poll until then.
       if (!turn.isGranted) await wait(leftMs(), leftMs());
       if (signal.aborted) return { kind: 'interrupted', reason: signal.reason };
       const isLast = leftMs() <= 0;
@@ -89,13 +89,13 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
     return { kind: 'timed_out', timeoutMs: group.timeoutMs, fault };
   }
 
-  /** Ends at the timeout, and when the machine wakes up, but not within what `Retry-After` asked for. */
+  /** Waits until `ms` or the timeout has passed or the machine wakes up, but not less than `Retry-After` asks. */
   function waitFor(ms: number, retryAfterMs = 0): Promise<void> | undefined {
     const leastMs = retryAfterMs > leftMs() ? onceMoreMs : retryAfterMs;
     return wait(Math.max(ms, leastMs), leastMs);
   }
 
-  /** Not async: each of thousands of waiting runs would hold one more frame. */
+  /** This is not async, since each of thousands of waiting runs would hold one more frame in memory. */
   function wait(ms: number, leastMs: number): Promise<void> | undefined {
     const atMs = clock.elapsedMs() + Math.min(ms, leftMs());
     return waitUntil(atMs, Math.min(leastMs, leftMs()));

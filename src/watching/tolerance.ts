@@ -13,9 +13,9 @@ interface ToleranceOptions {
   sinceTriggerMs?(): number;
 }
 
-/** A deployment or a firewall may refuse for a moment. */
+/** A refusal counts once it has lasted this long: a deployment or a firewall may refuse for a moment. */
 const refusalMs = 30_000;
-export const onceMoreMs = 60_000; // when to poll once more where `Retry-After` ends after the timeout
+export const onceMoreMs = 60_000; // when to poll once more if `Retry-After` ends after the timeout
 
 /** Decides after every failed poll whether the watch continues. */
 export function createTolerance(options: ToleranceOptions) {

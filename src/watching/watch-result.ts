@@ -9,9 +9,9 @@ export interface FinishedWatch {
   kind: 'finished';
   run: Run;
   execution: Execution;
-  result?: RunResult; // Agents have none; `resultFault` says why another is missing
+  result?: RunResult; // Agents have none; if that of an automation is missing, `resultFault` says why
   resultFault?: Fault;
-  /** Where they differ, `execution` and `result` have the graver one. */
+  /** The two statuses that the service reported, if they differ; `execution` and `result` have the graver one. */
   disagreement?: { status: string; result: string };
 }
 
@@ -21,7 +21,7 @@ export type WatchEnd =
   | {
       kind: 'timed_out';
       timeoutMs: number;
-      fault?: Fault; // asked for a wait that ends after the timeout
+      fault?: Fault; // the last failure, if `Retry-After` asked for a wait beyond the timeout
     }
   /** No valid answer for `giveUpAfterMs`, or the service asked twice for a wait that ends after the timeout. */
   | { kind: 'gave_up'; giveUpAfterMs: number; fault: Fault }

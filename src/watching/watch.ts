@@ -5,7 +5,7 @@ import { pollUntilFinal, type WatchOptions, type WatchPorts } from './poll-until
 import { createPoller } from './poller.ts';
 import type { FinishedWatch, WatchResult } from './watch-result.ts';
 
-/** `leave` ends the wait for the run, but not the fetching of its result. */
+/** Polls until the run is finished, then reads its result. `leave` ends the polling, but not the reading. */
 export async function watchToEnd(
   run: Run,
   options: WatchOptions,

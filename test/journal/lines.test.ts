@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { begunAt, filesIn, type LineFilter, nameOf, readFiles, readLines } from '../../src/journal/files.ts';
+import { begunAt, fileNameOf, filesIn, type LineFilter, readFiles, readLines } from '../../src/journal/files.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { baseUrl, triggered } from './records.ts';
@@ -11,7 +11,7 @@ const begun = (minute: number) => `{"schema":1,"at":"2026-11-22T03:0${minute}:00
 /** A folder with these files: the first one is `journal.jsonl`, the next `journal-1.jsonl`. */
 function folderOf(...texts: string[]) {
   const folder = temporaryFolder();
-  for (const [n, text] of texts.entries()) writeFileSync(join(folder, nameOf(n)), text);
+  for (const [n, text] of texts.entries()) writeFileSync(join(folder, fileNameOf(n)), text);
   const errors: unknown[] = [];
   const onError = (error: unknown) => errors.push(error);
   return {

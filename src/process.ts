@@ -1,6 +1,6 @@
 import { runCli } from './cli/run.ts';
 import type { Context, Env, Sink } from './context.ts';
-import { exitCodeAfterLoss, exitCodeOf, signalExits } from './problems/exit-codes.ts';
+import { exitCodeOf, exitCodeWithOutput, signalExits } from './problems/exit-codes.ts';
 import { program } from './program.ts';
 import { leaveTerminal } from './render/terminal.ts';
 import { hasColors, hasUnicode } from './render/theme.ts';
@@ -69,7 +69,7 @@ export async function runProcess(open = openOutput): Promise<void> {
   out.write('', (error?: NodeJS.ErrnoException | null) => {
     const lost = error && error.code !== 'EPIPE' ? error : stdout.lost;
     if (lost) stderr.write(`runctl: what was asked for could not be written: ${lost.message}\n`);
-    err.write('', () => end(lost ? exitCodeAfterLoss(code) : code));
+    err.write('', () => end(exitCodeWithOutput(code, { lost, closed: stdout.closed })));
   });
 }
 

@@ -30,7 +30,7 @@ export function createDoneReport(session: Session, watched: number): (result: Ar
   return (result) => {
     pending = Math.max(0, pending - 1);
     const problem = problemOf(result);
-    const failure = problem && { message: problem.message, endsAll: endsAll(problem) };
+    const failure = problem && { name: problem.facts.shownName ?? problem.facts.name, endsAll: endsAll(problem) };
     const document = documentOfResult(result, session);
     session.reporter.observe({ event: 'run_done', ...aboutOfResult(result), document, pending, failure });
   };

@@ -2,13 +2,13 @@ import { version } from '../../package.json';
 import { valueIfGiven } from '../config/setting.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../config/settings.ts';
 import { type Context, variantOf } from '../context.ts';
-import { exitCodeAfterLoss, exitCodeOf, exitCodeOfAll, signalOfExitCode } from '../problems/exit-codes.ts';
+import { exitCodeOf, exitCodeOfAll, exitCodeWithOutput, signalOfExitCode } from '../problems/exit-codes.ts';
 import { interruptNameOf } from '../problems/fault-facts.ts';
 import { Problem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import { documentOf, type TriggerFacts } from '../render/document.ts';
 import { guardFromRunner } from '../render/github-actions.ts';
-import { type CommandResult, type OutputOptions, printResult } from '../render/output.ts';
+import { type CommandResult, type OutputOptions, printNextStep, printResult } from '../render/output.ts';
 import { createReporter, type ReporterOptions } from '../render/reporter.ts';
 import { loadColors } from '../render/theme.ts';
 import type { JsonObject } from '../runs/json.ts';
@@ -78,7 +78,11 @@ async function end(
   context: Context,
   { document, onExit }: { document?: JsonObject; onExit?: string } = {},
 ): Promise<number> {
-  if (typeof result !== 'number') printResult(result, output, context);
+  if (typeof result !== 'number') {
+    printResult(result, output, context);
+    if (context.signal.reason === 'SIGHUP')
+      printNextStep('`setsid -f` or a systemd unit outlives a terminal; `nohup` does not, as Node undoes it', context);
+  }
   if (onExit !== undefined && typeof result !== 'number') {
     const { runOnExit } = await import('../hooks/on-exit.ts');
     // A failed write is noticed in the next turn of the event loop.
@@ -94,8 +98,7 @@ async function end(
 /** The exit code at this moment. A signal decides, whatever else has happened; it may come while a hook runs. */
 function exitCodeNow({ exitNames = [] }: CommandResult, { signal, stdout }: Context): number {
   if (isInterrupted(signal)) return exitCodeOf(interruptNameOf(signal));
-  const exitCode = exitCodeOfAll(exitNames);
-  return stdout.lost ? exitCodeAfterLoss(exitCode) : exitCode;
+  return exitCodeWithOutput(exitCodeOfAll(exitNames), stdout);
 }
 
 function fail(error: unknown, output: OutputOptions, context: Context, onExit?: string): Promise<number> {

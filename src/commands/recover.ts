@@ -7,7 +7,7 @@ import { type ExitName, exitNameOfRun, isInterruptName } from '../problems/exit-
 import { Problem } from '../problems/problem.ts';
 import { refusedTriggerProblem } from '../problems/trigger-problems.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
-import { printNextStep, printSentence, wantsData } from '../render/output.ts';
+import { printProblem, printSentence, wantsData } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { About } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
@@ -51,7 +51,7 @@ export const recover = defineCommand({
       const document = documentOf(documentFactsOf(recovery, options, session), context);
       documents.push(document);
       context.reporter.observe({ event: 'run_done', ...aboutOf(recovery), document, pending: 0 });
-      if (!wantsData(options)) report(recovery, options, context);
+      report(recovery, options, context);
     }
     const isNothing = recoveries.length === 0 && !options.quiet;
     return {
@@ -67,19 +67,22 @@ function exitNameOf(recoveries: Recovery[], { dryRun }: RecoverOptions): ExitNam
   const problems = recoveries.flatMap((recovery) => problemOf(recovery) ?? []);
   const interruption = problems.find(({ facts }) => isInterruptName(facts.name));
   if (interruption) return interruption.facts.name;
-  const isUnresolved = problems.length > 0 || recoveries.some(({ kind }) => kind === 'left');
-  return isUnresolved && !dryRun ? 'outcome_unknown' : 'ok';
+  return problems.length > 0 && !dryRun ? 'outcome_unknown' : 'ok';
 }
 
-const problemOf = (recovery: Recovery) => ('problem' in recovery ? recovery.problem : undefined);
+function problemOf(recovery: Recovery): Problem | undefined {
+  if (recovery.kind === 'left')
+    return new Problem({ name: 'outcome_unknown', message: sentenceOf(recovery), started: 'unknown' });
+  return 'problem' in recovery ? recovery.problem : undefined;
+}
 
-function report(recovery: Recovery, { quiet }: RecoverOptions, context: Context): void {
+function report(recovery: Recovery, options: RecoverOptions, context: Context): void {
   const { kind } = recovery;
+  const problem = problemOf(recovery);
+  if (problem) printProblem(problem.with({ message: sentenceOf(recovery) }), context);
+  if (problem || wantsData(options)) return;
   if (kind === 'found') context.stdout.write(`${recovery.start.execution.executionId}\n`);
-  const isNews = problemOf(recovery) !== undefined || kind === 'left' || kind === 'unresolved';
-  if (isNews || !quiet) printSentence(sentenceOf(recovery), context);
-  const hint = problemOf(recovery)?.facts.hint;
-  if (hint) printNextStep(hint, context);
+  if (kind === 'unresolved' || !options.quiet) printSentence(sentenceOf(recovery), context);
 }
 
 function sentenceOf(recovery: Recovery): string {
@@ -132,8 +135,7 @@ function documentFactsOf(recovery: Recovery, { dryRun }: RecoverOptions, session
     const problem = refusedTriggerProblem(recovery.fault, { target });
     return { target, problem, exitName: 'ok', report, trigger: { how: 'not_started', started: 'no', ...facts } };
   }
-  const left = new Problem({ name: 'outcome_unknown', message: sentenceOf(recovery), started: 'unknown' });
-  const problem = kind === 'left' ? left : problemOf(recovery);
+  const problem = problemOf(recovery);
   const exitName = dryRun ? 'ok' : undefined;
   return { target, problem, exitName, report, trigger: { how: 'unknown', started: 'unknown', ...facts } };
 }

@@ -6,7 +6,7 @@ import { isInterrupted, onAbort } from '../runs/on-abort.ts';
 export interface ShellCommand {
   command: string;
   variables?: Readonly<Record<string, string>>; // beside the environment of runctl
-  input?: string; // its standard input
+  input?: string; // its standard input, /dev/null if not given
   limitMs?: number; // the command is stopped after this time
   isAtTerminal?: boolean; // the command may ask for a password there, but what it starts is not stopped with it
   hear(text: string, stream: 'stdout' | 'stderr'): void;
@@ -68,12 +68,13 @@ export function runShellCommand(asked: ShellCommand, { env, signal, clock }: Con
   });
 }
 
-function start({ command, variables, isAtTerminal = false }: ShellCommand, env: Context['env']) {
+function start({ command, variables, input, isAtTerminal = false }: ShellCommand, env: Context['env']) {
   // Loaded here, as it takes 7 ms, and few users have such a command.
   const { spawn } = getBuiltinModule('node:child_process');
   return spawn(command, {
     shell: true,
-    stdio: ['pipe', 'pipe', 'pipe'],
+    // Node makes a socket of a pipe, and bash takes itself for a remote shell where its standard input is one.
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     // The command gets a process group, so that the processes it starts are stopped with it.
     detached: !isAtTerminal,
     env: { ...env, ...variables },

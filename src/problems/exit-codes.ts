@@ -146,10 +146,11 @@ export function exitCodeOfAll(names: readonly ExitName[]): number {
 
 export const exitCodeOf = (name: ExitName): number => table[name][0];
 
-/** The exit code of a command whose output was lost, as on a full disk: that replaces codes that say less. */
-export function exitCodeAfterLoss(exitCode: number): number {
+/** The exit code of a command whose output was lost, or whose reader left before its runs had finished. */
+export function exitCodeWithOutput(exitCode: number, { lost, closed }: { lost?: Error; closed: AbortSignal }): number {
   const replaced = (['ok', 'timeout', 'pipe_closed'] as const).map(exitCodeOf);
-  return replaced.includes(exitCode) ? exitCodeOf('output_error') : exitCode;
+  if (lost && replaced.includes(exitCode)) return exitCodeOf('output_error');
+  return closed.aborted && exitCode === exitCodeOf('timeout') ? exitCodeOf('pipe_closed') : exitCode;
 }
 
 const endings: Record<FinalStatus, ExitName> = {

@@ -47,6 +47,7 @@ export function printResult(result: CommandResult, output: OutputOptions, contex
   if (isForPeople && data !== undefined) printLine(data, context);
   if (isForPeople && text) stdout.write(text(themeOf(stdout, context), wrapOptionsOf(stdout)));
   for (const { problem, about } of problems) printProblem(problem, context, about);
+  if (problems.length === 0) printVerdict(result, context);
   if (isForPeople && note) printSentence(note, context);
   if (isForPeople && next) printNextStep(next, context);
 }
@@ -75,7 +76,16 @@ export function printJson(document: unknown, { stdout, runner }: Context, indent
   else stdout.write(`${shown}\n`);
 }
 
-function printProblem(problem: Problem, context: Context, about?: string): void {
+/** A code without a line on stderr would be that of Node or the shell. On a terminal the run itself is shown. */
+function printVerdict({ exitNames = [] }: CommandResult, { stderr, warnings }: Context): void {
+  const name = exitNames.find((each) => each !== 'ok') ?? 'ok';
+  const isSaid = stderr.isTTY || warnings.some((warning) => warning.name === 'replayed_failure');
+  if (isSaid || !/^(run_|still_running)/.test(name)) return;
+  const one = name === 'still_running' ? 'the run has not finished' : 'the run did not complete';
+  stderr.write(`runctl: ${exitNames.length > 1 ? 'not every run completed' : one}\n`);
+}
+
+export function printProblem(problem: Problem, context: Context, about?: string): void {
   const { stderr } = context;
   const { message, hint } = problem.facts;
   const isNamed = about === undefined || problem.message.includes(about);

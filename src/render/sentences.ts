@@ -57,8 +57,7 @@ function sentenceOf(event: RunEvent): string | undefined {
       const { failure, pending } = event;
       const isEarly = failure && !failure.endsAll && pending > 0;
       if (!isEarly) return undefined;
-      const name = nameOf(event.target ?? event.run.target);
-      return failure.message.includes(name) ? failure.message : `${name}: ${failure.message}`;
+      return `${nameOf(event.target ?? event.run.target)}: ${failure.name.replaceAll('_', ' ')}`;
     }
     case 'status':
     case 'service_back':

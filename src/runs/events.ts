@@ -77,7 +77,7 @@ export type RunEvent = {
       event: 'run_done';
       document: JsonObject;
       pending: number; // runs of the command that are not done yet
-      failure?: { message: string; endsAll: boolean };
+      failure?: { name: string; endsAll: boolean }; // the name of a problem
     } & About)
   | {
       event: 'done';

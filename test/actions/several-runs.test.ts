@@ -121,7 +121,7 @@ test.each(['watch', 'trigger'] as const)(
   },
 );
 
-test('one of several that is refused is reported while the others go on, and its remedy at the end', async () => {
+test('one of several that is refused is named while the others are watched, and reported at the end', async () => {
   const active = () =>
     Promise.resolve(fault('already_active', { httpStatus: 422, message: 'the service answered 422' }));
   const { trigger, err } = createRunsHarness(() => ({
@@ -130,8 +130,9 @@ test('one of several that is refused is reported while the others go on, and its
   }));
   expect(await trigger(2)).toBe(5);
   expect(err()).toMatch(
-    /^nightly 0 is already running; no run was started[\s\S]*still RUNNING[\s\S]*runctl: nightly 0 is already running; no run was started \(HTTP 422\)\n {2}/m,
+    /^nightly 0: already active\n[\s\S]*still RUNNING[\s\S]*runctl: nightly 0 is already running; no run was started \(HTTP 422\)\n {2}/m,
   );
+  expect(err().match(/no run was started/g)).toHaveLength(1);
 });
 
 test('those that --fail-fast leaves are counted, with how to watch them again', async () => {

@@ -36,6 +36,17 @@ describe('a reader that', () => {
     expect(emulator.runs().map(({ status }) => status)).toEqual(['RUNNING']);
   });
 
+  test('has left is noticed at the latest when `--timeout` passes', async () => {
+    const { env } = await withEmulator(slow);
+    const id = await trigger(env);
+    const { code } = await runProcess(['watch', id, '--events', '--timeout', '2s'], {
+      env,
+      // The next event is that of the end.
+      onOutput: (stdout, _stderr, child) => stdout.includes('"waiting"') && child.stdout?.destroy(),
+    });
+    expect(code).toBe(141);
+  });
+
   test.each([['list'], ['result'], ['--help'], ['explain']])('has left ends `%s` quietly', async (command) => {
     const { env } = await withEmulator({ automations: { '*': { output: 'x'.repeat(1_000_000), duration: '1ms' } } });
     await trigger(env);

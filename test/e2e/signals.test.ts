@@ -40,6 +40,7 @@ describe.each(signals)('%s', (signal) => {
     expect(ended.lastedMs).toBeLessThan(ended.atOnceMs);
     expect(ended.stderr).toContain(`runctl watch ${id}`);
     expect(ended.stderr).toContain('the run was left alone');
+    expect(ended.stderr.includes('`setsid -f`')).toBe(signal === 'SIGHUP');
     expect(JSON.parse(ended.stdout)).toMatchObject({
       executionId: id,
       status: 'RUNNING',

@@ -32,7 +32,7 @@ describe('a board of several runs', () => {
     const argv = ['trigger', 'busy', 'lost', 'free', '--watch', '--interval', '100ms', '--give-up-after', '500ms'];
     const board = openScreen(argv, { ...screen, columns: 100 });
     await board.sees(/1 running · .*1 in doubt/);
-    expect((await board.lines()).join(' ')).toContain('busy is already running; no run was started');
+    expect((await board.lines()).join(' ')).toContain('busy: already active');
     screen.endRuns();
     // That a run may have been started weighs more than that one was refused.
     expect(await board.exit).toBe(12);

@@ -39,6 +39,7 @@ describe('a command gives the API key', () => {
     ['in the first of two lines', 'echo "$KEY"; echo user: alice'],
     ['before many kilobytes, which are read to their end', 'echo "$KEY"; head -c 3000000 /dev/zero'],
     ['and reads its standard input, which is empty', 'cat; echo "$KEY"'],
+    ['where standard input is /dev/null', 'test -c /dev/stdin && echo "$KEY"'],
     ['and leaves a process in the background that holds its pipes', 'echo "$KEY"; sleep 30 &'],
     ['and talks on stderr', 'echo unlocked >&2; echo "$KEY"'],
   ])('%s', async (_, command) => {

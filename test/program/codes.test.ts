@@ -564,6 +564,7 @@ describe.each([
       expect(decisive).toBeDefined();
       if (next) expect(decisive.next).toMatch(next);
       if (says) expect(stderr).toMatch(says);
+      if (code !== 0) expect(stderr, 'else it would be the code of Node or the shell').toMatch(/^runctl: /m);
     },
   );
 });

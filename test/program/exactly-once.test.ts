@@ -377,6 +377,7 @@ test.each([
     const { code, stdout, stderr } = await running;
     expect(code).toBe(exitCode);
     expect(stderr).toContain('may have been started');
+    expect(stderr.includes('`setsid -f`')).toBe(signal === 'SIGHUP');
     expect(JSON.parse(stdout).runctl.trigger).toMatchObject({ started: 'unknown', safeToRepeat: false });
     expect((await runProgram(['recover'], { env, clock })).stdout.trim()).toBe(emulator.runs()[0]?.executionId);
     expect(emulator.runs()).toHaveLength(1);

@@ -22,7 +22,7 @@ const failed = (failures: number, silentMs: number): RunEvent => {
 const waiting: RunEvent = { event: 'waiting', for: 'poll', nextMs: 5_000, ...known };
 
 const done = (pending: number) =>
-  ({ event: 'run_done', run, document: {}, pending, failure: { message: 'it broke', endsAll: false } }) as const;
+  ({ event: 'run_done', run, document: {}, pending, failure: { name: 'not_found', endsAll: false } }) as const;
 
 describe('a sentence of a log', () => {
   const triggered = { event: 'triggered', run, isWatched: true } as const;
@@ -60,7 +60,7 @@ describe('a sentence of a log', () => {
     [slot, 'nightly is already running; waiting until that run is finished'],
     [{ ...slot, ...known }, 'nightly is already running; waiting until that run is finished'],
     [{ event: 'rerun', run, errorType: 'reaped' }, 'nightly finished with reaped; starting a new run'],
-    [done(1), 'nightly: it broke'],
+    [done(1), 'nightly: not found'],
     [
       { event: 'warning', name: 'journal_unavailable', message: 'the journal cannot be written' },
       'runctl: the journal cannot be written',
@@ -126,7 +126,7 @@ describe('a log', () => {
       { event: 'triggered', how: 'not_started', target, isWatched: true },
     ],
     ['the end of the last run, which is reported in full', done(0)],
-    ['an interruption of one of several', { ...done(1), failure: { message: 'interrupted', endsAll: true } }],
+    ['an interruption of one of several', { ...done(1), failure: { name: 'interrupted', endsAll: true } }],
     ['the end of the command', { event: 'done', exitCode: 0 }],
     ['a wait just begun', waiting],
   ])('says nothing of %s', (_, event) => {

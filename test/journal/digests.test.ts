@@ -198,7 +198,7 @@ test.each<[string, (journal: ReturnType<typeof journalOf>) => void]>([
       mkdirSync(checkpoint);
     },
   ],
-])('what is kept is found anew where %s', (_, spoil) => {
+])('what is kept is found anew if %s', (_, spoil) => {
   const journal = journalOf([triggered(1)], [triggered(3), accepted(3)]);
   journal.read();
   const digest = createDigests(journal.folder);

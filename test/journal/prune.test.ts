@@ -89,7 +89,7 @@ test.each([
   },
 );
 
-test('the newest file is not even read where no other is old', () => {
+test('the newest file is not even read if no other is old', () => {
   const { open, clock, folder } = createStateFolder();
   open().append(status(1, 'FAILED'));
   mkdirSync(join(folder, 'journal-1.jsonl'));

@@ -102,7 +102,7 @@ test('the newest runs are known once a few records are read', () => {
   expect(troubles).toHaveLength(1);
 });
 
-test('the newest runs are found without the old files where no record says that it is the first of its run', () => {
+test('the newest runs are found without the old files if no record says that it is the first of its run', () => {
   const { open, blank } = journalOf(...count(12, (n) => count(400, (line) => status(n * 400 + line, 'COMPLETED'))));
   blank(0);
   const found = idsOf(open().runs({ only: 'newest' }));

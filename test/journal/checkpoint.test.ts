@@ -1,17 +1,4 @@
-import {
-  appendFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
@@ -151,48 +138,6 @@ test('files that a checkpoint covers are not read', () => {
   expect([...open().runs({ only: 'kept' })]).toEqual(before);
   expect([...open().runs({ only: { status: 'FAILED' } })]).toEqual(before);
   expect(readdirSync(folder).filter((name) => !/^(journal(-\d+)?|checkpoint)\.jsonl$/.test(name))).toEqual([]);
-});
-
-test.each<[string, (state: ReturnType<typeof createFull>) => void]>([
-  ['is torn', ({ path }) => truncateSync(path, statSync(path).size - 20)],
-  ['is torn in its first line', ({ path }) => truncateSync(path, 20)],
-  ['is empty', ({ path }) => truncateSync(path, 0)],
-  [
-    'is of another version',
-    ({ path }) => writeFileSync(path, readFileSync(path, 'utf8').replace('"rules":1', '"rules":0')),
-  ],
-  ['covers a file that was written to late', ({ file }) => appendFileSync(file, lateLine)],
-  [
-    'covers a journal that was removed',
-    ({ folder, open }) => {
-      for (const name of readdirSync(folder)) if (name.startsWith('journal')) rmSync(join(folder, name));
-      for (let n = 500; n < 540; n++) open(fileBytes).append(triggered(n));
-    },
-  ],
-  [
-    'cannot be written',
-    ({ path }) => {
-      rmSync(path);
-      mkdirSync(path);
-    },
-  ],
-])('a checkpoint that %s misleads nobody', (_, spoil) => {
-  const state = createFull();
-  spoil(state);
-  catchUp(state);
-  expectSame(state.open());
-  expect(state.troubles).toEqual([]);
-});
-
-const lateLine = `\n${JSON.stringify({ schema: 1, at: '2026-11-21T03:00:00.000Z', ...triggered(900), target: `automation/${nightly.projectId}/nightly` })}\n`;
-
-test('old files that are removed leave a checkpoint true', () => {
-  const { file, open, path } = createFull();
-  const before = [...open().runs({ only: 'kept' })];
-  const { mtimeMs } = statSync(path);
-  rmSync(file);
-  expect([...open().runs({ only: 'kept' })]).toEqual(before);
-  expect(statSync(path).mtimeMs).toBe(mtimeMs);
 });
 
 test('runs that are looked for after one that is not there are found all the same', () => {

@@ -186,6 +186,7 @@ test.each<[string, (journal: ReturnType<typeof journalOf>) => void]>([
   ['the checkpoint lacks its last line', ({ checkpoint }) => truncateSync(checkpoint, 300)],
   ['the checkpoint has one byte less', (journal) => truncateSync(journal.checkpoint, journal.read().text.length - 1)],
   ['the checkpoint has one byte more', ({ checkpoint }) => appendFileSync(checkpoint, '\n')],
+  ['the checkpoint is empty', ({ checkpoint }) => truncateSync(checkpoint, 0)],
   ['the checkpoint is no JSON', ({ checkpoint }) => truncateSync(checkpoint, 9)],
   [
     'the checkpoint is of another version',

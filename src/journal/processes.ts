@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { kill, pid, platform } from 'node:process';
+import { kill, pid } from 'node:process';
 
 export type Processes = ReturnType<typeof createProcesses>;
 
@@ -43,7 +43,6 @@ function exists(id: number): boolean {
 }
 
 function attempt(read: () => string): string {
-  if (platform !== 'linux') return '';
   try {
     return read();
   } catch {

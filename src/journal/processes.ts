@@ -12,7 +12,7 @@ export function createProcesses() {
     own: [host, pid, startOf(pid)].join(' '),
     /** `unknown` on another host, in another container or from before the last boot. */
     stateOf(name: string): 'running' | 'ended' | 'unknown' {
-      const [itsHost, itsPid, itsStart = ''] = name.split(' ');
+      const [itsHost, itsPid, itsStart] = name.split(' ');
       if (itsHost !== host) return 'unknown';
       const isRunning = exists(Number(itsPid)) && startOf(Number(itsPid)) === itsStart;
       return isRunning ? 'running' : 'ended';

@@ -121,12 +121,12 @@ function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, s
           onResponseStart(_controller, status, headers) {
             if (status >= 200) head = { status, headers };
           },
-          onResponseData(_controller, chunk) {
+          onResponseData(started, chunk) {
             chunks.push(chunk.subarray(0, request.maxBytes - size));
             size += chunk.length;
             if (size > request.maxBytes) {
               answer(true);
-              controller?.abort(new Error('too large'));
+              started.abort(new Error('too large'));
             }
           },
           onResponseEnd: () => answer(false),

@@ -465,6 +465,19 @@ describe('through a proxy', () => {
     expect(received).toEqual([]);
   });
 
+  test('a header that only the proxy may see is refused at once, and nothing is sent', async () => {
+    const { origin, received } = await startService();
+    const { url, requests } = await startProxy();
+    const headers = { 'proxy-authorization': 'Basic dTpw' };
+    const { exchange } = await openTransport(origin, { proxy: through(url) }).send({
+      headers,
+      timeoutMs: shortLimitMs,
+    });
+    const error = expect.objectContaining({ message: expect.stringContaining('Proxy-Authorization') });
+    expect(exchange).toMatchObject({ kind: 'failure', failure: { sent: false, reason: 'network', error } });
+    expect([received, requests]).toEqual([[], []]);
+  });
+
   test('a proxy that refuses is given nothing of the request', async () => {
     const { origin, received } = await startService();
     const { url } = await startProxy({ refuse: 403 });

@@ -7,7 +7,7 @@ export class ForeignPathError extends Error {}
 
 interface OwnPath {
   path: string; // without links
-  stat?: fs.Stats; // undefined where there is nothing yet
+  stat?: fs.Stats; // undefined if nothing is there yet
   folder?: fs.Stats; // the folder that it is in; undefined on Windows
 }
 

@@ -63,7 +63,7 @@ const tableOfScripts: Record<string, string> = {
   picture: 'draws the picture of the README from the running program',
   torture: 'kills the program hundreds of times while it triggers runs, then lets `recover` resolve it',
   soak: 'hundreds of watches under random faults for two minutes',
-  'test:matrix': 'the end-to-end tests on every Node that is supported',
+  'test:matrix': 'the tests of whole commands and of the built program on every line of Node from 20.19 on',
   'test:hosts': 'an array of fifty tasks on two hosts, one of which is killed in the middle',
   'test:engine': "the same on Slurm, as root, with Debian's `slurmctld`, `slurmd`, `slurm-client` and `munge`",
   'test:proxies':

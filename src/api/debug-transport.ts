@@ -13,6 +13,7 @@ const shownHeaders = [
   'x-request-id',
 ];
 
+/** A transport that also describes every request and its answer in lines for `--debug`. */
 export function createDebugTransport(
   inner: Transport,
   { origin, nowMs, write }: { origin: string; nowMs(): number; write(line: string): void },

@@ -31,7 +31,7 @@ interface Question<T> {
   read: Reading<T>['read'];
 }
 
-/** The service over HTTP. What the network or the service does becomes a fault, and never throws. */
+/** The service over HTTP. Whatever the network or the service does becomes a fault; it is never thrown. */
 export function createHttpService(options: HttpServiceOptions): Service {
   const { transport, baseUrl, proxy, requestTimeoutMs, nowMs, scrub = (text) => text } = options;
   const { host, origin, pathname } = new URL(baseUrl);

@@ -17,6 +17,7 @@ export const proxyNameOf = ({ origin, variable }: ProxySettings) => `the proxy $
 
 export const hintFor = ({ variable }: ProxySettings) => `check ${variable}; NO_PROXY names hosts that need no proxy`;
 
+/** The fault of a proxy that refused the tunnel; undefined if none of the causes says so. */
 export function refusalOf(causes: Cause[], proxy: ProxySettings, host: string): Fault | undefined {
   const form = /^Proxy response \((\d+)\)/;
   const status = causes.map(({ message }) => form.exec(message)?.[1]).find(Boolean);

@@ -17,6 +17,7 @@ const tlsMessages: Record<string, [message: string, hint?: string]> = {
   CERT_REVOKED: ['the certificate of $ has been revoked'],
 };
 
+/** The fault of a TLS connection; undefined if none of the causes is one of TLS. */
 export function tlsFault(causes: Cause[], host: string, sent: boolean): Fault | undefined {
   const kind = sent ? 'broken_tls' : 'untrusted';
   for (const { code, message, data } of causes) {

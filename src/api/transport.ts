@@ -34,6 +34,7 @@ const withAddress =
       callback(isKnown ? error : none, address, family);
     });
 
+/** Sends requests to one origin. Polls share connections, and every trigger has its own. */
 export function createTransport(options: TransportOptions): Transport {
   const { origin, proxy, connections, connectTimeoutMs, lookup = dns.lookup } = options;
   const connect = { timeout: connectTimeoutMs, lookup: withAddress(lookup) };

@@ -5,7 +5,7 @@ import { requireBaseUrl, requireProject, resolveWithoutApiKey } from '../config/
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
-import { cleanLine } from '../render/sanitize.ts';
+import { sanitizeLine } from '../render/sanitize.ts';
 import { formatAge, formatDuration } from '../runs/duration.ts';
 import { type AutomationTarget, lastStatusOf } from '../runs/run.ts';
 import { parseAutomationArgument } from '../session/arguments.ts';
@@ -71,7 +71,7 @@ interface Check {
 }
 
 const sentenceOf = ({ target, runs }: Check, nowMs: number) =>
-  `${cleanLine(target.automationName)} completed ${runs.completed ? formatAge(nowMs - endMsOf(runs.completed)) : ''} ago`;
+  `${sanitizeLine(target.automationName)} completed ${runs.completed ? formatAge(nowMs - endMsOf(runs.completed)) : ''} ago`;
 
 function overdueProblem(
   { automationName }: AutomationTarget,

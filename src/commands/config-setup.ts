@@ -1,4 +1,4 @@
-import { mask } from '../config/api-key.ts';
+import { maskApiKey } from '../config/api-key.ts';
 import { readConfigFile } from '../config/config-file.ts';
 import {
   checkProfileName,
@@ -18,7 +18,7 @@ import { interruptedProblem } from '../problems/watch-problems.ts';
 import { printNextStep, printSentence, themeOf } from '../render/output.ts';
 import { type Fault, reasonOf } from '../runs/fault.ts';
 import { connect, connectWith } from '../session/connect.ts';
-import { pollNobody } from '../session/poll-once.ts';
+import { pollUnknownRun } from '../session/poll-once.ts';
 import type { Session } from '../session/session.ts';
 
 const questions = [
@@ -89,7 +89,7 @@ async function findFault(answers: Answers, context: Context): Promise<Fault | un
 async function ask({ key, asks, isNeeded }: Question, stored: string | undefined, context: Context) {
   const theme = themeOf(context.stderr, context);
   const { name, isSecret, hint, parse } = settingTable[key];
-  const shown = stored && (isSecret ? mask(stored) : stored);
+  const shown = stored && (isSecret ? maskApiKey(stored) : stored);
   const question = `${theme.strong(asks)}${shown ? theme.dim(` [${shown}]`) : ''}: `;
   for (;;) {
     const text = (await (isSecret ? askHidden : askLine)(question, context)).trim();
@@ -111,7 +111,7 @@ const withScheme = (text: string) => (/^[\w.-]+(:\d+)?(\/|$)/.test(text) ? `http
 
 async function faultOf(session: Session): Promise<Fault | undefined> {
   const { signal } = session.context;
-  const answer = await pollNobody(session);
+  const answer = await pollUnknownRun(session);
   if (signal.aborted) throw interruptedProblem(signal);
   return answer.kind === 'fault' && answer.fault.kind !== 'not_found' ? answer.fault : undefined;
 }

@@ -10,7 +10,7 @@ import { usageProblem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
 import { fields } from '../render/fields.ts';
 import type { CommandResult } from '../render/output.ts';
-import { cleanLine } from '../render/sanitize.ts';
+import { sanitizeLine } from '../render/sanitize.ts';
 import type { Theme } from '../render/theme.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { configSet, configUnset, warnOfOverrides } from './config-change.ts';
@@ -108,9 +108,9 @@ function factsOf({ value, source, problem }: Resolved): JsonObject {
 }
 
 function lineOf({ value, source, problem }: Resolved, theme: Theme): string {
-  if (problem) return theme.bad(`refused: ${cleanLine(problem.message)}`);
+  if (problem) return theme.bad(`refused: ${sanitizeLine(problem.message)}`);
   if (value === undefined) return theme.dim('not set');
-  return `${cleanLine(value)} ${theme.dim(`(${cleanLine(shortSource(source))})`)}`;
+  return `${sanitizeLine(value)} ${theme.dim(`(${sanitizeLine(shortSource(source))})`)}`;
 }
 
 /** `runctl config path`: the path of the config file, whether or not it exists. */

@@ -4,7 +4,7 @@ import { positive, whole } from '../cli/values.ts';
 import { builtInScenarios, findBuiltInScenario } from '../emulator/built-in-scenarios.ts';
 import type { Scenario } from '../emulator/scenario.ts';
 import { usageProblem } from '../problems/problem.ts';
-import { cleanLine } from '../render/sanitize.ts';
+import { sanitizeLine } from '../render/sanitize.ts';
 import { onAbort } from '../runs/on-abort.ts';
 
 const defaultScenario = 'happy';
@@ -46,7 +46,7 @@ export const emulator = defineCommand({
       speed: options.speed,
       random,
       nowMs: clock.nowMs,
-      onRequest: isSilent ? undefined : (line) => stderr.write(`${cleanLine(line)}\n`),
+      onRequest: isSilent ? undefined : (line) => stderr.write(`${sanitizeLine(line)}\n`),
     });
     const { rehearse, settingsFor } = await import('../emulator/rehearse.ts');
     if (command.length > 0) return rehearse(command, running, context).finally(running.close);

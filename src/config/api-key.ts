@@ -7,7 +7,7 @@ import { flagSource, type Given, parseSetting, type Resolved } from './setting.t
 import { settingTable } from './setting-table.ts';
 
 /** An API key as it is shown: by its last four characters, or by none if it is so short that they give it away. */
-export function mask(apiKey: string): string {
+export function maskApiKey(apiKey: string): string {
   return `****${apiKey.length < 12 ? '' : apiKey.slice(-4)}`;
 }
 
@@ -44,7 +44,7 @@ export async function resolveApiKey(
   return { command: command.value, source: command.source, problem: command.problem };
 }
 
-/** Throws a usage problem, without repeating it, where a text to be sent or recorded holds a known API key. */
+/** Throws a usage problem if one of these texts, which are to be sent or recorded, holds a known API key. */
 export function refuseApiKeyIn(texts: readonly unknown[], { secrets }: Context): void {
   const holdsSecret = (text: unknown) => typeof text === 'string' && secrets.scrub(text) !== text;
   if (!texts.some(holdsSecret)) return;
@@ -54,7 +54,7 @@ export function refuseApiKeyIn(texts: readonly unknown[], { secrets }: Context):
   );
 }
 
-/** What every API key passes first, wherever it comes from: it is protected in all output, then checked. */
+/** Every API key comes through here first, wherever it is from: it is hidden in all output, then checked. */
 export function acceptApiKey(text: string, source: string, { secrets }: Context): Given {
   secrets.protect(text.trim());
   return parseSetting('apiKey', text, source);

@@ -44,7 +44,7 @@ function readIfThere(path: string): { text: string; mode: number } | ForeignPath
   } catch (error) {
     if (error instanceof ForeignPathError) return error;
     const { code, message } = error as NodeJS.ErrnoException;
-    // RUNCTL_CONFIG_DIR=/dev/null is how some say: no config.
+    // Some users set RUNCTL_CONFIG_DIR=/dev/null to have no config file.
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw usageProblem(`the config file ${path} cannot be read (${code ?? message})`, 'check its owner and its mode');
   }

@@ -8,7 +8,7 @@ interface Folder {
   source: string;
 }
 
-/** The folder of config.json; undefined where there is no home. */
+/** The folder of config.json; undefined if there is no home folder. */
 export function findConfigFolder(env: Env, system = platform()): Folder | undefined {
   return findFolder(settingTable.configFolder.env[0], 'XDG_CONFIG_HOME', env, system, {
     unix: ['.config'],

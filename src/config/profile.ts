@@ -91,11 +91,13 @@ export function withProfile(
   return { ...config, profiles: { ...config.profiles, [name]: profile } };
 }
 
+/** Changes the config file. Throws a usage problem if it cannot be read or written. */
 export async function changeConfig(path: string, make: (config: ConfigFile) => ConfigFile): Promise<void> {
   const { changeConfigFile } = await import('./write-config.ts');
   changeConfigFile(path, make);
 }
 
+/** The path of the config file. Throws a usage problem if there is no folder for one. */
 export function requireConfigFile({ env }: Context): string {
   const path = resolveConfigFile(env);
   if (path === undefined) throw usageProblem('there is no folder for a config file', 'set HOME or RUNCTL_CONFIG_DIR');

@@ -38,6 +38,7 @@ export async function* readChunks<T>(stream: AsyncIterable<T>, what: string, hin
   }
 }
 
+/** The outcome of `work`. Throws the interrupted problem as soon as `signal` aborts. */
 export async function unlessInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let stop = () => {};
   const interrupted = new Promise<never>((_, reject) => {

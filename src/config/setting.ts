@@ -22,7 +22,7 @@ export function parseSetting(key: StoredKey, text: string, source: string): Give
   return { source, problem: usageProblem(`the ${name} (${source}) ${parsed.flaw}`, hint) };
 }
 
-/** The value, or undefined where nobody gave one. Throws the usage problem of a setting that is refused. */
+/** The value; undefined if it was not given. Throws the usage problem of a setting that is refused. */
 export function valueIfGiven({ value, problem }: Resolved): string | undefined {
   if (problem) throw problem;
   return value;

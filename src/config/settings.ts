@@ -1,7 +1,7 @@
 import type { Context, Env } from '../context.ts';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import { parseDuration } from '../runs/duration.ts';
-import { mask, resolveApiKey } from './api-key.ts';
+import { maskApiKey, resolveApiKey } from './api-key.ts';
 import { findConfigFolder, findStateFolder } from './paths.ts';
 import { type ProfileInForce, readProfileInForce } from './profile.ts';
 import { flagSource, parseSetting, type Resolved, valueIfGiven } from './setting.ts';
@@ -40,7 +40,7 @@ export async function resolveSettings(flags: SettingFlags, context: Context): Pr
   return { apiKey: problem ? { source: storedSource, problem } : apiKey, ...others };
 }
 
-/** Why the API key of a profile may not be sent to the base URL in force: it is for the one stored beside it alone. */
+/** Why the API key of a profile must not be sent to the base URL in force: it is only for the one stored with it. */
 function misuseOfStoredKey({ name, stored, storedSource }: ProfileInForce, inForce: Resolved): Problem | undefined {
   if (inForce.value === undefined) return undefined;
   const others = `give the API key for ${inForce.value} with \`--api-key-file <path>\` or RUNCTL_API_KEY`;
@@ -86,13 +86,14 @@ function resolveOthers(flags: SettingFlags, env: Env, { name, source, stored, st
   };
 }
 
+/** The settings as they are shown: without the API key. */
 export function maskSecrets(settings: Settings): Settings {
   const { value, command, ...apiKey } = settings.apiKey;
-  const shown = command === undefined ? value && mask(value) : `what \`${command}\` prints`;
+  const shown = command === undefined ? value && maskApiKey(value) : `what \`${command}\` prints`;
   return { ...settings, apiKey: { ...apiKey, value: shown } };
 }
 
-/** Each of these throws a usage problem where there is no valid value. */
+/** Each of these throws a usage problem if there is no valid value. */
 export const requireApiKey = (settings: Settings) => requireSetting('apiKey', settings);
 
 export const requireBaseUrl = (settings: Omit<Settings, 'apiKey'>) => requireSetting('baseUrl', settings);

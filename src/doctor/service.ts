@@ -4,7 +4,7 @@ import { interruptedProblem } from '../problems/watch-problems.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { type Fault, isInterruption, reasonOf } from '../runs/fault.ts';
 import { connectWith } from '../session/connect.ts';
-import { pollNobody } from '../session/poll-once.ts';
+import { pollUnknownRun } from '../session/poll-once.ts';
 import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
 
 /** Does the fault show that the service itself answered? */
@@ -18,7 +18,7 @@ export async function* checkService({ flags, context, settings }: Machine): Asyn
   yield ok('api_key_command', settings.apiKey.command ? 'it printed an API key' : 'not set');
 
   const askedMs = clock.elapsedMs();
-  const answer = await pollNobody(session);
+  const answer = await pollUnknownRun(session);
   const tookMs = clock.elapsedMs() - askedMs;
   const fault = answer.kind === 'fault' ? answer.fault : undefined;
   if (fault && isInterruption(fault)) throw interruptedProblem(signal);

@@ -1,6 +1,6 @@
 import { arch, version as node, platform } from 'node:process';
 import { version } from '../../package.json';
-import { mask } from '../config/api-key.ts';
+import { maskApiKey } from '../config/api-key.ts';
 import { readConfigFile } from '../config/config-file.ts';
 import { resolveConfigFile } from '../config/paths.ts';
 import { shortSource } from '../config/profile.ts';
@@ -39,7 +39,7 @@ export async function* checkSettings(machine: Machine): AsyncGenerator<Finding> 
 
 /** The API key as it is shown. The text of a command is hidden as well, since it may hold a token. */
 function withoutSecrets({ command, value, source }: Resolved): Resolved {
-  return { source, value: command === undefined ? value && mask(value) : 'what a command prints' };
+  return { source, value: command === undefined ? value && maskApiKey(value) : 'what a command prints' };
 }
 
 function finding(name: string, { value, source }: Resolved, require: () => unknown, use?: string): Finding {

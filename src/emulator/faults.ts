@@ -4,7 +4,7 @@ import { type InjectedFault, type Scenario, toMs } from './scenario.ts';
 import type { EmulatedService, Now } from './service.ts';
 
 export interface EmulatedResponse {
-  reply?: Reply; // undefined where no byte of an answer is sent
+  reply?: Reply; // undefined if no byte of an answer is sent
   wire: 'whole' | 'reset' | 'close' | 'hang' | 'hangBody' | 'truncate' | 'drip';
   delayMs?: number; // milliseconds of real time before the first byte
   gapMs?: number; // milliseconds of real time between two bytes of a drip

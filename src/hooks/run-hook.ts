@@ -5,7 +5,7 @@ export interface Hook {
   command: string;
   variables: Readonly<Record<string, string | null | undefined>>; // beside the environment of runctl
   input: string; // its standard input
-  limitMs?: number; // after so long it is stopped
+  limitMs?: number; // the command is stopped after this time
 }
 
 /** Runs a hook, whose output goes to stderr. Returns why it failed, as the end of a sentence. */

@@ -29,7 +29,7 @@ const growing = 2;
 // A long journal gets its first checkpoint in steps, since each file takes 50 ms.
 const filesAtOnce = 4;
 
-/** The files to read for what a checkpoint keeps (docs/architecture.md); undefined where one cannot be read. */
+/** The files to read for what a checkpoint keeps (docs/architecture.md); undefined if one cannot be read. */
 export function createDigests(folder: string): () => Digest | undefined {
   let last: Checkpoint | undefined;
   return () => {
@@ -39,10 +39,10 @@ export function createDigests(folder: string): () => Digest | undefined {
       if (full.length === 0) return { files, omitted: new Set() };
       // This comes before the files are read, so that what is written meanwhile is noticed the next time.
       const covered = full.map(coveredOf);
-      const known = isTrue(last, covered) ? last : readCheckpoint(folder, covered);
+      const known = isUpToDate(last, covered) ? last : readCheckpoint(folder, covered);
       const unread = full.filter(({ number }) => number > newestOf(known)).slice(0, filesAtOnce);
       last = unread.length === 0 ? known : extend(known, unread, covered);
-      if (last && last !== known) write(folder, last);
+      if (last && last !== known) writeCheckpoint(folder, last);
       const checkpoint = { path: join(folder, name), number: -1, bytes: last?.bytes };
       const rest = files.filter(({ number }) => number > newestOf(last));
       return { files: [...rest, checkpoint], omitted: new Set(last?.omitted) };
@@ -60,7 +60,7 @@ function coveredOf({ path, number }: JournalFile): Covered {
 const newestOf = (known: Checkpoint | undefined) => known?.covered.at(-1)?.[0] ?? -1;
 
 /** Are the covered files as they were, except for old ones that were removed? */
-function isTrue(known: Checkpoint | undefined, full: readonly Covered[]): known is Checkpoint {
+function isUpToDate(known: Checkpoint | undefined, full: readonly Covered[]): known is Checkpoint {
   const newest = newestOf(known);
   const covered = new Set(known?.covered.map(String));
   return (
@@ -74,7 +74,7 @@ function readCheckpoint(folder: string, full: readonly Covered[]): Checkpoint | 
     const header = JSON.parse(bytes.toString('utf8', 0, bytes.indexOf('\n')));
     const known = { covered: header.covered, omitted: header.omitted, bytes };
     const isWhole = header.rules === rules && bytes.toString('latin1', bytes.length - ending.length) === ending;
-    return isWhole && isTrue(known, full) ? known : undefined;
+    return isWhole && isUpToDate(known, full) ? known : undefined;
   } catch {
     return undefined;
   }
@@ -84,7 +84,7 @@ function readCheckpoint(folder: string, full: readonly Covered[]): Checkpoint | 
 const ending = '\n{"end":true}\n';
 
 /** Writes the checkpoint for other processes; if that fails, each of them makes its own. */
-function write(folder: string, { bytes }: Checkpoint): void {
+function writeCheckpoint(folder: string, { bytes }: Checkpoint): void {
   const path = join(folder, name);
   const temporary = `${path}.${pid}`;
   try {

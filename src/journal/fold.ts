@@ -31,7 +31,7 @@ export interface Trigger {
 }
 
 interface Entry {
-  run?: JournalRun; // undefined where the trigger came to nothing, or its run has a place of its own
+  run?: JournalRun; // undefined if the trigger started no run, or its run has an entry of its own
   isWhole: boolean; // its first records were folded: no older one can change or move it
 }
 

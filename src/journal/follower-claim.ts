@@ -6,7 +6,7 @@ import type { Processes } from './processes.ts';
 
 /** The claim of a process to be the only one that follows the runs of a base URL in a state folder. */
 export interface FollowerClaim {
-  renew(): boolean; // at least every ten seconds. False where another process has taken the claim over
+  renew(): boolean; // call it at least every ten seconds; false if another process has taken the claim over
   release(): void;
 }
 

@@ -6,7 +6,7 @@ import { pruneFiles } from './prune.ts';
 import { type JournalRecord, type NewRecord, parseRecord, pathOf } from './records.ts';
 
 interface Log {
-  /** Undefined where it could not be written. A `triggered` record is on disk on return. */
+  /** Returns undefined if the record could not be written. A `triggered` record is on disk on return. */
   append(record: NewRecord): JournalRecord | undefined;
   read(filter?: RecordFilter): Generator<JournalRecord>;
   readFiles(sinceMs: number): Generator<Buffer>;

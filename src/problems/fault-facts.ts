@@ -37,6 +37,7 @@ export const interruptNameOf = ({ reason }: { reason: unknown }): ExitName =>
 const keyHint = '`runctl config list` shows where the API key comes from: replace it there';
 const addressHint = 'check the base URL: `runctl config list`';
 
+/** What the user can do about a failed request, if that does not depend on what was asked for. */
 export const remedies: Partial<Record<FaultKind, string>> = {
   unauthorized: keyHint,
   no_credits: 'top up the credits, then trigger again',
@@ -45,7 +46,8 @@ export const remedies: Partial<Record<FaultKind, string>> = {
   unreachable: addressHint,
 };
 
-export const comeBack = ({ retryAfterMs }: Fault) =>
+/** A hint with the wait that the service asked for; undefined if it asked for none. */
+export const retryAfterHint = ({ retryAfterMs }: Fault) =>
   retryAfterMs === undefined ? undefined : `try again in ${formatDuration(retryAfterMs)}, as the service asks`;
 
 export const factsOf = ({ httpStatus, serviceCode, requestId, retryAfterMs }: Fault) => ({

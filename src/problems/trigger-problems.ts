@@ -3,7 +3,7 @@ import { formatDuration } from '../runs/duration.ts';
 import { type Fault, type FaultKind, httpOf } from '../runs/fault.ts';
 import { nameOf, type Target } from '../runs/run.ts';
 import type { TriggerIdentity, TriggerResult } from '../triggering/trigger.ts';
-import { comeBack, exitNameOf, factsOf, interruptNameOf, remedies } from './fault-facts.ts';
+import { exitNameOf, factsOf, interruptNameOf, remedies, retryAfterHint } from './fault-facts.ts';
 import { Problem } from './problem.ts';
 import { shellWord } from './quote.ts';
 
@@ -13,6 +13,7 @@ type FailedTrigger =
   | Extract<TriggerResult, { kind: 'refused' | 'unknown' }>
   | { kind: 'interrupted'; mayHaveStarted: boolean };
 
+/** What to tell the user of a trigger that has no known run. */
 export function triggerProblem(result: FailedTrigger, identity: Identity, signal: AbortSignal): Problem {
   switch (result.kind) {
     case 'refused':
@@ -47,7 +48,7 @@ export function refusedTriggerProblem(
     name: exitNameOf(fault),
     message: `${happened}; no run was started${httpOf(fault)}`,
     activeExecutionId: fault.executionId,
-    hint: fault.hint ?? comeBack(fault) ?? keyReuseHint(fault) ?? hint,
+    hint: fault.hint ?? retryAfterHint(fault) ?? keyReuseHint(fault) ?? hint,
   });
 }
 
@@ -140,7 +141,7 @@ export function slotTimeoutProblem(timeoutMs: number, identity: Identity, fault:
   const { target } = identity;
   if (fault.kind !== 'already_active') return refusedTriggerProblem(fault, identity);
   const limit = formatDuration(timeoutMs);
-  const wait = comeBack(fault);
+  const wait = retryAfterHint(fault);
   const happened = wait
     ? `is already running, and \`--timeout\` (${limit}) passes before the next try`
     : `was still running after ${limit}`;

@@ -5,7 +5,7 @@ import { isCompleted, nameOf, type Run } from '../runs/run.ts';
 import { errorTextOf } from '../runs/service.ts';
 import type { FinishedWatch, UnfinishedWatch, WatchResult } from '../watching/watch-result.ts';
 import { type ExitName, exitNameOfStatus, isInterruptName } from './exit-codes.ts';
-import { comeBack, exitNameOf, factsOf, interruptNameOf, remedies } from './fault-facts.ts';
+import { exitNameOf, factsOf, interruptNameOf, remedies, retryAfterHint } from './fault-facts.ts';
 import { Problem } from './problem.ts';
 
 /** Why a watch failed; undefined if the run has finished and its result was read or cannot change the exit code. */
@@ -84,7 +84,7 @@ export function pollProblem(fault: Fault, { operation, run, argument, hasJournal
     ...factsOf(fault),
     name,
     message: happened + httpOf(fault),
-    hint: fault.hint ?? comeBack(fault) ?? remedy,
+    hint: fault.hint ?? retryAfterHint(fault) ?? remedy,
   });
 }
 
@@ -105,7 +105,7 @@ const resume = (argument: string) => again('watch', argument);
 /** No valid answer for `giveUpAfterMs`, or the service asked twice for a wait beyond the timeout. */
 function giveUpProblem(watched: Extract<UnfinishedWatch, { kind: 'gave_up' }>, argument: string): Problem {
   const { fault } = watched;
-  const wait = comeBack(fault);
+  const wait = retryAfterHint(fault);
   const happened = wait
     ? `${fault.message}, and the service asks for a wait beyond \`--timeout\``
     : `no valid answer for ${formatDuration(watched.giveUpAfterMs)}, ${fault.message}`;
@@ -120,7 +120,7 @@ function giveUpProblem(watched: Extract<UnfinishedWatch, { kind: 'gave_up' }>, a
 function timeoutProblem(watched: Extract<UnfinishedWatch, { kind: 'timed_out' }>, argument: string): Problem {
   const { fault } = watched;
   const limit = formatDuration(watched.timeoutMs);
-  const wait = fault && comeBack(fault);
+  const wait = fault && retryAfterHint(fault);
   const why = wait ? `: ${fault.message}` : '';
   return new Problem({
     ...(fault && factsOf(fault)),
@@ -152,7 +152,7 @@ function resultProblem(
     name: 'result_unavailable',
     shownName: pollNameOf(fault),
     message: `${nameOf(run.target)} finished ${status}, but its result could not be read: ${reasonOf(fault)}`,
-    hint: hints[fault.kind] ?? fault.hint ?? comeBack(fault) ?? again('result', argument),
+    hint: hints[fault.kind] ?? fault.hint ?? retryAfterHint(fault) ?? again('result', argument),
   });
 }
 

@@ -6,7 +6,7 @@ import type { Execution } from '../runs/service.ts';
 import type { PastRun } from '../runs/statistics.ts';
 import { themeOf, wrapOptionsOf } from './output.ts';
 import { createRunLine, type RunLine, runLines } from './run-line.ts';
-import { cleanLine } from './sanitize.ts';
+import { sanitizeLine } from './sanitize.ts';
 import { createSentences } from './sentences.ts';
 import { createSpinner } from './spinner.ts';
 import { durationOf, markedStatus } from './status.ts';
@@ -135,7 +135,7 @@ export function createBoard(
     const took = durationOf({ startedAt, completedAt });
     const words = [
       markedStatus(target, status, theme),
-      cleanLine(nameOf(target)),
+      sanitizeLine(nameOf(target)),
       ...(took ? [theme.dim(took)] : []),
       theme.dim(executionId),
     ];

@@ -39,7 +39,7 @@ export interface DocumentFacts {
 
 type DocumentContext = Pick<Context, 'command' | 'warnings' | 'secrets' | 'connectionFlags'>;
 
-/** All fields of the service, and `runctl`. Where status and result share a field, that of the status is newer. */
+/** All fields of the service, and `runctl`. If status and result share a field, that of the status is newer. */
 export function documentOf(facts: DocumentFacts, context: DocumentContext): JsonObject {
   const { run, target = run?.target, execution, result } = facts;
   const document: JsonObject = {

@@ -1,7 +1,7 @@
 import { formatAgo } from '../runs/duration.ts';
 import { isFinal, type Run } from '../runs/run.ts';
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
-import { clean, cleanLine } from './sanitize.ts';
+import { sanitize, sanitizeLine } from './sanitize.ts';
 import { colorOfStatus, durationOf } from './status.ts';
 import type { Theme } from './theme.ts';
 import { type WrapOptions, widestWord, wrap } from './wrap.ts';
@@ -34,18 +34,18 @@ export function statusFields(
   const isFinished = isFinal(target, execution.status);
   return fields(
     [
-      ['status', colorOfStatus(target, execution.status, theme)(cleanLine(execution.status))],
-      ['automation', agent ? undefined : clean(target.automationName)],
+      ['status', colorOfStatus(target, execution.status, theme)(sanitizeLine(execution.status))],
+      ['automation', agent ? undefined : sanitize(target.automationName)],
       ['project', agent ? undefined : target.projectId],
       ['agent', agent ? target.agentId : undefined],
       ['run', run.executionId],
-      ['title', execution.title && cleanLine(execution.title)],
-      ['message', execution.message && cleanLine(execution.message)],
+      ['title', execution.title && sanitizeLine(execution.title)],
+      ['message', execution.message && sanitizeLine(execution.message)],
       ['started', when(execution.startedAt, nowMs)],
       ['finished', isFinished ? when(execution.completedAt, nowMs) : undefined],
       ['duration', durationOf(isFinished ? execution : { ...execution, completedAt: new Date(nowMs).toISOString() })],
       ['credits', execution.creditsCharged === undefined ? undefined : String(execution.creditsCharged)],
-      ['error', cleanLine(errorTextOf(result))],
+      ['error', sanitizeLine(errorTextOf(result))],
     ],
     theme,
     lines,

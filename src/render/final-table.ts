@@ -1,6 +1,6 @@
 import { isFinal, nameOf, type Target } from '../runs/run.ts';
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
-import { cleanLine } from './sanitize.ts';
+import { sanitizeLine } from './sanitize.ts';
 import { colorOfStatus, durationOf, symbolOfStatus } from './status.ts';
 import { type Cell, type Column, table } from './table.ts';
 import type { Theme } from './theme.ts';
@@ -37,10 +37,10 @@ function cellsOf({ target, execution, result, otherwise }: FinalRow, theme: Them
   const isFinished = execution !== undefined && isFinal(target, status);
   const [line] = errorTextOf(result).split('\n');
   return [
-    [`${symbol} ${cleanLine(status)}`, execution ? colorOfStatus(target, status, theme) : theme.warn],
-    cleanLine(nameOf(target)),
+    [`${symbol} ${sanitizeLine(status)}`, execution ? colorOfStatus(target, status, theme) : theme.warn],
+    sanitizeLine(nameOf(target)),
     (isFinished && durationOf({ ...execution, completedAt: execution.completedAt ?? result?.completedAt })) || '–',
     creditsCharged === undefined ? '–' : String(creditsCharged),
-    cleanLine(line ?? ''),
+    sanitizeLine(line ?? ''),
   ];
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from '../runs/json.ts';
 import { isCompleted } from '../runs/run.ts';
 import { errorTextOf } from '../runs/service.ts';
 import { jobSummary, type SummaryPart } from './job-summary.ts';
-import { clean, cleanLine } from './sanitize.ts';
+import { sanitize, sanitizeLine } from './sanitize.ts';
 
 /** The context, in which nothing that is printed can give the runner of GitHub Actions a command. */
 export function guardFromRunner(context: Context): Context {
@@ -27,7 +27,7 @@ export const withoutCommandsInJson = (json: string): string => json.replaceAll('
 
 /** A line that makes the runner show an error on the page of the job. Any text is escaped. */
 export function errorAnnotation(title: string, message: string): string {
-  return `::error title=${escapeProperty(cleanLine(title))}::${escapeData(withoutCommands(clean(message)))}\n`;
+  return `::error title=${escapeProperty(sanitizeLine(title))}::${escapeData(withoutCommands(sanitize(message)))}\n`;
 }
 
 const escapeData = (text: string) => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
@@ -64,4 +64,5 @@ export async function reportToGithub(
   }
 }
 
-const stepOutput = (name: string, value: unknown) => `${name}=${typeof value === 'string' ? cleanLine(value) : ''}\n`;
+const stepOutput = (name: string, value: unknown) =>
+  `${name}=${typeof value === 'string' ? sanitizeLine(value) : ''}\n`;

@@ -1,6 +1,6 @@
 import type { Problem } from '../problems/problem.ts';
 import type { FinishedWatch } from '../watching/watch-result.ts';
-import { clean, cleanLine } from './sanitize.ts';
+import { sanitize, sanitizeLine } from './sanitize.ts';
 import { summary } from './summary.ts';
 import { createTheme } from './theme.ts';
 
@@ -28,7 +28,7 @@ export function jobSummary(parts: readonly SummaryPart[]): string {
     const text = facts.filter(Boolean).join('\n').trimEnd();
     if (text === '') return '';
     const [head = '', ...rest] = text.split('\n');
-    return `### ${escapeMarkdown(cleanLine(head))}\n\n${fenced(rest.join('\n'))}\n`;
+    return `### ${escapeMarkdown(sanitizeLine(head))}\n\n${fenced(rest.join('\n'))}\n`;
   });
   return sections.join('');
 }
@@ -40,7 +40,7 @@ const escapeMarkdown = (text: string) => text.replace(/[!-/:-@[-`{-~]/g, '\\$&')
 function fenced(text: string): string {
   const cut = text.length > mostCharacters ? `${text.slice(0, mostCharacters)}\n(cut here)` : text;
   // The text is cleaned first, since that may join two sequences of backticks.
-  const shown = clean(cut);
+  const shown = sanitize(cut);
   const longest = Math.max(2, ...(shown.match(/`+/g) ?? []).map(({ length }) => length));
   const fence = '`'.repeat(longest + 1);
   return `${fence}text\n${shown}\n${fence}\n`;

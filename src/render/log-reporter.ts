@@ -6,7 +6,7 @@ import { reasonOf } from '../runs/fault.ts';
 import { isFinal, nameOf } from '../runs/run.ts';
 import { themeOf, wrapOptionsOf } from './output.ts';
 import type { ReporterOptions } from './reporter.ts';
-import { cleanLine } from './sanitize.ts';
+import { sanitizeLine } from './sanitize.ts';
 import { createSentences, isShownQuietly } from './sentences.ts';
 import { lastConfirmed } from './status.ts';
 import { renderMarkup } from './theme.ts';
@@ -46,7 +46,7 @@ export function createLogReporter(context: Context, { quiet, events, bell }: Rep
     }
     reported.set(executionId, { atMs: nowMs, signs: isSignOfLife(event) ? (last?.signs ?? 0) + 1 : 0 });
     const at = new Date(clock.nowMs()).toISOString().replace(/\.\d+Z$/, 'Z');
-    stderr.write(`${at} ${cleanLine(nameOf(target))} ${cleanLine(text)}\n`);
+    stderr.write(`${at} ${sanitizeLine(nameOf(target))} ${sanitizeLine(text)}\n`);
   }
 }
 

@@ -5,7 +5,7 @@ import type { Problem } from '../problems/problem.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { fieldOf } from './field-paths.ts';
 import { errorAnnotation, withoutCommandsInJson } from './github-actions.ts';
-import { clean, cleanJson, cleanLine } from './sanitize.ts';
+import { sanitize, sanitizeJson, sanitizeLine } from './sanitize.ts';
 import { createTheme, renderMarkup, type Theme } from './theme.ts';
 import type { WrapOptions } from './wrap.ts';
 
@@ -38,7 +38,7 @@ export interface CommandResult {
   next?: string;
 }
 
-/** Prints documents where data is asked for, else text. With `--events` the documents were printed as events. */
+/** Prints documents if data was asked for, else text. With `--events`, the documents were printed as events. */
 export function printResult(result: CommandResult, output: OutputOptions, context: Context): void {
   const { documents = [], plural, data, text, problems = [], note, next } = result;
   const { stdout } = context;
@@ -65,13 +65,13 @@ function printDocuments(
 
 /** Prints a line of data. The user asked for exactly this text, so a CI runner may see commands in it. */
 function printLine(text: string, { stdout, runner }: Context): void {
-  (runner?.data ?? stdout).write(`${stdout.isTTY ? clean(text) : text}\n`);
+  (runner?.data ?? stdout).write(`${stdout.isTTY ? sanitize(text) : text}\n`);
 }
 
-/** One JSON document on stdout, on one line where `indent` is 0. */
+/** Prints one JSON document on stdout, on one line if `indent` is 0. */
 export function printJson(document: unknown, { stdout, runner }: Context, indent = stdout.isTTY ? 2 : 0): void {
   const json = stringifyJson(document, indent);
-  const shown = stdout.isTTY ? cleanJson(json) : json;
+  const shown = stdout.isTTY ? sanitizeJson(json) : json;
   if (runner) runner.data.write(`${withoutCommandsInJson(shown)}\n`);
   else stdout.write(`${shown}\n`);
 }
@@ -89,7 +89,7 @@ export function printProblem(problem: Problem, context: Context, about?: string)
   const { stderr } = context;
   const { message, hint } = problem.facts;
   const isNamed = about === undefined || problem.message.includes(about);
-  const who = isNamed ? 'runctl:' : `runctl: ${cleanLine(about)}:`;
+  const who = isNamed ? 'runctl:' : `runctl: ${sanitizeLine(about)}:`;
   const theme = themeOf(stderr, context);
   const lines = { ...wrapOptionsOf(stderr), indent: 2, taken: who.length + 1 };
   stderr.write(`${theme.bad(who)} ${renderMarkup(message, theme, lines)}\n`);

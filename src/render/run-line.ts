@@ -5,7 +5,7 @@ import { reasonOf } from '../runs/fault.ts';
 import { nameOf, type Run } from '../runs/run.ts';
 import { medianCredits, type PastRun } from '../runs/statistics.ts';
 import { isLongerThanUsual, usualDurationMs } from '../watching/poll-samples.ts';
-import { cleanLine } from './sanitize.ts';
+import { sanitizeLine } from './sanitize.ts';
 import type { Theme } from './theme.ts';
 import { cutTo, padTo, widthOf } from './width.ts';
 
@@ -37,7 +37,7 @@ export function createRunLine(run: Run, history: readonly PastRun[], clock: Cloc
   const ageMs = () => clock.nowMs() - startedAtMs;
   const noteOf = ({ fault, execution, ageMs = 0, atMs }: Failure) => {
     const known = execution ? `confirmed ${formatAgo(ageMs + clock.elapsedMs() - atMs)}` : 'not confirmed yet';
-    return `${theme.symbols.warn} ${known}: ${cleanLine(reasonOf(fault))}`;
+    return `${theme.symbols.warn} ${known}: ${sanitizeLine(reasonOf(fault))}`;
   };
   const usual = () => {
     if (usualMs === undefined) return '';
@@ -53,14 +53,14 @@ export function createRunLine(run: Run, history: readonly PastRun[], clock: Cloc
         failure = { ...event, atMs: clock.elapsedMs() };
       if (event.event !== 'status') return;
       failure = undefined;
-      status = cleanLine(event.execution.status);
+      status = sanitizeLine(event.execution.status);
       const startMs = Date.parse(event.execution.startedAt ?? '');
       // If the clock of the service is ahead of ours, the age would be negative.
       if (startMs <= clock.nowMs()) startedAtMs = startMs;
     },
     isInTrouble: () => failure !== undefined || isLongerThanUsual(ageMs(), durationsMs),
     cells: () => ({
-      name: cleanLine(nameOf(run.target)),
+      name: sanitizeLine(nameOf(run.target)),
       status,
       ageMs: ageMs(),
       note: failure ? noteOf(failure) : usual(),

@@ -1,6 +1,6 @@
 import { formatAgo } from '../runs/duration.ts';
 import { lastStatusOf, nameOf, type Target } from '../runs/run.ts';
-import { cleanLine } from './sanitize.ts';
+import { sanitizeLine } from './sanitize.ts';
 import { colorOfStatus, durationOf } from './status.ts';
 import { type Cell, type Column, table } from './table.ts';
 import type { Theme } from './theme.ts';
@@ -40,16 +40,16 @@ function cellsOf(run: ListedRun, nowMs: number, theme: Theme): Cell[] {
   const { target, executionId, startedAt, completedAt, at, statusAt = at, isOld } = run;
   const age = isOld ? ` (${formatAgo(nowMs - Date.parse(statusAt))})` : '';
   return [
-    [cleanLine(lastStatusOf(run)) + age, colorOfStatus(target, run.status ?? '', theme)],
-    cleanLine(nameOf(target)),
+    [sanitizeLine(lastStatusOf(run)) + age, colorOfStatus(target, run.status ?? '', theme)],
+    sanitizeLine(nameOf(target)),
     ageOf(nowMs - Date.parse(startedAt ?? at), startedAt ?? at),
     durationOf({ startedAt: startedAt ?? undefined, completedAt: completedAt ?? undefined }) ?? '',
-    [executionId === null ? 'resolve it with runctl recover' : cleanLine(executionId), theme.dim],
+    [executionId === null ? 'resolve it with runctl recover' : sanitizeLine(executionId), theme.dim],
   ];
 }
 
 const longAgoMs = 2 * 86_400_000;
 
 function ageOf(ageMs: number, timestamp: string): string {
-  return ageMs < longAgoMs ? formatAgo(ageMs) : cleanLine(timestamp.slice(0, 16).replace('T', ' '));
+  return ageMs < longAgoMs ? formatAgo(ageMs) : sanitizeLine(timestamp.slice(0, 16).replace('T', ' '));
 }

@@ -13,16 +13,16 @@ const commandString = new RegExp(
 );
 
 /** Text from the service, made harmless for a terminal: no escape sequences, no control characters but tab and newline. */
-export function clean(text: string): string {
+export function sanitize(text: string): string {
   return stripVTControlCharacters(text.replace(commandString, '')).replace(/\r\n?/g, '\n').replace(unsafe, '');
 }
 
-export function cleanLine(text: string): string {
-  return clean(text).replace(/\s+/g, ' ').trim();
+export function sanitizeLine(text: string): string {
+  return sanitize(text).replace(/\s+/g, ' ').trim();
 }
 
-/** JSON made harmless for a terminal: what `clean` would remove is escaped, so that the document stays the same. */
-export function cleanJson(json: string): string {
+/** JSON made harmless for a terminal: what `sanitize` would remove is escaped, so that the document stays the same. */
+export function sanitizeJson(json: string): string {
   return json.replace(unsafe, (character) => character.split('').map(escaped).join(''));
 }
 

@@ -1,7 +1,7 @@
 import { formatDuration } from '../runs/duration.ts';
 import { isCompleted, nameOf } from '../runs/run.ts';
 import type { Statistics } from '../runs/statistics.ts';
-import { cleanLine } from './sanitize.ts';
+import { sanitizeLine } from './sanitize.ts';
 import { type Column, table } from './table.ts';
 import type { Theme } from './theme.ts';
 
@@ -29,7 +29,7 @@ function cellsOf(statistics: Statistics, theme: Theme): string[] {
   const share =
     completedShare === null ? unknown : `${statuses.COMPLETED ?? 0} (${Math.floor(completedShare * 100)} %)`;
   return [
-    cleanLine(nameOf(target)),
+    sanitizeLine(nameOf(target)),
     String(finished),
     share,
     medianMs === null ? unknown : formatDuration(medianMs),

@@ -1,7 +1,7 @@
 import { formatAgo, formatDuration } from '../runs/duration.ts';
 import { isCompleted, isFinal, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
-import { cleanLine } from './sanitize.ts';
+import { sanitizeLine } from './sanitize.ts';
 import type { Theme } from './theme.ts';
 
 export function colorOfStatus(target: Target, status: string, theme: Theme): (text: string) => string {
@@ -11,7 +11,7 @@ export function colorOfStatus(target: Target, status: string, theme: Theme): (te
 
 /** A status with its symbol, in its colour. */
 export const markedStatus = (target: Target, status: string, theme: Theme): string =>
-  colorOfStatus(target, status, theme)(`${symbolOfStatus(target, status, theme)} ${cleanLine(status)}`);
+  colorOfStatus(target, status, theme)(`${symbolOfStatus(target, status, theme)} ${sanitizeLine(status)}`);
 
 export function symbolOfStatus(target: Target, status: string, { symbols }: Theme): string {
   if (!isFinal(target, status)) return symbols.running;
@@ -20,7 +20,7 @@ export function symbolOfStatus(target: Target, status: string, { symbols }: Them
 
 export function lastConfirmed({ execution, ageMs = 0 }: { execution?: Execution; ageMs?: number }): string {
   if (!execution) return 'not confirmed yet';
-  return `last confirmed ${cleanLine(execution.status)} ${formatAgo(ageMs)}`;
+  return `last confirmed ${sanitizeLine(execution.status)} ${formatAgo(ageMs)}`;
 }
 
 export function durationOf({ startedAt = '', completedAt = '' }: { startedAt?: string; completedAt?: string }) {

@@ -1,7 +1,7 @@
 import { isCompleted, nameOf, type Run } from '../runs/run.ts';
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
 import { fields } from './fields.ts';
-import { clean, cleanLine } from './sanitize.ts';
+import { sanitize, sanitizeLine } from './sanitize.ts';
 import { durationOf, markedStatus } from './status.ts';
 import type { Theme } from './theme.ts';
 import type { WrapOptions } from './wrap.ts';
@@ -16,11 +16,11 @@ interface RunFacts {
 export function summary({ run, execution, result }: RunFacts, theme: Theme, { columns }: WrapOptions): string {
   const status = execution?.status ?? result?.status ?? '';
   const took = durationOf({ ...execution, completedAt: execution?.completedAt ?? result?.completedAt });
-  const head = `${markedStatus(run.target, status, theme)} ${theme.strong(cleanLine(nameOf(run.target)))}`;
+  const head = `${markedStatus(run.target, status, theme)} ${theme.strong(sanitizeLine(nameOf(run.target)))}`;
   const time = took ? ` ${theme.dim(`${isCompleted(status) ? 'in' : 'after'} ${took}`)}` : '';
   const rows = fields(
     [
-      ['error', result?.error && theme.bad(cleanLine(errorTextOf(result)))],
+      ['error', result?.error && theme.bad(sanitizeLine(errorTextOf(result)))],
       ['steps', stepsLine(result?.summary, theme)],
       ['credits', execution?.creditsCharged === undefined ? undefined : String(execution.creditsCharged)],
       ['run', run.executionId],
@@ -51,6 +51,6 @@ function stepsLine(steps: RunResult['summary'], theme: Theme): string | undefine
 export function bareOutput(result: RunResult | undefined, raw: boolean): string {
   const output = result?.output;
   if (!output) return '';
-  const text = raw ? output : clean(output);
+  const text = raw ? output : sanitize(output);
   return `${text}${text.endsWith('\n') ? '' : '\n'}`;
 }

@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk';
 import type { Context, Env } from '../context.ts';
-import { cleanLine } from './sanitize.ts';
+import { sanitizeLine } from './sanitize.ts';
 import { type WrapOptions, wrap } from './wrap.ts';
 
 /** The styles of one stream: colours if it has them, and symbols that mean the same without colour. */
@@ -50,7 +50,7 @@ export function createTheme({ colors, unicode, connectionFlags = '' }: ThemeOpti
 
 /** A sentence in which `what is to be typed` is set off, and never broken, so that it can be copied. */
 export function renderMarkup(sentence: string, theme: Theme, lines: WrapOptions = {}): string {
-  const words = cleanLine(sentence).match(/[^\s`]*`[^`]+`[^\s`]*|\S+/g) ?? [];
+  const words = sanitizeLine(sentence).match(/[^\s`]*`[^`]+`[^\s`]*|\S+/g) ?? [];
   return wrap(
     words.map((word) => word.replace(/`([^`]+)`/, (_, typed) => theme.command(typed))),
     lines,

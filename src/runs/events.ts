@@ -65,7 +65,7 @@ export type RunEvent = {
   | (FailedAttempt & { operation: 'trigger'; run?: undefined; target: Target })
   | (FailedAttempt & { operation: 'status' | 'result'; target?: undefined } & LastConfirmed)
   | { event: 'service_back'; run: Run; afterMs: number }
-  /** `slot` waits for another run of the automation to finish; where its id is unknown, only the target is given. */
+  /** `slot` waits for another run of the automation to finish; if its id is unknown, only the target is given. */
   | ({ event: 'waiting'; for: 'poll' | 'slot'; nextMs: number; target?: undefined } & LastConfirmed)
   | { event: 'waiting'; for: 'slot'; run?: undefined; target: Target; nextMs: number }
   | { event: 'waiting'; for: 'splay' | 'rate'; run?: undefined; target?: undefined; nextMs: number }

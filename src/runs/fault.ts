@@ -8,7 +8,7 @@ const rules = {
   broken_tls:            { isRetryable: false, delivery: 'unknown'  }, // TLS failed later
   proxy_refused:         { isRetryable: false, delivery: 'not_sent' }, // 407, or a tunnel not allowed
   unsendable:            { isRetryable: false, delivery: 'not_sent' }, // HTTP cannot carry the request
-  lost:                  { isRetryable: true,  delivery: 'unknown'  }, // broken off or silent after it was sent
+  lost:                  { isRetryable: true,  delivery: 'unknown'  }, // broken off, or silent, after it was sent
   unavailable:           { isRetryable: true,  delivery: 'unknown'  }, // 408, 425, 5xx: a complete answer, perhaps of a gateway
   throttled:             { isRetryable: true,  delivery: 'refused'  }, // 429
   unreadable:            { isRetryable: true,  delivery: 'unknown'  }, // no JSON, another document, a result too early
@@ -20,7 +20,7 @@ const rules = {
   path_not_found:        { isRetryable: false, delivery: 'refused'  }, // 404 or 410 to a poll: perhaps of a router
   redirected_to_run:     { isRetryable: false, delivery: 'unknown'  }, // to a run, which the trigger may have started
   redirected:            { isRetryable: false, delivery: 'refused'  },
-  in_progress:           { isRetryable: true,  delivery: 'unknown'  }, // 409: the same idempotency key is at work
+  in_progress:           { isRetryable: true,  delivery: 'unknown'  }, // 409: a request with the same key is in progress
   rejected:              { isRetryable: false, delivery: 'refused'  }, // any other complete refusal
   reused_key:            { isRetryable: false, delivery: 'refused'  }, // answered with the run of another target
   stale_key:             { isRetryable: false, delivery: 'not_sent' }, // the service may have forgotten the key

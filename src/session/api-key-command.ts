@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { runShellCommand } from '../hooks/shell-command.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
-import { cleanLine } from '../render/sanitize.ts';
+import { sanitizeLine } from '../render/sanitize.ts';
 import { createSecrets } from '../secrets.ts';
 
 const limitMs = 30_000;
@@ -24,7 +24,7 @@ export async function runApiKeyCommand(command: string, source: string, context:
   const ownSecrets = createSecrets();
   for (const line of texts.stdout.split('\n')) ownSecrets.protect(line.trim());
   for (const line of ownSecrets.scrub(texts.stderr).split('\n')) {
-    if (line.trim() !== '') stderr.write(`API key command: ${cleanLine(line)}\n`);
+    if (line.trim() !== '') stderr.write(`API key command: ${sanitizeLine(line)}\n`);
   }
   const hint = 'its first line of output must be the API key: try it in a shell';
   if (failure) throw usageProblem(`the command that prints the API key (${source}) ${failure}`, hint);

@@ -13,7 +13,7 @@ interface ApiKeys {
 
 const betweenRenewalsMs = 60_000;
 
-/** Throws a usage problem where no API key is set. A command is run when the first key is asked for. */
+/** Throws a usage problem if no API key is set. A command is run when the first API key is asked for. */
 export function createApiKeys({ apiKey, ...settings }: Settings, context: Context): ApiKeys {
   const { clock, reporter } = context;
   const { command, source = '' } = apiKey;

@@ -13,7 +13,7 @@ import type { Context } from '../context.ts';
 import { createFinalHooks } from '../hooks/on-final.ts';
 import type { Journal } from '../journal/journal.ts';
 import { createProcesses } from '../journal/processes.ts';
-import { cleanLine } from '../render/sanitize.ts';
+import { sanitizeLine } from '../render/sanitize.ts';
 import type { Clock } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
 import { createRateLimiter } from '../runs/rate-limiter.ts';
@@ -73,7 +73,7 @@ export async function connectWith(
     connections: Math.min(mostConnections, Math.max(4, Math.ceil(rate * 1.3))),
     connectTimeoutMs: requestTimeoutMs,
   });
-  const debug = options.debug ? (line: string) => stderr.write(`debug: ${cleanLine(line)}\n`) : undefined;
+  const debug = options.debug ? (line: string) => stderr.write(`debug: ${sanitizeLine(line)}\n`) : undefined;
   const service = createHttpService({
     transport: debug ? createDebugTransport(wire, { origin, nowMs: clock.elapsedMs, write: debug }) : wire,
     baseUrl,

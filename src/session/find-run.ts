@@ -91,7 +91,7 @@ function inAnyCase<T>(executionId: string, search: (spelling: string) => T | und
   return undefined;
 }
 
-/** The last run of an automation, or of any; undefined where the journal has neither a run nor a trigger of it. */
+/** The last run of an automation, or of any; undefined if the journal has neither a run nor a trigger of it. */
 async function findLast(
   { automation, projectId }: RunFlags & { projectId?: string },
   here: Here,

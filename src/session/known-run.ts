@@ -23,7 +23,7 @@ export function argumentOf(
   return shellWord(`${target.projectId}/${target.automationName}/${executionId}`);
 }
 
-/** The time since the trigger of a run in milliseconds, where that is known: another process's by the wall clock. */
+/** Milliseconds since a run was triggered, if that is known; by the wall clock if another process triggered it. */
 export function sinceTriggerOf(
   { sinceTriggerMs, triggeredAtMs }: Omit<KnownRun, 'run'>,
   clock: Clock,

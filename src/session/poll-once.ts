@@ -80,7 +80,7 @@ export async function pollKnownRun(
 }
 
 /** Asks for a run that cannot exist: that it is not found says that the service is there and takes the API key. */
-export function pollNobody({ service, settings, context }: Session): Promise<Answer<Execution>> {
+export function pollUnknownRun({ service, settings, context }: Session): Promise<Answer<Execution>> {
   const { value: projectId = crypto.randomUUID() } = settings.project;
   const target = { family: 'automation', projectId, automationName: 'runctl-settings-check' } as const;
   return service.status({ target, executionId: crypto.randomUUID() }, context.signal);

@@ -17,8 +17,8 @@ export const protocol = {
   conflict_with_another: { ready: 'refused',   in_doubt: 'refused'  }, // it began before our first attempt
   refused:               { ready: 'refused',   in_doubt: 'unknown'  }, // 402, 401, 400 …: a complete refusal
   reused:                { ready: 'refused',   in_doubt: 'refused'  }, // the key has started a run of another target
-  throttled:             { ready: 'ready',     in_doubt: 'in_doubt' }, // 429: nothing done
-  not_sent:              { ready: 'ready',     in_doubt: 'in_doubt' }, // no byte left: name resolution, no connection
+  throttled:             { ready: 'ready',     in_doubt: 'in_doubt' }, // 429: the service has done nothing
+  not_sent:              { ready: 'ready',     in_doubt: 'in_doubt' }, // nothing was sent: no name, no connection
   unsendable:            { ready: 'refused',   in_doubt: 'unknown'  }, // the same, and a retry cannot help
   lost:                  { ready: 'in_doubt',  in_doubt: 'in_doubt' }, // timeout, reset, 5xx, 408, 409, unreadable 2xx
   lost_for_good:         { ready: 'unknown',   in_doubt: 'unknown'  }, // the same, and a retry cannot help: 501, 303

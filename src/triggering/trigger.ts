@@ -23,7 +23,7 @@ export interface TriggerIdentity {
 export interface EarlierAttempts {
   firstSentAtMs: number;
   lastSentAtMs: number;
-  ageMs: number; // infinite where the clock was set back
+  ageMs: number; // infinite if the clock was set back
 }
 
 export interface KeyHistory {

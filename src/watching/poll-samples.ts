@@ -11,7 +11,7 @@ const runsForUsual = 10;
 const fewestForUsual = 3;
 
 /** Durations are in milliseconds, newest first. Runs from before a change of the automation are left out. */
-export function weigh(durationsMs: readonly number[]): Sample[] {
+export function weighSamples(durationsMs: readonly number[]): Sample[] {
   const usable = newest(durationsMs, mostSamples);
   const lengths = runsSinceChange(usable.map(Math.log).reverse());
   let weight = 1;

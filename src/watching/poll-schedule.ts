@@ -1,5 +1,5 @@
 import { createSurvival } from './poll-kernel.ts';
-import { weigh } from './poll-samples.ts';
+import { weighSamples } from './poll-samples.ts';
 
 const shortestGapMs = 1000;
 const shortestUnlearnedGapMs = 3000;
@@ -25,7 +25,7 @@ export interface PollSchedule {
  */
 export function createPollSchedule(past: { durationsMs: readonly number[]; runs?: number }): PollSchedule {
   const { durationsMs, runs = 1 } = past;
-  const samples = weigh(durationsMs);
+  const samples = weighSamples(durationsMs);
   if (samples.length === 0) return { gapMs: gapOfAgeMs, chanceOfEnd: (fromMs, toMs) => 1 - fromMs / Math.max(1, toMs) };
   const { hazard, surviving } = createSurvival(samples);
   const longestMs = Math.max(...samples.map(({ durationMs }) => durationMs));

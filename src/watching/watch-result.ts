@@ -25,5 +25,5 @@ export type WatchEnd =
     }
   /** No valid answer for `giveUpAfterMs`, or the service asked twice for a wait that ends after the timeout. */
   | { kind: 'gave_up'; giveUpAfterMs: number; fault: Fault }
-  | { kind: 'refused'; fault: Fault } // the service said no, and kept saying so
+  | { kind: 'refused'; fault: Fault } // the service refused the polls for long enough, or at once
   | { kind: 'interrupted'; reason: unknown };

@@ -54,7 +54,7 @@ async function fetchResult(
   }
 }
 
-/** A failed run is never hidden: where status and result differ, the graver counts. */
+/** A failed run is never hidden: if status and result differ, the graver one counts. */
 function withResult(watched: FinishedWatch, result: RunResult): FinishedWatch {
   const { execution } = watched;
   if (finalStatusOf(execution.status) === finalStatusOf(result.status)) return { ...watched, result };

@@ -44,7 +44,7 @@ try {
   fill('full', Math.round(records / 3));
   fill('busy', Math.round(records / 3));
   triggers(join(folder, 'busy'));
-  answers(join(folder, 'full'));
+  answers(join(folder, 'full'), join(folder, 'busy'));
 } finally {
   emulator.kill();
   rmSync(folder, { recursive: true, force: true });
@@ -58,7 +58,7 @@ function triggers(full) {
     return () => {
       const record = createTriggerRecord(journal, triggerOf(++n));
       record.sending();
-      journal.unresolvedTriggers({ baseUrl, target: targetOf(n), maxAgeMs: 24 * hourMs });
+      journal.unresolvedTriggers({ baseUrl, target: targetOf(n) });
       record.started({ executionId: uuid(3, n), status: 'RUNNING', startedAt: new Date().toISOString() });
     };
   };
@@ -84,7 +84,7 @@ function triggers(full) {
 }
 
 /** What is read of the full journal, beside the plainest way to read it all. */
-function answers(full) {
+function answers(full, busy) {
   const fresh = () => openJournal({ folder: full, nowMs: Date.now, onTrouble: console.error });
   print(`In process, of ${records} records`, {
     'readFileSync and JSON.parse of every line': () => parseAll(full),
@@ -106,7 +106,7 @@ function answers(full) {
     'recover --dry-run': () => runctl(['recover', '--dry-run'], full),
     'watch --all (all have ended)': () => runctl(['watch', '--all'], full),
     'trigger --idempotency-key, a new one': () =>
-      runctl(['trigger', `keyed-${++keys}`, '--idempotency-key', `key-${keys}`, '-q'], full),
+      runctl(['trigger', `keyed-${++keys}`, '--idempotency-key', `key-${keys}`, '-q'], busy),
     completion: () => runctl(['__complete', 'status', ''], full),
   });
 }
@@ -178,6 +178,8 @@ function fill(name, count) {
   for (let number = 0; number * perFile < count; number++) {
     const file = number === 0 ? 'journal.jsonl' : `journal-${number}.jsonl`;
     writeFileSync(join(state, file), chunks.slice(number * perFile, (number + 1) * perFile).join(''));
+    // Each reading adds a few full files to the checkpoint.
+    openJournal({ folder: state, nowMs: Date.now, onTrouble: console.error }).unresolvedTriggers({ baseUrl });
   }
 }
 

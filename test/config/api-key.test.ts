@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { acceptApiKey, accountOf, mask } from '../../src/config/api-key.ts';
+import { acceptApiKey, accountOf, maskApiKey } from '../../src/config/api-key.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 
 describe('an API key', () => {
@@ -10,7 +10,7 @@ describe('an API key', () => {
     ['123456789012', '****9012'],
     ['sk-live-0123456789', '****6789'],
   ])('%j is shown as %s', (key, shown) => {
-    expect(mask(key)).toBe(shown);
+    expect(maskApiKey(key)).toBe(shown);
   });
 
   test.each(['test-key-123', 'test-key-123\r\n', ' test-key-123', 'test-key-123\u2026'])(

@@ -2,7 +2,7 @@ import { clearLine, cursorTo, moveCursor } from 'node:readline';
 import { Writable } from 'node:stream';
 import { Terminal } from '@xterm/headless';
 import fc from 'fast-check';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { variantOf } from '../../src/context.ts';
 import { createBoard } from '../../src/render/board.ts';
 import type { RunEvent } from '../../src/runs/events.ts';
@@ -38,6 +38,10 @@ class ScreenStream extends Writable {
     return clearLine(this, direction);
   }
 }
+
+// A redraw that is due by the real clock would come between what a test does and what it reads from the screen.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
+afterEach(() => void vi.useRealTimers());
 
 /** A board on a screen in memory, which shows its text as a person sees it. */
 function onBoard({

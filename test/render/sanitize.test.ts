@@ -1,7 +1,7 @@
 import { Terminal } from '@xterm/headless';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { clean, cleanJson, cleanLine } from '../../src/render/sanitize.ts';
+import { sanitize, sanitizeJson, sanitizeLine } from '../../src/render/sanitize.ts';
 import { anyCharacter } from '../helpers/any-character.ts';
 import { propertyRuns } from '../helpers/property-runs.ts';
 
@@ -62,7 +62,7 @@ const controls = /(?![\t\n])\p{Cc}/u;
 const bidi = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/;
 const hidden = /(?!\u200C|\u200D|[\uFE0E\uFE0F])[\p{Default_Ignorable_Code_Point}\u2028\u2029\uFFF9-\uFFFB]/u;
 
-describe('clean', () => {
+describe('sanitize', () => {
   test.each([
     [`${esc}[31mred${esc}[0m`, 'red'],
     ['\u009B31mred', 'red'],
@@ -77,12 +77,12 @@ describe('clean', () => {
     ['\u2066a\u2069\u200Bb\uFEFF', 'ab'],
     ['\u{E0001}\u{E0041}a\u206Ab\u00ADc\u{1D173}d\u{1BCA0}e\u180Ef\uFFF9g\u{E0100}', 'abcdefg'],
     ['漢字 é 👩‍👩‍👧 ✔ ☺️ می‌خواهم', '漢字 é 👩‍👩‍👧 ✔ ☺️ می‌خواهم'],
-  ])('makes %j %j', (text, harmless) => expect(clean(text)).toBe(harmless));
+  ])('makes %j %j', (text, harmless) => expect(sanitize(text)).toBe(harmless));
 
   test('lets no control, escape, bidirectional or hidden character through, whatever it is given', () => {
     fc.assert(
       fc.property(hostile, (text) => {
-        const harmless = clean(text);
+        const harmless = sanitize(text);
         expect(harmless).not.toMatch(controls);
         expect(harmless).not.toMatch(bidi);
         expect(harmless).not.toMatch(hidden);
@@ -92,38 +92,38 @@ describe('clean', () => {
   });
 
   test('has nothing left to do for what it has done', () => {
-    fc.assert(fc.property(hostile, (text) => clean(clean(text)) === clean(text)));
+    fc.assert(fc.property(hostile, (text) => sanitize(sanitize(text)) === sanitize(text)));
   });
 
   test('leaves plain text as it is', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('a', 'Z', '漢', 'é', ' ', '\n', '-', '🚀') }),
-        (text) => clean(text) === text,
+        (text) => sanitize(text) === text,
       ),
     );
   });
 });
 
-test('cleanLine makes one line of it, without blanks to spare', () => {
-  expect(cleanLine(`  one\r\n two\t${esc}[1mthree\u00A0 `)).toBe('one two three');
+test('sanitizeLine makes one line of it, without blanks to spare', () => {
+  expect(sanitizeLine(`  one\r\n two\t${esc}[1mthree\u00A0 `)).toBe('one two three');
   fc.assert(
     fc.property(hostile, (text) => {
-      const line = cleanLine(text);
+      const line = sanitizeLine(text);
       expect(line).not.toMatch(/\p{Cc}|\s{2}|^\s|\s$/u);
       expect(line).not.toMatch(bidi);
     }),
   );
 });
 
-test('cleanJson is the same document in harmless letters', () => {
-  expect(cleanJson(JSON.stringify({ a: 'x\u202Ey\u009Bz' }))).toBe('{"a":"x\\u202ey\\u009bz"}');
+test('sanitizeJson is the same document in harmless letters', () => {
+  expect(sanitizeJson(JSON.stringify({ a: 'x\u202Ey\u009Bz' }))).toBe('{"a":"x\\u202ey\\u009bz"}');
   fc.assert(
     fc.property(
       fc.dictionary(hostile, fc.oneof(hostile, fc.array(hostile))),
       fc.constantFrom(0, 2),
       (document, indent) => {
-        const json = cleanJson(JSON.stringify(document, null, indent));
+        const json = sanitizeJson(JSON.stringify(document, null, indent));
         expect(json).not.toMatch(controls);
         expect(json).not.toMatch(bidi);
         expect(json).not.toMatch(hidden);
@@ -151,7 +151,7 @@ describe('on the screen of a terminal', () => {
   test('a line of any text stays on its line, changes no colour, and asks the terminal for nothing', async () => {
     await fc.assert(
       fc.asyncProperty(hostile, async (text) => {
-        const line = cleanLine(text);
+        const line = sanitizeLine(text);
         // The terminal stores half a surrogate pair in its own way.
         fc.pre(line.isWellFormed());
         const { lines, ...rest } = await shown(line);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cleanLine } from '../../src/render/sanitize.ts';
+import { sanitizeLine } from '../../src/render/sanitize.ts';
 import { createTheme } from '../../src/render/theme.ts';
 import { cutTo, padTo, widthOf } from '../../src/render/width.ts';
 import { propertyRuns } from '../helpers/property-runs.ts';
@@ -46,7 +46,7 @@ describe('a text that is cut', () => {
   test('is never wider than asked, and whole where it fits', () => {
     fc.assert(
       fc.property(lines, widths, themes, (text, columns, looks) => {
-        const line = cleanLine(text);
+        const line = sanitizeLine(text);
         const shown = cutTo(line, columns, looks);
         expect(widthOf(shown)).toBeLessThanOrEqual(Math.max(0, columns));
         if (widthOf(line) <= columns) expect(shown).toBe(line);
@@ -60,7 +60,7 @@ describe('a text that is cut', () => {
 test('a text that is padded is as wide as asked, or as it was', () => {
   fc.assert(
     fc.property(lines, widths, (text, columns) => {
-      const line = cleanLine(text);
+      const line = sanitizeLine(text);
       expect(widthOf(padTo(line, columns))).toBe(Math.max(widthOf(line), columns));
     }),
   );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createSurvival } from '../../src/watching/poll-kernel.ts';
-import { usualDurationMs, weigh } from '../../src/watching/poll-samples.ts';
+import { usualDurationMs, weighSamples } from '../../src/watching/poll-samples.ts';
 import { createPollSchedule } from '../../src/watching/poll-schedule.ts';
 
 // The figures of docs/measured.md hold for these polls: whoever changes one of them measures again.
@@ -55,7 +55,7 @@ describe('after', () => {
     ['five runs', '1.0000/0.0121 0.9506/0.0127 0.9178/0.1157 0.5330/2.2476 0.0132/0.9103 0.0056/2.1535'],
     ['two kinds by turns', '1.0000/0.0096 0.7003/5.4005 0.4245/0.0227 0.4177/0.0243 0.2056/2.1975 0.0045/2.1537'],
   ])('%s, the share that is left at an age and the hazard are %s', (record, expected) => {
-    const { surviving, hazard } = createSurvival(weigh(records[record]));
+    const { surviving, hazard } = createSurvival(weighSamples(records[record]));
     const found = agesMs.map((ageMs) => `${surviving(ageMs).toFixed(4)}/${hazard(ageMs).toFixed(4)}`);
     expect(found.join(' ')).toBe(expected);
   });
@@ -65,7 +65,7 @@ describe('after', () => {
     ['two kinds by turns', '60:1.000 3600:0.969 60:0.940 3600:0.911 60:0.884 3600:0.857 60:0.831'],
     ['a change three runs ago', '300:1.000 380:0.968 212:0.891'],
   ])('%s, they count as much as %s', (record, expected) => {
-    const samples = weigh(records[record]);
+    const samples = weighSamples(records[record]);
     const found = samples.map(({ durationMs, weight }) => `${Math.round(durationMs / 1000)}:${weight.toFixed(3)}`);
     expect(found.join(' ')).toBe(expected);
   });
@@ -81,6 +81,6 @@ test('without earlier runs, the chance that a run has ended is that of any momen
 });
 
 test('thirty runs count, and of those ten for the usual duration', () => {
-  expect(weigh(Array.from({ length: 40 }, () => minute))).toHaveLength(30);
+  expect(weighSamples(Array.from({ length: 40 }, () => minute))).toHaveLength(30);
   expect(usualDurationMs([...Array(5).fill(minute), ...Array(5).fill(2 * minute), hour])).toBe(minute);
 });

@@ -4,6 +4,7 @@ import { type JournalRecord, type RecordOf, runIdOf } from './records.ts';
 import type { RunFilter } from './run-filter.ts';
 
 const manySearches = 64; // from this many on, it is cheaper to read everything once
+const manyUnknown = 2; // from this many spellings on, those of one id, it is cheaper to read all ids once
 
 const spellingOf = ({ baseUrl, executionId }: { baseUrl: string; executionId: string }) => `${baseUrl}\n${executionId}`;
 
@@ -14,7 +15,7 @@ export function createRunSearch(
   let memory = new Map<string, JournalRun>();
   const unknown = new Set<string>();
   let searches = 0;
-  /** The ids of all runs, read once a run was not found, as the next ones may be missing, too. */
+  /** The ids of all runs, read once some were not found, as the next ones may be missing, too. */
   let ids: Set<string> | undefined;
 
   return { find, findElsewhere, remember };
@@ -26,7 +27,7 @@ export function createRunSearch(
     if (!fresh) {
       if (memory.has(id)) return memory.get(id);
       if (unknown.has(spelling)) return undefined;
-      if (unknown.size > 0) ids ??= idsIn(readFiles());
+      if (unknown.size >= manyUnknown) ids ??= idsIn(readFiles());
       if (isNowhere(executionId)) {
         unknown.add(spelling);
         return undefined;

@@ -88,7 +88,6 @@ function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, s
     let size = 0;
 
     const end = (exchange: Exchange) => {
-      if (isDone) return;
       isDone = true;
       clearTimeout(timer);
       forget();
@@ -101,9 +100,7 @@ function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, s
     const interrupt = () => fail('interrupted');
     const answer = (truncated: boolean) => {
       if (!head) return;
-      const [first] = chunks;
-      const body = first && chunks.length === 1 ? first : Buffer.concat(chunks);
-      end({ kind: 'response', response: { ...head, body, truncated } });
+      end({ kind: 'response', response: { ...head, body: Buffer.concat(chunks), truncated } });
     };
 
     // After a stop of the process its timers run before its sockets are read.
@@ -125,13 +122,12 @@ function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, s
           onResponseStart(_controller, status, headers) {
             if (status >= 200) head = { status, headers };
           },
-          onResponseData(_controller, chunk) {
-            const room = request.maxBytes - size;
+          onResponseData(started, chunk) {
+            chunks.push(chunk.subarray(0, request.maxBytes - size));
             size += chunk.length;
-            chunks.push(chunk.length > room ? chunk.subarray(0, Math.max(0, room)) : chunk);
             if (size > request.maxBytes) {
               answer(true);
-              controller?.abort(new Error('too large'));
+              started.abort(new Error('too large'));
             }
           },
           onResponseEnd: () => answer(false),

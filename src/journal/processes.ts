@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { kill, pid, platform } from 'node:process';
+import { kill, pid } from 'node:process';
 
 export type Processes = ReturnType<typeof createProcesses>;
 
@@ -12,7 +12,7 @@ export function createProcesses() {
     own: [host, pid, startOf(pid)].join(' '),
     /** `unknown` on another host, in another container or from before the last boot. */
     stateOf(name: string): 'running' | 'ended' | 'unknown' {
-      const [itsHost, itsPid, itsStart = ''] = name.split(' ');
+      const [itsHost, itsPid, itsStart] = name.split(' ');
       if (itsHost !== host) return 'unknown';
       const isRunning = exists(Number(itsPid)) && startOf(Number(itsPid)) === itsStart;
       return isRunning ? 'running' : 'ended';
@@ -43,7 +43,6 @@ function exists(id: number): boolean {
 }
 
 function attempt(read: () => string): string {
-  if (platform !== 'linux') return '';
   try {
     return read();
   } catch {

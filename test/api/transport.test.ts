@@ -1,15 +1,18 @@
-import type { LookupFunction, Socket } from 'node:net';
+import { createServer, type LookupFunction, type Socket } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
 import type { ExchangeFailure, HttpRequest, HttpResponse } from '../../src/api/exchange.ts';
 import { faultOf } from '../../src/api/network-fault.ts';
+import { ProxyFailure } from '../../src/api/proxy-fault.ts';
 import { createTransport, type TransportOptions } from '../../src/api/transport.ts';
 import {
   type FaultyServer,
   freePort,
+  listen,
   startFaultyServer,
   startStalledServer,
   wireAnswer,
 } from '../helpers/faulty-server.ts';
+import { startProxy } from '../helpers/proxies.ts';
 import { ampleLimitMs, shortLimitMs } from '../helpers/real-time.ts';
 
 function openTransport(origin: string, options: Partial<TransportOptions> = {}) {
@@ -390,6 +393,98 @@ describe('connections', () => {
     );
     expect(sent).toEqual([true, true, false, false]);
     expect(server.received).toHaveLength(2);
+  });
+});
+
+describe('through a proxy', () => {
+  const through = (origin: string, credentials?: string) => ({ origin, credentials, variable: 'https_proxy' });
+  const startService = () => startFaultyServer((socket) => socket.write(wireAnswer('{}')));
+
+  test.each<[string, string | undefined, string | undefined]>([
+    ['no credentials', undefined, undefined],
+    ['a user and a password', 'user:p@ss word', 'Basic dXNlcjpwQHNzIHdvcmQ='],
+    ['a user alone', 'user:', 'Basic dXNlcjo='],
+  ])('a request goes by a tunnel that is opened with %s, and the service is not told of it', async (_, given, sent) => {
+    const { origin, port, received } = await startService();
+    const { url, requests } = await startProxy();
+    const { exchange } = await openTransport(origin, { proxy: through(url, given) }).send();
+    expect(exchange).toMatchObject({ kind: 'response', response: { status: 200 } });
+    expect(requests.map(({ line }) => line)).toEqual([`CONNECT 127.0.0.1:${port}`]);
+    expect(requests[0]?.headers['proxy-authorization']).toBe(sent);
+    expect(received).toEqual([expect.stringMatching(/^POST \/v0\/x /)]);
+    expect(received.join('')).not.toMatch(/proxy|Basic/i);
+  });
+
+  test('polls share their tunnels, no more than allowed, and a POST has one of its own', async () => {
+    const service = await startService();
+    const { url, requests } = await startProxy();
+    const { send } = openTransport(service.origin, { proxy: through(url), connections: 1 });
+    await Promise.all(['/1', '/2', '/3'].map((path) => send({ method: 'GET', path })));
+    expect(requests).toHaveLength(1);
+    await send();
+    expect(requests).toHaveLength(2);
+  });
+
+  test('the name of the proxy leads where the lookup says, and that of the service is left to the proxy', async () => {
+    const { port } = await startService();
+    const proxy = await startProxy();
+    const asked: string[] = [];
+    const lookup: LookupFunction = (hostname, _options, found) => {
+      asked.push(hostname);
+      found(null, [{ address: '127.0.0.1', family: 4 }]);
+    };
+    const named = through(`http://proxy.test:${proxy.port}`);
+    const { exchange } = await openTransport(`http://service.test:${port}`, { proxy: named, lookup }).send();
+    expect(exchange.kind).toBe('response');
+    expect([asked, proxy.requests[0]?.line]).toEqual([['proxy.test'], `CONNECT service.test:${port}`]);
+  });
+
+  test('a proxy that hangs is given up after the time to connect, and its connection is closed', async () => {
+    const { origin, received } = await startService();
+    let isClosed = false;
+    const silent = createServer((socket) => {
+      socket.resume().on('error', () => {});
+      socket.on('close', () => {
+        isClosed = true;
+      });
+    });
+    const proxy = through(`http://127.0.0.1:${await listen(silent)}`);
+    const { exchange } = await openTransport(origin, { proxy, connectTimeoutMs: 50 }).send({ method: 'GET' });
+    const cause = expect.objectContaining({ code: 'UND_ERR_HEADERS_TIMEOUT' });
+    expect(exchange).toMatchObject({ kind: 'failure', failure: { sent: false, error: { code: 'PROXY', cause } } });
+    await expect.poll(() => isClosed).toBe(true);
+    expect(received).toEqual([]);
+  });
+
+  test('a proxy that closes the connection is named as what failed', async () => {
+    const { origin, received } = await startService();
+    const { origin: address } = await startFaultyServer((socket) => socket.destroy());
+    const { exchange } = await openTransport(origin, { proxy: through(address) }).send();
+    const error = expect.any(ProxyFailure);
+    expect(exchange).toMatchObject({ kind: 'failure', failure: { sent: false, reason: 'network', error } });
+    expect(received).toEqual([]);
+  });
+
+  test('a header that only the proxy may see is refused at once, and nothing is sent', async () => {
+    const { origin, received } = await startService();
+    const { url, requests } = await startProxy();
+    const headers = { 'proxy-authorization': 'Basic dTpw' };
+    const { exchange } = await openTransport(origin, { proxy: through(url) }).send({
+      headers,
+      timeoutMs: shortLimitMs,
+    });
+    const error = expect.objectContaining({ message: expect.stringContaining('Proxy-Authorization') });
+    expect(exchange).toMatchObject({ kind: 'failure', failure: { sent: false, reason: 'network', error } });
+    expect([received, requests]).toEqual([[], []]);
+  });
+
+  test('a proxy that refuses is given nothing of the request', async () => {
+    const { origin, received } = await startService();
+    const { url } = await startProxy({ refuse: 403 });
+    const { exchange } = await openTransport(origin, { proxy: through(url) }).send();
+    const error = expect.objectContaining({ message: expect.stringContaining('403') });
+    expect(exchange).toMatchObject({ kind: 'failure', failure: { sent: false, reason: 'network', error } });
+    expect(received).toEqual([]);
   });
 });
 

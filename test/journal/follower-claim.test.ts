@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
@@ -93,6 +93,10 @@ test('an error of the file system is not taken for a follower', () => {
   expect(() => claim(join(folder, 'file', 'state'), 'host 1 1')).toThrow('ENOTDIR');
 });
 
+test.runIf(process.platform === 'linux')('a folder that takes no files is an error, not a claim to wait for', () => {
+  expect(() => claim('/proc', 'host 1 1')).toThrow(/ENOENT|EACCES/);
+});
+
 test('a claim that was released leaves nothing behind', () => {
   const folder = temporaryFolder();
   (claim(folder, 'host 1 1') as FollowerClaim).release();
@@ -107,6 +111,30 @@ test.each<[string, (folder: string) => void]>([
   const first = claim(folder, 'host 1 1') as FollowerClaim;
   change(folder);
   expect(first.renew()).toBe(true);
+});
+
+test.each<State>(['ended', 'unknown'])(
+  'a claim that is removed by the one who holds it, whose process is %s, just as it is read is free',
+  (state) => {
+    const folder = temporaryFolder();
+    const first = claim(folder, 'host 1 1') as FollowerClaim;
+    const stateOf = () => {
+      first.release();
+      return state;
+    };
+    const processes = { own: 'host 2 1', stateOf };
+    const claimed = claimFollowing({ folder, baseUrl: 'https://a.example', processes, nowMs: () => 0 });
+    expect(isClaim(claimed)).toBe(true);
+  },
+);
+
+test('an empty claim is left as it is, since another process may be about to write it', () => {
+  const folder = temporaryFolder();
+  const first = claim(folder, 'host 1 1') as FollowerClaim;
+  const path = join(folder, readdirSync(folder)[0] ?? '');
+  writeFileSync(path, '');
+  first.renew();
+  expect(readFileSync(path, 'utf8')).toBe('');
 });
 
 test('a claim that was removed is made again', () => {

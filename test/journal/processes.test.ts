@@ -1,36 +1,70 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { expect, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createProcesses } from '../../src/journal/processes.ts';
 
-const { own, stateOf } = createProcesses();
-const [host, pid, start] = own.split(' ');
+/** What this process knows of itself and of others. */
+function parts() {
+  const { own, stateOf } = createProcesses();
+  const [host, pid, start] = own.split(' ');
+  return { own, stateOf, host, pid, start };
+}
 
 test.runIf(process.platform === 'linux')('names a process by its host, boot, container, id and start', () => {
   const [, boot, container, itsPid, itsStart] =
     /^[^/ ]+\/([\da-f-]{36})\/pid:\[(\d+)\] (\d+) (\d+)$/.exec(createProcesses().own) ?? [];
-  expect([boot, Number(container) > 0, itsPid, Number(itsStart) > 0]).toEqual([
+  // The second field is the name in brackets, which may hold blanks and brackets, too.
+  const [, started] = /^.*\)(?: \S+){19} (\d+) /s.exec(readFileSync('/proc/self/stat', 'utf8')) ?? [];
+  expect([boot, Number(container) > 0, itsPid, itsStart]).toEqual([
     expect.anything(),
     true,
     String(process.pid),
-    true,
+    started,
   ]);
 });
 
 test('knows that this process runs', () => {
+  const { own, stateOf } = parts();
   expect([stateOf(own), createProcesses().stateOf(own)]).toEqual(['running', 'running']);
 });
 
 test('knows that another process has exited', async () => {
+  const { stateOf, host, start } = parts();
   const child = spawn(process.execPath, ['-e', '']);
   await once(child, 'exit');
   expect(stateOf(`${host} ${child.pid} ${start}`)).toBe('ended');
 });
 
 test.runIf(process.platform === 'linux')('does not take one that has the id of another for it', () => {
+  const { stateOf, host, pid } = parts();
   expect(stateOf(`${host} ${pid} 7`)).toBe('ended');
 });
 
+test.each([
+  ['EPERM', 'running'],
+  ['ESRCH', 'ended'],
+])('takes a process that a signal cannot be sent to because of %s for one that is %s', (code, state) => {
+  const { own, stateOf } = parts();
+  const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
+    throw Object.assign(new Error(code), { code });
+  });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    kill.mockRestore();
+    syncBuiltinESMExports();
+  });
+  expect(stateOf(own)).toBe(state);
+});
+
 test('knows nothing of another host', () => {
+  const { stateOf, pid, start } = parts();
   expect(stateOf(`elsewhere ${pid} ${start}`)).toBe('unknown');
+});
+
+test('knows a process by its id alone where nothing says when it started', () => {
+  const { stateOf, host } = parts();
+  // 0 is the process group of this process, of which /proc knows nothing.
+  expect(stateOf(`${host} 0 `)).toBe('running');
 });

@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
+import { longest } from '../helpers/interrupted.ts';
 import { atTheEnd, onScreen } from '../helpers/on-screen.ts';
 import { openScreen } from '../helpers/screen.ts';
 
@@ -13,9 +14,12 @@ describe('a board of several runs', () => {
     await screen.sees(/2 running/);
     screen.endRuns();
     await screen.sees(/1 running · 1 completed/);
-    const lines = await screen.lines();
-    expect(lines.filter((line) => /✔ COMPLETED quick/.test(line))).toHaveLength(1);
-    expect(lines.at(-1)).toMatch(/^ {2}slow RUNNING \d+s/);
+    // A look at the screen may come in the middle of a redraw.
+    await vi.waitFor(async () => {
+      const lines = await screen.lines();
+      expect(lines.filter((line) => /✔ COMPLETED quick/.test(line))).toHaveLength(1);
+      expect(lines.at(-1)).toMatch(/^ {2}slow RUNNING \d+s/);
+    }, longest);
     screen.endRuns();
     const { code, text } = await atTheEnd(screen);
     expect(code).toBe(0);
@@ -43,8 +47,10 @@ describe('a board of several runs', () => {
     const screen = await onScreen(['trigger', ...names, '--watch', '--rate', '100'], going, { rows: 10 });
     await screen.sees(/12 running/);
     await screen.sees(/automation-\d+ +RUNNING/);
-    const lines = await screen.lines();
-    expect(lines.filter((line) => line.includes('RUNNING')).length).toBe(7);
+    await vi.waitFor(async () => {
+      const lines = await screen.lines();
+      expect(lines.filter((line) => line.includes('RUNNING')).length).toBe(7);
+    }, longest);
     screen.endRuns();
     const { code, text } = await atTheEnd(screen);
     expect(code).toBe(0);

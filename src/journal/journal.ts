@@ -43,9 +43,10 @@ export type Journal = ReturnType<typeof openJournal>;
 export function openJournal(options: LogOptions) {
   const log = openLog(options);
   const { find, findElsewhere, remember } = createRunSearch(read, () => log.readFiles(0));
-  const recorded = { append, recordStatus, markNotFound };
   return {
-    ...recorded,
+    append,
+    recordStatus,
+    markNotFound,
     runs,
     recentRuns,
     find,

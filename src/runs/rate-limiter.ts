@@ -25,7 +25,7 @@ const queueSliceMs = 1000;
 // The reason with which a pause is cut short: an abort without a reason creates an error with a stack.
 const early = 'early';
 
-/** `perSecond` may be a fraction. `onWait` is told the least time that a request will wait. */
+/** `perSecond` may be a fraction. `onWait` gets the least time that a request will wait, in ms. */
 export function createRateLimiter(perSecond: number, clock: Clock, onWait: (waitMs: number) => void = () => {}) {
   const most = Math.max(1, Math.floor(perSecond));
   const windowMs = Math.max(1000, 1000 / perSecond);

@@ -60,7 +60,7 @@ test('every request is numbered, and shown with its answer and the headers that 
 test.each<[string, boolean, unknown, string]>([
   ['network', true, new Error('read ECONNRESET'), '(network: read ECONNRESET), the request was sent,'],
   ['deadline', false, undefined, '(deadline), the request was not sent,'],
-])('of a failed request, %s, it is told whether it was sent: %s', async (reason, sent, error, words) => {
+])('of a failed request, %s, the line says whether it was sent: %s', async (reason, sent, error, words) => {
   const failure = { reason: reason as 'network', sent, error };
   expect(await linesOf({ kind: 'failure', failure })).toEqual([asked(1), `#1 no answer ${words} after 12 ms`]);
 });

@@ -404,7 +404,7 @@ describe('through a proxy', () => {
     ['no credentials', undefined, undefined],
     ['a user and a password', 'user:p@ss word', 'Basic dXNlcjpwQHNzIHdvcmQ='],
     ['a user alone', 'user:', 'Basic dXNlcjo='],
-  ])('a request goes by a tunnel that is opened with %s, and the service is not told of it', async (_, given, sent) => {
+  ])('a request goes by a tunnel that is opened with %s, and the service does not see that', async (_, given, sent) => {
     const { origin, port, received } = await startService();
     const { url, requests } = await startProxy();
     const { exchange } = await openTransport(origin, { proxy: through(url, given) }).send();

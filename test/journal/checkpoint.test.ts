@@ -140,7 +140,7 @@ test('files that a checkpoint covers are not read', () => {
   expect(readdirSync(folder).filter((name) => !/^(journal(-\d+)?|checkpoint)\.jsonl$/.test(name))).toEqual([]);
 });
 
-test('runs that are looked for after one that is not there are found all the same', () => {
+test('runs that are searched for after one that is not there are found all the same', () => {
   const { open } = createFull();
   const journal = open();
   expect(journal.find('nowhere', { baseUrl })).toBe(undefined);

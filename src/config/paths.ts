@@ -1,5 +1,5 @@
-import { platform } from 'node:os';
 import { posix, win32 } from 'node:path';
+import { platform } from 'node:process';
 import type { Env } from '../context.ts';
 import { settingTable } from './setting-table.ts';
 
@@ -9,7 +9,7 @@ interface Folder {
 }
 
 /** The folder of config.json; undefined if there is no home folder. */
-export function findConfigFolder(env: Env, system = platform()): Folder | undefined {
+export function findConfigFolder(env: Env, system: string = platform): Folder | undefined {
   return findFolder(settingTable.configFolder.env[0], 'XDG_CONFIG_HOME', env, system, {
     unix: ['.config'],
     windows: 'APPDATA',
@@ -17,7 +17,7 @@ export function findConfigFolder(env: Env, system = platform()): Folder | undefi
   });
 }
 
-export function findStateFolder(env: Env, system = platform()): Folder | undefined {
+export function findStateFolder(env: Env, system: string = platform): Folder | undefined {
   return findFolder(settingTable.stateFolder.env[0], 'XDG_STATE_HOME', env, system, {
     unix: ['.local', 'state'],
     windows: 'LOCALAPPDATA',
@@ -29,7 +29,7 @@ export function resolveStateFolder(env: Env): string | undefined {
   return findStateFolder(env)?.value;
 }
 
-export function resolveConfigFile(env: Env, system = platform()): string | undefined {
+export function resolveConfigFile(env: Env, system: string = platform): string | undefined {
   const folder = findConfigFolder(env, system);
   return folder && pathsOf(system).join(folder.value, 'config.json');
 }

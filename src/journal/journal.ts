@@ -175,10 +175,10 @@ export function openJournal(options: LogOptions) {
   }
 
   function* read(filter: RunFilter, how: RecordFilter = {}): Generator<JournalRecord> {
-    const { only } = filter;
+    const { only, since } = filter;
     const isEnough =
       only && ((omitted: ReadonlySet<string>) => typeof only === 'string' || !omitted.has(only.status.toUpperCase()));
-    const wanted = { needle: needleOf(filter), isEnough, ...how };
+    const wanted = { needle: needleOf(filter), isEnough, since, ...how };
     for (const record of log.read(wanted)) if (isMatch(record, filter)) yield record;
   }
 }

@@ -7,7 +7,10 @@ test('a rehearsal runs against the emulator, not the service of the settings, an
   const around = { ...settings, RUNCTL_API_KEY_FILE: '/nowhere/at-all', TMPDIR: folder };
   const script = 'runctl trigger nightly && runctl status --field status';
   const argv = ['runctl', 'emulator', '--quiet', '--', 'sh', '-c', script];
-  expect(await run(argv, { env: around })).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\S{36}\nRUNNING\n$/) });
+  expect(await run(argv, { env: around })).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^\S{36}\nRUNNING\n$/),
+  });
   expect(emulator.requests).toEqual([]);
   expect(existsSync(env.RUNCTL_STATE_DIR ?? '')).toBe(false);
   expect(readdirSync(folder)).toEqual([]);

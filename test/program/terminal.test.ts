@@ -29,6 +29,8 @@ describe('a watch on a terminal', () => {
     const lines = await screen.lines();
     screen.endRuns();
     expect(lines.filter((line) => line.includes('RUNNING'))).toEqual([lines.at(-1)]);
+    // It begins with the spinner, so it is no rest of a line that was wrapped.
+    expect(lines.at(-1)).toMatch(/^[\u2800-\u28ff] /);
     expect(lines.at(-1)?.length).toBeLessThan(columns);
     const { code, text } = await atTheEnd(screen);
     expect(code).toBe(0);

@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts';
 import { nextStepOf } from '../problems/next-step.ts';
-import type { FinalRow, finalTable } from '../render/final-table.ts';
 import { reportToGithub } from '../render/github-actions.ts';
 import { type CommandResult, type OutputOptions, themeOf } from '../render/output.ts';
 import { summary } from '../render/summary.ts';
+import type { FinalRow, finalTable } from '../render/tables.ts';
 import type { Theme } from '../render/theme.ts';
 import type { WrapOptions } from '../render/wrap.ts';
 import { nameOf } from '../runs/run.ts';
@@ -51,7 +51,7 @@ export async function reportResults(
     problem: problemOf(result),
   }));
   await reportToGithub(parts, documents, context);
-  const table = distinct.length > 1 ? (await import('../render/final-table.ts')).finalTable : undefined;
+  const table = distinct.length > 1 ? (await import('../render/tables.ts')).finalTable : undefined;
   return {
     exitNames: results.map(exitNameOfResult),
     documents,

@@ -1,6 +1,6 @@
 import { nearest } from '../problems/nearest.ts';
 import type { Problem } from '../problems/problem.ts';
-import { shellWord } from '../problems/quote.ts';
+import { shellWord } from '../problems/problem.ts';
 import { expiredKeyProblem, otherAccountProblem, triggerProblem } from '../problems/trigger-problems.ts';
 import { defaults } from '../runs/defaults.ts';
 import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';

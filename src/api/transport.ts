@@ -6,7 +6,7 @@ import { Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { onAbort } from '../runs/on-abort.ts';
 import type { Exchange, ExchangeFailure, HttpRequest, HttpResponse, Transport } from './exchange.ts';
 import type { ProxySettings } from './proxy.ts';
-import { ProxyFailure } from './proxy-fault.ts';
+import { ProxyFailure } from './proxy.ts';
 
 export interface TransportOptions {
   origin: string;

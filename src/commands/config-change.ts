@@ -13,8 +13,7 @@ import {
 import { defaultProfile, parseSettingKey, type StoredKey, settingTable } from '../config/setting-table.ts';
 import { resolveSettings, type SettingFlags } from '../config/settings.ts';
 import type { Context } from '../context.ts';
-import { Problem, usageProblem } from '../problems/problem.ts';
-import { quote, shellWord } from '../problems/quote.ts';
+import { Problem, quote, shellWord, usageProblem } from '../problems/problem.ts';
 import { printSentence } from '../render/output.ts';
 
 /** `runctl config set <key> [value]`: stores a setting in the profile in force, which need not exist yet. */

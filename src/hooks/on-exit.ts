@@ -3,8 +3,7 @@ import { stringifyJson } from '../json-text.ts';
 import { exitCodes, signalOfExitCode } from '../problems/exit-codes.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { isInterrupted } from '../runs/on-abort.ts';
-import { runHook } from './run-hook.ts';
-import { variablesOf } from './variables.ts';
+import { runHook, variablesOf } from './run-hook.ts';
 
 const limitMs = 30_000;
 

@@ -4,8 +4,7 @@ import type { JsonObject } from '../runs/json.ts';
 import { isInterrupted } from '../runs/on-abort.ts';
 import { nameOf, type Run } from '../runs/run.ts';
 import { createTurns } from '../runs/turns.ts';
-import { runHook } from './run-hook.ts';
-import { variablesOf } from './variables.ts';
+import { runHook, variablesOf } from './run-hook.ts';
 
 export type FinalHooks = ReturnType<typeof createFinalHooks>;
 

@@ -1,5 +1,5 @@
 import type { JournalRun } from '../journal/journal.ts';
-import { shellWord } from '../problems/quote.ts';
+import { shellWord } from '../problems/problem.ts';
 import type { Clock } from '../runs/clock.ts';
 import type { Run } from '../runs/run.ts';
 import type { Session } from './session.ts';

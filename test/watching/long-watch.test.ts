@@ -4,7 +4,7 @@ import type { Fault, FaultKind } from '../../src/runs/fault.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Answer, Service } from '../../src/runs/service.ts';
 import { createPollSchedule, jitter } from '../../src/watching/poll-schedule.ts';
-import type { WatchOptions } from '../../src/watching/poll-until-final.ts';
+import type { WatchOptions } from '../../src/watching/watch.ts';
 import { watchToEnd } from '../../src/watching/watch.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
 import { propertyTimeoutMs } from '../helpers/property-runs.ts';

@@ -2,7 +2,7 @@ import type { RunEvent } from '../../src/runs/events.ts';
 import { createRateLimiter, type RateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Run } from '../../src/runs/run.ts';
 import type { Service } from '../../src/runs/service.ts';
-import type { WatchOptions, WatchPorts } from '../../src/watching/poll-until-final.ts';
+import type { WatchOptions, WatchPorts } from '../../src/watching/watch.ts';
 import { watchToEnd } from '../../src/watching/watch.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
 import { run } from '../helpers/scripted-service.ts';

@@ -2,7 +2,7 @@ import { type ExitName, exitCodeOf, exitNameOfRun, isInterruptName } from '../pr
 import type { Problem } from '../problems/problem.ts';
 import { exitNameOfWatch } from '../problems/watch-problems.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
-import type { About, RunEvent } from '../runs/events.ts';
+import type { RunEvent, RunOrTarget } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { isFinal, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
@@ -95,7 +95,7 @@ export function endsAll({ facts }: Problem): boolean {
   return isInterruptName(facts.name) || facts.name === 'timeout';
 }
 
-export function aboutOfResult(result: ArgumentResult): About {
+export function aboutOfResult(result: ArgumentResult): RunOrTarget {
   if (result.kind === 'followed') return { run: result.watched.run };
   return 'run' in result ? { run: result.run } : { target: result.target };
 }

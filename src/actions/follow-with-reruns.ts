@@ -19,7 +19,7 @@ export async function followWithReruns(
 ): Promise<FollowedArgument> {
   const { reporter, context } = session;
   const { clock } = context;
-  const { idempotencyKey, maxReruns = defaults.maxReruns } = options;
+  const { maxReruns = defaults.maxReruns } = options;
   let start: RunStart = first;
   let trigger = outcomeOfStart(first);
   for (let reruns = 1; ; reruns++) {
@@ -36,10 +36,9 @@ export async function followWithReruns(
     const again = !problem && errorType !== undefined && options.rerunOn?.includes(errorType);
     if (!again || reruns > maxReruns || !isSurelyOurs(start)) return result;
     // A given idempotency key gets the number of the rerun, so that the whole command can be repeated safely.
-    const key = idempotencyKey && `${idempotencyKey}/${reruns}`;
+    const idempotencyKey = request.idempotencyKey && `${request.idempotencyKey}/${reruns}`;
     // `--if-active skip` and `attach` are for the first trigger only.
     const ifActive = options.ifActive === 'wait' ? 'wait' : 'fail';
-    const flags: ActionFlags = { ...options, ifActive, idempotencyKey: key };
     const notStarted = (why: string) => {
       const message = `the rerun did not start: ${why}`;
       reporter.observe({ event: 'warning', name: 'rerun_not_started', message, run });
@@ -47,7 +46,7 @@ export async function followWithReruns(
     };
     if (session.watches.leftMs() < leastForTriggerMs) return notStarted('`--timeout` has passed');
     reporter.observe({ event: 'rerun', run, errorType });
-    const next = await startRun(request, flags, session);
+    const next = await startRun({ ...request, idempotencyKey }, { ...options, ifActive }, session);
     reporter.observe(triggeredEvent(next, true, session));
     if (next.kind === 'skipped') return result;
     if (next.kind === 'failed') {

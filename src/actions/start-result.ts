@@ -1,6 +1,6 @@
 import type { Problem, Started } from '../problems/problem.ts';
 import type { TriggerFacts } from '../render/document.ts';
-import type { How } from '../runs/events.ts';
+import type { HowTriggered } from '../runs/events.ts';
 import type { Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import type { KnownRun } from '../session/known-run.ts';
@@ -35,7 +35,7 @@ export function outcomeOfStart(start: StartResult): TriggerOutcome {
   return { how: howOf(start), started: startedOf(start), idempotencyKey: start.idempotencyKey ?? null, reruns: [] };
 }
 
-function howOf(start: StartResult): How {
+function howOf(start: StartResult): HowTriggered {
   if (start.kind === 'started') return start.how;
   if (start.kind !== 'failed') return start.kind;
   return start.problem.facts.started === 'unknown' ? 'unknown' : 'not_started';

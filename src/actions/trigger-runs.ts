@@ -17,12 +17,8 @@ import { type StartRequest, startRun } from './start-run.ts';
 /** More triggers at once would only wait for each other. */
 const mostInFlight = 64;
 
-export interface TriggerArgument extends StartRequest {
-  idempotencyKey?: string;
-}
-
 export async function triggerAll(
-  requests: TriggerArgument[],
+  requests: StartRequest[],
   options: ActionFlags,
   base: Session,
 ): Promise<CommandResult> {
@@ -45,8 +41,7 @@ export async function triggerAll(
     if (options.watch) reportManyRuns(requests.length, options, session);
     const results = await Promise.all(
       requests.map(async (request, index): Promise<ArgumentResult> => {
-        const flags = { ...options, idempotencyKey: request.idempotencyKey };
-        const start = isEnded ? notStarted(request, signal) : await startRun(request, flags, session);
+        const start = isEnded ? notStarted(request, signal) : await startRun(request, options, session);
         if (startedOf(start) === 'no') unsafe.delete(request);
         const report = () => {
           if (idsAreData) context.stdout.write(`${'run' in start ? start.run.executionId : ''}\n`);
@@ -56,7 +51,7 @@ export async function triggerAll(
         else report();
         if (start.kind === 'replayed' && !options.watch) warnOfReplay(start, session);
         const isFollowed = options.watch && start.kind !== 'skipped' && start.kind !== 'failed';
-        const result = isFollowed ? await followWithReruns(request, start, flags, watching) : start;
+        const result = isFollowed ? await followWithReruns(request, start, options, watching) : start;
         reportDone(result);
         return result;
       }),
@@ -95,7 +90,7 @@ async function reportUnread(results: readonly ArgumentResult[], { stdout, stderr
   }
 }
 
-function notStarted({ target, idempotencyKey }: TriggerArgument, signal: AbortSignal): StartResult {
+function notStarted({ target, idempotencyKey }: StartRequest, signal: AbortSignal): StartResult {
   return { kind: 'failed', target, problem: noRunProblem(signal), idempotencyKey };
 }
 

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { formatDuration } from '../runs/duration.ts';
-import type { How, Reporter, RunEvent } from '../runs/events.ts';
+import type { HowTriggered, Reporter, RunEvent } from '../runs/events.ts';
 import { nameOf, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import type { PastRun } from '../runs/statistics.ts';
@@ -20,7 +20,7 @@ export interface BoardOptions {
   history(target: Target): readonly PastRun[];
 }
 
-const withoutRun: Partial<Record<How, string>> = {
+const withoutRun: Partial<Record<HowTriggered, string>> = {
   unknown: 'in doubt',
   not_started: 'not started',
   skipped: 'skipped',

@@ -20,7 +20,11 @@ function createTriggerHarness() {
   const context = { ...createMemory(), clock };
   const journal = () => openJournal({ folder, nowMs: clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
 
-  async function trigger(scripts: Parameters<typeof scriptedService>[0], flags: ActionFlags = {}, account = 'account') {
+  async function trigger(
+    scripts: Parameters<typeof scriptedService>[0],
+    { idempotencyKey, ...flags }: ActionFlags & { idempotencyKey?: string } = {},
+    account = 'account',
+  ) {
     const service = scriptedService(scripts);
     const triggeredAtMs: number[] = [];
     const timed: Service = {
@@ -39,7 +43,7 @@ function createTriggerHarness() {
       journal: journal(),
       watches: createWatchGroup(flags.timeoutMs ?? Number.POSITIVE_INFINITY, clock),
     });
-    const start = await startRun({ target, body: '{}' }, flags, session);
+    const start = await startRun({ target, body: '{}', idempotencyKey }, flags, session);
     const problem = start.kind === 'failed' ? start.problem : undefined;
     return { start, problem, calls: service.calls, triggeredAtMs, events, limiter: session.limiter };
   }

@@ -215,9 +215,9 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
       const known = knownRun(last, { target: last.target, executionId: last.executionId });
       return { followed: await followRun(known, {}, session) };
     }
-    const flags = { idempotencyKey: use.key, ifActive: use.ifActive, timeoutMs: 180_000 };
+    const flags = { ifActive: use.ifActive, timeoutMs: 180_000 };
     session.watches = createWatchGroup(flags.timeoutMs, clock);
-    const start = await startRun({ target, body: '{}' }, flags, session);
+    const start = await startRun({ target, body: '{}', idempotencyKey: use.key }, flags, session);
     if (start.kind !== 'started' || !use.watches) return { start };
     session.watches = createWatchGroup(defaults.timeoutMs, context.clock);
     const ours = { run: start.run, known: start.execution, triggeredAtMs: context.clock.nowMs() };

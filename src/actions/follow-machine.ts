@@ -10,6 +10,7 @@ import { isFinal, type Run } from '../runs/run.ts';
 import { journalOf } from '../session/journal.ts';
 import type { KnownRun } from '../session/known-run.ts';
 import { type Session, withReporter } from '../session/session.ts';
+import { resultOfFollow } from './argument-result.ts';
 import type { ActionFlags } from './flags.ts';
 import { followRun } from './follow-run.ts';
 import { reportCutOffHooks, withRecordedHooks } from './recorded-hooks.ts';
@@ -47,7 +48,7 @@ export async function followMachine(
     const endless = { giveUpAfterMs: Number.POSITIVE_INFINITY, ...flags };
     const followed = await followRun(known, endless, own, { leave: signal });
     if (signal.aborted) return;
-    createDoneReport(own, following.size)({ kind: 'followed', ...followed });
+    createDoneReport(own, following.size)(resultOfFollow(followed, own));
     const { warnings } = context;
     const isFollowed = (run: Run) => run !== known.run && following.has(run.executionId.toLowerCase());
     warnings.splice(0, warnings.length, ...warnings.filter(({ run }) => run && isFollowed(run)));

@@ -1,9 +1,9 @@
 import type { Problem, Started } from '../problems/problem.ts';
 import type { TriggerFacts } from '../render/document.ts';
-import type { HowTriggered } from '../runs/events.ts';
+import type { HowTriggered, RunEvent } from '../runs/events.ts';
 import type { Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
-import type { KnownRun } from '../session/known-run.ts';
+import { argumentOf, type KnownRun } from '../session/known-run.ts';
 import type { PolledOnce } from '../session/poll-once.ts';
 import type { Session } from '../session/session.ts';
 import type { StartedTrigger } from '../triggering/trigger.ts';
@@ -50,3 +50,15 @@ export const triggerFactsOf = (outcome: TriggerOutcome, { safeToRepeat }: Sessio
   const { how, started, idempotencyKey, reruns } = outcome;
   return { how, started, idempotencyKey, safeToRepeat: safeToRepeat(), reruns };
 };
+
+export function executionOf(start: StartResult): Execution | undefined {
+  if (start.kind === 'started') return start.execution;
+  return 'polled' in start && start.polled?.kind === 'ok' ? start.polled.value : undefined;
+}
+
+export function triggeredEvent(start: StartResult, isWatched: boolean, session: Session): RunEvent {
+  const { how } = outcomeOfStart(start);
+  if (!('run' in start)) return { event: 'triggered', how, target: start.target, isWatched };
+  const argument = argumentOf(start.run, session);
+  return { event: 'triggered', how, run: start.run, execution: executionOf(start), argument, isWatched };
+}

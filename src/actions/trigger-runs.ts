@@ -6,12 +6,12 @@ import { isCompleted, isFinal, nameOf } from '../runs/run.ts';
 import { createTurns } from '../runs/turns.ts';
 import { type Session, sessionEndedBy, withReporter } from '../session/session.ts';
 import { createWatchGroup, timeoutMsOf } from '../watching/watch-group.ts';
-import { type ArgumentResult, triggeredEvent } from './argument-result.ts';
+import { type ArgumentResult, resultOfFollow, resultOfStart } from './argument-result.ts';
 import type { ActionFlags } from './flags.ts';
 import { reportManyRuns } from './follow-run.ts';
 import { followWithReruns } from './follow-with-reruns.ts';
 import { createDoneReport, reportResults } from './report.ts';
-import { type FoundRun, type StartResult, startedOf } from './start-result.ts';
+import { type FoundRun, type StartResult, startedOf, triggeredEvent } from './start-result.ts';
 import { type StartRequest, startRun } from './start-run.ts';
 
 /** More triggers at once would only wait for each other. */
@@ -51,7 +51,9 @@ export async function triggerAll(
         else report();
         if (start.kind === 'replayed' && !options.watch) warnOfReplay(start, session);
         const isFollowed = options.watch && start.kind !== 'skipped' && start.kind !== 'failed';
-        const result = isFollowed ? await followWithReruns(request, start, options, watching) : start;
+        const result = isFollowed
+          ? resultOfFollow(await followWithReruns(request, start, options, watching), session)
+          : resultOfStart(start, session);
         reportDone(result);
         return result;
       }),
@@ -85,9 +87,7 @@ async function reportUnread(results: readonly ArgumentResult[], { stdout, stderr
   // A failed write is noticed in the next turn of the event loop.
   await clock.sleep(0);
   if (!stdout.closed.aborted) return;
-  for (const result of results) {
-    if ('run' in result) stderr.write(`runctl: ${nameOf(result.run.target)}: run ${result.run.executionId}\n`);
-  }
+  for (const { run } of results) if (run) stderr.write(`runctl: ${nameOf(run.target)}: run ${run.executionId}\n`);
 }
 
 function notStarted({ target, idempotencyKey }: StartRequest, signal: AbortSignal): StartResult {

@@ -1,11 +1,13 @@
 import type { Context } from '../context.ts';
+import { stringifyJson } from '../json-text.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
 import { runShellCommand } from './shell-command.ts';
 
 export interface Hook {
   command: string;
-  variables: Readonly<Record<string, string | null | undefined>>; // beside the environment of runctl
-  input: string; // its standard input
+  documents: readonly JsonObject[]; // its variables tell of these, and its standard input has them
+  plural?: boolean; // the documents are an array there
+  variables?: Readonly<Record<string, string | null>>; // beside those of the documents and the environment of runctl
   limitMs?: number; // the command is stopped after this time
 }
 
@@ -13,9 +15,12 @@ export interface Hook {
 export async function runHook(hook: Hook, context: Context): Promise<string | undefined> {
   const write = (text: string) => context.stderr.write(text);
   const lines = { stdout: createWholeLines(write), stderr: createWholeLines(write) };
-  const given = Object.entries(hook.variables).map(([name, value]) => [name, variable(value)]);
-  const variables = { RUNCTL_IN_HOOK: '1', ...Object.fromEntries(given) };
-  const failure = await runShellCommand({ ...hook, variables, hear: (text, from) => lines[from].push(text) }, context);
+  const { documents, plural, ...command } = hook;
+  const given = Object.entries({ ...variablesOf(documents), ...hook.variables });
+  const variables = { RUNCTL_IN_HOOK: '1', ...Object.fromEntries(given.map(([name, text]) => [name, variable(text)])) };
+  const input = `${stringifyJson(plural ? documents : documents[0])}\n`;
+  const hear = (text: string, from: keyof typeof lines) => lines[from].push(text);
+  const failure = await runShellCommand({ ...command, variables, input, hear }, context);
   lines.stdout.end();
   lines.stderr.end();
   return failure;
@@ -51,7 +56,7 @@ const longestVariable = 32_000;
 const variable = (text: string | null | undefined) => (text ?? '').replaceAll('\0', '').slice(0, longestVariable);
 
 /** The variables for a hook; those about a run are undefined if there are several documents. */
-export function variablesOf(documents: readonly JsonObject[]): Record<string, string | undefined> {
+function variablesOf(documents: readonly JsonObject[]): Record<string, string | undefined> {
   const [only] = documents.length === 1 ? documents : [];
   const { status, executionId, automationName, agentId } = only ?? {};
   const { exitCode, outcome } = factsOf(only);

@@ -17,19 +17,16 @@ export async function followWithReruns(
   options: ActionFlags,
   session: Session,
 ): Promise<Followed> {
-  const { reporter, context } = session;
-  const { clock } = context;
+  const { reporter } = session;
   const { maxReruns = defaults.maxReruns } = options;
   let start: RunStart = first;
   let trigger = outcomeOfStart(first);
   for (let reruns = 1; ; reruns++) {
-    const { run, triggeredAtMs, kind } = start;
-    const startedMs = clock.elapsedMs();
-    const sinceTriggerMs = kind === 'started' ? () => clock.elapsedMs() - startedMs : undefined;
-    const known = kind === 'started' ? start.execution : undefined;
+    const { run, sinceTriggerMs } = start;
+    const known = start.kind === 'started' ? start.execution : undefined;
     // `--give-up-after` is for the trigger; the watch has its own limit.
     const followFlags = { ...options, giveUpAfterMs: undefined };
-    const followed = await followRun({ run, triggeredAtMs, sinceTriggerMs, known }, followFlags, session, { trigger });
+    const followed = await followRun({ run, sinceTriggerMs, known }, followFlags, session, { trigger });
     const { watched, problem } = followed;
     const errorType = watched.kind === 'finished' ? watched.result?.error?.type : undefined;
     const again = !problem && errorType !== undefined && options.rerunOn?.includes(errorType);

@@ -65,7 +65,7 @@ async function identityOf(request: StartRequest, { baseUrl, account }: Session):
 /** The active run. It is polled only if it will be followed, as the refusal says that it is running. */
 async function foundRun(run: Run, flags: ActionFlags, session: Session): Promise<FoundRun> {
   if (flags.watch) return pollKnownRun(run, flags, session);
-  return knownRun(session.journal.find(run.executionId, session), run);
+  return knownRun(run, session.journal.find(run.executionId, session), session.context.clock);
 }
 
 function mayBeActive({ run, polled }: FoundRun): boolean {

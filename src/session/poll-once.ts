@@ -11,7 +11,7 @@ import { retry } from '../runs/retry.ts';
 import type { Run } from '../runs/run.ts';
 import type { Answer, Execution, RunResult } from '../runs/service.ts';
 import { hasJournal } from './journal.ts';
-import { argumentOf, type KnownRun, knownRun, sinceTriggerOf } from './known-run.ts';
+import { argumentOf, type KnownRun, knownRun } from './known-run.ts';
 import type { Session } from './session.ts';
 
 interface Answers {
@@ -28,13 +28,12 @@ export type PolledOnce<T> = { kind: 'ok'; value: T } | { kind: 'failed'; problem
 /** Asks for the status or the result of a run, with retries. */
 export async function pollOnce<Operation extends keyof Answers>(
   operation: Operation,
-  { run, ...known }: KnownRun,
+  { run, sinceTriggerMs }: KnownRun,
   { giveUpAfterMs = defaults.giveUpAfterMs }: PollFlags,
   session: Session,
 ): Promise<PolledOnce<Answers[Operation]>> {
   const { service, limiter, requestTimeoutMs, reporter, context } = session;
   const { clock, random, signal } = context;
-  const sinceTriggerMs = sinceTriggerOf(known, clock);
   let missingPaths = 0;
   /** A gateway may answer 404 in place of the service for a moment: only the second one counts. */
   const mayPass = ({ kind }: Fault) => kind === 'path_not_found' && ++missingPaths < 2;
@@ -74,8 +73,8 @@ export async function pollKnownRun(
   flags: PollFlags,
   session: Session,
 ): Promise<KnownRun & { polled: PolledOnce<Execution> }> {
-  const { journal, baseUrl } = session;
-  const known = knownRun(journal.find(run.executionId, { baseUrl }), run);
+  const { journal, baseUrl, context } = session;
+  const known = knownRun(run, journal.find(run.executionId, { baseUrl }), context.clock);
   const polled = await pollOnce('status', known, flags, session);
   if (polled.kind === 'ok') journal.recordStatus(baseUrl, run, polled.value);
   return { ...known, polled };

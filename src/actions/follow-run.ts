@@ -6,7 +6,7 @@ import { isFinal, isKnownStatus, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { hasJournal } from '../session/journal.ts';
 import { argumentOf, type KnownRun } from '../session/known-run.ts';
-import type { Session } from '../session/session.ts';
+import { retryPortsOf, type Session } from '../session/session.ts';
 import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
 import { pollUntilFinal, type WatchOptions, type WatchPorts, watchToEnd } from '../watching/watch.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
@@ -89,19 +89,14 @@ export async function waitForOther(
 function portsOf(
   run: Run,
   { giveUpAfterMs = defaults.watchGiveUpAfterMs }: ActionFlags,
-  { service, limiter, watches, requestTimeoutMs, debug, context }: Session,
+  session: Session,
   observe: (event: RunEvent) => void,
 ): WatchPorts {
-  const { clock, random, signal } = context;
+  const { service, watches, debug } = session;
   return {
+    ...retryPortsOf(session, giveUpAfterMs),
     service,
-    limiter,
-    clock,
-    random,
-    signal,
     group: watches,
-    giveUpAfterMs,
-    requestTimeoutMs,
     observe(event) {
       if (event.event === 'waiting') debug?.(`next poll of ${run.executionId} in ${Math.round(event.nextMs)} ms`);
       if (event.event === 'attempt_failed') debug?.(`${event.fault.kind}: ${event.fault.message}`);

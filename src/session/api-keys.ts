@@ -6,10 +6,9 @@ import { runShellCommand } from '../hooks/shell-command.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
 import { sanitizeLine } from '../render/sanitize.ts';
-import type { Answer, Service } from '../runs/service.ts';
 import { createSecrets } from '../secrets.ts';
 
-interface ApiKeys {
+export interface ApiKeys {
   /** The API key to send. An idempotency key keeps its first, by which it is scoped. Throws as `runApiKeyCommand` does. */
   of(idempotencyKey?: string): Promise<string>;
   /** Runs the command, if there is one, again after a refusal of the API key, at most once a minute. Never throws. */
@@ -48,21 +47,6 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Contex
         return old;
       });
     },
-  };
-}
-
-/** The service, which has the API key renewed after a 401 that follows a valid answer. */
-export function withRenewal({ trigger, status, result }: Service, apiKeys: ApiKeys): Service {
-  let hasAnswered = false;
-  const renewIfRefused = <T>(answer: Answer<T>): Answer<T> => {
-    if (answer.kind === 'ok') hasAnswered = true;
-    else if (hasAnswered && answer.fault.httpStatus === 401) apiKeys.renew();
-    return answer;
-  };
-  return {
-    trigger: (...request) => trigger(...request).then(renewIfRefused),
-    status: (...request) => status(...request).then(renewIfRefused),
-    result: (...request) => result(...request).then(renewIfRefused),
   };
 }
 

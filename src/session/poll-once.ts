@@ -12,7 +12,7 @@ import type { Run } from '../runs/run.ts';
 import type { Answer, Execution, RunResult } from '../runs/service.ts';
 import { hasJournal } from './journal.ts';
 import { argumentOf, type KnownRun, knownRun } from './known-run.ts';
-import type { Session } from './session.ts';
+import { retryPortsOf, type Session } from './session.ts';
 
 interface Answers {
   status: Execution;
@@ -32,19 +32,14 @@ export async function pollOnce<Operation extends keyof Answers>(
   { giveUpAfterMs = defaults.giveUpAfterMs }: PollFlags,
   session: Session,
 ): Promise<PolledOnce<Answers[Operation]>> {
-  const { service, limiter, requestTimeoutMs, reporter, context } = session;
-  const { clock, random, signal } = context;
+  const { service, reporter, context } = session;
+  const { signal } = context;
   let missingPaths = 0;
   /** A gateway may answer 404 in place of the service for a moment: only the second one counts. */
   const mayPass = ({ kind }: Fault) => kind === 'path_not_found' && ++missingPaths < 2;
   const attempt = () => service[operation](run, signal) as Promise<Answer<Answers[Operation]>>;
   const polled = await retry(attempt, {
-    limiter,
-    clock,
-    random,
-    signal,
-    giveUpAfterMs,
-    requestTimeoutMs,
+    ...retryPortsOf(session, giveUpAfterMs),
     isRetryable: (fault) => isTooEarly(fault, sinceTriggerMs?.()) || isRetryable(fault) || mayPass(fault),
     onRetry(fault, retryInMs, { failures, silentMs }) {
       reporter.observe({ event: 'attempt_failed', operation, run, fault, failures, silentMs: silentMs(), retryInMs });

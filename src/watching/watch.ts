@@ -34,7 +34,7 @@ export async function pollUntilFinal(run: Run, options: WatchOptions, ports: Wat
   // docs/service.md, Final statuses stay.
   while (!execution || !isFinal(run.target, execution.status)) {
     await poller.wait(delayMs, retryAfterMs);
-    const polled = await poller.poll((timeoutMs) => service.status(run, signal, { timeoutMs }));
+    const polled = await poller.poll((timeoutMs) => service.status(run, signal, timeoutMs));
     if (polled.kind !== 'ok') return { ...polled, ...lastConfirmed() };
     const changed = polled.value.status !== execution?.status;
     execution = polled.value;
@@ -95,7 +95,7 @@ async function fetchResult(
     ports,
   );
   const polled = await poller.poll(async (timeoutMs): Promise<Answer<RunResult>> => {
-    const answer = await service.result(run, signal, { timeoutMs });
+    const answer = await service.result(run, signal, timeoutMs);
     if (answer.kind === 'fault' || isFinal(run.target, answer.value.status)) return answer;
     return { kind: 'fault', fault: { kind: 'unreadable', message: `the result still says ${answer.value.status}` } };
   });

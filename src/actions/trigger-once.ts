@@ -1,6 +1,5 @@
 import { nearest } from '../problems/nearest.ts';
-import type { Problem } from '../problems/problem.ts';
-import { shellWord } from '../problems/problem.ts';
+import { type Problem, shellWord } from '../problems/problem.ts';
 import { expiredKeyProblem, otherAccountProblem, triggerProblem } from '../problems/trigger-problems.ts';
 import type { Clock } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';

@@ -1,7 +1,6 @@
 import type { Fault } from '../runs/fault.ts';
 import { type Cause, causesOf, type ExchangeFailure } from './exchange.ts';
-import type { ProxySettings } from './proxy.ts';
-import { hintFor, isOfProxy, proxyNameOf, refusalOf } from './proxy.ts';
+import { hintFor, isOfProxy, type ProxySettings, proxyNameOf, refusalOf } from './proxy.ts';
 
 export interface Attempt {
   host: string;

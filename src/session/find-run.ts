@@ -70,8 +70,8 @@ function findById(
   target?: Target,
   fallback?: Target,
 ): KnownRun {
-  const found = inAnyCase(executionId, (spelling) => journal.find(spelling, { baseUrl }));
-  const other = found ? undefined : inAnyCase(executionId, (spelling) => journal.findElsewhere(spelling, baseUrl));
+  const found = journal.find(executionId, { baseUrl });
+  const other = journal.findElsewhere(executionId, baseUrl);
   if (other !== undefined) {
     throw usageProblem(
       `run ${executionId} belongs to ${other}, but the base URL is ${baseUrl}`,
@@ -84,15 +84,6 @@ function findById(
     `run ${executionId} is not in the journal of this machine`,
     'name it in full as <projectId>/<automationName>/<executionId>, or add --project and --automation',
   );
-}
-
-/** Searches for the id in each case, as the service may distinguish upper and lower case. */
-function inAnyCase<T>(executionId: string, search: (spelling: string) => T | undefined): T | undefined {
-  for (const spelling of new Set([executionId, executionId.toLowerCase(), executionId.toUpperCase()])) {
-    const found = search(spelling);
-    if (found) return found;
-  }
-  return undefined;
 }
 
 /** The last run of an automation, or of any; undefined if the journal has neither a run nor a trigger of it. */

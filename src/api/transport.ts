@@ -3,8 +3,7 @@ import { getBuiltinModule } from 'node:process';
 import { Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { onAbort } from '../runs/on-abort.ts';
 import type { Exchange, ExchangeFailure, HttpRequest, HttpResponse, Transport } from './exchange.ts';
-import type { ProxySettings } from './proxy.ts';
-import { ProxyFailure } from './proxy-fault.ts';
+import { ProxyFailure, type ProxySettings } from './proxy.ts';
 
 export interface TransportOptions {
   origin: string;
@@ -49,8 +48,11 @@ export function createTransport(options: TransportOptions): Transport {
         // Without this, a proxy that hangs on CONNECT would hold its connection for five minutes.
         const client = new Client(url, { ...clientOptions, headersTimeout: connectTimeoutMs });
         const openTunnel = client.connect.bind(client);
+        // undici names the proxy to TLS even by an IP address, which Node 26 refuses; left out, it names hosts alone.
         const named = (wanted: Dispatcher.ConnectOptions) =>
-          openTunnel(wanted).catch((error) => Promise.reject(new ProxyFailure(error)));
+          openTunnel(Object.assign(wanted, { servername: undefined })).catch((error) =>
+            Promise.reject(new ProxyFailure(error)),
+          );
         return Object.assign(client, { connect: named });
       },
     });

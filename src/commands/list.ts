@@ -5,7 +5,7 @@ import { valueIfGiven } from '../config/setting.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../config/settings.ts';
 import { keptRuns } from '../journal/checkpoint.ts';
 import { isUnfinished } from '../journal/fold.ts';
-import type { JournalRun } from '../journal/journal.ts';
+import type { Journal, JournalRun } from '../journal/journal.ts';
 import type { RunFilter } from '../journal/run-filter.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { Problem } from '../problems/problem.ts';
@@ -16,7 +16,7 @@ import { reasonOf } from '../runs/fault.ts';
 import { lastStatusOf, nameOf, statuses } from '../runs/run.ts';
 import { connectWith } from '../session/connect.ts';
 import { journalOf } from '../session/journal.ts';
-import { type Refreshed, refreshRuns } from '../session/refresh-runs.ts';
+import { type Refreshed, refreshRuns } from '../session/poll-once.ts';
 
 const options = {
   limit: option('-n, --limit <n>', `show at most this many (default: ${defaults.listLimit})`, whole(1, 1_000_000)),
@@ -58,7 +58,7 @@ export const list = defineCommand({
       projectId: options.project,
       only: onlyOf(options),
     };
-    const found = [...runsIn(journal.runs(ofTheseFilters), options, clock.nowMs())];
+    const found = [...runsIn(journal, ofTheseFilters, options, clock.nowMs())];
     const unfinished = session ? found.filter((run) => isUnfinished(run) && run.baseUrl === baseUrl) : [];
     const { current, fault }: Refreshed = session ? await refreshRuns(unfinished, session) : { current: new Map() };
     if (signal.aborted) throw interruptedProblem(signal);
@@ -78,7 +78,7 @@ export const list = defineCommand({
         ? `${missed === 1 ? '1 run' : `${missed} runs`} could not be polled: ${reasonOf(fault)}`
         : undefined;
     if (runs.length === 0) return { documents, plural: true, note: options.quiet ? undefined : emptyNote(options) };
-    const { runTable } = await import('../render/run-table.ts');
+    const { runTable } = await import('../render/tables.ts');
     return { documents, plural: true, note, text: (theme) => runTable(runs, clock.nowMs(), stdout.columns, theme) };
   },
 });
@@ -100,15 +100,20 @@ const hasStatus = (run: JournalRun, status: string | undefined) =>
   status === undefined || lastStatusOf(run).toUpperCase() === status.toUpperCase();
 
 /** As many runs as are needed. With `--status`, unfinished runs are extra, as a poll may change their status. */
-function* runsIn(runs: Iterable<JournalRun>, options: ListOptions, nowMs: number): Generator<JournalRun> {
-  const { status, since, until } = options;
+function* runsIn(
+  journal: Journal,
+  filter: RunFilter,
+  { status, since, until, ...options }: ListOptions,
+  nowMs: number,
+): Generator<JournalRun> {
   const timeOf = (time: typeof since) => time && ('atMs' in time ? time.atMs : nowMs - time.agoMs);
   const sinceMs = timeOf(since) ?? Number.NEGATIVE_INFINITY;
   const untilMs = timeOf(until) ?? Number.POSITIVE_INFINITY;
+  // A run is recorded within moments of its start.
+  const recordedMs = sinceMs - dayMs;
   let counted = 0;
-  for (const run of runs) {
-    // A run is recorded within moments of its start, so all that follow started before `sinceMs`.
-    if (Date.parse(run.at) < sinceMs - dayMs) return;
+  for (const run of journal.runs({ ...filter, since: since && new Date(Math.max(0, recordedMs)).toISOString() })) {
+    if (Date.parse(run.at) < recordedMs) return;
     const startedMs = Date.parse(run.startedAt ?? run.at);
     if (startedMs < sinceMs || startedMs > untilMs) continue;
     const mayChange = status !== undefined && isUnfinished(run);

@@ -41,7 +41,11 @@ export type Journal = ReturnType<typeof openJournal>;
 /** The journal of this machine. Only what `onTrouble` throws is thrown: what cannot be read is unknown. */
 export function openJournal(options: LogOptions) {
   const log = openLog(options);
-  const { find, findElsewhere, remember } = createRunSearch(read, () => log.readFiles(0));
+  const { find, findElsewhere, remember } = createRunSearch({
+    read,
+    readFiles: () => log.readFiles(0),
+    readAppended: log.readAppended,
+  });
   return {
     append,
     recordStatus,
@@ -71,7 +75,8 @@ export function openJournal(options: LogOptions) {
     const known = find(executionId, { baseUrl });
     const report = { status, startedAt, completedAt, creditsCharged };
     if (known && JSON.stringify({ ...known, ...reportedOf(known, report) }) === JSON.stringify(known)) return;
-    append({ type: 'status', baseUrl, target, executionId, ...report, first: known ? undefined : true });
+    const isKnown = known ?? find(executionId, { baseUrl, fresh: true });
+    append({ type: 'status', baseUrl, target, executionId, ...report, first: isKnown ? undefined : true });
   }
 
   /** Records that `account` does not know the run, unless the run may still be running. */
@@ -169,10 +174,10 @@ export function openJournal(options: LogOptions) {
   }
 
   function* read(filter: RunFilter, how: RecordFilter = {}): Generator<JournalRecord> {
-    const { only } = filter;
+    const { only, since } = filter;
     const isEnough =
       only && ((omitted: ReadonlySet<string>) => typeof only === 'string' || !omitted.has(only.status.toUpperCase()));
-    const wanted = { needle: needleOf(filter), isEnough, ...how };
+    const wanted = { needle: needleOf(filter), isEnough, since, ...how };
     for (const record of log.read(wanted)) if (isMatch(record, filter)) yield record;
   }
 }

@@ -4,12 +4,15 @@ import { createDigests } from './checkpoint.ts';
 import { type LineFilter, readFiles, readLines } from './files.ts';
 import { pruneFiles } from './prune.ts';
 import { type JournalRecord, type NewRecord, parseRecord, pathOf } from './records.ts';
+import { createTail, type Tail } from './tail.ts';
 
 interface Log {
   /** Returns undefined if the record could not be written. A `triggered` record is on disk on return. */
   append(record: NewRecord): JournalRecord | undefined;
   read(filter?: RecordFilter): Generator<JournalRecord>;
   readFiles(sinceMs: number): Generator<Buffer>;
+  /** What any process has appended since the last call; nothing the first time. */
+  readAppended(): JournalRecord[];
 }
 
 export interface RecordFilter extends Omit<LineFilter, 'files'> {
@@ -38,13 +41,14 @@ export function openLog(options: LogOptions): Log {
   };
   if (folder === undefined) {
     const append = () => report('there is no folder for the journal (set HOME or RUNCTL_STATE_DIR)', 'writing');
-    return { append: () => void append(), *read() {}, *readFiles() {} };
+    return { append: () => void append(), *read() {}, *readFiles() {}, readAppended: () => [] };
   }
   const prune = (within: string) => {
     try {
       pruneFiles(within, nowMs());
     } catch {}
   };
+  let tail: Tail | undefined;
   const digest = createDigests(folder);
   const filesFor = (isEnough: RecordFilter['isEnough']) => () => {
     const found = isEnough && digest();
@@ -81,6 +85,15 @@ export function openLog(options: LogOptions): Log {
     readFiles(sinceMs) {
       const since = new Date(Math.max(0, sinceMs)).toISOString();
       return readFiles(folder, { since, oldestFirst: true }, (error) => report(cannot('read', error), 'reading'));
+    },
+    readAppended() {
+      try {
+        if (tail) return tail.read();
+        tail = createTail(folder);
+      } catch (error) {
+        report(cannot('read', error), 'reading');
+      }
+      return [];
     },
   };
 }

@@ -6,6 +6,7 @@ export interface RunFilter {
   target?: Target;
   automation?: string; // in any project unless `projectId` is given
   projectId?: string;
+  since?: string; // ISO 8601: files that hold nothing from then on are not read, so older runs may lack records
   /** What is enough for the caller: what a checkpoint keeps, the newest `keptRuns` runs, or the runs with a status. */
   only?: 'kept' | 'newest' | { status: string };
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:https';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Certificate, createAuthority, createCertificate, daysFromNow } from '../helpers/certificates.ts';
 import { exchange } from '../helpers/exchange.ts';
 import { exchangeInProcess } from '../helpers/exchange-process.ts';
@@ -131,6 +131,18 @@ describe('through a proxy', () => {
     expect(await exchange({ origin, proxy: through(proxy.url, credentials) })).toMatchObject({ status: 201 });
     expect(proxy.requests.map(({ line }) => line)).toEqual([`CONNECT 127.0.0.1:${port}`]);
     expect(requests).toEqual(['POST /v0/x']);
+  });
+
+  test('a proxy that has an IP address and speaks https is not given the address as a name', async () => {
+    const { origin, requests } = await startService(good());
+    const proxy = await startProxy({ certificate: good() });
+    const warnings: string[] = [];
+    const note = ({ message }: Error) => warnings.push(message);
+    process.on('warning', note);
+    onTestFinished(() => void process.off('warning', note));
+    expect(await exchange({ origin, proxy: through(proxy.url) })).toMatchObject({ status: 201 });
+    expect(requests).toEqual(['POST /v0/x']);
+    expect(warnings).toEqual([]);
   });
 
   test('a certificate is checked behind it too', async () => {

@@ -1,5 +1,7 @@
-import { createServer, type IncomingMessage, request } from 'node:http';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { connect, type Socket } from 'node:net';
+import type { Certificate } from './certificates.ts';
 import { listen } from './faulty-server.ts';
 
 export interface Proxy {
@@ -18,10 +20,18 @@ export interface ProxyOptions {
   hang?: boolean;
   /** Answers a CONNECT so much later. */
   lateMs?: number;
+  /** Speaks https with it. */
+  certificate?: Certificate;
 }
 
 /** An HTTP proxy on loopback: forwards plain requests, tunnels by CONNECT. Whatever the host, it goes to loopback. */
-export async function startProxy({ credentials, refuse, hang, lateMs = 0 }: ProxyOptions = {}): Promise<Proxy> {
+export async function startProxy({
+  credentials,
+  refuse,
+  hang,
+  lateMs = 0,
+  certificate,
+}: ProxyOptions = {}): Promise<Proxy> {
   const requests: Proxy['requests'] = [];
   const wanted = credentials && `Basic ${Buffer.from(credentials).toString('base64')}`;
 
@@ -32,7 +42,8 @@ export async function startProxy({ credentials, refuse, hang, lateMs = 0 }: Prox
     return refuse;
   };
 
-  const server = createServer((incoming, response) => {
+  const server = certificate ? createTlsServer(certificate) : createServer();
+  server.on('request', (incoming: IncomingMessage, response: ServerResponse) => {
     const refused = judge(incoming);
     if (refused) return void response.writeHead(refused).end('the proxy says no');
     const { method, headers, url = '' } = incoming;
@@ -61,5 +72,5 @@ export async function startProxy({ credentials, refuse, hang, lateMs = 0 }: Prox
   });
 
   const port = await listen(server);
-  return { port, url: `http://127.0.0.1:${port}`, requests };
+  return { port, url: `${certificate ? 'https' : 'http'}://127.0.0.1:${port}`, requests };
 }

@@ -47,6 +47,10 @@ test.each([
   expect(begunAt(join(folderOf(text).folder, 'journal.jsonl'))).toBe(at);
 });
 
+test('a line is whole though an expression sees each of its bytes as a character', () => {
+  expect(folderOf('é one\n\nzwölf é two\n').lines({ needle: /two/g })).toEqual(['zwölf é two']);
+});
+
 describe('the lines of a journal', () => {
   const { lines } = { lines: (filter?: LineFilter) => folderOf('a1\n\nb1\n', '\nb2\n\nab\n\nc').lines(filter) };
 
@@ -57,6 +61,8 @@ describe('the lines of a journal', () => {
     [{ needle: 'b', oldestFirst: true }, ['b1', 'b2', 'ab']],
     [{ needle: 'c' }, ['c']],
     [{ needle: 'nothing' }, []],
+    [{ needle: /A/gi }, ['ab', 'a1']],
+    [{ needle: /[12]/g, oldestFirst: true }, ['a1', 'b1', 'b2']],
   ])('are chosen and ordered by %j', (filter, expected) => {
     expect(lines(filter)).toEqual(expected);
   });

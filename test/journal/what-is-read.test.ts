@@ -120,3 +120,13 @@ test('whether a later trigger has a run is asked of the files since then alone',
   expect(open().hasLaterRun({ baseUrl, target: nightly }, '2026-11-21T02:59:59.000Z')).toBe(true);
   expect(troubles).toHaveLength(1);
 });
+
+test('the runs since a time are of the files since then', () => {
+  const { open, path, troubles } = journalOf(old, [status(4, 'RUNNING')], [status(5, 'RUNNING')]);
+  rmSync(path(0));
+  mkdirSync(path(0));
+  expect(idsOf(open().runs({ since: '2026-11-21T03:00:01.000Z' }))).toEqual([uuid(5)]);
+  expect(troubles).toEqual([]);
+  expect(idsOf(open().runs({ since: at }))).toEqual([uuid(5), uuid(4)]);
+  expect(troubles).toHaveLength(1);
+});

@@ -2,14 +2,13 @@ import { type ExitName, exitCodeOf, exitNameOfRun, isInterruptName } from '../pr
 import type { Problem } from '../problems/problem.ts';
 import { exitNameOfWatch } from '../problems/watch-problems.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
-import type { About, RunEvent } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
-import { isFinal, type Target } from '../runs/run.ts';
-import type { Execution } from '../runs/service.ts';
+import { isFinal, type Run, type Target } from '../runs/run.ts';
 import { argumentOf } from '../session/known-run.ts';
 import type { Session } from '../session/session.ts';
-import type { FinishedWatch, WatchResult } from '../watching/watch-result.ts';
+import type { WatchResult } from '../watching/watch-result.ts';
 import {
+  executionOf,
   type FoundRun,
   outcomeOfStart,
   type StartResult,
@@ -29,9 +28,29 @@ export interface Followed {
   trigger?: TriggerOutcome;
 }
 
+/** What a command did with one of its arguments. */
+export interface ArgumentResult {
+  target: Target;
+  run?: Run;
+  watched?: WatchResult; // if the run was followed
+  problem?: Problem;
+  exitName: ExitName; // how a command with this argument alone would end
+  otherwise: string; // in place of a status, if there is none
+  document(): JsonObject; // with the warnings until now
+}
+
 /** Was this run left unfinished by `--fail-fast`? */
-export function isLeft(watched: WatchResult): boolean {
-  return watched.kind === 'interrupted' && watched.reason === failFastReason;
+export const isLeft = (watched: WatchResult | undefined): boolean =>
+  watched?.kind === 'interrupted' && watched.reason === failFastReason;
+
+export const isOk = ({ exitName }: ArgumentResult): boolean => exitCodeOf(exitName) === 0;
+
+export function resultOfFollow(followed: Followed, session: Session): ArgumentResult {
+  const { watched, problem, isForgotten } = followed;
+  const { run } = watched;
+  const exitName = isLeft(watched) || isForgotten ? 'ok' : exitNameOfWatch(watched, problem);
+  const document = () => documentOf(factsOfFollowed(followed, session), session.context);
+  return { target: run.target, run, watched, problem, exitName, otherwise: 'not polled', document };
 }
 
 export function factsOfFollowed({ watched, problem, trigger, isForgotten }: Followed, session: Session): DocumentFacts {
@@ -47,38 +66,30 @@ export function factsOfFollowed({ watched, problem, trigger, isForgotten }: Foll
   };
 }
 
-/** What a command did with one of its arguments. */
-export type ArgumentResult = StartResult | FollowedArgument;
-
-export type FollowedArgument = Followed & { kind: 'followed' };
-
-export function targetOfResult(result: ArgumentResult): Target {
-  const { run, target } = aboutOfResult(result);
-  return target ?? run.target;
+export function resultOfStart(start: StartResult, session: Session): ArgumentResult {
+  const run = 'run' in start ? start.run : undefined;
+  const target = 'run' in start ? start.run.target : start.target;
+  const problem = problemOf(start);
+  const exitName = problem?.facts.name ?? (start.kind === 'replayed' ? exitNameOfReplay(start) : 'ok');
+  const document = () =>
+    documentOf(
+      {
+        ...{ run, target, problem, outcome: exitName, execution: executionOf(start) },
+        trigger: triggerFactsOf(outcomeOfStart(start), session),
+        argument: run && argumentOf(run, session),
+        activeExecutionId: start.kind === 'skipped' ? start.activeId : undefined,
+      },
+      session.context,
+    );
+  return { target, run, problem, exitName, otherwise: withoutStatus(start), document };
 }
 
-export function problemOf(result: ArgumentResult): Problem | undefined {
-  if (result.kind === 'followed' || result.kind === 'failed') return result.problem;
+function problemOf(start: StartResult): Problem | undefined {
+  if (start.kind === 'failed') return start.problem;
   // A failed poll is no problem, as the run is known all the same; only a signal of the user ends the command.
-  const problem = 'polled' in result && result.polled?.kind === 'failed' ? result.polled.problem : undefined;
+  const problem = 'polled' in start && start.polled?.kind === 'failed' ? start.polled.problem : undefined;
   return problem && isInterruptName(problem.facts.name) ? problem : undefined;
 }
-
-export function finishedWatchOf(result: ArgumentResult): FinishedWatch | undefined {
-  return result.kind === 'followed' && result.watched.kind === 'finished' ? result.watched : undefined;
-}
-
-/** How a command with this argument alone would end. A run that `--fail-fast` left counts as ok. */
-export function exitNameOfResult(result: ArgumentResult): ExitName {
-  const problem = problemOf(result);
-  if (result.kind === 'followed' && result.isForgotten) return 'ok';
-  if (problem) return problem.facts.name;
-  if (result.kind === 'replayed') return exitNameOfReplay(result);
-  if (result.kind !== 'followed' || isLeft(result.watched)) return 'ok';
-  return exitNameOfWatch(result.watched, undefined);
-}
-
-export const isOk = (result: ArgumentResult): boolean => exitCodeOf(exitNameOfResult(result)) === 0;
 
 /** The ending of the run that was found: a repeated trigger must not turn a failed run into a success. */
 function exitNameOfReplay({ run, polled }: FoundRun): ExitName {
@@ -86,45 +97,8 @@ function exitNameOfReplay({ run, polled }: FoundRun): ExitName {
   return isFinished ? exitNameOfRun(run, polled.value.status) : 'ok';
 }
 
-export function isInterruptedWatch(result: ArgumentResult): boolean {
-  return result.kind === 'followed' && result.watched.kind === 'interrupted' && !isLeft(result.watched);
-}
-
-/** Does the problem end the watches of all runs together, as an interruption and the timeout do? */
-export function endsAll({ facts }: Problem): boolean {
-  return isInterruptName(facts.name) || facts.name === 'timeout';
-}
-
-export function aboutOfResult(result: ArgumentResult): About {
-  if (result.kind === 'followed') return { run: result.watched.run };
-  return 'run' in result ? { run: result.run } : { target: result.target };
-}
-
-export function triggeredEvent(start: StartResult, isWatched: boolean, session: Session): RunEvent {
-  const { how } = outcomeOfStart(start);
-  if (start.kind === 'skipped' || start.kind === 'failed') {
-    return { event: 'triggered', how, target: start.target, isWatched };
-  }
-  const argument = argumentOf(start.run, session);
-  return { event: 'triggered', how, run: start.run, execution: executionOf(start), argument, isWatched };
-}
-
-function executionOf(start: Exclude<StartResult, { kind: 'skipped' | 'failed' }>): Execution | undefined {
-  if (start.kind === 'started') return start.execution;
-  return start.polled?.kind === 'ok' ? start.polled.value : undefined;
-}
-
-export const documentOfResult = (result: ArgumentResult, session: Session): JsonObject =>
-  documentOf(documentFactsOf(result, session), session.context);
-
-function documentFactsOf(result: ArgumentResult, session: Session): DocumentFacts {
-  if (result.kind === 'followed') return factsOfFollowed(result, session);
-  const facts = {
-    trigger: triggerFactsOf(outcomeOfStart(result), session),
-    problem: problemOf(result),
-    outcome: exitNameOfResult(result),
-  };
-  if (result.kind === 'failed') return { ...facts, target: result.target };
-  if (result.kind === 'skipped') return { ...facts, target: result.target, activeExecutionId: result.activeId };
-  return { ...facts, run: result.run, execution: executionOf(result), argument: argumentOf(result.run, session) };
+function withoutStatus(start: StartResult): string {
+  if (start.kind === 'skipped') return 'skipped';
+  if (start.kind !== 'failed') return 'not polled';
+  return start.problem.facts.started === 'unknown' ? 'in doubt' : 'not started';
 }

@@ -4,7 +4,6 @@ export type IfActive = 'fail' | 'skip' | 'wait' | 'attach';
 
 /** What the flags of `trigger` and `watch` ask for. */
 export interface ActionFlags extends OutputOptions {
-  idempotencyKey?: string;
   ifActive?: IfActive;
   splayMs?: number;
   /** A flag of `trigger`: the run is then followed, and an active one is polled before attaching to it. */

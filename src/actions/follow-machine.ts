@@ -6,10 +6,12 @@ import { createTail, type Tail } from '../journal/tail.ts';
 import { interruptNameOf } from '../problems/fault-facts.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import type { CommandResult } from '../render/output.ts';
+import type { Clock } from '../runs/clock.ts';
 import { isFinal, type Run } from '../runs/run.ts';
 import { journalOf } from '../session/journal.ts';
 import type { KnownRun } from '../session/known-run.ts';
 import { type Session, withReporter } from '../session/session.ts';
+import { resultOfFollow } from './argument-result.ts';
 import type { ActionFlags } from './flags.ts';
 import { followRun } from './follow-run.ts';
 import { reportCutOffHooks, withRecordedHooks } from './recorded-hooks.ts';
@@ -47,7 +49,7 @@ export async function followMachine(
     const endless = { giveUpAfterMs: Number.POSITIVE_INFINITY, ...flags };
     const followed = await followRun(known, endless, own, { leave: signal });
     if (signal.aborted) return;
-    createDoneReport(own, following.size)({ kind: 'followed', ...followed });
+    createDoneReport(own, following.size)(resultOfFollow(followed, own));
     const { warnings } = context;
     const isFollowed = (run: Run) => run !== known.run && following.has(run.executionId.toLowerCase());
     warnings.splice(0, warnings.length, ...warnings.filter(({ run }) => run && isFollowed(run)));
@@ -96,11 +98,13 @@ function claimOrThrow(session: Session): FollowerClaim {
 }
 
 /** Returns the runs that were recorded since the last call. A failure to read the journal is reported once. */
-function createNewRuns(tail: Tail, { baseUrl, reporter }: Session): () => KnownRun[] {
+function createNewRuns(tail: Tail, { baseUrl, reporter, context }: Session): () => KnownRun[] {
   let isReported = false;
   return () => {
     try {
-      return tail.read().flatMap((record) => (record.baseUrl === baseUrl ? (newRunOf(record) ?? []) : []));
+      return tail
+        .read()
+        .flatMap((record) => (record.baseUrl === baseUrl ? (newRunOf(record, context.clock) ?? []) : []));
     } catch (error) {
       const message = `the journal cannot be read (${(error as Error).message}): new runs are not followed until it can`;
       if (!isReported) reporter.observe({ event: 'warning', name: 'journal_unavailable', message });
@@ -111,11 +115,11 @@ function createNewRuns(tail: Tail, { baseUrl, reporter }: Session): () => KnownR
 }
 
 /** The run of a record that says that it was triggered, or is watched for the first time. */
-function newRunOf(record: JournalRecord): KnownRun | undefined {
+function newRunOf(record: JournalRecord, clock: Clock): KnownRun | undefined {
   if (record.type !== 'accepted' && record.type !== 'status') return undefined;
   const target = targetOf(record.target);
   const isNew = record.type === 'accepted' || (record.first === true && !isFinal(target, record.status));
-  const { executionId } = record;
-  const triggeredAtMs = record.type === 'accepted' ? Date.parse(record.at) : undefined;
-  return isNew ? { run: { target, executionId }, triggeredAtMs } : undefined;
+  const { executionId, at } = record;
+  const sinceTriggerMs = record.type === 'accepted' ? () => clock.nowMs() - Date.parse(at) : undefined;
+  return isNew ? { run: { target, executionId }, sinceTriggerMs } : undefined;
 }

@@ -5,11 +5,10 @@ import type { Reporter, RunEvent } from '../runs/events.ts';
 import { isFinal, isKnownStatus, type Run, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import { hasJournal } from '../session/journal.ts';
-import { argumentOf, type KnownRun, sinceTriggerOf } from '../session/known-run.ts';
-import type { Session } from '../session/session.ts';
+import { argumentOf, type KnownRun } from '../session/known-run.ts';
+import { retryPortsOf, type Session } from '../session/session.ts';
 import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
-import { pollUntilFinal, type WatchOptions, type WatchPorts } from '../watching/poll-until-final.ts';
-import { watchToEnd } from '../watching/watch.ts';
+import { pollUntilFinal, type WatchOptions, type WatchPorts, watchToEnd } from '../watching/watch.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
 import { type Followed, factsOfFollowed, isLeft } from './argument-result.ts';
 import type { ActionFlags } from './flags.ts';
@@ -30,7 +29,7 @@ export function reportManyRuns(runs: number, { rate = defaults.rate }: ActionFla
 
 /** Follows one run until it has finished: reports events, records statuses, runs `--on-final`. */
 export async function followRun(
-  { run, known, ...rest }: KnownRun & { known?: Execution },
+  { run, known, sinceTriggerMs }: KnownRun & { known?: Execution },
   flags: ActionFlags,
   session: Session,
   { leave, trigger }: FollowOptions = {},
@@ -41,7 +40,6 @@ export async function followRun(
     reporter.observe(event);
     if (event.event === 'status' && event.changed) warnOfUnknownStatus(run, event.execution.status, reporter);
   };
-  const sinceTriggerMs = sinceTriggerOf(rest, context.clock);
   // The answer to the trigger shows that the settings are right.
   if (known) session.watches.answered();
   const options = { ...scheduleOf(run.target, flags, session), sinceTriggerMs, known };
@@ -91,19 +89,14 @@ export async function waitForOther(
 function portsOf(
   run: Run,
   { giveUpAfterMs = defaults.watchGiveUpAfterMs }: ActionFlags,
-  { service, limiter, watches, requestTimeoutMs, debug, context }: Session,
+  session: Session,
   observe: (event: RunEvent) => void,
 ): WatchPorts {
-  const { clock, random, signal } = context;
+  const { service, watches, debug } = session;
   return {
+    ...retryPortsOf(session, giveUpAfterMs),
     service,
-    limiter,
-    clock,
-    random,
-    signal,
     group: watches,
-    giveUpAfterMs,
-    requestTimeoutMs,
     observe(event) {
       if (event.event === 'waiting') debug?.(`next poll of ${run.executionId} in ${Math.round(event.nextMs)} ms`);
       if (event.event === 'attempt_failed') debug?.(`${event.fault.kind}: ${event.fault.message}`);

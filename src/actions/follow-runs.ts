@@ -8,7 +8,7 @@ import { onAbort } from '../runs/on-abort.ts';
 import type { Run } from '../runs/run.ts';
 import type { KnownRun } from '../session/known-run.ts';
 import { type Session, sessionEndedBy, withReporter } from '../session/session.ts';
-import { type Followed, type FollowedArgument, failFastReason, isOk } from './argument-result.ts';
+import { type ArgumentResult, type Followed, failFastReason, isOk, resultOfFollow } from './argument-result.ts';
 import type { ActionFlags } from './flags.ts';
 import { followRun, reportManyRuns } from './follow-run.ts';
 import { createDoneReport, reportResults } from './report.ts';
@@ -29,17 +29,17 @@ export async function followAll(
     const watching = sessionEndedBy(session, context.stdout.closed);
     const { signal: leave } = endedBy(watching.context, enough.signal);
     const reportDone = createDoneReport(session, count);
-    const followOne = async (known: KnownRun): Promise<FollowedArgument> => {
+    const followOne = async (known: KnownRun): Promise<ArgumentResult> => {
       const followed = await followRun(known, flags, watching, { leave });
       const isForgotten = flags.all && isClosed(known.run, followed, session);
-      const result = { kind: 'followed', ...followed, isForgotten } as const;
+      const result = resultOfFollow({ ...followed, isForgotten }, session);
       if (flags.failFast && !isOk(result)) enough.abort(failFastReason);
       reportDone(result);
       return result;
     };
-    const follows = new Map<string, Promise<FollowedArgument>>();
+    const follows = new Map<string, Promise<ArgumentResult>>();
     const mostAtRate = Math.floor((flags.rate ?? defaults.rate) * 60);
-    const follow = (known: KnownRun): Promise<FollowedArgument> => {
+    const follow = (known: KnownRun): Promise<ArgumentResult> => {
       const key = keyOf(known);
       const started = follows.get(key) ?? followOne(known);
       follows.set(key, started);

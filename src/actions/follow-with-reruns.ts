@@ -1,10 +1,10 @@
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { Session } from '../session/session.ts';
-import { type FollowedArgument, triggeredEvent } from './argument-result.ts';
+import type { Followed } from './argument-result.ts';
 import type { ActionFlags } from './flags.ts';
 import { followRun } from './follow-run.ts';
-import { outcomeOfStart, type StartResult, startedOf } from './start-result.ts';
+import { outcomeOfStart, type StartResult, startedOf, triggeredEvent } from './start-result.ts';
 import { type StartRequest, startRun } from './start-run.ts';
 import { leastForTriggerMs } from './wait-for-slot.ts';
 
@@ -16,43 +16,38 @@ export async function followWithReruns(
   first: RunStart,
   options: ActionFlags,
   session: Session,
-): Promise<FollowedArgument> {
-  const { reporter, context } = session;
-  const { clock } = context;
-  const { idempotencyKey, maxReruns = defaults.maxReruns } = options;
+): Promise<Followed> {
+  const { reporter } = session;
+  const { maxReruns = defaults.maxReruns } = options;
   let start: RunStart = first;
   let trigger = outcomeOfStart(first);
   for (let reruns = 1; ; reruns++) {
-    const { run, triggeredAtMs, kind } = start;
-    const startedMs = clock.elapsedMs();
-    const sinceTriggerMs = kind === 'started' ? () => clock.elapsedMs() - startedMs : undefined;
-    const known = kind === 'started' ? start.execution : undefined;
+    const { run, sinceTriggerMs } = start;
+    const known = start.kind === 'started' ? start.execution : undefined;
     // `--give-up-after` is for the trigger; the watch has its own limit.
     const followFlags = { ...options, giveUpAfterMs: undefined };
-    const followed = await followRun({ run, triggeredAtMs, sinceTriggerMs, known }, followFlags, session, { trigger });
-    const result = { kind: 'followed', ...followed } as const;
+    const followed = await followRun({ run, sinceTriggerMs, known }, followFlags, session, { trigger });
     const { watched, problem } = followed;
     const errorType = watched.kind === 'finished' ? watched.result?.error?.type : undefined;
     const again = !problem && errorType !== undefined && options.rerunOn?.includes(errorType);
-    if (!again || reruns > maxReruns || !isSurelyOurs(start)) return result;
+    if (!again || reruns > maxReruns || !isSurelyOurs(start)) return followed;
     // A given idempotency key gets the number of the rerun, so that the whole command can be repeated safely.
-    const key = idempotencyKey && `${idempotencyKey}/${reruns}`;
+    const idempotencyKey = request.idempotencyKey && `${request.idempotencyKey}/${reruns}`;
     // `--if-active skip` and `attach` are for the first trigger only.
     const ifActive = options.ifActive === 'wait' ? 'wait' : 'fail';
-    const flags: ActionFlags = { ...options, ifActive, idempotencyKey: key };
     const notStarted = (why: string) => {
       const message = `the rerun did not start: ${why}`;
       reporter.observe({ event: 'warning', name: 'rerun_not_started', message, run });
-      return result;
+      return followed;
     };
     if (session.watches.leftMs() < leastForTriggerMs) return notStarted('`--timeout` has passed');
     reporter.observe({ event: 'rerun', run, errorType });
-    const next = await startRun(request, flags, session);
+    const next = await startRun({ ...request, idempotencyKey }, { ...options, ifActive }, session);
     reporter.observe(triggeredEvent(next, true, session));
-    if (next.kind === 'skipped') return result;
+    if (next.kind === 'skipped') return followed;
     if (next.kind === 'failed') {
       const { facts, message } = next.problem;
-      if (facts.started === 'unknown' || isInterruptName(facts.name)) return { ...result, problem: next.problem };
+      if (facts.started === 'unknown' || isInterruptName(facts.name)) return { ...followed, problem: next.problem };
       return notStarted(message);
     }
     start = next;

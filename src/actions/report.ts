@@ -1,40 +1,34 @@
 import type { Context } from '../context.ts';
+import { isInterruptName } from '../problems/exit-codes.ts';
 import { nextStepOf } from '../problems/next-step.ts';
-import type { FinalRow, finalTable } from '../render/final-table.ts';
 import { reportToGithub } from '../render/github-actions.ts';
 import { type CommandResult, type OutputOptions, themeOf } from '../render/output.ts';
 import { summary } from '../render/summary.ts';
+import type { FinalRow, finalTable } from '../render/tables.ts';
 import type { Theme } from '../render/theme.ts';
 import type { WrapOptions } from '../render/wrap.ts';
 import { nameOf } from '../runs/run.ts';
 import type { Session } from '../session/session.ts';
-import {
-  type ArgumentResult,
-  aboutOfResult,
-  documentOfResult,
-  endsAll,
-  exitNameOfResult,
-  finishedWatchOf,
-  isInterruptedWatch,
-  isLeft,
-  isOk,
-  problemOf,
-  targetOfResult,
-} from './argument-result.ts';
+import type { FinishedWatch } from '../watching/watch-result.ts';
+import { type ArgumentResult, isLeft, isOk } from './argument-result.ts';
 
 const againWithAll = 'watch them again: `runctl watch --all`';
 
 /** Reports each result of the `watched` runs as soon as it is known: the others may take hours. */
 export function createDoneReport(session: Session, watched: number): (result: ArgumentResult) => void {
   let pending = watched;
-  return (result) => {
+  return ({ run, target, problem, document }) => {
     pending = Math.max(0, pending - 1);
-    const problem = problemOf(result);
-    const failure = problem && { name: problem.facts.shownName ?? problem.facts.name, endsAll: endsAll(problem) };
-    const document = documentOfResult(result, session);
-    session.reporter.observe({ event: 'run_done', ...aboutOfResult(result), document, pending, failure });
+    const { name = 'ok', shownName = name } = problem?.facts ?? {};
+    // An interruption and the timeout end the watches of all runs together.
+    const failure = problem && { name: shownName, endsAll: isInterruptName(name) || name === 'timeout' };
+    const about = run ? { run } : { target };
+    session.reporter.observe({ event: 'run_done', ...about, document: document(), pending, failure });
   };
 }
+
+const finishedWatchOf = ({ watched }: ArgumentResult): FinishedWatch | undefined =>
+  watched?.kind === 'finished' ? watched : undefined;
 
 export async function reportResults(
   results: ArgumentResult[],
@@ -44,16 +38,16 @@ export async function reportResults(
   const { context, settings } = session;
   // A run that was named twice has a document in both places, and is reported once.
   const distinct = [...new Set(results)];
-  const documents = results.map((result) => documentOfResult(result, session));
+  const documents = results.map(({ document }) => document());
   const parts = distinct.map((result) => ({
-    about: nameOf(targetOfResult(result)),
+    about: nameOf(result.target),
     watched: finishedWatchOf(result),
-    problem: problemOf(result),
+    problem: result.problem,
   }));
   await reportToGithub(parts, documents, context);
-  const table = distinct.length > 1 ? (await import('../render/final-table.ts')).finalTable : undefined;
+  const table = distinct.length > 1 ? (await import('../render/tables.ts')).finalTable : undefined;
   return {
-    exitNames: results.map(exitNameOfResult),
+    exitNames: results.map(({ exitName }) => exitName),
     documents,
     plural,
     text: (theme, lines) => summaries(distinct, { theme, lines, table }, quiet, context),
@@ -69,29 +63,26 @@ export async function reportResults(
 /** An interruption is reported once for all runs, and not at all to somebody who has closed stdout. */
 function problemsOf(results: ArgumentResult[], plural: boolean, { stdout }: Context): CommandResult['problems'] {
   const isUnread = stdout.closed.aborted;
-  const interrupted = results.filter(isInterruptedWatch);
+  const interrupted = results.filter(({ watched }) => watched?.kind === 'interrupted' && !isLeft(watched));
   const together = interrupted.length > 1 || isUnread ? interrupted : [];
   const message = `stopped watching ${interrupted.length} runs, which are still running`;
   const [first] = isUnread ? [] : together;
-  const problem = first && problemOf(first)?.with({ message, hint: againWithAll });
+  const problem = first?.problem?.with({ message, hint: againWithAll });
   const others = results
     .filter((result) => !together.includes(result))
-    .flatMap((result) => {
-      const problem = problemOf(result);
-      return problem ? [{ problem, about: plural ? nameOf(targetOfResult(result)) : undefined }] : [];
-    });
+    .flatMap(({ problem, target }) => (problem ? [{ problem, about: plural ? nameOf(target) : undefined }] : []));
   return problem ? [{ problem }, ...others] : others;
 }
 
 function nextOf(results: ArgumentResult[], project: string | undefined): string | undefined {
   if (results.length > 1) {
-    const left = results.filter((result) => result.kind === 'followed' && isLeft(result.watched)).length;
+    const left = results.filter(({ watched }) => isLeft(watched)).length;
     if (left === 0) return undefined;
     return `${left === 1 ? '1 run is' : `${left} runs are`} still running; ${againWithAll}`;
   }
   const [first] = results;
   const watched = first && finishedWatchOf(first);
-  if (!watched || problemOf(first)) return undefined;
+  if (!watched || first.problem) return undefined;
   return nextStepOf(watched.run, watched.execution.status, watched.result?.error?.type, project);
 }
 
@@ -115,15 +106,8 @@ function summaries(
 }
 
 function rowOf(result: ArgumentResult): FinalRow {
-  const { execution } = result.kind === 'followed' ? result.watched : {};
-  const { result: read } = finishedWatchOf(result) ?? {};
-  return { target: targetOfResult(result), execution, result: read, otherwise: withoutStatus(result) };
-}
-
-function withoutStatus(result: ArgumentResult): string {
-  if (result.kind === 'skipped') return 'skipped';
-  if (result.kind !== 'failed') return 'not polled';
-  return result.problem.facts.started === 'unknown' ? 'in doubt' : 'not started';
+  const { target, watched, otherwise } = result;
+  return { target, execution: watched?.execution, result: finishedWatchOf(result)?.result, otherwise };
 }
 
 /** The number of runs with each status: `1 running · 12 completed · 2 failed`. */

@@ -4,7 +4,7 @@ import { defaults } from '../runs/defaults.ts';
 import type { RetryOptions } from '../runs/retry.ts';
 import { nameOf, type Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
-import type { Session } from '../session/session.ts';
+import { retryPortsOf, type Session } from '../session/session.ts';
 import {
   type EarlierAttempts,
   type KeyHistory,
@@ -18,9 +18,9 @@ export function sendTrigger(
   identity: TriggerIdentity,
   body: string,
   { giveUpAfterMs = defaults.triggerGiveUpAfterMs, ...history }: KeyHistory & { giveUpAfterMs?: number },
-  { service, journal, processes, limiter, inTurn, watches, requestTimeoutMs, reporter, context }: Session,
+  session: Session,
 ): Promise<TriggerResult> {
-  const { clock, random, signal } = context;
+  const { service, journal, processes, inTurn, watches, reporter } = session;
   const isRepeat = history.earlier !== undefined;
   const record = createTriggerRecord(journal, { ...identity, body, isRepeat, process: processes.own });
   const onRetry: RetryOptions['onRetry'] = (fault, retryInMs, { failures, silentMs }) =>
@@ -33,8 +33,8 @@ export function sendTrigger(
       silentMs: silentMs(),
       retryInMs,
     });
-  const ports = { service, record, limiter, inTurn, clock, random, signal, giveUpAfterMs, requestTimeoutMs, onRetry };
-  return triggerRun(identity, body, { ...ports, leftMs: watches.leftMs }, history);
+  const ports = { ...retryPortsOf(session, giveUpAfterMs), leftMs: watches.leftMs, inTurn, onRetry };
+  return triggerRun(identity, body, { ...ports, service, record }, history);
 }
 
 export function earlierAttemptsOf({ at, lastSentAt, ageMs }: UnresolvedTrigger): EarlierAttempts {

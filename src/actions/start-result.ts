@@ -1,9 +1,9 @@
 import type { Problem, Started } from '../problems/problem.ts';
 import type { TriggerFacts } from '../render/document.ts';
-import type { How } from '../runs/events.ts';
+import type { HowTriggered, RunEvent } from '../runs/events.ts';
 import type { Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
-import type { KnownRun } from '../session/known-run.ts';
+import { argumentOf, type KnownRun } from '../session/known-run.ts';
 import type { PolledOnce } from '../session/poll-once.ts';
 import type { Session } from '../session/session.ts';
 import type { StartedTrigger } from '../triggering/trigger.ts';
@@ -35,7 +35,7 @@ export function outcomeOfStart(start: StartResult): TriggerOutcome {
   return { how: howOf(start), started: startedOf(start), idempotencyKey: start.idempotencyKey ?? null, reruns: [] };
 }
 
-function howOf(start: StartResult): How {
+function howOf(start: StartResult): HowTriggered {
   if (start.kind === 'started') return start.how;
   if (start.kind !== 'failed') return start.kind;
   return start.problem.facts.started === 'unknown' ? 'unknown' : 'not_started';
@@ -50,3 +50,15 @@ export const triggerFactsOf = (outcome: TriggerOutcome, { safeToRepeat }: Sessio
   const { how, started, idempotencyKey, reruns } = outcome;
   return { how, started, idempotencyKey, safeToRepeat: safeToRepeat(), reruns };
 };
+
+export function executionOf(start: StartResult): Execution | undefined {
+  if (start.kind === 'started') return start.execution;
+  return 'polled' in start && start.polled?.kind === 'ok' ? start.polled.value : undefined;
+}
+
+export function triggeredEvent(start: StartResult, isWatched: boolean, session: Session): RunEvent {
+  const { how } = outcomeOfStart(start);
+  if (!('run' in start)) return { event: 'triggered', how, target: start.target, isWatched };
+  const argument = argumentOf(start.run, session);
+  return { event: 'triggered', how, run: start.run, execution: executionOf(start), argument, isWatched };
+}

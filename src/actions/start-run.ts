@@ -3,7 +3,6 @@ import type { Problem } from '../problems/problem.ts';
 import { refusedTriggerProblem, usedKeyProblem } from '../problems/trigger-problems.ts';
 import { defaults } from '../runs/defaults.ts';
 import { isFinal, type Run, type Target } from '../runs/run.ts';
-import type { TriggerRequest } from '../runs/service.ts';
 import { argumentOf, knownRun } from '../session/known-run.ts';
 import { pollKnownRun } from '../session/poll-once.ts';
 import type { Session } from '../session/session.ts';
@@ -13,8 +12,12 @@ import type { FoundRun, StartResult } from './start-result.ts';
 import { triggerOnce } from './trigger-once.ts';
 import { createSlot } from './wait-for-slot.ts';
 
-/** What is triggered, and the exact bytes of the request. */
-export type StartRequest = Omit<TriggerRequest, 'idempotencyKey'>;
+/** What is to be triggered. */
+export interface StartRequest {
+  target: Target;
+  body: string; // the exact bytes
+  idempotencyKey?: string; // given by the user
+}
 
 /** Triggers a run; if one is active already, does as `--if-active` says. */
 export async function startRun(request: StartRequest, flags: ActionFlags, session: Session): Promise<StartResult> {
@@ -22,7 +25,7 @@ export async function startRun(request: StartRequest, flags: ActionFlags, sessio
   const { ifActive = defaults.ifActive } = flags;
   const slot = createSlot(target, flags, session);
   for (let isWaiting = false; ; isWaiting = true) {
-    const identity = await identityOf(target, flags, session);
+    const identity = await identityOf(request, session);
     const { idempotencyKey } = identity;
     const failed = (problem: Problem): StartResult => ({ kind: 'failed', target, problem, idempotencyKey });
     const start = await triggerOnce(identity, request.body, flags, session, isWaiting);
@@ -53,16 +56,16 @@ export async function startRun(request: StartRequest, flags: ActionFlags, sessio
 }
 
 /** Each try has a new idempotency key, unless the user gave one: a service may replay the refusal of an old key. */
-async function identityOf(target: Target, flags: ActionFlags, { baseUrl, account }: Session): Promise<TriggerIdentity> {
-  const { idempotencyKey = crypto.randomUUID() } = flags;
-  const userProvided = flags.idempotencyKey !== undefined;
+async function identityOf(request: StartRequest, { baseUrl, account }: Session): Promise<TriggerIdentity> {
+  const { target, idempotencyKey = crypto.randomUUID() } = request;
+  const userProvided = request.idempotencyKey !== undefined;
   return { baseUrl, account: await account(idempotencyKey), target, idempotencyKey, userProvided };
 }
 
 /** The active run. It is polled only if it will be followed, as the refusal says that it is running. */
 async function foundRun(run: Run, flags: ActionFlags, session: Session): Promise<FoundRun> {
   if (flags.watch) return pollKnownRun(run, flags, session);
-  return knownRun(session.journal.find(run.executionId, session), run);
+  return knownRun(run, session.journal.find(run.executionId, session), session.context.clock);
 }
 
 function mayBeActive({ run, polled }: FoundRun): boolean {

@@ -1,7 +1,7 @@
 import { nearest } from '../problems/nearest.ts';
-import type { Problem } from '../problems/problem.ts';
-import { shellWord } from '../problems/quote.ts';
+import { type Problem, shellWord } from '../problems/problem.ts';
 import { expiredKeyProblem, otherAccountProblem, triggerProblem } from '../problems/trigger-problems.ts';
+import type { Clock } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
 import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';
 import type { Target } from '../runs/run.ts';
@@ -39,7 +39,7 @@ export async function triggerOnce(
   // An idempotency key that was sent before is sent with the same bytes again.
   const bytes = open?.body ?? body;
   const result = await sendTrigger(identity, bytes, options, withOpenTriggerWarning(target, session));
-  if (result.kind === 'started') return startOf(result, target, context.clock.nowMs());
+  if (result.kind === 'started') return startOf(result, target, context.clock);
   if (result.kind === 'refused' && (result.fault.kind === 'already_active' || (isWaiting && mayPass(result.fault)))) {
     return { kind: 'refused', fault: result.fault };
   }
@@ -49,13 +49,14 @@ export async function triggerOnce(
 /** Is it worth another try: a 429, or a trigger that was surely not sent? */
 const mayPass = (fault: Fault) => isRetryable(fault) && deliveryOf(fault) !== 'unknown';
 
-function startOf({ how, ...start }: StartedTrigger, target: Target, triggeredAtMs: number): StartResult {
+function startOf({ how, ...start }: StartedTrigger, target: Target, clock: Clock): StartResult {
   const { execution } = start;
   const run = { target, executionId: execution.executionId };
   if (how === 'replayed') return { kind: 'replayed', run, polled: { kind: 'ok', value: execution } };
   // Agents are discontinued: an answer that says otherwise may no longer mean that a run was started.
   const started = target.family === 'agent' ? 'unknown' : start.started;
-  return { ...start, started, how, run, triggeredAtMs };
+  const startedMs = clock.elapsedMs();
+  return { ...start, started, how, run, sinceTriggerMs: () => clock.elapsedMs() - startedMs };
 }
 
 function failureOf(result: Exclude<TriggerResult, StartedTrigger>, identity: TriggerIdentity, session: Session) {

@@ -6,23 +6,19 @@ import { isCompleted, isFinal, nameOf } from '../runs/run.ts';
 import { createTurns } from '../runs/turns.ts';
 import { type Session, sessionEndedBy, withReporter } from '../session/session.ts';
 import { createWatchGroup, timeoutMsOf } from '../watching/watch-group.ts';
-import { type ArgumentResult, triggeredEvent } from './argument-result.ts';
+import { type ArgumentResult, resultOfFollow, resultOfStart } from './argument-result.ts';
 import type { ActionFlags } from './flags.ts';
 import { reportManyRuns } from './follow-run.ts';
 import { followWithReruns } from './follow-with-reruns.ts';
 import { createDoneReport, reportResults } from './report.ts';
-import { type FoundRun, type StartResult, startedOf } from './start-result.ts';
+import { type FoundRun, type StartResult, startedOf, triggeredEvent } from './start-result.ts';
 import { type StartRequest, startRun } from './start-run.ts';
 
 /** More triggers at once would only wait for each other. */
 const mostInFlight = 64;
 
-export interface TriggerArgument extends StartRequest {
-  idempotencyKey?: string;
-}
-
 export async function triggerAll(
-  requests: TriggerArgument[],
+  requests: StartRequest[],
   options: ActionFlags,
   base: Session,
 ): Promise<CommandResult> {
@@ -45,8 +41,7 @@ export async function triggerAll(
     if (options.watch) reportManyRuns(requests.length, options, session);
     const results = await Promise.all(
       requests.map(async (request, index): Promise<ArgumentResult> => {
-        const flags = { ...options, idempotencyKey: request.idempotencyKey };
-        const start = isEnded ? notStarted(request, signal) : await startRun(request, flags, session);
+        const start = isEnded ? notStarted(request, signal) : await startRun(request, options, session);
         if (startedOf(start) === 'no') unsafe.delete(request);
         const report = () => {
           if (idsAreData) context.stdout.write(`${'run' in start ? start.run.executionId : ''}\n`);
@@ -56,7 +51,9 @@ export async function triggerAll(
         else report();
         if (start.kind === 'replayed' && !options.watch) warnOfReplay(start, session);
         const isFollowed = options.watch && start.kind !== 'skipped' && start.kind !== 'failed';
-        const result = isFollowed ? await followWithReruns(request, start, flags, watching) : start;
+        const result = isFollowed
+          ? resultOfFollow(await followWithReruns(request, start, options, watching), session)
+          : resultOfStart(start, session);
         reportDone(result);
         return result;
       }),
@@ -90,12 +87,10 @@ async function reportUnread(results: readonly ArgumentResult[], { stdout, stderr
   // A failed write is noticed in the next turn of the event loop.
   await clock.sleep(0);
   if (!stdout.closed.aborted) return;
-  for (const result of results) {
-    if ('run' in result) stderr.write(`runctl: ${nameOf(result.run.target)}: run ${result.run.executionId}\n`);
-  }
+  for (const { run } of results) if (run) stderr.write(`runctl: ${nameOf(run.target)}: run ${run.executionId}\n`);
 }
 
-function notStarted({ target, idempotencyKey }: TriggerArgument, signal: AbortSignal): StartResult {
+function notStarted({ target, idempotencyKey }: StartRequest, signal: AbortSignal): StartResult {
   return { kind: 'failed', target, problem: noRunProblem(signal), idempotencyKey };
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../runs/json.ts';
 import type { Run, Target } from '../runs/run.ts';
-import type { Answer, CallLimits, Service } from '../runs/service.ts';
+import type { Answer, Service } from '../runs/service.ts';
 import type { Operation } from './classify.ts';
 import { resultPath, runIdIn, statusPath, triggerPath } from './endpoints.ts';
 import type { HttpRequest, Transport } from './exchange.ts';
@@ -39,31 +39,31 @@ export function createHttpService(options: HttpServiceOptions): Service {
   const headers = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': options.userAgent };
 
   return {
-    trigger({ target, ...send }, signal, limits) {
+    trigger({ target, ...send }, signal) {
       const read = (document: JsonObject) => {
         const execution = readExecution(document) ?? readExecution({ ...document, status: 'RUNNING' });
         // Without an id there is no run that could be followed.
         return execution?.executionId ? { ...execution, document } : undefined;
       };
-      return ask({ operation: 'trigger', target, path: triggerPath(target), send, read }, signal, limits);
+      return ask({ operation: 'trigger', target, path: triggerPath(target), send, read }, signal);
     },
-    status(run, signal, limits) {
+    status(run, signal, timeoutMs) {
       const read = (document: JsonObject) => ofRun(run, readExecution(document));
-      return ask({ operation: 'status', target: run.target, path: statusPath(run), read }, signal, limits);
+      return ask({ operation: 'status', target: run.target, path: statusPath(run), read }, signal, timeoutMs);
     },
-    result(run, signal, limits) {
+    result(run, signal, timeoutMs) {
       const read = (document: JsonObject) => ofRun(run, readResult(document));
-      return ask({ operation: 'result', target: run.target, path: resultPath(run), read }, signal, limits);
+      return ask({ operation: 'result', target: run.target, path: resultPath(run), read }, signal, timeoutMs);
     },
   };
 
   async function ask<T extends { status: string }>(
     { operation, target, path: ofBase, send, read }: Question<T>,
     signal: AbortSignal,
-    limits: CallLimits = {},
+    mostMs = requestTimeoutMs,
   ): Promise<Answer<T>> {
     const path = prefix + ofBase;
-    const timeoutMs = Math.min(requestTimeoutMs, limits.timeoutMs ?? requestTimeoutMs);
+    const timeoutMs = Math.min(requestTimeoutMs, mostMs);
     const maxBytes = operation === 'result' ? options.maxOutputBytes : mebibyte;
     const key = { 'x-api-key': await options.apiKey(send?.idempotencyKey) };
     const sent = send && { 'content-type': 'application/json', 'idempotency-key': send.idempotencyKey };

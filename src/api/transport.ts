@@ -5,8 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { onAbort } from '../runs/on-abort.ts';
 import type { Exchange, ExchangeFailure, HttpRequest, HttpResponse, Transport } from './exchange.ts';
-import type { ProxySettings } from './proxy.ts';
-import { ProxyFailure } from './proxy-fault.ts';
+import { ProxyFailure, type ProxySettings } from './proxy.ts';
 
 export interface TransportOptions {
   origin: string;

@@ -1,5 +1,4 @@
-import { usageProblem } from '../problems/problem.ts';
-import { quote } from '../problems/quote.ts';
+import { quote, usageProblem } from '../problems/problem.ts';
 import { fieldsOf } from '../render/field-paths.ts';
 import { type CommandDefinition, noColor, type OptionDefinition, type Options } from './define-command.ts';
 import { outputOptions, settingOptions } from './options.ts';

@@ -1,21 +1,18 @@
 import { readApiKeyInput } from '../config/api-key.ts';
-import { type ConfigFile, readConfigFile } from '../config/config-file.ts';
+import type { ConfigFile } from '../config/config-file.ts';
 import {
   changeConfig,
   checkProfileName,
-  chooseProfile,
-  requireConfigFile,
+  openProfile,
   sourceOf,
   storedProfile,
-  storeInProfile,
   withProfile,
 } from '../config/profile.ts';
 import { defaultProfile, parseSettingKey, type StoredKey, settingTable } from '../config/setting-table.ts';
 import { resolveSettings, type SettingFlags } from '../config/settings.ts';
 import type { Context } from '../context.ts';
-import { Problem, usageProblem } from '../problems/problem.ts';
-import { quote, shellWord } from '../problems/quote.ts';
-import { printSentence } from '../render/output.ts';
+import { Problem, quote, shellWord, usageProblem } from '../problems/problem.ts';
+import type { CommandResult } from '../render/output.ts';
 
 /** `runctl config set <key> [value]`: stores a setting in the profile in force, which need not exist yet. */
 export async function configSet(
@@ -23,68 +20,54 @@ export async function configSet(
   value: string | undefined,
   options: SettingFlags,
   context: Context,
-): Promise<number> {
+): Promise<CommandResult> {
   const key = parseSettingKey(name);
-  const path = requireConfigFile(context);
-  const file = readConfigFile(path);
-  const profile = chooseProfile(options.profile, context.env, file);
+  const { path, config, profile } = openProfile(options.profile, context);
   if (key === 'profile') {
-    checkIsThere(value, file.config);
+    checkIsThere(value, config);
     await changeConfig(path, (config) => ({ ...config, profile: value }));
-    printSentence(`Profile ${quote(value)} is in force from now on.`, context);
-    return 0;
+    return { note: `Profile ${quote(value)} is in force from now on.` };
   }
   checkProfileName(profile);
   const text = await valueToStore(key, value, context);
-  await storeInProfile(path, profile, { [key]: text });
-  printSentence(`Stored ${key} for ${sourceOf(profile.name, path)}.`, context);
-  await warnOfOverrides([key], options, context);
-  return 0;
+  await changeConfig(path, (config) => withProfile(config, profile, { [key]: text }));
+  return {
+    note: [`Stored ${key} for ${sourceOf(profile.name, path)}.`, ...(await overridden([key], options, context))],
+  };
 }
 
-/** Notes which stored settings have no effect, because something else overrides them. */
-export async function warnOfOverrides(
+/** A note for each of these stored settings that has no effect, because something else overrides it. */
+export async function overridden(
   stored: readonly StoredKey[],
   options: SettingFlags,
   context: Context,
-): Promise<void> {
+): Promise<string[]> {
   const settings = await resolveSettings(options, context).catch((error: unknown) => {
     // The setting is stored, even if the settings cannot be read again.
     if (!(error instanceof Problem) || error.facts.name !== 'usage') throw error;
   });
-  if (!settings) return;
-  for (const key of stored) {
-    const { source, value } = settings[key === 'apiKeyCommand' ? 'apiKey' : key];
-    if (source?.startsWith('RUNCTL_')) {
-      printSentence(`Note: ${source} in the environment overrides the stored ${key}.`, context);
-    } else if (key === 'apiKeyCommand' && value !== undefined) {
-      printSentence(
-        'Note: the stored apiKey overrides the stored apiKeyCommand: `runctl config unset apiKey`.',
-        context,
-      );
-    }
-  }
+  return stored.flatMap((key) => {
+    const { source, value } = settings?.[key === 'apiKeyCommand' ? 'apiKey' : key] ?? {};
+    if (source?.startsWith('RUNCTL_')) return `Note: ${source} in the environment overrides the stored ${key}.`;
+    return key === 'apiKeyCommand' && value !== undefined
+      ? 'Note: the stored apiKey overrides the stored apiKeyCommand: `runctl config unset apiKey`.'
+      : [];
+  });
 }
 
 /** `runctl config unset <key>`: removes a stored setting; it is no error if there is none. */
-export async function configUnset(name: string, options: SettingFlags, context: Context): Promise<number> {
+export async function configUnset(name: string, options: SettingFlags, context: Context): Promise<CommandResult> {
   const key = parseSettingKey(name);
-  const path = requireConfigFile(context);
-  const file = readConfigFile(path);
-  const profile = chooseProfile(options.profile, context.env, file);
+  const { path, config, profile } = openProfile(options.profile, context);
   const isTop = key === 'profile';
-  const stored = isTop ? file.config.profile : storedProfile(profile.name, file.config)?.[key];
+  const stored = isTop ? config.profile : storedProfile(profile.name, config)?.[key];
   const where = isTop ? path : sourceOf(profile.name, path);
-  if (stored === undefined) {
-    printSentence(`${key} was not stored for ${where}.`, context);
-    return 0;
-  }
+  if (stored === undefined) return { note: `${key} was not stored for ${where}.` };
   // JSON has no undefined: the field is left out.
   await changeConfig(path, (config) =>
     isTop ? { ...config, profile: undefined } : withProfile(config, profile, { [key]: undefined }),
   );
-  printSentence(`Removed ${key} from ${where}.`, context);
-  return 0;
+  return { note: `Removed ${key} from ${where}.` };
 }
 
 function checkIsThere(name: string | undefined, config: ConfigFile): asserts name is string {

@@ -1,12 +1,5 @@
 import { maskApiKey } from '../config/api-key.ts';
-import { readConfigFile } from '../config/config-file.ts';
-import {
-  checkProfileName,
-  chooseProfile,
-  requireConfigFile,
-  storedProfile,
-  storeInProfile,
-} from '../config/profile.ts';
+import { changeConfig, checkProfileName, openProfile, storedProfile, withProfile } from '../config/profile.ts';
 import { askHidden, askLine } from '../config/prompts.ts';
 import { valueIfGiven } from '../config/setting.ts';
 import { settingTable } from '../config/setting-table.ts';
@@ -32,18 +25,16 @@ type Question = (typeof questions)[number];
 
 /** `runctl config` alone: asks for the settings that every command needs, stores them and returns their keys. */
 export async function askSettings(options: { profile?: string }, context: Context): Promise<Question['key'][]> {
-  const { stdin, stderr, env } = context;
+  const { stdin, stderr } = context;
   if (!stdin.isTTY || !stderr.isTTY) {
     throw usageProblem(
       'config needs one of: get, set, unset, list, path',
       'on a terminal, `runctl config` alone asks for all that is needed',
     );
   }
-  const path = requireConfigFile(context);
-  const file = readConfigFile(path);
-  const profile = chooseProfile(options.profile, env, file);
+  const { path, config, profile } = openProfile(options.profile, context);
   checkProfileName(profile);
-  const stored = storedProfile(profile.name, file.config) ?? {};
+  const stored = storedProfile(profile.name, config) ?? {};
 
   printSentence(
     `The answers are stored in ${path}, which only you can read. Enter keeps the value in brackets; Ctrl-C cancels without saving.`,
@@ -51,7 +42,7 @@ export async function askSettings(options: { profile?: string }, context: Contex
   );
   const answers = await askThatWork(stored, context);
   answers.project = await ask(projectQuestion, stored.project, context);
-  await storeInProfile(path, profile, answers);
+  await changeConfig(path, (config) => withProfile(config, profile, answers));
   stderr.write('\n');
   printSentence(`Saved in profile "${profile.name}".`, context);
   return questions.map(({ key }) => key);

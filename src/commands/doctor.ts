@@ -3,8 +3,7 @@ import { outputOptions, settingOptions } from '../cli/options.ts';
 import { type Finding, labelOf } from '../doctor/finding.ts';
 import { Problem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
-import type { CommandResult } from '../render/output.ts';
-import { wantsData } from '../render/output.ts';
+import { type CommandResult, wantsData } from '../render/output.ts';
 import { renderMarkup, type Theme } from '../render/theme.ts';
 import type { WrapOptions } from '../render/wrap.ts';
 

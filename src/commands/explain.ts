@@ -1,9 +1,10 @@
 import { argument, defineCommand, flag } from '../cli/define-command.ts';
-import { exitCodes } from '../problems/exit-codes.ts';
+import { type ExitCode, exitCodes } from '../problems/exit-codes.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
-import { exitCodeBlock, exitCodeTable } from '../render/exit-code-table.ts';
 import type { CommandResult } from '../render/output.ts';
+import { renderMarkup, type Theme } from '../render/theme.ts';
+import type { WrapOptions } from '../render/wrap.ts';
 
 export const explain = defineCommand({
   name: 'explain',
@@ -29,3 +30,25 @@ export const explain = defineCommand({
     };
   },
 });
+
+export function exitCodeBlock(
+  { code, name, meaning, advice }: ExitCode,
+  theme: Theme,
+  { columns }: WrapOptions,
+): string {
+  const head = `${code} ${name}`;
+  return `${theme.strong(head)}: ${renderMarkup(meaning, theme, { columns, taken: head.length + 2 })}\n${renderMarkup(advice, theme, { columns })}\n`;
+}
+
+export function exitCodeTable(theme: Theme, { columns }: WrapOptions): string {
+  const width = Math.max(...exitCodes.map(({ name }) => name.length));
+  const beside = 3 + 2 + width + 2;
+  const isNarrow = columns !== undefined && columns < 2 * beside;
+  const lines = { columns, indent: isNarrow ? 5 : beside };
+  return exitCodes
+    .map(({ code, name, meaning }) => {
+      const head = `${String(code).padStart(3)}  ${theme.strong(name.padEnd(isNarrow ? 0 : width))}`;
+      return `${head}${isNarrow ? '\n     ' : '  '}${renderMarkup(meaning, theme, lines)}\n`;
+    })
+    .join('');
+}

@@ -5,11 +5,11 @@ import { type Setting, settingTable } from '../config/setting-table.ts';
 import { builtInScenarios } from '../emulator/built-in-scenarios.ts';
 import { sampleScenario, scenarioFields } from '../emulator/scenario-fields.ts';
 import { documentOf } from '../render/document.ts';
-import { exitCodeTable } from '../render/exit-code-table.ts';
 import { fields, type Row } from '../render/fields.ts';
 import type { CommandResult } from '../render/output.ts';
 import type { Theme } from '../render/theme.ts';
 import { type WrapOptions, wrap } from '../render/wrap.ts';
+import { exitCodeTable } from './explain.ts';
 
 type Topic = (typeof helpTopics)[number];
 type Page = (theme: Theme, lines: WrapOptions) => string;

@@ -16,7 +16,7 @@ import { reasonOf } from '../runs/fault.ts';
 import { lastStatusOf, nameOf, statuses } from '../runs/run.ts';
 import { connectWith } from '../session/connect.ts';
 import { journalOf } from '../session/journal.ts';
-import { type Refreshed, refreshRuns } from '../session/refresh-runs.ts';
+import { type Refreshed, refreshRuns } from '../session/poll-once.ts';
 
 const options = {
   limit: option('-n, --limit <n>', `show at most this many (default: ${defaults.listLimit})`, whole(1, 1_000_000)),
@@ -78,7 +78,7 @@ export const list = defineCommand({
         ? `${missed === 1 ? '1 run' : `${missed} runs`} could not be polled: ${reasonOf(fault)}`
         : undefined;
     if (runs.length === 0) return { documents, plural: true, note: options.quiet ? undefined : emptyNote(options) };
-    const { runTable } = await import('../render/run-table.ts');
+    const { runTable } = await import('../render/tables.ts');
     return { documents, plural: true, note, text: (theme) => runTable(runs, clock.nowMs(), stdout.columns, theme) };
   },
 });

@@ -9,7 +9,7 @@ import { refusedTriggerProblem } from '../problems/trigger-problems.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
 import { printProblem, printSentence, wantsData } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
-import type { About } from '../runs/events.ts';
+import type { RunOrTarget } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { isFinal, nameOf } from '../runs/run.ts';
@@ -113,7 +113,7 @@ function sentenceOf(recovery: Recovery): string {
   }
 }
 
-function aboutOf({ trigger: { target }, ...recovery }: Recovery): About {
+function aboutOf({ trigger: { target }, ...recovery }: Recovery): RunOrTarget {
   if (recovery.kind !== 'found') return { target };
   return { run: { target, executionId: recovery.start.execution.executionId } };
 }

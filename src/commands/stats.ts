@@ -58,7 +58,7 @@ async function showStatistics(names: string[], options: StatsOptions, context: C
     const { prometheusText } = await import('../render/prometheus.ts');
     return { text: () => prometheusText(all) };
   }
-  const { statisticsTable } = await import('../render/statistics-table.ts');
+  const { statisticsTable } = await import('../render/tables.ts');
   return {
     documents: all.map((statistics) => documentOf(documentFactsOf(statistics, sinceMs), context)),
     plural: true,

@@ -3,8 +3,7 @@ import { exitStatus, giveUpOptions, outputOptions, runArgument, runOptions, sett
 import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { documentOf } from '../render/document.ts';
 import { statusFields } from '../render/fields.ts';
-import type { CommandResult } from '../render/output.ts';
-import { wantsData } from '../render/output.ts';
+import { type CommandResult, wantsData } from '../render/output.ts';
 import { isFinal, type Run } from '../runs/run.ts';
 import type { RunResult } from '../runs/service.ts';
 import { isFromJournal, parseRunArgument } from '../session/arguments.ts';

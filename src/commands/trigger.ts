@@ -1,4 +1,5 @@
-import { type TriggerArgument, triggerAll } from '../actions/trigger-runs.ts';
+import type { StartRequest } from '../actions/start-run.ts';
+import { triggerAll } from '../actions/trigger-runs.ts';
 import { triggerPath } from '../api/endpoints.ts';
 import { argument, choice, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
 import { givenOf } from '../cli/flags.ts';
@@ -8,8 +9,7 @@ import { valueIfGiven } from '../config/setting.ts';
 import { requireProject, resolveWithoutApiKey } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { errorTypes } from '../problems/next-step.ts';
-import { usageProblem } from '../problems/problem.ts';
-import { shellWord } from '../problems/quote.ts';
+import { shellWord, usageProblem } from '../problems/problem.ts';
 import { documentOf, type TriggerFacts } from '../render/document.ts';
 import type { CommandResult } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
@@ -82,7 +82,7 @@ function nameKnown(context: Context): string | undefined {
 }
 
 /** Shows what would be sent. Without a given idempotency key, each command generates a new one. */
-function dryRun(requests: readonly TriggerArgument[], { baseUrl, context }: Session): CommandResult {
+function dryRun(requests: readonly StartRequest[], { baseUrl, context }: Session): CommandResult {
   const sent = requests.map(({ target, body, idempotencyKey = crypto.randomUUID() }) => {
     const request = { method: 'POST', url: `${baseUrl}${triggerPath(target)}`, idempotencyKey, body: JSON.parse(body) };
     const trigger: TriggerFacts = { how: 'not_started', started: 'no', idempotencyKey, safeToRepeat: true, reruns: [] };

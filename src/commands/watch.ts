@@ -95,12 +95,12 @@ async function findRuns(named: RunArgument[], options: WatchOptions, session: Se
   return runs;
 }
 
-function unfinishedRuns({ journal, baseUrl }: Session): KnownRun[] {
+function unfinishedRuns({ journal, baseUrl, context }: Session): KnownRun[] {
   const unfinished: KnownRun[] = [];
   for (const record of journal.runs({ baseUrl, only: 'kept' })) {
     if (!isUnfinished(record)) continue;
     const { target, executionId } = record;
-    unfinished.push(knownRun(record, { target, executionId }));
+    unfinished.push(knownRun({ target, executionId }, record, context.clock));
   }
   return unfinished.reverse();
 }

@@ -8,57 +8,39 @@ interface Folder {
   source: string;
 }
 
+/** The variables whose folders hold ours, the first one first, and the way from there to ours. */
+const bases = {
+  configFolder: {
+    unix: { XDG_CONFIG_HOME: '', HOME: '.config' },
+    windows: { XDG_CONFIG_HOME: '', APPDATA: '', USERPROFILE: 'AppData/Roaming' },
+  },
+  stateFolder: {
+    unix: { XDG_STATE_HOME: '', HOME: '.local/state' },
+    windows: { XDG_STATE_HOME: '', LOCALAPPDATA: '', USERPROFILE: 'AppData/Local' },
+  },
+} as const;
+
 /** The folder of config.json; undefined if there is no home folder. */
-export function findConfigFolder(env: Env, system = platform()): Folder | undefined {
-  return findFolder(settingTable.configFolder.env[0], 'XDG_CONFIG_HOME', env, system, {
-    unix: ['.config'],
-    windows: 'APPDATA',
-    windowsHome: ['AppData', 'Roaming'],
-  });
-}
+export const findConfigFolder = (env: Env, system = platform()) => findFolder('configFolder', env, system);
 
-export function findStateFolder(env: Env, system = platform()): Folder | undefined {
-  return findFolder(settingTable.stateFolder.env[0], 'XDG_STATE_HOME', env, system, {
-    unix: ['.local', 'state'],
-    windows: 'LOCALAPPDATA',
-    windowsHome: ['AppData', 'Local'],
-  });
-}
+export const findStateFolder = (env: Env, system = platform()) => findFolder('stateFolder', env, system);
 
-export function resolveStateFolder(env: Env): string | undefined {
-  return findStateFolder(env)?.value;
-}
+export const resolveStateFolder = (env: Env): string | undefined => findStateFolder(env)?.value;
 
 export function resolveConfigFile(env: Env, system = platform()): string | undefined {
   const folder = findConfigFolder(env, system);
   return folder && pathsOf(system).join(folder.value, 'config.json');
 }
 
-interface Layout {
-  unix: string[];
-  windows: string;
-  windowsHome: string[];
-}
-
-function findFolder(own: string, xdg: string, env: Env, system: string, layout: Layout): Folder | undefined {
+function findFolder(name: keyof typeof bases, env: Env, system: string): Folder | undefined {
   const { isAbsolute, join, resolve } = pathsOf(system);
+  const [own] = settingTable[name].env;
   if (env[own]) return { value: resolve(env[own]), source: own };
   // XDG Base Directory Specification: a relative path is invalid and to be ignored. Where cron sets no home there is
   // none: os.homedir() would make one up from the password file.
-  const bases: [variable: string, below: string[]][] =
-    system === 'win32'
-      ? [
-          [xdg, []],
-          [layout.windows, []],
-          ['USERPROFILE', layout.windowsHome],
-        ]
-      : [
-          [xdg, []],
-          ['HOME', layout.unix],
-        ];
-  for (const [source, below] of bases) {
+  for (const [source, way] of Object.entries(bases[name][system === 'win32' ? 'windows' : 'unix'])) {
     const base = env[source];
-    if (base && isAbsolute(base)) return { value: join(base, ...below, 'runctl'), source };
+    if (base && isAbsolute(base)) return { value: join(base, way, 'runctl'), source };
   }
   return undefined;
 }

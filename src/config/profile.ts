@@ -1,12 +1,11 @@
 import type { Context, Env } from '../context.ts';
-import { usageProblem } from '../problems/problem.ts';
-import { shellWord } from '../problems/quote.ts';
+import { shellWord, usageProblem } from '../problems/problem.ts';
 import { type ConfigFile, type Profile, type ReadConfig, readConfigFile } from './config-file.ts';
 import { resolveConfigFile } from './paths.ts';
 import { flagSource } from './setting.ts';
-import { defaultProfile, type StoredKey, settingTable } from './setting-table.ts';
+import { defaultProfile, settingTable } from './setting-table.ts';
 
-export interface ChosenProfile {
+interface ChosenProfile {
   name: string;
   source: string;
 }
@@ -43,8 +42,14 @@ export function readProfileInForce(flag: string | undefined, env: Env): ProfileI
   };
 }
 
-/** The profile in force, whether or not the file has it. */
-export function chooseProfile(flag: string | undefined, env: Env, { path, config }: ReadConfig): ChosenProfile {
+/** The config file and the profile in force, which it need not have. Throws a usage problem if there can be no file. */
+export function openProfile(flag: string | undefined, context: Context) {
+  const path = requireConfigFile(context);
+  const file = readConfigFile(path);
+  return { path, config: file.config, profile: chooseProfile(flag, context.env, file) };
+}
+
+function chooseProfile(flag: string | undefined, env: Env, { path, config }: ReadConfig): ChosenProfile {
   const [variable] = settingTable.profile.env;
   if (flag !== undefined) return { name: flag, source: flagSource('profile') };
   if (env[variable]) return { name: env[variable], source: variable };
@@ -74,19 +79,7 @@ export function sourceOf(profile: string, path: string | undefined): string {
   return `profile ${JSON.stringify(profile)} in ${path}`;
 }
 
-export function storeInProfile(
-  path: string,
-  profile: ChosenProfile,
-  changes: { [key in StoredKey]?: string },
-): Promise<void> {
-  return changeConfig(path, (config) => withProfile(config, profile, changes));
-}
-
-export function withProfile(
-  config: ConfigFile,
-  { name }: ChosenProfile,
-  changes: { [key in StoredKey]?: string },
-): ConfigFile {
+export function withProfile(config: ConfigFile, { name }: ChosenProfile, changes: Profile): ConfigFile {
   const profile = { ...storedProfile(name, config), ...changes };
   return { ...config, profiles: { ...config.profiles, [name]: profile } };
 }

@@ -1,5 +1,4 @@
-import { createInterface } from 'node:readline';
-import { StringDecoder } from 'node:string_decoder';
+import { createInterface, emitKeypressEvents, type Key } from 'node:readline';
 import type { Context } from '../context.ts';
 import { Problem } from '../problems/problem.ts';
 import { unlessInterrupted } from './read-text.ts';
@@ -22,30 +21,31 @@ export async function askLine(question: string, { stdin, terminal, signal }: Con
   }
 }
 
-const esc = '\u001B';
-const paste = { on: `${esc}[?2004h`, off: `${esc}[?2004l`, begin: `${esc}[200~`, end: `${esc}[201~` };
-const ctrl = { c: '\u0003', d: '\u0004', h: '\b', u: '\u0015', delete: '\u007F' };
-
-/** An escape sequence (an arrow key, the edge of a paste), or one character. */
-const key = new RegExp(`${esc}(?:\\[[0-9;]*[A-Za-z~]|O?.)|[^${esc}]`, 'gsu');
-const unfinished = new RegExp(`${esc}(?:\\[[0-9;]*|O)?$`);
+const paste = { on: '\u001B[?2004h', off: '\u001B[?2004l' };
 
 /** Asks for a line that is not shown; a pasted line break does not end it. Throws the interrupted problem on Ctrl-C. */
 export async function askHidden(question: string, context: Context): Promise<string> {
   const { stdin, stderr, signal } = context;
-  const decoder = new StringDecoder('utf8');
-  const line = createLine();
+  let characters: string[] = [];
+  let isPasting = false;
   let stop = () => {};
   const typed = new Promise<string>((resolve, reject) => {
-    const read = (chunk: Buffer | string) => {
-      const end = line.type(decoder.write(Buffer.from(chunk)));
-      if (end === 'interrupted')
+    const finish = () => resolve(characters.join(''));
+    const press = (text: string | undefined, { name, ctrl }: Key) => {
+      if (name === 'paste-start' || name === 'paste-end') isPasting = name === 'paste-start';
+      // An arrow key, for instance, has no text.
+      else if (text === undefined) return;
+      else if (isPasting) characters.push(text === '\r' ? '\n' : text);
+      else if (ctrl && name === 'c')
         reject(new Problem({ name: 'interrupted', message: 'interrupted; no API key was given' }));
-      if (end === 'entered') resolve(line.text());
+      else if (name === 'return' || name === 'enter' || (ctrl && name === 'd')) finish();
+      else if (ctrl && name === 'u') characters = [];
+      else if (name === 'backspace') characters.pop();
+      else characters.push(text);
     };
-    const finish = () => resolve(line.text());
-    stdin.on('data', read).once('end', finish).once('error', reject);
-    stop = () => stdin.off('data', read).off('end', finish).off('error', reject).pause();
+    emitKeypressEvents(stdin);
+    stdin.on('keypress', press).once('end', finish).once('error', reject);
+    stop = () => stdin.off('keypress', press).off('end', finish).off('error', reject).pause();
   });
   try {
     stdin.setRawMode?.(true);
@@ -57,29 +57,4 @@ export async function askHidden(question: string, context: Context): Promise<str
     stdin.setRawMode?.(false);
     stderr.write(`${stderr.isTTY ? paste.off : ''}\n`);
   }
-}
-
-function createLine() {
-  let characters: string[] = [];
-  let isPasting = false;
-  let held = '';
-  return {
-    text: () => characters.join(''),
-    type(chunk: string): 'entered' | 'interrupted' | undefined {
-      const input = held + chunk;
-      held = unfinished.exec(input)?.[0] ?? '';
-      for (const [pressed] of input.slice(0, input.length - held.length).matchAll(key)) {
-        if (pressed === paste.begin) isPasting = true;
-        else if (pressed === paste.end) isPasting = false;
-        else if (pressed.startsWith(esc)) continue;
-        else if (isPasting) characters.push(pressed === '\r' ? '\n' : pressed);
-        else if (pressed === ctrl.c) return 'interrupted';
-        else if (pressed === '\r' || pressed === '\n' || pressed === ctrl.d) return 'entered';
-        else if (pressed === ctrl.u) characters = [];
-        else if (pressed === ctrl.h || pressed === ctrl.delete) characters.pop();
-        else characters.push(pressed);
-      }
-      return undefined;
-    },
-  };
 }

@@ -1,9 +1,9 @@
+import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Conf from 'conf';
 import { makeOwnFolder, resolveOwn } from '../open-own.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { type ConfigFile, parseConfig, readConfigFile } from './config-file.ts';
-import { withLock } from './lock.ts';
 
 /** Replaces the file in one step; a link to it stays one. Throws a usage problem if it cannot be read or written. */
 export function changeConfigFile(path: string, change: (config: ConfigFile) => ConfigFile): void {
@@ -41,3 +41,58 @@ function modeFor(path: string): number {
   // conf takes 0 for "not given", and then writes a file for everybody.
   return mode & 0o600 || 0o600;
 }
+
+/** A holder that was killed leaves its lock: after so long it is taken over. */
+const staleMs = 10_000;
+const givenUpMs = 30_000;
+const betweenMs = 10;
+
+/** Runs `change` under the lock, and again if another process took the lock over. Throws the errors of node:fs. */
+export function withLock(lock: string, change: () => void): void {
+  for (;;) {
+    const fd = takeLock(lock);
+    let isOurs = true;
+    try {
+      change();
+    } finally {
+      isOurs = release(lock, fd);
+    }
+    if (isOurs) return;
+  }
+}
+
+/** Returns whether the lock was still ours. A failure does not undo the change: a lock that stays is taken over. */
+function release(lock: string, fd: number): boolean {
+  let isOurs = true;
+  for (const step of [
+    () => {
+      isOurs = inodeOf(lock) === fs.fstatSync(fd).ino;
+    },
+    () => fs.closeSync(fd),
+    () => isOurs && fs.rmSync(lock, { force: true }),
+  ]) {
+    try {
+      step();
+    } catch {}
+  }
+  return isOurs;
+}
+
+function takeLock(lock: string): number {
+  const endMs = Date.now() + givenUpMs;
+  for (;;) {
+    try {
+      // `wx` creates the file and follows no link: whatever is there already is the lock of another process.
+      return fs.openSync(lock, 'wx', 0o600);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    if (Date.now() > endMs) throw new Error(`${lock} is held by another process: if there is none, remove it`);
+    const stat = fs.lstatSync(lock, { throwIfNoEntry: false });
+    if (stat?.isDirectory()) throw new Error(`${lock} is a folder: remove it`);
+    if (stat && Date.now() - stat.mtimeMs > staleMs) fs.rmSync(lock, { force: true });
+    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, betweenMs);
+  }
+}
+
+const inodeOf = (path: string) => fs.lstatSync(path, { throwIfNoEntry: false })?.ino;

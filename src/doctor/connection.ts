@@ -1,10 +1,9 @@
 import { lookup } from 'node:dns/promises';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { causesOf } from '../api/causes.ts';
+import { causesOf } from '../api/exchange.ts';
 import { type Attempt, faultOf } from '../api/network-fault.ts';
-import { type ProxySettings, proxyFor } from '../api/proxy.ts';
-import { ProxyFailure, proxyNameOf } from '../api/proxy-fault.ts';
+import { ProxyFailure, type ProxySettings, proxyFor, proxyNameOf } from '../api/proxy.ts';
 import { requireBaseUrl, requireRequestTimeoutMs } from '../config/settings.ts';
 import { exitNameOf } from '../problems/fault-facts.ts';
 import { Problem } from '../problems/problem.ts';

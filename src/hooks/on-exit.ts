@@ -1,10 +1,8 @@
 import type { Context } from '../context.ts';
-import { stringifyJson } from '../json-text.ts';
 import { exitCodes, signalOfExitCode } from '../problems/exit-codes.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { isInterrupted } from '../runs/on-abort.ts';
 import { runHook } from './run-hook.ts';
-import { variablesOf } from './variables.ts';
 
 const limitMs = 30_000;
 
@@ -15,11 +13,11 @@ export async function runOnExit(
   context: Context,
 ): Promise<void> {
   if (signalOfExitCode(exitCode)) return;
-  const nameOfCode = exitCodes.find(({ code }) => code === exitCode)?.name;
-  const { RUNCTL_OUTCOME = nameOfCode, ...others } = variablesOf(documents);
-  const ofCommand = { RUNCTL_OUTCOME, RUNCTL_EXIT_CODE: String(exitCode), RUNCTL_COMMAND: context.command };
-  const input = `${stringifyJson(plural ? documents : documents[0])}\n`;
-  const how = await runHook({ command, variables: { ...others, ...ofCommand }, input, limitMs }, context);
+  const ofCommand = { RUNCTL_EXIT_CODE: String(exitCode), RUNCTL_COMMAND: context.command };
+  // Of several runs, the outcome is that of the command.
+  const name = exitCodes.find(({ code }) => code === exitCode)?.name ?? null;
+  const variables = { ...ofCommand, ...(documents.length !== 1 && { RUNCTL_OUTCOME: name }) };
+  const how = await runHook({ command, documents, plural, variables, limitMs }, context);
   if (!how) return;
   const code = isInterrupted(context.signal) ? '' : `; the exit code stays ${exitCode}`;
   const message = `the --on-exit command ${how}${code}`;

@@ -1,11 +1,9 @@
 import { type Context, endedBy } from '../context.ts';
-import { stringifyJson } from '../json-text.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { isInterrupted } from '../runs/on-abort.ts';
 import { nameOf, type Run } from '../runs/run.ts';
 import { createTurns } from '../runs/turns.ts';
 import { runHook } from './run-hook.ts';
-import { variablesOf } from './variables.ts';
 
 export type FinalHooks = ReturnType<typeof createFinalHooks>;
 
@@ -20,11 +18,10 @@ export function createFinalHooks(command: string | undefined, context: Context) 
   const running = new Set<Promise<void>>();
 
   async function runFor(run: Run, document: JsonObject, shellCommand: string): Promise<void> {
-    const hook = { command: shellCommand, variables: variablesOf([document]), input: `${stringifyJson(document)}\n` };
     const how = await inTurn(async () => {
       if (isInterrupted(signal)) return 'was not run: interrupted';
       if (tooLate.signal.aborted) return 'was not run: those before it took too long';
-      return runHook(hook, endedBy(context, tooLate.signal));
+      return runHook({ command: shellCommand, documents: [document] }, endedBy(context, tooLate.signal));
     });
     if (!how) return;
     const code = isInterrupted(signal) ? '' : '; the exit code stays that of the run';

@@ -1,10 +1,13 @@
 import type { Context } from '../context.ts';
+import { stringifyJson } from '../json-text.ts';
+import { isJsonObject, type JsonObject } from '../runs/json.ts';
 import { runShellCommand } from './shell-command.ts';
 
 export interface Hook {
   command: string;
-  variables: Readonly<Record<string, string | null | undefined>>; // beside the environment of runctl
-  input: string; // its standard input
+  documents: readonly JsonObject[]; // its variables tell of these, and its standard input has them
+  plural?: boolean; // the documents are an array there
+  variables?: Readonly<Record<string, string | null>>; // beside those of the documents and the environment of runctl
   limitMs?: number; // the command is stopped after this time
 }
 
@@ -12,9 +15,12 @@ export interface Hook {
 export async function runHook(hook: Hook, context: Context): Promise<string | undefined> {
   const write = (text: string) => context.stderr.write(text);
   const lines = { stdout: createWholeLines(write), stderr: createWholeLines(write) };
-  const given = Object.entries(hook.variables).map(([name, value]) => [name, variable(value)]);
-  const variables = { RUNCTL_IN_HOOK: '1', ...Object.fromEntries(given) };
-  const failure = await runShellCommand({ ...hook, variables, hear: (text, from) => lines[from].push(text) }, context);
+  const { documents, plural, ...command } = hook;
+  const given = Object.entries({ ...variablesOf(documents), ...hook.variables });
+  const variables = { RUNCTL_IN_HOOK: '1', ...Object.fromEntries(given.map(([name, text]) => [name, variable(text)])) };
+  const input = `${stringifyJson(plural ? documents : documents[0])}\n`;
+  const hear = (text: string, from: keyof typeof lines) => lines[from].push(text);
+  const failure = await runShellCommand({ ...command, variables, input, hear }, context);
   lines.stdout.end();
   lines.stderr.end();
   return failure;
@@ -48,3 +54,31 @@ const longestLine = 64 * 1024;
 // A variable of more than 128 KiB keeps Linux from starting a process; none can hold NUL.
 const longestVariable = 32_000;
 const variable = (text: string | null | undefined) => (text ?? '').replaceAll('\0', '').slice(0, longestVariable);
+
+/** The variables for a hook; those about a run are undefined if there are several documents. */
+function variablesOf(documents: readonly JsonObject[]): Record<string, string | undefined> {
+  const [only] = documents.length === 1 ? documents : [];
+  const { status, executionId, automationName, agentId } = only ?? {};
+  const { exitCode, outcome } = factsOf(only);
+  return {
+    RUNCTL_EXIT_CODE: textOf(exitCode),
+    RUNCTL_OUTCOME: textOf(outcome),
+    RUNCTL_STARTED: startedOf(documents),
+    RUNCTL_STATUS: textOf(status),
+    RUNCTL_EXECUTION_ID: textOf(executionId),
+    RUNCTL_AUTOMATION: textOf(automationName) ?? (agentId === undefined ? undefined : `agent ${agentId}`),
+  };
+}
+
+function startedOf(documents: readonly JsonObject[]): string {
+  const all = documents.map((document) => {
+    const { trigger } = factsOf(document);
+    return isJsonObject(trigger) ? trigger.started : 'no';
+  });
+  return all.includes('unknown') ? 'unknown' : all.includes('yes') ? 'yes' : 'no';
+}
+
+const factsOf = (document: JsonObject | undefined): JsonObject =>
+  isJsonObject(document?.runctl) ? document.runctl : {};
+
+const textOf = (value: unknown) => (typeof value === 'string' || typeof value === 'number' ? String(value) : undefined);

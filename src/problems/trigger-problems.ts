@@ -4,8 +4,7 @@ import { type Fault, type FaultKind, httpOf } from '../runs/fault.ts';
 import { nameOf, type Target } from '../runs/run.ts';
 import type { TriggerIdentity, TriggerResult } from '../triggering/trigger.ts';
 import { exitNameOf, factsOf, interruptNameOf, remedies, retryAfterHint } from './fault-facts.ts';
-import { Problem } from './problem.ts';
-import { shellWord } from './quote.ts';
+import { Problem, shellWord } from './problem.ts';
 
 type Identity = Pick<TriggerIdentity, 'target' | 'idempotencyKey'>;
 

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { type ExitName, exitCodeOf, publicNameOf } from '../problems/exit-codes.ts';
 import type { Problem, Started } from '../problems/problem.ts';
-import type { How, LastConfirmed, WarningEvent } from '../runs/events.ts';
+import type { HowTriggered, LastConfirmed, WarningEvent } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Execution, RunResult } from '../runs/service.ts';
@@ -9,7 +9,7 @@ import { withConnectionFlags } from './theme.ts';
 
 export interface TriggerFacts {
   /** How the first trigger ended, also if reruns followed. */
-  how: How;
+  how: HowTriggered;
   started: Started;
   idempotencyKey: string | null;
   /** May the same command line be repeated without a second run? */

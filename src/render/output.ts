@@ -32,8 +32,8 @@ export interface CommandResult {
   text?(theme: Theme, lines: WrapOptions): string;
   /** Printed on stderr in every case; `about` names the one of several runs that failed. */
   problems?: readonly { problem: Problem; about?: string }[];
-  /** A sentence for people, on stderr. */
-  note?: string;
+  /** Sentences for people, on stderr. */
+  note?: string | readonly string[];
   /** What to type next, on stderr. */
   next?: string;
 }
@@ -48,7 +48,7 @@ export function printResult(result: CommandResult, output: OutputOptions, contex
   if (isForPeople && text) stdout.write(text(themeOf(stdout, context), wrapOptionsOf(stdout)));
   for (const { problem, about } of problems) printProblem(problem, context, about);
   if (problems.length === 0) printVerdict(result, context);
-  if (isForPeople && note) printSentence(note, context);
+  if (isForPeople) for (const sentence of [note ?? []].flat()) printSentence(sentence, context);
   if (isForPeople && next) printNextStep(next, context);
 }
 

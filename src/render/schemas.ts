@@ -1,5 +1,5 @@
 import { exitCodes } from '../problems/exit-codes.ts';
-import type { How } from '../runs/events.ts';
+import type { HowTriggered } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
 
 export type Schema = JsonObject;
@@ -23,7 +23,15 @@ function object(required: Schema, optional: Schema = {}, more: Schema = {}): Sch
 
 const outcomes = [...new Set(exitCodes.map(({ name }) => name))];
 const withoutProblem = ['ok', 'run_failed', 'run_timed_out', 'run_cancelled', 'still_running'];
-const hows: readonly How[] = ['started', 'recovered', 'replayed', 'attached', 'skipped', 'not_started', 'unknown'];
+const hows: readonly HowTriggered[] = [
+  'started',
+  'recovered',
+  'replayed',
+  'attached',
+  'skipped',
+  'not_started',
+  'unknown',
+];
 
 const confirmed = object({ status: text, ageMs: count });
 const warning = object({ name: text, message: text });

@@ -1,6 +1,6 @@
 import ora from 'ora';
 import type { Context } from '../context.ts';
-import { eraseBelow } from './terminal.ts';
+import { eraseBelow } from './theme.ts';
 import { widthOf } from './width.ts';
 
 const redrawMs = 200;

@@ -1,8 +1,9 @@
 import type { Theme } from './theme.ts';
 import { cutTo, padTo, widthOf } from './width.ts';
 
-export interface Column {
+export interface Column<Row> {
   heading: string;
+  cell(row: Row, theme: Theme): Cell;
   /** The width to which the column may be cut; undefined if it must not be cut. */
   least?: number;
   /** If cutting is not enough, the columns with the lowest number are left out first. */
@@ -13,14 +14,20 @@ export interface Column {
 }
 
 /** The text of a cell has no escape sequences; `style` adds them. */
-export type Cell = string | readonly [text: string, style: (text: string) => string];
+type Cell = string | readonly [text: string, style: (text: string) => string];
 
 const partsOf = (cell: Cell = '') => (typeof cell === 'string' ? ([cell, String] as const) : cell);
 const gap = '  ';
 
 /** Aligned columns, within `width` if it is given. Of the columns that may be cut, the first is cut last. */
-export function table(columns: readonly Column[], rows: readonly Cell[][], theme: Theme, width = Infinity): string {
+export function table<Row>(
+  columns: readonly Column<Row>[],
+  all: readonly Row[],
+  theme: Theme,
+  width = Infinity,
+): string {
   const head = columns.map(({ heading }) => heading);
+  const rows = all.map((row) => columns.map(({ cell }) => cell(row, theme)));
   const measured = columns.map(({ least, ...column }, index) => {
     const full = Math.max(...[head, ...rows].map((cells) => widthOf(partsOf(cells[index])[0])));
     return { ...column, index, full, least: Math.min(full, least ?? full), mayBeCut: least !== undefined };

@@ -70,3 +70,8 @@ export function hasUnicode(env: Env): boolean {
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
   return /utf-?8/i.test(locale) || Boolean(env.WT_SESSION || env.TERM_PROGRAM);
 }
+
+// Control sequences of a terminal (ECMA-48, and xterm's for the cursor).
+export const eraseBelow = '\r\u001B[J';
+/** Shows the cursor and erases what is below it, in case the process ends before its spinner was stopped. */
+export const leaveTerminal = `${eraseBelow}\u001B[?25h`;

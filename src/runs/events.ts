@@ -9,9 +9,10 @@ export interface LastConfirmed {
   ageMs?: number; // since the status was confirmed; undefined, like `execution`, before the first valid answer
 }
 
-export type About = { run: Run; target?: undefined } | { run?: undefined; target: Target };
+export type RunOrTarget = { run: Run; target?: undefined } | { run?: undefined; target: Target };
 
-export type How = 'started' | 'recovered' | 'replayed' | 'attached' | 'skipped' | 'not_started' | 'unknown';
+/** What became of a trigger. */
+export type HowTriggered = 'started' | 'recovered' | 'replayed' | 'attached' | 'skipped' | 'not_started' | 'unknown';
 
 export type WarningName =
   | 'agents_discontinued'
@@ -56,11 +57,11 @@ export type RunEvent = {
 } & (
   | ({
       event: 'triggered';
-      how: How;
+      how: HowTriggered;
       execution?: Execution;
       argument?: string;
       isWatched: boolean; // the command then watches the run, if there is one
-    } & About)
+    } & RunOrTarget)
   | { event: 'status'; run: Run; execution: Execution; changed: boolean }
   | (FailedAttempt & { operation: 'trigger'; run?: undefined; target: Target })
   | (FailedAttempt & { operation: 'status' | 'result'; target?: undefined } & LastConfirmed)
@@ -78,7 +79,7 @@ export type RunEvent = {
       document: JsonObject;
       pending: number; // runs of the command that are not done yet
       failure?: { name: string; endsAll: boolean }; // the name of a problem
-    } & About)
+    } & RunOrTarget)
   | {
       event: 'done';
       exitCode: number;

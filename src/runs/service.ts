@@ -2,15 +2,11 @@ import type { Fault } from './fault.ts';
 import type { JsonObject } from './json.ts';
 import type { Run, Target } from './run.ts';
 
-/** The service as the domain sees it. Each call is one attempt: whoever calls it retries. */
+/** The service as the domain sees it. Each call is one attempt: whoever calls it retries, and may shorten its timeout. */
 export interface Service {
-  trigger(request: TriggerRequest, signal: AbortSignal, limits?: CallLimits): Promise<Answer<Execution>>;
-  status(run: Run, signal: AbortSignal, limits?: CallLimits): Promise<Answer<Execution>>;
-  result(run: Run, signal: AbortSignal, limits?: CallLimits): Promise<Answer<RunResult>>; // Agents have none
-}
-
-export interface CallLimits {
-  timeoutMs?: number;
+  trigger(request: TriggerRequest, signal: AbortSignal): Promise<Answer<Execution>>;
+  status(run: Run, signal: AbortSignal, timeoutMs?: number): Promise<Answer<Execution>>;
+  result(run: Run, signal: AbortSignal, timeoutMs?: number): Promise<Answer<RunResult>>; // Agents have none
 }
 
 export interface TriggerRequest {

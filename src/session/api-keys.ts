@@ -1,10 +1,14 @@
+import { acceptApiKey, refuseApiKeyIn } from '../config/api-key.ts';
+import { valueIfGiven } from '../config/setting.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
-import { Problem } from '../problems/problem.ts';
-import type { Answer, Service } from '../runs/service.ts';
-import { runApiKeyCommand } from './api-key-command.ts';
+import { runShellCommand } from '../hooks/shell-command.ts';
+import { Problem, usageProblem } from '../problems/problem.ts';
+import { interruptedProblem } from '../problems/watch-problems.ts';
+import { sanitizeLine } from '../render/sanitize.ts';
+import { createSecrets } from '../secrets.ts';
 
-interface ApiKeys {
+export interface ApiKeys {
   /** The API key to send. An idempotency key keeps its first, by which it is scoped. Throws as `runApiKeyCommand` does. */
   of(idempotencyKey?: string): Promise<string>;
   /** Runs the command, if there is one, again after a refusal of the API key, at most once a minute. Never throws. */
@@ -46,17 +50,28 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Contex
   };
 }
 
-/** The service, which has the API key renewed after a 401 that follows a valid answer. */
-export function withRenewal({ trigger, status, result }: Service, apiKeys: ApiKeys): Service {
-  let hasAnswered = false;
-  const renewIfRefused = <T>(answer: Answer<T>): Answer<T> => {
-    if (answer.kind === 'ok') hasAnswered = true;
-    else if (hasAnswered && answer.fault.httpStatus === 401) apiKeys.renew();
-    return answer;
+const limitMs = 30_000;
+const mostBytes = 64 * 1024;
+
+/** Has the shell run `command`, whose first line of output is the API key. Throws a usage or the interrupted problem. */
+export async function runApiKeyCommand(command: string, source: string, context: Context): Promise<string> {
+  const { stderr, signal } = context;
+  const texts = { stdout: '', stderr: '' };
+  const hear = (text: string, from: keyof typeof texts) => {
+    texts[from] = (texts[from] + text).slice(0, mostBytes);
   };
-  return {
-    trigger: (...request) => trigger(...request).then(renewIfRefused),
-    status: (...request) => status(...request).then(renewIfRefused),
-    result: (...request) => result(...request).then(renewIfRefused),
-  };
+  const failure = await runShellCommand({ command, limitMs, isAtTerminal: stderr.isTTY, hear }, context);
+  if (signal.aborted) throw interruptedProblem(signal);
+  const [text = ''] = texts.stdout.split(/\r?\n/);
+  const key = acceptApiKey(text, source, context);
+  const ownSecrets = createSecrets();
+  for (const line of texts.stdout.split('\n')) ownSecrets.protect(line.trim());
+  for (const line of ownSecrets.scrub(texts.stderr).split('\n')) {
+    if (line.trim() !== '') stderr.write(`API key command: ${sanitizeLine(line)}\n`);
+  }
+  const hint = 'its first line of output must be the API key: try it in a shell';
+  if (failure) throw usageProblem(`the command that prints the API key (${source}) ${failure}`, hint);
+  if (text.length >= mostBytes) throw usageProblem(`what the command (${source}) prints is no API key`, hint);
+  refuseApiKeyIn(context.typed ?? [], context);
+  return valueIfGiven(key) ?? '';
 }

@@ -1,5 +1,4 @@
-import { usageProblem } from '../problems/problem.ts';
-import { quote, shellWord } from '../problems/quote.ts';
+import { quote, shellWord, usageProblem } from '../problems/problem.ts';
 import { type AutomationTarget, isUuid, type Run } from '../runs/run.ts';
 
 export type RunArgument =

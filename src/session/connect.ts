@@ -19,9 +19,9 @@ import { defaults } from '../runs/defaults.ts';
 import { createRateLimiter } from '../runs/rate-limiter.ts';
 import { mostSamples } from '../watching/poll-samples.ts';
 import { createWatchGroup, timeoutMsOf } from '../watching/watch-group.ts';
-import { createApiKeys, withRenewal } from './api-keys.ts';
+import { withNotFoundTracking, withRenewal } from './answers.ts';
+import { createApiKeys } from './api-keys.ts';
 import { type JournalNeed, journalOf } from './journal.ts';
-import { withNotFoundTracking } from './not-found-tracking.ts';
 import type { Session } from './session.ts';
 
 interface ConnectOptions extends SettingFlags {

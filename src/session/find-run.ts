@@ -1,8 +1,7 @@
 import { valueIfGiven } from '../config/setting.ts';
 import type { Journal, JournalRun } from '../journal/journal.ts';
 import { nearest } from '../problems/nearest.ts';
-import { usageProblem } from '../problems/problem.ts';
-import { quote, shellWord } from '../problems/quote.ts';
+import { quote, shellWord, usageProblem } from '../problems/problem.ts';
 import { nameOf, type Target } from '../runs/run.ts';
 import { checkAutomationName, type RunArgument } from './arguments.ts';
 import { type KnownRun, knownRun } from './known-run.ts';
@@ -65,7 +64,12 @@ function targetOf({ automation }: RunFlags, here: Here): Target | undefined {
   return { family: 'automation', projectId, automationName: automation };
 }
 
-function findById(executionId: string, { journal, baseUrl }: Here, target?: Target, fallback?: Target): KnownRun {
+function findById(
+  executionId: string,
+  { journal, baseUrl, context }: Here,
+  target?: Target,
+  fallback?: Target,
+): KnownRun {
   const found = journal.find(executionId, { baseUrl });
   const other = journal.findElsewhere(executionId, baseUrl);
   if (other !== undefined) {
@@ -75,7 +79,7 @@ function findById(executionId: string, { journal, baseUrl }: Here, target?: Targ
     );
   }
   const known = target ?? found?.target ?? fallback;
-  if (known) return knownRun(found, { target: known, executionId: found?.executionId ?? executionId });
+  if (known) return knownRun({ target: known, executionId: found?.executionId ?? executionId }, found, context.clock);
   throw usageProblem(
     `run ${executionId} is not in the journal of this machine`,
     'name it in full as <projectId>/<automationName>/<executionId>, or add --project and --automation',
@@ -101,7 +105,7 @@ async function findLast(
       const message = `${lostTrigger(unresolved)}: resolve it with \`runctl recover\`; this is the run before it`;
       context.reporter.observe({ event: 'warning', name: 'unresolved_trigger', message, target: unresolved.target });
     }
-    return knownRun(last, { target: last.target, executionId: last.executionId });
+    return knownRun({ target: last.target, executionId: last.executionId }, last, context.clock);
   }
   if (unresolved) throw usageProblem(lostTrigger(unresolved), 'resolve it with `runctl recover`');
   return undefined;
@@ -118,7 +122,7 @@ function checkSameProject({ target: one }: JournalRun, { target: other }: Journa
 
 const prefix = /^[\da-f-]{4,35}$/i;
 
-function findByPrefix(text: string, { journal, baseUrl }: Here): KnownRun | undefined {
+function findByPrefix(text: string, { journal, baseUrl, context }: Here): KnownRun | undefined {
   if (!prefix.test(text)) return undefined;
   let found: KnownRun | undefined;
   for (const record of journal.runs({ baseUrl })) {
@@ -126,7 +130,7 @@ function findByPrefix(text: string, { journal, baseUrl }: Here): KnownRun | unde
     if (!executionId?.toLowerCase().startsWith(text.toLowerCase())) continue;
     const ids = found && `${found.run.executionId} and ${executionId}`;
     if (ids) throw usageProblem(`two runs begin with ${quote(text)}: ${ids}`, 'type more characters of the id');
-    found = knownRun(record, { target, executionId });
+    found = knownRun({ target, executionId }, record, context.clock);
   }
   return found;
 }

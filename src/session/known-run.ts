@@ -1,14 +1,12 @@
 import type { JournalRun } from '../journal/journal.ts';
-import { shellWord } from '../problems/quote.ts';
+import { shellWord } from '../problems/problem.ts';
 import type { Clock } from '../runs/clock.ts';
 import type { Run } from '../runs/run.ts';
 import type { Session } from './session.ts';
 
-/** A run, and when this machine triggered it, if it did. */
 export interface KnownRun {
   run: Run;
-  triggeredAtMs?: number;
-  /** Milliseconds since this process triggered it, on the clock that cannot be set. */
+  /** Milliseconds since this machine triggered the run; undefined if it did not. */
   sinceTriggerMs?(): number;
 }
 
@@ -23,15 +21,8 @@ export function argumentOf(
   return shellWord(`${target.projectId}/${target.automationName}/${executionId}`);
 }
 
-/** Milliseconds since a run was triggered, if that is known; by the wall clock if another process triggered it. */
-export function sinceTriggerOf(
-  { sinceTriggerMs, triggeredAtMs }: Omit<KnownRun, 'run'>,
-  clock: Clock,
-): KnownRun['sinceTriggerMs'] {
-  if (sinceTriggerMs || triggeredAtMs === undefined) return sinceTriggerMs;
-  return () => clock.nowMs() - triggeredAtMs;
-}
-
-export function knownRun(record: JournalRun | undefined, run: Run): KnownRun {
-  return { run, triggeredAtMs: record?.idempotencyKey ? Date.parse(record.at) : undefined };
+/** A run of the journal, which another process may have triggered: its age goes by the wall clock. */
+export function knownRun(run: Run, record: JournalRun | undefined, clock: Clock): KnownRun {
+  if (!record?.idempotencyKey) return { run };
+  return { run, sinceTriggerMs: () => clock.nowMs() - Date.parse(record.at) };
 }

@@ -1,4 +1,6 @@
 import type { Context } from '../context.ts';
+import { reportedOf } from '../journal/fold.ts';
+import type { JournalRun } from '../journal/journal.ts';
 import type { Problem } from '../problems/problem.ts';
 import { interruptedProblem, pollProblem } from '../problems/watch-problems.ts';
 import { documentOf } from '../render/document.ts';
@@ -9,8 +11,8 @@ import { retry } from '../runs/retry.ts';
 import type { Run } from '../runs/run.ts';
 import type { Answer, Execution, RunResult } from '../runs/service.ts';
 import { hasJournal } from './journal.ts';
-import { argumentOf, type KnownRun, knownRun, sinceTriggerOf } from './known-run.ts';
-import type { Session } from './session.ts';
+import { argumentOf, type KnownRun, knownRun } from './known-run.ts';
+import { retryPortsOf, type Session } from './session.ts';
 
 interface Answers {
   status: Execution;
@@ -26,24 +28,18 @@ export type PolledOnce<T> = { kind: 'ok'; value: T } | { kind: 'failed'; problem
 /** Asks for the status or the result of a run, with retries. */
 export async function pollOnce<Operation extends keyof Answers>(
   operation: Operation,
-  { run, ...known }: KnownRun,
+  { run, sinceTriggerMs }: KnownRun,
   { giveUpAfterMs = defaults.giveUpAfterMs }: PollFlags,
   session: Session,
 ): Promise<PolledOnce<Answers[Operation]>> {
-  const { service, limiter, requestTimeoutMs, reporter, context } = session;
-  const { clock, random, signal } = context;
-  const sinceTriggerMs = sinceTriggerOf(known, clock);
+  const { service, reporter, context } = session;
+  const { signal } = context;
   let missingPaths = 0;
   /** A gateway may answer 404 in place of the service for a moment: only the second one counts. */
   const mayPass = ({ kind }: Fault) => kind === 'path_not_found' && ++missingPaths < 2;
   const attempt = () => service[operation](run, signal) as Promise<Answer<Answers[Operation]>>;
   const polled = await retry(attempt, {
-    limiter,
-    clock,
-    random,
-    signal,
-    giveUpAfterMs,
-    requestTimeoutMs,
+    ...retryPortsOf(session, giveUpAfterMs),
     isRetryable: (fault) => isTooEarly(fault, sinceTriggerMs?.()) || isRetryable(fault) || mayPass(fault),
     onRetry(fault, retryInMs, { failures, silentMs }) {
       reporter.observe({ event: 'attempt_failed', operation, run, fault, failures, silentMs: silentMs(), retryInMs });
@@ -72,8 +68,8 @@ export async function pollKnownRun(
   flags: PollFlags,
   session: Session,
 ): Promise<KnownRun & { polled: PolledOnce<Execution> }> {
-  const { journal, baseUrl } = session;
-  const known = knownRun(journal.find(run.executionId, { baseUrl }), run);
+  const { journal, baseUrl, context } = session;
+  const known = knownRun(run, journal.find(run.executionId, { baseUrl }), context.clock);
   const polled = await pollOnce('status', known, flags, session);
   if (polled.kind === 'ok') journal.recordStatus(baseUrl, run, polled.value);
   return { ...known, polled };
@@ -84,4 +80,37 @@ export function pollUnknownRun({ service, settings, context }: Session): Promise
   const { value: projectId = crypto.randomUUID() } = settings.project;
   const target = { family: 'automation', projectId, automationName: 'runctl-settings-check' } as const;
   return service.status({ target, executionId: crypto.randomUUID() }, context.signal);
+}
+
+const longestMs = 3_000;
+
+export interface Refreshed {
+  current: Map<string, JournalRun>;
+  fault?: Fault;
+}
+
+/** Polls each run once, for three seconds at most, and records what it learns. */
+export async function refreshRuns(runs: readonly JournalRun[], session: Session): Promise<Refreshed> {
+  const { context, service, limiter, journal, baseUrl } = session;
+  const end = new AbortController();
+  const signal = AbortSignal.any([end.signal, context.signal]);
+  const current: Refreshed['current'] = new Map();
+  let fault: Fault | undefined;
+  const polls = runs.map(async ({ executionId, target, ...record }) => {
+    if (executionId === null) return;
+    const run = { target, executionId };
+    await limiter.take(signal);
+    if (signal.aborted) return;
+    const answer = await service.status(run, signal);
+    if (answer.kind === 'ok') {
+      journal.recordStatus(baseUrl, run, answer.value);
+      const known = { ...record, ...run };
+      current.set(executionId, { ...known, ...reportedOf(known, answer.value) });
+    } else if (!signal.aborted) fault ??= answer.fault;
+  });
+  const timer = context.clock.sleep(longestMs, end.signal);
+  await Promise.race([Promise.all(polls), timer]);
+  end.abort();
+  await Promise.all(polls);
+  return { current, fault };
 }

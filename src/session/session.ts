@@ -54,6 +54,12 @@ export async function withReporter(
   return { ...session, runs, context: followed, reporter: followed.reporter, hooks };
 }
 
+/** What attempts with retries need, for so long without a valid answer. */
+export function retryPortsOf({ limiter, requestTimeoutMs, context }: Session, giveUpAfterMs: number) {
+  const { clock, random, signal } = context;
+  return { limiter, clock, random, signal, giveUpAfterMs, requestTimeoutMs };
+}
+
 export function sessionEndedBy(session: Session, signal: AbortSignal): Session {
   return { ...session, context: endedBy(session.context, signal) };
 }

@@ -4,11 +4,20 @@ import { deliveryOf, type Fault, type FaultKind } from '../runs/fault.ts';
 import { type RetryOptions, type RetryPorts, retry } from '../runs/retry.ts';
 import { isNamedBy, type Target } from '../runs/run.ts';
 import type { Answer, Execution, Service } from '../runs/service.ts';
-import { type HowStarted, howStarted } from './how-started.ts';
-import { askDated, type DatedExecution, fetchNamedRun } from './named-run.ts';
 import { eventOf, isEnd, step, type TriggerState } from './trigger-protocol.ts';
 import type { RecordedKey, StartedExecution, TriggerRecord } from './trigger-record.ts';
-import { beganAfter, type Moment, momentOf, type Owner, whoseRun } from './whose-run.ts';
+import {
+  askDated,
+  beganAfter,
+  type DatedExecution,
+  fetchNamedRun,
+  type HowStarted,
+  howStarted,
+  type Moment,
+  momentOf,
+  type Owner,
+  whoseRun,
+} from './whose-run.ts';
 
 export interface TriggerIdentity {
   baseUrl: string;

@@ -1,9 +1,66 @@
-import { stopwatch } from '../runs/clock.ts';
+import { type Clock, stopwatch } from '../runs/clock.ts';
 import { finalStatusOf, graverStatus, isFinal, type Run } from '../runs/run.ts';
-import type { Answer, RunResult } from '../runs/service.ts';
-import { pollUntilFinal, type WatchOptions, type WatchPorts } from './poll-until-final.ts';
-import { createPoller } from './poller.ts';
+import type { Answer, Execution, RunResult, Service } from '../runs/service.ts';
+import type { PollSchedule } from './poll-schedule.ts';
+import { createPoller, type PollerPorts } from './poller.ts';
 import type { FinishedWatch, WatchResult } from './watch-result.ts';
+
+export interface WatchOptions {
+  schedule: Pick<PollSchedule, 'gapMs'> & Partial<PollSchedule>;
+  isFixed?: boolean; // the first gap is not shortened at random
+  known?: Execution; // what the trigger was answered with, in place of a first poll
+  sinceTriggerMs?(): number; // undefined for a run that this machine did not trigger just now
+}
+
+export interface WatchPorts extends PollerPorts {
+  service: Pick<Service, 'status' | 'result'>;
+}
+
+/** Polls until the run is finished, or one of the reasons in `WatchEnd` ends that. */
+export async function pollUntilFinal(run: Run, options: WatchOptions, ports: WatchPorts): Promise<WatchResult> {
+  const { service, clock, random, signal, limiter, group, observe } = ports;
+  const { schedule, sinceTriggerMs } = options;
+  const watchedMs = stopwatch(clock);
+  let execution = options.known;
+  let confirmedAgeMs = execution && stopwatch(clock);
+  const lastConfirmed = () => ({ run, execution, ageMs: confirmedAgeMs?.() });
+  const poller = createPoller({ run, operation: 'status', chance, sinceTriggerMs, lastConfirmed }, ports);
+
+  // A run that we just started needs no immediate poll, and runs started together are not polled together.
+  const spread = options.isFixed ? 1 : 1 - random() / 2;
+  let delayMs = execution ? spread * schedule.gapMs(0) : 0;
+  let retryAfterMs: number | undefined;
+  if (execution) observe({ event: 'status', run, execution, changed: true });
+  // docs/service.md, Final statuses stay.
+  while (!execution || !isFinal(run.target, execution.status)) {
+    await poller.wait(delayMs, retryAfterMs);
+    const polled = await poller.poll((timeoutMs) => service.status(run, signal, timeoutMs));
+    if (polled.kind !== 'ok') return { ...polled, ...lastConfirmed() };
+    const changed = polled.value.status !== execution?.status;
+    execution = polled.value;
+    retryAfterMs = polled.retryAfterMs;
+    confirmedAgeMs = stopwatch(clock);
+    observe({ event: 'status', run, execution, changed });
+    if (isFinal(run.target, execution.status)) break;
+    if (polled.isLast) return { kind: 'timed_out', timeoutMs: group.timeoutMs, ...lastConfirmed() };
+    delayMs = limiter.stretch(schedule.gapMs(ageMs(execution, watchedMs(), clock)));
+  }
+  return { kind: 'finished', run, execution };
+
+  function chance(): number {
+    if (!execution) return 1;
+    const toMs = ageMs(execution, watchedMs(), clock);
+    const fromMs = Math.max(0, toMs - (confirmedAgeMs?.() ?? 0));
+    return schedule.chanceOfEnd?.(fromMs, toMs) ?? 0;
+  }
+}
+
+const longestAgeMs = 48 * 3_600_000;
+
+function ageMs(execution: Execution, watchedMs: number, clock: Clock): number {
+  const age = clock.nowMs() - Date.parse(execution.startedAt ?? '');
+  return age >= watchedMs && age < longestAgeMs ? age : watchedMs;
+}
 
 /** Polls until the run is finished, then reads its result. `leave` ends the polling, but not the reading. */
 export async function watchToEnd(
@@ -38,7 +95,7 @@ async function fetchResult(
     ports,
   );
   const polled = await poller.poll(async (timeoutMs): Promise<Answer<RunResult>> => {
-    const answer = await service.result(run, signal, { timeoutMs });
+    const answer = await service.result(run, signal, timeoutMs);
     if (answer.kind === 'fault' || isFinal(run.target, answer.value.status)) return answer;
     return { kind: 'fault', fault: { kind: 'unreadable', message: `the result still says ${answer.value.status}` } };
   });

@@ -20,7 +20,11 @@ function createTriggerHarness() {
   const context = { ...createMemory(), clock };
   const journal = () => openJournal({ folder, nowMs: clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
 
-  async function trigger(scripts: Parameters<typeof scriptedService>[0], flags: ActionFlags = {}, account = 'account') {
+  async function trigger(
+    scripts: Parameters<typeof scriptedService>[0],
+    { idempotencyKey, ...flags }: ActionFlags & { idempotencyKey?: string } = {},
+    account = 'account',
+  ) {
     const service = scriptedService(scripts);
     const triggeredAtMs: number[] = [];
     const timed: Service = {
@@ -39,7 +43,7 @@ function createTriggerHarness() {
       journal: journal(),
       watches: createWatchGroup(flags.timeoutMs ?? Number.POSITIVE_INFINITY, clock),
     });
-    const start = await startRun({ target, body: '{}' }, flags, session);
+    const start = await startRun({ target, body: '{}', idempotencyKey }, flags, session);
     const problem = start.kind === 'failed' ? start.problem : undefined;
     return { start, problem, calls: service.calls, triggeredAtMs, events, limiter: session.limiter };
   }
@@ -59,6 +63,14 @@ test('a run that began before the one that a lost answer may have started is a p
   expect(journal().unresolvedTriggers({ baseUrl })).toEqual([]);
 });
 
+test('the time since the trigger of this process goes by the clock that cannot be set', async () => {
+  const { trigger, clock } = createTriggerHarness();
+  const { start } = await trigger({ trigger: [running()] });
+  clock.stop(second);
+  clock.suspend(3_600_000);
+  expect(start.kind === 'started' && start.sinceTriggerMs?.()).toBe(second);
+});
+
 describe('a key that started a run before', () => {
   test('is answered with that run, also while the service does not know it yet', async () => {
     const { trigger, clock } = createTriggerHarness();
@@ -66,7 +78,8 @@ describe('a key that started a run before', () => {
     await trigger({ trigger: [running()] }, flags);
     const triggeredAtMs = clock.nowMs();
     const { start, calls } = await trigger({ status: [fault('not_found'), running()] }, flags);
-    expect(start).toMatchObject({ kind: 'replayed', run, triggeredAtMs, polled: { value: { status: 'RUNNING' } } });
+    expect(start).toMatchObject({ kind: 'replayed', run, polled: { value: { status: 'RUNNING' } } });
+    expect(start.kind === 'replayed' && start.sinceTriggerMs?.()).toBe(clock.nowMs() - triggeredAtMs);
     expect(calls.trigger).toEqual([]);
   });
 

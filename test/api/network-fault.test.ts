@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { causesOf } from '../../src/api/causes.ts';
+import { causesOf } from '../../src/api/exchange.ts';
 import { faultOf } from '../../src/api/network-fault.ts';
 import type { FaultKind } from '../../src/runs/fault.ts';
 

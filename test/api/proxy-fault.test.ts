@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { faultOf } from '../../src/api/network-fault.ts';
-import { ProxyFailure } from '../../src/api/proxy-fault.ts';
+import { ProxyFailure } from '../../src/api/proxy.ts';
 import type { FaultKind } from '../../src/runs/fault.ts';
 
 const proxy = { origin: 'http://proxy.test:3128', variable: 'https_proxy' };

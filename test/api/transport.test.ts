@@ -2,7 +2,7 @@ import { createServer, type LookupFunction, type Socket } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
 import type { ExchangeFailure, HttpRequest, HttpResponse } from '../../src/api/exchange.ts';
 import { faultOf } from '../../src/api/network-fault.ts';
-import { ProxyFailure } from '../../src/api/proxy-fault.ts';
+import { ProxyFailure } from '../../src/api/proxy.ts';
 import { createTransport, type TransportOptions } from '../../src/api/transport.ts';
 import {
   type FaultyServer,

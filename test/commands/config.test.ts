@@ -24,12 +24,12 @@ function createConfig(config?: unknown, env: Record<string, string> = {}) {
     content: () => JSON.parse(readFileSync(path, 'utf8')),
     async set(key: string, value?: string, options: SettingFlags & { json?: boolean } = {}, input?: string) {
       const memory = openMemory(input);
-      expect(await configSet(key, value, options, memory)).toBe(0);
+      printResult(await configSet(key, value, options, memory), options, memory);
       return memory;
     },
     async unset(key: string, options: SettingFlags & { json?: boolean } = {}) {
       const memory = openMemory();
-      expect(await configUnset(key, options, memory)).toBe(0);
+      printResult(await configUnset(key, options, memory), options, memory);
       return memory;
     },
     async get(key: string, options: SettingFlags & { json?: boolean } = {}) {
@@ -68,13 +68,15 @@ test.each<[string, Record<string, string>, Record<string, string>, string]>([
 
 test('a setting that was stored is said to be stored where the file cannot be read again', async () => {
   const { path } = createConfig({});
-  const memory = createMemory({ RUNCTL_CONFIG_DIR: dirname(path) });
-  const { write } = memory.stderr;
-  memory.stderr.write = (text) => {
-    write.call(memory.stderr, text);
-    writeFileSync(path, 'broken by another program meanwhile');
+  const env = {
+    get RUNCTL_CONFIG_DIR() {
+      const isStored = readFileSync(path, 'utf8').includes(project);
+      if (isStored) writeFileSync(path, 'broken by another program meanwhile');
+      return dirname(path);
+    },
   };
-  expect(await configSet('project', project, {}, memory)).toBe(0);
+  const memory = { ...createMemory(), env };
+  printResult(await configSet('project', project, {}, memory), {}, memory);
   expect(memory.err()).toBe(`Stored project for profile "default" in ${path}.\n`);
 });
 

@@ -1,7 +1,7 @@
 import { existsSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { withLock } from '../../src/config/lock.ts';
+import { withLock } from '../../src/config/write-config.ts';
 import { withFailingClose } from '../helpers/failing-close.ts';
 import { atOnceMs } from '../helpers/real-time.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';

@@ -63,7 +63,8 @@ describe('a hidden line', () => {
     const problem = await asked.catch((error: Problem) => error);
     expect(problem).toMatchObject({ exitCode: code });
     expect(terminal.modes).toEqual([true, false]);
-    expect(terminal.stdin.listenerCount('data')).toBe(0);
+    expect(terminal.stdin.listenerCount('keypress')).toBe(0);
+    expect(terminal.stdin.isPaused()).toBe(true);
   });
 
   test('writes no control sequences where stderr is no terminal', async () => {

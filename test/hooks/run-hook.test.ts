@@ -13,7 +13,7 @@ async function hooked(command: string, hook: Partial<Hook> = {}, isInterrupted =
   const written: string[] = [];
   const context = { ...memory, clock: systemClock };
   context.stderr.write = (text) => written.push(text);
-  const running = runHook({ command, variables: {}, input: '{"a":1}\n', ...hook }, context);
+  const running = runHook({ command, documents: [{ a: 1 }], ...hook }, context);
   if (isInterrupted) memory.interrupt('SIGTERM');
   return { failure: await running, written };
 }
@@ -74,7 +74,7 @@ test('a hook that ignores SIGTERM does not outlive a signal of the user', async 
   const file = join(temporaryFolder(), 'pid');
   const memory = createMemory({ PATH: process.env.PATH });
   const command = `trap '' TERM; echo $$ > ${file}; while :; do sleep 1; done`;
-  const running = runHook({ command, variables: {}, input: '' }, { ...memory, clock: systemClock });
+  const running = runHook({ command, documents: [] }, { ...memory, clock: systemClock });
   await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8')).toMatch(/\n$/);
   memory.interrupt('SIGINT');
   expect(await running).toBe('was interrupted');
@@ -82,7 +82,7 @@ test('a hook that ignores SIGTERM does not outlive a signal of the user', async 
 });
 
 test('variables that no process can be started with are cut', async () => {
-  const variables = { RUNCTL_LONG: 'x'.repeat(200_000), RUNCTL_NUL: 'a\0b', RUNCTL_NONE: undefined };
+  const variables = { RUNCTL_LONG: 'x'.repeat(200_000), RUNCTL_NUL: 'a\0b', RUNCTL_NONE: null };
   const { failure, written } = await hooked(
     'printf %s "$RUNCTL_LONG" | wc -c; echo $RUNCTL_NUL "$RUNCTL_NONE" $RUNCTL_IN_HOOK',
     {

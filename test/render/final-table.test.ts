@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { finalTable } from '../../src/render/final-table.ts';
+import { finalTable } from '../../src/render/tables.ts';
 import { createTheme } from '../../src/render/theme.ts';
 import { widthOf } from '../../src/render/width.ts';
 import type { Execution } from '../../src/runs/service.ts';

@@ -7,11 +7,12 @@ import { Problem } from '../../src/problems/problem.ts';
 import {
   errorAnnotation,
   guardFromRunner,
+  jobSummary,
   reportToGithub,
+  type SummaryPart,
   withoutCommands,
   withoutCommandsInJson,
 } from '../../src/render/github-actions.ts';
-import { jobSummary, type SummaryPart } from '../../src/render/job-summary.ts';
 import type { JsonObject } from '../../src/runs/json.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JournalRun } from '../../src/journal/journal.ts';
-import { runTable } from '../../src/render/run-table.ts';
+import { runTable } from '../../src/render/tables.ts';
 import { createTheme } from '../../src/render/theme.ts';
 import { widthOf } from '../../src/render/width.ts';
 import { executionId, target } from '../helpers/scripted-service.ts';

@@ -3,8 +3,7 @@ import { exitNameOfWatch, watchProblem } from '../../src/problems/watch-problems
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import { pollOnce } from '../../src/session/poll-once.ts';
 import { type KeyHistory, triggerRun } from '../../src/triggering/trigger.ts';
-import type { WatchOptions } from '../../src/watching/poll-until-final.ts';
-import { watchToEnd } from '../../src/watching/watch.ts';
+import { type WatchOptions, watchToEnd } from '../../src/watching/watch.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { run, target } from '../helpers/scripted-service.ts';

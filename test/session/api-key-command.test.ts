@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/process.ts';
-import { runApiKeyCommand } from '../../src/session/api-key-command.ts';
+import { runApiKeyCommand } from '../../src/session/api-keys.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 
 const sessionOf = (pid: number) => execFileSync('ps', ['-o', 'sid=', '-p', String(pid)], { encoding: 'utf8' }).trim();

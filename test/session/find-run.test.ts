@@ -5,7 +5,7 @@ import type { Reporter } from '../../src/runs/events.ts';
 import { nameOf } from '../../src/runs/run.ts';
 import { parseRunArgument } from '../../src/session/arguments.ts';
 import { findRun } from '../../src/session/find-run.ts';
-import { argumentOf, sinceTriggerOf } from '../../src/session/known-run.ts';
+import { argumentOf, knownRun } from '../../src/session/known-run.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { executionId, projectId, running, scriptedService, target } from '../helpers/scripted-service.ts';
 import { account, baseUrl, createSession } from '../helpers/session.ts';
@@ -164,13 +164,15 @@ describe('a run in a command to type next', () => {
   });
 });
 
-test('the time since a trigger is measured by a stopwatch in the process that sent it, else by the journal', () => {
-  const { clock } = createMemory();
-  const own = () => 5;
-  const triggeredAtMs = clock.nowMs() - 1000;
-  expect(sinceTriggerOf({ sinceTriggerMs: own, triggeredAtMs }, clock)?.()).toBe(5);
-  expect(sinceTriggerOf({ triggeredAtMs }, clock)?.()).toBe(1000);
-  expect(sinceTriggerOf({}, clock)).toBeUndefined();
+test('the time since the trigger of a run of the journal goes by the wall clock', () => {
+  const { session } = createMachine([`nightly ${a}`]);
+  const record = session.journal.find(a, session);
+  if (!record) return expect.unreachable('the journal holds the run');
+  const run = { target, executionId: a };
+  const clock = { ...session.context.clock, nowMs: () => Date.parse(record.at) + 1000 };
+  expect(knownRun(run, record, clock).sinceTriggerMs?.()).toBe(1000);
+  expect(knownRun(run, { ...record, idempotencyKey: null }, clock)).toEqual({ run });
+  expect(knownRun(run, undefined, clock)).toEqual({ run });
 });
 
 test.each([executionId, executionId.toUpperCase()])(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Run } from '../../src/runs/run.ts';
-import { withNotFoundTracking } from '../../src/session/not-found-tracking.ts';
+import { withNotFoundTracking } from '../../src/session/answers.ts';
 import { fault, resultOf, run, running, scriptedService, target } from '../helpers/scripted-service.ts';
 
 const signal = new AbortController().signal;

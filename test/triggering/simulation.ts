@@ -212,15 +212,15 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
     if (use.command === 'watch') {
       const last = journal.runs({ baseUrl }).next().value;
       if (!last?.executionId) return {};
-      const known = knownRun(last, { target: last.target, executionId: last.executionId });
+      const known = knownRun({ target: last.target, executionId: last.executionId }, last, clock);
       return { followed: await followRun(known, {}, session) };
     }
-    const flags = { idempotencyKey: use.key, ifActive: use.ifActive, timeoutMs: 180_000 };
+    const flags = { ifActive: use.ifActive, timeoutMs: 180_000 };
     session.watches = createWatchGroup(flags.timeoutMs, clock);
-    const start = await startRun({ target, body: '{}' }, flags, session);
+    const start = await startRun({ target, body: '{}', idempotencyKey: use.key }, flags, session);
     if (start.kind !== 'started' || !use.watches) return { start };
     session.watches = createWatchGroup(defaults.timeoutMs, context.clock);
-    const ours = { run: start.run, known: start.execution, triggeredAtMs: context.clock.nowMs() };
+    const ours = { ...start, known: start.execution };
     return { start, followed: await followRun(ours, {}, session) };
   }
 

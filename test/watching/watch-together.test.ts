@@ -31,7 +31,7 @@ async function watchTogether({ runs, perSecond = 10, timeoutMs = 10 * second, ..
   const { signal } = new AbortController();
   const service: Service = {
     trigger: () => expect.unreachable(),
-    async status({ executionId }, _, { timeoutMs: limitMs = 0 } = {}) {
+    async status({ executionId }, _, limitMs = 0) {
       const index = Number(executionId.slice(-12));
       const atMs = clock.elapsedMs();
       polls.push({ index, atMs });

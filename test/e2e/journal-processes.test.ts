@@ -20,7 +20,7 @@ afterAll(() => rmSync(bundle, { recursive: true }));
 
 test('several processes write at once while new files are begun, and no record is lost', async () => {
   const { open, folder } = createStateFolder();
-  const eachWrites = 75;
+  const eachWrites = 40;
   const workers = [0, 1, 2, 3].map((number) =>
     talkOf(spawn(process.execPath, [worker, folder, '2500', `${number * eachWrites}`, `${(number + 1) * eachWrites}`])),
   );

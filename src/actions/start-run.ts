@@ -1,6 +1,7 @@
 import { isUnfinished } from '../journal/fold.ts';
 import type { Problem } from '../problems/problem.ts';
 import { refusedTriggerProblem, usedKeyProblem } from '../problems/trigger-problems.ts';
+import { randomUuid } from '../random-uuid.ts';
 import { defaults } from '../runs/defaults.ts';
 import { isFinal, type Run, type Target } from '../runs/run.ts';
 import { argumentOf, knownRun } from '../session/known-run.ts';
@@ -57,7 +58,7 @@ export async function startRun(request: StartRequest, flags: ActionFlags, sessio
 
 /** Each try has a new idempotency key, unless the user gave one: a service may replay the refusal of an old key. */
 async function identityOf(request: StartRequest, { baseUrl, account }: Session): Promise<TriggerIdentity> {
-  const { target, idempotencyKey = crypto.randomUUID() } = request;
+  const { target, idempotencyKey = randomUuid() } = request;
   const userProvided = request.idempotencyKey !== undefined;
   return { baseUrl, account: await account(idempotencyKey), target, idempotencyKey, userProvided };
 }

@@ -11,8 +11,17 @@ export interface LastConfirmed {
 
 export type RunOrTarget = { run: Run; target?: undefined } | { run?: undefined; target: Target };
 
-/** What became of a trigger. */
-export type HowTriggered = 'started' | 'recovered' | 'replayed' | 'attached' | 'skipped' | 'not_started' | 'unknown';
+/** What may become of a trigger. */
+export const howsTriggered = [
+  'started',
+  'recovered',
+  'replayed',
+  'attached',
+  'skipped',
+  'not_started',
+  'unknown',
+] as const;
+export type HowTriggered = (typeof howsTriggered)[number];
 
 export type WarningName =
   | 'agents_discontinued'

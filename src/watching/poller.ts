@@ -71,15 +71,8 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
       if (fault.httpStatus === 429 || fault.httpStatus === 503) limiter.hold(leastMs);
       const { failures } = tolerance;
       const silentMs = tolerance.silentMs();
-      observe({
-        event: 'attempt_failed',
-        operation,
-        fault,
-        failures,
-        silentMs,
-        retryInMs: delayMs,
-        ...lastConfirmed(),
-      });
+      const failed = { fault, failures, silentMs, retryInMs: delayMs };
+      observe({ event: 'attempt_failed', operation, ...failed, ...lastConfirmed() });
       await wait(delayMs, leastMs);
       if (leastMs > 0 && leftMs() <= 0) return timedOut(fault);
     }

@@ -7,7 +7,7 @@ import type { Clock } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
 import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';
 import type { RetryOptions } from '../runs/retry.ts';
-import { nameOf, type Target } from '../runs/run.ts';
+import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
 import { automationsIn } from '../session/find-run.ts';
 import { pollKnownRun } from '../session/poll-once.ts';
@@ -89,9 +89,8 @@ function nearestAutomation(target: Target, session: Session): string | undefined
 }
 
 function commandOf({ target, idempotencyKey }: TriggerIdentity): string {
-  const what = target.family === 'agent' ? target.agentId : `${target.projectId}/${target.automationName}`;
   const command = target.family === 'agent' ? 'agent trigger' : 'trigger';
-  return `runctl ${command} ${shellWord(what)} --idempotency-key ${shellWord(idempotencyKey)}`;
+  return `runctl ${command} ${shellWord(fullNameOf(target))} --idempotency-key ${shellWord(idempotencyKey)}`;
 }
 
 /** Sends one trigger, with retries, until the protocol ends. It is in the journal before it is sent. */

@@ -20,14 +20,16 @@ test('the package holds what `runctl schema` prints, a file for each schema', as
   expect(Object.fromEntries(files)).toEqual(JSON.parse(stdout));
 });
 
-/** What the compiler says of a program that has the package beside it. */
-function compile(source: string): string {
+/** The lines in which the compiler finds fault with programs that have the package beside them. */
+function compile(sources: Record<string, string>): string[] {
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(root, join(folder, 'node_modules/runctl'));
-  writeFileSync(join(folder, 'example.ts'), source);
-  const options = ['--strict', '--noEmit', '--module', 'nodenext', '--types', '', 'example.ts'];
-  return spawnSync(join(root, 'node_modules/.bin/tsc'), options, { cwd: folder, encoding: 'utf8' }).stdout;
+  for (const [name, source] of Object.entries(sources)) writeFileSync(join(folder, name), source);
+  const flags = ['--strict', '--noEmit', '--module', 'nodenext', '--types', '', '--pretty', 'false'];
+  const argv = [...flags, ...Object.keys(sources)];
+  const { stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), argv, { cwd: folder, encoding: 'utf8' });
+  return stdout.trim().split('\n');
 }
 
 const branching = (started: string) => `
@@ -39,12 +41,9 @@ export function next({ runctl }: Document): string | null {
 export const ended = (event: Event) => (event.event === 'done' ? event.exitCode : undefined);
 `;
 
-test('a program in TypeScript compiles with the types of the package', () => {
-  expect(compile(branching('unknown'))).toBe('');
-});
-
-test('a word that no document has is refused by the compiler', () => {
-  expect(compile(branching('perhaps'))).toMatch(/no overlap/);
+test('a program in TypeScript compiles with the types of the package, and one with a word that no document has does not', () => {
+  const lines = compile({ 'good.ts': branching('unknown'), 'bad.ts': branching('perhaps') });
+  expect(lines).toEqual([expect.stringMatching(/^bad\.ts\(.*no overlap/)]);
 });
 
 test('the version stands in package.json, and everything else follows it', () => {

@@ -6,10 +6,12 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { buildSync } from 'esbuild';
 import { expect, test } from 'vitest';
 import { withEmulator } from '../helpers/emulator.ts';
 import { needs } from '../helpers/needs.ts';
@@ -19,6 +21,7 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const isRoot = process.geteuid?.() === 0;
 const stranger = 54_321;
+const eachStores = 5;
 
 /** The home of another user, with the folders of the program. */
 function homeOfAnother() {
@@ -91,18 +94,28 @@ test('a user keeps a journal in a home of their own and takes settings of root, 
   expect(ignored).toMatchObject({ code: 2, stderr: expect.stringContaining('belongs to another user') });
 });
 
+/** A process of its own that stores so many settings, one right after the other. */
+const storer = `
+  import { changeConfigFile } from './write-config.ts';
+  const [path, from] = process.argv.slice(2);
+  for (let n = Number(from); n < Number(from) + ${eachStores}; n++)
+    changeConfigFile(path, ({ profiles }) => ({ profiles: { ...profiles, ['profile-' + n]: { requestTimeout: '5s' } } }));`;
+
 test('twenty settings that are stored at once are all in the file, whose mode stays 0600', async () => {
+  const resolveDir = join(import.meta.dirname, '../../src/config');
+  const stdin = { contents: storer, resolveDir, loader: 'ts' as const };
+  const { outputFiles } = buildSync({ stdin, bundle: true, platform: 'node', format: 'cjs', write: false });
   const folder = temporaryFolder();
-  const env = { RUNCTL_CONFIG_DIR: folder };
-  const names = Array.from({ length: 20 }, (_, n) => `profile-${n}`);
+  const path = join(folder, 'config.json');
   const ended = await Promise.all(
-    names.map((name) =>
-      runCommand([process.execPath, entry, 'config', 'set', 'requestTimeout', '5s', '--profile', name], { env }),
+    [0, 1, 2, 3].map((number) =>
+      runCommand([process.execPath, '-', path, `${number * eachStores}`], { input: outputFiles[0]?.text }),
     ),
   );
-  expect(ended.map(({ code, stderr }) => (code === 0 ? 0 : stderr))).toEqual(names.map(() => 0));
-  const { profiles } = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'));
-  expect(Object.keys(profiles).sort()).toEqual([...names].sort());
-  expect(spawnSync('stat', ['-c', '%a', join(folder, 'config.json')], { encoding: 'utf8' }).stdout).toBe('600\n');
+  expect(ended.map(({ code, stderr }) => (code === 0 ? 0 : stderr))).toEqual([0, 0, 0, 0]);
+  const { profiles } = JSON.parse(readFileSync(path, 'utf8'));
+  const names = Array.from({ length: 4 * eachStores }, (_, n) => `profile-${n}`);
+  expect(Object.keys(profiles).sort()).toEqual(names.sort());
+  expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(readdirSync(folder)).toEqual(['config.json']);
 });

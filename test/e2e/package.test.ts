@@ -1,17 +1,18 @@
-import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { publint } from 'publint';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { version } from '../../package.json';
-import { startEmulator } from '../../src/emulator/server.ts';
 import { schemas } from '../../src/render/schemas.ts';
 import { compiledCodeOf } from '../../src/startup/compiled-code.ts';
-import { environmentIn } from '../helpers/environment-in.ts';
+import { withEmulator } from '../helpers/emulator.ts';
 import { needs } from '../helpers/needs.ts';
+import { runCommand } from '../helpers/run-process.ts';
+import { runProgram } from '../helpers/run-program.ts';
 
+const agentId = 'a6f0c3e1-7d51-4d5c-9a70-94b5c2d1e001';
 const root = join(import.meta.dirname, '../..');
 /** Also a home for npm, which needs one that it can write to. */
 const folder = mkdtempSync(join(tmpdir(), 'runctl-package-'));
@@ -27,15 +28,20 @@ function npm(args: string[], cwd: string): string {
   });
 }
 
-let packed: { filename: string; files: { path: string }[] };
+/** Where npm puts the package, and every file of it. */
+const installed = join(folder, 'node_modules/runctl');
+let paths: string[];
 
+// With --install-links npm packs the folder, and installs what it has packed. Scripts would build it again.
 beforeAll(() => {
-  [packed] = JSON.parse(npm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder], root));
-});
+  writeFileSync(join(folder, 'package.json'), '{}');
+  npm(['install', '--offline', '--no-audit', '--no-fund', '--ignore-scripts', '--install-links', root], folder);
+  const names = readdirSync(installed, { recursive: true, encoding: 'utf8' });
+  paths = names.filter((name) => statSync(join(installed, name)).isFile());
+}, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('the package holds the program, its compiled code, its page, its schemas, types and licences, and nothing else', () => {
-  const paths = packed.files.map(({ path }) => path);
   const outside = paths.filter((path) => !path.startsWith('dist/'));
   expect(outside.sort()).toEqual(['LICENSE', 'README.md', 'bin/runctl.js', 'package.json']);
   const inside = paths.filter((path) => path.startsWith('dist/') && !path.endsWith('.cjs'));
@@ -71,30 +77,43 @@ test('every package that is bundled has its licence in the package', () => {
 });
 
 test('publint finds nothing to fix', async () => {
-  const files = packed.files.map(({ path }) => ({ name: join('package', path), data: readFileSync(join(root, path)) }));
+  const files = paths.map((path) => ({ name: join('package', path), data: readFileSync(join(installed, path)) }));
   const { messages } = await publint({ pkgDir: 'package', pack: { files }, strict: true, level: 'warning' });
   expect(messages).toEqual([]);
 });
 
-test('it installs without a network and without another package, and works', async () => {
-  writeFileSync(join(folder, 'package.json'), '{}');
-  npm(['install', '--offline', '--no-audit', '--no-fund', join(folder, packed.filename)], folder);
+test('it installs without a network and without another package, with its page', () => {
   const modules = join(folder, 'node_modules');
   expect(readdirSync(modules).filter((name) => !name.startsWith('.'))).toEqual(['runctl']);
+  expect(existsSync(join(installed, 'dist/runctl.1'))).toBe(true);
+});
 
-  const program = join(modules, '.bin/runctl');
-  const emulator = await startEmulator({ scenario: {} });
-  onTestFinished(() => emulator.close());
-  const env = { ...environmentIn(folder, emulator), PATH: process.env.PATH };
-  // Not the synchronous one: the emulator is in this process, and must go on answering.
-  const run = async (...args: string[]) => (await promisify(execFile)(program, args, { env })).stdout;
-  expect(await run('--version')).toBe(`${version}\n`);
-  expect(await run('explain', '12')).toContain('outcome_unknown');
-  expect(await run('config', 'set', 'project', emulator.projectId)).toBe('');
-  const id = await run('trigger', 'nightly');
-  expect(await run('status', '--field', 'executionId')).toBe(id);
-  expect(existsSync(join(modules, 'runctl/dist/runctl.1'))).toBe(true);
-}, 120_000);
+// Once each as a process; what the commands do is tested in one process with the tests.
+test.each<[argv: string[], code: number, stdout: RegExp]>([
+  [['--version'], 0, new RegExp(`^${version}\\n$`)],
+  [['--help'], 0, /Usage: runctl/],
+  [['trigger', '--help'], 0, /Usage: runctl trigger/],
+  [['trigger', 'weekly'], 0, /^[\da-f-]{36}\n$/],
+  [['watch', '--interval', '20ms'], 0, /COMPLETED nightly/],
+  [['status'], 0, /^status +COMPLETED\n/],
+  [['result'], 0, /COMPLETED/],
+  [['list'], 0, /nightly/],
+  [['recover'], 0, /^$/],
+  [['agent', 'trigger', agentId], 11, /^\n$/],
+  [['config', 'list'], 0, /RUNCTL_BASE_URL/],
+  [['config', 'set', 'project', agentId], 0, /^$/],
+  [['explain', '12'], 0, /outcome_unknown/],
+  [['schema', 'event'], 0, /run_done/],
+  [['completion', 'bash'], 0, /complete -/],
+  [['emulator', '--quiet', '--', 'true'], 0, /^$/],
+  [['nonsense'], 2, /^$/],
+])('the program that was installed does `runctl %j`', async (argv, code, stdout) => {
+  const { env } = await withEmulator({ automations: { '*': { duration: '1ms' } } });
+  if (['watch', 'status', 'result', 'list'].includes(argv[0] ?? '')) await runProgram(['trigger', 'nightly'], { env });
+  const program = join(folder, 'node_modules/.bin/runctl');
+  const ended = await runCommand([program, ...argv], { env: { ...env, PATH: process.env.PATH } });
+  expect(ended).toMatchObject({ code, stdout: expect.stringMatching(stdout) });
+});
 
 test('the man page is good roff', (context) => {
   needs(context, 'mandoc');
@@ -109,7 +128,7 @@ test('no file of the package, and none that is tracked, names a path of the mach
   // A home of `/`, as in many a container, is in every path.
   const places = [root, homedir()].filter((place) => place !== '/').map((place) => `${place}/`);
   const tracked = spawnSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).stdout ?? '';
-  const paths = [...packed.files.map(({ path }) => path), ...tracked.split('\0').filter(Boolean)];
+  const named = [...paths, ...tracked.split('\0').filter(Boolean)];
   const read = (path: string) => (existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : '');
-  expect(paths.filter((path) => places.some((place) => read(path).includes(place)))).toEqual([]);
+  expect(named.filter((path) => places.some((place) => read(path).includes(place)))).toEqual([]);
 });

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { atTheEnd, onScreen } from '../helpers/on-screen.ts';
-import { openScreen, type Screen } from '../helpers/screen.ts';
+import { onScreen } from '../helpers/on-screen.ts';
+import { openScreen, type ProcessScreen } from '../helpers/screen.ts';
+import { atTheEnd } from '../helpers/screen-reader.ts';
 
 const ctrlC = '\u0003';
 
 describe('runctl config alone', () => {
-  const answer = async (screen: Screen, question: RegExp, text: string) => {
+  const answer = async (screen: ProcessScreen, question: RegExp, text: string) => {
     await screen.sees(question);
     screen.type(`${text}\r`);
   };

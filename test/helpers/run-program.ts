@@ -8,6 +8,7 @@ import type { Clock } from '../../src/runs/clock.ts';
 import { silentReporter } from '../../src/runs/events.ts';
 import { createSecrets } from '../../src/secrets.ts';
 import { checkDocuments } from './check-documents.ts';
+import type { ScreenStream } from './screen-stream.ts';
 
 export interface ProgramOptions {
   /** The whole environment, as cron would give it: nothing is inherited. */
@@ -18,6 +19,8 @@ export interface ProgramOptions {
   signal?: AbortSignal;
   /** Default: the clock of the machine. */
   clock?: Clock;
+  /** A terminal in memory, on which both streams are. */
+  screen?: ScreenStream;
 }
 
 export interface Ended {
@@ -29,17 +32,17 @@ export interface Ended {
 
 /** Runs the program in this process, to its end: the real HTTP, the streams in memory. */
 export async function runProgram(argv: readonly string[], options: ProgramOptions = {}): Promise<Ended> {
-  const { env = {}, input = '', signal = new AbortController().signal, clock = systemClock } = options;
+  const { env = {}, input = '', signal = new AbortController().signal, clock = systemClock, screen } = options;
   const startMs = performance.now();
   const secrets = createSecrets();
   const stdin = typeof input === 'string' ? new PassThrough().end(input) : input;
-  const stdout = memorySink(env);
-  const stderr = memorySink(env, secrets.scrub);
+  const stdout = memorySink(env, screen);
+  const stderr = memorySink(env, screen, secrets.scrub);
   const code = await runCli(argv, program, {
     stdin,
     stdout,
     stderr,
-    terminal: process.stderr,
+    terminal: screen ?? process.stderr,
     env,
     clock,
     random: Math.random,
@@ -54,15 +57,18 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   return { code, stdout: stdout.text, stderr: stderr.text, tookMs: performance.now() - startMs };
 }
 
-function memorySink(env: Env, filter = (text: string) => text): Sink & { text: string } {
+function memorySink(env: Env, screen?: ScreenStream, filter = (text: string) => text): Sink & { text: string } {
   return {
     text: '',
-    isTTY: false,
-    columns: 80,
-    colors: hasColors({}, env),
+    isTTY: screen !== undefined,
+    get columns() {
+      return screen?.columns ?? 80;
+    },
+    colors: hasColors({ isTTY: screen !== undefined }, env),
     closed: new AbortController().signal,
     write(text) {
       this.text += filter(text);
+      screen?.write(filter(text));
     },
   };
 }

@@ -1,5 +1,3 @@
-import { clearLine, cursorTo, moveCursor } from 'node:readline';
-import { Writable } from 'node:stream';
 import { Terminal } from '@xterm/headless';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -8,36 +6,10 @@ import { createBoard } from '../../src/render/board.ts';
 import type { RunEvent } from '../../src/runs/events.ts';
 import type { Run } from '../../src/runs/run.ts';
 import { createMemory } from '../helpers/memory-context.ts';
+import { ScreenStream } from '../helpers/screen-stream.ts';
 import { projectId } from '../helpers/scripted-service.ts';
 
 const minute = 60_000;
-
-/** What the program writes to: a terminal as Node has it, in memory. */
-class ScreenStream extends Writable {
-  readonly isTTY = true;
-  readonly #screen: Terminal;
-  columns: number;
-  rows: number;
-  constructor(screen: Terminal, columns: number, rows: number) {
-    super({ decodeStrings: false });
-    this.#screen = screen;
-    this.columns = columns;
-    this.rows = rows;
-  }
-  override _write(text: string, _: string, done: () => void) {
-    this.#screen.write(text);
-    done();
-  }
-  cursorTo(column: number) {
-    return cursorTo(this, column);
-  }
-  moveCursor(x: number, y: number) {
-    return moveCursor(this, x, y);
-  }
-  clearLine(direction: -1 | 0 | 1) {
-    return clearLine(this, direction);
-  }
-}
 
 // A redraw that is due by the real clock would come between what a test does and what it reads from the screen.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
@@ -53,7 +25,7 @@ function onBoard({
 } = {}) {
   const screen = new Terminal({ cols: columns, rows, convertEol: true, allowProposedApi: true, scrollback: 1_000 });
   const memory = createMemory();
-  const terminal = new ScreenStream(screen, columns, rows);
+  const terminal = new ScreenStream(screen);
   const size = { columns };
   const past = history.map((durationMs) => ({ durationMs, credits }));
   const stderr = Object.assign(Object.create(memory.stderr), {
@@ -67,10 +39,8 @@ function onBoard({
     board,
     clock: memory.clock,
     resize(columns: number, rows: number) {
-      screen.resize(columns, rows);
-      Object.assign(terminal, { columns, rows });
       size.columns = columns;
-      terminal.emit('resize');
+      terminal.resize(columns, rows);
     },
     async lines() {
       await new Promise<void>((resolve) => screen.write('', resolve));

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { longest } from '../helpers/interrupted.ts';
-import { atTheEnd, onScreen } from '../helpers/on-screen.ts';
-import { openScreen } from '../helpers/screen.ts';
+import { onMemoryScreen, openMemoryScreen } from '../helpers/memory-screen.ts';
+import { atTheEnd } from '../helpers/screen-reader.ts';
 
 /** Goes on until the test ends it. */
 const going: Scenario = { automations: { '*': { duration: '1h' } } };
@@ -10,7 +10,7 @@ const going: Scenario = { automations: { '*': { duration: '1h' } } };
 describe('a board of several runs', () => {
   test('has a line for each unfinished run, and keeps a line of each finished one', async () => {
     const scenario: Scenario = { automations: { '*': { duration: '5h' }, quick: { duration: '1h' } }, runLimit: '9h' };
-    const screen = await onScreen(['trigger', 'quick', 'slow', '--watch', '--interval', '50ms'], scenario);
+    const screen = await onMemoryScreen(['trigger', 'quick', 'slow', '--watch', '--interval', '50ms'], scenario);
     await screen.sees(/2 running/);
     screen.endRuns();
     await screen.sees(/1 running · 1 completed/);
@@ -31,10 +31,10 @@ describe('a board of several runs', () => {
 
   test('counts those that were not started, and says why at once', async () => {
     const faults: Scenario['faults'] = [{ on: 'trigger', automation: 'lost', do: 'reset' }];
-    const screen = await onScreen(['trigger', 'busy', '-q'], { ...going, faults });
+    const screen = await onMemoryScreen(['trigger', 'busy', '-q'], { ...going, faults });
     await screen.exit;
     const argv = ['trigger', 'busy', 'lost', 'free', '--watch', '--interval', '100ms', '--give-up-after', '500ms'];
-    const board = openScreen(argv, { ...screen, columns: 100 });
+    const board = openMemoryScreen(argv, { ...screen, columns: 100 });
     await board.sees(/1 running · .*1 in doubt/);
     expect((await board.lines()).join(' ')).toContain('busy: already active');
     screen.endRuns();
@@ -44,7 +44,11 @@ describe('a board of several runs', () => {
 
   test('past a screenful shows the counts and the latest changes', async () => {
     const names = Array.from({ length: 12 }, (_, index) => `automation-${index}`);
-    const screen = await onScreen(['trigger', ...names, '--watch', '--rate', '100'], going, { rows: 10 });
+    const screen = await onMemoryScreen(
+      ['trigger', ...names, '--watch', '--interval', '500ms', '--rate', '100'],
+      going,
+      { rows: 10 },
+    );
     await screen.sees(/12 running/);
     await screen.sees(/automation-\d+ +RUNNING/);
     await vi.waitFor(async () => {
@@ -56,17 +60,5 @@ describe('a board of several runs', () => {
     expect(code).toBe(0);
     expect(text).not.toContain('RUNNING');
     expect(text).toContain('12 completed');
-  });
-
-  test('leaves no half-drawn line when Ctrl-C is pressed', async () => {
-    const names = ['a-name-of-some-length', 'another-name-of-some-length', 'c'];
-    const screen = await onScreen(['trigger', ...names, '--watch', '--interval', '100ms'], going, { columns: 120 });
-    await screen.sees(/^ {2}c +RUNN/);
-    screen.type('\u0003');
-    const { code, text } = await atTheEnd(screen);
-    expect(code).toBe(130);
-    expect(text).not.toContain('RUNNING');
-    expect(text).not.toMatch(/\d (going|running)/);
-    expect(text.replace(/\s+/g, ' ')).toContain('stopped watching 3 runs');
   });
 });

@@ -2,7 +2,9 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
-import { withBareMachine } from './bare-machine.ts';
+import { withEmulator } from '../helpers/emulator.ts';
+import { runProgram } from '../helpers/run-program.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const failing: Scenario = {
   automations: {
@@ -17,13 +19,13 @@ const failing: Scenario = {
 
 /** One command as a step of a job. */
 async function step(scenario: Scenario, args: string[], summaryIs: 'file' | 'folder' = 'file') {
-  const machine = await withBareMachine(scenario);
-  const summary = join(machine.folder, 'summary.md');
+  const { env, clock } = await withEmulator(scenario);
+  const folder = temporaryFolder();
+  const summary = join(folder, 'summary.md');
   if (summaryIs === 'folder') mkdirSync(summary);
-  const outputs = join(machine.folder, 'outputs');
+  const outputs = join(folder, 'outputs');
   const files = { GITHUB_STEP_SUMMARY: summary, GITHUB_OUTPUT: outputs };
-  const env = { ...machine.settings, GITHUB_ACTIONS: 'true', ...files };
-  const ended = await machine.run(['runctl', ...args], { env });
+  const ended = await runProgram(args, { env: { ...env, GITHUB_ACTIONS: 'true', ...files }, clock });
   /** What the runner would obey, by its own rules. */
   const commands = `${ended.stdout}\n${ended.stderr}`.split('\n').filter((line) => /^\s*::|##\[/.test(line));
   const read = (file: string) => readFileSync(file, 'utf8');
@@ -70,6 +72,6 @@ test('a summary that cannot be written is reported and changes nothing else', as
 });
 
 test('elsewhere nothing of the kind is written', async () => {
-  const { run, settings } = await withBareMachine({ credits: 0 });
-  expect((await run(['runctl', 'trigger', 'nightly'], { env: settings })).stderr).not.toContain('::');
+  const { env } = await withEmulator({ credits: 0 });
+  expect((await runProgram(['trigger', 'nightly'], { env })).stderr).not.toContain('::');
 });

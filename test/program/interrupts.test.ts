@@ -1,0 +1,155 @@
+// Where Ctrl-C or another signal can strike, and what is said then. That a signal reaches the program, and that nothing keeps
+// the process after it, is tested in test/e2e.
+import { describe, expect, test, vi } from 'vitest';
+import type { Scenario } from '../../src/emulator/scenario.ts';
+import type { Emulator } from '../../src/emulator/server.ts';
+import { exitCodeOf, signalExits } from '../../src/problems/exit-codes.ts';
+import { systemClock } from '../../src/process.ts';
+import type { Clock } from '../../src/runs/clock.ts';
+import { withEmulator } from '../helpers/emulator.ts';
+import { atOnceAfter } from '../helpers/real-time.ts';
+import { runProgram } from '../helpers/run-program.ts';
+
+interface Interruption {
+  env: Record<string, string>;
+  emulator: Emulator;
+  /** So many requests have to be sent before. */
+  requests?: number;
+  /** And a pause of a second or more has to be begun. */
+  pauses?: boolean;
+  signal?: keyof typeof signalExits;
+}
+
+/** The program, interrupted as soon as it is ready for that; fails where it does not end at once. */
+async function interrupted(argv: string[], when: Interruption) {
+  const { env, emulator, requests = 0, pauses = false, signal = 'SIGINT' } = when;
+  const before = emulator.requests.length;
+  const interrupt = new AbortController();
+  let isPaused = false;
+  const clock: Clock = {
+    ...systemClock,
+    sleep(ms, signal) {
+      isPaused ||= ms >= 1_000;
+      return systemClock.sleep(ms, signal);
+    },
+  };
+  const running = runProgram(argv, { env, clock, signal: interrupt.signal });
+  const isReady = () => emulator.requests.length >= before + requests && isPaused >= pauses;
+  await vi.waitUntil(isReady, { timeout: 20_000, interval: 5 });
+  const abortedMs = performance.now();
+  interrupt.abort(signal);
+  const ended = await running;
+  expect(ended.code).toBe(exitCodeOf(signalExits[signal]));
+  expect(performance.now() - abortedMs).toBeLessThan(atOnceAfter(0));
+  return ended;
+}
+
+const slow: Scenario = { automations: { '*': { duration: '1h' } } };
+const quick: Scenario = { automations: { '*': { duration: '1ms' } } };
+const hangs = (on: 'status' | 'result'): Scenario => ({ ...slow, faults: [{ on, do: 'hang' }] });
+const trigger = async (env: Record<string, string>, name = 'nightly') =>
+  (await runProgram(['trigger', name, '-q'], { env })).stdout.trim();
+const statesOf = (emulator: Emulator) => emulator.runs().map(({ status }) => status);
+
+describe('Ctrl-C', () => {
+  test.each<[string, Scenario, string[], Partial<Interruption>]>([
+    ['a poll hangs', hangs('status'), ['trigger', 'nightly', '--watch', '--interval', '20ms'], { requests: 2 }],
+    [
+      'a result hangs',
+      { ...hangs('result'), ...quick },
+      ['trigger', 'nightly', '--watch', '--interval', '20ms'],
+      { requests: 3 },
+    ],
+    ['events are written', slow, ['trigger', 'nightly', '--watch', '--events'], { requests: 1, pauses: true }],
+    ['nothing is printed', slow, ['trigger', 'nightly', '--watch', '-q'], { requests: 1, pauses: true }],
+  ])(
+    'of a `trigger --watch` while %s names the run and the command that takes it up again',
+    async (_, scenario, args, when) => {
+      const { env, emulator } = await withEmulator(scenario, { nowMs: Date.now });
+      const { stderr } = await interrupted(args, { env, emulator, ...when });
+      expect(stderr).toMatch(new RegExp(`runctl (watch|result) ${emulator.runs()[0]?.executionId}`));
+      expect(emulator.runs()).toHaveLength(1);
+    },
+  );
+
+  test('during --splay starts nothing', async () => {
+    const { env, emulator } = await withEmulator(slow);
+    const args = ['trigger', 'nightly', '--splay', '1h', '--json'];
+    const { stdout, stderr } = await interrupted(args, { env, emulator, pauses: true });
+    expect(stderr).toContain('waiting');
+    expect(JSON.parse(stdout)).toMatchObject({
+      automationName: 'nightly',
+      runctl: { trigger: { how: 'not_started', started: 'no', safeToRepeat: true } },
+    });
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test('while --if-active waits for the slot starts nothing', async () => {
+    const { env, emulator } = await withEmulator(slow);
+    await trigger(env);
+    const args = ['trigger', 'nightly', '--if-active', 'wait', '--json'];
+    const { stdout, stderr } = await interrupted(args, { env, emulator, requests: 1, pauses: true });
+    expect(stderr).toContain('waiting');
+    expect(stderr).toContain('no run was started');
+    expect(JSON.parse(stdout)).toMatchObject({ runctl: { trigger: { started: 'no' } } });
+    expect(statesOf(emulator)).toEqual(['RUNNING']);
+  });
+
+  test('between two attempts of a trigger starts nothing where nothing was in doubt', async () => {
+    const faults: Scenario['faults'] = [{ on: 'trigger', do: 'status', status: 429, headers: { 'retry-after': '20' } }];
+    const { env, emulator } = await withEmulator({ ...slow, faults });
+    const args = ['trigger', 'nightly', '--json'];
+    const { stdout, stderr } = await interrupted(args, { env, emulator, requests: 1, pauses: true });
+    expect(stderr).toContain('retrying');
+    expect(JSON.parse(stdout)).toMatchObject({ runctl: { trigger: { started: 'no' } } });
+    expect((await runProgram(['recover'], { env })).stderr).toContain('Nothing to recover');
+  });
+
+  test('during `recover` leaves the trigger unresolved', async () => {
+    const faults: Scenario['faults'] = [{ on: 'trigger', to: 2, do: 'hang', acts: true }];
+    const { env, emulator } = await withEmulator({ ...slow, faults });
+    await interrupted(['trigger', 'nightly'], { env, emulator, requests: 1 });
+    const { stdout } = await interrupted(['recover', '--json'], { env, emulator, requests: 1 });
+    expect(JSON.parse(stdout)).toMatchObject([{ runctl: { outcome: 'interrupted', trigger: { started: 'unknown' } } }]);
+    expect((await runProgram(['recover'], { env })).stdout.trim()).toBe(emulator.runs()[0]?.executionId);
+    expect(statesOf(emulator)).toEqual(['RUNNING']);
+  });
+
+  test.each(['status', 'result'] as const)('of a `%s` that hangs ends it', async (command) => {
+    const { env, emulator } = await withEmulator(hangs(command));
+    const id = await trigger(env);
+    const { stdout } = await interrupted([command, id, '--json'], { env, emulator, requests: 1 });
+    expect(JSON.parse(stdout)).toMatchObject({ executionId: id, runctl: { problem: { name: 'interrupted' } } });
+  });
+
+  test('of a watch of many runs reports each in one array, and all in one sentence', async () => {
+    const { env, emulator } = await withEmulator(slow);
+    const ids = [await trigger(env, 'a'), await trigger(env, 'b')];
+    const args = ['watch', ...ids, '--json', '--interval', '20ms'];
+    const { stdout, stderr } = await interrupted(args, { env, emulator, requests: 3 });
+    expect(JSON.parse(stdout).map(({ executionId }: { executionId: string }) => executionId)).toEqual(ids);
+    expect(stderr).toContain('stopped watching 2 runs, which are still running');
+    expect(stderr).toContain('`runctl watch --all`');
+  });
+});
+
+describe.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
+  test('while a trigger is on its way leaves an unresolved one, which `recover` resolves', async () => {
+    const faults: Scenario['faults'] = [{ on: 'trigger', nth: 1, do: 'hang', acts: true }];
+    const { env, emulator } = await withEmulator({ ...slow, faults });
+    const ended = await interrupted(['trigger', 'nightly', '--json'], { env, emulator, signal, requests: 1 });
+    expect(ended.stderr).toContain('runctl recover');
+    expect(JSON.parse(ended.stdout).runctl).toMatchObject({ exitCode: ended.code, trigger: { started: 'unknown' } });
+    const recovered = await runProgram(['recover'], { env });
+    expect(recovered).toMatchObject({ code: 0, stdout: `${emulator.runs()[0]?.executionId}\n` });
+    expect(statesOf(emulator)).toEqual(['RUNNING']);
+  });
+
+  test('while the result is waited for reports how the run finished, and no more', async () => {
+    const { env, emulator } = await withEmulator({ ...quick, faults: [{ on: 'result', do: 'hang' }] });
+    const id = await trigger(env);
+    const { stdout, stderr } = await interrupted(['watch', id], { env, emulator, signal, requests: 2 });
+    expect(stdout).toContain('COMPLETED nightly');
+    expect(stderr).toContain(`runctl result ${id}`);
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { Scenario } from '../../src/emulator/scenario.ts';
+import { withEmulator } from '../helpers/emulator.ts';
+import { onMemoryScreen, openMemoryScreen } from '../helpers/memory-screen.ts';
+import { runProgram } from '../helpers/run-program.ts';
+import { atTheEnd } from '../helpers/screen-reader.ts';
+
+const esc = '\u001B';
+const bell = '\u0007';
+/** Goes on until the test ends it. */
+const going: Scenario = { automations: { '*': { duration: '1h' } } };
+const failing: Scenario = {
+  automations: {
+    '*': {
+      duration: '1ms',
+      outcome: 'FAILED',
+      error: { type: 'step_failed', message: `Step "Post": ${esc}[2J${esc}]0;owned${bell}the ledger answered 403` },
+    },
+  },
+};
+const watching = ['trigger', 'nightly', '--watch', '--interval', '50ms'];
+
+describe('a watch on a terminal', () => {
+  test.each([20, 40, 80, 200, 300])('of %i columns keeps to one line while the run is unfinished', async (columns) => {
+    const argv = ['trigger', 'a-name-of-some-length', ...watching.slice(2)];
+    const screen = await onMemoryScreen(argv, going, { columns });
+    await screen.sees(/RUNNING/);
+    await vi.waitUntil(() => screen.written().split('RUNNING').length > 3, { timeout: 10_000 });
+    const lines = await screen.lines();
+    screen.endRuns();
+    expect(lines.filter((line) => line.includes('RUNNING'))).toEqual([lines.at(-1)]);
+    // It begins with the spinner, so it is no rest of a line that was wrapped.
+    expect(lines.at(-1)).toMatch(/^[\u2800-\u28ff] /);
+    expect(lines.at(-1)?.length).toBeLessThan(columns);
+    const { code, text } = await atTheEnd(screen);
+    expect(code).toBe(0);
+    expect(text).not.toContain('RUNNING');
+    expect(text).toMatch(/✔ COMPLETED\s/);
+  });
+
+  test.each([
+    ['narrower', 40],
+    ['wider', 120],
+  ])('that becomes %s leaves nothing behind', async (_, columns) => {
+    const screen = await onMemoryScreen(watching, going);
+    await screen.sees(/RUNNING/);
+    screen.resize(columns, 20);
+    screen.endRuns();
+    const { code, text } = await atTheEnd(screen);
+    expect(code).toBe(0);
+    expect(text).not.toContain('RUNNING');
+  });
+
+  test('shows the last confirmed status and its age while nothing answers', async () => {
+    const faults: Scenario['faults'] = [{ on: 'status', from: 3, do: 'status', status: 502 }];
+    const { env } = await withEmulator({ ...going, faults });
+    await runProgram(['trigger', 'nightly', '-q'], { env });
+    const screen = openMemoryScreen(['watch', '--interval', '100ms', '--give-up-after', '2s'], { env });
+    await screen.sees(/RUNNING \d+s · ⚠ confirmed \ds ago: the service is unavailable/);
+    const { code, text } = await atTheEnd(screen);
+    expect(code).toBe(10);
+    expect(text.replace(/\s+/g, ' ')).toContain('the run may still be running, last confirmed RUNNING');
+  });
+
+  test('shows how long the automation usually takes', async () => {
+    const { env, endRuns } = await withEmulator(going);
+    for (let run = 1; run <= 3; run++) {
+      await runProgram(['trigger', 'nightly', '-q'], { env });
+      endRuns();
+      await runProgram(['watch', '-q'], { env });
+    }
+    const screen = openMemoryScreen(watching, { env });
+    await screen.sees(/RUNNING.* · usually 1h, 12 credits/);
+    endRuns();
+    expect(await screen.exit).toBe(0);
+  });
+
+  test('of a dumb terminal is reported in plain lines', async () => {
+    const screen = await onMemoryScreen(
+      watching,
+      { automations: { '*': { duration: '1ms' } } },
+      { env: { TERM: 'dumb' } },
+    );
+    const { code, text } = await atTheEnd(screen);
+    expect(code).toBe(0);
+    expect(screen.written()).not.toContain(esc);
+    expect(text).toMatch(/^\d{4}-\d\d-\d\dT\S+Z nightly COMPLETED$/m);
+  });
+});
+
+describe('colour', () => {
+  const sgr = new RegExp(`${esc}\\[[\\d;]*m`);
+
+  test('sets the outcome off, and means the same without; what the service says gives the terminal no orders', async () => {
+    const colored = await onMemoryScreen(watching, failing);
+    const plain = await onMemoryScreen(watching, failing, { env: { NO_COLOR: '1' } });
+    const ends = [await atTheEnd(colored), await atTheEnd(plain)];
+    const [withColor, without] = ends.map(({ text }) => text.replaceAll(/[0-9a-f-]{36}/g, '<id>'));
+    expect(colored.written()).toContain(`${esc}[31m✖ FAILED`);
+    expect(plain.written()).not.toMatch(sgr);
+    expect(without?.replaceAll('`', '')).toBe(withColor);
+    expect(withColor).toContain('the ledger answered 403');
+    expect(colored.written()).not.toContain('owned');
+    expect(colored.written()).not.toContain(`${esc}[2J`);
+  });
+
+  test('is left out of a report that is written to a file', async () => {
+    const { env } = await withEmulator(failing);
+    const { stdout, stderr } = await runProgram(watching, { env: { ...env, TERM: 'xterm-256color', LANG: 'C.UTF-8' } });
+    expect(stdout + stderr).not.toMatch(sgr);
+    expect(stdout).toContain('✖ FAILED');
+  });
+});
+
+test('a locale without Unicode gets ASCII alone', async () => {
+  const screen = await onMemoryScreen(watching, failing, { env: { LANG: 'C' } });
+  const { text } = await atTheEnd(screen);
+  expect(text).toContain('x FAILED');
+  expect(screen.written()).toMatch(/^[\0-\x7f]*$/);
+});

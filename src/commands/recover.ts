@@ -4,7 +4,7 @@ import { asTyped, eventOptions, outputOptions, settingOptions, triggerGiveUpOpti
 import { durationUpTo } from '../cli/values.ts';
 import type { Context } from '../context.ts';
 import { type ExitName, exitNameOfRun, isInterruptName } from '../problems/exit-codes.ts';
-import { Problem } from '../problems/problem.ts';
+import { inDoubtProblem, type Problem } from '../problems/problem.ts';
 import { refusedTriggerProblem } from '../problems/trigger-problems.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
 import { printProblem, printSentence, wantsData } from '../render/output.ts';
@@ -71,8 +71,7 @@ function exitNameOf(recoveries: Recovery[], { dryRun }: RecoverOptions): ExitNam
 }
 
 function problemOf(recovery: Recovery): Problem | undefined {
-  if (recovery.kind === 'left')
-    return new Problem({ name: 'outcome_unknown', message: sentenceOf(recovery), started: 'unknown' });
+  if (recovery.kind === 'left') return inDoubtProblem({ message: sentenceOf(recovery) });
   return 'problem' in recovery ? recovery.problem : undefined;
 }
 

@@ -17,7 +17,7 @@ export interface EmulatorOptions {
   apiKey?: string;
   projectId?: string; // printed as a setting; any UUID is accepted as a project
   nowMs?(): number;
-  speed?: number; // seconds of the emulator's clock in a real second
+  speed?: number; // seconds of the emulator's clock in a real second; above 0
   random?(): number;
   onRequest?(line: string): void;
   keepsRequests?: boolean; // fills `requests`; not by default, as an emulator may run for months
@@ -35,7 +35,7 @@ const misdirected: EmulatedResponse = { reply: errorReply('flat', refusals.notLo
 
 const loopback = ['127.0.0.1', '::1', 'localhost'];
 
-/** Starts an emulator. Throws a usage problem for an invalid scenario, host, port or speed. */
+/** Starts an emulator. Throws a usage problem for an invalid scenario or host, and for a port that is in use. */
 export async function startEmulator(options: EmulatorOptions) {
   const { host = '127.0.0.1', port = 0, apiKey = 'emulator-key', speed = 1 } = options;
   const { nowMs = Date.now, random = Math.random, onRequest, keepsRequests } = options;
@@ -44,10 +44,6 @@ export async function startEmulator(options: EmulatorOptions) {
       `the emulator does not listen on ${host}`,
       `it is for this machine alone: ${loopback.join(', ')}`,
     );
-  }
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw usageProblem(`${port} is not a port`, anotherPort);
-  if (!(speed > 0)) {
-    throw usageProblem(`${speed} is no speed for a clock`, 'give a factor: with 60 a minute takes a second');
   }
   const scenario = checkScenario(options.scenario, 'scenario');
   const startedMs = nowMs();
@@ -103,9 +99,10 @@ function lineOf(request: ServiceRequest, { fault, reply }: EmulatedResponse): st
   return `${asked.filter(Boolean).join(' ')}: ${answer.filter(Boolean).join(' ')}`;
 }
 
-const anotherPort = 'give another port, or 0 for any that is free';
-
 function cannotListen(host: string, port: number, { code, message }: NodeJS.ErrnoException) {
   const reason = code === 'EADDRINUSE' ? 'it is in use' : (code ?? message);
-  return usageProblem(`the emulator cannot listen on port ${port} of ${host}: ${reason}`, anotherPort);
+  return usageProblem(
+    `the emulator cannot listen on port ${port} of ${host}: ${reason}`,
+    'give another port, or 0 for any that is free',
+  );
 }

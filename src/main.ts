@@ -1,5 +1,4 @@
 import { writeSync } from 'node:fs';
-import { Module } from 'node:module';
 import { version as undici } from 'undici/package.json';
 import { version } from '../package.json';
 import { isPrivateCache } from './startup/compile-cache.ts';
@@ -30,7 +29,9 @@ async function loadProgram(): Promise<Pick<typeof import('./process.ts'), 'runPr
 
 /** Node 22.8 and newer can keep the code that they compile; it stands beside the program itself. */
 function keepCompiledCode(): void {
-  const { enableCompileCache } = Module as { enableCompileCache?(folder: string): unknown };
+  const { enableCompileCache } = process.getBuiltinModule('node:module') as {
+    enableCompileCache?(folder: string): unknown;
+  };
   const program = import.meta.dirname;
   const cache = `${program}/.cache`;
   if (enableCompileCache && isPrivateCache(program, cache, process.umask())) enableCompileCache(cache);

@@ -1,4 +1,15 @@
-import * as fs from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  type Stats,
+} from 'node:fs';
 import { dirname, join, parse, resolve } from 'node:path';
 import { geteuid } from 'node:process';
 
@@ -7,8 +18,8 @@ export class ForeignPathError extends Error {}
 
 interface OwnPath {
   path: string; // without links
-  stat?: fs.Stats; // undefined if nothing is there yet
-  folder?: fs.Stats; // the folder that it is in; undefined on Windows
+  stat?: Stats; // undefined if nothing is there yet
+  folder?: Stats; // the folder that it is in; undefined on Windows
 }
 
 const mostLinks = 40; // as many as Linux follows
@@ -18,9 +29,9 @@ const mostLinks = 40; // as many as Linux follows
  * reports no owner, the path is taken as it is. Throws `ForeignPathError` and the errors of node:fs.
  */
 export function resolveOwn(path: string): OwnPath {
-  if (!geteuid) return { path, stat: fs.lstatSync(path, { throwIfNoEntry: false }) };
+  if (!geteuid) return { path, stat: lstatSync(path, { throwIfNoEntry: false }) };
   let { root: at } = parse(resolve(path));
-  let stat = fs.lstatSync(at);
+  let stat = lstatSync(at);
   let folder = stat;
   // In a user namespace root may have no number: whoever owns the root folder takes its place.
   const trusted = [0, geteuid(), stat.uid];
@@ -28,7 +39,7 @@ export function resolveOwn(path: string): OwnPath {
   let links = 0;
   for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
     const next = join(at, name);
-    const found = fs.lstatSync(next, { throwIfNoEntry: false });
+    const found = lstatSync(next, { throwIfNoEntry: false });
     if (!found) return { path: join(next, ...rest) };
     if (!trusted.includes(found.uid)) throw new ForeignPathError(`${next} belongs to another user`);
     if (!found.isSymbolicLink()) {
@@ -39,7 +50,7 @@ export function resolveOwn(path: string): OwnPath {
     }
     links += 1;
     if (links > mostLinks) throw new Error(`${path} has too many links`);
-    const target = fs.readlinkSync(next);
+    const target = readlinkSync(next);
     rest.unshift(...componentsOf(target));
     if (target.startsWith('/')) at = '/';
   }
@@ -56,9 +67,9 @@ const componentsOf = (path: string) => path.split('/').filter((name) => name !==
 export function openOwn(path: string, flags: number): number {
   const found = resolveOwn(path);
   if (found.stat) checkFile(found.stat, found, path);
-  const fd = fs.openSync(found.path, flags | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK, 0o600);
+  const fd = openSync(found.path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600);
   try {
-    const opened = fs.fstatSync(fd);
+    const opened = fstatSync(fd);
     checkFile(opened, found, path);
     // A file that was just created, or replaced by another program, is at its path by now.
     if (!isSame(opened, found.stat) && !isSame(opened, resolveOwn(path).stat)) {
@@ -66,7 +77,7 @@ export function openOwn(path: string, flags: number): number {
     }
     return fd;
   } catch (error) {
-    fs.closeSync(fd);
+    closeSync(fd);
     throw error;
   }
 }
@@ -77,27 +88,27 @@ export function readOwn(
   mostMebibytes: number,
   roomFor: (size: number) => Buffer = Buffer.allocUnsafe,
 ): { bytes: Buffer; mode: number } {
-  const fd = openOwn(path, fs.constants.O_RDONLY);
+  const fd = openOwn(path, constants.O_RDONLY);
   try {
-    const { size, mode } = fs.fstatSync(fd);
+    const { size, mode } = fstatSync(fd);
     if (size > mostMebibytes * 1024 * 1024) throw new Error(`${path} is larger than ${mostMebibytes} MiB`);
     const bytes = roomFor(size);
-    return { bytes: bytes.subarray(0, fs.readSync(fd, bytes)), mode };
+    return { bytes: bytes.subarray(0, readSync(fd, bytes)), mode };
   } finally {
     try {
-      fs.closeSync(fd);
+      closeSync(fd);
     } catch {} // what was read is right, even if a network file system fails to close
   }
 }
 
-function checkFile(stat: fs.Stats, { folder }: OwnPath, path: string): void {
+function checkFile(stat: Stats, { folder }: OwnPath, path: string): void {
   if (!stat.isFile()) throw new Error(`${path} is not a regular file`);
   // Whoever can write to the folder can give any file of the user a second name there.
   const isShared = folder !== undefined && (folder.mode & 0o022) !== 0;
   if (isShared && stat.nlink > 1) throw new Error(`${path} is a hard link in a folder that others can write to`);
 }
 
-const isSame = (one: fs.Stats, other?: fs.Stats) => one.ino === other?.ino && one.dev === other.dev;
+const isSame = (one: Stats, other?: Stats) => one.ino === other?.ino && one.dev === other.dev;
 
 /**
  * Makes a folder and its parents for the user alone, and returns its path without links. Node's `mkdir` never returns
@@ -111,11 +122,11 @@ export function makeOwnFolder(folder: string): string {
 }
 
 function makeFolder(path: string): void {
-  if (fs.existsSync(path)) return;
+  if (existsSync(path)) return;
   const parent = dirname(path);
   if (parent !== path) makeFolder(parent);
   try {
-    fs.mkdirSync(path, { mode: 0o700 });
+    mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }

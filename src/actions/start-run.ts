@@ -6,6 +6,7 @@ import {
   slotTimeoutProblem,
   usedKeyProblem,
 } from '../problems/trigger-problems.ts';
+import { randomUuid } from '../random-uuid.ts';
 import { pause } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { Fault } from '../runs/fault.ts';
@@ -65,7 +66,7 @@ export async function startRun(request: StartRequest, flags: ActionFlags, sessio
 
 /** Each try has a new idempotency key, unless the user gave one: a service may replay the refusal of an old key. */
 async function identityOf(request: StartRequest, { baseUrl, account }: Session): Promise<TriggerIdentity> {
-  const { target, idempotencyKey = crypto.randomUUID() } = request;
+  const { target, idempotencyKey = randomUuid() } = request;
   const userProvided = request.idempotencyKey !== undefined;
   return { baseUrl, account: await account(idempotencyKey), target, idempotencyKey, userProvided };
 }

@@ -1,7 +1,5 @@
-import dns from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { versions } from 'node:process';
-import { setFlagsFromString } from 'node:v8';
+import { getBuiltinModule } from 'node:process';
 import { Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { onAbort } from '../runs/on-abort.ts';
 import type { Exchange, ExchangeFailure, HttpRequest, HttpResponse, Transport } from './exchange.ts';
@@ -18,9 +16,8 @@ export interface TransportOptions {
 // undici keeps no deadline: runctl does. Given Node's own `maxHeaderSize`, it does not load node:http to ask for it.
 const noDeadlines = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 16_384, keepAliveTimeout: 20_000 };
 
-// Node 20 ends 80 ms later if V8 is still optimising undici's parser, which is WebAssembly; newer versions of Node do
-// not wait. This comes before the first request, which compiles the parser.
-if (versions.node.startsWith('20.')) setFlagsFromString('--liftoff-only');
+/** As the system does it. Node loads what this needs only for a name, and not for an address. */
+const systemLookup: LookupFunction = (...query) => getBuiltinModule('node:dns').lookup(...query);
 
 /** Makes a name without any address an error, for which Node would throw in a callback of its own. */
 const withAddress =
@@ -35,7 +32,7 @@ const withAddress =
 
 /** Sends requests to one origin. Polls share connections, and every trigger has its own. */
 export function createTransport(options: TransportOptions): Transport {
-  const { origin, proxy, connections, connectTimeoutMs, lookup = dns.lookup } = options;
+  const { origin, proxy, connections, connectTimeoutMs, lookup = systemLookup } = options;
   const connect = { timeout: connectTimeoutMs, lookup: withAddress(lookup) };
   const open = (limit: number): Dispatcher => {
     const shape = { ...noDeadlines, connections: limit, connect };

@@ -10,6 +10,7 @@ import { requireProject, resolveWithoutApiKey } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { errorTypes } from '../problems/next-step.ts';
 import { shellWord, usageProblem } from '../problems/problem.ts';
+import { randomUuid } from '../random-uuid.ts';
 import { documentOf, type TriggerFacts } from '../render/document.ts';
 import type { CommandResult } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
@@ -83,7 +84,7 @@ function nameKnown(context: Context): string | undefined {
 
 /** Shows what would be sent. Without a given idempotency key, each command generates a new one. */
 function dryRun(requests: readonly StartRequest[], { baseUrl, context }: Session): CommandResult {
-  const sent = requests.map(({ target, body, idempotencyKey = crypto.randomUUID() }) => {
+  const sent = requests.map(({ target, body, idempotencyKey = randomUuid() }) => {
     const request = { method: 'POST', url: `${baseUrl}${triggerPath(target)}`, idempotencyKey, body: JSON.parse(body) };
     const trigger: TriggerFacts = { how: 'not_started', started: 'no', idempotencyKey, safeToRepeat: true, reruns: [] };
     return { request, document: documentOf({ target, trigger, report: { request } }, context) };

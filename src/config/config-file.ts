@@ -1,4 +1,4 @@
-import { platform } from 'node:os';
+import { platform } from 'node:process';
 import { ForeignPathError, readOwn } from '../open-own.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
@@ -33,7 +33,7 @@ export function readConfigFile(path: string | undefined): ReadConfig {
   const config = parseConfig(file.text, path);
   const holdsKey = Object.values(config.profiles ?? {}).some(({ apiKey }) => apiKey);
   // Windows has no such modes.
-  const isOpenToOthers = platform() !== 'win32' && (file.mode & 0o077) !== 0;
+  const isOpenToOthers = platform !== 'win32' && (file.mode & 0o077) !== 0;
   return { path, config, isExposed: holdsKey && isOpenToOthers };
 }
 

@@ -1,5 +1,5 @@
-import { platform } from 'node:os';
 import { posix, win32 } from 'node:path';
+import { platform } from 'node:process';
 import type { Env } from '../context.ts';
 import { settingTable } from './setting-table.ts';
 
@@ -21,13 +21,13 @@ const bases = {
 } as const;
 
 /** The folder of config.json; undefined if there is no home folder. */
-export const findConfigFolder = (env: Env, system = platform()) => findFolder('configFolder', env, system);
+export const findConfigFolder = (env: Env, system: string = platform) => findFolder('configFolder', env, system);
 
-export const findStateFolder = (env: Env, system = platform()) => findFolder('stateFolder', env, system);
+export const findStateFolder = (env: Env, system: string = platform) => findFolder('stateFolder', env, system);
 
 export const resolveStateFolder = (env: Env): string | undefined => findStateFolder(env)?.value;
 
-export function resolveConfigFile(env: Env, system = platform()): string | undefined {
+export function resolveConfigFile(env: Env, system: string = platform): string | undefined {
   const folder = findConfigFolder(env, system);
   return folder && pathsOf(system).join(folder.value, 'config.json');
 }

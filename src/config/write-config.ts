@@ -1,4 +1,4 @@
-import * as fs from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Conf from 'conf';
 import { makeOwnFolder, resolveOwn } from '../open-own.ts';
@@ -66,10 +66,10 @@ function release(lock: string, fd: number): boolean {
   let isOurs = true;
   for (const step of [
     () => {
-      isOurs = inodeOf(lock) === fs.fstatSync(fd).ino;
+      isOurs = inodeOf(lock) === fstatSync(fd).ino;
     },
-    () => fs.closeSync(fd),
-    () => isOurs && fs.rmSync(lock, { force: true }),
+    () => closeSync(fd),
+    () => isOurs && rmSync(lock, { force: true }),
   ]) {
     try {
       step();
@@ -83,16 +83,16 @@ function takeLock(lock: string): number {
   for (;;) {
     try {
       // `wx` creates the file and follows no link: whatever is there already is the lock of another process.
-      return fs.openSync(lock, 'wx', 0o600);
+      return openSync(lock, 'wx', 0o600);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
     if (Date.now() > endMs) throw new Error(`${lock} is held by another process: if there is none, remove it`);
-    const stat = fs.lstatSync(lock, { throwIfNoEntry: false });
+    const stat = lstatSync(lock, { throwIfNoEntry: false });
     if (stat?.isDirectory()) throw new Error(`${lock} is a folder: remove it`);
-    if (stat && Date.now() - stat.mtimeMs > staleMs) fs.rmSync(lock, { force: true });
+    if (stat && Date.now() - stat.mtimeMs > staleMs) rmSync(lock, { force: true });
     else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, betweenMs);
   }
 }
 
-const inodeOf = (path: string) => fs.lstatSync(path, { throwIfNoEntry: false })?.ino;
+const inodeOf = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.ino;

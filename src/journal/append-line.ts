@@ -1,9 +1,9 @@
-import * as fs from 'node:fs';
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeOwnFolder, openOwn, resolveOwn } from '../open-own.ts';
 import { fileNameOf, filesIn } from './files.ts';
 
-const appending = fs.constants.O_WRONLY | fs.constants.O_APPEND | fs.constants.O_CREAT;
+const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
 
 export interface Sync {
   file(fd: number): void;
@@ -29,7 +29,7 @@ export function appendLine(line: string, { folder: named, fileBytes, durable, sy
   const path = newest && !isFull ? newest.path : join(folder, fileNameOf(newest ? newest.number + 1 : 0));
   withFd(openOwn(path, appending), (fd) => {
     const bytes = Buffer.from(`\n${line}\n`);
-    const written = fs.writeSync(fd, bytes);
+    const written = writeSync(fd, bytes);
     if (written < bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes were written`);
     if (durable) sync.file(fd);
   });
@@ -41,7 +41,7 @@ export function appendLine(line: string, { folder: named, fileBytes, durable, sy
 
 function syncFolder(folder: string, sync: Sync): void {
   try {
-    withFd(fs.openSync(folder, fs.constants.O_RDONLY), sync.folder);
+    withFd(openSync(folder, constants.O_RDONLY), sync.folder);
   } catch {}
 }
 
@@ -49,6 +49,6 @@ function withFd(fd: number, act: (fd: number) => void): void {
   try {
     act(fd);
   } finally {
-    fs.closeSync(fd);
+    closeSync(fd);
   }
 }

@@ -1,4 +1,4 @@
-import * as fs from 'node:fs';
+import { lstatSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getBuiltinModule } from 'node:process';
 import { makeOwnFolder, readOwn } from '../open-own.ts';
@@ -55,21 +55,21 @@ export function claimFollowing({ folder, baseUrl, processes, nowMs }: ClaimOptio
   const text = JSON.stringify(own);
   for (;;) {
     try {
-      fs.writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
+      writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
       return {
         renew() {
           const found = textOf(path);
           if (found !== text && followerIn(found)) return false;
           try {
-            if (found === text) fs.utimesSync(path, new Date(), new Date());
-            else fs.writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
+            if (found === text) utimesSync(path, new Date(), new Date());
+            else writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
           } catch {
             // A folder that cannot be reached for a while is no other process.
           }
           return true;
         },
         release() {
-          if (textOf(path) === text) fs.rmSync(path, { force: true });
+          if (textOf(path) === text) rmSync(path, { force: true });
         },
       };
     } catch (error) {
@@ -78,14 +78,14 @@ export function claimFollowing({ folder, baseUrl, processes, nowMs }: ClaimOptio
     const other = followerIn(textOf(path));
     if (other && isAlive(other, path, processes)) return other;
     // Of two processes that take a claim over at once, one loses it, and finds out at its renewal.
-    fs.rmSync(path, { force: true });
+    rmSync(path, { force: true });
   }
 }
 
 function isAlive(other: Follower, path: string, processes: Processes): boolean {
   const state = processes.stateOf(other.process);
   if (state !== 'unknown') return state === 'running';
-  const stat = fs.lstatSync(path, { throwIfNoEntry: false });
+  const stat = lstatSync(path, { throwIfNoEntry: false });
   return stat !== undefined && Date.now() - stat.mtimeMs < staleMs;
 }
 

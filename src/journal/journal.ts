@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { isCompleted, isFinal, type Run, runLimitMs, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import type { PastRun, PastRuns } from '../runs/statistics.ts';
@@ -75,7 +74,7 @@ export function openJournal(options: LogOptions) {
     const { status, startedAt, completedAt, creditsCharged } = execution;
     const known = find(executionId, { baseUrl });
     const report = { status, startedAt, completedAt, creditsCharged };
-    if (known && isDeepStrictEqual({ ...known, ...reportedOf(known, report) }, known)) return;
+    if (known && JSON.stringify({ ...known, ...reportedOf(known, report) }) === JSON.stringify(known)) return;
     const isKnown = known ?? find(executionId, { baseUrl, fresh: true });
     append({ type: 'status', baseUrl, target, executionId, ...report, first: isKnown ? undefined : true });
   }

@@ -1,4 +1,4 @@
-import * as fs from 'node:fs';
+import { closeSync, constants, fstatSync, readSync, statSync } from 'node:fs';
 import { openOwn } from '../open-own.ts';
 import { filesIn } from './files.ts';
 import { type JournalRecord, recordsIn } from './records.ts';
@@ -10,7 +10,7 @@ type Offsets = Map<number, number>; // how many bytes of each file that may grow
 /** Reads what is appended to the journal from now on. Throws the errors of node:fs. */
 export function createTail(folder: string) {
   const files = filesOf(folder);
-  let offsets: Offsets = new Map(newest(files).map(({ path, number }) => [number, fs.statSync(path).size]));
+  let offsets: Offsets = new Map(newest(files).map(({ path, number }) => [number, statSync(path).size]));
   let last = files[0]?.number ?? -1;
   return {
     /** The whole records since the last call. Throws the errors of node:fs and of `openOwn`. */
@@ -40,17 +40,17 @@ function filesOf(folder: string): ReturnType<typeof filesIn> {
 }
 
 function recordsFrom(path: string, number: number, offsets: Offsets): JournalRecord[] {
-  const fd = openOwn(path, fs.constants.O_RDONLY);
+  const fd = openOwn(path, constants.O_RDONLY);
   try {
-    const { size } = fs.fstatSync(fd);
+    const { size } = fstatSync(fd);
     const known = offsets.get(number) ?? 0;
     const from = size < known ? 0 : known;
     const bytes = Buffer.allocUnsafe(size - from);
-    const read = bytes.subarray(0, fs.readSync(fd, bytes, 0, bytes.length, from));
+    const read = bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, from));
     const end = read.lastIndexOf('\n') + 1;
     offsets.set(number, from + end);
     return recordsIn(read.subarray(0, end));
   } finally {
-    fs.closeSync(fd);
+    closeSync(fd);
   }
 }

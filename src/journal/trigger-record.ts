@@ -1,4 +1,5 @@
 import { exitNameOf } from '../problems/fault-facts.ts';
+import { randomUuid } from '../random-uuid.ts';
 import type { TriggerIdentity } from '../triggering/trigger.ts';
 import type { TriggerRecord } from '../triggering/trigger-record.ts';
 import type { Journal } from './journal.ts';
@@ -12,7 +13,7 @@ interface SentTrigger extends TriggerIdentity {
 export function createTriggerRecord(journal: Journal, trigger: SentTrigger): TriggerRecord {
   const { baseUrl, target, idempotencyKey, account, body, userProvided, isRepeat, process } = trigger;
   const key = { baseUrl, target, idempotencyKey };
-  const attempt = crypto.randomUUID();
+  const attempt = randomUuid();
   let isWritten = false;
   let isInDoubt = isRepeat;
 

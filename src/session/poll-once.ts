@@ -3,6 +3,7 @@ import { reportedOf } from '../journal/fold.ts';
 import type { JournalRun } from '../journal/journal.ts';
 import type { Problem } from '../problems/problem.ts';
 import { interruptedProblem, pollProblem } from '../problems/watch-problems.ts';
+import { randomUuid } from '../random-uuid.ts';
 import { documentOf } from '../render/document.ts';
 import type { CommandResult } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
@@ -75,9 +76,9 @@ export async function pollKnownRun(
 
 /** Asks for a run that cannot exist: that it is not found says that the service is there and takes the API key. */
 export function pollUnknownRun({ service, settings, context }: Session): Promise<Answer<Execution>> {
-  const { value: projectId = crypto.randomUUID() } = settings.project;
+  const { value: projectId = randomUuid() } = settings.project;
   const target = { family: 'automation', projectId, automationName: 'runctl-settings-check' } as const;
-  return service.status({ target, executionId: crypto.randomUUID() }, context.signal);
+  return service.status({ target, executionId: randomUuid() }, context.signal);
 }
 
 const longestMs = 3_000;

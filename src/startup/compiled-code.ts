@@ -1,5 +1,4 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { Module } from 'node:module';
 import { arch, versions } from 'node:process';
 import { Script } from 'node:vm';
 
@@ -12,12 +11,15 @@ export function loadCompiled(id: string): unknown {
   const cachedData = id.startsWith('./') ? readCompiled(compiledCodeOf(path)) : undefined;
   if (!cachedData) return undefined;
   // The build writes ASCII, except in comments, and Latin-1 is read twice as fast as UTF-8.
-  const script = new Script(Module.wrap(readFileSync(path, 'latin1')), { filename: path, cachedData });
+  const script = new Script(wrap(readFileSync(path, 'latin1')), { filename: path, cachedData });
   const loaded = { exports: {} };
   const load = (inner: string) => loadCompiled(inner) ?? require(inner);
   script.runInThisContext()(loaded.exports, load, loaded, path, import.meta.dirname);
   return loaded.exports;
 }
+
+/** As Node wraps a CommonJS module, without loading node:module. */
+const wrap = (source: string) => `(function (exports, require, module, __filename, __dirname) { ${source}\n});`;
 
 /** Reads a file, but neither waits for a pipe in its place nor reads a device to its end. */
 function readCompiled(path: string): Buffer | undefined {

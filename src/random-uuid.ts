@@ -1,0 +1,4 @@
+import { getBuiltinModule } from 'node:process';
+
+/** The global `crypto` would load twice as much, and a trigger needs this module in any case. */
+export const randomUuid = (): string => getBuiltinModule('node:crypto').randomUUID();

@@ -132,8 +132,8 @@ test.each(['', 'a', 'abc'])('%j is too short to be searched for', (secret) => {
 test('a long secret in a long text takes no long time', () => {
   const secret = '%25\\\\&amp;+/='.repeat(20);
   const scrub = scrubberOf(secret);
-  const texts = ['%25'.repeat(50_000), '\\'.repeat(100_000), secret.slice(0, -1).repeat(500), '&amp;'.repeat(30_000)];
-  expect(cpuMsOf(() => texts.map(scrub))).toBeLessThan(1_000);
+  const texts = ['%25'.repeat(15_000), '\\'.repeat(30_000), secret.slice(0, -1).repeat(150), '&amp;'.repeat(10_000)];
+  expect(cpuMsOf(() => texts.map(scrub))).toBeLessThan(400);
 });
 
 describe('a word of a command line', () => {

@@ -5,8 +5,7 @@ import type { Followed } from './argument-result.ts';
 import type { ActionFlags } from './flags.ts';
 import { followRun } from './follow-run.ts';
 import { outcomeOfStart, type StartResult, startedOf, triggeredEvent } from './start-result.ts';
-import { type StartRequest, startRun } from './start-run.ts';
-import { leastForTriggerMs } from './wait-for-slot.ts';
+import { leastForTriggerMs, type StartRequest, startRun } from './start-run.ts';
 
 type RunStart = Exclude<StartResult, { kind: 'skipped' | 'failed' }>;
 

@@ -1,5 +1,5 @@
 import type { UnresolvedTrigger } from '../journal/journal.ts';
-import { Problem } from '../problems/problem.ts';
+import { inDoubtProblem, Problem } from '../problems/problem.ts';
 import { otherAccountProblem, tooOldProblem, triggerProblem } from '../problems/trigger-problems.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { Fault } from '../runs/fault.ts';
@@ -39,7 +39,7 @@ export async function* recoverTriggers(flags: RecoverFlags, session: Session): A
       // Without anything sent, the problem ends the command; else the triggers that were sent are reported as well.
       if (!(error instanceof Problem) || session.sentKeys.size === 0) throw error;
       const { message, hint } = error.facts;
-      const problem = new Problem({ name: 'outcome_unknown', message, hint, started: 'unknown' });
+      const problem = inDoubtProblem({ message, hint });
       yield { trigger, kind: 'failed', problem };
     }
   }

@@ -1,17 +1,97 @@
 import type { UnresolvedTrigger } from '../journal/journal.ts';
 import { createTriggerRecord } from '../journal/trigger-record.ts';
+import { nearest } from '../problems/nearest.ts';
+import { type Problem, shellWord } from '../problems/problem.ts';
+import { expiredKeyProblem, otherAccountProblem, triggerProblem } from '../problems/trigger-problems.ts';
+import type { Clock } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
+import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';
 import type { RetryOptions } from '../runs/retry.ts';
-import { nameOf, type Target } from '../runs/run.ts';
+import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
+import { automationsIn } from '../session/find-run.ts';
+import { pollKnownRun } from '../session/poll-once.ts';
 import { retryPortsOf, type Session } from '../session/session.ts';
 import {
   type EarlierAttempts,
   type KeyHistory,
+  type StartedTrigger,
   type TriggerIdentity,
   type TriggerResult,
   triggerRun,
 } from '../triggering/trigger.ts';
+import type { StartResult } from './start-result.ts';
+
+/** A refusal after which `--if-active` says what to do, or the wait for the slot continues. */
+type Refusal = { kind: 'refused'; fault: Fault };
+
+/** Sends one trigger, unless the journal knows the run of its idempotency key. */
+export async function triggerOnce(
+  identity: TriggerIdentity,
+  body: string,
+  flags: { giveUpAfterMs?: number },
+  session: Session,
+  isWaiting: boolean,
+): Promise<StartResult | Refusal> {
+  const { journal, context } = session;
+  const { target, idempotencyKey, userProvided } = identity;
+  const failed = (problem: Problem): StartResult => ({ kind: 'failed', target, problem });
+  const known = userProvided ? journal.findKey(identity) : undefined;
+  if (known?.state === 'accepted') {
+    const run = { target, executionId: known.executionId };
+    return { kind: 'replayed', ...(await pollKnownRun(run, flags, session)) };
+  }
+  const open = known?.state === 'open' ? known.trigger : undefined;
+  if (open && open.account !== identity.account) return failed(otherAccountProblem(identity));
+  if (open && open.ageMs > defaults.keyRetentionMs) return failed(expiredKeyProblem(identity));
+  const options = { giveUpAfterMs: flags.giveUpAfterMs, earlier: open && earlierAttemptsOf(open) };
+  session.sentKeys.add(idempotencyKey);
+  // An idempotency key that was sent before is sent with the same bytes again.
+  const bytes = open?.body ?? body;
+  const result = await sendTrigger(identity, bytes, options, withOpenTriggerWarning(target, session));
+  if (result.kind === 'started') return startOf(result, target, context.clock);
+  if (result.kind === 'refused' && (result.fault.kind === 'already_active' || (isWaiting && mayPass(result.fault)))) {
+    return { kind: 'refused', fault: result.fault };
+  }
+  return failed(failureOf(result, identity, session));
+}
+
+/** Is it worth another try: a 429, or a trigger that was surely not sent? */
+const mayPass = (fault: Fault) => isRetryable(fault) && deliveryOf(fault) !== 'unknown';
+
+function startOf({ how, ...start }: StartedTrigger, target: Target, clock: Clock): StartResult {
+  const { execution } = start;
+  const run = { target, executionId: execution.executionId };
+  if (how === 'replayed') return { kind: 'replayed', run, polled: { kind: 'ok', value: execution } };
+  // Agents are discontinued: an answer that says otherwise may no longer mean that a run was started.
+  const started = target.family === 'agent' ? 'unknown' : start.started;
+  const startedMs = clock.elapsedMs();
+  return { ...start, started, how, run, sinceTriggerMs: () => clock.elapsedMs() - startedMs };
+}
+
+function failureOf(result: Exclude<TriggerResult, StartedTrigger>, identity: TriggerIdentity, session: Session) {
+  const { journal, context } = session;
+  const problem = triggerProblem(result, identity, context.signal);
+  const mayHaveStarted = problem.facts.started === 'unknown';
+  const meant = problem.facts.name === 'not_found' && nearestAutomation(identity.target, session);
+  if (meant) return problem.with({ hint: `did you mean \`runctl trigger ${shellWord(meant)}\`?` });
+  // `recover` can only resolve what is in the journal.
+  const isRecoverable = !mayHaveStarted || journal.findKey(identity)?.state === 'open';
+  const hint = `repeat it with \`${commandOf(identity)}\`, which finds the run if there is one`;
+  return isRecoverable ? problem : problem.with({ hint });
+}
+
+function nearestAutomation(target: Target, session: Session): string | undefined {
+  if (target.family === 'agent') return undefined;
+  const others = automationsIn(session);
+  others.delete(target.automationName);
+  return nearest(target.automationName, others);
+}
+
+function commandOf({ target, idempotencyKey }: TriggerIdentity): string {
+  const command = target.family === 'agent' ? 'agent trigger' : 'trigger';
+  return `runctl ${command} ${shellWord(fullNameOf(target))} --idempotency-key ${shellWord(idempotencyKey)}`;
+}
 
 /** Sends one trigger, with retries, until the protocol ends. It is in the journal before it is sent. */
 export function sendTrigger(
@@ -23,16 +103,9 @@ export function sendTrigger(
   const { service, journal, processes, inTurn, watches, reporter } = session;
   const isRepeat = history.earlier !== undefined;
   const record = createTriggerRecord(journal, { ...identity, body, isRepeat, process: processes.own });
-  const onRetry: RetryOptions['onRetry'] = (fault, retryInMs, { failures, silentMs }) =>
-    reporter.observe({
-      event: 'attempt_failed',
-      operation: 'trigger',
-      target: identity.target,
-      fault,
-      failures,
-      silentMs: silentMs(),
-      retryInMs,
-    });
+  const { target } = identity;
+  const onRetry: RetryOptions['onRetry'] = (failed) =>
+    reporter.observe({ event: 'attempt_failed', operation: 'trigger', target, ...failed });
   const ports = { ...retryPortsOf(session, giveUpAfterMs), leftMs: watches.leftMs, inTurn, onRetry };
   return triggerRun(identity, body, { ...ports, service, record }, history);
 }
@@ -42,7 +115,7 @@ export function earlierAttemptsOf({ at, lastSentAt, ageMs }: UnresolvedTrigger):
 }
 
 /** A session whose next trigger also warns of earlier triggers of the target without a known outcome. */
-export function withOpenTriggerWarning(target: Target, session: Session): Session {
+function withOpenTriggerWarning(target: Target, session: Session): Session {
   const { service } = session;
   let isFirst = true;
   const trigger: Service['trigger'] = (request, signal) => {

@@ -8,7 +8,7 @@ import { isUnfinished } from '../journal/fold.ts';
 import type { Journal, JournalRun } from '../journal/journal.ts';
 import type { RunFilter } from '../journal/run-filter.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
-import { Problem } from '../problems/problem.ts';
+import { inDoubtProblem, Problem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
 import { defaults } from '../runs/defaults.ts';
@@ -148,9 +148,8 @@ function documentFactsOf(
   const times = { startedAt: startedAt ?? undefined, completedAt: completedAt ?? undefined };
   const execution = { status: status ?? '', ...times, document: Object.fromEntries(given) };
   if (executionId === null) {
-    const name = 'outcome_unknown';
     const message = `this trigger of ${nameOf(target)} got no answer, and may have started a run`;
-    const problem = new Problem({ name, message, hint: '`runctl recover`', started: 'unknown' });
+    const problem = inDoubtProblem({ message, hint: '`runctl recover`' });
     return { target, exitName, report, execution, problem };
   }
   const run = { target, executionId };

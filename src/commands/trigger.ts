@@ -14,7 +14,7 @@ import { randomUuid } from '../random-uuid.ts';
 import { documentOf, type TriggerFacts } from '../render/document.ts';
 import type { CommandResult } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
-import type { AutomationTarget } from '../runs/run.ts';
+import { type AutomationTarget, fullNameOf } from '../runs/run.ts';
 import { parseAutomationArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
 import { automationsIn } from '../session/find-run.ts';
@@ -118,9 +118,9 @@ function parseKeyTemplate(
       `put ${placeholder} into \`--idempotency-key\`: it stands for the project and the name`,
     );
   }
-  return ({ projectId, automationName }) => {
-    const name = encodeURIComponent(`${projectId}/${automationName}`);
-    const key = template.replaceAll(placeholder, name);
+  return (target) => {
+    const { automationName } = target;
+    const key = template.replaceAll(placeholder, encodeURIComponent(fullNameOf(target)));
     const longest = rerunOn ? `${key}/${maxReruns}` : key;
     if (longest.length <= longestIdempotencyKey) return key;
     const whose = rerunOn ? `${automationName}, with the number of a rerun,` : automationName;

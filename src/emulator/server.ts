@@ -13,11 +13,10 @@ import { createEmulatedService } from './service.ts';
 export interface EmulatorOptions {
   scenario: Scenario;
   port?: number;
-  host?: string; // a loopback address
   apiKey?: string;
   projectId?: string; // printed as a setting; any UUID is accepted as a project
   nowMs?(): number;
-  speed?: number; // seconds of the emulator's clock in a real second
+  speed?: number; // seconds of the emulator's clock in a real second; above 0
   random?(): number;
   onRequest?(line: string): void;
   keepsRequests?: boolean; // fills `requests`; not by default, as an emulator may run for months
@@ -33,22 +32,13 @@ interface RecordedRequest extends ServiceRequest {
 
 const misdirected: EmulatedResponse = { reply: errorReply('flat', refusals.notLoopback), wire: 'whole' };
 
-const loopback = ['127.0.0.1', '::1', 'localhost'];
+/** Only this machine can reach the emulator. */
+const host = '127.0.0.1';
 
-/** Starts an emulator. Throws a usage problem for an invalid scenario, host, port or speed. */
+/** Starts an emulator. Throws a usage problem for an invalid scenario, and for a port that is in use. */
 export async function startEmulator(options: EmulatorOptions) {
-  const { host = '127.0.0.1', port = 0, apiKey = 'emulator-key', speed = 1 } = options;
+  const { port = 0, apiKey = 'emulator-key', speed = 1 } = options;
   const { nowMs = Date.now, random = Math.random, onRequest, keepsRequests } = options;
-  if (!loopback.includes(host)) {
-    throw usageProblem(
-      `the emulator does not listen on ${host}`,
-      `it is for this machine alone: ${loopback.join(', ')}`,
-    );
-  }
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw usageProblem(`${port} is not a port`, anotherPort);
-  if (!(speed > 0)) {
-    throw usageProblem(`${speed} is no speed for a clock`, 'give a factor: with 60 a minute takes a second');
-  }
   const scenario = checkScenario(options.scenario, 'scenario');
   const startedMs = nowMs();
   const emulatedMs = () => startedMs + (nowMs() - startedMs) * speed;
@@ -67,14 +57,14 @@ export async function startEmulator(options: EmulatorOptions) {
     sendResponse(response, planned, new Date(now.realMs));
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(host, port, error)));
+    server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(port, error)));
     server.listen({ host, port }, resolve);
   });
   const { port: boundPort } = server.address() as AddressInfo;
 
   return {
     /** The base URL, without a slash at its end. */
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${boundPort}`,
+    url: `http://${host}:${boundPort}`,
     port: boundPort,
     apiKey,
     projectId: options.projectId ?? '00000000-0000-4000-8000-000000000001',
@@ -103,9 +93,10 @@ function lineOf(request: ServiceRequest, { fault, reply }: EmulatedResponse): st
   return `${asked.filter(Boolean).join(' ')}: ${answer.filter(Boolean).join(' ')}`;
 }
 
-const anotherPort = 'give another port, or 0 for any that is free';
-
-function cannotListen(host: string, port: number, { code, message }: NodeJS.ErrnoException) {
+function cannotListen(port: number, { code, message }: NodeJS.ErrnoException) {
   const reason = code === 'EADDRINUSE' ? 'it is in use' : (code ?? message);
-  return usageProblem(`the emulator cannot listen on port ${port} of ${host}: ${reason}`, anotherPort);
+  return usageProblem(
+    `the emulator cannot listen on port ${port} of ${host}: ${reason}`,
+    'give another port, or 0 for any that is free',
+  );
 }

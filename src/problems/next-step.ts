@@ -1,4 +1,4 @@
-import { type AutomationTarget, isCompleted, isFinal, type Run } from '../runs/run.ts';
+import { fullNameOf, isCompleted, isFinal, type Run } from '../runs/run.ts';
 import { shellWord } from './problem.ts';
 
 /** What the user can do about each error type of a result (docs/service.md, Error types). */
@@ -18,9 +18,6 @@ export function nextStepOf({ target }: Run, status: string, errorType = '', proj
   // The Agent endpoints are discontinued, so no command for them is suggested.
   if (target.family === 'agent' || !isFinal(target, status) || isCompleted(status)) return undefined;
   const meaning = Object.hasOwn(meanings, errorType) ? meanings[errorType] : 'start a new run:';
-  return `${meaning} \`runctl trigger ${argumentOf(target, project)} --watch\``;
-}
-
-function argumentOf({ projectId, automationName }: AutomationTarget, project?: string): string {
-  return shellWord(projectId === project ? automationName : `${projectId}/${automationName}`);
+  const name = target.projectId === project ? target.automationName : fullNameOf(target);
+  return `${meaning} \`runctl trigger ${shellWord(name)} --watch\``;
 }

@@ -1,3 +1,4 @@
+import { fullNameOf, type Run } from '../runs/run.ts';
 import { type ExitName, exitCodeOf } from './exit-codes.ts';
 
 /** Whether this command started a run; `unknown` when an answer to a trigger was lost. */
@@ -45,6 +46,14 @@ export class Problem extends Error {
 export function usageProblem(message: string, hint?: string): Problem {
   return new Problem({ name: 'usage', message, hint });
 }
+
+/** A trigger that may have started a run whose id is not known. */
+export const inDoubtProblem = (facts: Omit<ProblemFacts, 'name' | 'started'>): Problem =>
+  new Problem({ name: 'outcome_unknown', started: 'unknown', ...facts });
+
+/** A run as an argument that works without the journal, quoted for a shell. */
+export const fullArgumentOf = ({ target, executionId }: Run): string =>
+  shellWord(target.family === 'agent' ? executionId : `${fullNameOf(target)}/${executionId}`);
 
 /** The text, quoted so that a POSIX shell reads it as one word. */
 export const shellWord = (text: string): string =>

@@ -1,10 +1,10 @@
 import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { type Fault, type FaultKind, httpOf } from '../runs/fault.ts';
-import { nameOf, type Target } from '../runs/run.ts';
+import { nameOf } from '../runs/run.ts';
 import type { TriggerIdentity, TriggerResult } from '../triggering/trigger.ts';
 import { exitNameOf, factsOf, interruptNameOf, remedies, retryAfterHint } from './fault-facts.ts';
-import { Problem, shellWord } from './problem.ts';
+import { fullArgumentOf, inDoubtProblem, Problem } from './problem.ts';
 
 type Identity = Pick<TriggerIdentity, 'target' | 'idempotencyKey'>;
 
@@ -31,7 +31,7 @@ export function refusedTriggerProblem(
 ): Problem {
   const name = nameOf(target);
   const activeHint = fault.executionId
-    ? `\`runctl watch ${active ?? handleOf(target, fault.executionId)}\``
+    ? `\`runctl watch ${active ?? fullArgumentOf({ target, executionId: fault.executionId })}\``
     : 'wait for it with `--if-active wait`, or choose `--if-active skip` or `attach`';
   const others = [`${name} could not be triggered: ${fault.message}`, remedies[fault.kind]];
   const known: Partial<Record<FaultKind, (string | undefined)[]>> = {
@@ -56,10 +56,6 @@ const keyReuseHint = ({ kind, serviceCode = '' }: Fault) =>
     ? 'give another `--idempotency-key`: this one was used for something else'
     : undefined;
 
-/** A run as an argument that works without the journal. */
-const handleOf = (target: Target, executionId: string) =>
-  shellWord(target.family === 'agent' ? executionId : `${target.projectId}/${target.automationName}/${executionId}`);
-
 function unknownTriggerProblem(fault: Fault, identity: Identity): Problem {
   const { target, idempotencyKey } = identity;
   if (fault.kind === 'stale_key') return expiredKeyProblem(identity);
@@ -67,10 +63,8 @@ function unknownTriggerProblem(fault: Fault, identity: Identity): Problem {
   const happened = isActive
     ? `${nameOf(target)} is already running, probably with the run of this trigger, whose answer was lost`
     : `the trigger of ${nameOf(target)} got no valid answer: ${fault.message}; a run may have been started`;
-  return new Problem({
+  return inDoubtProblem({
     ...factsOf(fault),
-    name: 'outcome_unknown',
-    started: 'unknown',
     message: `${happened}, with the idempotency key ${idempotencyKey}${httpOf(fault)}`,
     hint: isActive ? 'when that run has finished: `runctl recover`' : '`runctl recover`',
   });
@@ -78,20 +72,16 @@ function unknownTriggerProblem(fault: Fault, identity: Identity): Problem {
 
 /** The idempotency key was sent with another API key, and its outcome is unknown: with this one it is a new key. */
 export function otherAccountProblem({ target, idempotencyKey }: Identity): Problem {
-  return new Problem({
-    name: 'outcome_unknown',
+  return inDoubtProblem({
     shownName: 'other_api_key',
-    started: 'unknown',
     message: `the idempotency key ${idempotencyKey} was sent with another API key, and may have started a run of ${nameOf(target)}`,
     hint: 'use that API key, then run `runctl recover`; with this one a second run would start',
   });
 }
 
 export function expiredKeyProblem({ target, idempotencyKey }: Identity): Problem {
-  return new Problem({
-    name: 'outcome_unknown',
+  return inDoubtProblem({
     shownName: 'idempotency_key_expired',
-    started: 'unknown',
     message: `the idempotency key ${idempotencyKey} was first sent more than 24h ago, and may have started a run of ${nameOf(target)}`,
     hint: 'stop tracking it with `runctl recover --forget`, then trigger with a new idempotency key',
   });
@@ -104,10 +94,8 @@ export function tooOldProblem({ target, idempotencyKey }: Identity, ageMs: numbe
   const why = mayBeForgotten
     ? 'the service may have dropped its idempotency key, and would start a second run'
     : 'if it never arrived, its run would start now';
-  return new Problem({
-    name: 'outcome_unknown',
+  return inDoubtProblem({
     shownName: mayBeForgotten ? 'idempotency_key_expired' : undefined,
-    started: 'unknown',
     message: `the trigger of ${nameOf(target)} ${age} and was not sent again: ${why} (idempotency key ${idempotencyKey})`,
     hint: `stop tracking it with \`runctl recover --forget\`${mayBeForgotten ? '' : ', or send it with a longer `--max-age`'}`,
   });

@@ -37,6 +37,8 @@ export function createBoard(
   const { dot, ellipsis } = theme.symbols;
   const sentenceOf = createSentences(clock);
   const running = new Map<string, RunLine>();
+  /** The ids of running runs whose status has changed, the latest last. */
+  const changed = new Set<string>();
   const outcomes = new Map<string, number>();
   /** Runs that left the board before their `run_done`. Other ids are not kept, as a follower never ends. */
   const ended = new Set<string>();
@@ -67,9 +69,13 @@ export function createBoard(
       if (event.event === 'final') showFinal(run, event.execution);
       const isDone = event.event === 'run_done';
       if (isDone && event.failure && !ended.has(id)) count('not watched to the end');
-      if (several && (isDone || ended.has(id))) running.delete(id);
+      if (several && (isDone || ended.has(id))) leave(id);
       else lineOf(run).observe(event);
       if (isDone) ended.delete(id);
+      if (event.event === 'status' && event.changed && running.has(id)) {
+        changed.delete(id);
+        changed.add(id);
+      }
       if (event.event === 'service_back' && !several && wasFailing) {
         spinner.above(theme.dim(`${dot} the service answers again after ${formatDuration(event.afterMs)}`));
       }
@@ -87,6 +93,11 @@ export function createBoard(
     if (run || several) spinner.draw();
   }
 
+  function leave(id: string): void {
+    running.delete(id);
+    changed.delete(id);
+  }
+
   function count(outcome: string): void {
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
   }
@@ -100,9 +111,9 @@ export function createBoard(
   }
 
   function mostUrgent(most: number): RunLine[] {
-    return [...running.values()]
-      .sort((one, other) => Number(other.isInTrouble()) - Number(one.isInTrouble()))
-      .slice(0, most);
+    const latest = new Set([...[...changed].reverse(), ...running.keys()]);
+    const lines = [...latest].flatMap((id) => running.get(id) ?? []);
+    return lines.sort((one, other) => Number(other.isInTrouble()) - Number(one.isInTrouble())).slice(0, most);
   }
 
   function lineOf(run: Run): RunLine {
@@ -120,7 +131,7 @@ export function createBoard(
     count(status.toLowerCase().replaceAll('_', ' '));
     if (!several) return;
     // Writing above the board draws it again, so the run has to leave it first.
-    running.delete(executionId);
+    leave(executionId);
     const took = durationOf({ startedAt, completedAt });
     const words = [
       markedStatus(target, status, theme),

@@ -4,12 +4,11 @@ import { formatDuration } from '../runs/duration.ts';
 import { aboutOf, type Reporter, type RunEvent } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { isFinal, nameOf } from '../runs/run.ts';
-import { themeOf, wrapOptionsOf } from './output.ts';
+import { printSentence } from './output.ts';
 import type { ReporterOptions } from './reporter.ts';
 import { sanitizeLine } from './sanitize.ts';
 import { createSentences, isShownQuietly } from './sentences.ts';
 import { lastConfirmed } from './status.ts';
-import { renderMarkup } from './theme.ts';
 
 /** Writes to stderr: sentences, a line for each change of a run, and now and then a sign of life for CI. */
 export function createLogReporter(context: Context, { quiet, events, bell }: ReporterOptions = {}): Reporter {
@@ -27,7 +26,7 @@ export function createLogReporter(context: Context, { quiet, events, bell }: Rep
       if (event.event === 'done' && bell && stderr.isTTY && !event.signal) context.terminal.write('\u0007');
       const sentence = sentenceOf(event);
       if (sentence && event.event === 'triggered' && event.run) named.add(event.run.executionId);
-      if (sentence) stderr.write(`${renderMarkup(sentence, themeOf(stderr, context), wrapOptionsOf(stderr))}\n`);
+      if (sentence) printSentence(sentence, context);
       else writeChange(event);
       if (event.event === 'run_done') reported.delete(event.run?.executionId ?? '');
     },

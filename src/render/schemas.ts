@@ -1,5 +1,5 @@
 import { exitCodes } from '../problems/exit-codes.ts';
-import type { HowTriggered } from '../runs/events.ts';
+import { howsTriggered } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
 
 export type Schema = JsonObject;
@@ -23,15 +23,6 @@ function object(required: Schema, optional: Schema = {}, more: Schema = {}): Sch
 
 const outcomes = [...new Set(exitCodes.map(({ name }) => name))];
 const withoutProblem = ['ok', 'run_failed', 'run_timed_out', 'run_cancelled', 'still_running'];
-const hows: readonly HowTriggered[] = [
-  'started',
-  'recovered',
-  'replayed',
-  'attached',
-  'skipped',
-  'not_started',
-  'unknown',
-];
 
 const confirmed = object({ status: text, ageMs: count });
 const warning = object({ name: text, message: text });
@@ -43,7 +34,7 @@ const problem = object(
 );
 
 const trigger = object({
-  how: oneOf(...hows),
+  how: oneOf(...howsTriggered),
   started: oneOf('yes', 'no', 'unknown'),
   idempotencyKey: textOrNull,
   safeToRepeat: yesOrNo,
@@ -129,7 +120,7 @@ const document = object(
 const confirmedOrNull = { anyOf: [confirmed, { type: 'null' }] };
 
 const fieldsOfEvents: Readonly<Record<string, [required: Schema, optional?: Schema]>> = {
-  triggered: [{ how: oneOf(...hows), status: textOrNull }],
+  triggered: [{ how: oneOf(...howsTriggered), status: textOrNull }],
   status: [{ status: text }],
   attempt_failed: [
     {

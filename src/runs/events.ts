@@ -11,8 +11,17 @@ export interface LastConfirmed {
 
 export type RunOrTarget = { run: Run; target?: undefined } | { run?: undefined; target: Target };
 
-/** What became of a trigger. */
-export type HowTriggered = 'started' | 'recovered' | 'replayed' | 'attached' | 'skipped' | 'not_started' | 'unknown';
+/** What may become of a trigger. */
+export const howsTriggered = [
+  'started',
+  'recovered',
+  'replayed',
+  'attached',
+  'skipped',
+  'not_started',
+  'unknown',
+] as const;
+export type HowTriggered = (typeof howsTriggered)[number];
 
 export type WarningName =
   | 'agents_discontinued'
@@ -42,10 +51,9 @@ export interface WarningEvent {
   target?: Target;
 }
 
-interface FailedAttempt {
-  event: 'attempt_failed';
+export interface FailedAttempt {
   fault: Fault;
-  failures: number;
+  failures: number; // in a row
   silentMs: number; // time without a valid answer
   retryInMs: number;
 }
@@ -63,8 +71,8 @@ export type RunEvent = {
       isWatched: boolean; // the command then watches the run, if there is one
     } & RunOrTarget)
   | { event: 'status'; run: Run; execution: Execution; changed: boolean }
-  | (FailedAttempt & { operation: 'trigger'; run?: undefined; target: Target })
-  | (FailedAttempt & { operation: 'status' | 'result'; target?: undefined } & LastConfirmed)
+  | (FailedAttempt & { event: 'attempt_failed'; operation: 'trigger'; run?: undefined; target: Target })
+  | (FailedAttempt & { event: 'attempt_failed'; operation: 'status' | 'result'; target?: undefined } & LastConfirmed)
   | { event: 'service_back'; run: Run; afterMs: number }
   /** `slot` waits for another run of the automation to finish; if its id is unknown, only the target is given. */
   | ({ event: 'waiting'; for: 'poll' | 'slot'; nextMs: number; target?: undefined } & LastConfirmed)

@@ -1,4 +1,5 @@
 import { type Clock, pause, stopwatch, suspendedMs } from './clock.ts';
+import type { FailedAttempt } from './events.ts';
 import { type Fault, isInterruption, isRetryable } from './fault.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import type { Answer } from './service.ts';
@@ -38,8 +39,7 @@ export interface RetryPorts {
 export interface RetryOptions extends RetryPorts {
   isRetryable?(fault: Fault): boolean;
   inTurn?: Turns; // each attempt waits for it, and then for the rate limiter
-  /** Called before each wait; `attempts` has the failures in a row and the time without a valid answer. */
-  onRetry?(fault: Fault, delayMs: number, attempts: { failures: number; silentMs(): number }): void;
+  onRetry?(failed: FailedAttempt): void; // called before each wait
 }
 
 export type RetryResult<T> =
@@ -74,7 +74,7 @@ export async function retry<T>(attempt: () => Promise<Answer<T>>, options: Retry
     failures += 1;
     const delayMs = backoffMs(failures, fault, Math.min(giveUpAfterMs - silentMs(), leftMs() - lastMomentMs), random);
     if (delayMs === undefined) return { kind: 'gave_up', fault };
-    onRetry?.(fault, delayMs, { failures, silentMs });
+    onRetry?.({ fault, failures, silentMs: silentMs(), retryInMs: delayMs });
     // After a sleep or a stop, the time without a valid answer counts from the next attempt.
     if (await pause(delayMs, clock, signal, fault.retryAfterMs)) silentSinceMs = undefined;
     last = fault;

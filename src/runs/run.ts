@@ -63,6 +63,10 @@ export function nameOf(target: Target): string {
   return target.family === 'agent' ? `agent ${target.agentId}` : target.automationName;
 }
 
+/** The name that means the same in every project: `<projectId>/<name>`; of an agent, its id. */
+export const fullNameOf = (target: Target): string =>
+  target.family === 'agent' ? target.agentId : `${target.projectId}/${target.automationName}`;
+
 /** Can this document be about `target`? Names are compared by letters and digits, as spellings differ. */
 export function isNamedBy(target: Target, { projectId, automationName, agentId }: JsonObject): boolean {
   if (target.family === 'agent') return isAlike(target.agentId, agentId);

@@ -2,7 +2,7 @@ import { valueIfGiven } from '../config/setting.ts';
 import type { Journal, JournalRun } from '../journal/journal.ts';
 import { nearest } from '../problems/nearest.ts';
 import { quote, shellWord, usageProblem } from '../problems/problem.ts';
-import { nameOf, type Target } from '../runs/run.ts';
+import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
 import { checkAutomationName, type RunArgument } from './arguments.ts';
 import { type KnownRun, knownRun } from './known-run.ts';
 import type { Session } from './session.ts';
@@ -116,7 +116,7 @@ const lostTrigger = ({ target }: JournalRun) =>
 
 function checkSameProject({ target: one }: JournalRun, { target: other }: JournalRun): void {
   if (one.family === 'agent' || other.family === 'agent' || one.projectId === other.projectId) return;
-  const projects = [one, other].map(({ projectId, automationName }) => `${projectId}/${automationName}`);
+  const projects = [one, other].map(fullNameOf);
   throw usageProblem(`${quote(one.automationName)} is in two projects: ${projects.join(' and ')}`, 'add --project');
 }
 

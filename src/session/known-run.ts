@@ -1,5 +1,5 @@
 import type { JournalRun } from '../journal/journal.ts';
-import { shellWord } from '../problems/problem.ts';
+import { fullArgumentOf } from '../problems/problem.ts';
 import type { Clock } from '../runs/clock.ts';
 import type { Run } from '../runs/run.ts';
 import type { Session } from './session.ts';
@@ -17,8 +17,7 @@ export function argumentOf(
 ): string {
   const { CI, GITHUB_ACTIONS } = context.env;
   const isHere = !CI && !GITHUB_ACTIONS && journal.find(executionId, { baseUrl }) !== undefined;
-  if (isHere || target.family === 'agent') return executionId;
-  return shellWord(`${target.projectId}/${target.automationName}/${executionId}`);
+  return isHere ? executionId : fullArgumentOf({ target, executionId });
 }
 
 /** A run of the journal, which another process may have triggered: its age goes by the wall clock. */

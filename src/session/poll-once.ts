@@ -42,9 +42,7 @@ export async function pollOnce<Operation extends keyof Answers>(
   const polled = await retry(attempt, {
     ...retryPortsOf(session, giveUpAfterMs),
     isRetryable: (fault) => isTooEarly(fault, sinceTriggerMs?.()) || isRetryable(fault) || mayPass(fault),
-    onRetry(fault, retryInMs, { failures, silentMs }) {
-      reporter.observe({ event: 'attempt_failed', operation, run, fault, failures, silentMs: silentMs(), retryInMs });
-    },
+    onRetry: (failed) => reporter.observe({ event: 'attempt_failed', operation, run, ...failed }),
   });
   if (polled.kind === 'ok') return polled;
   const argument = argumentOf(run, session);

@@ -53,9 +53,8 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
       const hasSlept = tookMs() > timeoutMs + suspendedMs;
       if (hasSlept) group.woke();
       if (answer.kind === 'ok') {
-        const isBack = tolerance.failures > 0;
         const afterMs = tolerance.succeeded();
-        if (isBack) observe({ event: 'service_back', run, afterMs });
+        if (afterMs !== undefined) observe({ event: 'service_back', run, afterMs });
         return { ...answer, isLast };
       }
       if (signal.aborted) return { kind: 'interrupted', reason: signal.reason };
@@ -66,21 +65,11 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
       if (verdict.kind === 'refused') return { kind: 'refused', fault };
       if (isLast && leftMs() <= 0) return timedOut();
       if (verdict.kind === 'gave_up') return { kind: 'gave_up', giveUpAfterMs, fault };
-      const { delayMs, leastMs } = verdict;
+      const { kind: _, leastMs, ...failed } = verdict;
       if (fault.kind === 'throttled') limiter.slowDown();
       if (fault.httpStatus === 429 || fault.httpStatus === 503) limiter.hold(leastMs);
-      const { failures } = tolerance;
-      const silentMs = tolerance.silentMs();
-      observe({
-        event: 'attempt_failed',
-        operation,
-        fault,
-        failures,
-        silentMs,
-        retryInMs: delayMs,
-        ...lastConfirmed(),
-      });
-      await wait(delayMs, leastMs);
+      observe({ event: 'attempt_failed', operation, ...failed, ...lastConfirmed() });
+      await wait(failed.retryInMs, leastMs);
       if (leastMs > 0 && leftMs() <= 0) return timedOut(fault);
     }
   }

@@ -1,9 +1,13 @@
 import type { Clock } from '../runs/clock.ts';
+import type { FailedAttempt } from '../runs/events.ts';
 import { type Fault, isOfConnection, isRefusal, isTooEarly } from '../runs/fault.ts';
 import { backoffMs } from '../runs/retry.ts';
 import { afterWakeMs, type WatchGroup } from './watch-group.ts';
 
-type Verdict = { kind: 'retry'; delayMs: number; leastMs: number } | { kind: 'refused' } | { kind: 'gave_up' };
+type Verdict =
+  | ({ kind: 'retry'; leastMs: number } & FailedAttempt) // `leastMs` is what `Retry-After` asks for
+  | { kind: 'refused' }
+  | { kind: 'gave_up' };
 
 interface ToleranceOptions {
   clock: Clock;
@@ -21,18 +25,13 @@ export const onceMoreMs = 60_000; // when to poll once more if `Retry-After` end
 export function createTolerance(options: ToleranceOptions) {
   const { clock, random, group, giveUpAfterMs, sinceTriggerMs } = options;
   let failures = 0;
-  let silentMs = 0;
+  let silentMs = 0; // waiting for a `Retry-After` or in the queue does not count
   let waitMs = 0;
   let refusedSinceMs: number | undefined;
   let missingPaths = 0;
   let wasAskedBeyondTimeout = false;
 
   return {
-    get failures() {
-      return failures;
-    },
-    /** Time without a valid answer; waiting for a `Retry-After` or in the queue does not count. */
-    silentMs: () => silentMs,
     failed(fault: Fault, tookMs: number): Verdict {
       failures += 1;
       silentMs += waitMs + tookMs;
@@ -45,10 +44,11 @@ export function createTolerance(options: ToleranceOptions) {
       wasAskedBeyondTimeout ||= isBeyondTimeout;
       const leastMs = isBeyondTimeout ? onceMoreMs : retryAfterMs;
       if (leastMs === 0) waitMs = backoff;
-      return { kind: 'retry', delayMs: Math.max(leastMs, backoff), leastMs };
+      return { kind: 'retry', leastMs, fault, failures, silentMs, retryInMs: Math.max(leastMs, backoff) };
     },
-    succeeded() {
-      const afterMs = silentMs + waitMs;
+    /** Returns the time without a valid answer; undefined if the last poll had one. */
+    succeeded(): number | undefined {
+      const afterMs = failures > 0 ? silentMs + waitMs : undefined;
       group.answered();
       failures = 0;
       silentMs = 0;

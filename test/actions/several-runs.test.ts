@@ -191,7 +191,9 @@ describe('a run that is named twice', () => {
 });
 
 test('more runs than the rate can poll in a minute are reported once', async () => {
-  const { follow, err } = createRunsHarness();
+  const { follow, err } = createRunsHarness((elapsedMs) => ({
+    status: async () => state(elapsedMs() < 2 * minute ? 'RUNNING' : 'COMPLETED'),
+  }));
   const many = Array.from({ length: 61 }, (_, number) => runOf(number));
   await follow(many.slice(1), { rate: 1 });
   expect(err()).not.toContain('likeliest');

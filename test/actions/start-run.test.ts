@@ -312,7 +312,7 @@ describe('--if-active wait', () => {
   test('reports each wait for a run that nobody can name', async () => {
     const { trigger } = createTriggerHarness();
     const script = { trigger: [conflict({ executionId: undefined })] };
-    const { events, calls, problem } = await trigger(script, { ...wait, timeoutMs: 660 * second });
+    const { events, calls, problem } = await trigger(script, { ...wait, timeoutMs: 120 * second });
     expect(events).toHaveLength(calls.trigger.length);
     expect(events[0]).toMatchObject({ event: 'waiting', for: 'slot', target, nextMs: expect.any(Number) });
     expect(problem?.exitCode).toBe(5);

@@ -212,13 +212,13 @@ describe('an error body', () => {
     ['deep lists', '['.repeat(50_000) + ']'.repeat(50_000)],
     ['a huge list', JSON.stringify(Array(100_000).fill({ code: 'x' }))],
     ['lists in lists', JSON.stringify(Array(20).fill(Array(20).fill(Array(20).fill(Array(20).fill({ code: 'x' })))))],
-    ['lists in objects in lists', JSON.stringify([bushy(4)])],
-    ['many fields', JSON.stringify(Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`f${n}`, 'x'])))],
+    ['lists in objects in lists', JSON.stringify([bushy(3)])],
+    ['many fields', JSON.stringify(Object.fromEntries(Array.from({ length: 15_000 }, (_, n) => [`f${n}`, 'x'])))],
     ['an unclosed page', '<a'.repeat(30_000)],
     ['unclosed scripts', '<script'.repeat(9_000)],
     ['many blanks', `${' '.repeat(60_000)}x`],
   ])('of %s is read in no time', (_, text) => {
-    expect(cpuMsOf(() => readErrorBody(text).names(code))).toBeLessThan(1000);
+    expect(cpuMsOf(() => readErrorBody(text).names(code))).toBeLessThan(400);
   });
 
   test('of any kind is read without a throw', () => {

@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { withEmulator } from '../helpers/emulator.ts';
 import { atOnceMs } from '../helpers/real-time.ts';
@@ -60,15 +61,22 @@ describe('in place of the key file', () => {
   });
 });
 
-test.each([
-  [['config', 'set', 'apiKey'], 'the API key on standard input cannot be read (EBADF)'],
-  [['status', '--api-key-file', '-'], 'the API key on standard input cannot be read (EBADF)'],
-  [['watch', '-'], 'standard input cannot be read (EBADF)'],
-])('standard input that can only be written, as `nohup` leaves it, ends `%j` with 2', async (argv, why) => {
+test('standard input that can only be written, as `nohup` leaves it, ends `watch -` with 2', async () => {
   const { env } = await withEmulator({});
-  const ended = await runProcess(argv, { env, shell: 'exec 0> /dev/null' });
-  expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
+  const ended = await runProcess(['watch', '-'], { env, shell: 'exec 0> /dev/null' });
+  expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('standard input cannot be read (EBADF)') });
 });
+
+test.each([[['config', 'set', 'apiKey']], [['status', '--api-key-file', '-']]])(
+  'standard input that cannot be read ends `%j` with 2',
+  async (argv) => {
+    const { env } = await withEmulator({});
+    const input = new PassThrough().destroy(Object.assign(new Error('bad file descriptor'), { code: 'EBADF' }));
+    const ended = await runProgram(argv, { env, input });
+    const why = 'the API key on standard input cannot be read (EBADF)';
+    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
+  },
+);
 
 test.each<[string, Make]>([
   ['zeros that a crash left', (path) => truncateSync(path, 40_000_000)],
@@ -99,8 +107,8 @@ test('a journal too large to be one is reported, and the run is started', async 
   const file = join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl');
   writeFileSync(file, '');
   truncateSync(file, 3 * 2 ** 30);
-  expect((await runProcess(['trigger', 'nightly'], { env })).code).toBe(0);
-  const listed = await runProcess(['list'], { env });
+  expect((await runProgram(['trigger', 'nightly'], { env })).code).toBe(0);
+  const listed = await runProgram(['list'], { env });
   expect(listed).toMatchObject({ code: 2, stderr: expect.stringContaining('is larger than 256 MiB') });
 });
 

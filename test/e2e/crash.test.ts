@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
+import { runProgram } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { torture } from '../helpers/torture.ts';
 
 // Where `CI` is set twice as many; `npm run torture` does the same hundreds of times.
 test('killed at any moment, a trigger starts one run at most, and `recover` finds every one', async () => {
-  const size = { triggers: process.env.CI ? 24 : 12, seed: 20_261_121, side: 3 };
+  const size = { triggers: process.env.CI ? 24 : 12, seed: 20_261_121, side: 3, runUnkilled: runProgram };
   const [keyFirst, activeFirst] = await Promise.all([
     torture({ ...size, order: 'keyFirst', folder: temporaryFolder() }),
     torture({ ...size, order: 'activeFirst', folder: temporaryFolder() }),

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { withEmulator } from '../helpers/emulator.ts';
 import { hasNamespaces, needs } from '../helpers/needs.ts';
 import { entry, type ProcessOptions, runCommand, runProcess } from '../helpers/run-process.ts';
@@ -78,11 +78,8 @@ describe.each(places)('where the state folder %s', (_, prepare) => {
     expect(started.stderr.match(oneLine)).toHaveLength(1);
     expect(started.code).toBe(0);
     const named = `${emulator.projectId}/nightly/${first?.executionId}`;
-    const quiet = await run(['status', named, '--quiet'], place, broken);
-    expect(quiet.code).toBe(0);
-    expect(quiet.stderr).not.toContain('runctl:');
-    const looked = await run(['status', named, '--field', 'status'], place, broken);
-    expect(looked).toMatchObject({ code: 0, stdout: 'COMPLETED\n' });
+    const polled = await run(['status', named, '--quiet', '--field', 'status'], place, broken);
+    expect(polled).toMatchObject({ code: 0, stdout: 'COMPLETED\n', stderr: expect.not.stringContaining('runctl:') });
     expect(emulator.runs()).toHaveLength(1);
   });
 });
@@ -183,9 +180,10 @@ test('what is written is for its owner alone, and holds no byte of the API key',
     },
     { apiKey },
   );
-  const shell = 'umask 0';
-  await runProcess(['trigger', 'nightly', '--watch', '--interval', '10ms'], { env, shell });
-  expect((await runProcess(['trigger', 'nightly'], { env, shell })).code).toBe(8);
+  const usual = process.umask(0);
+  onTestFinished(() => void process.umask(usual));
+  await runProgram(['trigger', 'nightly', '--watch', '--interval', '10ms'], { env });
+  expect((await runProgram(['trigger', 'nightly'], { env })).code).toBe(8);
   const state = env.RUNCTL_STATE_DIR ?? '';
   const entries = ['.', ...readdirSync(state, { recursive: true, encoding: 'utf8' })].map((name) => join(state, name));
   expect(entries).toContain(join(state, 'journal.jsonl'));

@@ -17,7 +17,7 @@ function closed(value: unknown): unknown {
   return isOurs ? { ...inner, additionalProperties: false } : inner;
 }
 
-const ajv = new Ajv2020({ strict: false, allErrors: true });
+const ajv = new Ajv2020({ strict: false, allErrors: true, code: { optimize: false } });
 addFormats.default(ajv);
 const compiled = new Map<string, ValidateFunction>();
 

@@ -1,8 +1,13 @@
+import { systemClock } from '../../src/process.ts';
 import type { Clock } from '../../src/runs/clock.ts';
+import { onAbort } from '../../src/runs/on-abort.ts';
+import { allAnswered } from './requests-under-way.ts';
 
 /** The real clock, but for the pauses: it leaps over them, while requests take the time that they take. */
 export interface LeapingClock extends Clock {
   leap(ms: number): void;
+  /** A pause that takes its time, and the clock leaps over no other meanwhile: whoever waits for a process needs it. */
+  sleepReally: Clock['sleep'];
   /** How much of a pause was asked for in all. */
   sleptMs(): number;
 }
@@ -10,7 +15,28 @@ export interface LeapingClock extends Clock {
 export function createLeapingClock(): LeapingClock {
   let leaptMs = 0;
   let sleptMs = 0;
+  let isLeaping = false;
+  const sleepers = new Set<{ endMs: number; wake(): void }>();
+  const realPauses = new Set<Promise<void>>();
   const elapsedMs = () => performance.now() + leaptMs;
+
+  /** Wakes one after the other, whoever is to wake first, once all that the last one set off has happened. */
+  async function leapOn(): Promise<void> {
+    if (isLeaping) return;
+    isLeaping = true;
+    while (sleepers.size > 0) {
+      do {
+        await Promise.all(realPauses);
+        await allAnswered();
+      } while (realPauses.size > 0);
+      const [first] = [...sleepers].sort((a, b) => a.endMs - b.endMs);
+      if (!first) break;
+      leaptMs += Math.max(0, first.endMs - elapsedMs());
+      first.wake();
+    }
+    isLeaping = false;
+  }
+
   return {
     nowMs: () => Date.now() + leaptMs,
     elapsedMs,
@@ -18,14 +44,25 @@ export function createLeapingClock(): LeapingClock {
     leap(ms) {
       leaptMs += ms;
     },
-    async sleep(ms, signal) {
-      if (signal?.aborted) return;
+    sleepReally(ms, signal) {
+      const pause = systemClock.sleep(ms, signal).finally(() => realPauses.delete(pause));
+      realPauses.add(pause);
+      return pause;
+    },
+    sleep(ms, signal) {
+      if (signal?.aborted) return Promise.resolve();
       sleptMs += ms;
-      const endMs = elapsedMs() + ms;
-      // Whatever else is ready to go on goes first.
-      await new Promise((resolve) => setImmediate(resolve));
-      // Others who slept meanwhile have leapt already.
-      if (!signal?.aborted) leaptMs += Math.max(0, endMs - elapsedMs());
+      return new Promise((resolve) => {
+        const wake = () => {
+          sleepers.delete(sleeper);
+          forget?.();
+          resolve();
+        };
+        const sleeper = { endMs: elapsedMs() + ms, wake };
+        sleepers.add(sleeper);
+        const forget = signal && onAbort(signal, wake);
+        void leapOn();
+      });
     },
   };
 }

@@ -17,6 +17,8 @@ export interface TortureOptions {
   folder: string;
   /** How many processes there are at once. */
   side: number;
+  /** What runs the commands that nothing kills. Default: a process each. */
+  runUnkilled?(args: string[], options: { env: Record<string, string> }): Promise<Ended>;
 }
 
 /** What came of it. Whatever is a list of words is a broken promise, and names it. */
@@ -54,7 +56,8 @@ const faults: Scenario['faults'] = [
  * moments, and then lets `recover` settle what is left: while the runs are going, and again when they have ended.
  * Every trigger has an automation of its own, so that more than one run of an automation is a run started twice.
  */
-export async function torture({ order, triggers, seed, folder, side }: TortureOptions): Promise<Tally> {
+export async function torture(options: TortureOptions): Promise<Tally> {
+  const { order, triggers, seed, folder, side, runUnkilled = runProcess } = options;
   const scenario = parseScenario(JSON.stringify({ order, faults, automations: { '*': { duration: '1h' } } }), '');
   // The runs go on until the emulator's clock leaps.
   let leapMs = 0;
@@ -65,6 +68,7 @@ export async function torture({ order, triggers, seed, folder, side }: TortureOp
   const emulator = await startEmulator({ scenario, random: createRandom(seed), nowMs, onRequest });
   const env = { ...environmentIn(folder, emulator), RUNCTL_REQUEST_TIMEOUT: '500ms' };
   const runctl = (args: string[], onStart?: (child: ChildProcess) => void) => runProcess(args, { env, onStart });
+  const unkilled = (args: string[]) => runUnkilled(args, { env });
   const ended = new Map<string, ProcessEnded>();
   let killed = 0;
 
@@ -109,13 +113,13 @@ export async function torture({ order, triggers, seed, folder, side }: TortureOp
     for (let times = 0; times < 3; times++) {
       await runctl(['recover'], (child) => void setTimeout(() => child.kill('SIGKILL'), random() * 400));
     }
-    const going = await settle(runctl);
+    const going = await settle(unkilled);
     leapMs = 2 * 3_600_000;
-    const settled = await settle(runctl);
+    const settled = await settle(unkilled);
     return {
       triggers,
       killed,
-      ...(await compare(emulator, ended, runctl)),
+      ...(await compare(emulator, ended, unkilled)),
       openWhileActive: going.open.length,
       unexplained: going.unexplained,
       openAtLast: settled.open.length,
@@ -125,7 +129,8 @@ export async function torture({ order, triggers, seed, folder, side }: TortureOp
   }
 }
 
-type Runctl = (args: string[]) => Promise<ProcessEnded>;
+type Ended = Pick<ProcessEnded, 'code' | 'stdout'>;
+type Runctl = (args: string[]) => Promise<Ended>;
 
 /** `recover`, and the keys that are open after it. */
 async function settle(runctl: Runctl): Promise<{ open: string[]; unexplained: string[] }> {

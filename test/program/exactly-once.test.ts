@@ -122,7 +122,7 @@ test('a run that the service forgot is reported once, and is out of the way then
   const weekAgo = new Date(clock.nowMs() - 7 * 24 * 3_600_000).toISOString();
   const journal = readFileSync(file, 'utf8').replaceAll(/"at":"[^"]+"/g, `"at":"${weekAgo}"`);
   writeFileSync(file, journal.replaceAll(stdout.trim(), '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11'));
-  expect((await runProgram(['list'], { env, clock })).stdout).toContain('RUNNING');
+  expect((await runProgram(['list', '--offline'], { env, clock })).stdout).toContain('RUNNING');
   const forgotten = await runProgram(['watch', '--all', '--json'], { env, clock });
   expect([forgotten.code, forgotten.stderr]).toEqual([0, expect.stringContaining('has no run')]);
   expect(JSON.parse(forgotten.stdout)).toMatchObject([{ runctl: { exitCode: 0, outcome: 'not_found' } }]);

@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
+import { withEmulator } from '../helpers/emulator.ts';
 import { needs } from '../helpers/needs.ts';
+import { runProgram } from '../helpers/run-program.ts';
 import { withBareMachine } from './bare-machine.ts';
 
 const text = readFileSync(join(import.meta.dirname, '../../docs/hooks.md'), 'utf8');
@@ -37,41 +39,44 @@ async function listener() {
 
 const failing: Scenario = { automations: { '*': { duration: '1ms', outcome: 'FAILED' } } };
 const quick: Scenario = { automations: { '*': { duration: '1ms' } } };
+const watched = ['trigger', 'nightly', '--watch', '--quiet', '--interval', '20ms'];
 
-/** Stores the hook that follows these words, then triggers and watches a run. */
-async function afterRun(words: string, scenario: Scenario, extra: Record<string, string> = {}) {
-  const { run, settings, folder } = await withBareMachine(scenario);
+/** Stores the hook that follows these words as it is printed. What it gets after a run is seen without another process. */
+async function storeHook(words: string) {
+  const { run, env, folder } = await withBareMachine();
+  const at = (name: string) => join(folder, name);
   for (const name of ['mail', 'notify-send']) {
-    writeFileSync(join(folder, name), `#!/bin/sh\nprintf '%s\\n' "$@" > ${folder}/args; cat > ${folder}/input\n`);
-    chmodSync(join(folder, name), 0o755);
+    writeFileSync(at(name), `#!/bin/sh\nprintf '%s\\n' "$@" > ${at('args')}; cat > ${at('input')}\n`, { mode: 0o755 });
   }
-  const env = { ...settings, ...extra };
-  expect(await run(['sh', '-c', blockAfter(words)], { env })).toMatchObject({ code: 0 });
-  const command = 'PATH="$PWD:$PATH"; runctl trigger nightly --watch --quiet';
-  const { code, stderr } = await run(['sh', '-c', command], { env });
-  expect(stderr).not.toContain('--on-exit');
-  const read = (name: string) => (existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : '');
-  return { code, args: read('args'), input: read('input') };
+  expect(await run(['sh', '-c', blockAfter(words)])).toMatchObject({ code: 0 });
+  const read = (name: string) => (existsSync(at(name)) ? readFileSync(at(name), 'utf8') : '');
+  /** Triggers and watches a run. */
+  return async function afterRun(scenario: Scenario, extra: Record<string, string> = {}) {
+    const { env: settings } = await withEmulator(scenario, { nowMs: Date.now });
+    const folders = { ...env, PATH: `${folder}:${env.PATH}` };
+    const { stderr } = await runProgram(watched, { env: { ...settings, ...folders, ...extra } });
+    expect(stderr).not.toContain('--on-exit');
+    return { args: read('args'), input: read('input') };
+  };
 }
 
-test.each([
-  ['0', quick],
-  ['1', failing],
-  ['8', { credits: 0 }],
-])('a ping says the exit code: %s', async (code, scenario) => {
+test('a ping says the exit code, and has the document as its body', async () => {
   const { url, received } = await listener();
-  await afterRun('A service that misses pings', scenario, { PING_URL: `${url}/ping` });
-  expect(received.map(({ path }) => path)).toEqual([`/ping/${code}`]);
-  expect(JSON.parse(received[0]?.body ?? '')).toMatchObject({ runctl: { exitCode: Number(code) } });
+  const afterRun = await storeHook('A service that misses pings');
+  for (const scenario of [quick, failing, { credits: 0 }]) await afterRun(scenario, { PING_URL: `${url}/ping` });
+  expect(received.map(({ path }) => path)).toEqual(['/ping/0', '/ping/1', '/ping/8']);
+  const codes = received.map(({ body }) => JSON.parse(body).runctl.exitCode);
+  expect(codes).toEqual([0, 1, 8]);
 });
 
 test('a push message and a chat hear of what is wrong, and of nothing else', async () => {
   const { url, received } = await listener();
-  await afterRun('A push message', quick, { PUSH_URL: url });
-  await afterRun('A chat', quick, { CHAT_URL: url });
+  const [push, chat] = [await storeHook('A push message'), await storeHook('A chat')];
+  await push(quick, { PUSH_URL: url });
+  await chat(quick, { CHAT_URL: url });
   expect(received).toEqual([]);
-  await afterRun('A push message', failing, { PUSH_URL: `${url}/push` });
-  await afterRun('A chat', { credits: 0 }, { CHAT_URL: `${url}/chat` });
+  await push(failing, { PUSH_URL: `${url}/push` });
+  await chat({ credits: 0 }, { CHAT_URL: `${url}/chat` });
   expect(received).toEqual([
     { path: '/push', title: 'runctl trigger', body: 'nightly: run_failed' },
     { path: '/chat', title: '', body: '{"text":"runctl trigger: no_credits, exit code 8"}' },
@@ -79,18 +84,20 @@ test('a push message and a chat hear of what is wrong, and of nothing else', asy
 });
 
 test('mail has the outcome as its subject and the document as its body', async () => {
-  expect((await afterRun('**Mail**', quick, { MAIL_TO: 'ops' })).args).toBe('');
-  const { args, input } = await afterRun('**Mail**', failing, { MAIL_TO: 'ops' });
+  const afterRun = await storeHook('**Mail**');
+  expect((await afterRun(quick, { MAIL_TO: 'ops' })).args).toBe('');
+  const { args, input } = await afterRun(failing, { MAIL_TO: 'ops' });
   expect(args).toBe('-s\nrunctl trigger: run_failed\nops\n');
   expect(JSON.parse(input)).toMatchObject({ status: 'FAILED' });
 });
 
 test('the desktop shows the automation and the outcome', async () => {
-  expect((await afterRun('The desktop', quick)).args).toBe('runctl trigger\nnightly: ok\n');
+  const afterRun = await storeHook('The desktop');
+  expect((await afterRun(quick)).args).toBe('runctl trigger\nnightly: ok\n');
 });
 
 test('the monitoring plugin, the login banner and the cron line say that an automation is overdue', async () => {
-  const { run, settings, folder } = await withBareMachine(quick);
+  const { run, env, settings, folder } = await withBareMachine(quick);
   writeFileSync(join(folder, 'plugin'), blockAfter('As a monitoring plugin'));
   const plugin = () => run(['sh', 'plugin', 'nightly', '--within', '26h'], { env: settings });
   const [, cron = ''] = /^30 9 \* \* \* (.*)$/m.exec(blockAfter('**From cron**')) ?? [];
@@ -98,18 +105,18 @@ test('the monitoring plugin, the login banner and the cron line say that an auto
   expect(await run(['sh', '-c', cron], { env: settings })).toMatchObject({ code: 15 });
   const banner = await run(['sh', '-c', blockAfter('**At login**')], { env: settings });
   expect(banner).toMatchObject({ code: 0, stderr: expect.stringContaining('this machine knows no run of it') });
-  await run(['runctl', 'trigger', 'nightly', '--watch'], { env: settings });
+  await runProgram(watched, { env: { ...env, ...settings } });
   expect(await plugin()).toMatchObject({ code: 0, stdout: expect.stringContaining('nightly completed') });
   expect(await run(['sh', '-c', cron], { env: settings })).toMatchObject({ code: 0, stdout: '', stderr: '' });
   expect(await run(['sh', 'plugin', 'nightly', '--within', '0'], { env: settings })).toMatchObject({ code: 3 });
 });
 
 test('the textfile for Prometheus is written in one step', async () => {
-  const { run, settings, folder } = await withBareMachine(quick);
-  await run(['runctl', 'trigger', 'nightly', '--watch'], { env: settings });
+  const { run, env, settings, folder } = await withBareMachine(quick);
+  await runProgram(watched, { env: { ...env, ...settings } });
   mkdirSync(join(folder, 'textfiles'));
-  const env = { ...settings, TEXTFILES: join(folder, 'textfiles') };
-  expect(await run(['sh', '-c', blockAfter('**Prometheus**')], { env })).toMatchObject({ code: 0, stderr: '' });
+  const around = { ...settings, TEXTFILES: join(folder, 'textfiles') };
+  expect(await run(['sh', '-c', blockAfter('**Prometheus**')], { env: around })).toMatchObject({ code: 0, stderr: '' });
   const written = readFileSync(join(folder, 'textfiles/runctl.prom'), 'utf8');
   expect(written).toMatch(/^runctl_runs\{.*automation="nightly",status="COMPLETED"\} 1$/m);
 });

@@ -36,7 +36,7 @@ test('each retry is reported with its fault, its delay, how many attempts failed
   await retry(async () => lost, {
     ...optionsOf(clock),
     giveUpAfterMs: 3_000,
-    onRetry: ({ kind }, delayMs, { failures, silentMs }) => reports.push([kind, delayMs, failures, silentMs()]),
+    onRetry: ({ fault, retryInMs, failures, silentMs }) => reports.push([fault.kind, retryInMs, failures, silentMs]),
   });
   expect(reports).toEqual([
     ['lost', 500, 1, 0],

@@ -1,0 +1,25 @@
+import { channel } from 'node:diagnostics_channel';
+import { EventEmitter, once } from 'node:events';
+
+/** The requests of this process that have neither been answered nor failed, as undici tells it. */
+const underWay = new Set<unknown>();
+const ends = new EventEmitter();
+
+/** Resolves once none is under way and all else that was ready has gone on. */
+export async function allAnswered(): Promise<void> {
+  do {
+    if (underWay.size > 0) await once(ends, 'last');
+    await new Promise((resolve) => setImmediate(resolve));
+  } while (underWay.size > 0);
+}
+
+const subscribe = (name: string, act: (request: { method?: string }) => void) =>
+  channel(`undici:request:${name}`).subscribe((message) => act((message as { request: object }).request));
+
+// That a tunnel has been opened is not told.
+subscribe('create', (request) => request.method !== 'CONNECT' && underWay.add(request));
+for (const end of ['trailers', 'error']) {
+  subscribe(end, (request) => {
+    if (underWay.delete(request) && underWay.size === 0) ends.emit('last');
+  });
+}

@@ -14,7 +14,7 @@ function runOn(version: string, ...argv: string[]) {
     preload,
     `for (const [key, value] of [['versions', ${versions}], ['version', 'v${version}']]) Object.defineProperty(process, key, { value });`,
   );
-  return spawnSync(process.execPath, ['-r', preload, entry, ...argv], { encoding: 'utf8' });
+  return spawnSync(process.execPath, ['-r', preload, entry, ...argv], { encoding: 'utf8', env: {} });
 }
 
 /** What the file that is started does on a Node of that version: what it writes, ends with and loads. */

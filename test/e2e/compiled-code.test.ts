@@ -39,7 +39,11 @@ test('compiled code of another version, none, and what is no file in its place c
   const copy = temporaryFolder();
   for (const part of ['bin', 'dist']) cpSync(join(root, part), join(copy, part), { recursive: true });
   const explain = () =>
-    spawnSync(process.execPath, [join(copy, 'bin/runctl.js'), 'explain', '3'], { encoding: 'utf8', timeout: 20_000 });
+    spawnSync(process.execPath, [join(copy, 'bin/runctl.js'), 'explain', '3'], {
+      encoding: 'utf8',
+      timeout: 20_000,
+      env: {},
+    });
   const { stdout, ...usual } = explain();
   expect(usual).toMatchObject({ status: 0, stderr: '' });
   const compiled = readdirSync(join(copy, 'dist')).filter((name) => /\.cjs\..*-/.test(name));

@@ -20,9 +20,13 @@ afterAll(() => rmSync(bundle, { recursive: true }));
 
 test('several processes write at once while new files are begun, and no record is lost', async () => {
   const { open, folder } = createStateFolder();
-  const eachWrites = 75;
+  const eachWrites = 40;
   const workers = [0, 1, 2, 3].map((number) =>
-    talkOf(spawn(process.execPath, [worker, folder, '2500', `${number * eachWrites}`, `${(number + 1) * eachWrites}`])),
+    talkOf(
+      spawn(process.execPath, [worker, folder, '2500', `${number * eachWrites}`, `${(number + 1) * eachWrites}`], {
+        env: {},
+      }),
+    ),
   );
   for (const { talk } of await Promise.all(workers)) expect(talk).toHaveLength(2 * eachWrites);
   const runs = [...open().runs()];
@@ -38,7 +42,7 @@ test('a process killed at any moment leaves a known run or an unresolved trigger
   const killed = await Promise.all(
     [5, 12, 19, 31, 44].map((afterLines, number) => {
       const from = number * 100_000;
-      const child = spawn(process.execPath, [worker, folder, '20000', `${from}`, `${from + 100_000}`]);
+      const child = spawn(process.execPath, [worker, folder, '20000', `${from}`, `${from + 100_000}`], { env: {} });
       return talkOf(child, afterLines);
     }),
   );
@@ -62,16 +66,11 @@ test('a disk that takes half a record is trouble, and what it took before counts
   needs(context, 'bash');
   const { open, folder } = createStateFolder();
   // In blocks of 1024 bytes: the limit falls inside a record.
-  const child = spawn('bash', [
-    '-c',
-    'ulimit -f 2; exec "$0" "$@"',
-    process.execPath,
-    worker,
-    folder,
-    '1000000',
-    '0',
-    '9',
-  ]);
+  const child = spawn(
+    'bash',
+    ['-c', 'ulimit -f 2; exec "$0" "$@"', process.execPath, worker, folder, '1000000', '0', '9'],
+    { env: { PATH: process.env.PATH } },
+  );
   const { talk, errors } = await talkOf(child);
   expect(talk.length).toBeGreaterThan(2);
   expect(talk.length).toBeLessThan(18);

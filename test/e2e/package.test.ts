@@ -18,13 +18,13 @@ const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'runctl-package-'));
 
 function npm(args: string[], cwd: string): string {
-  // What npm itself was started with is not for the npm in here.
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
+  // What npm itself was started with is not for the npm in here; to trust an authority takes each process a while.
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_EXTRA_CA_CERTS$)/i.test(name));
   return execFileSync('npm', args, {
     cwd,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...env, HOME: folder },
+    env: { ...Object.fromEntries(inherited), HOME: folder },
   });
 }
 
@@ -53,7 +53,10 @@ test('the package holds the program, its compiled code, its page, its schemas, t
 
 test('another build of the same source is the same, byte for byte but for what V8 compiled', () => {
   const again = join(folder, 'dist');
-  execFileSync(process.execPath, [join(root, '.config/build.mjs'), again], { cwd: folder });
+  execFileSync(process.execPath, [join(root, '.config/build.mjs'), again], {
+    cwd: folder,
+    env: { PATH: process.env.PATH },
+  });
   const files = (place: string) =>
     readdirSync(place, { recursive: true, encoding: 'utf8' })
       .filter((name) => !name.startsWith('.') && name !== 'schema')

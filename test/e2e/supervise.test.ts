@@ -1,5 +1,5 @@
 // A script in another language, which knows of the program only what `runctl help --json` and `runctl schema` say.
-import { existsSync, symlinkSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
@@ -8,9 +8,8 @@ import { needs } from '../helpers/needs.ts';
 import { runCommand } from '../helpers/run-process.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { installImpatient } from '../recipes/bare-machine.ts';
+import { installImpatient, python } from '../recipes/bare-machine.ts';
 
-const systemPython = '/usr/bin/python3';
 const script = join(import.meta.dirname, '../../docs/samples/supervise.py');
 const badGateway = { on: 'status', nth: 1, do: 'status', status: 502 } as const;
 const lostAnswer = { on: 'trigger', nth: 1, do: 'loseAnswer' } as const;
@@ -54,6 +53,19 @@ const stories: Record<string, Story> = {
   },
 };
 
+/** Answers from files what is the same in every story, and what the first one asks the built program for. */
+async function rememberFacts(bin: string): Promise<void> {
+  const lines = ['help --json', 'schema documents'].map(async (line, index) => {
+    const file = join(bin, `answer-${index}`);
+    writeFileSync(file, (await runProgram(line.split(' '))).stdout);
+    return `'${line}') exec cat ${file} ;;`;
+  });
+  const runctl = join(bin, 'runctl');
+  renameSync(runctl, join(bin, 'real'));
+  const script = `case "$*" in ${(await Promise.all(lines)).join(' ')} esac\nexec ${join(bin, 'real')} "$@"`;
+  writeFileSync(runctl, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+}
+
 test.for(Object.entries(stories))('the script %s', async ([, story], context) => {
   needs(context, 'python3');
   const { scenario, times = [], isActive, code, stdout } = story;
@@ -64,10 +76,9 @@ test.for(Object.entries(stories))('the script %s', async ([, story], context) =>
   if (isActive) await runProgram(['trigger', 'nightly'], { env });
   const bin = temporaryFolder();
   installImpatient(bin);
-  // A wrapper that looks for a version of Python first would take longer than the script.
-  if (existsSync(systemPython)) symlinkSync(systemPython, join(bin, 'python3'));
+  if (code !== 0 || times.length > 0) await rememberFacts(bin);
   const PATH = [bin, process.env.PATH].join(delimiter);
-  const ended = await runCommand(['python3', script, 'nightly', ...times], { env: { ...env, PATH } });
+  const ended = await runCommand([python, script, 'nightly', ...times], { env: { ...env, PATH } });
   expect(ended).toMatchObject({ code, stdout: expect.stringMatching(stdout) });
   expect(emulator.runs()).toHaveLength(code === 8 ? 0 : 1);
 });

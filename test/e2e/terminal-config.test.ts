@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { onScreen } from '../helpers/on-screen.ts';
+import { runProgram } from '../helpers/run-program.ts';
 import { openScreen, type ProcessScreen } from '../helpers/screen.ts';
 import { atTheEnd } from '../helpers/screen-reader.ts';
 
@@ -24,8 +25,7 @@ describe('runctl config alone', () => {
     expect(text).toContain('The project could not be checked');
     expect(screen.written()).not.toContain(apiKey);
     const env = { ...screen.env, ...unset };
-    const status = openScreen(['trigger', 'nightly'], { env });
-    expect(await status.exit).toBe(0);
+    expect(await runProgram(['trigger', 'nightly'], { env })).toMatchObject({ code: 0 });
   });
 
   test('asks again for what cannot be, and stores nothing after Ctrl-C', async () => {
@@ -36,8 +36,8 @@ describe('runctl config alone', () => {
     await screen.sees(/API key/);
     screen.type(ctrlC);
     expect(await screen.exit).toBe(130);
-    const list = openScreen(['config', 'get', 'baseUrl'], { env: { ...screen.env, ...unset } });
-    expect(await list.exit).toBe(2);
+    const got = await runProgram(['config', 'get', 'baseUrl'], { env: { ...screen.env, ...unset } });
+    expect(got).toMatchObject({ code: 2 });
   });
 
   test('says when the key is refused, and keeps it where that is wanted', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -25,14 +25,17 @@ export interface Machine {
 }
 
 /**
- * Installs `runctl` in a folder. Where a script leaves that to it, it polls every 20 ms, not every 3 s at first, and gives
+ * Installs `runctl` in a folder. Where a script leaves that to it, it polls every 100 ms, not every 3 s at first, and gives
  * up after 10 s, a third of what it allows a refusal.
  */
 export function installImpatient(folder: string): void {
-  const flags = '--interval 20ms --give-up-after 10s';
+  const flags = '--interval 100ms --give-up-after 10s';
   const script = `case "$*" in trigger*--watch* | watch*) set -- "$@" ${flags} ;; esac\nexec ${entry} "$@"`;
   writeFileSync(join(folder, 'runctl'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 }
+
+/** Not a wrapper that looks for a version first, which takes longer than most scripts, where the system has its own. */
+export const python = existsSync('/usr/bin/python3') ? '/usr/bin/python3' : 'python3';
 
 export async function createBareMachine(scenario: Scenario): Promise<Machine> {
   let leapMs = 0;

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { exitCodes } from '../../src/problems/exit-codes.ts';
 import { needs } from '../helpers/needs.ts';
 import { runProgram } from '../helpers/run-program.ts';
-import { type Machine, withBareMachine } from './bare-machine.ts';
+import { type Machine, python, withBareMachine } from './bare-machine.ts';
 import { blockOf } from './blocks.ts';
 import { finalCodes } from './final-codes.ts';
 
@@ -154,7 +154,7 @@ for path in ["airflow", "airflow.sdk", "airflow.providers", "airflow.providers.s
     sys.modules[path] = types.ModuleType(path)
     sys.modules[path].__dict__.update(DAG=DAG, BashOperator=BashOperator)
 exec(compile(sys.stdin.read(), "nightly.py", "exec"))`;
-    return JSON.parse(execFileSync('python3', ['-c', stub], { input: blockOf('Airflow', 'python'), encoding: 'utf8' }));
+    return JSON.parse(execFileSync(python, ['-c', stub], { input: blockOf('Airflow', 'python'), encoding: 'utf8' }));
   }
 
   /** The command of one try. */

@@ -11,7 +11,6 @@ const defaultScenario = 'happy';
 
 const options = {
   port: option('--port <n>', 'port to listen on (default: any free one)', whole(0, 65_535)),
-  host: option('--host <address>', 'loopback address to listen on'),
   scenario: option(
     '--scenario <name|file>',
     `built-in scenario, or a JSON file: see \`help scenarios\` (default: ${defaultScenario})`,
@@ -42,7 +41,6 @@ export const emulator = defineCommand({
     const running = await startEmulator({
       scenario: await findScenario(options.scenario ?? defaultScenario),
       port: options.port,
-      host: options.host,
       speed: options.speed,
       random,
       nowMs: clock.nowMs,

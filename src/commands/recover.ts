@@ -9,10 +9,9 @@ import { refusedTriggerProblem } from '../problems/trigger-problems.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
 import { printProblem, printSentence, wantsData } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
-import type { RunOrTarget } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
 import type { JsonObject } from '../runs/json.ts';
-import { isFinal, nameOf } from '../runs/run.ts';
+import { isFinal, nameOf, type Run } from '../runs/run.ts';
 import { connect } from '../session/connect.ts';
 import { argumentOf } from '../session/known-run.ts';
 import type { Session } from '../session/session.ts';
@@ -44,97 +43,92 @@ export const recover = defineCommand({
   /** Reports each trigger as soon as it is resolved. Ends with 0 when nothing is left unresolved. */
   async run(_, options, context) {
     const session = await connect(options, context, { needed: true });
-    const recoveries: Recovery[] = [];
+    const problems: Problem[] = [];
     const documents: JsonObject[] = [];
     for await (const recovery of recoverTriggers(options, session)) {
-      recoveries.push(recovery);
-      const document = documentOf(documentFactsOf(recovery, options, session), context);
+      const report = reportOf(recovery, options, session);
+      const { run, problem, facts } = report;
+      const document = documentOf(facts, context);
       documents.push(document);
-      context.reporter.observe({ event: 'run_done', ...aboutOf(recovery), document, pending: 0 });
-      report(recovery, options, context);
+      if (problem) problems.push(problem);
+      const about = run ? { run } : { target: recovery.trigger.target };
+      context.reporter.observe({ event: 'run_done', ...about, document, pending: 0 });
+      print(report, recovery.kind === 'unresolved', options, context);
     }
-    const isNothing = recoveries.length === 0 && !options.quiet;
+    const isNothing = documents.length === 0 && !options.quiet;
     return {
       documents,
       plural: true,
       note: isNothing ? 'Nothing to recover.' : undefined,
-      exitNames: [exitNameOf(recoveries, options)],
+      exitNames: [exitNameOf(problems, options)],
     };
   },
 });
 
-function exitNameOf(recoveries: Recovery[], { dryRun }: RecoverOptions): ExitName {
-  const problems = recoveries.flatMap((recovery) => problemOf(recovery) ?? []);
+function exitNameOf(problems: Problem[], { dryRun }: RecoverOptions): ExitName {
   const interruption = problems.find(({ facts }) => isInterruptName(facts.name));
   if (interruption) return interruption.facts.name;
   return problems.length > 0 && !dryRun ? 'outcome_unknown' : 'ok';
 }
 
-function problemOf(recovery: Recovery): Problem | undefined {
-  if (recovery.kind === 'left') return inDoubtProblem({ message: sentenceOf(recovery) });
-  return 'problem' in recovery ? recovery.problem : undefined;
+/** What became of a trigger, for people and for programs. */
+interface Report {
+  sentence: string;
+  run?: Run;
+  problem?: Problem; // if the trigger stays unresolved
+  facts: DocumentFacts;
 }
 
-function report(recovery: Recovery, options: RecoverOptions, context: Context): void {
-  const { kind } = recovery;
-  const problem = problemOf(recovery);
-  if (problem) printProblem(problem.with({ message: sentenceOf(recovery) }), context);
+function print({ sentence, run, problem }: Report, isUrgent: boolean, options: RecoverOptions, context: Context): void {
+  if (problem) printProblem(problem.with({ message: sentence }), context);
   if (problem || wantsData(options)) return;
-  if (kind === 'found') context.stdout.write(`${recovery.start.execution.executionId}\n`);
-  if (kind === 'unresolved' || !options.quiet) printSentence(sentenceOf(recovery), context);
-}
-
-function sentenceOf(recovery: Recovery): string {
-  const { target, at, reason } = recovery.trigger;
-  const about = `the trigger of ${nameOf(target)} at ${at}`;
-  switch (recovery.kind) {
-    case 'found': {
-      const { how, execution } = recovery.start;
-      const { executionId, status } = execution;
-      return how === 'recovered'
-        ? `${about} had started run ${executionId}, which is ${status}`
-        : `${about} had not arrived; it was sent again and started run ${executionId} now`;
-    }
-    case 'refused':
-      return `${about} started no run: ${reasonOf(recovery.fault)}`;
-    case 'superseded':
-      return `${about} is not sent again: a later trigger of ${nameOf(target)} has a run`;
-    case 'forgotten':
-      return `${about} is no longer tracked; it may have started a run`;
-    case 'left':
-      return `${about} is left to the process that is sending it`;
-    case 'unresolved':
-      return `${about} has no known outcome${reason ? ` (${reason})` : ''}`;
-    case 'too_old':
-      return recovery.problem.message;
-    default:
-      return `${about} is unresolved: ${recovery.problem.message}`;
-  }
-}
-
-function aboutOf({ trigger: { target }, ...recovery }: Recovery): RunOrTarget {
-  if (recovery.kind !== 'found') return { target };
-  return { run: { target, executionId: recovery.start.execution.executionId } };
+  if (run) context.stdout.write(`${run.executionId}\n`);
+  if (isUrgent || !options.quiet) printSentence(sentence, context);
 }
 
 /** A run that was found does not change the exit code, whatever its status. */
-function documentFactsOf(recovery: Recovery, { dryRun }: RecoverOptions, session: Session): DocumentFacts {
-  const { trigger, kind } = recovery;
-  const { target, idempotencyKey, at, reason } = trigger;
-  const report = { recover: { at, resolution: kind, reason: reason ?? null } };
+function reportOf(recovery: Recovery, { dryRun }: RecoverOptions, session: Session): Report {
+  const { target, idempotencyKey, at, reason } = recovery.trigger;
+  const about = `the trigger of ${nameOf(target)} at ${at}`;
+  const report = { recover: { at, resolution: recovery.kind, reason: reason ?? null } };
   const facts = { idempotencyKey, safeToRepeat: true, reruns: [] };
-  if (kind === 'found') {
-    const { execution, how, started } = recovery.start;
-    const run = { target, executionId: execution.executionId };
-    const outcome = isFinal(target, execution.status) ? exitNameOfRun(run, execution.status) : 'ok';
-    const argument = argumentOf(run, session);
-    return { run, execution, outcome, exitName: 'ok', argument, report, trigger: { how, started, ...facts } };
+  const withoutRun = (sentence: string, problem?: Problem): Report => {
+    const trigger = { how: 'unknown', started: 'unknown', ...facts } as const;
+    return { sentence, problem, facts: { target, problem, exitName: dryRun ? 'ok' : undefined, report, trigger } };
+  };
+  switch (recovery.kind) {
+    case 'found': {
+      const { execution, how, started } = recovery.start;
+      const { executionId, status } = execution;
+      const run = { target, executionId };
+      const sentence =
+        how === 'recovered'
+          ? `${about} had started run ${executionId}, which is ${status}`
+          : `${about} had not arrived; it was sent again and started run ${executionId} now`;
+      const outcome = isFinal(target, status) ? exitNameOfRun(run, status) : 'ok';
+      const trigger = { how, started, ...facts };
+      const argument = argumentOf(run, session);
+      return { sentence, run, facts: { run, execution, outcome, exitName: 'ok', argument, report, trigger } };
+    }
+    case 'refused': {
+      const sentence = `${about} started no run: ${reasonOf(recovery.fault)}`;
+      const problem = refusedTriggerProblem(recovery.fault, { target });
+      const trigger = { how: 'not_started', started: 'no', ...facts } as const;
+      return { sentence, facts: { target, problem, exitName: 'ok', report, trigger } };
+    }
+    case 'superseded':
+      return withoutRun(`${about} is not sent again: a later trigger of ${nameOf(target)} has a run`);
+    case 'forgotten':
+      return withoutRun(`${about} is no longer tracked; it may have started a run`);
+    case 'unresolved':
+      return withoutRun(`${about} has no known outcome${reason ? ` (${reason})` : ''}`);
+    case 'left': {
+      const message = `${about} is left to the process that is sending it`;
+      return withoutRun(message, inDoubtProblem({ message }));
+    }
+    case 'too_old':
+      return withoutRun(recovery.problem.message, recovery.problem);
+    default:
+      return withoutRun(`${about} is unresolved: ${recovery.problem.message}`, recovery.problem);
   }
-  if (kind === 'refused') {
-    const problem = refusedTriggerProblem(recovery.fault, { target });
-    return { target, problem, exitName: 'ok', report, trigger: { how: 'not_started', started: 'no', ...facts } };
-  }
-  const problem = problemOf(recovery);
-  const exitName = dryRun ? 'ok' : undefined;
-  return { target, problem, exitName, report, trigger: { how: 'unknown', started: 'unknown', ...facts } };
 }

@@ -13,7 +13,6 @@ import { createEmulatedService } from './service.ts';
 export interface EmulatorOptions {
   scenario: Scenario;
   port?: number;
-  host?: string; // a loopback address
   apiKey?: string;
   projectId?: string; // printed as a setting; any UUID is accepted as a project
   nowMs?(): number;
@@ -33,18 +32,13 @@ interface RecordedRequest extends ServiceRequest {
 
 const misdirected: EmulatedResponse = { reply: errorReply('flat', refusals.notLoopback), wire: 'whole' };
 
-const loopback = ['127.0.0.1', '::1', 'localhost'];
+/** Only this machine can reach the emulator. */
+const host = '127.0.0.1';
 
-/** Starts an emulator. Throws a usage problem for an invalid scenario or host, and for a port that is in use. */
+/** Starts an emulator. Throws a usage problem for an invalid scenario, and for a port that is in use. */
 export async function startEmulator(options: EmulatorOptions) {
-  const { host = '127.0.0.1', port = 0, apiKey = 'emulator-key', speed = 1 } = options;
+  const { port = 0, apiKey = 'emulator-key', speed = 1 } = options;
   const { nowMs = Date.now, random = Math.random, onRequest, keepsRequests } = options;
-  if (!loopback.includes(host)) {
-    throw usageProblem(
-      `the emulator does not listen on ${host}`,
-      `it is for this machine alone: ${loopback.join(', ')}`,
-    );
-  }
   const scenario = checkScenario(options.scenario, 'scenario');
   const startedMs = nowMs();
   const emulatedMs = () => startedMs + (nowMs() - startedMs) * speed;
@@ -63,14 +57,14 @@ export async function startEmulator(options: EmulatorOptions) {
     sendResponse(response, planned, new Date(now.realMs));
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(host, port, error)));
+    server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(port, error)));
     server.listen({ host, port }, resolve);
   });
   const { port: boundPort } = server.address() as AddressInfo;
 
   return {
     /** The base URL, without a slash at its end. */
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${boundPort}`,
+    url: `http://${host}:${boundPort}`,
     port: boundPort,
     apiKey,
     projectId: options.projectId ?? '00000000-0000-4000-8000-000000000001',
@@ -99,7 +93,7 @@ function lineOf(request: ServiceRequest, { fault, reply }: EmulatedResponse): st
   return `${asked.filter(Boolean).join(' ')}: ${answer.filter(Boolean).join(' ')}`;
 }
 
-function cannotListen(host: string, port: number, { code, message }: NodeJS.ErrnoException) {
+function cannotListen(port: number, { code, message }: NodeJS.ErrnoException) {
   const reason = code === 'EADDRINUSE' ? 'it is in use' : (code ?? message);
   return usageProblem(
     `the emulator cannot listen on port ${port} of ${host}: ${reason}`,

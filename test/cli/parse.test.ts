@@ -143,10 +143,10 @@ const table: Row[] = [
   ['config path --json', 'config path', {}, { json: true }],
   ['completion zsh', 'completion', { shell: 'zsh' }, {}],
   [
-    'emulator --port 0 --host ::1 --scenario bad-day --speed 60 -q -- ./nightly.sh --quiet',
+    'emulator --port 0 --scenario bad-day --speed 60 -q -- ./nightly.sh --quiet',
     'emulator',
     { command: ['./nightly.sh', '--quiet'] },
-    { port: 0, host: '::1', scenario: 'bad-day', speed: 60, quiet: true },
+    { port: 0, scenario: 'bad-day', speed: 60, quiet: true },
   ],
   ['demo', 'demo', {}, {}],
   ['help settings', 'help', { topic: 'settings' }, {}],

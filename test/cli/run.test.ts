@@ -103,7 +103,7 @@ describe('bad input is refused with 2 and a line that names it', () => {
     [['config', 'set', 'baseUrl'], 'baseUrl'],
     [['explain', '99'], '99'],
     [['emulator', '--port', '70000'], '--port'],
-    [['emulator', '--host', '0.0.0.0'], '0.0.0.0'],
+    [['emulator', '--host', '0.0.0.0'], '--host'],
     [['emulator', '--scenario', 'nope'], 'nope'],
     [['emulator', '--scenario', '/no/such.json'], '/no/such.json'],
     [['emulator', '--speed', 'fast'], '--speed'],

@@ -4,14 +4,18 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Hook, runHook } from '../../src/hooks/run-hook.ts';
 import { systemClock } from '../../src/process.ts';
+import type { Clock } from '../../src/runs/clock.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+/** The pauses of the program take a fifth of their time. */
+const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms / 5, signal) };
 
 /** Runs a hook; returns why it failed, and what was written to stderr, piece by piece. */
 async function hooked(command: string, hook: Partial<Hook> = {}, isInterrupted = false) {
   const memory = createMemory({ PATH: process.env.PATH });
   const written: string[] = [];
-  const context = { ...memory, clock: systemClock };
+  const context = { ...memory, clock };
   context.stderr.write = (text) => written.push(text);
   const running = runHook({ command, documents: [{ a: 1 }], ...hook }, context);
   if (isInterrupted) memory.interrupt('SIGTERM');
@@ -54,16 +58,16 @@ test.each([
 
 test('a hook that hangs is stopped when its time has passed, and so is what it has started', async () => {
   const file = join(temporaryFolder(), 'pid');
-  const { failure } = await hooked(`sleep 60 & echo $! > ${file}; wait; true`, { limitMs: 300 });
-  expect(failure).toBe('took longer than 300ms and was ended');
+  const { failure } = await hooked(`sleep 60 & echo $! > ${file}; wait; true`, { limitMs: 1_500 });
+  expect(failure).toBe('took longer than 1.5s and was ended');
   const pid = Number(readFileSync(file, 'utf8'));
   // Gone, or dead and not collected yet.
   expect(spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout).toMatch(/^(Z.*\n)?$/);
 });
 
 test('a hook that ignores SIGTERM is killed', async () => {
-  const { failure } = await hooked("trap '' TERM; while :; do sleep 1; done", { limitMs: 100 });
-  expect(failure).toBe('took longer than 100ms and was ended');
+  const { failure } = await hooked("trap '' TERM; while :; do sleep 1; done", { limitMs: 500 });
+  expect(failure).toBe('took longer than 500ms and was ended');
 });
 
 test('a signal of the user ends the hook', async () => {
@@ -74,7 +78,7 @@ test('a hook that ignores SIGTERM does not outlive a signal of the user', async 
   const file = join(temporaryFolder(), 'pid');
   const memory = createMemory({ PATH: process.env.PATH });
   const command = `trap '' TERM; echo $$ > ${file}; while :; do sleep 1; done`;
-  const running = runHook({ command, documents: [] }, { ...memory, clock: systemClock });
+  const running = runHook({ command, documents: [] }, { ...memory, clock });
   await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8')).toMatch(/\n$/);
   memory.interrupt('SIGINT');
   expect(await running).toBe('was interrupted');

@@ -31,8 +31,8 @@ interface Row {
 const id = 'a6f0c3e1-7d51-4d5c-9a70-94b5c2d1e001';
 const project = '00000000-0000-4000-8000-000000000001';
 const trigger = ['trigger', 'nightly', '--give-up-after', '300ms'];
-const watched = [...trigger, '--watch', '--interval', '20ms'];
-const followed = ['watch', id, '-a', 'nightly', '--give-up-after', '300ms', '--interval', '20ms'];
+const watched = [...trigger, '--watch', '--interval', '1s'];
+const followed = ['watch', id, '-a', 'nightly', '--give-up-after', '300ms', '--interval', '1s'];
 const polled = ['status', id, '-a', 'nightly', '--give-up-after', '300ms'];
 const given = [...trigger, '--idempotency-key', 'k'];
 const faulty = (...faults: InjectedFault[]): Scenario => ({ faults });
@@ -298,7 +298,7 @@ const ofSeveral: Record<string, Row> = {
     ends: '1 replayed no run_failed | replayed no ok',
   },
   'one fails while both are watched': {
-    argv: [...both, '--watch', '--interval', '20ms'],
+    argv: [...both, '--watch', '--interval', '1s'],
     scenario: { automations: { nightly: { duration: '50ms' }, weekly: { duration: '50ms', outcome: 'CANCELLED' } } },
     ends: '4 started yes ok | started yes run_cancelled',
   },
@@ -451,7 +451,7 @@ const ofOthers: Record<string, Row> = {
     ends: '2 usage usage',
   },
   'watch: of an agent run with another final status': {
-    argv: ['watch', '--interval', '20ms'],
+    argv: ['watch', '--interval', '1s'],
     earlier: ['agent', 'trigger', id],
     scenario: { agents: 'accept', agentRun: { duration: '50ms', outcome: 'STOPPED' } },
     ends: '1 run_failed',

@@ -5,7 +5,7 @@ import type { Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { runProgram } from '../helpers/run-program.ts';
 
-const fast = ['--interval', '20ms'];
+const fast = ['--interval', '1s'];
 const posts = (emulator: { requests: readonly { method: string }[] }) =>
   emulator.requests.filter(({ method }) => method === 'POST');
 

@@ -16,7 +16,7 @@ interface Sample {
   earlier?: string[];
 }
 
-const watched = ['trigger', 'nightly', '--watch', '--interval', '20ms'];
+const watched = ['trigger', 'nightly', '--watch', '--interval', '5s'];
 const failing: Scenario = {
   automations: {
     '*': { duration: '1m', outcome: 'FAILED', error: { type: 'step_failed', message: 'Step "mail" failed' } },

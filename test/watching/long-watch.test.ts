@@ -179,12 +179,12 @@ describe('a watch of three hours', () => {
     expect(foul.sentAtMs.at(-1)).toBe(3.25 * hour);
   });
 
-  test('lasts a week without a limit', async () => {
-    const { problem, requests } = await watch(7 * 24 * hour, [], {
+  test('lasts fifty hours without a limit', async () => {
+    const { problem, requests } = await watch(50 * hour, [], {
       timeoutMs: Number.POSITIVE_INFINITY,
       schedule: { gapMs: () => 5 * minute },
     });
     expect(problem).toBeUndefined();
-    expect(requests).toBe(7 * 24 * 12 + 2);
+    expect(requests).toBe(50 * 12 + 2);
   });
 });

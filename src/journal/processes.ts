@@ -1,6 +1,5 @@
 import { readFileSync, readlinkSync } from 'node:fs';
-import { hostname } from 'node:os';
-import { kill, pid } from 'node:process';
+import { getBuiltinModule, kill, pid } from 'node:process';
 
 export type Processes = ReturnType<typeof createProcesses>;
 
@@ -24,7 +23,7 @@ export function createProcesses() {
 function hostOf(): string {
   const boot = attempt(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
   const container = attempt(() => readlinkSync('/proc/self/ns/pid'));
-  return [hostname(), boot, container].join('/').replaceAll(/\s/g, '_');
+  return [getBuiltinModule('node:os').hostname(), boot, container].join('/').replaceAll(/\s/g, '_');
 }
 
 /** The start of a process in ticks since the boot, as ids are used again. Only Linux says so without a program. */

@@ -1,15 +1,19 @@
 import { channel } from 'node:diagnostics_channel';
 import { EventEmitter, once } from 'node:events';
+import 'undici'; // loaded by the first request, which would not be under way until then
 
 /** The requests of this process that have neither been answered nor failed, as undici tells it. */
 const underWay = new Set<unknown>();
 const ends = new EventEmitter();
 
+/** Turns of the event loop in which the first connection of a transport is begun, before undici has the request. */
+const turnsToBegin = 3;
+
 /** Resolves once none is under way and all else that was ready has gone on. */
 export async function allAnswered(): Promise<void> {
   do {
     if (underWay.size > 0) await once(ends, 'last');
-    await new Promise((resolve) => setImmediate(resolve));
+    for (let turn = 0; turn < turnsToBegin; turn++) await new Promise((resolve) => setImmediate(resolve));
   } while (underWay.size > 0);
 }
 

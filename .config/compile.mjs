@@ -14,6 +14,7 @@ const commands = [
   ['result'],
   ['list'],
   ['explain', '12'],
+  ['__complete', 'bash', 'runctl status '],
   ['status', '--no'],
 ];
 

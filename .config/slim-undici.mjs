@@ -6,6 +6,7 @@ const parts = {
   // undici whole takes 44 ms to load, these parts 17.
   undici: `
     exports.Client = require('undici/lib/dispatcher/client.js');
+    exports.buildConnector = require('undici/lib/core/connect.js');
     exports.Pool = require('undici/lib/dispatcher/pool.js');
     Object.defineProperty(exports, 'ProxyAgent', {
       get: () => {
@@ -14,6 +15,8 @@ const parts = {
         return require('undici/lib/dispatcher/proxy-agent.js');
       },
     });`,
+  // undici looks the names of usual headers up in a tree, which takes 1 ms to make.
+  'undici/tree': 'exports.tree = { lookup() {} };',
   // undici loads it for the largest header, which we set ourselves, and to know one of its streams, which we never send.
   'undici/http': 'exports.maxHeaderSize = 16384; exports.IncomingMessage = class {};',
   // Node's own opens standard error for its colors.
@@ -47,6 +50,7 @@ export const slimUndici = {
     replace(/^undici$/, /^$/, 'undici');
     replace(/^node:http$/, /\/undici\//, 'undici/http');
     replace(/^node:assert$/, /\/undici\//, 'undici/assert');
+    replace(/^\.\/tree$/, /\/undici\/lib\/core\//, 'undici/tree');
     replace(/fetch\/body\.js$/, /\/undici\//, 'undici/body');
     replace(/client-h2\.js$/, /\/undici\//, 'undici/http2');
     replace(/llhttp_simd-wasm\.js$/, /\/undici\//, 'undici/llhttp');

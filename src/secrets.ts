@@ -3,10 +3,12 @@ export type Secrets = ReturnType<typeof createSecrets>;
 const mask = '[secret]';
 export const shortestSecret = 4; // shorter ones are parts of ordinary words
 const shortestSplit = 8; // shorter ones are not searched for across blanks
-// Made only for a text that holds more than visible ASCII, since it takes 1 ms to make.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-const between = () => /\u001B\[[\d;:?]*[@-~]|[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
-const isVisible = (text: string) => /^[!-~]*$/.test(text);
+// Most text is plain, and the expression for all other text takes 1 ms to make.
+const between = (text: string) =>
+  /^[\s!-~]*$/.test(text)
+    ? /\s/g
+    : // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+      /\u001B\[[\d;:?]*[@-~]|[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 
 type Span = [start: number, end: number];
 type Finder = (lower: string) => Span[];
@@ -39,7 +41,7 @@ export function createSecrets() {
   };
 }
 
-const joined = (text: string) => (isVisible(text) ? text : text.replace(between(), ''));
+const joined = (text: string) => text.replace(between(text), '');
 
 function splitSpans(lower: string, finders: readonly Finder[]): Span[] {
   const text = finders.length > 0 ? joined(lower) : lower;
@@ -51,7 +53,7 @@ function splitSpans(lower: string, finders: readonly Finder[]): Span[] {
   const keepTo = (end: number) => {
     for (let at = from; at < end; at++) places.push(at);
   };
-  for (const { index, 0: left } of lower.matchAll(between())) {
+  for (const { index, 0: left } of lower.matchAll(between(lower))) {
     keepTo(index);
     from = index + left.length;
   }

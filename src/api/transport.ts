@@ -1,8 +1,9 @@
 import type { LookupFunction } from 'node:net';
 import { getBuiltinModule } from 'node:process';
-import { Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import type { Dispatcher } from 'undici';
 import { onAbort } from '../runs/on-abort.ts';
 import type { Exchange, ExchangeFailure, HttpRequest, HttpResponse, Transport } from './exchange.ts';
+import { beginConnection } from './first-connection.ts';
 import { ProxyFailure, type ProxySettings } from './proxy.ts';
 
 export interface TransportOptions {
@@ -34,14 +35,25 @@ const withAddress =
 export function createTransport(options: TransportOptions): Transport {
   const { origin, proxy, connections, connectTimeoutMs, lookup = systemLookup } = options;
   const connect = { timeout: connectTimeoutMs, lookup: withAddress(lookup) };
-  const open = (limit: number): Dispatcher => {
-    const shape = { ...noDeadlines, connections: limit, connect };
-    if (!proxy) return new Pool(origin, shape);
+  // The deadline of the request comes first, and says what failed.
+  const begin = () => beginConnection(origin, { ...connect, timeoutMs: connectTimeoutMs + 1_000 });
+  let begun: ReturnType<typeof beginConnection> | undefined;
+  const openDirectly = async (limit: number): Promise<Dispatcher> => {
+    // What cannot even begin fails again in undici, which reports it.
+    begun ??= begin().catch(() => (usual) => usual);
+    const connectionFrom = await begun;
+    const { buildConnector, Pool } = await import('undici');
+    return new Pool(origin, { ...noDeadlines, connections: limit, connect: connectionFrom(buildConnector(connect)) });
+  };
+  const openThrough = async ({ origin: uri, credentials }: ProxySettings, limit: number): Promise<Dispatcher> => {
+    const { Client, ProxyAgent } = await import('undici');
     return new ProxyAgent({
-      ...shape,
-      uri: proxy.origin,
+      ...noDeadlines,
+      connections: limit,
+      connect,
+      uri,
       // undici sends no credentials for a user without a password.
-      token: proxy.credentials && `Basic ${Buffer.from(proxy.credentials).toString('base64')}`,
+      token: credentials && `Basic ${Buffer.from(credentials).toString('base64')}`,
       proxyTls: connect,
       requestTls: connect,
       clientFactory: (url, clientOptions) => {
@@ -57,16 +69,18 @@ export function createTransport(options: TransportOptions): Transport {
       },
     });
   };
+  const open = (limit: number) => (proxy ? openThrough(proxy, limit) : openDirectly(limit));
 
-  let shared: Dispatcher | undefined;
+  let shared: Promise<Dispatcher> | undefined;
   return {
     async exchange(request, signal) {
+      if (signal.aborted) return { kind: 'failure', failure: { sent: false, reason: 'interrupted' } };
       if (request.method === 'GET') {
         shared ??= open(connections);
-        return perform(shared, origin, request, signal);
+        return perform(await shared, origin, request, signal);
       }
       // The service may close a kept-alive socket just as we write, which would leave a trigger on it in doubt.
-      const own = open(1);
+      const own = await open(1);
       try {
         return await perform(own, origin, request, signal);
       } finally {

@@ -38,7 +38,7 @@ const trimSlashes = (path: string) => path.replace(/\/+$/, '');
 
 function flawOfBaseUrl(text: string): string | undefined {
   // The URL parser drops these characters silently.
-  if (/[\s\p{Cc}]/u.test(text)) return 'holds a blank or a control character';
+  if (/[^!-~]/.test(text) && /[\s\p{Cc}]/u.test(text)) return 'holds a blank or a control character';
   if (!/^https?:\/\//i.test(text)) return 'does not begin with https://';
   if (!URL.canParse(text)) return 'is not a valid URL';
   const { protocol, hostname, username, password } = new URL(text);

@@ -1,5 +1,5 @@
 import { type Context, variantOf } from '../context.ts';
-import type { Reporter, RunEvent } from '../runs/events.ts';
+import type { Reporter } from '../runs/events.ts';
 import type { BoardOptions } from './board.ts';
 import { createEventReporter } from './event-reporter.ts';
 import { createLogReporter } from './log-reporter.ts';
@@ -12,19 +12,21 @@ export interface ReporterOptions extends OutputOptions {
 /** The reporter of a command. It writes to stderr, only warnings with `--quiet` or `--events`. */
 export function createReporter(options: ReporterOptions, context: Context): Reporter {
   const log = createLogReporter(context, options);
-  const reporters = options.events ? [createEventReporter(context), log] : [log];
-  return {
-    observe(event) {
-      keepWarning(event, context);
-      for (const reporter of reporters) reporter.observe(event);
-    },
-    stop() {},
-  };
+  return together(options.events ? [createEventReporter(context), log] : [log], context);
 }
 
-/** Keeps a warning for the documents. */
-function keepWarning(event: RunEvent, { warnings }: Context): void {
-  if (event.event === 'warning' && !warnings.some(({ message }) => message === event.message)) warnings.push(event);
+/** Several reporters as one, which keeps the warnings for the documents. */
+function together(reporters: readonly Reporter[], { warnings }: Context): Reporter {
+  return {
+    observe(event) {
+      const isNew = event.event === 'warning' && !warnings.some(({ message }) => message === event.message);
+      if (isNew) warnings.push(event);
+      for (const reporter of reporters) reporter.observe(event);
+    },
+    stop() {
+      for (const reporter of reporters) reporter.stop();
+    },
+  };
 }
 
 /** The context for following runs: on a terminal there is a board, and stderr is written above it. */
@@ -39,12 +41,6 @@ export async function contextWithBoard(
   if (quiet || events || debug || !hasBoard) return context;
   const { createBoard } = await import('./board.ts');
   const board = createBoard(follow, context);
-  const reporter: Reporter = {
-    observe(event) {
-      keepWarning(event, context);
-      board.observe(event);
-    },
-    stop: board.stop,
-  };
-  return variantOf(context, { reporter, stderr: Object.assign(Object.create(stderr), { write: board.above }) });
+  const above = Object.assign(Object.create(stderr), { write: board.above });
+  return variantOf(context, { reporter: together([board], context), stderr: above });
 }

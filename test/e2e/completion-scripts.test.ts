@@ -1,15 +1,28 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { spawn } from '@lydell/node-pty';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { answerCompletion } from '../../src/completion/answer.ts';
+import type { Env } from '../../src/context.ts';
 import { openJournal } from '../../src/journal/journal.ts';
+import { program } from '../../src/program.ts';
 import { isInstalled, needs } from '../helpers/needs.ts';
 import { entry } from '../helpers/run-process.ts';
 
+interface Shell {
+  shell: string;
+  args: string[];
+  teach: string;
+  /** Is the built program asked for every completion? Otherwise the sources are, in this process. */
+  isBuilt?: boolean;
+}
+
 /** How each is started without anybody's own settings, and taught. */
-const shells = [
-  { shell: 'bash', args: ['--norc', '-i'], teach: 'source <(runctl completion bash)' },
+const shells: Shell[] = [
+  { shell: 'bash', args: ['--norc', '-i'], teach: 'source <(runctl completion bash)', isBuilt: true },
   {
     shell: 'zsh',
     args: ['-f', '-i'],
@@ -27,18 +40,31 @@ interface Session {
   close(): void;
 }
 
-async function startShell({ shell, args, teach }: (typeof shells)[number]): Promise<Session> {
+/** What a shell's script does to have a completion answered by the tests, through two pipes. */
+const askTests = `shift; printf '%s\\n' "$@" > "$HOME/question"; exec cat "$HOME/answer"`;
+
+async function answerShell(folder: string, env: Env): Promise<void> {
+  const [question, answer] = [join(folder, 'question'), join(folder, 'answer')];
+  execFileSync('mkfifo', [question, answer]);
+  for (;;) {
+    const words = (await readFile(question, 'utf8')).split('\n').slice(0, -1);
+    if (words.length === 0) return;
+    await writeFile(answer, answerCompletion(words, program, env));
+  }
+}
+
+async function startShell({ shell, args, teach, isBuilt = false }: Shell): Promise<Session> {
   const folder = mkdtempSync(join(tmpdir(), 'runctl-shell-'));
   const said = join(folder, 'said');
   // Answers completions; anything else it is called with is what the shell made of the line.
   const stand = `#!/bin/sh
 case "$1" in
-  __complete|completion) exec '${process.execPath}' '${entry}' "$@" ;;
+  completion) exec '${process.execPath}' '${entry}' "$@" ;;
+  __complete) ${isBuilt ? `exec '${process.execPath}' '${entry}' "$@"` : askTests} ;;
   *) printf '%s\\n' "$@" done > '${said}' ;;
 esac
 `;
-  writeFileSync(join(folder, 'runctl'), stand);
-  chmodSync(join(folder, 'runctl'), 0o755);
+  writeFileSync(join(folder, 'runctl'), stand, { mode: 0o755 });
   const journal = openJournal({ folder, nowMs: () => 0, onTrouble: () => {} });
   const target = { family: 'automation', projectId: '00000000-0000-4000-8000-000000000001', automationName: oddName };
   journal.append({
@@ -57,6 +83,7 @@ esac
     RUNCTL_STATE_DIR: folder,
     RUNCTL_CONFIG_DIR: folder,
   };
+  if (!isBuilt) void answerShell(folder, env);
   const terminal = spawn(shell, args, { cwd: folder, env, cols: 200, rows: 50 });
   let shown = '';
   terminal.onData((data) => {
@@ -83,6 +110,8 @@ esac
     close() {
       // Not politely: a shell would write its history into a folder that is being removed.
       terminal.kill('SIGKILL');
+      // Ends the wait for the next question.
+      if (!isBuilt) closeSync(openSync(join(folder, 'question'), 'r+'));
       rmSync(folder, { recursive: true, force: true });
     },
   };

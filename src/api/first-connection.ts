@@ -1,0 +1,45 @@
+import type { LookupFunction } from 'node:net';
+import { getBuiltinModule } from 'node:process';
+import type { buildConnector } from 'undici';
+
+type Connector = buildConnector.connector;
+
+interface ConnectOptions {
+  timeoutMs: number;
+  lookup: LookupFunction;
+}
+
+/**
+ * Begins to connect as undici would, and resolves when undici can be loaded without delaying that: while names are looked
+ * up and TLS shakes hands. What it returns gives undici this connection, and later ones from undici's own connector.
+ */
+export async function beginConnection(origin: string, { timeoutMs, lookup }: ConnectOptions) {
+  const { protocol, hostname, port } = new URL(origin);
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  const { connect, isIP } = getBuiltinModule('node:net');
+  const options = { host, lookup, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 };
+  const secure = { ...options, servername: isIP(host) ? '' : host, ALPNProtocols: ['http/1.1'] };
+  const isSecure = protocol === 'https:';
+  const socket = isSecure
+    ? getBuiltinModule('node:tls').connect({ ...secure, port: Number(port || 443) })
+    : connect({ ...options, port: Number(port || 80) });
+  const opened = new Promise<void>((resolve, reject) => {
+    socket.once(isSecure ? 'secureConnect' : 'connect', () => resolve(void socket.setTimeout(0)));
+    socket.on('error', reject);
+  });
+  opened.catch(() => {});
+  socket.setTimeout(timeoutMs, () => socket.destroy(new Error('no connection in time')));
+  // Sockets are read once between two of these, and TLS begins when there is a connection to read.
+  for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate);
+
+  let isTaken = false;
+  return (usual: Connector): Connector =>
+    (wanted, callback) => {
+      if (isTaken) return usual(wanted, callback);
+      isTaken = true;
+      opened.then(
+        () => (socket.destroyed ? usual(wanted, callback) : callback(null, socket)),
+        (error) => callback(error, null),
+      );
+    };
+}

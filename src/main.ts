@@ -1,17 +1,14 @@
 import { writeSync } from 'node:fs';
-import { version as undici } from 'undici/package.json';
-import { version } from '../package.json';
 import { isPrivateCache } from './startup/compile-cache.ts';
 import { loadCompiled } from './startup/compiled-code.ts';
+import { versions } from './versions.ts';
 
 const argv = process.argv.slice(2);
 const [first, ...rest] = argv;
 
 if ((first === '--version' || first === '-V') && rest.length === 0) {
-  answer(`${version}\n`);
+  answer(`${versions.runctl}\n`);
 } else if (first === '--version' && rest.join() === '--json') {
-  const platform = `${process.platform}-${process.arch}`;
-  const versions = { runctl: version, node: process.versions.node, platform, undici };
   const facts = { schema: 1, command: 'version', exitCode: 0, outcome: 'ok', next: null, warnings: [] };
   answer(`${JSON.stringify({ runctl: { ...facts, version: versions } })}\n`);
 } else {

@@ -12,13 +12,14 @@ import { defaultProfile, parseSettingKey, type StoredKey, settingTable } from '.
 import { resolveSettings, type SettingFlags } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { Problem, quote, shellWord, usageProblem } from '../problems/problem.ts';
-import type { CommandResult } from '../render/output.ts';
+import { documentOf } from '../render/document.ts';
+import type { CommandResult, OutputOptions } from '../render/output.ts';
 
 /** `runctl config set <key> [value]`: stores a setting in the profile in force, which need not exist yet. */
 export async function configSet(
   name: string,
   value: string | undefined,
-  options: SettingFlags,
+  options: ChangeOptions,
   context: Context,
 ): Promise<CommandResult> {
   const key = parseSettingKey(name);
@@ -26,14 +27,13 @@ export async function configSet(
   if (key === 'profile') {
     checkIsThere(value, config);
     await changeConfig(path, (config) => ({ ...config, profile: value }));
-    return { note: `Profile ${quote(value)} is in force from now on.` };
+    return changed(path, [`Profile ${quote(value)} is in force from now on.`], options, context);
   }
   checkProfileName(profile);
   const text = await valueToStore(key, value, context);
   await changeConfig(path, (config) => withProfile(config, profile, { [key]: text }));
-  return {
-    note: [`Stored ${key} for ${sourceOf(profile.name, path)}.`, ...(await overridden([key], options, context))],
-  };
+  const notes = [`Stored ${key} for ${sourceOf(profile.name, path)}.`, ...(await overridden([key], options, context))];
+  return changed(path, notes, options, context);
 }
 
 /** A note for each of these stored settings that has no effect, because something else overrides it. */
@@ -56,18 +56,24 @@ export async function overridden(
 }
 
 /** `runctl config unset <key>`: removes a stored setting; it is no error if there is none. */
-export async function configUnset(name: string, options: SettingFlags, context: Context): Promise<CommandResult> {
+export async function configUnset(name: string, options: ChangeOptions, context: Context): Promise<CommandResult> {
   const key = parseSettingKey(name);
   const { path, config, profile } = openProfile(options.profile, context);
   const isTop = key === 'profile';
   const stored = isTop ? config.profile : storedProfile(profile.name, config)?.[key];
   const where = isTop ? path : sourceOf(profile.name, path);
-  if (stored === undefined) return { note: `${key} was not stored for ${where}.` };
+  if (stored === undefined) return changed(path, [`${key} was not stored for ${where}.`], options, context);
   // JSON has no undefined: the field is left out.
   await changeConfig(path, (config) =>
     isTop ? { ...config, profile: undefined } : withProfile(config, profile, { [key]: undefined }),
   );
-  return { note: `Removed ${key} from ${where}.` };
+  return changed(path, [`Removed ${key} from ${where}.`], options, context);
+}
+
+type ChangeOptions = SettingFlags & OutputOptions;
+
+function changed(path: string, notes: string[], { quiet }: ChangeOptions, context: Context): CommandResult {
+  return { documents: [documentOf({ report: { config: { path } } }, context)], note: quiet ? undefined : notes };
 }
 
 function checkIsThere(name: string | undefined, config: ConfigFile): asserts name is string {

@@ -1,6 +1,6 @@
-import { argument, defineCommand, flag, option } from '../cli/define-command.ts';
+import { argument, defineCommand, option } from '../cli/define-command.ts';
 import { groupHelp } from '../cli/help.ts';
-import { settingOptions } from '../cli/options.ts';
+import { outputOptions, settingOptions } from '../cli/options.ts';
 import { requireConfigFile, shortSource } from '../config/profile.ts';
 import { type Resolved, valueIfGiven } from '../config/setting.ts';
 import { parseSettingKey, settingKeys, settingTable } from '../config/setting-table.ts';
@@ -16,14 +16,13 @@ import type { JsonObject } from '../runs/json.ts';
 import { configSet, configUnset, overridden } from './config-change.ts';
 
 const profileOptions = { profile: option('--profile <name>', 'profile to read or write') };
-const json = flag('--json', 'print one JSON document');
 const keyArgument = argument('<key>', settingKeys.join(', '));
 
 const getCommand = defineCommand({
   name: 'get',
   about: 'print a setting',
   arguments: { key: keyArgument },
-  options: { ...profileOptions, json },
+  options: { ...profileOptions, ...outputOptions },
   run: ({ key }, options, context) => configGet(key, options, context),
 });
 
@@ -31,7 +30,7 @@ const setCommand = defineCommand({
   name: 'set',
   about: 'store a setting; `set apiKey` asks for it, or reads it from a pipe',
   arguments: { key: keyArgument, value: argument('[value]', 'what to store') },
-  options: profileOptions,
+  options: { ...profileOptions, ...outputOptions },
   run: ({ key, value }, options, context) => configSet(key, value, options, context),
 });
 
@@ -39,21 +38,21 @@ const unsetCommand = defineCommand({
   name: 'unset',
   about: 'remove a stored setting',
   arguments: { key: keyArgument },
-  options: profileOptions,
+  options: { ...profileOptions, ...outputOptions },
   run: ({ key }, options, context) => configUnset(key, options, context),
 });
 
 const listCommand = defineCommand({
   name: 'list',
   about: 'show every setting in force and where it comes from',
-  options: { json, ...settingOptions },
+  options: { ...outputOptions, ...settingOptions },
   run: (_, options, context) => configList(options, context),
 });
 
 const pathCommand = defineCommand({
   name: 'path',
   about: 'print the path of the config file',
-  options: { json },
+  options: outputOptions,
   run: (_, __, context) => configPath(context),
 });
 

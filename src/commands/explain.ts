@@ -1,4 +1,5 @@
-import { argument, defineCommand, flag } from '../cli/define-command.ts';
+import { argument, defineCommand } from '../cli/define-command.ts';
+import { outputOptions } from '../cli/options.ts';
 import { type ExitCode, exitCodes } from '../problems/exit-codes.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
@@ -10,7 +11,7 @@ export const explain = defineCommand({
   name: 'explain',
   about: 'say what an exit code means and what to do',
   arguments: { code: argument('[code]', 'number or name') },
-  options: { json: flag('--json', 'print one JSON document') },
+  options: outputOptions,
   examples: [
     ['runctl explain', 'all exit codes'],
     ['runctl explain 12', 'one of them, and what to do'],

@@ -3,13 +3,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Hook, runHook } from '../../src/hooks/run-hook.ts';
-import { systemClock } from '../../src/process.ts';
-import type { Clock } from '../../src/runs/clock.ts';
+import { createFastClock } from '../helpers/fast-clock.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-/** The pauses of the program take a fifth of their time. */
-const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms / 5, signal) };
+const clock = createFastClock();
 
 /** Runs a hook; returns why it failed, and what was written to stderr, piece by piece. */
 async function hooked(command: string, hook: Partial<Hook> = {}, isInterrupted = false) {

@@ -5,6 +5,7 @@ import type { Scenario } from '../../src/emulator/scenario.ts';
 import type { Emulator } from '../../src/emulator/server.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { withEmulator } from '../helpers/emulator.ts';
+import { createFastClock } from '../helpers/fast-clock.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -12,13 +13,15 @@ const quick: Scenario = { automations: { '*': { duration: '1ms' } } };
 
 /** A machine on which followers can be started, whose hook writes a line for each run. */
 async function machine(scenario: Scenario = quick) {
-  const { env, emulator, endRuns } = await withEmulator(scenario, { nowMs: Date.now });
+  const clock = createFastClock();
+  const { env, emulator, endRuns } = await withEmulator(scenario, { nowMs: clock.nowMs });
   const reported = join(temporaryFolder(), 'reported');
   const hook = `echo "$RUNCTL_EXECUTION_ID $RUNCTL_STATUS" >> ${reported}`;
-  const run = (...argv: string[]) => runProgram(argv, { env });
-  const journal = openJournal({ folder: env.RUNCTL_STATE_DIR, nowMs: Date.now, onTrouble() {} });
+  const run = (...argv: string[]) => runProgram(argv, { env, clock });
+  const journal = openJournal({ folder: env.RUNCTL_STATE_DIR, nowMs: clock.nowMs, onTrouble() {} });
   return {
     env,
+    clock,
     emulator,
     endRuns,
     journal,
@@ -28,7 +31,7 @@ async function machine(scenario: Scenario = quick) {
     reported: () => (existsSync(reported) ? readFileSync(reported, 'utf8').split('\n').filter(Boolean) : []),
     follower(...flags: string[]) {
       const interrupt = new AbortController();
-      const ended = runProgram(['watch', '--all', '--follow', ...flags], { env, signal: interrupt.signal });
+      const ended = runProgram(['watch', '--all', '--follow', ...flags], { env, clock, signal: interrupt.signal });
       return {
         ended,
         stop() {
@@ -74,7 +77,7 @@ test('a follower reports runs that were there before and those that others trigg
 });
 
 test('a second follower is refused and names the first; when that has exited, another one may begin', async () => {
-  const { follower, run } = await machine();
+  const { follower, run, clock } = await machine();
   const first = follower();
   await vi.waitFor(async () => {
     const { code, stderr } = await run('watch', '--all', '--follow');
@@ -83,12 +86,12 @@ test('a second follower is refused and names the first; when that has exited, an
   }, patience);
   await first.stop();
   const next = follower();
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await clock.sleep(1500);
   expect((await next.stop()).code).toBe(143);
 });
 
 test('a hook that was begun is not run again, and one that was cut off is reported once', async () => {
-  const { follower, trigger, reported, hook, journal, env } = await machine();
+  const { follower, trigger, reported, hook, journal, env, clock } = await machine();
   const id = await trigger();
   const [known] = [...journal.runs()];
   if (!known) expect.unreachable();
@@ -101,7 +104,7 @@ test('a hook that was begun is not run again, and one that was cut off is report
   await vi.waitFor(() => expect(journal.hooks({ baseUrl }).every(({ hasEnded }) => hasEnded)).toBe(true), patience);
   expect((await first.stop()).stderr).toContain(`the --on-final command for run ${id} of nightly was cut off`);
   const second = follower('--on-final', hook);
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  await clock.sleep(1500);
   expect((await second.stop()).stderr).not.toContain('cut off');
   expect(reported()).toEqual([`${other} COMPLETED`]);
 });
@@ -152,18 +155,18 @@ test('an API key that is refused ends the follower', async () => {
 });
 
 test('a machine on which nothing has ever run is followed, too', async () => {
-  const { follower, trigger, reported, hook } = await machine();
+  const { follower, trigger, reported, hook, clock } = await machine();
   const { stop } = follower('--on-final', hook);
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await clock.sleep(1500);
   const id = await trigger();
   await vi.waitFor(() => expect(reported()).toEqual([`${id} COMPLETED`]), patience);
   expect((await stop()).code).toBe(143);
 });
 
 test('runs are followed, each once, also where the journal begins a new file with every record', async () => {
-  const { follower, reported, hook, env, emulator } = await machine();
+  const { follower, reported, hook, env, emulator, clock } = await machine();
   const { stop } = follower('--on-final', hook);
-  const small = openJournal({ folder: env.RUNCTL_STATE_DIR, nowMs: Date.now, onTrouble() {}, fileBytes: 1 });
+  const small = openJournal({ folder: env.RUNCTL_STATE_DIR, nowMs: clock.nowMs, onTrouble() {}, fileBytes: 1 });
   const ids: string[] = [];
   for (const name of ['a', 'b', 'c', 'd', 'e']) {
     // What another process leaves that triggers a run.

@@ -66,7 +66,9 @@ proxy refused                10 no –           10 –       10 –       10 �
 
 /** Faults that only a limit ends: one that a busy machine reaches the service in, and then time for a second attempt. */
 const endless = /hang|drip|stall|unresolvable/;
-const patienceMs = (fault: string) => (endless.test(fault) ? 2_500 : 1_000);
+/** Faults with which the service asks for a wait, which has to be read before the patience is over. */
+const asking = /, (seconds|date|huge)$/;
+const patienceMs = (fault: string) => (endless.test(fault) ? 2_500 : asking.test(fault) ? 4_000 : 1_000);
 /** For a machine so busy that the first was over before a second attempt. */
 const longPatienceMs = 10_000;
 /** Where a limit must not strike, it is what a busy machine takes to load its root certificates. */
@@ -147,7 +149,8 @@ function runAt(service: FaultyService, fault: string, command: Command, patience
   const requestMs = requestTimeoutMs(fault);
   const limits = ['--request-timeout', `${requestMs}ms`, '--give-up-after', patience];
   // A watch waits for as long as the service asks. What hangs is given up before that, on a busy machine too.
-  const timeoutMs = (parseDuration(patience) ?? 0) + (endless.test(fault) ? 4 : 1) * requestMs;
+  const marginMs = endless.test(fault) ? 4 * requestMs : asking.test(fault) ? 1_000 : requestMs;
+  const timeoutMs = (parseDuration(patience) ?? 0) + marginMs;
   if (command === 'watch') limits.push('--timeout', `${timeoutMs}ms`);
   return (isProcess ? runProcess : runProgram)([...commands[command], ...limits, '--json'], { env });
 }

@@ -107,7 +107,9 @@ export function openJournal(options: LogOptions) {
 
     function* newIn({ entries }: State, onlyWhole: boolean): Generator<JournalRun> {
       for (const { run, isWhole } of entries.reverse()) {
-        if (!run || (onlyWhole && !isWhole)) continue;
+        // What has neither a key nor a first record began in a file that was not read.
+        const isCut = filter.since !== undefined && !isWhole && run?.idempotencyKey === null;
+        if (!run || isCut || (onlyWhole && !isWhole)) continue;
         const id = JSON.stringify([run.baseUrl, run.executionId ?? [run.target, run.idempotencyKey]]);
         if (yielded.has(id)) continue;
         yielded.add(id);

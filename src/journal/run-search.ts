@@ -5,7 +5,7 @@ import type { RunFilter } from './run-filter.ts';
 
 const manySearches = 64; // from this many on, it is cheaper to read everything once
 
-interface Readings {
+interface JournalReader {
   read(filter: RunFilter, how?: RecordFilter): Iterable<JournalRecord>;
   readFiles(): Iterable<Buffer>;
   /** What any process has appended since the last call. */
@@ -13,23 +13,24 @@ interface Readings {
 }
 
 /** Searches for single runs, in upper and lower case, as a service may answer with another than the user typed. */
-export function createRunSearch({ read, readFiles, readAppended }: Readings) {
+export function createRunSearch({ read, readFiles, readAppended }: JournalReader) {
   let memory = new Map<string, JournalRun>();
   /** The runs that were searched for in vain, each with the other base URL that has its id, if there is one. */
   const unknown = new Map<string, string | undefined>();
   let searches = 0;
-  /** Of the ids of all runs, read once one was not found, as the next ones may be missing, too. */
+  let hasMarkedEnd = false;
+  /** Hashes of all run ids in the journal. Read after the first search in vain, since more are likely to follow. */
   let hashes: Set<number> | undefined;
 
   return { find, findElsewhere, remember };
 
   /** With `fresh`, what other processes have written since the search counts, too. */
   function find(executionId: string, { baseUrl, fresh }: { baseUrl: string; fresh?: boolean }): JournalRun | undefined {
-    // The first call marks where the journal ends before the search, so it must come before it.
-    if (fresh || searches === 0) catchUp();
+    if (fresh || !hasMarkedEnd) catchUp();
     const id = runIdOf({ baseUrl, executionId });
     if (memory.has(id) || unknown.has(id)) return memory.get(id);
-    if (unknown.size > 0) hashes ??= hashesIn(readFiles());
+    if (hashes) catchUp();
+    else if (unknown.size > 0) hashes = hashesIn(readFiles());
     if (isNowhere(executionId)) unknown.set(id, undefined);
     else if (++searches === manySearches) memory = fold(read({}, { oldestFirst: true })).runs;
     if (!memory.has(id) && !unknown.has(id)) search(executionId, baseUrl);
@@ -62,13 +63,18 @@ export function createRunSearch({ read, readFiles, readAppended }: Readings) {
     return hashes !== undefined && /^[\w-]+$/.test(executionId) && !hashes.has(hashOf(Buffer.from(executionId)));
   }
 
+  /** Learns what was appended since the last call. The first call, before anything is known, marks the end. */
   function catchUp(): void {
+    hasMarkedEnd = true;
     for (const record of readAppended()) {
-      if (isOfRun(record) && (memory.has(runIdOf(record)) || unknown.has(runIdOf(record)))) remember(record);
+      if (!isOfRun(record)) continue;
+      hashes?.add(hashOf(Buffer.from(record.executionId)));
+      if (memory.has(runIdOf(record)) || unknown.has(runIdOf(record))) remember(record);
     }
   }
 
   function remember(record: RunRecord): void {
+    if (!hasMarkedEnd) catchUp();
     const isFirst = unknown.delete(runIdOf(record)) || record.first;
     if (isFirst || memory.has(runIdOf(record))) updateRun(memory, record);
   }
@@ -87,7 +93,7 @@ const inAnyCase = (text: string) =>
     'gi',
   );
 
-/** Of the ids of the runs in these files. */
+/** The hash of every run id in these files. */
 function hashesIn(files: Iterable<Buffer>): Set<number> {
   const field = Buffer.from('"executionId":"');
   const hashes = new Set<number>();
@@ -100,7 +106,7 @@ function hashesIn(files: Iterable<Buffer>): Set<number> {
   return hashes;
 }
 
-/** The same for upper and lower case. A set of numbers is made in half the time of a set of ids. */
+/** Equal for upper and lower case. Different ids may share a hash; that costs one more search. */
 function hashOf(bytes: Buffer, from = 0): number {
   let hash = 0;
   for (let at = from; at < bytes.length && bytes[at] !== quotationMark; at++) {

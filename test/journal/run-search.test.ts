@@ -102,6 +102,13 @@ describe('a run', () => {
     expect(findElsewhere(uuid(1), baseUrl)).toBeUndefined();
   });
 
+  test('that this process began is as others say of it since, where that counts', () => {
+    const { statusOf, append, remember } = searchIn();
+    remember({ ...status(1, 'RUNNING'), first: true });
+    append(status(1, 'FAILED'));
+    expect([statusOf(uuid(1)), statusOf(uuid(1), true)]).toEqual(['RUNNING', 'FAILED']);
+  });
+
   test('of which other processes have written is as they say, where that counts', () => {
     const { statusOf, append, reads } = searchIn(status(1, 'RUNNING'));
     expect([statusOf(uuid(1)), statusOf(uuid(2)), statusOf(uuid(3))]).toEqual(['RUNNING', undefined, undefined]);
@@ -136,6 +143,14 @@ describe('after a search that found nothing', () => {
     expect(reads).toEqual(['one', 'files']);
     expect([statusOf(capitals.toLowerCase()), statusOf(uuid(2))]).toEqual(['RUNNING', 'FAILED']);
     expect(findElsewhere(uuid(2), elsewhere)).toBe(baseUrl);
+  });
+
+  test('a run that another process has written of since is found, whether or not that counts', () => {
+    const { statusOf, append } = searchIn(status(1, 'FAILED'));
+    expect([7, 8].map((n) => statusOf(uuid(n)))).toEqual([undefined, undefined]);
+    append({ ...status(5, 'RUNNING'), first: true });
+    append({ ...status(6, 'PAUSED'), first: true });
+    expect([statusOf(uuid(5)), statusOf(uuid(6), true)]).toEqual(['RUNNING', 'PAUSED']);
   });
 
   test('an id that a file may hold in other characters is sought', () => {

@@ -122,11 +122,19 @@ test('whether a later trigger has a run is asked of the files since then alone',
 });
 
 test('the runs since a time are of the files since then', () => {
-  const { open, path, troubles } = journalOf(old, [status(4, 'RUNNING')], [status(5, 'RUNNING')]);
+  const { open, path, troubles } = journalOf(old, ...[4, 5].map((n) => [{ ...status(n, 'RUNNING'), first: true }]));
   rmSync(path(0));
   mkdirSync(path(0));
   expect(idsOf(open().runs({ since: '2026-11-21T03:00:01.000Z' }))).toEqual([uuid(5)]);
   expect(troubles).toEqual([]);
   expect(idsOf(open().runs({ since: at }))).toEqual([uuid(5), uuid(4)]);
   expect(troubles).toHaveLength(1);
+});
+
+test('a run that began before the files since a time is not taken for one that began then', () => {
+  const since = '2026-11-21T03:00:01.000Z';
+  const late = [{ type: 'not_found', baseUrl, target: nightly, executionId: uuid(1) } as const, status(2, 'FAILED')];
+  const { open } = journalOf(old, [], [...late, { ...status(5, 'RUNNING'), first: true }, triggered(6), accepted(6)]);
+  expect(idsOf(open().runs({ since }))).toEqual([uuid(6), uuid(5)]);
+  expect(idsOf(open().runs())).toContain(uuid(1));
 });

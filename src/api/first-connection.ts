@@ -9,6 +9,8 @@ interface ConnectOptions {
   lookup: LookupFunction;
 }
 
+const keepAliveAfterMs = 60_000;
+
 /**
  * Begins to connect as undici would, and resolves when undici can be loaded without delaying that: while names are looked
  * up and TLS shakes hands. What it returns gives undici this connection, and later ones from undici's own connector.
@@ -17,19 +19,22 @@ export async function beginConnection(origin: string, { timeoutMs, lookup }: Con
   const { protocol, hostname, port } = new URL(origin);
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   const { connect, isIP } = getBuiltinModule('node:net');
-  const options = { host, lookup, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 };
+  const options = { host, lookup };
   const secure = { ...options, servername: isIP(host) ? '' : host, ALPNProtocols: ['http/1.1'] };
   const isSecure = protocol === 'https:';
   const socket = isSecure
     ? getBuiltinModule('node:tls').connect({ ...secure, port: Number(port || 443) })
     : connect({ ...options, port: Number(port || 80) });
+  // TLS ignores these as options.
+  socket.setNoDelay(true).setKeepAlive(true, keepAliveAfterMs);
+  const tooLate = Object.assign(new Error('no connection in time'), { code: 'UND_ERR_CONNECT_TIMEOUT' });
+  const timer = setTimeout(() => socket.destroy(tooLate), timeoutMs).unref();
   const opened = new Promise<void>((resolve, reject) => {
-    socket.once(isSecure ? 'secureConnect' : 'connect', () => resolve(void socket.setTimeout(0)));
+    socket.once(isSecure ? 'secureConnect' : 'connect', resolve);
     socket.on('error', reject);
-  });
+  }).finally(() => clearTimeout(timer));
   opened.catch(() => {});
-  socket.setTimeout(timeoutMs, () => socket.destroy(new Error('no connection in time')));
-  // Sockets are read once between two of these, and TLS begins when there is a connection to read.
+  // Each turn of the event loop serves the sockets once: the first opens the connection, the second begins TLS.
   for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate);
 
   let isTaken = false;

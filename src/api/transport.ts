@@ -72,19 +72,27 @@ export function createTransport(options: TransportOptions): Transport {
   const open = (limit: number) => (proxy ? openThrough(proxy, limit) : openDirectly(limit));
 
   let shared: Promise<Dispatcher> | undefined;
+  const dispatcherFor = (method: HttpRequest['method']): Promise<Dispatcher> => {
+    // The service may close a kept-alive socket just as we write, which would leave a trigger on it in doubt.
+    if (method !== 'GET') return open(1);
+    shared ??= open(connections);
+    return shared;
+  };
+
   return {
     async exchange(request, signal) {
       if (signal.aborted) return { kind: 'failure', failure: { sent: false, reason: 'interrupted' } };
-      if (request.method === 'GET') {
-        shared ??= open(connections);
-        return perform(await shared, origin, request, signal);
-      }
-      // The service may close a kept-alive socket just as we write, which would leave a trigger on it in doubt.
-      const own = await open(1);
+      let dispatcher: Dispatcher;
       try {
-        return await perform(own, origin, request, signal);
+        dispatcher = await dispatcherFor(request.method);
+      } catch (error) {
+        // undici cannot be loaded: the package may be replaced at this moment.
+        return { kind: 'failure', failure: { sent: false, reason: 'network', error } };
+      }
+      try {
+        return await perform(dispatcher, origin, request, signal);
       } finally {
-        void own.destroy();
+        if (request.method !== 'GET') void dispatcher.destroy();
       }
     },
   };

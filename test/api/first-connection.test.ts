@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { LookupFunction, Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { buildConnector } from 'undici';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { beginConnection } from '../../src/api/first-connection.ts';
 import { createTransport } from '../../src/api/transport.ts';
 import { freePort, startFaultyServer, wireAnswer } from '../helpers/faulty-server.ts';
@@ -61,4 +61,24 @@ test('nothing is connected for an exchange that was interrupted before', async (
   expect(interrupted).toEqual({ kind: 'failure', failure: { sent: false, reason: 'interrupted' } });
   const answered = await transport.exchange(request, new AbortController().signal);
   expect([answered.kind, received.length]).toEqual(['response', 1]);
+});
+
+test('undici that cannot be loaded is a failure in which nothing was sent', async () => {
+  vi.doMock('undici', () => {
+    throw new Error('it is gone');
+  });
+  vi.resetModules();
+  onTestFinished(() => {
+    vi.doUnmock('undici');
+    vi.resetModules();
+  });
+  const { createTransport } = await import('../../src/api/transport.ts');
+  const { origin, received } = await startFaultyServer(() => {});
+  const transport = createTransport({ origin, connections: 2, connectTimeoutMs: ampleLimitMs });
+  const request = { path: '/', headers: {}, timeoutMs: ampleLimitMs, maxBytes: 100 } as const;
+  for (const method of ['POST', 'GET'] as const) {
+    const { signal } = new AbortController();
+    expect(await transport.exchange({ ...request, method }, signal)).toMatchObject({ failure: { sent: false } });
+  }
+  expect(received.join('')).toBe('');
 });

@@ -11,9 +11,12 @@ import {
 import { defaultProfile, parseSettingKey, type StoredKey, settingTable } from '../config/setting-table.ts';
 import { resolveSettings, type SettingFlags } from '../config/settings.ts';
 import type { Context } from '../context.ts';
-import { Problem, quote, shellWord, usageProblem } from '../problems/problem.ts';
+import { Problem, usageProblem } from '../problems/problem.ts';
+import { quote, shellWord } from '../problems/quote.ts';
 import { documentOf } from '../render/document.ts';
 import type { CommandResult, OutputOptions } from '../render/output.ts';
+
+type ChangeOptions = SettingFlags & OutputOptions;
 
 /** `runctl config set <key> [value]`: stores a setting in the profile in force, which need not exist yet. */
 export async function configSet(
@@ -27,32 +30,32 @@ export async function configSet(
   if (key === 'profile') {
     checkIsThere(value, config);
     await changeConfig(path, (config) => ({ ...config, profile: value }));
-    return changed(path, [`Profile ${quote(value)} is in force from now on.`], options, context);
+    return changed(path, `Profile ${quote(value)} is in force from now on.`, options, context);
   }
   checkProfileName(profile);
   const text = await valueToStore(key, value, context);
   await changeConfig(path, (config) => withProfile(config, profile, { [key]: text }));
-  const notes = [`Stored ${key} for ${sourceOf(profile.name, path)}.`, ...(await overridden([key], options, context))];
-  return changed(path, notes, options, context);
+  await warnOfOverridden([key], options, context);
+  return changed(path, `Stored ${key} for ${sourceOf(profile.name, path)}.`, options, context);
 }
 
-/** A note for each of these stored settings that has no effect, because something else overrides it. */
-export async function overridden(
+/** Warns of each of these stored settings that has no effect, because something else overrides it. */
+export async function warnOfOverridden(
   stored: readonly StoredKey[],
   options: SettingFlags,
   context: Context,
-): Promise<string[]> {
+): Promise<void> {
   const settings = await resolveSettings(options, context).catch((error: unknown) => {
     // The setting is stored, even if the settings cannot be read again.
     if (!(error instanceof Problem) || error.facts.name !== 'usage') throw error;
   });
-  return stored.flatMap((key) => {
+  const warn = (message: string) => context.reporter.observe({ event: 'warning', name: 'setting_overridden', message });
+  for (const key of stored) {
     const { source, value } = settings?.[key === 'apiKeyCommand' ? 'apiKey' : key] ?? {};
-    if (source?.startsWith('RUNCTL_')) return `Note: ${source} in the environment overrides the stored ${key}.`;
-    return key === 'apiKeyCommand' && value !== undefined
-      ? 'Note: the stored apiKey overrides the stored apiKeyCommand: `runctl config unset apiKey`.'
-      : [];
-  });
+    if (source?.startsWith('RUNCTL_')) warn(`${source} in the environment overrides the stored ${key}`);
+    else if (key === 'apiKeyCommand' && value !== undefined)
+      warn('the stored apiKey overrides the stored apiKeyCommand: `runctl config unset apiKey`');
+  }
 }
 
 /** `runctl config unset <key>`: removes a stored setting; it is no error if there is none. */
@@ -62,18 +65,16 @@ export async function configUnset(name: string, options: ChangeOptions, context:
   const isTop = key === 'profile';
   const stored = isTop ? config.profile : storedProfile(profile.name, config)?.[key];
   const where = isTop ? path : sourceOf(profile.name, path);
-  if (stored === undefined) return changed(path, [`${key} was not stored for ${where}.`], options, context);
+  if (stored === undefined) return changed(path, `${key} was not stored for ${where}.`, options, context);
   // JSON has no undefined: the field is left out.
   await changeConfig(path, (config) =>
     isTop ? { ...config, profile: undefined } : withProfile(config, profile, { [key]: undefined }),
   );
-  return changed(path, [`Removed ${key} from ${where}.`], options, context);
+  return changed(path, `Removed ${key} from ${where}.`, options, context);
 }
 
-type ChangeOptions = SettingFlags & OutputOptions;
-
-function changed(path: string, notes: string[], { quiet }: ChangeOptions, context: Context): CommandResult {
-  return { documents: [documentOf({ report: { config: { path } } }, context)], note: quiet ? undefined : notes };
+function changed(path: string, note: string, { quiet }: ChangeOptions, context: Context): CommandResult {
+  return { documents: [documentOf({ report: { config: { path } } }, context)], note: quiet ? undefined : note };
 }
 
 function checkIsThere(name: string | undefined, config: ConfigFile): asserts name is string {

@@ -9,11 +9,11 @@ import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
 import { fields } from '../render/fields.ts';
-import { type CommandResult, printSentence } from '../render/output.ts';
+import type { CommandResult } from '../render/output.ts';
 import { sanitizeLine } from '../render/sanitize.ts';
 import type { Theme } from '../render/theme.ts';
 import type { JsonObject } from '../runs/json.ts';
-import { configSet, configUnset, overridden } from './config-change.ts';
+import { configSet, configUnset, warnOfOverridden } from './config-change.ts';
 
 const profileOptions = { profile: option('--profile <name>', 'profile to read or write') };
 const keyArgument = argument('<key>', settingKeys.join(', '));
@@ -70,7 +70,7 @@ export const config = defineCommand({
   async run(_, options, context) {
     const { askSettings, trySettings } = await import('./config-setup.ts');
     const stored = await askSettings(options, context);
-    for (const note of await overridden(stored, options, context)) printSentence(note, context);
+    await warnOfOverridden(stored, options, context);
     return trySettings(options, context);
   },
 });

@@ -1,5 +1,5 @@
 import { exitCodes } from '../problems/exit-codes.ts';
-import { howsTriggered } from '../runs/events.ts';
+import { allHowTriggered } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
 
 export type Schema = JsonObject;
@@ -34,7 +34,7 @@ const problem = object(
 );
 
 const trigger = object({
-  how: oneOf(...howsTriggered),
+  how: oneOf(...allHowTriggered),
   started: oneOf('yes', 'no', 'unknown'),
   idempotencyKey: textOrNull,
   safeToRepeat: yesOrNo,
@@ -120,7 +120,7 @@ const document = object(
 const confirmedOrNull = { anyOf: [confirmed, { type: 'null' }] };
 
 const fieldsOfEvents: Readonly<Record<string, [required: Schema, optional?: Schema]>> = {
-  triggered: [{ how: oneOf(...howsTriggered), status: textOrNull }],
+  triggered: [{ how: oneOf(...allHowTriggered), status: textOrNull }],
   status: [{ status: text }],
   attempt_failed: [
     {

@@ -12,7 +12,7 @@ export interface LastConfirmed {
 export type RunOrTarget = { run: Run; target?: undefined } | { run?: undefined; target: Target };
 
 /** What may become of a trigger. */
-export const howsTriggered = [
+export const allHowTriggered = [
   'started',
   'recovered',
   'replayed',
@@ -21,7 +21,7 @@ export const howsTriggered = [
   'not_started',
   'unknown',
 ] as const;
-export type HowTriggered = (typeof howsTriggered)[number];
+export type HowTriggered = (typeof allHowTriggered)[number];
 
 export type WarningName =
   | 'agents_discontinued'
@@ -38,6 +38,7 @@ export type WarningName =
   | 'replayed_failure'
   | 'rerun_not_started'
   | 'result_unavailable'
+  | 'setting_overridden'
   | 'status_unavailable'
   | 'step_outputs_failed'
   | 'unknown_status'

@@ -7,6 +7,7 @@ import { configSet, configUnset } from '../../src/commands/config-change.ts';
 import type { SettingFlags } from '../../src/config/settings.ts';
 import type { Problem } from '../../src/problems/problem.ts';
 import { printResult } from '../../src/render/output.ts';
+import { createReporter } from '../../src/render/reporter.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { propertyRuns } from '../helpers/property-runs.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -18,11 +19,19 @@ function createConfig(config?: unknown, env: Record<string, string> = {}) {
   const folder = temporaryFolder();
   const path = join(folder, 'config.json');
   if (config !== undefined) writeFileSync(path, JSON.stringify(config), { mode: 0o600 });
-  const openMemory = (input?: string) => createMemory({ RUNCTL_CONFIG_DIR: folder, ...env }, input);
+  const openMemory = (input?: string) => {
+    const memory = createMemory({ RUNCTL_CONFIG_DIR: folder, ...env }, input);
+    return Object.assign(memory, { reporter: createReporter({ quiet: true }, memory) });
+  };
   return {
     path,
     content: () => JSON.parse(readFileSync(path, 'utf8')),
-    async set(key: string, value?: string, options: SettingFlags & { json?: boolean } = {}, input?: string) {
+    async set(
+      key: string,
+      value?: string,
+      options: SettingFlags & { json?: boolean; quiet?: boolean } = {},
+      input?: string,
+    ) {
       const memory = openMemory(input);
       printResult(await configSet(key, value, options, memory), options, memory);
       return memory;
@@ -53,7 +62,12 @@ const problemOf = (command: Promise<unknown>) =>
 
 test('a stored setting that the environment hides is said to be hidden', async () => {
   const { set } = createConfig(undefined, { RUNCTL_PROJECT: project });
-  expect((await set('project', project)).err()).toContain('Note: RUNCTL_PROJECT in the environment overrides');
+  expect((await set('project', project)).err()).toContain('RUNCTL_PROJECT in the environment overrides');
+  expect((await set('project', project, { quiet: true })).err()).toContain(
+    'RUNCTL_PROJECT in the environment overrides',
+  );
+  const { runctl } = JSON.parse((await set('project', project, { json: true })).out());
+  expect(runctl.warnings).toMatchObject([{ name: 'setting_overridden' }]);
   expect((await set('baseUrl', 'https://a.example')).err()).not.toContain('overrides');
 });
 
@@ -63,7 +77,7 @@ test.each<[string, Record<string, string>, Record<string, string>, string]>([
   ['the stored API key', { apiKey: 'sk-live-0123' }, {}, 'the stored apiKey overrides the stored apiKeyCommand'],
 ])('a stored apiKeyCommand that %s overrides is said to be overridden', async (_, profile, env, note) => {
   const { set } = createConfig({ profiles: { default: { baseUrl: 'https://a.example', ...profile } } }, env);
-  expect((await set('apiKeyCommand', 'a')).err()).toContain(`Note: ${note}`);
+  expect((await set('apiKeyCommand', 'a')).err()).toContain(note);
 });
 
 test('a setting that was stored is said to be stored where the file cannot be read again', async () => {
@@ -82,7 +96,7 @@ test('a setting that was stored is said to be stored where the file cannot be re
 
 test('a stored apiKeyCommand that is in force is stored without a note', async () => {
   const { set } = createConfig({ profiles: { default: { baseUrl: 'https://a.example' } } });
-  expect((await set('apiKeyCommand', 'a')).err()).not.toContain('Note');
+  expect((await set('apiKeyCommand', 'a')).err()).not.toContain('overrides');
 });
 
 describe('config set', () => {

@@ -1,7 +1,8 @@
 import type { UnresolvedTrigger } from '../journal/journal.ts';
 import { createTriggerRecord } from '../journal/trigger-record.ts';
 import { nearest } from '../problems/nearest.ts';
-import { type Problem, shellWord } from '../problems/problem.ts';
+import type { Problem } from '../problems/problem.ts';
+import { shellWord } from '../problems/quote.ts';
 import { expiredKeyProblem, otherAccountProblem, triggerProblem } from '../problems/trigger-problems.ts';
 import type { Clock } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';

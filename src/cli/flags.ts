@@ -1,4 +1,5 @@
-import { quote, usageProblem } from '../problems/problem.ts';
+import { usageProblem } from '../problems/problem.ts';
+import { quote } from '../problems/quote.ts';
 import { fieldsOf } from '../render/field-paths.ts';
 import { type CommandDefinition, noColor, type OptionDefinition, type Options } from './define-command.ts';
 import { outputOptions, settingOptions } from './options.ts';

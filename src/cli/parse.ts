@@ -23,7 +23,7 @@ export function parse(
   }
   let parsed: ParsedCommand | undefined;
   try {
-    const parser = toCommander(reduceTo(command, program), output, (found) => {
+    const parser = toCommander(onlyTypedCommand(command, program), output, (found) => {
       parsed = found;
     });
     parser.parse(words, { from: 'user' });
@@ -45,7 +45,7 @@ function expandHelp([first, ...others]: readonly string[]): readonly string[] {
 }
 
 /** The program with nothing but the typed command; without one, with what its help shows. The rest would take 10 ms. */
-function reduceTo(typed: CommandDefinition | undefined, program: CommandDefinition): CommandDefinition {
+function onlyTypedCommand(typed: CommandDefinition | undefined, program: CommandDefinition): CommandDefinition {
   const rest = { options: undefined, examples: undefined, commands: undefined, run: undefined };
   return { ...program, commands: typed ? [typed] : program.commands?.map((command) => ({ ...command, ...rest })) };
 }

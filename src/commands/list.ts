@@ -16,7 +16,7 @@ import { reasonOf } from '../runs/fault.ts';
 import { lastStatusOf, nameOf, statuses } from '../runs/run.ts';
 import { connectWith } from '../session/connect.ts';
 import { journalOf } from '../session/journal.ts';
-import { type Refreshed, refreshRuns } from '../session/poll-once.ts';
+import { type Refreshed, refreshRuns } from '../session/refresh-runs.ts';
 
 const options = {
   limit: option('-n, --limit <n>', `show at most this many (default: ${defaults.listLimit})`, whole(1, 1_000_000)),

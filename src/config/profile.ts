@@ -1,5 +1,6 @@
 import type { Context, Env } from '../context.ts';
-import { shellWord, usageProblem } from '../problems/problem.ts';
+import { usageProblem } from '../problems/problem.ts';
+import { shellWord } from '../problems/quote.ts';
 import { type ConfigFile, type Profile, type ReadConfig, readConfigFile } from './config-file.ts';
 import { resolveConfigFile } from './paths.ts';
 import { flagSource } from './setting.ts';

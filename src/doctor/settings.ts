@@ -6,7 +6,8 @@ import { resolveConfigFile } from '../config/paths.ts';
 import { shortSource } from '../config/profile.ts';
 import { type Resolved, valueIfGiven } from '../config/setting.ts';
 import { requireApiKey, requireBaseUrl, requireRequestTimeoutMs, resolveSettings } from '../config/settings.ts';
-import { Problem, quote } from '../problems/problem.ts';
+import { Problem } from '../problems/problem.ts';
+import { quote } from '../problems/quote.ts';
 import { type Finding, failed, type Machine, ok, warning } from './finding.ts';
 
 export function* checkProgram(): Generator<Finding> {

@@ -1,5 +1,5 @@
 import { fullNameOf, isCompleted, isFinal, type Run } from '../runs/run.ts';
-import { shellWord } from './problem.ts';
+import { shellWord } from './quote.ts';
 
 /** What the user can do about each error type of a result (docs/service.md, Error types). */
 const meanings: Record<string, string> = {

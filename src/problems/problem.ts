@@ -1,4 +1,3 @@
-import { fullNameOf, type Run } from '../runs/run.ts';
 import { type ExitName, exitCodeOf } from './exit-codes.ts';
 
 /** Whether this command started a run; `unknown` when an answer to a trigger was lost. */
@@ -50,13 +49,3 @@ export function usageProblem(message: string, hint?: string): Problem {
 /** A trigger that may have started a run whose id is not known. */
 export const inDoubtProblem = (facts: Omit<ProblemFacts, 'name' | 'started'>): Problem =>
   new Problem({ name: 'outcome_unknown', started: 'unknown', ...facts });
-
-/** A run as an argument that works without the journal, quoted for a shell. */
-export const fullArgumentOf = ({ target, executionId }: Run): string =>
-  shellWord(target.family === 'agent' ? executionId : `${fullNameOf(target)}/${executionId}`);
-
-/** The text, quoted so that a POSIX shell reads it as one word. */
-export const shellWord = (text: string): string =>
-  /^[\w./@%+=:,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-
-export const quote = (text: string): string => JSON.stringify(text);

@@ -4,7 +4,8 @@ import { type Fault, type FaultKind, httpOf } from '../runs/fault.ts';
 import { nameOf } from '../runs/run.ts';
 import type { TriggerIdentity, TriggerResult } from '../triggering/trigger.ts';
 import { exitNameOf, factsOf, interruptNameOf, remedies, retryAfterHint } from './fault-facts.ts';
-import { fullArgumentOf, inDoubtProblem, Problem } from './problem.ts';
+import { inDoubtProblem, Problem } from './problem.ts';
+import { fullArgumentOf } from './quote.ts';
 
 type Identity = Pick<TriggerIdentity, 'target' | 'idempotencyKey'>;
 

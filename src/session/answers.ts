@@ -3,11 +3,13 @@ import type { Run } from '../runs/run.ts';
 import type { Answer, Service } from '../runs/service.ts';
 import type { ApiKeys } from './api-keys.ts';
 
-/** The service, each of whose answers `hear` gets before whoever asked; of a poll it gets the run, too. */
-function heard(service: Service, hear: (answer: Answer<unknown>, run?: Run) => Promise<void> | void): Service {
+type AnswerListener = (answer: Answer<unknown>, run?: Run) => Promise<void> | void;
+
+/** The service, each of whose answers `onAnswer` gets before whoever asked; of a poll it gets the run, too. */
+function withAnswerListener(service: Service, onAnswer: AnswerListener): Service {
   const pass = async <T>(asking: Promise<Answer<T>>, run?: Run): Promise<Answer<T>> => {
     const answer = await asking;
-    await hear(answer, run);
+    await onAnswer(answer, run);
     return answer;
   };
   return {
@@ -20,7 +22,7 @@ function heard(service: Service, hear: (answer: Answer<unknown>, run?: Run) => P
 /** The service, which has the API key renewed after a 401 that follows a valid answer. */
 export function withRenewal(service: Service, apiKeys: Pick<ApiKeys, 'renew'>): Service {
   let hasAnswered = false;
-  return heard(service, (answer) => {
+  return withAnswerListener(service, (answer) => {
     if (answer.kind === 'ok') hasAnswered = true;
     else if (hasAnswered && answer.fault.httpStatus === 401) apiKeys.renew();
   });
@@ -33,7 +35,7 @@ export function withNotFoundTracking(
   baseUrl: string,
   account: () => Promise<string>,
 ): Service {
-  return heard(service, async (answer, run) => {
+  return withAnswerListener(service, async (answer, run) => {
     const isUnknown = answer.kind === 'fault' && answer.fault.kind === 'not_found';
     if (run && isUnknown) journal.markNotFound(baseUrl, run, await account());
   });

@@ -1,4 +1,5 @@
-import { quote, shellWord, usageProblem } from '../problems/problem.ts';
+import { usageProblem } from '../problems/problem.ts';
+import { quote, shellWord } from '../problems/quote.ts';
 import { type AutomationTarget, isUuid, type Run } from '../runs/run.ts';
 
 export type RunArgument =

@@ -1,7 +1,8 @@
 import { valueIfGiven } from '../config/setting.ts';
 import type { Journal, JournalRun } from '../journal/journal.ts';
 import { nearest } from '../problems/nearest.ts';
-import { quote, shellWord, usageProblem } from '../problems/problem.ts';
+import { usageProblem } from '../problems/problem.ts';
+import { quote, shellWord } from '../problems/quote.ts';
 import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
 import { checkAutomationName, type RunArgument } from './arguments.ts';
 import { type KnownRun, knownRun } from './known-run.ts';

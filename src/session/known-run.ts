@@ -1,5 +1,5 @@
 import type { JournalRun } from '../journal/journal.ts';
-import { fullArgumentOf } from '../problems/problem.ts';
+import { fullArgumentOf } from '../problems/quote.ts';
 import type { Clock } from '../runs/clock.ts';
 import type { Run } from '../runs/run.ts';
 import type { Session } from './session.ts';

@@ -1,6 +1,4 @@
 import type { Context } from '../context.ts';
-import { reportedOf } from '../journal/fold.ts';
-import type { JournalRun } from '../journal/journal.ts';
 import type { Problem } from '../problems/problem.ts';
 import { interruptedProblem, pollProblem } from '../problems/watch-problems.ts';
 import { randomUuid } from '../random-uuid.ts';
@@ -79,37 +77,4 @@ export function pollUnknownRun({ service, settings, context }: Session): Promise
   const { value: projectId = randomUuid() } = settings.project;
   const target = { family: 'automation', projectId, automationName: 'runctl-settings-check' } as const;
   return service.status({ target, executionId: randomUuid() }, context.signal);
-}
-
-const longestMs = 3_000;
-
-export interface Refreshed {
-  current: Map<string, JournalRun>;
-  fault?: Fault;
-}
-
-/** Polls each run once, for three seconds at most, and records what it learns. */
-export async function refreshRuns(runs: readonly JournalRun[], session: Session): Promise<Refreshed> {
-  const { context, service, limiter, journal, baseUrl } = session;
-  const end = new AbortController();
-  const signal = AbortSignal.any([end.signal, context.signal]);
-  const current: Refreshed['current'] = new Map();
-  let fault: Fault | undefined;
-  const polls = runs.map(async ({ executionId, target, ...record }) => {
-    if (executionId === null) return;
-    const run = { target, executionId };
-    await limiter.take(signal);
-    if (signal.aborted) return;
-    const answer = await service.status(run, signal);
-    if (answer.kind === 'ok') {
-      journal.recordStatus(baseUrl, run, answer.value);
-      const known = { ...record, ...run };
-      current.set(executionId, { ...known, ...reportedOf(known, answer.value) });
-    } else if (!signal.aborted) fault ??= answer.fault;
-  });
-  const timer = context.clock.sleep(longestMs, end.signal);
-  await Promise.race([Promise.all(polls), timer]);
-  end.abort();
-  await Promise.all(polls);
-  return { current, fault };
 }

@@ -10,8 +10,8 @@ export function loadCompiled(id: string): unknown {
   const path = `${import.meta.dirname}/${id.replace('./', '')}`;
   const cachedData = id.startsWith('./') ? readCompiled(compiledCodeOf(path)) : undefined;
   if (!cachedData) return undefined;
-  // The build writes ASCII, except in comments, and Latin-1 is read twice as fast as UTF-8. Strings that are put together
-  // would be copied in V8's heap, which it would clean up then.
+  // The build writes ASCII, except in comments, and Latin-1 is read twice as fast as UTF-8. It is joined as
+  // bytes: V8 would copy a string that was joined from parts, and then collect the garbage.
   const source = Buffer.concat([head, readFileSync(path), tail]).toString('latin1');
   const script = new Script(source, { filename: path, cachedData });
   const loaded = { exports: {} };

@@ -45,6 +45,7 @@ const samples: Record<string, Sample> = {
   'no-credits': { argv: ['trigger', 'nightly', '--json'], scenario: { credits: 0 } },
   'still-running': { argv: ['status', '--json'], earlier: ['trigger', 'nightly'] },
   listed: { argv: ['list', '--json'], earlier: ['trigger', 'nightly'] },
+  'listed-offline': { argv: ['list', '--offline', '--json'], earlier: ['trigger', 'nightly'] },
   usage: { argv: ['trigger', '..', '--json'] },
   events: { argv: [...watched, '--events'], scenario: failing },
 };

@@ -1,0 +1,37 @@
+import { reportedOf } from '../journal/fold.ts';
+import type { JournalRun } from '../journal/journal.ts';
+import type { Fault } from '../runs/fault.ts';
+import type { Session } from './session.ts';
+
+const longestRefreshMs = 3_000;
+
+export interface Refreshed {
+  current: Map<string, JournalRun>;
+  fault?: Fault;
+}
+
+/** Polls each run once, for three seconds at most, and records what it learns. */
+export async function refreshRuns(runs: readonly JournalRun[], session: Session): Promise<Refreshed> {
+  const { context, service, limiter, journal, baseUrl } = session;
+  const end = new AbortController();
+  const signal = AbortSignal.any([end.signal, context.signal]);
+  const current: Refreshed['current'] = new Map();
+  let fault: Fault | undefined;
+  const polls = runs.map(async ({ executionId, target, ...record }) => {
+    if (executionId === null) return;
+    const run = { target, executionId };
+    await limiter.take(signal);
+    if (signal.aborted) return;
+    const answer = await service.status(run, signal);
+    if (answer.kind === 'ok') {
+      journal.recordStatus(baseUrl, run, answer.value);
+      const known = { ...record, ...run };
+      current.set(executionId, { ...known, ...reportedOf(known, answer.value) });
+    } else if (!signal.aborted) fault ??= answer.fault;
+  });
+  const timer = context.clock.sleep(longestRefreshMs, end.signal);
+  await Promise.race([Promise.all(polls), timer]);
+  end.abort();
+  await Promise.all(polls);
+  return { current, fault };
+}

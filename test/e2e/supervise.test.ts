@@ -27,7 +27,7 @@ interface Story {
 const stories: Record<string, Story> = {
   'watches a run over a 502': { scenario: { faults: [badGateway] }, code: 0, stdout: /^ok .+\n$/ },
   'waits in slices': {
-    scenario: { automations: { '*': { duration: '2500ms' } } },
+    scenario: { automations: { '*': { duration: '1h' } } },
     times: ['2m', '1s'],
     code: 0,
     stdout: /^(wait\n)+ok .+\n$/,
@@ -69,7 +69,7 @@ async function rememberFacts(bin: string): Promise<void> {
 test.for(Object.entries(stories))('the script %s', async ([, story], context) => {
   needs(context, 'python3');
   const { scenario, times = [], isActive, code, stdout } = story;
-  const { emulator, env } = await withEmulator({
+  const { emulator, env, endRuns } = await withEmulator({
     automations: { '*': { duration: isActive ? '1m' : '1s' } },
     ...scenario,
   });
@@ -78,7 +78,10 @@ test.for(Object.entries(stories))('the script %s', async ([, story], context) =>
   installImpatient(bin);
   if (code !== 0 || times.length > 0) await rememberFacts(bin);
   const PATH = [bin, process.env.PATH].join(delimiter);
-  const ended = await runCommand([python, script, 'nightly', ...times], { env: { ...env, PATH } });
+  const ended = await runCommand([python, script, 'nightly', ...times], {
+    env: { ...env, PATH, PYTHONUNBUFFERED: '1' },
+    onOutput: (output) => output.startsWith('wait') && endRuns(),
+  });
   expect(ended).toMatchObject({ code, stdout: expect.stringMatching(stdout) });
   expect(emulator.runs()).toHaveLength(code === 8 ? 0 : 1);
 });

@@ -84,10 +84,12 @@ test('a night: 39 of 40 cron lines run, the follower is killed twice, and everyt
     expect(cutOff).toBeLessThanOrEqual(1);
     expect(reportedIds.includes(id) || cutOff === 1).toBe(true);
   }
-  const found = reported().flatMap((line) => (line.endsWith('COMPLETED') ? [] : line.split(' ').slice(1).join(' ')));
+  const found = reported().filter((line) => !line.endsWith('COMPLETED'));
+  const triggered = lines.filter((name) => name !== forgotten);
   expect(found.sort()).toEqual(
     Object.entries(failures)
-      .map(([name, status]) => `${name} ${status}`)
+      .map(([name, status]) => `${ids[triggered.indexOf(name)]} ${name} ${status}`)
+      .filter((line) => reportedIds.includes(line.split(' ')[0] ?? ''))
       .sort(),
   );
 

@@ -46,20 +46,23 @@ export const isLeft = (watched: WatchResult | undefined): boolean =>
 export const isOk = ({ exitName }: ArgumentResult): boolean => exitCodeOf(exitName) === 0;
 
 export function resultOfFollow(followed: Followed, session: Session): ArgumentResult {
-  const { watched, problem, isForgotten } = followed;
+  const { watched, problem } = followed;
   const { run } = watched;
-  const exitName = isLeft(watched) || isForgotten ? 'ok' : exitNameOfWatch(watched, problem);
+  const exitName = exitNameOfFollow(followed);
   const document = () => documentOf(factsOfFollowed(followed, session), session.context);
   return { target: run.target, run, watched, problem, exitName, otherwise: 'not polled', document };
 }
 
-export function factsOfFollowed({ watched, problem, trigger, isForgotten }: Followed, session: Session): DocumentFacts {
-  const left = isLeft(watched);
+const exitNameOfFollow = ({ watched, problem, isForgotten }: Followed): ExitName =>
+  isLeft(watched) || isForgotten ? 'ok' : exitNameOfWatch(watched, problem);
+
+export function factsOfFollowed(followed: Followed, session: Session): DocumentFacts {
+  const { watched, problem, trigger } = followed;
   return {
     ...watched,
     problem,
-    outcome: left ? 'still_running' : exitNameOfWatch(watched, problem),
-    exitName: left || isForgotten ? 'ok' : undefined,
+    outcome: isLeft(watched) ? 'still_running' : exitNameOfWatch(watched, problem),
+    exitName: exitNameOfFollow(followed),
     trigger: trigger && triggerFactsOf(trigger, session),
     argument: argumentOf(watched.run, session),
     lastConfirmed: watched.kind === 'finished' ? undefined : watched,
@@ -74,7 +77,11 @@ export function resultOfStart(start: StartResult, session: Session): ArgumentRes
   const document = () =>
     documentOf(
       {
-        ...{ run, target, problem, outcome: exitName, execution: executionOf(start) },
+        run,
+        target,
+        problem,
+        outcome: exitName,
+        execution: executionOf(start),
         trigger: triggerFactsOf(outcomeOfStart(start), session),
         argument: run && argumentOf(run, session),
         activeExecutionId: start.kind === 'skipped' ? start.activeId : undefined,

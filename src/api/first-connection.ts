@@ -12,8 +12,8 @@ interface ConnectOptions {
 const keepAliveAfterMs = 60_000;
 
 /**
- * Begins to connect as undici would, and resolves when undici can be loaded without delaying that: while names are looked
- * up and TLS shakes hands. What it returns gives undici this connection, and later ones from undici's own connector.
+ * Begins to connect as undici would, and resolves when undici can be loaded without delaying that: while names are
+ * resolved and TLS shakes hands. What it returns gives undici this connection, and later ones from undici's own connector.
  */
 export async function beginConnection(origin: string, { timeoutMs, lookup }: ConnectOptions) {
   const { protocol, hostname, port } = new URL(origin);

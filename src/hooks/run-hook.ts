@@ -5,7 +5,7 @@ import { runShellCommand } from './shell-command.ts';
 
 export interface Hook {
   command: string;
-  documents: readonly JsonObject[]; // its variables tell of these, and its standard input has them
+  documents: readonly JsonObject[]; // its variables describe these, and its standard input has them
   plural?: boolean; // the documents are an array there
   variables?: Readonly<Record<string, string | null>>; // beside those of the documents and the environment of runctl
   limitMs?: number; // the command is stopped after this time

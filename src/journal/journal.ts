@@ -75,8 +75,8 @@ export function openJournal(options: LogOptions) {
     const known = find(executionId, { baseUrl });
     const report = { status, startedAt, completedAt, creditsCharged };
     if (known && JSON.stringify({ ...known, ...reportedOf(known, report) }) === JSON.stringify(known)) return;
-    const isKnown = known ?? find(executionId, { baseUrl, fresh: true });
-    append({ type: 'status', baseUrl, target, executionId, ...report, first: isKnown ? undefined : true });
+    const earlier = known ?? find(executionId, { baseUrl, fresh: true });
+    append({ type: 'status', baseUrl, target, executionId, ...report, first: earlier ? undefined : true });
   }
 
   /** Records that `account` does not know the run, unless the run may still be running. */

@@ -71,7 +71,7 @@ export function scriptedTransport(script: string, clock: VirtualClock): Scripted
       if (pauses) {
         next += 1;
         const ms = parseDuration(pauses[2] ?? '') ?? 0;
-        setImmediate(() => (pauses[1] === 'asleep' ? clock.suspend(ms) : clock.stop(ms)));
+        process.nextTick(() => (pauses[1] === 'asleep' ? clock.suspend(ms) : clock.stop(ms)));
       }
       return exchangeOf(word, clock);
     },

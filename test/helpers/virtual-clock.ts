@@ -26,11 +26,11 @@ export function createVirtualClock(startMs = Date.parse('2026-01-02T03:04:05Z'))
     next.wake();
     schedule();
   };
-  // Everything that the last sleeper set off has happened by the time the event loop comes round twice.
+  // Everything that the last sleeper set off has happened by the time the event loop comes round.
   const schedule = () => {
     if (pumping) return;
     pumping = true;
-    setImmediate(() => setImmediate(pump));
+    setImmediate(pump);
   };
 
   return {

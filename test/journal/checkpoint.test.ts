@@ -5,10 +5,11 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { keptRuns } from '../../src/journal/checkpoint.ts';
 import type { Journal, JournalRun } from '../../src/journal/journal.ts';
+import type { NewRecord } from '../../src/journal/records.ts';
 import { isFinal } from '../../src/runs/run.ts';
 import { propertyRuns, propertyTimeoutMs } from '../helpers/property-runs.ts';
 import { accepted, baseUrl, key, nightly, refused, status, triggered, uuid, weekly } from './records.ts';
-import { createStateFolder, type StateFolder, stateFolderAt } from './state-folder.ts';
+import { createStateFolder, type StateFolder, stateFolderAt, writeRecords } from './state-folder.ts';
 
 const fileBytes = 6000;
 const targets = [nightly, weekly];
@@ -51,22 +52,30 @@ function expectSame(journal: Journal) {
 /** Starts a run and, up to `delay` runs later, ends it; every so often somebody reads. */
 function play(
   steps: { end: (typeof ends)[number]; target: number; delay: number; reads: boolean }[],
-  { open }: StateFolder,
+  state: StateFolder,
 ) {
-  const journal = open(fileBytes);
-  const due = steps.map((): (() => void)[] => []);
+  const journal = state.open();
+  const due = steps.map((): NewRecord[] => []);
+  let unwritten: NewRecord[] = [];
+  const write = () => {
+    writeRecords(state, unwritten, fileBytes);
+    unwritten = [];
+  };
   steps.forEach(({ end, target: index, delay, reads }, n) => {
     const target = targets[index];
-    journal.append(triggered(n, target));
-    if (end === 'refused') journal.append(refused(n, target));
-    if (end === 'forgotten') journal.append({ type: 'forgotten', ...key(n, target) });
-    if (end !== 'open' && end !== 'refused' && end !== 'forgotten') {
-      due[n + (delay >> 1)]?.push(() => journal.append({ ...accepted(n, target), first: true }));
-      if (end !== 'RUNNING') due[n + delay]?.push(() => journal.append(status(n, end, target)));
+    unwritten.push(triggered(n, target));
+    if (end === 'refused') unwritten.push(refused(n, target));
+    else if (end === 'forgotten') unwritten.push({ type: 'forgotten', ...key(n, target) });
+    else if (end !== 'open') {
+      due[n + (delay >> 1)]?.push({ ...accepted(n, target), first: true });
+      if (end !== 'RUNNING') due[n + delay]?.push(status(n, end, target));
     }
-    for (const act of due[n] ?? []) act();
-    if (reads) (n % 2 ? journal : open(fileBytes)).unresolvedTriggers({ baseUrl });
+    unwritten.push(...(due[n] ?? []));
+    if (!reads) return;
+    write();
+    (n % 2 ? journal : state.open()).unresolvedTriggers({ baseUrl });
   });
+  write();
 }
 
 const step = fc.record({

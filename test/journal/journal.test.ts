@@ -15,7 +15,7 @@ import {
   uuid,
   weekly,
 } from './records.ts';
-import { createStateFolder, linesIn } from './state-folder.ts';
+import { createStateFolder, linesIn, writeRecords } from './state-folder.ts';
 
 const ids = (runs: Iterable<{ executionId: string | null }>) => [...runs].map(({ executionId }) => executionId);
 
@@ -307,9 +307,10 @@ describe('an unresolved trigger', () => {
   });
 
   test('is found with its age, also for one target', () => {
-    const { open, clock } = createStateFolder();
+    const state = createStateFolder();
+    const { open, clock } = state;
     for (let n = 1; n <= 300; n++) {
-      open().append(triggered(n, n % 2 ? nightly : weekly));
+      writeRecords(state, [triggered(n, n % 2 ? nightly : weekly)]);
       clock.nowMs += 1000;
     }
     const found = open().unresolvedTriggers({ baseUrl, target: weekly });

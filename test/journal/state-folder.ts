@@ -1,8 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { fileNameOf, filesIn } from '../../src/journal/files.ts';
 import { type Journal, openJournal } from '../../src/journal/journal.ts';
+import { type NewRecord, pathOf } from '../../src/journal/records.ts';
 
 export interface StateFolder {
   folder: string;
@@ -27,6 +29,33 @@ export function stateFolderAt(folder: string): StateFolder {
   const open = (fileBytes?: number) =>
     openJournal({ folder, nowMs: () => clock.nowMs, onTrouble: (message) => troubles.push(message), fileBytes });
   return { folder, file: join(folder, 'journal.jsonl'), troubles, clock, open };
+}
+
+/** A record as it stands in a file. */
+export function lineOf({ type, baseUrl, target, ...rest }: NewRecord, at: string): string {
+  return `\n${JSON.stringify({ schema: 1, at, type, baseUrl, target: pathOf(target), ...rest })}\n`;
+}
+
+/** Appends many records with one write for each file, which costs far less than a journal. */
+export function writeRecords({ folder, clock }: StateFolder, records: NewRecord[], fileBytes = 1024 * 1024): void {
+  const at = new Date(clock.nowMs).toISOString();
+  mkdirSync(folder, { recursive: true });
+  const [newest] = filesIn(folder);
+  let number = newest?.number ?? 0;
+  let bytes = newest ? statSync(newest.path).size : 0;
+  let text = '';
+  const write = () => appendFileSync(join(folder, fileNameOf(number)), text);
+  for (const line of records.map((record) => lineOf(record, at))) {
+    if (bytes > fileBytes) {
+      write();
+      number += 1;
+      bytes = 0;
+      text = '';
+    }
+    text += line;
+    bytes += Buffer.byteLength(line);
+  }
+  write();
 }
 
 /** The whole lines of all files, oldest first, read in the plainest way. */

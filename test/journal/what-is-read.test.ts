@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { keptRuns } from '../../src/journal/checkpoint.ts';
 import { fileNameOf } from '../../src/journal/files.ts';
 import type { Journal, JournalRun } from '../../src/journal/journal.ts';
-import { type NewRecord, pathOf } from '../../src/journal/records.ts';
+import type { NewRecord } from '../../src/journal/records.ts';
 import { accepted, baseUrl, nightly, status, triggered, uuid, weekly } from './records.ts';
-import { createStateFolder } from './state-folder.ts';
+import { createStateFolder, lineOf } from './state-folder.ts';
 
 const at = '2026-11-21T03:00:00.000Z';
 const times = { startedAt: at, completedAt: '2026-11-21T03:00:09.000Z' };
@@ -20,10 +20,7 @@ function journalOf(...files: NewRecord[][]) {
   const path = (number: number) => join(folder, fileNameOf(number));
   mkdirSync(folder);
   for (const [number, records] of files.entries()) {
-    const lines = records.map(({ type, target, baseUrl, ...rest }) =>
-      JSON.stringify({ schema: 1, at, type, baseUrl, target: pathOf(target), ...rest }),
-    );
-    writeFileSync(path(number), lines.map((line) => `\n${line}\n`).join(''));
+    writeFileSync(path(number), records.map((record) => lineOf(record, at)).join(''));
     utimesSync(path(number), 1e9, 1e9);
   }
   /** From then on only the checkpoint knows what a file says. */

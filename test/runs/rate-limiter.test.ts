@@ -132,7 +132,7 @@ describe('a rate limiter', () => {
     const limiter = createRateLimiter(1, clock);
     const poll = { chance: () => 0, leftMs: () => 60_000 };
     const turns = [limiter.take(signal, poll), limiter.take(signal, poll)];
-    setImmediate(() => clock.suspend(sleptMs));
+    process.nextTick(() => clock.suspend(sleptMs));
     expect(await Promise.all(turns)).toEqual([
       { isGranted: true, woke: false },
       { isGranted: true, woke },

@@ -97,7 +97,7 @@ describe('a watch', () => {
       ...scriptedService({}),
       status: async () => {
         if (clock.elapsedMs() > 0) return fault('unreachable');
-        setImmediate(() => clock.suspend(8 * hour));
+        process.nextTick(() => clock.suspend(8 * hour));
         return running();
       },
     };

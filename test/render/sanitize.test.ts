@@ -83,9 +83,7 @@ describe('sanitize', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const harmless = sanitize(text);
-        expect(harmless).not.toMatch(controls);
-        expect(harmless).not.toMatch(bidi);
-        expect(harmless).not.toMatch(hidden);
+        return ![controls, bidi, hidden].some((pattern) => pattern.test(harmless));
       }),
       { numRuns: propertyRuns(2_000) },
     );

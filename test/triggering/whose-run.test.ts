@@ -117,8 +117,7 @@ test('whatever one clock does and however long the answer takes, the truth lies 
     fc.property(questions, (question) => {
       const { answer } = worldOf(question);
       const { leastMs, mostMs } = beganAfter(at(0), answer) ?? { leastMs: Number.NaN, mostMs: Number.NaN };
-      expect(leastMs).toBeLessThanOrEqual(question.beganMs);
-      expect(mostMs).toBeGreaterThanOrEqual(question.beganMs);
+      return leastMs <= question.beganMs && question.beganMs <= mostMs;
     }),
     { numRuns: 2000 },
   );
@@ -130,11 +129,8 @@ test('no run outside its zone is ever called ours, or another’s', () => {
       const { attempts, answer, last } = worldOf(question);
       const owner = whoseRun(attempts, answer);
       const { beganMs } = question;
-      if (owner === 'ours') {
-        expect(beganMs).toBeGreaterThanOrEqual(-2 * second);
-        expect(beganMs).toBeLessThanOrEqual(last + 60 * second);
-      }
-      if (owner === 'another') expect(beganMs).toBeLessThan(-60 * second);
+      if (owner === 'ours') return -2 * second <= beganMs && beganMs <= last + 60 * second;
+      return owner === 'unknown' || beganMs < -60 * second;
     }),
     { numRuns: 2000 },
   );

@@ -84,7 +84,8 @@ const isProblemType = (value: string) => /[/#:]([\w.-]+)$/.test(value) && value 
 const bare = (value: string) => value.toLowerCase().replace(/[_\s-]/g, '');
 
 function mentions(text: string, code: string): boolean {
-  return bare(text) === bare(code) || text.split(/[^\w-]+/).some((word) => bare(word) === bare(code));
+  const wanted = bare(code);
+  return bare(text) === wanted || text.split(/[^\w-]+/).some((word) => bare(word) === wanted);
 }
 
 const titleOf = (page: string) => /<title[^>]*>([^<]*)/i.exec(page)?.[1];

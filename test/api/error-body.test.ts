@@ -207,13 +207,17 @@ describe('an error body', () => {
     for (const name of ['constructor', '__proto__', 'valueOf']) expect(read({}).names(name)).toBe(false);
   });
 
+  const listOf = (item: string, length: number) => `[${`${item},`.repeat(length - 1)}${item}]`;
+  const inLists = (item: string, depth: number): string => (depth === 0 ? item : listOf(inLists(item, depth - 1), 20));
+  const bushy = (depth: number): string => (depth === 0 ? one : `{"list":${listOf(bushy(depth - 1), 20)},"code":"y"}`);
+  const one = '{"code":"x"}';
   test.each([
     ['deep nesting', `${'{"error":'.repeat(50_000)}1${'}'.repeat(50_000)}`],
     ['deep lists', '['.repeat(50_000) + ']'.repeat(50_000)],
-    ['a huge list', JSON.stringify(Array(100_000).fill({ code: 'x' }))],
-    ['lists in lists', JSON.stringify(Array(20).fill(Array(20).fill(Array(20).fill(Array(20).fill({ code: 'x' })))))],
-    ['lists in objects in lists', JSON.stringify([bushy(3)])],
-    ['many fields', JSON.stringify(Object.fromEntries(Array.from({ length: 15_000 }, (_, n) => [`f${n}`, 'x'])))],
+    ['a huge list', listOf(one, 100_000)],
+    ['lists in lists', inLists(one, 4)],
+    ['lists in objects in lists', `[${bushy(3)}]`],
+    ['many fields', `{${Array.from({ length: 15_000 }, (_, n) => `"f${n}":"x"`)}}`],
     ['an unclosed page', '<a'.repeat(30_000)],
     ['unclosed scripts', '<script'.repeat(9_000)],
     ['many blanks', `${' '.repeat(60_000)}x`],
@@ -232,7 +236,3 @@ describe('an error body', () => {
     );
   });
 });
-
-function bushy(depth: number): unknown {
-  return depth === 0 ? { code: 'x' } : { list: Array(20).fill(bushy(depth - 1)), code: 'y' };
-}

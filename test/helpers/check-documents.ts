@@ -17,7 +17,8 @@ function closed(value: unknown): unknown {
   return isOurs ? { ...inner, additionalProperties: false } : inner;
 }
 
-const ajv = new Ajv2020({ strict: false, allErrors: true, code: { optimize: false } });
+// That the schemas themselves are valid is what `test/render/schemas.test.ts` tests, once and not in every worker.
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false, code: { optimize: false } });
 addFormats.default(ajv);
 const compiled = new Map<string, ValidateFunction>();
 

@@ -1,24 +1,26 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runCli } from '../../src/cli/run.ts';
-import { openJournal } from '../../src/journal/journal.ts';
 import type { NewRecord } from '../../src/journal/records.ts';
 import { program } from '../../src/program.ts';
 import { checkDocuments } from '../helpers/check-documents.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { accepted, baseUrl, nightly, projectId, status, triggered, uuid, weekly } from '../journal/records.ts';
+import { lineOf } from '../journal/state-folder.ts';
 
 const hourMs = 3_600_000;
 const nowMs = Date.parse('2026-11-22T12:00:00Z');
+
+const agoAt = (hours: number) => new Date(nowMs - hours * hourMs).toISOString();
 
 /** What `stats` prints on a machine with these records, the clock at so many hours ago. */
 async function stats(flags: string[], records: [agoHours: number, record: NewRecord][], env = {}, unicode = true) {
   const folder = temporaryFolder();
   const memory = createMemory({ RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder, ...env });
-  for (const [agoHours, record] of records) {
-    const atMs = nowMs - agoHours * hourMs;
-    openJournal({ folder, nowMs: () => atMs, onTrouble: (what) => expect.unreachable(what) }).append(record);
-  }
+  const lines = records.map(([agoHours, record]) => lineOf(record, agoAt(agoHours)));
+  if (lines.length > 0) writeFileSync(join(folder, 'journal.jsonl'), lines.join(''));
   const context = { ...memory, unicode, clock: { ...memory.clock, nowMs: () => nowMs } };
   const code = await runCli(['stats', ...flags], program, context);
   checkDocuments(flags, memory.out());

@@ -132,18 +132,19 @@ test('sanitizeJson is the same document in harmless letters', () => {
 });
 
 describe('on the screen of a terminal', () => {
+  const terminal = new Terminal({ cols: 400, rows: 5, allowProposedApi: true });
+  const answers: string[] = [];
+  terminal.onData((data) => answers.push(data));
+  terminal.onTitleChange((title) => answers.push(title));
+  terminal.onBell(() => answers.push('bell'));
+
   async function shown(text: string) {
-    const terminal = new Terminal({ cols: 400, rows: 5, allowProposedApi: true });
-    const answers: string[] = [];
-    terminal.onData((data) => answers.push(data));
-    terminal.onTitleChange((title) => answers.push(title));
-    terminal.onBell(() => answers.push('bell'));
+    terminal.reset();
     await new Promise<void>((resolve) => terminal.write(`above\r\n<${text}>\r\nbelow`, resolve));
     const { active } = terminal.buffer;
     const lines = [0, 1, 2, 3].map((row) => active.getLine(row)?.translateToString(true));
     const isPlain = active.getLine(2)?.getCell(0)?.isAttributeDefault();
-    terminal.dispose();
-    return { lines, answers, isPlain, cursor: [active.cursorX, active.cursorY] };
+    return { lines, answers: answers.splice(0), isPlain, cursor: [active.cursorX, active.cursorY] };
   }
 
   test('a line of any text stays on its line, changes no colour, and asks the terminal for nothing', async () => {

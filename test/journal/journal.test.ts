@@ -1,3 +1,4 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { type NewRecord, pathOf } from '../../src/journal/records.ts';
 import type { Target } from '../../src/runs/run.ts';
@@ -15,7 +16,7 @@ import {
   uuid,
   weekly,
 } from './records.ts';
-import { createStateFolder, linesIn, writeRecords } from './state-folder.ts';
+import { createStateFolder, lineOf, linesIn } from './state-folder.ts';
 
 const ids = (runs: Iterable<{ executionId: string | null }>) => [...runs].map(({ executionId }) => executionId);
 
@@ -307,12 +308,13 @@ describe('an unresolved trigger', () => {
   });
 
   test('is found with its age, also for one target', () => {
-    const state = createStateFolder();
-    const { open, clock } = state;
-    for (let n = 1; n <= 300; n++) {
-      writeRecords(state, [triggered(n, n % 2 ? nightly : weekly)]);
-      clock.nowMs += 1000;
-    }
+    const { open, folder, file, clock } = createStateFolder();
+    const lines = Array.from({ length: 300 }, (_, n) =>
+      lineOf(triggered(n, n % 2 ? weekly : nightly), new Date(clock.nowMs - (299 - n) * 1000).toISOString()),
+    );
+    mkdirSync(folder);
+    writeFileSync(file, lines.join(''));
+    clock.nowMs += 1000;
     const found = open().unresolvedTriggers({ baseUrl, target: weekly });
     expect(found.slice(0, 3).map(({ ageMs }) => ageMs)).toEqual([1000, 3000, 5000]);
     expect(open().unresolvedTriggers({ baseUrl })).toHaveLength(300);

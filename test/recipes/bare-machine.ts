@@ -30,7 +30,7 @@ export interface Machine {
  */
 export function installImpatient(folder: string): void {
   const flags = '--interval 100ms --give-up-after 10s';
-  const script = `case "$*" in trigger*--watch* | watch*) set -- "$@" ${flags} ;; esac\nexec ${entry} "$@"`;
+  const script = `case "$*" in trigger*--watch* | watch*) set -- "$@" ${flags} ;; esac\nexec '${entry}' "$@"`;
   writeFileSync(join(folder, 'runctl'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 }
 

@@ -59,7 +59,7 @@ const tableOfScripts: Record<string, string> = {
   'test:watch': 'the unit tests again after every change',
   'test:coverage': 'what the tests that need no build cover: those of the modules and of the commands',
   'test:mutation': 'what tests would miss in a file: `MUTATION_TESTS=test/api npm run test:mutation src/api/body.ts`',
-  'test:faults': 'every fault against every command, each as a process of its own',
+  'test:faults': 'every fault against every command, each as a process of its own: it takes a minute',
   picture: 'draws the picture of the README from the running program',
   torture: 'kills the program hundreds of times while it triggers runs, then lets `recover` resolve it',
   soak: 'hundreds of watches under random faults for two minutes',

@@ -23,10 +23,10 @@ import type { ParsedCommand } from './to-commander.ts';
 export async function runCli(
   words: readonly string[],
   program: CommandDefinition,
-  world: Context,
+  given: Context,
   crash: readonly Promise<never>[] = [],
 ): Promise<number> {
-  const context = guardFromRunner(world);
+  const context = guardFromRunner(given);
   context.secrets.protect((context.env.RUNCTL_API_KEY ?? '').trim());
   // A `--` before the command has no meaning.
   const argv = words[0] === '--' ? words.slice(1) : words;

@@ -19,11 +19,11 @@ export const demo = defineCommand({
   about: 'show everything in half a minute, without an account',
   async run(_, __, context) {
     const { withScratchFolder } = await import('../emulator/rehearse.ts');
-    return withScratchFolder((folder) => play(folder, context));
+    return withScratchFolder((folder) => demonstrate(folder, context));
   },
 });
 
-async function play(folder: string, context: Context): Promise<number> {
+async function demonstrate(folder: string, context: Context): Promise<number> {
   const { stderr, clock, random } = context;
   const theme = themeOf(stderr, context);
   const scenario = findBuiltInScenario('demo') ?? {};

@@ -1,7 +1,7 @@
-import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { makeOwnFolder, openOwn, resolveOwn } from '../open-own.ts';
-import { fileNameOf, filesIn } from './files.ts';
+import { makeOwnFolder, openOwn } from '../open-own.ts';
+import { fileNameOf, filesInOwn } from './files.ts';
 
 const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
 
@@ -23,8 +23,8 @@ interface AppendOptions {
  */
 export function appendLine(line: string, { folder: named, fileBytes, durable, sync }: AppendOptions): boolean {
   const folder = makeOwnFolder(named);
-  const [newest] = filesIn(folder);
-  const isFull = newest !== undefined && (resolveOwn(newest.path).stat?.size ?? 0) > fileBytes;
+  const [newest] = filesInOwn(folder);
+  const isFull = newest !== undefined && (statSync(newest.path, { throwIfNoEntry: false })?.size ?? 0) > fileBytes;
   // Two processes that begin the next file at once begin the same one.
   const path = newest && !isFull ? newest.path : join(folder, fileNameOf(newest ? newest.number + 1 : 0));
   withFd(openOwn(path, appending), (fd) => {

@@ -14,8 +14,10 @@ export interface JournalFile {
 export const fileNameOf = (number: number) => (number === 0 ? 'journal.jsonl' : `journal-${number}.jsonl`);
 
 /** Newest first. Throws `ForeignPathError` and the errors of `readdir`. */
-export function filesIn(named: string): JournalFile[] {
-  const folder = resolveOwn(named).path;
+export const filesIn = (folder: string): JournalFile[] => filesInOwn(resolveOwn(folder).path);
+
+/** The same for a folder that `resolveOwn` has returned. */
+export function filesInOwn(folder: string): JournalFile[] {
   const numberOf = (name: string) => Number(/^journal(?:-(\d+))?\.jsonl$/.exec(name)?.[1] ?? 0);
   return readdirSync(folder)
     .map((name) => ({ name, path: join(folder, name), number: numberOf(name) }))

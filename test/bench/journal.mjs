@@ -45,9 +45,9 @@ const open = (name) => {
 /** The median of `times` calls, in ms; `prepare` is not counted. */
 function median(times, action, prepare = () => {}) {
   const took = Array.from({ length: times }, (_, n) => {
-    const world = prepare(n);
+    const prepared = prepare(n);
     const startMs = performance.now();
-    action(world, n);
+    action(prepared, n);
     return performance.now() - startMs;
   });
   return took.sort((a, b) => a - b)[times >> 1];

@@ -1,7 +1,7 @@
 // The pace of polling in virtual time: requests, lag and cost (lag + worth of a request × requests) of several
 // schedules over run times of many kinds. `node test/bench/pace.mjs`
 import { optimalLooks } from './pace-optimum.mjs';
-import { createRandom, createRunTimes, exponential, load, logNormal, mixture } from './pace-world.mjs';
+import { createRandom, createRunTimes, exponential, load, logNormal, mixture } from './pace-simulation.mjs';
 
 const { createPollSchedule, jitter } = await load('poll-schedule');
 

@@ -167,7 +167,7 @@ const openKeys = new Set(
 const wrong = [];
 let truthful = 0;
 let uncertain = 0;
-// What may be said when the weather was too bad to know more.
+// What may be said when the network failed too often to know more.
 const honest = { outcome_unknown: 12, unavailable: 10, rate_limited: 9, result_unavailable: 13 };
 
 function codeOf(document, run) {

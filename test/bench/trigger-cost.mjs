@@ -135,8 +135,8 @@ function medianOf(numbers) {
 }
 
 function runctl(args, state) {
-  const world = { ...env, RUNCTL_STATE_DIR: state, RUNCTL_CONFIG_DIR: join(folder, 'config') };
-  const { status, stderr } = spawnSync(process.execPath, [program, ...args], { env: world, maxBuffer: 2 ** 28 });
+  const runEnv = { ...env, RUNCTL_STATE_DIR: state, RUNCTL_CONFIG_DIR: join(folder, 'config') };
+  const { status, stderr } = spawnSync(process.execPath, [program, ...args], { env: runEnv, maxBuffer: 2 ** 28 });
   if (status !== 0) throw new Error(`runctl ${args.join(' ')} ended with ${status}: ${stderr}`);
 }
 

@@ -62,11 +62,11 @@ async function rememberFacts(bin: string): Promise<void> {
   const lines = ['help --json', 'schema documents'].map(async (line, index) => {
     const file = join(bin, `answer-${index}`);
     writeFileSync(file, (await runProgram(line.split(' '))).stdout);
-    return `'${line}') exec cat ${file} ;;`;
+    return `'${line}') exec cat '${file}' ;;`;
   });
   const runctl = join(bin, 'runctl');
   renameSync(runctl, join(bin, 'real'));
-  const script = `case "$*" in ${(await Promise.all(lines)).join(' ')} esac\nexec ${join(bin, 'real')} "$@"`;
+  const script = `case "$*" in ${(await Promise.all(lines)).join(' ')} esac\nexec '${join(bin, 'real')}' "$@"`;
   writeFileSync(runctl, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 }
 

@@ -8,13 +8,13 @@ import { withEmulator } from '../helpers/emulator.ts';
 import { type Ended, runProgram } from '../helpers/run-program.ts';
 import { executionId, projectId } from '../helpers/scripted-service.ts';
 
-type World = Awaited<ReturnType<typeof withEmulator>> & { run(argv: string[], env?: Env): Promise<Ended> };
+type Harness = Awaited<ReturnType<typeof withEmulator>> & { run(argv: string[], env?: Env): Promise<Ended> };
 
 interface Situation {
   scenario?: Scenario;
   env?: Record<string, string | undefined>;
   /** Ends with the command whose hints are tried. */
-  act(world: World): Promise<Ended>;
+  act(harness: Harness): Promise<Ended>;
   /** A command that is printed. */
   prints: RegExp;
 }
@@ -27,10 +27,10 @@ const failed = (type: string): Scenario => ({
   automations: { '*': { duration: '1s', outcome: 'FAILED', error: { type, message: 'no' } } },
 });
 
-const triggered = async ({ run }: World) => (await run(['trigger', name])).stdout.trim();
+const triggered = async ({ run }: Harness) => (await run(['trigger', name])).stdout.trim();
 
 /** Makes what is on record of the journal so much older. */
-function age({ env, clock }: World, hours: number): void {
+function age({ env, clock }: Harness, hours: number): void {
   const file = join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl');
   const at = new Date(clock.nowMs() - hours * hour).toISOString();
   writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/"at":"[^"]+"/g, `"at":"${at}"`));
@@ -44,9 +44,12 @@ const situations: Record<string, Situation> = {
   },
   'a conflict': {
     scenario: { ...slow, namesActiveRun: true },
-    async act(world) {
-      await triggered(world);
-      return world.run(['trigger', name], { ...world.env, RUNCTL_STATE_DIR: `${world.env.RUNCTL_STATE_DIR}-other` });
+    async act(harness) {
+      await triggered(harness);
+      return harness.run(['trigger', name], {
+        ...harness.env,
+        RUNCTL_STATE_DIR: `${harness.env.RUNCTL_STATE_DIR}-other`,
+      });
     },
     prints: /^runctl watch/,
   },
@@ -70,20 +73,20 @@ const situations: Record<string, Situation> = {
   },
   'an unresolved trigger that is too old to be sent': {
     scenario: lost,
-    async act(world) {
-      await world.run(['trigger', name]);
-      age(world, 2);
-      return world.run(['recover']);
+    async act(harness) {
+      await harness.run(['trigger', name]);
+      age(harness, 2);
+      return harness.run(['recover']);
     },
     prints: /^runctl recover --forget$/,
   },
   'an idempotency key that the service may have forgotten': {
     scenario: lost,
-    async act(world) {
+    async act(harness) {
       const argv = ['trigger', name, '--idempotency-key', 'k'];
-      await world.run(argv);
-      age(world, 25);
-      return world.run(argv);
+      await harness.run(argv);
+      age(harness, 25);
+      return harness.run(argv);
     },
     prints: /^runctl recover --forget$/,
   },

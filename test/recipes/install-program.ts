@@ -16,7 +16,7 @@ const install = (folder: string, script: string) => writeFileSync(join(folder, '
 export function installProcess(folder: string): void {
   // It gives up after a third of what it allows a refusal.
   const impatient = polling('--interval 100ms --give-up-after 10s');
-  install(folder, `#!/bin/sh\n${impatient}\nexec ${entry} "$@"\n`);
+  install(folder, `#!/bin/sh\n${impatient}\nexec '${entry}' "$@"\n`);
 }
 
 /**
@@ -45,7 +45,7 @@ export async function installProgram(folder: string, own: { baseUrl: string; clo
 /** A hook, and the command of an emulator, needs a process that is in the folder of the script. */
 const clientOf = (port: number) => `#!/bin/bash
 ${polling('--interval 500ms')}
-case "$* \${RUNCTL_ON_EXIT:+--on-exit}" in emulator* | *--on-*) exec ${entry} "$@" ;; esac
+case "$* \${RUNCTL_ON_EXIT:+--on-exit}" in emulator* | *--on-*) exec '${entry}' "$@" ;; esac
 case " $* " in *' - '*) IFS= read -r -d '' input ;; esac
 for name in $(compgen -e); do variables+=("$name=\${!name}"); done
 exec 3<> /dev/tcp/127.0.0.1/${port}

@@ -83,6 +83,10 @@ const commands = {
 } as const;
 type Command = keyof typeof commands;
 
+const allAreProcesses = process.env.FAULTS_AS_PROCESSES !== undefined;
+/** Several columns are tested at a time, and a process takes a core for a third of a second. */
+const cellsAtATime = allAreProcesses ? 3 : 24;
+
 /** A fault of each kind for the built program. */
 const asProcesses: Partial<Record<Command, readonly string[]>> = {
   trigger: ['reset', 'certificate of another host', 'proxy 407'],
@@ -120,9 +124,9 @@ export function testColumn(command: Command): void {
 export async function underEach<T>(faults: string[], act: (fault: string) => Promise<T>): Promise<Record<string, T>> {
   const resultOf = async (fault: string) => [fault, await act(fault)] as const;
   const passing = faults.filter((fault) => !endless.test(fault));
-  const results = await mapConcurrently(passing, resultOf);
+  const results = await mapConcurrently(passing, resultOf, cellsAtATime);
   const hanging = faults.filter((fault) => endless.test(fault));
-  return Object.fromEntries([...results, ...(await mapConcurrently(hanging, resultOf))]);
+  return Object.fromEntries([...results, ...(await mapConcurrently(hanging, resultOf, cellsAtATime))]);
 }
 
 /** A watch of a run of a service with this fault, given up after so long. */
@@ -147,7 +151,7 @@ async function cellOf(command: Command, fault: string, patienceMs: number): Prom
 /** In this process, or as a process of its own: with FAULTS_AS_PROCESSES under every fault. */
 function runAt(service: FaultyService, fault: string, command: Command, patience: string) {
   const folder = temporaryFolder();
-  const isProcess = process.env.FAULTS_AS_PROCESSES || asProcesses[command]?.includes(fault);
+  const isProcess = allAreProcesses || asProcesses[command]?.includes(fault);
   const env = {
     RUNCTL_API_KEY: 'key-of-the-matrix',
     RUNCTL_PROJECT: projectId,

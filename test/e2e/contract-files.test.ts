@@ -26,9 +26,11 @@ function compile(sources: Record<string, string>): string[] {
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(root, join(folder, 'node_modules/runctl'));
   for (const [name, source] of Object.entries(sources)) writeFileSync(join(folder, name), source);
-  const flags = ['--strict', '--noEmit', '--module', 'nodenext', '--types', '', '--pretty', 'false'];
+  // The types of the package need no other; it checks those of a library too, and those of the browser are the most.
+  const flags = ['--strict', '--noEmit', '--module', 'nodenext', '--lib', 'es5', '--types', '', '--pretty', 'false'];
   const argv = [...flags, ...Object.keys(sources)];
-  const { stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), argv, { cwd: folder, encoding: 'utf8' });
+  const env = { PATH: process.env.PATH, GOGC: 'off' };
+  const { stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), argv, { cwd: folder, env, encoding: 'utf8' });
   return stdout.trim().split('\n');
 }
 

@@ -4,13 +4,12 @@ import { mapConcurrently } from '../helpers/map-concurrently.ts';
 import { networkFaults } from '../helpers/network-faults.ts';
 import { runProcess } from '../helpers/run-process.ts';
 import { runProgram } from '../helpers/run-program.ts';
-import { trustedAuthority } from '../helpers/trusted-authority.ts';
 
 const asProcesses = ['unknown authority', 'proxy 407'];
 
 test('under every fault on the way to the service nothing is leaked, with --debug', async () => {
   const leaks = await mapConcurrently(Object.entries(networkFaults), async ([name, startService]) => {
-    const env = environment({ ...(await startService()).env, NODE_EXTRA_CA_CERTS: trustedAuthority().file });
+    const env = environment((await startService()).env);
     const run = asProcesses.includes(name) ? runProcess : runProgram;
     const ended = await run(['trigger', 'nightly', '--debug', ...patience], { env });
     expect(ended.stderr).toContain('debug: #1 POST');

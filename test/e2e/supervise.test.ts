@@ -1,14 +1,15 @@
 // A script in another language, which knows of the program only what `runctl help --json` and `runctl schema` say.
 import { renameSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { needs } from '../helpers/needs.ts';
 import { runCommand } from '../helpers/run-process.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { installImpatient, python } from '../recipes/bare-machine.ts';
+import { python } from '../recipes/bare-machine.ts';
+import { installProcess, installProgram } from '../recipes/install-program.ts';
 
 const script = join(import.meta.dirname, '../../docs/samples/supervise.py');
 const badGateway = { on: 'status', nth: 1, do: 'status', status: 502 } as const;
@@ -53,6 +54,9 @@ const stories: Record<string, Story> = {
   },
 };
 
+/** Played with the built program. */
+const [firstStory] = Object.keys(stories);
+
 /** Answers from files what is the same in every story, and what the first one asks the built program for. */
 async function rememberFacts(bin: string): Promise<void> {
   const lines = ['help --json', 'schema documents'].map(async (line, index) => {
@@ -66,17 +70,20 @@ async function rememberFacts(bin: string): Promise<void> {
   writeFileSync(runctl, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 }
 
-test.for(Object.entries(stories))('the script %s', async ([, story], context) => {
+test.for(Object.entries(stories))('the script %s', async ([name, story], context) => {
   needs(context, 'python3');
   const { scenario, times = [], isActive, code, stdout } = story;
-  const { emulator, env, endRuns } = await withEmulator({
+  const { emulator, env, clock, endRuns } = await withEmulator({
     automations: { '*': { duration: isActive ? '1m' : '1s' } },
     ...scenario,
   });
   if (isActive) await runProgram(['trigger', 'nightly'], { env });
   const bin = temporaryFolder();
-  installImpatient(bin);
-  if (code !== 0 || times.length > 0) await rememberFacts(bin);
+  if (name === firstStory) installProcess(bin);
+  else {
+    onTestFinished(await installProgram(bin, { baseUrl: emulator.url, clock }));
+    await rememberFacts(bin);
+  }
   const PATH = [bin, process.env.PATH].join(delimiter);
   const ended = await runCommand([python, script, 'nightly', ...times], {
     env: { ...env, PATH, PYTHONUNBUFFERED: '1' },

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
-import { entry, type ProcessEnded, type ProcessOptions, runCommand } from '../helpers/run-process.ts';
+import { createLeapingClock } from '../helpers/leaping-clock.ts';
+import { type ProcessEnded, type ProcessOptions, runCommand } from '../helpers/run-process.ts';
+import { installProcess, installProgram } from './install-program.ts';
 
 /** A machine on which runctl is installed and nothing else is set: no HOME, no locale, no terminal. */
 export interface Machine {
@@ -24,26 +26,19 @@ export interface Machine {
   dispose(): Promise<void>;
 }
 
-/**
- * Installs `runctl` in a folder. Where a script leaves that to it, it polls every 100 ms, not every 3 s at first, and gives
- * up after 10 s, a third of what it allows a refusal.
- */
-export function installImpatient(folder: string): void {
-  const flags = '--interval 100ms --give-up-after 10s';
-  const script = `case "$*" in trigger*--watch* | watch*) set -- "$@" ${flags} ;; esac\nexec '${entry}' "$@"`;
-  writeFileSync(join(folder, 'runctl'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-}
-
 /** Not a wrapper that looks for a version first, which takes longer than most scripts, where the system has its own. */
 export const python = existsSync('/usr/bin/python3') ? '/usr/bin/python3' : 'python3';
 
-export async function createBareMachine(scenario: Scenario): Promise<Machine> {
-  let leapMs = 0;
-  const emulator = await startEmulator({ scenario, nowMs: () => Date.now() + leapMs, keepsRequests: true });
+/** With the built program where a process is the point, which a signal ends. */
+export async function createBareMachine(scenario: Scenario, isProcess = false): Promise<Machine> {
+  const clock = createLeapingClock();
+  const emulator = await startEmulator({ scenario, nowMs: clock.nowMs, keepsRequests: true });
   const root = mkdtempSync(join(tmpdir(), 'runctl-recipe-'));
   const at = (name: string) => join(root, name);
   for (const name of ['bin', 'work']) mkdirSync(at(name));
-  installImpatient(at('bin'));
+  const uninstall = isProcess
+    ? installProcess(at('bin'))
+    : await installProgram(at('bin'), { baseUrl: emulator.url, clock });
   symlinkSync(process.execPath, at('bin/node'));
   writeFileSync(at('api-key'), `${emulator.apiKey}\n`, { mode: 0o600 });
   const env = {
@@ -62,10 +57,9 @@ export async function createBareMachine(scenario: Scenario): Promise<Machine> {
       RUNCTL_PROJECT: emulator.projectId,
     },
     run: (argv, options = {}) => runCommand(argv, { cwd: at('work'), ...options, env: { ...env, ...options.env } }),
-    endRuns() {
-      leapMs += 3 * 3_600_000;
-    },
+    endRuns: () => clock.leap(3 * 3_600_000),
     async dispose() {
+      uninstall?.();
       await emulator.close();
       rmSync(root, { recursive: true, force: true });
     },
@@ -75,8 +69,8 @@ export async function createBareMachine(scenario: Scenario): Promise<Machine> {
 const quick: Scenario = { automations: { '*': { duration: '1ms' } } };
 
 /** A machine that lives as long as the test. */
-export async function withBareMachine(scenario: Scenario = quick): Promise<Machine> {
-  const machine = await createBareMachine(scenario);
+export async function withBareMachine(scenario: Scenario = quick, isProcess = false): Promise<Machine> {
+  const machine = await createBareMachine(scenario, isProcess);
   onTestFinished(machine.dispose);
   return machine;
 }

@@ -31,7 +31,8 @@ const durations: Record<string, string> = {
 };
 
 async function runScript(block: Block): Promise<void> {
-  const machine = await createBareMachine({ automations: { '*': { duration: durations[block.heading] ?? '1ms' } } });
+  const automations = { '*': { duration: durations[block.heading] ?? '1ms' } };
+  const machine = await createBareMachine({ automations }, block.text.includes('--signal'));
   const script = machine.run(['bash', '--norc', '-c', block.text], {
     env: machine.settings,
     input: 'a-key\n',

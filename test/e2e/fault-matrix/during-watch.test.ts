@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import { mapConcurrently } from '../../helpers/map-concurrently.ts';
 import { networkFaults } from '../../helpers/network-faults.ts';
 import { executionId } from '../../helpers/scripted-service.ts';
 import { answer, type ServerFault, serverFaults, startFaultyService } from '../../helpers/server-faults.ts';
-import { cellsOf, watchAt } from './matrix.ts';
+import { cellsOf, underEach, watchAt } from './matrix.ts';
 
 const state = (status: string) => answer(200, JSON.stringify({ executionId, status, output: 'done' }));
 
@@ -16,7 +15,7 @@ test('a watch is ended by no fault that passes, whether it strikes the status or
   const passing = Object.entries(cellsOf('watch')).flatMap(([fault, cell]) =>
     serverFaults[fault] && /^(9|10) .* again$/.test(cell) && !tooLarge.includes(fault) ? [fault] : [],
   );
-  const ends = await mapConcurrently(passing, async (fault) => {
+  const ends = await underEach(passing, async (fault) => {
     let asked = 0;
     const service = await startFaultyService(() => {
       asked += 1;
@@ -25,18 +24,20 @@ test('a watch is ended by no fault that passes, whether it strikes the status or
       return isStruck ? (serverFaults[fault] as ServerFault) : state(asked === 1 ? 'RUNNING' : 'COMPLETED');
     });
     const { code, document } = await watchAt(service, fault, '20s');
-    return [fault, { code, output: document.output, asked: asked >= 5 }];
+    return { code, output: document.output, asked: asked >= 5 };
   });
   const expected = passing.map((fault) => [fault, { code: 0, output: 'done', asked: true }]);
-  expect(Object.fromEntries(ends)).toEqual(Object.fromEntries(expected));
+  expect(ends).toEqual(Object.fromEntries(expected));
 }, 120_000);
 
 test('a watch that cannot read the result ends with 13 and the status, whatever the fault', async () => {
-  const ends = await mapConcurrently(Object.entries(serverFaults), async ([fault, serverFault]) => {
+  const faults = Object.keys(serverFaults);
+  const ends = await underEach(faults, async (fault) => {
+    const serverFault = serverFaults[fault] as ServerFault;
     const service = await startFaultyService((head) => (head.includes('/result ') ? serverFault : state('COMPLETED')));
     const { code, document } = await watchAt(service, fault, '1s');
-    return [fault, { code, status: document.status, exitCode: document.runctl.exitCode }];
+    return { code, status: document.status, exitCode: document.runctl.exitCode };
   });
   const end = { code: 13, status: 'COMPLETED', exitCode: 13 };
-  expect(ends).toEqual(Object.keys(serverFaults).map((fault) => [fault, end]));
+  expect(ends).toEqual(Object.fromEntries(faults.map((fault) => [fault, end])));
 }, 120_000);

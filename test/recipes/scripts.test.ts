@@ -52,7 +52,7 @@ beforeAll(async () => {
     for (let next = waiting.pop(); next; next = waiting.pop()) await runScript(next);
   };
   await Promise.all([worker(), worker(), worker(), worker(), worker(), worker()]);
-}, 60_000);
+}, 180_000);
 
 test('every block of these pages is of a language that is checked', () => {
   expect(blocks.filter(({ language }) => !languages.includes(language))).toEqual([]);

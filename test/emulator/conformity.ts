@@ -7,14 +7,9 @@ import document from './service.openapi.json' with { type: 'json' };
 type Json = Record<string, unknown>;
 
 const lenient = { strictTypes: false, strictRequired: false };
-// The document is OpenAPI, which the metaschema of JSON Schema does not know.
-const ajv = new Ajv2020({
-  ...lenient,
-  strict: true,
-  allErrors: true,
-  validateSchema: false,
-  code: { optimize: false },
-});
+// The metaschema of JSON Schema does not know OpenAPI.
+const quick = { validateSchema: false, code: { optimize: false } };
+const ajv = new Ajv2020({ strict: true, allErrors: true, ...lenient, ...quick });
 addFormats.default(ajv);
 for (const word of Object.keys(document)) ajv.addKeyword(word);
 ajv.addSchema(document, 'service');

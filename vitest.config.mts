@@ -7,9 +7,10 @@ const program = ['test/program/**/*.test.ts'];
 /** Tests of the built program, of recipes and of anything else that is a process. */
 const e2e = ['test/e2e/**/*.test.ts', 'test/recipes/**/*.test.ts'];
 
-// V8 is made for programs that run for long: it begins with a tiny heap, forgets compiled functions between two files, and
-// in Node 20 spends a quarter of the CPU time on optimizing what then runs for seconds.
-const execArgv = ['--min-semi-space-size=16', '--no-flush-bytecode'];
+// V8 is made for programs that run for long: it begins with a tiny heap, forgets compiled functions between two files,
+// optimizes the WebAssembly of undici's parser, and in Node 20 spends a quarter of the CPU time on optimizing what then runs
+// for seconds.
+const execArgv = ['--min-semi-space-size=16', '--no-flush-bytecode', '--liftoff-only'];
 if (process.versions.node.startsWith('20.')) execArgv.push('--interrupt-budget=1000000');
 
 // No test needs the authorities of the machine, which every process of Node would parse when it starts.

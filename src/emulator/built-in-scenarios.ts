@@ -132,7 +132,7 @@ const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about
   },
   night: {
     about:
-      'runs of 2 hours; those of `early` take 5 minutes, those of `broken` fail; for a watcher that is killed and started again; try it at --speed 1200',
+      'runs of 2 hours; those of `early` take 5 minutes, those of `broken` fail; for a watcher that is killed and started again; try it at --speed 600',
     automations: {
       '*': { duration: '2h' },
       early: { duration: '5m' },

@@ -50,7 +50,7 @@ function expectSame(journal: Journal) {
 }
 
 /** Starts a run and, up to `delay` runs later, ends it; every so often somebody reads. */
-function play(
+function simulate(
   steps: { end: (typeof ends)[number]; target: number; delay: number; reads: boolean }[],
   state: StateFolder,
 ) {
@@ -91,7 +91,7 @@ test(
     fc.assert(
       fc.property(fc.array(step, { minLength: 380, maxLength: 450, size: 'max' }), (steps) => {
         const state = createStateFolder();
-        play(steps, state);
+        simulate(steps, state);
         expectSame(state.open());
         catchUp(state);
         expectSame(state.open());
@@ -122,7 +122,7 @@ beforeAll(() => {
     delay: 3,
     reads: n % 10 === 0,
   }));
-  play(steps, full);
+  simulate(steps, full);
   rmSync(join(full.folder, 'checkpoint.jsonl'));
   // Of a time that can be set again.
   for (const name of readdirSync(full.folder)) utimesSync(join(full.folder, name), 1e9, 1e9);

@@ -67,7 +67,7 @@ test('whatever several writers, crashes and foreign hands do, every whole line c
     fc.property(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 3000 }), (steps, fileBytes) => {
       const parent = mkdtempSync(join(tmpdir(), 'journal-'));
       try {
-        play(steps, join(parent, 'state'), fileBytes);
+        perform(steps, join(parent, 'state'), fileBytes);
       } finally {
         rmSync(parent, { recursive: true });
       }
@@ -78,10 +78,10 @@ test('whatever several writers, crashes and foreign hands do, every whole line c
 
 test('a run that two processes have searched for in vain, and then record, has one first record', () => {
   const records: Step[] = [0, 1].map((writer) => ({ step: 'status', writer, n: 0, status: 'RUNNING' }));
-  play([{ step: 'search', writer: 1, n: 0 }, ...records], join(temporaryFolder(), 'state'), 1);
+  perform([{ step: 'search', writer: 1, n: 0 }, ...records], join(temporaryFolder(), 'state'), 1);
 });
 
-function play(steps: Step[], folder: string, fileBytes: number): void {
+function perform(steps: Step[], folder: string, fileBytes: number): void {
   const { open, troubles, clock } = stateFolderAt(folder);
   const reopen = () =>
     Array.from({ length: writers }, () => ({ journal: open(fileBytes), sent: new Map<number, TriggerRecord>() }));

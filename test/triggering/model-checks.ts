@@ -4,7 +4,7 @@ import { isFinal } from '../../src/runs/run.ts';
 import { target } from '../helpers/scripted-service.ts';
 import { baseUrl } from '../helpers/session.ts';
 import type { SentTrigger, TrueRun } from './simulated-service.ts';
-import type { Outcome, Simulation, Use, WorldOptions } from './simulation.ts';
+import type { Outcome, Simulation, SimulationOptions, Use } from './simulation.ts';
 
 const second = 1000;
 
@@ -14,10 +14,10 @@ export const tell = (what: string) => {
   tally[what] = (tally[what] ?? 0) + 1;
 };
 
-/** A world, and what the checks need to know of its past. */
-export interface Played {
-  world: Simulation;
-  options: WorldOptions;
+/** A simulation, and what the checks need to know of its past. */
+export interface History {
+  simulation: Simulation;
+  options: SimulationOptions;
   /** The runs that were taken as ours for their time. */
   claimed: Set<string>;
   /** The idempotency keys of their triggers, which are closed by that. */
@@ -27,27 +27,27 @@ export interface Played {
   isClear: boolean;
 }
 
-const keysOf = (use: Use, { world }: Played) =>
-  new Set((world.sentBy.get(use) ?? []).map(({ idempotencyKey }) => idempotencyKey));
+const keysOf = (use: Use, { simulation }: History) =>
+  new Set((simulation.sentBy.get(use) ?? []).map(({ idempotencyKey }) => idempotencyKey));
 
 /** What must hold whatever has happened. */
-export function checkJournals(played: Played): void {
-  const { world, claimed, claimedKeys, sent } = played;
-  const runs = world.service.runs();
+export function checkJournals(history: History): void {
+  const { simulation, claimed, claimedKeys, sent } = history;
+  const runs = simulation.service.runs();
   for (const machine of [0, 1] as const) {
     const at = { machine } as Use;
-    if (!existsSync(world.machineOf(at).folder)) continue;
-    const journal = world.journalOf(at);
+    if (!existsSync(simulation.machineOf(at).folder)) continue;
+    const journal = simulation.journalOf(at);
     const records = [...journal.runs({ baseUrl })];
     const known = new Set(records.map(({ executionId }) => executionId));
     const open = new Set(journal.unresolvedTriggers({ baseUrl }).map(({ idempotencyKey }) => idempotencyKey));
-    const superseded = world.supersededIn(world.machineOf(at));
+    const superseded = simulation.supersededIn(simulation.machineOf(at));
     const keys = new Set(sent.filter((each) => each.machine === machine).map(({ attempt }) => attempt.idempotencyKey));
     for (const { executionId, idempotencyKey } of records) {
       const run = runs.find((candidate) => candidate.executionId === executionId);
       if (!run || idempotencyKey === null || idempotencyKey === run.idempotencyKey) continue;
       // A process may have been killed after it had taken the run as its own, and before it could say so.
-      if (!claimed.has(run.executionId)) checkClaim(run, machine, idempotencyKey, Number.POSITIVE_INFINITY, played);
+      if (!claimed.has(run.executionId)) checkClaim(run, machine, idempotencyKey, Number.POSITIVE_INFINITY, history);
     }
     for (const { executionId, idempotencyKey = '' } of runs.filter(({ idempotencyKey = '' }) =>
       keys.has(idempotencyKey),
@@ -74,7 +74,7 @@ function checkClaim(
   machine: 0 | 1,
   idempotencyKey: string,
   ownFirstMs: number,
-  { world, options, sent, claimed, claimedKeys }: Played,
+  { simulation, options, sent, claimed, claimedKeys }: History,
 ): void {
   expect(run, 'an id that was reported is that of a run').toBeDefined();
   if (!run) return;
@@ -87,7 +87,7 @@ function checkClaim(
   );
   const firstMs = Math.min(...attempts.map(({ atMs }) => atMs));
   // Another process has the wall clock alone: where that was set since, it is wrong.
-  if (firstMs < ownFirstMs && (world.machines[machine]?.setAtMs ?? 0) >= firstMs) {
+  if (firstMs < ownFirstMs && (simulation.machines[machine]?.setAtMs ?? 0) >= firstMs) {
     tell('by a clock that was set');
     return;
   }
@@ -96,11 +96,12 @@ function checkClaim(
   expect(run.beganAtMs - lastMs, 'it began no later').toBeLessThanOrEqual(60 * second + options.hostSkewMs);
 }
 
-const firstSentMs = (use: Use, { world }: Played) => Math.min(...(world.sentBy.get(use) ?? []).map(({ atMs }) => atMs));
+const firstSentMs = (use: Use, { simulation }: History) =>
+  Math.min(...(simulation.sentBy.get(use) ?? []).map(({ atMs }) => atMs));
 
 /** The other half of the promise: a run in between, that a conflict names and nothing hides, is recovered. */
-function checkNoneMissed(use: Use, runs: TrueRun[], { world, options, sent }: Played): void {
-  const posts = (world.sentBy.get(use) ?? []).filter(({ wasSent }) => wasSent);
+function checkNoneMissed(use: Use, runs: TrueRun[], { simulation, options, sent }: History): void {
+  const posts = (simulation.sentBy.get(use) ?? []).filter(({ wasSent }) => wasSent);
   const { conflictId, idempotencyKey } = posts.at(-1) ?? {};
   const run = runs.find(({ executionId }) => executionId === conflictId);
   const attempts = sent.flatMap(({ machine, attempt }) =>
@@ -108,10 +109,10 @@ function checkNoneMissed(use: Use, runs: TrueRun[], { world, options, sent }: Pl
   );
   const firstMs = Math.min(...attempts.map(({ atMs }) => atMs));
   const inDoubt = attempts.filter(({ isInDoubt, wasSent }) => isInDoubt && wasSent);
-  const isCalm = options.hostSkewMs === 0 && options.latencyMs <= 200 && !use.kill && world.disturbances === 0;
+  const isCalm = options.hostSkewMs === 0 && options.latencyMs <= 200 && !use.kill && simulation.disturbances === 0;
   // All that could go wrong has gone wrong by the time of the question.
   if (!run || !isCalm || use.conditions.length > posts.length || inDoubt.length === 0) return;
-  const known = world.journalOf(use).find(run.executionId, { baseUrl });
+  const known = simulation.journalOf(use).find(run.executionId, { baseUrl });
   if (known?.idempotencyKey && known.idempotencyKey !== idempotencyKey) return;
   const lastMs = Math.max(...inDoubt.map(({ atMs }) => atMs));
   const isBetween = run.beganAtMs >= firstMs - 500 && run.beganAtMs <= lastMs + 58 * second;
@@ -119,23 +120,23 @@ function checkNoneMissed(use: Use, runs: TrueRun[], { world, options, sent }: Pl
 }
 
 /** What a trigger reported must agree with the service. */
-export function checkStart(use: Use, uses: Use[], { start }: Outcome, played: Played): void {
-  const { world } = played;
-  const runs = world.service.runs();
-  const keys = keysOf(use, played);
+export function checkStart(use: Use, uses: Use[], { start }: Outcome, history: History): void {
+  const { simulation } = history;
+  const runs = simulation.service.runs();
+  const keys = keysOf(use, history);
   const its = runs.filter(({ idempotencyKey = '' }) => keys.has(idempotencyKey));
-  const attempts = world.sentBy.get(use) ?? [];
-  const firstMs = firstSentMs(use, played);
+  const attempts = simulation.sentBy.get(use) ?? [];
+  const firstMs = firstSentMs(use, history);
   if (start?.kind === 'started') {
     const { executionId } = start.run;
     const run = runs.find((candidate) => candidate.executionId === executionId);
     tell(`${start.how} ${start.started}${start.isByTime ? ' by time' : ''}`);
     const key = attempts.at(-1)?.idempotencyKey ?? '';
-    if (start.isByTime) checkClaim(run, use.machine, key, firstMs, played);
+    if (start.isByTime) checkClaim(run, use.machine, key, firstMs, history);
     else expect([...keys], 'a run that was started is of our key').toContain(run?.idempotencyKey);
-    if (start.started === 'yes' && use.key !== undefined && run && played.options.hostSkewMs <= 2 * second) {
+    if (start.started === 'yes' && use.key !== undefined && run && history.options.hostSkewMs <= 2 * second) {
       expect(run.beganAtMs - firstMs, 'a run that this command started is no older').toBeGreaterThanOrEqual(
-        -2 * second - played.options.hostSkewMs,
+        -2 * second - history.options.hostSkewMs,
       );
     }
   }
@@ -144,28 +145,30 @@ export function checkStart(use: Use, uses: Use[], { start }: Outcome, played: Pl
   const { facts, message } = start.problem;
   tell(facts.name);
   // Of a given key another process may start one at the same time, or have started one before.
-  const others = played.sent.filter(({ attempt }) => attempt.idempotencyKey === use.key && !attempts.includes(attempt));
+  const others = history.sent.filter(
+    ({ attempt }) => attempt.idempotencyKey === use.key && !attempts.includes(attempt),
+  );
   if (facts.started === 'no' && others.length === 0) expect(its, `no run was started (${message})`).toEqual([]);
   if (facts.started !== 'unknown') return;
   const { idempotencyKey = '' } = start;
-  checkNoneMissed(use, runs, played);
-  const known = world.journalOf(use).findKey({ baseUrl, target, idempotencyKey });
+  checkNoneMissed(use, runs, history);
+  const known = simulation.journalOf(use).findKey({ baseUrl, target, idempotencyKey });
   const isAlone = uses.every((other) => other === use || (other.key !== use.key && other.command !== 'recover'));
   expect(known?.state ?? 'closed', 'what is unknown can be recovered, or has been meanwhile').toMatch(
     isAlone ? /open|accepted/ : /open|accepted|closed/,
   );
   // Somebody's answer was lost, or somebody was killed: else there is nothing to doubt.
-  expect(played.isClear, 'there is a reason for doubt').toBe(false);
+  expect(history.isClear, 'there is a reason for doubt').toBe(false);
 }
 
-export function checkRecoveries(use: Use, { recoveries = [] }: Outcome, played: Played): void {
-  const runs = played.world.service.runs();
+export function checkRecoveries(use: Use, { recoveries = [] }: Outcome, history: History): void {
+  const runs = history.simulation.service.runs();
   for (const recovery of recoveries) {
     const { idempotencyKey } = recovery.trigger;
     tell(`recover: ${recovery.kind}`);
     if (recovery.kind === 'refused') {
       const { account } = recovery.trigger;
-      const accepted = played.sent.some(
+      const accepted = history.sent.some(
         ({ attempt }) => attempt.idempotencyKey === idempotencyKey && attempt.apiKey === account,
       );
       const taken = runs.filter((run) => accepted && run.idempotencyKey === idempotencyKey);
@@ -174,30 +177,30 @@ export function checkRecoveries(use: Use, { recoveries = [] }: Outcome, played: 
     if (recovery.kind !== 'found') continue;
     const { execution, isByTime } = recovery.start;
     const run = runs.find(({ executionId }) => executionId === execution.executionId);
-    if (isByTime) checkClaim(run, use.machine, idempotencyKey, firstSentMs(use, played), played);
+    if (isByTime) checkClaim(run, use.machine, idempotencyKey, firstSentMs(use, history), history);
     else expect(run?.idempotencyKey).toBe(idempotencyKey);
   }
 }
 
-export function checkFollowed(use: Use, { followed }: Outcome, { world, options }: Played): void {
+export function checkFollowed(use: Use, { followed }: Outcome, { simulation, options }: History): void {
   if (!followed) return;
   const { watched } = followed;
-  const run = world.service.runs().find(({ executionId }) => executionId === watched.run.executionId);
+  const run = simulation.service.runs().find(({ executionId }) => executionId === watched.run.executionId);
   const { status = 'nothing' } = watched.execution ?? {};
   if (!isFinal(target, status)) {
     expect(followed.problem, 'a watch without an end has a reason').toBeDefined();
     return;
   }
   expect(status, 'a final status is reported truly').toBe(run?.outcome);
-  expect(world.clock.nowMs() + options.hostSkewMs).toBeGreaterThanOrEqual(run?.endsAtMs ?? Number.NaN);
-  const record = world.journalOf(use).find(watched.run.executionId, { baseUrl });
+  expect(simulation.clock.nowMs() + options.hostSkewMs).toBeGreaterThanOrEqual(run?.endsAtMs ?? Number.NaN);
+  const record = simulation.journalOf(use).find(watched.run.executionId, { baseUrl });
   expect(record?.status, 'and stays in the journal').toBe(status);
 }
 
 /** No idempotency key has started two runs of a machine, and no trigger has. */
-export function checkNoneTwice({ world, sent }: Played): void {
-  const runs = world.service.runs();
-  for (const [use, attempts] of world.sentBy) {
+export function checkNoneTwice({ simulation, sent }: History): void {
+  const runs = simulation.service.runs();
+  for (const [use, attempts] of simulation.sentBy) {
     if (use.command !== 'trigger') continue;
     const keys = new Set(attempts.map(({ idempotencyKey }) => idempotencyKey));
     const accounts = (key: string) =>

@@ -10,12 +10,12 @@ import {
   checkNoneTwice,
   checkRecoveries,
   checkStart,
-  type Played,
+  type History,
   tally,
   tell,
 } from './model-checks.ts';
 import type { Condition } from './simulated-service.ts';
-import { createSimulation, type Use, type WorldOptions } from './simulation.ts';
+import { createSimulation, type SimulationOptions, type Use } from './simulation.ts';
 
 const second = 1000;
 const hour = 3_600 * second;
@@ -82,7 +82,7 @@ const moments: fc.Arbitrary<Moment> = fc.record({
   restMs: fc.constantFrom(0, 1_000, 5_000, 60_000, 300_000, hour),
 });
 
-const worlds: fc.Arbitrary<WorldOptions> = fc.record({
+const simulations: fc.Arbitrary<SimulationOptions> = fc.record({
   seed: fc.integer(),
   order: fc.constantFrom('keyFirst', 'activeFirst'),
   namesActiveRun: fc.constantFrom(true, true, false),
@@ -98,31 +98,31 @@ const scratch = mkdtempSync(join(tmpdir(), 'runctl-model-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 let count = 0;
 
-async function play(options: WorldOptions, sequence: Moment[]): Promise<void> {
-  const world = createSimulation(join(scratch, String(count++)), options);
-  const played: Played = { world, options, claimed: new Set(), claimedKeys: new Set(), sent: [], isClear: true };
+async function simulate(options: SimulationOptions, sequence: Moment[]): Promise<void> {
+  const simulation = createSimulation(join(scratch, String(count++)), options);
+  const history: History = { simulation, options, claimed: new Set(), claimedKeys: new Set(), sent: [], isClear: true };
   for (const moment of sequence) {
-    played.isClear &&= moment.uses.every(({ kill, conditions }) => !kill && conditions.every(isClear));
+    history.isClear &&= moment.uses.every(({ kill, conditions }) => !kill && conditions.every(isClear));
     const outcomes = await Promise.all(
-      moment.uses.map(async (use) => ({ use, outcome: await world.run(use, moment.account) })),
+      moment.uses.map(async (use) => ({ use, outcome: await simulation.run(use, moment.account) })),
     );
     for (const use of moment.uses) {
-      for (const attempt of world.sentBy.get(use) ?? []) played.sent.push({ machine: use.machine, attempt });
+      for (const attempt of simulation.sentBy.get(use) ?? []) history.sent.push({ machine: use.machine, attempt });
     }
     for (const { use, outcome } of outcomes) {
       if (outcome.isKilled) tell('killed');
-      if (use.command === 'trigger') checkStart(use, moment.uses, outcome, played);
-      checkRecoveries(use, outcome, played);
-      checkFollowed(use, outcome, played);
+      if (use.command === 'trigger') checkStart(use, moment.uses, outcome, history);
+      checkRecoveries(use, outcome, history);
+      checkFollowed(use, outcome, history);
     }
-    checkJournals(played);
-    checkNoneTwice(played);
-    await world.clock.sleep(moment.restMs);
+    checkJournals(history);
+    checkNoneTwice(history);
+    await simulation.clock.sleep(moment.restMs);
   }
 }
 
 const alone: Use = { command: 'trigger', machine: 0, ifActive: 'fail', lateMs: 0, watches: false, conditions: [] };
-const plain: WorldOptions = {
+const plain: SimulationOptions = {
   seed: 1,
   order: 'activeFirst',
   namesActiveRun: true,
@@ -139,7 +139,7 @@ const throttled: Condition = { kind: 'answer', status: 429, retryAfter: 45 };
 const killed = { nth: 2, after: true };
 
 /** What chance seldom finds. */
-const rare: [WorldOptions, Moment[]][] = [
+const rare: [SimulationOptions, Moment[]][] = [
   // A schedule starts a run long after the last attempt in doubt.
   [
     plain,
@@ -178,11 +178,11 @@ const rare: [WorldOptions, Moment[]][] = [
 ];
 
 test('whatever fails and whenever it is killed, each trigger starts one run at most, none is lost, and each is reported truly', async () => {
-  await fc.assert(fc.asyncProperty(worlds, fc.array(moments, { minLength: 1, maxLength: 5 }), play), {
-    numRuns: propertyRuns(Number(process.env.WORLDS ?? 200)),
+  await fc.assert(fc.asyncProperty(simulations, fc.array(moments, { minLength: 1, maxLength: 5 }), simulate), {
+    numRuns: propertyRuns(Number(process.env.SIMULATIONS ?? 200)),
     examples: rare,
   });
-  // The worlds have been where it hurts.
+  // The simulations have met what is rare.
   expect(Object.keys(tally)).toEqual(expect.arrayContaining(['started yes', 'killed', 'outcome_unknown']));
-  if (process.env.WORLDS) process.stderr.write(`${JSON.stringify({ worlds: count, ...tally }, null, 1)}\n`);
+  if (process.env.SIMULATIONS) process.stderr.write(`${JSON.stringify({ simulations: count, ...tally }, null, 1)}\n`);
 }, 3_600_000);

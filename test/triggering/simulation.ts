@@ -44,7 +44,7 @@ export interface Use {
   conditions: Condition[];
   /** Dies at its nth call of the service or the journal: before that has happened, or after. */
   kill?: { nth: number; after: boolean };
-  /** So long after its start the wall clock of its machine is set, or the machine sleeps, as the world has it. */
+  /** So long after its start the wall clock of its machine is set, or the machine sleeps, as the simulation has it. */
   disturbed?: { afterMs: number; byMs: number };
 }
 
@@ -56,7 +56,7 @@ export interface Outcome {
   isKilled?: true;
 }
 
-export interface WorldOptions extends Omit<ServiceOptions, 'clock' | 'random'> {
+export interface SimulationOptions extends Omit<ServiceOptions, 'clock' | 'random'> {
   seed: number;
   /** By how much the wall clock of each machine is off at first. */
   offsetsMs: [number, number];
@@ -77,7 +77,7 @@ interface Machine {
 }
 
 /** A service, machines with a journal each, and time: everything that outlives a process. */
-export function createSimulation(folder: string, { seed, offsetsMs, disturbance, ...options }: WorldOptions) {
+export function createSimulation(folder: string, { seed, offsetsMs, disturbance, ...options }: SimulationOptions) {
   const clock = createVirtualClock();
   const random = createRandom(seed);
   const service = createSimulatedService({ ...options, clock, random });

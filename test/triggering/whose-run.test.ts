@@ -95,7 +95,7 @@ const questions: fc.Arbitrary<Question> = fc.record({
   stood: fc.boolean(),
 });
 
-function worldOf({ askedMs, tookMs, readAt, beganMs, lastMs, stepMs, stood }: Question) {
+function caseOf({ askedMs, tookMs, readAt, beganMs, lastMs, stepMs, stood }: Question) {
   // One of the clocks may be wrong, never both.
   const later = (ms: number): Moment => ({
     wallMs: wall + ms + (stood ? 0 : stepMs),
@@ -115,7 +115,7 @@ function worldOf({ askedMs, tookMs, readAt, beganMs, lastMs, stepMs, stood }: Qu
 test('whatever one clock does and however long the answer takes, the truth lies within the span', () => {
   fc.assert(
     fc.property(questions, (question) => {
-      const { answer } = worldOf(question);
+      const { answer } = caseOf(question);
       const { leastMs, mostMs } = beganAfter(at(0), answer) ?? { leastMs: Number.NaN, mostMs: Number.NaN };
       return leastMs <= question.beganMs && question.beganMs <= mostMs;
     }),
@@ -126,7 +126,7 @@ test('whatever one clock does and however long the answer takes, the truth lies 
 test('no run outside its zone is ever called ours, or another’s', () => {
   fc.assert(
     fc.property(questions, (question) => {
-      const { attempts, answer, last } = worldOf(question);
+      const { attempts, answer, last } = caseOf(question);
       const owner = whoseRun(attempts, answer);
       const { beganMs } = question;
       if (owner === 'ours') return -2 * second <= beganMs && beganMs <= last + 60 * second;

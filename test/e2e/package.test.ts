@@ -99,17 +99,11 @@ test('what was installed is what was built, byte for byte', () => {
   expect(paths.filter(differs)).toEqual([]);
 });
 
-type Case = [argv: string[], code: number, stdout: RegExp];
-
-/** Each needs a file of the package that those above it do not. */
-const cases: Case[] = [
+// Once each as a process; what the commands do is tested in one process with the tests.
+test.each<[argv: string[], code: number, stdout: RegExp]>([
   [['--version'], 0, new RegExp(`^${version}\\n$`)],
   [['trigger', 'weekly'], 0, /^[\da-f-]{36}\n$/],
   [['config', 'set', 'project', agentId], 0, /^$/],
-];
-
-/** Where `CI` is set: other tests run the same files where they were built. */
-const casesOfCi: Case[] = [
   [['--help'], 0, /Usage: runctl/],
   [['trigger', '--help'], 0, /Usage: runctl trigger/],
   [['watch', '--interval', '20ms'], 0, /COMPLETED nightly/],
@@ -124,20 +118,13 @@ const casesOfCi: Case[] = [
   [['completion', 'bash'], 0, /complete -/],
   [['emulator', '--quiet', '--', 'true'], 0, /^$/],
   [['nonsense'], 2, /^$/],
-];
-
-// Once each as a process; what the commands do is tested in one process with the tests.
-test.each([...cases, ...(process.env.CI ? casesOfCi : [])])(
-  'the program that was installed does `runctl %j`',
-  async (argv, code, stdout) => {
-    const { env } = await withEmulator({ automations: { '*': { duration: '1ms' } } });
-    if (['watch', 'status', 'result', 'list'].includes(argv[0] ?? ''))
-      await runProgram(['trigger', 'nightly'], { env });
-    const program = join(folder, 'node_modules/.bin/runctl');
-    const ended = await runCommand([program, ...argv], { env: { ...env, PATH: process.env.PATH } });
-    expect(ended).toMatchObject({ code, stdout: expect.stringMatching(stdout) });
-  },
-);
+])('the program that was installed does `runctl %j`', async (argv, code, stdout) => {
+  const { env } = await withEmulator({ automations: { '*': { duration: '1ms' } } });
+  if (['watch', 'status', 'result', 'list'].includes(argv[0] ?? '')) await runProgram(['trigger', 'nightly'], { env });
+  const program = join(folder, 'node_modules/.bin/runctl');
+  const ended = await runCommand([program, ...argv], { env: { ...env, PATH: process.env.PATH } });
+  expect(ended).toMatchObject({ code, stdout: expect.stringMatching(stdout) });
+});
 
 test('the man page is good roff', (context) => {
   needs(context, 'mandoc');

@@ -23,10 +23,10 @@ import type { ParsedCommand } from './to-commander.ts';
 export async function runCli(
   words: readonly string[],
   program: CommandDefinition,
-  given: Context,
+  outer: Context,
   crash: readonly Promise<never>[] = [],
 ): Promise<number> {
-  const context = guardFromRunner(given);
+  const context = guardFromRunner(outer);
   context.secrets.protect((context.env.RUNCTL_API_KEY ?? '').trim());
   // A `--` before the command has no meaning.
   const argv = words[0] === '--' ? words.slice(1) : words;

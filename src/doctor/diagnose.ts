@@ -42,8 +42,8 @@ const groups: readonly Group[] = [
 ];
 
 /** Makes every check, in the order in which they depend on one another. Throws only the interrupted problem. */
-export async function diagnose(flags: Machine['flags'], given: Context, disk: Disk = localDisk): Promise<Finding[]> {
-  const machine: Machine = { flags, disk, context: variantOf(given, { reporter: silentReporter }) };
+export async function diagnose(flags: Machine['flags'], outer: Context, disk: Disk = localDisk): Promise<Finding[]> {
+  const machine: Machine = { flags, disk, context: variantOf(outer, { reporter: silentReporter }) };
   const findings: Finding[] = [];
   for (const group of groups) {
     const obstacle = findings.find(({ name, result }) => group.needs?.includes(name) && !isPassed(result));
@@ -51,7 +51,7 @@ export async function diagnose(flags: Machine['flags'], given: Context, disk: Di
     else if (obstacle) findings.push(...skip(group.names, reasonOf(obstacle)));
     else findings.push(...(await examine(group, machine)));
   }
-  const { scrub } = given.secrets;
+  const { scrub } = outer.secrets;
   return findings.map(({ message, advice, ...finding }) => ({
     ...finding,
     message: scrub(message),

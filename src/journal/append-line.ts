@@ -24,6 +24,7 @@ interface AppendOptions {
 export function appendLine(line: string, { folder: named, fileBytes, durable, sync }: AppendOptions): boolean {
   const folder = makeOwnFolder(named);
   const [newest] = filesInOwn(folder);
+  // Whose it is `openOwn` checks, before anything is written.
   const isFull = newest !== undefined && (statSync(newest.path, { throwIfNoEntry: false })?.size ?? 0) > fileBytes;
   // Two processes that begin the next file at once begin the same one.
   const path = newest && !isFull ? newest.path : join(folder, fileNameOf(newest ? newest.number + 1 : 0));

@@ -13,13 +13,13 @@ import { lineOf } from '../journal/state-folder.ts';
 const hourMs = 3_600_000;
 const nowMs = Date.parse('2026-11-22T12:00:00Z');
 
-const agoAt = (hours: number) => new Date(nowMs - hours * hourMs).toISOString();
+const hoursAgo = (hours: number) => new Date(nowMs - hours * hourMs).toISOString();
 
 /** What `stats` prints on a machine with these records, the clock at so many hours ago. */
 async function stats(flags: string[], records: [agoHours: number, record: NewRecord][], env = {}, unicode = true) {
   const folder = temporaryFolder();
   const memory = createMemory({ RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder, ...env });
-  const lines = records.map(([agoHours, record]) => lineOf(record, agoAt(agoHours)));
+  const lines = records.map(([agoHours, record]) => lineOf(record, hoursAgo(agoHours)));
   if (lines.length > 0) writeFileSync(join(folder, 'journal.jsonl'), lines.join(''));
   const context = { ...memory, unicode, clock: { ...memory.clock, nowMs: () => nowMs } };
   const code = await runCli(['stats', ...flags], program, context);

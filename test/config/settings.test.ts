@@ -62,13 +62,13 @@ const pairs = Object.entries(sources).flatMap(([key, rows]) =>
   ),
 );
 
-interface Sources {
+interface Inputs {
   flags: SettingFlags;
   env: Record<string, string>;
   profile: Record<string, string>;
 }
 
-function give(key: Key, [from, value]: Row, folder: string, { flags, env, profile }: Sources): void {
+function give(key: Key, [from, value]: Row, folder: string, { flags, env, profile }: Inputs): void {
   if (value === undefined || from === 'default') return;
   const text = from.endsWith('_FILE') || (key === 'apiKey' && from === 'flag') ? join(folder, value) : value;
   if (text !== value) writeFileSync(text, `${value}\n`);
@@ -77,13 +77,13 @@ function give(key: Key, [from, value]: Row, folder: string, { flags, env, profil
   else env[from] = text;
 }
 
-function contextOf({ env, profile }: Sources, folder: string) {
+function contextOf({ env, profile }: Inputs, folder: string) {
   writeFileSync(join(folder, 'config.json'), JSON.stringify({ profiles: { default: profile } }), { mode: 0o600 });
   return createMemory({ RUNCTL_CONFIG_DIR: folder, ...env });
 }
 
-const resolve = (sources: Sources, folder = temporaryFolder()) =>
-  resolveSettings(sources.flags, contextOf(sources, folder));
+const resolve = (inputs: Inputs, folder = temporaryFolder()) =>
+  resolveSettings(inputs.flags, contextOf(inputs, folder));
 
 /** Where a setting is said to come from. */
 async function sourceOf(key: SettingName, flags: SettingFlags, context: Context) {
@@ -102,15 +102,14 @@ describe('a setting', () => {
     '%s from %s is stronger than from %s, or both are refused',
     async (key, _from, _than, stronger, weaker) => {
       const folder = temporaryFolder();
-      const sources: Sources = { flags: {}, env: {}, profile: {} };
-      give(key, stronger, folder, sources);
-      give(key, weaker, folder, sources);
+      const inputs: Inputs = { flags: {}, env: {}, profile: {} };
+      give(key, stronger, folder, inputs);
+      give(key, weaker, folder, inputs);
       const areBothVariables = [stronger, weaker].every(([from]) => from.startsWith('RUNCTL_'));
-      if (areBothVariables)
-        return expect((await resolve(sources, folder))[key].problem?.message).toContain('both give');
-      const settings = await resolve(sources, folder);
+      if (areBothVariables) return expect((await resolve(inputs, folder))[key].problem?.message).toContain('both give');
+      const settings = await resolve(inputs, folder);
       expect(settings[key].value).toBe(stronger[1]);
-      expect(await sourceOf(key, sources.flags, contextOf(sources, folder))).toContain(stronger[2]);
+      expect(await sourceOf(key, inputs.flags, contextOf(inputs, folder))).toContain(stronger[2]);
     },
   );
 

@@ -26,10 +26,10 @@ function compile(sources: Record<string, string>): string[] {
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(root, join(folder, 'node_modules/runctl'));
   for (const [name, source] of Object.entries(sources)) writeFileSync(join(folder, name), source);
-  // The types of the package need no other; it checks those of a library too, and those of the browser are the most.
+  // The compiler checks its own library too, of which that of the browser is the largest part; our types need only ES5.
   const flags = ['--strict', '--noEmit', '--module', 'nodenext', '--lib', 'es5', '--types', '', '--pretty', 'false'];
   const argv = [...flags, ...Object.keys(sources)];
-  const env = { PATH: process.env.PATH, GOGC: 'off' };
+  const env = { PATH: process.env.PATH, GOGC: 'off' }; // it is over before there is much garbage
   const { stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), argv, { cwd: folder, env, encoding: 'utf8' });
   return stdout.trim().split('\n');
 }

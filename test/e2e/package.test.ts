@@ -102,10 +102,9 @@ test('what was installed is what was built, byte for byte', () => {
 // Once each as a process; what the commands do is tested in one process with the tests.
 test.each<[argv: string[], code: number, stdout: RegExp]>([
   [['--version'], 0, new RegExp(`^${version}\\n$`)],
-  [['trigger', 'weekly'], 0, /^[\da-f-]{36}\n$/],
-  [['config', 'set', 'project', agentId], 0, /^$/],
   [['--help'], 0, /Usage: runctl/],
   [['trigger', '--help'], 0, /Usage: runctl trigger/],
+  [['trigger', 'weekly'], 0, /^[\da-f-]{36}\n$/],
   [['watch', '--interval', '20ms'], 0, /COMPLETED nightly/],
   [['status'], 0, /^status +COMPLETED\n/],
   [['result'], 0, /COMPLETED/],
@@ -113,6 +112,7 @@ test.each<[argv: string[], code: number, stdout: RegExp]>([
   [['recover'], 0, /^$/],
   [['agent', 'trigger', agentId], 11, /^\n$/],
   [['config', 'list'], 0, /RUNCTL_BASE_URL/],
+  [['config', 'set', 'project', agentId], 0, /^$/],
   [['explain', '12'], 0, /outcome_unknown/],
   [['schema', 'event'], 0, /run_done/],
   [['completion', 'bash'], 0, /complete -/],

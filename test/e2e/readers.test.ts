@@ -13,7 +13,7 @@ const slow: Scenario = { automations: { '*': { duration: '1h' } } };
 const trigger = async (env: Record<string, string>) =>
   (await runProgram(['trigger', 'nightly', '-q'], { env })).stdout.trim();
 
-test.each([['trigger', 'weekly'], ['completion', 'bash'], ['status'], ['list', '--json']])(
+test.each([['trigger', 'weekly'], ['list', '--json'], ['status'], ['completion', 'bash']])(
   'a full disk under the output of `%s` is reported, and is no success',
   async (...argv) => {
     const { env } = await withEmulator(slow);
@@ -47,7 +47,7 @@ describe('a reader that', () => {
     expect(code).toBe(141);
   });
 
-  test.each([['result'], ['--help'], ['list'], ['explain']])('has left ends `%s` quietly', async (command) => {
+  test.each([['list'], ['result'], ['--help'], ['explain']])('has left ends `%s` quietly', async (command) => {
     const { env } = await withEmulator({ automations: { '*': { output: 'x'.repeat(1_000_000), duration: '1ms' } } });
     await trigger(env);
     const { stderr, code } = await runProcess([command], { env, onStart: (child) => child.stdout?.destroy() });

@@ -54,7 +54,7 @@ const stories: Record<string, Story> = {
   },
 };
 
-/** Played with the built program. */
+/** Run with the built program. */
 const [firstStory] = Object.keys(stories);
 
 /** Answers from files what is the same in every story, and what the first one asks the built program for. */

@@ -54,13 +54,16 @@ export async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A port at which nothing listens: below those that Linux gives to the next server which asks for any. */
+/** A port at which nothing listens, nor is likely to: below those that Linux gives to the next server which asks for any. */
 export async function freePort(): Promise<number> {
   const port = 20_000 + Math.floor(Math.random() * 12_000);
   const server = createServer().listen(port, '127.0.0.1');
   const isFree = await once(server, 'listening').then(
     () => true,
-    () => false,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EADDRINUSE') throw error;
+      return false;
+    },
   );
   if (!isFree) return freePort();
   server.close();

@@ -4,7 +4,7 @@ import 'undici'; // loaded by the first request, which would not be under way un
 
 /** The requests of this process that have neither been answered nor failed, as undici tells it. */
 const underWay = new Set<unknown>();
-const ends = new EventEmitter();
+const ends = new EventEmitter().setMaxListeners(0);
 
 /** Turns of the event loop in which the first connection of a transport is begun, before undici has the request. */
 const turnsToBegin = 3;

@@ -36,7 +36,7 @@ export async function createBareMachine(scenario: Scenario, isProcess = false): 
   const root = mkdtempSync(join(tmpdir(), 'runctl-recipe-'));
   const at = (name: string) => join(root, name);
   for (const name of ['bin', 'work']) mkdirSync(at(name));
-  const uninstall = isProcess
+  const close = isProcess
     ? installProcess(at('bin'))
     : await installProgram(at('bin'), { baseUrl: emulator.url, clock });
   symlinkSync(process.execPath, at('bin/node'));
@@ -59,7 +59,7 @@ export async function createBareMachine(scenario: Scenario, isProcess = false): 
     run: (argv, options = {}) => runCommand(argv, { cwd: at('work'), ...options, env: { ...env, ...options.env } }),
     endRuns: () => clock.leap(3 * 3_600_000),
     async dispose() {
-      uninstall?.();
+      close();
       await emulator.close();
       rmSync(root, { recursive: true, force: true });
     },

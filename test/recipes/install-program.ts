@@ -13,10 +13,11 @@ const polling = (flags: string) => `case "$*" in trigger*--watch* | watch*) set 
 const install = (folder: string, script: string) => writeFileSync(join(folder, 'runctl'), script, { mode: 0o755 });
 
 /** Installs the built program as `runctl` in a folder. */
-export function installProcess(folder: string): void {
+export function installProcess(folder: string): () => void {
   // It gives up after a third of what it allows a refusal.
   const impatient = polling('--interval 100ms --give-up-after 10s');
   install(folder, `#!/bin/sh\n${impatient}\nexec '${entry}' "$@"\n`);
+  return () => {};
 }
 
 /**
@@ -25,14 +26,15 @@ export function installProcess(folder: string): void {
  * to close it.
  */
 export async function installProgram(folder: string, own: { baseUrl: string; clock: Clock }): Promise<() => void> {
-  if (process.env.CI) {
-    installProcess(folder);
-    return () => {};
-  }
+  if (process.env.CI) return installProcess(folder);
   const server = createServer(async (socket) => {
-    const { argv, env, input } = await readCommand(socket);
+    const controller = new AbortController();
+    socket.on('error', () => {}).once('close', () => controller.abort('SIGTERM'));
+    const command = await readCommand(socket).catch(() => undefined);
+    if (!command) return;
+    const { argv, env, input } = command;
     const clock = env.RUNCTL_BASE_URL === own.baseUrl ? own.clock : createFastClock();
-    const ended = runProgram(argv, { env, input, clock });
+    const ended = runProgram(argv, { env, input, clock, signal: controller.signal });
     const { code, stdout, stderr } = await ended.catch(({ stack }) => ({ code: 70, stdout: '', stderr: stack }));
     socket.end([code, stdout, stderr, ''].join('\0'));
   });
@@ -62,7 +64,7 @@ async function readCommand(socket: Socket) {
   for await (const chunk of socket.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
     text += chunk;
     const [count, variables, input = '', ...words] = text.split('\0');
-    if (words.length <= Number(count) + Number(variables)) continue;
+    if (!(words.length > Number(count) + Number(variables))) continue;
     const env = words.slice(Number(count), -1).map((variable) => variable.split(/=(.*)/s));
     return { argv: words.slice(0, Number(count)), env: Object.fromEntries(env), input };
   }

@@ -38,11 +38,14 @@ async function runScript(block: Block): Promise<void> {
     input: 'a-key\n',
     onOutput: (stdout) => stdout.includes('the run continues') && machine.endRuns(),
   });
-  ended.set(block, await script);
-  runsStarted.set(block, machine.emulator.runs().length);
-  const files = readdirSync(machine.folder);
-  written.set(block, files.filter((name) => statSync(join(machine.folder, name)).size > 0).toSorted());
-  await machine.dispose();
+  try {
+    ended.set(block, await script);
+    runsStarted.set(block, machine.emulator.runs().length);
+    const files = readdirSync(machine.folder);
+    written.set(block, files.filter((name) => statSync(join(machine.folder, name)).size > 0).toSorted());
+  } finally {
+    await machine.dispose();
+  }
 }
 
 // A few at a time, for most of their time is waiting; from the last, for the rehearsal takes longest.

@@ -15,7 +15,7 @@ export const tell = (what: string) => {
 };
 
 /** A simulation, and what the checks need to know of its past. */
-export interface History {
+export interface Past {
   simulation: Simulation;
   options: SimulationOptions;
   /** The runs that were taken as ours for their time. */
@@ -27,12 +27,12 @@ export interface History {
   isClear: boolean;
 }
 
-const keysOf = (use: Use, { simulation }: History) =>
+const keysOf = (use: Use, { simulation }: Past) =>
   new Set((simulation.sentBy.get(use) ?? []).map(({ idempotencyKey }) => idempotencyKey));
 
 /** What must hold whatever has happened. */
-export function checkJournals(history: History): void {
-  const { simulation, claimed, claimedKeys, sent } = history;
+export function checkJournals(past: Past): void {
+  const { simulation, claimed, claimedKeys, sent } = past;
   const runs = simulation.service.runs();
   for (const machine of [0, 1] as const) {
     const at = { machine } as Use;
@@ -47,7 +47,7 @@ export function checkJournals(history: History): void {
       const run = runs.find((candidate) => candidate.executionId === executionId);
       if (!run || idempotencyKey === null || idempotencyKey === run.idempotencyKey) continue;
       // A process may have been killed after it had taken the run as its own, and before it could say so.
-      if (!claimed.has(run.executionId)) checkClaim(run, machine, idempotencyKey, Number.POSITIVE_INFINITY, history);
+      if (!claimed.has(run.executionId)) checkClaim(run, machine, idempotencyKey, Number.POSITIVE_INFINITY, past);
     }
     for (const { executionId, idempotencyKey = '' } of runs.filter(({ idempotencyKey = '' }) =>
       keys.has(idempotencyKey),
@@ -74,7 +74,7 @@ function checkClaim(
   machine: 0 | 1,
   idempotencyKey: string,
   ownFirstMs: number,
-  { simulation, options, sent, claimed, claimedKeys }: History,
+  { simulation, options, sent, claimed, claimedKeys }: Past,
 ): void {
   expect(run, 'an id that was reported is that of a run').toBeDefined();
   if (!run) return;
@@ -96,11 +96,11 @@ function checkClaim(
   expect(run.beganAtMs - lastMs, 'it began no later').toBeLessThanOrEqual(60 * second + options.hostSkewMs);
 }
 
-const firstSentMs = (use: Use, { simulation }: History) =>
+const firstSentMs = (use: Use, { simulation }: Past) =>
   Math.min(...(simulation.sentBy.get(use) ?? []).map(({ atMs }) => atMs));
 
 /** The other half of the promise: a run in between, that a conflict names and nothing hides, is recovered. */
-function checkNoneMissed(use: Use, runs: TrueRun[], { simulation, options, sent }: History): void {
+function checkNoneMissed(use: Use, runs: TrueRun[], { simulation, options, sent }: Past): void {
   const posts = (simulation.sentBy.get(use) ?? []).filter(({ wasSent }) => wasSent);
   const { conflictId, idempotencyKey } = posts.at(-1) ?? {};
   const run = runs.find(({ executionId }) => executionId === conflictId);
@@ -120,23 +120,23 @@ function checkNoneMissed(use: Use, runs: TrueRun[], { simulation, options, sent 
 }
 
 /** What a trigger reported must agree with the service. */
-export function checkStart(use: Use, uses: Use[], { start }: Outcome, history: History): void {
-  const { simulation } = history;
+export function checkStart(use: Use, uses: Use[], { start }: Outcome, past: Past): void {
+  const { simulation } = past;
   const runs = simulation.service.runs();
-  const keys = keysOf(use, history);
+  const keys = keysOf(use, past);
   const its = runs.filter(({ idempotencyKey = '' }) => keys.has(idempotencyKey));
   const attempts = simulation.sentBy.get(use) ?? [];
-  const firstMs = firstSentMs(use, history);
+  const firstMs = firstSentMs(use, past);
   if (start?.kind === 'started') {
     const { executionId } = start.run;
     const run = runs.find((candidate) => candidate.executionId === executionId);
     tell(`${start.how} ${start.started}${start.isByTime ? ' by time' : ''}`);
     const key = attempts.at(-1)?.idempotencyKey ?? '';
-    if (start.isByTime) checkClaim(run, use.machine, key, firstMs, history);
+    if (start.isByTime) checkClaim(run, use.machine, key, firstMs, past);
     else expect([...keys], 'a run that was started is of our key').toContain(run?.idempotencyKey);
-    if (start.started === 'yes' && use.key !== undefined && run && history.options.hostSkewMs <= 2 * second) {
+    if (start.started === 'yes' && use.key !== undefined && run && past.options.hostSkewMs <= 2 * second) {
       expect(run.beganAtMs - firstMs, 'a run that this command started is no older').toBeGreaterThanOrEqual(
-        -2 * second - history.options.hostSkewMs,
+        -2 * second - past.options.hostSkewMs,
       );
     }
   }
@@ -145,30 +145,28 @@ export function checkStart(use: Use, uses: Use[], { start }: Outcome, history: H
   const { facts, message } = start.problem;
   tell(facts.name);
   // Of a given key another process may start one at the same time, or have started one before.
-  const others = history.sent.filter(
-    ({ attempt }) => attempt.idempotencyKey === use.key && !attempts.includes(attempt),
-  );
+  const others = past.sent.filter(({ attempt }) => attempt.idempotencyKey === use.key && !attempts.includes(attempt));
   if (facts.started === 'no' && others.length === 0) expect(its, `no run was started (${message})`).toEqual([]);
   if (facts.started !== 'unknown') return;
   const { idempotencyKey = '' } = start;
-  checkNoneMissed(use, runs, history);
+  checkNoneMissed(use, runs, past);
   const known = simulation.journalOf(use).findKey({ baseUrl, target, idempotencyKey });
   const isAlone = uses.every((other) => other === use || (other.key !== use.key && other.command !== 'recover'));
   expect(known?.state ?? 'closed', 'what is unknown can be recovered, or has been meanwhile').toMatch(
     isAlone ? /open|accepted/ : /open|accepted|closed/,
   );
   // Somebody's answer was lost, or somebody was killed: else there is nothing to doubt.
-  expect(history.isClear, 'there is a reason for doubt').toBe(false);
+  expect(past.isClear, 'there is a reason for doubt').toBe(false);
 }
 
-export function checkRecoveries(use: Use, { recoveries = [] }: Outcome, history: History): void {
-  const runs = history.simulation.service.runs();
+export function checkRecoveries(use: Use, { recoveries = [] }: Outcome, past: Past): void {
+  const runs = past.simulation.service.runs();
   for (const recovery of recoveries) {
     const { idempotencyKey } = recovery.trigger;
     tell(`recover: ${recovery.kind}`);
     if (recovery.kind === 'refused') {
       const { account } = recovery.trigger;
-      const accepted = history.sent.some(
+      const accepted = past.sent.some(
         ({ attempt }) => attempt.idempotencyKey === idempotencyKey && attempt.apiKey === account,
       );
       const taken = runs.filter((run) => accepted && run.idempotencyKey === idempotencyKey);
@@ -177,12 +175,12 @@ export function checkRecoveries(use: Use, { recoveries = [] }: Outcome, history:
     if (recovery.kind !== 'found') continue;
     const { execution, isByTime } = recovery.start;
     const run = runs.find(({ executionId }) => executionId === execution.executionId);
-    if (isByTime) checkClaim(run, use.machine, idempotencyKey, firstSentMs(use, history), history);
+    if (isByTime) checkClaim(run, use.machine, idempotencyKey, firstSentMs(use, past), past);
     else expect(run?.idempotencyKey).toBe(idempotencyKey);
   }
 }
 
-export function checkFollowed(use: Use, { followed }: Outcome, { simulation, options }: History): void {
+export function checkFollowed(use: Use, { followed }: Outcome, { simulation, options }: Past): void {
   if (!followed) return;
   const { watched } = followed;
   const run = simulation.service.runs().find(({ executionId }) => executionId === watched.run.executionId);
@@ -198,7 +196,7 @@ export function checkFollowed(use: Use, { followed }: Outcome, { simulation, opt
 }
 
 /** No idempotency key has started two runs of a machine, and no trigger has. */
-export function checkNoneTwice({ simulation, sent }: History): void {
+export function checkNoneTwice({ simulation, sent }: Past): void {
   const runs = simulation.service.runs();
   for (const [use, attempts] of simulation.sentBy) {
     if (use.command !== 'trigger') continue;

@@ -10,7 +10,7 @@ import {
   checkNoneTwice,
   checkRecoveries,
   checkStart,
-  type History,
+  type Past,
   tally,
   tell,
 } from './model-checks.ts';
@@ -100,23 +100,23 @@ let count = 0;
 
 async function simulate(options: SimulationOptions, sequence: Moment[]): Promise<void> {
   const simulation = createSimulation(join(scratch, String(count++)), options);
-  const history: History = { simulation, options, claimed: new Set(), claimedKeys: new Set(), sent: [], isClear: true };
+  const past: Past = { simulation, options, claimed: new Set(), claimedKeys: new Set(), sent: [], isClear: true };
   for (const moment of sequence) {
-    history.isClear &&= moment.uses.every(({ kill, conditions }) => !kill && conditions.every(isClear));
+    past.isClear &&= moment.uses.every(({ kill, conditions }) => !kill && conditions.every(isClear));
     const outcomes = await Promise.all(
       moment.uses.map(async (use) => ({ use, outcome: await simulation.run(use, moment.account) })),
     );
     for (const use of moment.uses) {
-      for (const attempt of simulation.sentBy.get(use) ?? []) history.sent.push({ machine: use.machine, attempt });
+      for (const attempt of simulation.sentBy.get(use) ?? []) past.sent.push({ machine: use.machine, attempt });
     }
     for (const { use, outcome } of outcomes) {
       if (outcome.isKilled) tell('killed');
-      if (use.command === 'trigger') checkStart(use, moment.uses, outcome, history);
-      checkRecoveries(use, outcome, history);
-      checkFollowed(use, outcome, history);
+      if (use.command === 'trigger') checkStart(use, moment.uses, outcome, past);
+      checkRecoveries(use, outcome, past);
+      checkFollowed(use, outcome, past);
     }
-    checkJournals(history);
-    checkNoneTwice(history);
+    checkJournals(past);
+    checkNoneTwice(past);
     await simulation.clock.sleep(moment.restMs);
   }
 }

@@ -44,7 +44,7 @@ export interface Use {
   conditions: Condition[];
   /** Dies at its nth call of the service or the journal: before that has happened, or after. */
   kill?: { nth: number; after: boolean };
-  /** So long after its start the wall clock of its machine is set, or the machine sleeps, as the simulation has it. */
+  /** So long after its start the wall clock of its machine is set, or the machine sleeps, as `disturbance` says. */
   disturbed?: { afterMs: number; byMs: number };
 }
 

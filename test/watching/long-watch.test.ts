@@ -96,13 +96,13 @@ test('a watch without limits, as a follower has them, outlasts a night without a
 
 describe('a watch of three hours', () => {
   const end = 3 * hour;
-  let fair: Awaited<ReturnType<typeof watch>>;
+  let undisturbed: Awaited<ReturnType<typeof watch>>;
   beforeAll(async () => {
-    fair = await watch(end, []);
+    undisturbed = await watch(end, []);
   });
 
   test('costs some 776 requests when nothing fails, and sees the end within a gap', () => {
-    const { problem, requests, lagMs } = fair;
+    const { problem, requests, lagMs } = undisturbed;
     expect(problem).toBeUndefined();
     expect(requests).toBeGreaterThan(700);
     expect(requests).toBeLessThan(850);
@@ -131,7 +131,7 @@ describe('a watch of three hours', () => {
     });
     const { problem, requests } = await watch(end, outages);
     expect(problem).toBeUndefined();
-    expect(requests).toBeLessThan(2 * fair.requests);
+    expect(requests).toBeLessThan(2 * undisturbed.requests);
   });
 
   test.each<[string, Partial<Outage>]>([
@@ -144,11 +144,11 @@ describe('a watch of three hours', () => {
   ])('tolerates nine minutes of %s, and gives up after eleven', async (_, outage) => {
     const kind = { kind: 'lost' as const, ...outage };
     const tolerated = { ...kind, fromMs: hour, forMs: 9 * minute };
-    const endless = { ...kind, fromMs: 2 * hour, forMs: 11 * minute };
-    const ended = await watch(end, [tolerated, endless]);
+    const tooLong = { ...kind, fromMs: 2 * hour, forMs: 11 * minute };
+    const ended = await watch(end, [tolerated, tooLong]);
     expect(ended.problem).toMatchObject({ exitCode: outage.kind === 'throttled' ? 9 : 10 });
     expect(ended.execution?.status).toBe('RUNNING');
-    const outAtMs = ended.lagMs + end - endless.fromMs;
+    const outAtMs = ended.lagMs + end - tooLong.fromMs;
     expect(outAtMs).toBeGreaterThanOrEqual(9.4 * minute);
     expect(outAtMs).toBeLessThanOrEqual(11 * minute);
   });
@@ -157,7 +157,7 @@ describe('a watch of three hours', () => {
     const outage = { fromMs: hour, forMs: hour, kind: 'throttled', fields: { retryAfterMs: minute } } as const;
     const { problem, requests } = await watch(end, [outage]);
     expect(problem).toBeUndefined();
-    expect(requests).toBeLessThan(fair.requests);
+    expect(requests).toBeLessThan(undisturbed.requests);
   });
 
   test('whose end falls into an outage learns of it afterwards, and fetches the result', async () => {
@@ -178,9 +178,9 @@ describe('a watch of three hours', () => {
     const polled = await watch(4 * hour, []);
     expect(polled.problem?.exitCode).toBe(124);
     expect(polled.sentAtMs.at(-1)).toBe(3.25 * hour);
-    const foul = await watch(4 * hour, [{ fromMs: 3.2 * hour, forMs: hour, kind: 'unavailable' }]);
-    expect(foul.problem?.exitCode).toBe(124);
-    expect(foul.sentAtMs.at(-1)).toBe(3.25 * hour);
+    const disturbed = await watch(4 * hour, [{ fromMs: 3.2 * hour, forMs: hour, kind: 'unavailable' }]);
+    expect(disturbed.problem?.exitCode).toBe(124);
+    expect(disturbed.sentAtMs.at(-1)).toBe(3.25 * hour);
   });
 
   test('lasts fifty hours without a limit', async () => {

@@ -149,7 +149,7 @@ async function cellOf(command: Command, fault: string, patienceMs: number): Prom
 }
 
 /** In this process, or as a process of its own: with FAULTS_AS_PROCESSES under every fault. */
-function runAt(service: FaultyService, fault: string, command: Command, patience: string) {
+async function runAt(service: FaultyService, fault: string, command: Command, patience: string) {
   const folder = temporaryFolder();
   const isProcess = allAreProcesses || asProcesses[command]?.includes(fault);
   const env = {
@@ -158,7 +158,7 @@ function runAt(service: FaultyService, fault: string, command: Command, patience
     RUNCTL_CONFIG_DIR: `${folder}/config`,
     RUNCTL_STATE_DIR: `${folder}/state`,
     // It takes a process half as long again to start, so only where a certificate is checked.
-    ...(fault.includes('certificate') && { NODE_EXTRA_CA_CERTS: trustedAuthority().file }),
+    ...(/certificate|authority/.test(fault) && { NODE_EXTRA_CA_CERTS: trustedAuthority().file }),
     ...service.env,
   };
   const requestMs = requestTimeoutMs(fault);
@@ -169,5 +169,7 @@ function runAt(service: FaultyService, fault: string, command: Command, patience
   if (command === 'watch') limits.push('--timeout', isAsked ? '5s' : '10m');
   const argv = [...commands[command], ...limits, '--json'];
   if (isProcess) return runProcess(argv, { env });
-  return runProgram(argv, { env, clock: endless.test(fault) ? systemClock : createLeapingClock() });
+  const clock = endless.test(fault) ? systemClock : createLeapingClock();
+  const startMs = clock.elapsedMs();
+  return { ...(await runProgram(argv, { env, clock })), tookMs: clock.elapsedMs() - startMs };
 }

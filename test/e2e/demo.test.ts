@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import { createLeapingClock } from '../helpers/leaping-clock.ts';
-import { runProgram } from '../helpers/run-program.ts';
+import { runProcess } from '../helpers/run-process.ts';
 
 test('the demo follows a run to its end without any setting, and shows its result', async () => {
-  const { code, stdout, stderr } = await runProgram(['demo'], { clock: createLeapingClock() });
+  const { code, stdout, stderr } = await runProcess(['demo']);
   expect(code, stderr).toBe(0);
   expect(stdout).toContain('COMPLETED nightly-report');
 });

@@ -54,7 +54,7 @@ function simulate(
   steps: { end: (typeof ends)[number]; target: number; delay: number; reads: boolean }[],
   state: StateFolder,
 ) {
-  const journal = state.open();
+  const journal = state.open(fileBytes);
   const due = steps.map((): NewRecord[] => []);
   let unwritten: NewRecord[] = [];
   const write = () => {
@@ -72,8 +72,11 @@ function simulate(
     }
     unwritten.push(...(due[n] ?? []));
     if (!reads) return;
+    // Half of the readers have written, too, and go on doing so.
+    const own = n % 2 ? unwritten.pop() : undefined;
     write();
-    (n % 2 ? journal : state.open()).unresolvedTriggers({ baseUrl });
+    if (own) journal.append(own);
+    (own ? journal : state.open()).unresolvedTriggers({ baseUrl });
   });
   write();
 }

@@ -29,8 +29,11 @@ export interface Machine {
 /** Not a wrapper that looks for a version first, which takes longer than most scripts, where the system has its own. */
 export const python = existsSync('/usr/bin/python3') ? '/usr/bin/python3' : 'python3';
 
-/** With the built program where a process is the point, which a signal ends. */
-export async function createBareMachine(scenario: Scenario, isProcess = false): Promise<Machine> {
+interface Installation {
+  isProcess?: boolean; // the built program, where a process is the point, which a signal ends
+}
+
+export async function createBareMachine(scenario: Scenario, { isProcess }: Installation = {}): Promise<Machine> {
   const clock = createLeapingClock();
   const emulator = await startEmulator({ scenario, nowMs: clock.nowMs, keepsRequests: true });
   const root = mkdtempSync(join(tmpdir(), 'runctl-recipe-'));
@@ -69,8 +72,8 @@ export async function createBareMachine(scenario: Scenario, isProcess = false): 
 const quick: Scenario = { automations: { '*': { duration: '1ms' } } };
 
 /** A machine that lives as long as the test. */
-export async function withBareMachine(scenario: Scenario = quick, isProcess = false): Promise<Machine> {
-  const machine = await createBareMachine(scenario, isProcess);
+export async function withBareMachine(scenario: Scenario = quick, installation?: Installation): Promise<Machine> {
+  const machine = await createBareMachine(scenario, installation);
   onTestFinished(machine.dispose);
   return machine;
 }

@@ -60,7 +60,7 @@ test('a line with the key of the day starts one run, however often it is tried',
 });
 
 test('a command needs no HOME, no locale, no state folder, no input and no writable folder', async () => {
-  const { env, settings, run } = await withBareMachine(undefined, true);
+  const { env, settings, run } = await withBareMachine(undefined, { isProcess: true });
   const variables = Object.entries({ PATH: env.PATH, LC_ALL: 'nonsense', ...settings }).map(
     ([name, value]) => `${name}=${value}`,
   );

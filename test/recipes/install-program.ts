@@ -64,6 +64,7 @@ async function readCommand(socket: Socket) {
   for await (const chunk of socket.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
     text += chunk;
     const [count, variables, input = '', ...words] = text.split('\0');
+    // Also while the numbers have not come.
     if (!(words.length > Number(count) + Number(variables))) continue;
     const env = words.slice(Number(count), -1).map((variable) => variable.split(/=(.*)/s));
     return { argv: words.slice(0, Number(count)), env: Object.fromEntries(env), input };

@@ -32,7 +32,7 @@ const durations: Record<string, string> = {
 
 async function runScript(block: Block): Promise<void> {
   const automations = { '*': { duration: durations[block.heading] ?? '1ms' } };
-  const machine = await createBareMachine({ automations }, block.text.includes('--signal'));
+  const machine = await createBareMachine({ automations }, { isProcess: block.text.includes('--signal') });
   const script = machine.run(['bash', '--norc', '-c', block.text], {
     env: machine.settings,
     input: 'a-key\n',

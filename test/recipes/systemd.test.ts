@@ -32,7 +32,7 @@ test('the service is restarted only where that can help', () => {
 });
 
 test('the service leaves its run alone when it is stopped, and finds it again when it is started', async () => {
-  const machine = await withBareMachine({ automations: { nightly: { duration: '1h' } } }, true);
+  const machine = await withBareMachine({ automations: { nightly: { duration: '1h' } } }, { isProcess: true });
   const { emulator, folder, run } = machine;
   mkdirSync(join(folder, 'credentials'));
   writeFileSync(join(folder, 'credentials/api-key'), emulator.apiKey);

@@ -6,7 +6,6 @@ const parts = {
   // undici whole takes 44 ms to load, these parts 17.
   undici: `
     exports.Client = require('undici/lib/dispatcher/client.js');
-    exports.buildConnector = require('undici/lib/core/connect.js');
     exports.Pool = require('undici/lib/dispatcher/pool.js');
     Object.defineProperty(exports, 'ProxyAgent', {
       get: () => {

@@ -3,7 +3,6 @@ import { getBuiltinModule } from 'node:process';
 import type { Dispatcher } from 'undici';
 import { onAbort } from '../runs/on-abort.ts';
 import type { Exchange, ExchangeFailure, HttpRequest, HttpResponse, Transport } from './exchange.ts';
-import { beginConnection } from './first-connection.ts';
 import { ProxyFailure, type ProxySettings } from './proxy.ts';
 
 export interface TransportOptions {
@@ -35,15 +34,9 @@ const withAddress =
 export function createTransport(options: TransportOptions): Transport {
   const { origin, proxy, connections, connectTimeoutMs, lookup = systemLookup } = options;
   const connect = { timeout: connectTimeoutMs, lookup: withAddress(lookup) };
-  // The deadline of the request comes first, and says what failed.
-  const begin = () => beginConnection(origin, { ...connect, timeoutMs: connectTimeoutMs + 1_000 });
-  let begun: ReturnType<typeof beginConnection> | undefined;
   const openDirectly = async (limit: number): Promise<Dispatcher> => {
-    // What cannot even begin fails again in undici, which reports it.
-    begun ??= begin().catch(() => (usual) => usual);
-    const connectionFrom = await begun;
-    const { buildConnector, Pool } = await import('undici');
-    return new Pool(origin, { ...noDeadlines, connections: limit, connect: connectionFrom(buildConnector(connect)) });
+    const { Pool } = await import('undici');
+    return new Pool(origin, { ...noDeadlines, connections: limit, connect });
   };
   const openThrough = async ({ origin: uri, credentials }: ProxySettings, limit: number): Promise<Dispatcher> => {
     const { Client, ProxyAgent } = await import('undici');

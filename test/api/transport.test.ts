@@ -1,5 +1,5 @@
 import { createServer, type LookupFunction, type Socket } from 'node:net';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ExchangeFailure, HttpRequest, HttpResponse } from '../../src/api/exchange.ts';
 import { faultOf } from '../../src/api/network-fault.ts';
 import { ProxyFailure } from '../../src/api/proxy.ts';
@@ -394,6 +394,36 @@ describe('connections', () => {
     expect(sent).toEqual([true, true, false, false]);
     expect(server.received).toHaveLength(2);
   });
+});
+
+test('nothing is connected for an exchange that was interrupted before', async () => {
+  const { origin, received } = await startFaultyServer((socket) => socket.write(wireAnswer('{}')));
+  const transport = createTransport({ origin, connections: 2, connectTimeoutMs: ampleLimitMs });
+  const request = { method: 'GET', path: '/', headers: {}, timeoutMs: ampleLimitMs, maxBytes: 100 } as const;
+  const interrupted = await transport.exchange(request, AbortSignal.abort());
+  expect(interrupted).toEqual({ kind: 'failure', failure: { sent: false, reason: 'interrupted' } });
+  const answered = await transport.exchange(request, new AbortController().signal);
+  expect([answered.kind, received.length]).toEqual(['response', 1]);
+});
+
+test('undici that cannot be loaded is a failure in which nothing was sent', async () => {
+  vi.doMock('undici', () => {
+    throw new Error('it is gone');
+  });
+  vi.resetModules();
+  onTestFinished(() => {
+    vi.doUnmock('undici');
+    vi.resetModules();
+  });
+  const { createTransport } = await import('../../src/api/transport.ts');
+  const { origin, received } = await startFaultyServer(() => {});
+  const transport = createTransport({ origin, connections: 2, connectTimeoutMs: ampleLimitMs });
+  const request = { path: '/', headers: {}, timeoutMs: ampleLimitMs, maxBytes: 100 } as const;
+  for (const method of ['POST', 'GET'] as const) {
+    const { signal } = new AbortController();
+    expect(await transport.exchange({ ...request, method }, signal)).toMatchObject({ failure: { sent: false } });
+  }
+  expect(received.join('')).toBe('');
 });
 
 describe('through a proxy', () => {

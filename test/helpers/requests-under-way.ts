@@ -6,7 +6,7 @@ import 'undici'; // loaded by the first request, which would not be under way un
 const underWay = new Set<unknown>();
 const ends = new EventEmitter().setMaxListeners(0);
 
-/** Turns of the event loop in which the first connection of a transport is begun, before undici has the request. */
+/** Turns of the event loop that a transport may take before undici has the request. */
 const turnsToBegin = 3;
 
 /** Resolves once none is under way and all else that was ready has gone on. */

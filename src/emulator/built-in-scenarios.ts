@@ -98,6 +98,13 @@ const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about
     order: 'activeFirst',
     faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
   },
+  'keys-ignored': {
+    about:
+      'the service ignores idempotency keys, and the response to the first trigger is lost; a retry for `quick`, whose runs take no time, starts a second run',
+    automations: { '*': {}, quick: { duration: '10ms' } },
+    idempotencyKeys: 'ignored',
+    faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
+  },
   'storm-of-429s': {
     about: 'the first three triggers and the first three polls are answered with 429 and Retry-After: 1',
     faults: [

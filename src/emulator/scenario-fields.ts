@@ -42,6 +42,10 @@ export const scenarioFields: readonly (readonly [path: string, about: string])[]
     'the form of error bodies: flat (the default), string, nested, list, problem, data, text, html or empty',
   ],
   ['order', 'what a trigger checks first: keyFirst (the idempotency key; the default) or activeFirst (an active run)'],
+  [
+    'idempotencyKeys',
+    'honoured (a repeated key is answered with the run that it started; the default), ignored (it may start another run) or agentsOnly (ignored for automations)',
+  ],
   ['replayErrors', 'true: an idempotency key that was refused is refused again; false if not given'],
   ['namesActiveRun', 'true: the 422 runAlreadyActive names the active run; false if not given'],
   [

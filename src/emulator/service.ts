@@ -23,7 +23,7 @@ export type EmulatedService = ReturnType<typeof createEmulatedService>;
 
 /** The service of docs/service.md as a state machine: only requests and time change it. */
 export function createEmulatedService(scenario: Scenario, apiKey: string) {
-  const { automations = { '*': {} }, rateLimit, errorShape = 'flat' } = scenario;
+  const { automations = { '*': {} }, rateLimit, errorShape = 'flat', idempotencyKeys = 'honoured' } = scenario;
   const runLimitMs = toMs(scenario.runLimit ?? '3h');
   const apiKeys = new Set([apiKey, ...(scenario.apiKeys ?? [])]);
   const waitMs = rateLimit ? createRateLimit(rateLimit.requests, toMs(rateLimit.window)) : () => 0;
@@ -62,7 +62,8 @@ export function createEmulatedService(scenario: Scenario, apiKey: string) {
 
     const isActiveFirst = scenario.order === 'activeFirst';
     const conflicting = conflict(target, emulatedMs);
-    const earlier = (isActiveFirst && conflicting) || replay(request) || conflicting || emptyBalance(emulatedMs);
+    const earlier =
+      (isActiveFirst && conflicting) || replay(request, target) || conflicting || emptyBalance(emulatedMs);
     if (earlier) {
       rememberError(request, earlier);
       return earlier;
@@ -83,7 +84,9 @@ export function createEmulatedService(scenario: Scenario, apiKey: string) {
   const planOf = (name: string): AutomationPlan | undefined =>
     automations[Object.hasOwn(automations, name) ? name : '*'];
 
-  function replay(request: ServiceRequest): Reply | undefined {
+  function replay(request: ServiceRequest, { family }: Target): Reply | undefined {
+    const isIgnored = idempotencyKeys === 'ignored' || (idempotencyKeys === 'agentsOnly' && family === 'automation');
+    if (isIgnored) return undefined;
     const earlier = answered.get(scopeOf(request));
     return earlier?.digest === digestOf(request) ? earlier.reply : earlier && refuse(refusals.keyReused);
   }

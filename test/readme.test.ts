@@ -6,6 +6,7 @@ import { type Setting, settingTable } from '../src/config/setting-table.ts';
 import { builtInScenarios } from '../src/emulator/built-in-scenarios.ts';
 import { scenarioFields } from '../src/emulator/scenario-fields.ts';
 import { exitCodes } from '../src/problems/exit-codes.ts';
+import programs from './bench/programs.json';
 
 const root = join(import.meta.dirname, '..');
 const pages = ['README.md', 'docs/recipes.md', 'docs/scenarios.md', 'docs/comparison.md', 'docs/contributing.md'];
@@ -44,6 +45,8 @@ const sections: Record<string, () => string> = {
         .filter((name) => name in scripts)
         .map((name) => [`\`npm run ${name}\``, tableOfScripts[name] ?? '']),
     ),
+  bench: () => tableOfPrograms('bench'),
+  stress: () => tableOfPrograms('stress'),
   'exit-codes': () =>
     table(
       ['code', 'outcome', 'meaning'],
@@ -61,25 +64,16 @@ const tableOfScripts: Record<string, string> = {
   'test:mutation': 'what tests would miss in a file: `MUTATION_TESTS=test/api npm run test:mutation src/api/body.ts`',
   'test:faults': 'every fault against every command, each as a process of its own: it takes a minute',
   picture: 'draws the picture of the README from the running program',
-  torture: 'kills the program hundreds of times while it triggers runs, then lets `recover` resolve it',
-  soak: 'hundreds of watches under random faults for two minutes',
-  'test:matrix': 'the tests of whole commands and of the built program on every line of Node from 20.19 on',
-  'test:hosts': 'an array of fifty tasks on two hosts, one of which is killed in the middle',
-  'test:engine': "the same on Slurm, as root, with Debian's `slurmctld`, `slurmd`, `slurm-client` and `munge`",
-  'test:proxies':
-    'through real proxies: tinyproxy and squid, with and without a password, and around them to this machine',
-  fuzz: 'gives the program random command lines, files and answers',
-  'test:syscalls':
-    'fails or kills the program at each system call on its files and sockets, for 5 minutes; needs strace',
-  'bench:start': 'how fast it starts, beside an empty script',
-  'bench:trigger': 'what the journal adds to a trigger',
-  'bench:journal': 'what reading and writing the journal costs',
-  'bench:pace': 'requests and lag of the polling, beside fixed intervals and the optimum',
-  'bench:herd': 'a hundred thousand clients that start in the same second',
-  'bench:scale': 'thousands of runs followed by one process',
-  'bench:follower': 'the memory of a follower while 100,000 runs pass through it, and beside forty watches',
-  'bench:stats': '`stats` and `check` with 100,000 runs in the journal',
+  bench: 'measures one thing, named after `--`',
+  stress: 'tries to break the program in one way, named after `--`',
 };
+
+/** The programs of one script, from the file that the script reads. */
+const tableOfPrograms = (kind: keyof typeof programs) =>
+  table(
+    [`\`npm run ${kind} --\``, 'does'],
+    Object.entries(programs[kind]).map(([name, does]) => [`\`${name}\``, does]),
+  );
 
 /** Those that are described elsewhere on the page, or that npm runs by itself. */
 const otherScripts = ['prepare', 'build', 'demo', 'lint', 'types', 'test'];
@@ -121,6 +115,11 @@ test('the table of exit codes in the reference is the one of the source', () => 
 test('every script of the package is described', () => {
   const untold = Object.keys(scripts).filter((name) => !(name in tableOfScripts) && !otherScripts.includes(name));
   expect(untold).toEqual([]);
+});
+
+test('every program that a script names has its file', () => {
+  const names = Object.values(programs).flatMap((ofOneScript) => Object.keys(ofOneScript));
+  expect(names.filter((name) => !existsSync(join(root, 'test/bench', `${name}.mjs`)))).toEqual([]);
 });
 
 const anchorsOf = (page: string) =>

@@ -1,5 +1,5 @@
 // What a follower costs: its memory while runs pass through, and beside so many processes that watch a run each.
-// Run with `npm run bench:follower -- [runs]`; 100,000 runs take some ten minutes.
+// Run with `npm run bench -- follower [runs]`; 100,000 runs take some ten minutes.
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,5 +1,5 @@
 // Gives the program random command lines, journals, config files, scenarios and answers. It must end with a code of the
-// table other than 70, without a stack trace, the API key or a control character. `npm run fuzz -- [seconds] [seed]`
+// table other than 70, without a stack trace, the API key or a control character. `npm run stress -- fuzz [seconds] [seed]`
 import { fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,5 +1,5 @@
 // The herd: 100,000 clients that cron starts in the same second, each following a run of one minute to three hours.
-// Requests a second, in virtual time. `node test/bench/herd.mjs`
+// Requests a second, in virtual time. `npm run bench -- herd`
 import { createRandom, load } from './pace-simulation.mjs';
 
 const { createPollSchedule, jitter } = await load('poll-schedule');

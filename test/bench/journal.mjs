@@ -1,4 +1,4 @@
-// What the journal costs. Run with `node test/bench/journal.mjs [records]`; prints medians in milliseconds.
+// What the journal costs. Run with `npm run bench -- journal [records]`; prints medians in milliseconds.
 import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';

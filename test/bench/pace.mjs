@@ -1,5 +1,5 @@
 // The pace of polling in virtual time: requests, lag and cost (lag + worth of a request × requests) of several
-// schedules over run times of many kinds. `node test/bench/pace.mjs`
+// schedules over run times of many kinds. `npm run bench -- pace`
 import { optimalLooks } from './pace-optimum.mjs';
 import { createRandom, createRunTimes, exponential, load, logNormal, mixture } from './pace-simulation.mjs';
 

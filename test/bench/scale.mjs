@@ -1,6 +1,6 @@
-// `npm run bench:scale`: many runs followed by one process, against an emulator in another, beside a bare undici loop
+// `npm run bench -- scale`: many runs followed by one process, against an emulator in another, beside a bare undici loop
 // that sends the same requests. Prints CPU, peak memory and how late the looks were.
-//   node test/bench/scale.mjs [seconds]
+//   npm run bench -- scale [seconds]
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

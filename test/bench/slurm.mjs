@@ -1,4 +1,4 @@
-// `npm run test:engine`: the same array of fifty on Slurm: one controller, two nodes, of which one is lost in the middle.
+// `npm run stress -- slurm`: the same array of fifty on Slurm: one controller, two nodes, of which one is lost in the middle.
 // Needs root and Debian's slurmctld, slurmd, slurm-client and munge. Takes about two minutes; all of it is on this machine.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -1,6 +1,6 @@
-// `npm run soak`: the built program starts and watches hundreds of runs while every tenth answer or so is broken at
-// random, against an emulator in a process of its own. Prints what came of it; ends with 1 when an invariant is broken.
-//   node test/bench/soak.mjs [seconds, 30 at the least]
+// `npm run stress -- soak`: the built program starts and watches hundreds of runs while every tenth answer or so is broken
+// at random, against an emulator in a process of its own. Prints what came of it; ends with 1 when an invariant is broken.
+//   npm run stress -- soak [seconds, 30 at the least]
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

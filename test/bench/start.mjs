@@ -1,6 +1,6 @@
 // How fast the built program starts: medians of interleaved runs, and what they are to an empty script of the same Node.
 // Also over TLS, beside the service and 20 ms away from it, and on a terminal. Nothing of the environment is inherited.
-// `npm run bench:start -- [--runs 20] [--node <path or version>] [--program <path of a runctl.js>]`
+// `npm run bench -- start [--runs 20] [--node <path or version>] [--program <path of a runctl.js>]`
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

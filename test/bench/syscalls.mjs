@@ -1,5 +1,5 @@
 // Fails, or kills, the built program at the system calls that it makes on its files and sockets, and compares what it says
-// with what the service and the files know. Needs strace. `npm run test:syscalls -- [minutes] [seed]`
+// with what the service and the files know. Needs strace. `npm run stress -- syscalls [minutes] [seed]`
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
 // Kills the built program with SIGKILL hundreds of times while it triggers runs against a faulty service, in both
-// orders of its checks; then lets `recover` settle it. `npm run torture -- [triggers] [seed]`
+// orders of its checks; then lets `recover` settle it. `npm run stress -- torture [triggers] [seed]`
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

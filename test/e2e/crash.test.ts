@@ -3,7 +3,7 @@ import { runProgram } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { torture } from '../helpers/torture.ts';
 
-// Where `CI` is set three times as many; `npm run torture` does the same hundreds of times. With this
+// Where `CI` is set three times as many; `npm run stress -- torture` does the same hundreds of times. With this
 // seed two of the eight are sent twice at once and two again later; some are killed early, more during a request.
 test('killed at any moment, a trigger starts one run at most, and `recover` finds every one', async () => {
   const size = { triggers: process.env.CI ? 24 : 8, seed: 8, side: 3, runUnkilled: runProgram };

@@ -1,4 +1,4 @@
-// `npm run test:hosts`: an array of fifty tasks on two hosts, each with a state folder of its own, eight tasks at once.
+// `npm run stress -- hosts`: an array of fifty tasks on two hosts, each with a state folder of its own, eight tasks at once.
 // One host is killed in the middle; the other one takes over what it had not finished. Takes half a minute.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// `npm run test:proxies`: the built program through the proxies that companies run, tinyproxy and squid, to a service
+// `npm run stress -- proxies`: the built program through the proxies that companies run, tinyproxy and squid, to a service
 // behind TLS with an authority of its own, and around them to one on loopback. Prints a table; exit 1 on a wrong cell.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
 // What the journal costs a trigger, and how fast the program answers from a journal of 100,000 records.
-// `npm run bench:trigger -- [records] [rounds]`; medians of interleaved runs, in milliseconds.
+// `npm run bench -- trigger [records] [rounds]`; medians of interleaved runs, in milliseconds.
 import { spawn, spawnSync } from 'node:child_process';
 import {
   fdatasyncSync,

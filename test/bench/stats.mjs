@@ -1,5 +1,5 @@
 // CPU time of `stats` and `check` with 100,000 runs in the journal, of which a fifth finished in the last 30 days.
-// Run with `npm run bench:stats -- [rounds]`; the rows are interleaved.
+// Run with `npm run bench -- stats [rounds]`; the rows are interleaved.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

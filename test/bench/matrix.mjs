@@ -1,5 +1,5 @@
 // The end-to-end tests of the built program on every Node that it supports, each from npm's `node` package.
-// `npm run test:matrix -- [versions]`, by default the oldest and every line since.
+// `npm run stress -- matrix [versions]`, by default the oldest and every line since.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

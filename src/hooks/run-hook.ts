@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
 import { runShellCommand } from './shell-command.ts';
+import { createWholeLines } from './whole-lines.ts';
 
 export interface Hook {
   command: string;
@@ -26,31 +27,6 @@ export async function runHook(hook: Hook, context: Context): Promise<string | un
   return failure;
 }
 
-/** Passes on whole lines: a spinner would draw over half a line, and half an API key would not be recognized. */
-function createWholeLines(write: (text: string) => void) {
-  let rest = '';
-  let room = mostOutput;
-  const show = (text: string) => {
-    if (room <= 0) return;
-    room -= text.length;
-    write(room > 0 ? text : `${text}(the rest of its output is left out)\n`);
-  };
-  return {
-    push(text: string) {
-      rest += text;
-      const end = rest.length > longestLine ? rest.length : rest.lastIndexOf('\n') + 1;
-      if (end > 0) show(rest.slice(0, end));
-      rest = rest.slice(end);
-    },
-    end() {
-      if (rest !== '') show(`${rest}\n`);
-      rest = '';
-    },
-  };
-}
-
-const mostOutput = 1024 * 1024;
-const longestLine = 64 * 1024;
 // A variable of more than 128 KiB keeps Linux from starting a process; none can hold NUL.
 const longestVariable = 32_000;
 const variable = (text: string | null | undefined) => (text ?? '').replaceAll('\0', '').slice(0, longestVariable);

@@ -3,6 +3,7 @@ import { valueIfGiven } from '../config/setting.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { runShellCommand } from '../hooks/shell-command.ts';
+import { createWholeLines } from '../hooks/whole-lines.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
 import { sanitizeLine } from '../render/sanitize.ts';
@@ -51,22 +52,30 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Contex
 }
 
 const limitMs = 30_000;
-const mostBytes = 64 * 1024;
+const mostBytes = 8 * 1024;
 
 /** Has the shell run `command`, whose first line of output is the API key. Throws a usage or the interrupted problem. */
 export async function runApiKeyCommand(command: string, source: string, context: Context): Promise<string> {
   const { stderr, signal } = context;
-  const texts = { stdout: '', stderr: '' };
-  const hear = (text: string, from: keyof typeof texts) => {
-    texts[from] = (texts[from] + text).slice(0, mostBytes);
+  let printed = '';
+  let said = '';
+  const messages = createWholeLines((text) => {
+    said += text;
+  });
+  const hear = (text: string, from: 'stdout' | 'stderr') => {
+    if (from === 'stdout') printed = (printed + text).slice(0, mostBytes);
+    else messages.push(text);
   };
   const failure = await runShellCommand({ command, limitMs, isAtTerminal: stderr.isTTY, hear }, context);
   if (signal.aborted) throw interruptedProblem(signal);
-  const [text = ''] = texts.stdout.split(/\r?\n/);
+  messages.end();
+  const [text = ''] = printed.split(/\r?\n/);
   const key = acceptApiKey(text, source, context);
   const ownSecrets = createSecrets();
-  for (const line of texts.stdout.split('\n')) ownSecrets.protect(line.trim());
-  for (const line of ownSecrets.scrub(texts.stderr).split('\n')) {
+  for (const line of printed.split('\n')) ownSecrets.protect(line.trim());
+  // Messages may quote what was not read of its output.
+  if (said !== '' && printed.length >= mostBytes) said = '(its messages are left out: it printed more than 8 KiB)';
+  for (const line of ownSecrets.scrub(said).split('\n')) {
     if (line.trim() !== '') stderr.write(`API key command: ${sanitizeLine(line)}\n`);
   }
   const hint = 'its first line of output must be the API key: try it in a shell';

@@ -4,7 +4,7 @@ import type { RunEvent } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { nameOf, type Run } from '../runs/run.ts';
 import { medianCredits, type PastRun } from '../runs/statistics.ts';
-import { isLongerThanUsual, usualDurationMs } from '../watching/poll-samples.ts';
+import { isLongerThanUsual, usualDurationMs } from '../watching/usual-duration.ts';
 import { sanitizeLine } from './sanitize.ts';
 import type { Theme } from './theme.ts';
 import { cutTo, padTo, widthOf } from './width.ts';

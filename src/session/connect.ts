@@ -17,7 +17,7 @@ import { sanitizeLine } from '../render/sanitize.ts';
 import type { Clock } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
 import { createRateLimiter } from '../runs/rate-limiter.ts';
-import { mostSamples } from '../watching/poll-samples.ts';
+import { mostEarlierRuns } from '../watching/poll-schedule.ts';
 import { createWatchGroup, timeoutMsOf } from '../watching/watch-group.ts';
 import { withNotFoundTracking, withRenewal } from './answers.ts';
 import { createApiKeys } from './api-keys.ts';
@@ -119,7 +119,7 @@ function historyOf(journal: Journal, baseUrl: string, { elapsedMs }: Clock): Ses
     const key = JSON.stringify(target);
     const known = read.get(key);
     if (known && elapsedMs() - known.atMs < betweenHistoriesMs) return known.history;
-    const history = journal.pastRuns({ baseUrl, target }, mostSamples);
+    const history = journal.pastRuns({ baseUrl, target }, mostEarlierRuns);
     read.set(key, { history, atMs: elapsedMs() });
     return history;
   };

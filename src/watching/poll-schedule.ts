@@ -1,17 +1,19 @@
-import { createSurvival } from './poll-kernel.ts';
-import { weighSamples } from './poll-samples.ts';
-
 const shortestGapMs = 1000;
 const shortestUnlearnedGapMs = 3000;
-const longestGapMs = 15_000;
+const longestUnlearnedGapMs = 15_000;
 const shareOfAge = 0.05;
 
+/** The lag that one request is worth to a lone run, and to one of five or more. */
 const loneWorthMs = 200;
 const mostWorthMs = 1000;
-/** Samples are COMPLETED runs. To notice an early failure, polls come within 28 s and before the age grows 2.5-fold. */
+/** Earlier runs are COMPLETED ones. To notice an early failure, polls come within 28 s and before the age grows 2.5-fold. */
 const firstPollMs = 28_000;
 const longestShareOfAge = 1.5;
-const longestLearnedGapMs = 600_000;
+const longestGapMs = 600_000;
+
+/** Only so many earlier runs count: after a change of the run time, as many are polled at the wrong ages. */
+export const mostEarlierRuns = 20;
+const nearby = 0.1; // as a share of the age
 
 export interface PollSchedule {
   gapMs(ageMs: number): number; // from one poll to the next, before jitter
@@ -20,45 +22,45 @@ export interface PollSchedule {
 }
 
 /**
- * Durations are those of COMPLETED runs, newest first; `runs` are watched together. Where runs end at the rate h and a
- * request is worth c of lag, the best gap is √(2c/h) (Barlow and Proschan; Keller). More in docs/architecture.md.
+ * Waits for most of the shortest earlier run; then polls the more often, the more of the earlier runs that took this
+ * long ended at about this age. Durations are of COMPLETED runs, newest first; `runs` are watched together.
  */
 export function createPollSchedule(past: { durationsMs: readonly number[]; runs?: number }): PollSchedule {
-  const { durationsMs, runs = 1 } = past;
-  const samples = weighSamples(durationsMs);
-  if (samples.length === 0) return { gapMs: gapOfAgeMs, chanceOfEnd: (fromMs, toMs) => 1 - fromMs / Math.max(1, toMs) };
-  const { hazard, surviving } = createSurvival(samples);
-  const longestMs = Math.max(...samples.map(({ durationMs }) => durationMs));
-  const worthMs = Math.min(mostWorthMs, loneWorthMs * runs);
+  const earlierMs = past.durationsMs.filter((ms) => ms > 0 && Number.isFinite(ms)).slice(0, mostEarlierRuns);
+  const endedAbout = (fromMs: number, toMs: number) =>
+    earlierMs.filter((ms) => ms >= (1 - nearby) * fromMs && ms <= (1 + nearby) * toMs).length;
+  const tookAbout = (ageMs: number) => endedAbout(ageMs, Number.POSITIVE_INFINITY);
+  // One more run counts, which may end at any moment: nothing is impossible.
+  const chanceOfEnd = (fromMs: number, toMs: number) =>
+    (endedAbout(fromMs, toMs) + 1 - fromMs / Math.max(1, toMs)) / (tookAbout(fromMs) + 1);
+  if (earlierMs.length === 0) return { gapMs: gapOfAgeMs, chanceOfEnd };
+
+  const longestMs = Math.max(...earlierMs);
+  // A single run says little about the next, and twenty that took at least as long say much.
+  const trustedMs = (Math.min(...earlierMs) * earlierMs.length) / (earlierMs.length + 1);
+  const worthMs = Math.min(mostWorthMs, loneWorthMs * (past.runs ?? 1));
   const stretch = Math.sqrt(worthMs / loneWorthMs);
-  const pollsPerMs = (ageMs: number) => Math.sqrt(hazard(ageMs) / ageMs / (2 * worthMs));
+
   return {
-    gapMs(ageMs) {
-      const fromMs = Math.max(0, ageMs);
-      const unlearnedMs = Math.max(0, longestMs - fromMs) + gapOfAgeMs(Math.max(fromMs, longestMs));
-      const earlyMs = stretch * Math.max(firstPollMs, longestShareOfAge * fromMs);
-      const mostMs = Math.min(unlearnedMs, earlyMs, longestLearnedGapMs);
-      return Math.max(shortestGapMs, untilNextPollMs(fromMs, mostMs, pollsPerMs));
+    gapMs(age) {
+      const ageMs = Math.max(0, age);
+      const unlearnedMs = Math.max(0, longestMs - ageMs) + gapOfAgeMs(Math.max(ageMs, longestMs));
+      const earlyMs = stretch * Math.max(firstPollMs, longestShareOfAge * ageMs);
+      const learnedMs = ageMs < trustedMs ? trustedMs - ageMs : bestGapMs(ageMs);
+      return Math.max(shortestGapMs, Math.min(learnedMs, unlearnedMs, earlyMs, longestGapMs));
     },
-    chanceOfEnd: (fromMs, toMs) => 1 - surviving(toMs) / surviving(fromMs),
+    chanceOfEnd,
   };
+
+  /** Where runs end at the rate h and a request is worth c of lag, the best gap is √(2c/h) (Barlow and Proschan; Keller). */
+  function bestGapMs(ageMs: number): number {
+    const endsPerMs = (endedAbout(ageMs, ageMs) + 0.5) / (tookAbout(ageMs) + 1) / (2 * nearby * ageMs);
+    return Math.sqrt((2 * worthMs) / endsPerMs);
+  }
 }
 
 function gapOfAgeMs(ageMs: number): number {
-  return Math.min(longestGapMs, Math.max(shortestUnlearnedGapMs, shareOfAge * ageMs));
-}
-
-/** The time until `pollsPerMs` adds up to one poll, summed in steps: it may rise a thousandfold in one gap. */
-function untilNextPollMs(fromMs: number, mostMs: number, pollsPerMs: (ageMs: number) => number): number {
-  let polls = 0;
-  for (let gapMs = 0; gapMs < mostMs; ) {
-    const stepMs = Math.max(200, (fromMs + gapMs) / 150);
-    const rate = pollsPerMs(fromMs + gapMs + stepMs / 2);
-    if (polls + rate * stepMs >= 1) return Math.min(mostMs, gapMs + (1 - polls) / rate);
-    polls += rate * stepMs;
-    gapMs += stepMs;
-  }
-  return mostMs;
+  return Math.min(longestUnlearnedGapMs, Math.max(shortestUnlearnedGapMs, shareOfAge * ageMs));
 }
 
 /** Varies a gap by up to a tenth, so that clients which started together do not stay in step. */

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isLongerThanUsual, usualDurationMs } from '../../src/watching/poll-samples.ts';
 import { createPollSchedule, jitter } from '../../src/watching/poll-schedule.ts';
 
 const second = 1000;
@@ -64,20 +63,10 @@ describe('with earlier runs', () => {
     );
   });
 
-  test('a first poll is put off for three seconds after one run, for half a minute after thirty, for a minute beside others', () => {
-    const firstLookMs = (count: number, runs = 1) =>
-      createPollSchedule({ durationsMs: times(count, 2 * hour), runs }).gapMs(0);
-    expect(firstLookMs(1)).toBeLessThan(5 * second);
-    expect(firstLookMs(30)).toBeGreaterThan(25 * second);
-    expect(firstLookMs(30)).toBeLessThan(30 * second);
-    expect(firstLookMs(30, 5)).toBeGreaterThan(60 * second);
-    expect(firstLookMs(30, 5)).toBeLessThan(65 * second);
-  });
-
   test('a run beside four others is polled half as often as one alone, and beside nine no less', () => {
     const requests = (runs: number) => pollsMs(around(hour, 20), hour, runs).length;
     expect(requests(5)).toBeGreaterThan(requests(1) / 3);
-    expect(requests(5)).toBeLessThan(requests(1) / 2);
+    expect(requests(5)).toBeLessThan(requests(1) / 1.8);
     expect(requests(10)).toBe(requests(5));
   });
 
@@ -132,61 +121,45 @@ describe('with earlier runs', () => {
     const schedule = createPollSchedule({
       durationsMs: Array.from({ length: 20 }, (_, i) => (i % 2 ? 30 * second : 30 * minute)),
     });
-    expect(schedule.gapMs(5 * minute)).toBeGreaterThan(2 * minute);
+    expect(schedule.gapMs(5 * minute)).toBeGreaterThan(20 * second);
     expect(schedule.gapMs(28 * second)).toBeLessThan(6 * second);
     expect(schedule.gapMs(29 * minute)).toBeLessThan(minute);
   });
 
-  test('one run much shorter than the twenty before it sharpens the polls about its time at once', () => {
-    const before = createPollSchedule({ durationsMs: around(hour, 20) });
-    const after = createPollSchedule({ durationsMs: [5 * minute, ...around(hour, 20)] });
-    expect(after.gapMs(4.5 * minute) * 3).toBeLessThan(before.gapMs(4.5 * minute));
+  test.each([
+    { count: 1, runs: 1, firstS: 15 },
+    { count: 3, runs: 1, firstS: 22.5 },
+    { count: 20, runs: 1, firstS: 28 },
+    { count: 20, runs: 5, firstS: 28.6 },
+  ])('after $count runs of half a minute, each of $runs is first polled at $firstS s', ({ count, runs, firstS }) => {
+    const schedule = createPollSchedule({ durationsMs: times(count, 30 * second), runs });
+    expect(schedule.gapMs(0) / second).toBeCloseTo(firstS, 1);
   });
 
-  test('after three runs of a new kind the old ones are forgotten', () => {
-    const three = [50 * second, minute, 55 * second];
-    const seconds = (polls: number[]) => polls.map((ms) => Math.round(ms / second));
-    expect(seconds(pollsMs([...three, ...around(hour, 20)], 2 * minute))).toEqual(seconds(pollsMs(three, 2 * minute)));
+  test('after runs of hours, a run is polled within half a minute, and within a minute beside others', () => {
+    const firstPollS = (runs: number) =>
+      createPollSchedule({ durationsMs: times(20, 2 * hour), runs }).gapMs(0) / second;
+    expect([firstPollS(1), firstPollS(5)].map(Math.round)).toEqual([28, 63]);
   });
 
-  test('a run that is unlike all others is not taken for a change', () => {
-    const gapMs = (durationsMs: number[]) => createPollSchedule({ durationsMs }).gapMs(50 * minute);
-    const [newer, older] = [around(hour, 10), around(hour, 10)];
-    const ratio = gapMs([...newer, 5 * minute, ...older]) / gapMs([...newer, ...older]);
-    expect(ratio).toBeGreaterThan(0.9);
-    expect(ratio).toBeLessThan(1.1);
+  // Where runs end at the rate h, the gap is √(2 × 0.2 s / h).
+  test.each([
+    { why: 'all twenty end nearby', durationsMs: times(20, 100 * second), gapS: 2.86 },
+    {
+      why: 'all that took this long end nearby',
+      durationsMs: [...times(10, minute), ...times(10, 100 * second)],
+      gapS: 2.895,
+    },
+    { why: 'one in two ends nearby', durationsMs: [...times(10, 100 * second), ...times(10, hour)], gapS: 4 },
+    { why: 'none ends nearby', durationsMs: [...times(10, minute), ...times(10, hour)], gapS: 13.27 },
+    { why: 'a single run', durationsMs: [100 * second], gapS: 3.27 },
+  ])('at an age of 100 s, when $why, the next poll comes after $gapS s', ({ durationsMs, gapS }) => {
+    expect(createPollSchedule({ durationsMs }).gapMs(100 * second) / second).toBeCloseTo(gapS, 2);
   });
 
-  test('two kinds that come by turns are both remembered', () => {
-    const gapMs = createPollSchedule({
-      durationsMs: [...times(3, minute), hour, minute, hour, ...times(2, minute), hour],
-    }).gapMs;
-    expect(gapMs(50 * minute)).toBeLessThan(5 * minute);
-    expect(gapMs(50 * second)).toBeLessThan(10 * second);
-  });
-
-  test('old runs are forgotten', () => {
-    const changed = [...around(minute, 30), ...around(hour, 100)];
-    expect(pollsMs(changed, hour)).toEqual(pollsMs(around(minute, 30), hour));
-  });
-
-  test('a short run says more the newer it is', () => {
-    const hours = around(hour, 19);
-    const newest = createPollSchedule({ durationsMs: [5 * minute, ...hours] });
-    const oldest = createPollSchedule({ durationsMs: [...hours, 5 * minute] });
-    expect(newest.gapMs(4.5 * minute) * 1.3).toBeLessThan(oldest.gapMs(4.5 * minute));
-  });
-
-  test('few samples are trusted less than many of the same kind', () => {
-    for (const ageMs of [20 * minute, 45 * minute]) {
-      const gapsMs = [1, 3, 20].map((count) => createPollSchedule({ durationsMs: times(count, hour) }).gapMs(ageMs));
-      expect(gapsMs).toEqual(gapsMs.toSorted((a, b) => a - b));
-    }
-  });
-
-  test('two runs that took the same time prove little', () => {
-    const gapMs = (count: number) => createPollSchedule({ durationsMs: times(count, hour) }).gapMs(45 * minute);
-    expect(gapMs(2) * 3).toBeLessThan(gapMs(20));
+  test('only the newest twenty runs count', () => {
+    const changed = [...around(minute, 20), ...around(hour, 100)];
+    expect(pollsMs(changed, hour)).toEqual(pollsMs(around(minute, 20), hour));
   });
 
   test('a surprise is looked for even where every run took the same time', () => {
@@ -202,6 +175,34 @@ describe('with earlier runs', () => {
   test('an age below zero, from clocks that differ, counts as zero', () => {
     const schedule = createPollSchedule({ durationsMs: times(5, 5 * second) });
     expect(schedule.gapMs(-minute)).toBe(schedule.gapMs(0));
+  });
+});
+
+describe('the chance that a run has ended', () => {
+  const minutes = (...values: number[]) => values.map((value) => value * minute);
+
+  test.each([
+    { earlier: [], fromM: 0, toM: 10, chance: 1 },
+    { earlier: [], fromM: 9, toM: 10, chance: 0.1 },
+    { earlier: [1, 2, 3, 4], fromM: 2.5, toM: 3.5, chance: (1 + 1 - 2.5 / 3.5) / 3 },
+    { earlier: [1, 2, 3, 4], fromM: 3.5, toM: 3.7, chance: (1 + 1 - 3.5 / 3.7) / 2 },
+    { earlier: [1, 2, 3, 4], fromM: 3.4, toM: 3.5, chance: (0 + 1 - 3.4 / 3.5) / 2 },
+    { earlier: [1, 2, 3, 4], fromM: 8, toM: 10, chance: 0.2 },
+  ])('after runs of $earlier minutes, between $fromM and $toM, is $chance', ({ earlier, fromM, toM, chance }) => {
+    const { chanceOfEnd } = createPollSchedule({ durationsMs: minutes(...earlier) });
+    expect(chanceOfEnd(fromM * minute, toM * minute)).toBeCloseTo(chance, 9);
+  });
+
+  test('is a probability that never falls as the run waits', () => {
+    fc.assert(
+      fc.property(anyRecord, fc.nat(4 * hour), fc.nat(hour), fc.nat(hour), (durationsMs, fromMs, waitMs, moreMs) => {
+        const { chanceOfEnd } = createPollSchedule({ durationsMs });
+        const chance = chanceOfEnd(fromMs, fromMs + waitMs);
+        expect(chance).toBeGreaterThanOrEqual(0);
+        expect(chanceOfEnd(fromMs, fromMs + waitMs + moreMs)).toBeGreaterThanOrEqual(chance - 1e-12);
+        expect(chance).toBeLessThanOrEqual(1);
+      }),
+    );
   });
 });
 
@@ -226,59 +227,5 @@ describe('jitter', () => {
     { chance: 1, jittered: 11_000 },
   ])('turns 10 s into $jittered ms at a chance of $chance', ({ chance, jittered }) => {
     expect(jitter(10_000, () => chance)).toBeCloseTo(jittered, 6);
-  });
-});
-
-describe('the usual duration', () => {
-  test.each([
-    { why: 'no runs', durationsMs: [], usualMs: undefined },
-    { why: 'two runs', durationsMs: times(2, minute), usualMs: undefined },
-    { why: 'two runs and a worthless one', durationsMs: [minute, minute, Number.NaN], usualMs: undefined },
-    { why: 'three runs', durationsMs: [3 * minute, minute, 2 * minute], usualMs: 2 * minute },
-    { why: 'one odd run', durationsMs: [minute, minute, 3 * hour, minute, minute], usualMs: minute },
-    {
-      why: 'six new runs after many old ones',
-      durationsMs: [...times(6, minute), ...times(50, hour)],
-      usualMs: minute,
-    },
-  ])('of $why is $usualMs', ({ durationsMs, usualMs }) => {
-    expect(usualDurationMs(durationsMs)).toBe(usualMs);
-  });
-
-  test('is one of the durations', () => {
-    fc.assert(
-      fc.property(fc.array(fc.integer({ min: 1, max: 4 * hour }), { minLength: 3, maxLength: 30 }), (durationsMs) => {
-        expect(durationsMs).toContain(usualDurationMs(durationsMs));
-      }),
-    );
-  });
-});
-
-describe('longer than usual', () => {
-  test.each([
-    { why: 'an age before the usual time', ageMs: 5 * minute, durationsMs: times(5, 6 * minute), longer: false },
-    { why: 'an age just past the usual time', ageMs: 6.5 * minute, durationsMs: times(5, 6 * minute), longer: false },
-    { why: 'an age well past the usual time', ageMs: 8 * minute, durationsMs: times(5, 6 * minute), longer: true },
-    {
-      why: 'an age that one run in three reaches',
-      ageMs: 8 * minute,
-      durationsMs: [6, 9, 6, 9, 6, 6].map((m) => m * minute),
-      longer: false,
-    },
-    { why: 'an age with too few runs to know', ageMs: 9 * hour, durationsMs: times(2, minute), longer: false },
-  ])('$why: $longer', ({ ageMs, durationsMs, longer }) => {
-    expect(isLongerThanUsual(ageMs, durationsMs)).toBe(longer);
-  });
-
-  test('stays so as the run gets older', () => {
-    fc.assert(
-      fc.property(
-        fc.array(anyDuration, { maxLength: 30 }),
-        fc.tuple(fc.integer({ min: 0, max: 4 * hour }), fc.integer({ min: 0, max: 4 * hour })),
-        (durationsMs, [ageMs, moreMs]) => {
-          if (isLongerThanUsual(ageMs, durationsMs)) expect(isLongerThanUsual(ageMs + moreMs, durationsMs)).toBe(true);
-        },
-      ),
-    );
   });
 });

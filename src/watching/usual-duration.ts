@@ -1,0 +1,19 @@
+const runsThatCount = 10;
+const fewestRuns = 3;
+
+/** The median of the newest ten durations; undefined for fewer than three. */
+export const usualDurationMs = (durationsMs: readonly number[]): number | undefined => quantileMs(durationsMs, 0.5);
+
+/** Has a run of this age taken longer than nine in ten past runs, and clearly longer than their median? */
+export function isLongerThanUsual(ageMs: number, durationsMs: readonly number[]): boolean {
+  const usualMs = quantileMs(durationsMs, 0.5);
+  const slowMs = quantileMs(durationsMs, 0.9);
+  return usualMs !== undefined && slowMs !== undefined && ageMs > Math.max(1.2 * usualMs, slowMs);
+}
+
+function quantileMs(durationsMs: readonly number[], share: number): number | undefined {
+  const newestMs = durationsMs.filter((ms) => ms > 0 && Number.isFinite(ms)).slice(0, runsThatCount);
+  return newestMs.length < fewestRuns
+    ? undefined
+    : newestMs.sort((a, b) => a - b)[Math.ceil(share * newestMs.length) - 1];
+}

@@ -3,6 +3,7 @@ import { argument, defineCommand, flag, option } from '../cli/define-command.ts'
 import { positive, whole } from '../cli/values.ts';
 import { builtInScenarios, findBuiltInScenario } from '../emulator/built-in-scenarios.ts';
 import type { Scenario } from '../emulator/scenario.ts';
+import { exitCodeOf } from '../problems/exit-codes.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { sanitizeLine } from '../render/sanitize.ts';
 import { onAbort } from '../runs/on-abort.ts';
@@ -16,6 +17,10 @@ const options = {
     `built-in scenario, or a JSON file: see \`help scenarios\` (default: ${defaultScenario})`,
   ),
   speed: option('--speed <factor>', 'how much faster than real time its clock runs', positive),
+  report: option(
+    '--report <file>',
+    'at the end, write what the client did: triggers, runs started twice, ends never read; - for a few lines on stderr',
+  ),
   quiet: flag('-q, --quiet', 'do not print a line for every request'),
 };
 
@@ -38,22 +43,30 @@ export const emulator = defineCommand({
     // The lines would be mixed with what the command draws on the terminal.
     const isSilent = options.quiet || (command.length > 0 && stderr.isTTY);
     const { startEmulator } = await import('../emulator/server.ts');
+    const { openReport } = await import('../emulator/write-report.ts');
+    const scenario = await findScenario(options.scenario ?? defaultScenario);
+    const report = options.report === undefined ? undefined : await openReport(options.report, context);
     const running = await startEmulator({
-      scenario: await findScenario(options.scenario ?? defaultScenario),
+      scenario,
       port: options.port,
       speed: options.speed,
       random,
       nowMs: clock.nowMs,
+      report: report?.facts,
       onRequest: isSilent ? undefined : (line) => stderr.write(`${sanitizeLine(line)}\n`),
     });
     const { rehearse, settingsFor } = await import('../emulator/rehearse.ts');
-    if (command.length > 0) return rehearse(command, running, context).finally(running.close);
-    for (const [name, value] of Object.entries(settingsFor(running))) stdout.write(`export ${name}=${value}\n`);
-    if (!options.quiet)
-      stderr.write('Listening. Paste these lines into another terminal; Ctrl-C stops the emulator.\n');
-    if (!signal.aborted) await new Promise<void>((resolve) => onAbort(signal, resolve));
-    await running.close();
-    return 0;
+    let exitCode: number | undefined;
+    if (command.length > 0) exitCode = await rehearse(command, running, context).finally(running.close);
+    else {
+      for (const [name, value] of Object.entries(settingsFor(running))) stdout.write(`export ${name}=${value}\n`);
+      if (!options.quiet)
+        stderr.write('Listening. Paste these lines into another terminal; Ctrl-C stops the emulator.\n');
+      if (!signal.aborted) await new Promise<void>((resolve) => onAbort(signal, resolve));
+      await running.close();
+    }
+    const isReported = (await report?.write(running, exitCode ?? null)) ?? true;
+    return exitCode || (isReported ? 0 : exitCodeOf('output_error'));
   },
 });
 

@@ -10,14 +10,15 @@ const mostBytes = 2 ** 20;
 export async function readScenario(path: string): Promise<Scenario> {
   const refuse = (why: string) => usageProblem(`the scenario ${path} ${why}`, scenarioHint);
   // Without O_NONBLOCK, opening a FIFO waits for somebody to write into it.
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: Error) => {
-    throw refuse(`cannot be read: ${error.message}`);
-  });
+  const throwUnreadable = ({ message }: Error) => {
+    throw refuse(`cannot be read: ${message}`);
+  };
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(throwUnreadable);
   try {
     const stats = await file.stat();
     if (!stats.isFile()) throw refuse('is not a file');
     if (stats.size > mostBytes) throw refuse(`is larger than ${mostBytes / 1024} KiB`);
-    return parseScenario(await file.readFile('utf8'), path);
+    return parseScenario(await file.readFile('utf8').catch(throwUnreadable), path);
   } finally {
     await file.close();
   }

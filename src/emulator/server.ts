@@ -1,11 +1,12 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { usageProblem } from '../problems/problem.ts';
 import { nameOf } from '../runs/run.ts';
 import { statusAt } from './emulated-run.ts';
 import { createFaultInjector, type EmulatedResponse } from './faults.ts';
 import { isForLoopback, readRequest, sendResponse } from './http.ts';
-import { errorReply, refusals } from './reply.ts';
+import { errorReply, type Reply, refusals } from './reply.ts';
+import type { createReport } from './report.ts';
 import { routeOf, type ServiceRequest } from './request.ts';
 import { checkScenario, type Scenario } from './scenario.ts';
 import { createEmulatedService } from './service.ts';
@@ -19,8 +20,11 @@ export interface EmulatorOptions {
   speed?: number; // seconds of the emulator's clock in a real second; above 0
   random?(): number;
   onRequest?(line: string): void;
+  report?: Report; // is told of every request
   keepsRequests?: boolean; // fills `requests`; not by default, as an emulator may run for months
 }
+
+type Report = Pick<ReturnType<typeof createReport>, 'add'>;
 
 export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
 
@@ -38,7 +42,7 @@ const host = '127.0.0.1';
 /** Starts an emulator. Throws a usage problem for an invalid scenario, and for a port that is in use. */
 export async function startEmulator(options: EmulatorOptions) {
   const { port = 0, apiKey = 'emulator-key', speed = 1 } = options;
-  const { nowMs = Date.now, random = Math.random, onRequest, keepsRequests } = options;
+  const { nowMs = Date.now, random = Math.random, onRequest, report, keepsRequests } = options;
   const scenario = checkScenario(options.scenario, 'scenario');
   const startedMs = nowMs();
   const emulatedMs = () => startedMs + (nowMs() - startedMs) * speed;
@@ -50,10 +54,13 @@ export async function startEmulator(options: EmulatorOptions) {
     const request = await readRequest(incoming);
     if (!request) return void response.destroy();
     const now = { realMs: nowMs(), emulatedMs: emulatedMs() };
+    const latestRun = service.latestRun();
     const planned = isForLoopback(incoming) ? respond(request, now) : misdirected;
+    const startedRun = service.latestRun() === latestRun ? undefined : service.latestRun();
     const { fault, reply } = planned;
     if (keepsRequests) requests.push({ ...request, atMs: now.realMs, status: reply?.status, fault });
     onRequest?.(lineOf(request, planned));
+    if (report) onceSent(response, planned, report.add(request, startedRun));
     sendResponse(response, planned, new Date(now.realMs));
   });
   await new Promise<void>((resolve, reject) => {
@@ -78,6 +85,13 @@ export async function startEmulator(options: EmulatorOptions) {
         server.closeAllConnections();
       }),
   };
+}
+
+/** Tells the reply when all of it was sent, or at once that it will not be; also if the client leaves before. */
+function onceSent(response: ServerResponse, { wire, reply }: EmulatedResponse, tell: (sent?: Reply) => void): void {
+  const isWhole = reply && (wire === 'whole' || wire === 'drip');
+  if (!isWhole) tell();
+  else response.once('close', () => tell(response.writableFinished ? reply : undefined));
 }
 
 /** The line for a request, such as `status nightly a5663ff0: 200 RUNNING`. */

@@ -30,6 +30,7 @@ export function createEmulatedService(scenario: Scenario, apiKey: string) {
   const answered = new Map<string, { digest: string; reply: Reply }>(); // by API key and idempotency key
   const runs = new Map<string, EmulatedRun>();
   const latestOf = new Map<string, EmulatedRun>();
+  let latestRun: EmulatedRun | undefined;
 
   const refuse = (refusal: EmulatedRefusal) => errorReply(errorShape, refusal);
 
@@ -75,6 +76,7 @@ export function createEmulatedService(scenario: Scenario, apiKey: string) {
     const run = createEmulatedRun(start, plan, runLimitMs);
     runs.set(run.executionId, run);
     latestOf.set(keyOf(target), run);
+    latestRun = run;
     // A 201 always shows RUNNING, however short the run is.
     const reply = jsonReply(201, executionAt(run, emulatedMs - 1));
     remember(request, reply);
@@ -127,6 +129,8 @@ export function createEmulatedService(scenario: Scenario, apiKey: string) {
     revoke: (apiKey: string | undefined) => void apiKeys.delete(apiKey ?? ''),
     rememberError,
     find: (executionId: string) => runs.get(executionId),
+    /** The run that was started last. */
+    latestRun: () => latestRun,
     /** All runs, oldest first. */
     runs: () => [...runs.values()],
   };

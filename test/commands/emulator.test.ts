@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { emulator } from '../../src/commands/emulator.ts';
@@ -104,4 +104,24 @@ test('a rehearsal without a place for temporary files is refused', async () => {
   onTestFinished(() => void vi.unstubAllEnvs());
   const running = emulator.run({ command: ['true'] }, { quiet: true }, createMemory(path));
   await expect(running).rejects.toMatchObject({ exitCode: 2, facts: { hint: expect.stringContaining('TMPDIR') } });
+});
+
+test('a report goes to a file as JSON, or to stderr in words, when the command ends or at Ctrl-C', async () => {
+  const report = join(temporaryFolder(), 'report.json');
+  const context = createMemory(path);
+  const command = ['sh', '-c', 'exit 7'];
+  expect(await emulator.run({ command }, { report, quiet: true }, context)).toBe(7);
+  expect(JSON.parse(readFileSync(report, 'utf8'))).toEqual({ exitCode: 7, requests: 0, automations: [] });
+
+  const { context: listening, settings, end } = await started({ report: '-', quiet: true });
+  await statusOf(settings);
+  expect(await end(listening)).toBe(0);
+  expect(listening.err()).toContain('nightly: 1 trigger without a key, 1 run started, 1 RUNNING');
+});
+
+test('a report that cannot be written is refused before the command runs, and 74 only in place of 0', async () => {
+  const runs = (report: string, code: number) =>
+    emulator.run({ command: ['sh', '-c', `exit ${code}`] }, { report, quiet: true }, createMemory(path));
+  await expect(runs('/nothing/here', 0)).rejects.toMatchObject({ exitCode: 2 });
+  expect([await runs('/dev/full', 0), await runs('/dev/full', 3)]).toEqual([74, 3]);
 });

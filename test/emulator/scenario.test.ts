@@ -137,6 +137,7 @@ describe('readScenario refuses', () => {
     ['a FIFO that nobody writes into', (path) => execFileSync('mkfifo', [path]), /is not a file/],
     ['a link to a device that never ends', (path) => symlinkSync('/dev/zero', path), /is not a file/],
     ['a folder', (path) => mkdirSync(path), /is not a file/],
+    ['a file that fails as it is read', (path) => symlinkSync('/proc/self/mem', path), /cannot be read: EIO/],
     ['100 MB', (path) => writeZeros(path, 100_000_000), /is larger than 1024 KiB/],
     ['NULs', (path) => writeZeros(path, 1000), /cannot be read as JSON/],
     ['lists in lists', (path) => writeFileSync(path, deep('[', ']')), /cannot be read as JSON/],

@@ -1,4 +1,4 @@
-import type { Fault, FaultKind } from '../runs/fault.ts';
+import { type Fault, type FaultKind, refusalSentences } from '../runs/fault.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
 import type { Answer } from '../runs/service.ts';
 import { readJson, textOfBody, UnreadableBody } from './body.ts';
@@ -85,19 +85,9 @@ function scrubbed<T>(response: HttpResponse, { scrub }: Reading<T>): HttpRespons
   return { ...response, headers: Object.fromEntries(headers) };
 }
 
-/** These messages say all; those of other faults quote the service. */
-const refusals: Partial<Record<FaultKind, string>> = {
-  unauthorized: 'the API key was refused',
-  no_credits: 'the AI credit balance is 0',
-  throttled: 'the rate limit was reached',
-  unavailable: 'the service is unavailable',
-  already_active: 'it is already running',
-  redirected_to_run: 'the service answered with a redirect to a run, not with its id',
-};
-
 function refusalMessage({ headers }: HttpResponse, body: ErrorBody, kind: FaultKind): string {
-  const known = refusals[kind];
-  if (known !== undefined) return known;
+  const sentence = refusalSentences[kind];
+  if (sentence !== undefined) return sentence;
   if (kind === 'redirected') {
     const [location] = valuesOf(headers, 'location');
     const place = location ? ` to ${originOf(location)}` : '';

@@ -1,4 +1,5 @@
-import { exitNameOf, factsOf, remedies } from '../problems/fault-facts.ts';
+import type { ExitName } from '../problems/exit-codes.ts';
+import { doctorResultOf, factsOf, remedies } from '../problems/fault-facts.ts';
 import { Problem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
 import { formatDuration } from '../runs/duration.ts';
@@ -6,9 +7,6 @@ import { type Fault, isInterruption, reasonOf } from '../runs/fault.ts';
 import { connectWith } from '../session/connect.ts';
 import { pollUnknownRun } from '../session/poll-once.ts';
 import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
-
-/** Does the fault show that the service itself answered? */
-const isOfService = ({ kind }: Fault) => ['not_found', 'unauthorized', 'no_credits', 'throttled'].includes(kind);
 
 export async function* checkService({ flags, context, settings }: Machine): AsyncGenerator<Finding> {
   if (!settings) return;
@@ -22,13 +20,11 @@ export async function* checkService({ flags, context, settings }: Machine): Asyn
   const tookMs = clock.elapsedMs() - askedMs;
   const fault = answer.kind === 'fault' ? answer.fault : undefined;
   if (fault && isInterruption(fault)) throw interruptedProblem(signal);
-  if (fault && !isOfService(fault)) {
-    const hint = fault.hint ?? remedies[fault.kind] ?? 'try again later';
-    throw new Problem({ ...factsOf(fault), name: 'unavailable', message: reasonOf(fault), hint });
-  }
+  const result = fault ? doctorResultOf(fault) : 'ok';
+  if (fault && result === 'unavailable') throw serviceProblem(fault, result);
   yield ok('http', `the service answered in ${formatDuration(tookMs)} (HTTP ${fault?.httpStatus ?? 200})`);
   yield clockFinding(answer.serviceTimeMs, clock.nowMs());
-  yield keyFinding(fault);
+  yield keyFinding(fault, result);
 }
 
 /** `Date` counts whole seconds. A clock that is wrong by more than this makes ages and times misleading. */
@@ -43,22 +39,20 @@ function clockFinding(serviceTimeMs: number | undefined, nowMs: number): Finding
   return warning('clock', message, 'set the clock of this machine, with NTP for example');
 }
 
+const serviceProblem = (fault: Fault, name: ExitName) =>
+  new Problem({
+    ...factsOf(fault),
+    name,
+    message: reasonOf(fault),
+    hint: fault.hint ?? remedies[fault.kind] ?? 'try again later',
+  });
+
 /** "Not found" most likely, but not surely, means that the service checked and accepted the API key. */
-function keyFinding(fault: Fault | undefined): Finding {
+function keyFinding(fault: Fault | undefined, result: ExitName | 'warning'): Finding {
   const name = 'api_key_accepted';
-  switch (fault?.kind) {
-    case 'unauthorized':
-      throw new Problem({
-        ...factsOf(fault),
-        name: exitNameOf(fault),
-        message: `the API key was refused: ${reasonOf(fault)}`,
-        hint: remedies.unauthorized,
-      });
-    case 'throttled':
-      return warning(name, 'not known: the service limits the rate of requests just now', 'ask again in a minute');
-    case 'no_credits':
-      return warning(name, 'very likely: the service answered that the AI credit balance is 0', remedies.no_credits);
-    default:
-      return ok(name, 'very likely: a run that does not exist was answered as not found, not with 401 or 403');
-  }
+  if (!fault || result === 'ok')
+    return ok(name, 'very likely: a run that does not exist was answered as not found, not with 401 or 403');
+  if (result === 'warning')
+    return warning(name, `not known: ${reasonOf(fault)}`, remedies[fault.kind] ?? 'try again later');
+  throw serviceProblem(fault, result);
 }

@@ -1,34 +1,15 @@
 import { formatDuration } from '../runs/duration.ts';
-import type { Fault, FaultKind } from '../runs/fault.ts';
+import { type Fault, type FaultKind, outcomesOf } from '../runs/fault.ts';
 import { type ExitName, signalExits } from './exit-codes.ts';
 
-const exitNames: Record<FaultKind, ExitName> = {
-  unreachable: 'unavailable',
-  untrusted: 'unavailable',
-  broken_tls: 'unavailable',
-  proxy_refused: 'unavailable',
-  unsendable: 'rejected',
-  lost: 'unavailable',
-  unavailable: 'unavailable',
-  throttled: 'rate_limited',
-  unreadable: 'unavailable',
-  too_large: 'rejected',
-  unauthorized: 'unauthorized',
-  no_credits: 'no_credits',
-  already_active: 'already_active',
-  not_found: 'not_found',
-  path_not_found: 'not_found',
-  redirected_to_run: 'rejected',
-  redirected: 'rejected',
-  in_progress: 'rejected',
-  rejected: 'rejected',
-  reused_key: 'rejected',
-  stale_key: 'outcome_unknown',
-  interrupted: 'interrupted',
-  interrupted_in_flight: 'interrupted',
-};
+/** The exit name of a trigger, `status` or `result` that ends with this fault. */
+export const exitNameOf = (fault: Pick<Fault, 'kind'>): ExitName => outcomesOf(fault).command;
 
-export const exitNameOf = (fault: Fault): ExitName => exitNames[fault.kind];
+/** The exit name of a watch that had no valid answer until it gave up. */
+export const exitNameOfSilence = (fault: Fault): ExitName => outcomesOf(fault).watch;
+
+/** What `doctor` finds where its question ends with this fault. */
+export const doctorResultOf = (fault: Fault): ExitName | 'warning' => outcomesOf(fault).doctor;
 
 /** The exit name for the signal that is the reason of an abort; `SIGPIPE` if the reader of stdout has left. */
 export const interruptNameOf = ({ reason }: { reason: unknown }): ExitName =>

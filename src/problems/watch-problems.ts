@@ -5,7 +5,7 @@ import { isCompleted, nameOf, type Run } from '../runs/run.ts';
 import { errorTextOf } from '../runs/service.ts';
 import type { FinishedWatch, UnfinishedWatch, WatchResult } from '../watching/watch-result.ts';
 import { type ExitName, exitNameOfStatus, isInterruptName } from './exit-codes.ts';
-import { exitNameOf, factsOf, interruptNameOf, remedies, retryAfterHint } from './fault-facts.ts';
+import { exitNameOf, exitNameOfSilence, factsOf, interruptNameOf, remedies, retryAfterHint } from './fault-facts.ts';
 import { Problem } from './problem.ts';
 
 /** Why a watch failed; undefined if the run has finished and its result was read or cannot change the exit code. */
@@ -73,7 +73,7 @@ interface FailedPoll {
 }
 
 export function pollProblem(fault: Fault, { operation, run, argument, hasJournal = true }: FailedPoll): Problem {
-  const name = pollNameOf(fault);
+  const name = exitNameOf(fault);
   const orElse = fault.kind === 'path_not_found' ? ', or the base URL is wrong' : '';
   const happened =
     name === 'not_found'
@@ -86,11 +86,6 @@ export function pollProblem(fault: Fault, { operation, run, argument, hasJournal
     message: happened + httpOf(fault),
     hint: fault.hint ?? retryAfterHint(fault) ?? remedy,
   });
-}
-
-/** The exit name for a failed poll. An answer that cannot be understood counts as none. */
-function pollNameOf(fault: Fault): ExitName {
-  return fault.kind === 'unreadable' || fault.kind === 'too_large' ? 'unavailable' : exitNameOf(fault);
 }
 
 const notFoundHint = (hasJournal: boolean) =>
@@ -111,7 +106,7 @@ function giveUpProblem(watched: Extract<UnfinishedWatch, { kind: 'gave_up' }>, a
     : `no valid answer for ${formatDuration(watched.giveUpAfterMs)}, ${fault.message}`;
   return new Problem({
     ...factsOf(fault),
-    name: fault.kind === 'throttled' ? 'rate_limited' : 'unavailable',
+    name: exitNameOfSilence(fault),
     message: `${nameOf(watched.run.target)} could not be watched: ${happened}; the run may still be running, ${lastConfirmed(watched)}${httpOf(fault)}`,
     hint: wait ? `${wait}; ${resume(argument)}` : (fault.hint ?? resume(argument)),
   });
@@ -150,7 +145,7 @@ function resultProblem(
   return new Problem({
     ...factsOf(fault),
     name: 'result_unavailable',
-    shownName: pollNameOf(fault),
+    shownName: exitNameOf(fault),
     message: `${nameOf(run.target)} finished ${status}, but its result could not be read: ${reasonOf(fault)}`,
     hint: hints[fault.kind] ?? fault.hint ?? retryAfterHint(fault) ?? again('result', argument),
   });

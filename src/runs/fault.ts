@@ -1,34 +1,57 @@
 /** What became of a request; with `unknown`, the service may have acted on it. */
 type Delivery = 'not_sent' | 'refused' | 'unknown';
 
-// biome-ignore format: a table
-const rules = {
-  unreachable:           { isRetryable: true,  delivery: 'not_sent' }, // no name, no connection, no way through a proxy
-  untrusted:             { isRetryable: false, delivery: 'not_sent' }, // the TLS handshake failed
-  broken_tls:            { isRetryable: false, delivery: 'unknown'  }, // TLS failed later
-  proxy_refused:         { isRetryable: false, delivery: 'not_sent' }, // 407, or a tunnel not allowed
-  unsendable:            { isRetryable: false, delivery: 'not_sent' }, // HTTP cannot carry the request
-  lost:                  { isRetryable: true,  delivery: 'unknown'  }, // broken off, or silent, after it was sent
-  unavailable:           { isRetryable: true,  delivery: 'unknown'  }, // 408, 425, 5xx: a complete answer, perhaps of a gateway
-  throttled:             { isRetryable: true,  delivery: 'refused'  }, // 429
-  unreadable:            { isRetryable: true,  delivery: 'unknown'  }, // no JSON, another document, a result too early
-  too_large:             { isRetryable: false, delivery: 'unknown'  },
-  unauthorized:          { isRetryable: false, delivery: 'refused'  }, // 401, 403
-  no_credits:            { isRetryable: false, delivery: 'refused'  }, // 402
-  already_active:        { isRetryable: false, delivery: 'refused'  }, // 422 runAlreadyActive
-  not_found:             { isRetryable: false, delivery: 'refused'  }, // the service knows no such run or Automation
-  path_not_found:        { isRetryable: false, delivery: 'refused'  }, // 404 or 410 to a poll: perhaps of a router
-  redirected_to_run:     { isRetryable: false, delivery: 'unknown'  }, // to a run, which the trigger may have started
-  redirected:            { isRetryable: false, delivery: 'refused'  },
-  in_progress:           { isRetryable: true,  delivery: 'unknown'  }, // 409: a request with the same key is in progress
-  rejected:              { isRetryable: false, delivery: 'refused'  }, // any other complete refusal
-  reused_key:            { isRetryable: false, delivery: 'refused'  }, // answered with the run of another target
-  stale_key:             { isRetryable: false, delivery: 'not_sent' }, // the service may have forgotten the key
-  interrupted:           { isRetryable: false, delivery: 'not_sent' }, // by the user, before it was sent
-  interrupted_in_flight: { isRetryable: false, delivery: 'unknown'  },
-} as const satisfies Record<string, { isRetryable: boolean; delivery: Delivery }>;
+/**
+ * `command` is the outcome (`problems/exit-codes.ts`) of a trigger, `status` or `result` that ends with the fault, `watch` that
+ * of a watch that had no valid answer until it gave up. `doctor` says `ok` or `warning` where the service itself has answered.
+ */
+type Row = readonly [isRetryable: boolean, delivery: Delivery, command: string, watch: string, doctor: string];
 
-export type FaultKind = keyof typeof rules;
+// biome-ignore format: a table
+const faults = {
+  //                      retry  delivery    command            watch           doctor
+  unreachable:           [true,  'not_sent', 'unavailable',     'unavailable',  'unavailable' ], // no name, no connection
+  untrusted:             [false, 'not_sent', 'unavailable',     'unavailable',  'unavailable' ], // the TLS handshake failed
+  broken_tls:            [false, 'unknown',  'unavailable',     'unavailable',  'unavailable' ], // TLS failed later
+  proxy_refused:         [false, 'not_sent', 'unavailable',     'unavailable',  'unavailable' ], // 407, or no tunnel
+  unsendable:            [false, 'not_sent', 'rejected',        'rejected',     'unavailable' ], // HTTP cannot carry it
+  lost:                  [true,  'unknown',  'unavailable',     'unavailable',  'unavailable' ], // broken off, or silent
+  unavailable:           [true,  'unknown',  'unavailable',     'unavailable',  'unavailable' ], // 408, 425, 5xx, complete
+  throttled:             [true,  'refused',  'rate_limited',    'rate_limited', 'warning'     ], // 429
+  unreadable:            [true,  'unknown',  'unavailable',     'unavailable',  'unavailable' ], // no JSON, or another document
+  too_large:             [false, 'unknown',  'unavailable',     'unavailable',  'unavailable' ],
+  unauthorized:          [false, 'refused',  'unauthorized',    'unauthorized', 'unauthorized'], // 401, 403
+  no_credits:            [false, 'refused',  'no_credits',      'unavailable',  'warning'     ], // 402
+  already_active:        [false, 'refused',  'already_active',  'unavailable',  'unavailable' ], // 422 runAlreadyActive
+  not_found:             [false, 'refused',  'not_found',       'unavailable',  'ok'          ], // no such run or Automation
+  path_not_found:        [false, 'refused',  'not_found',       'unavailable',  'unavailable' ], // 404, 410 to a poll: a router?
+  redirected_to_run:     [false, 'unknown',  'rejected',        'unavailable',  'unavailable' ], // the trigger may have started it
+  redirected:            [false, 'refused',  'rejected',        'unavailable',  'unavailable' ],
+  in_progress:           [true,  'unknown',  'rejected',        'unavailable',  'unavailable' ], // 409: the same key is in progress
+  rejected:              [false, 'refused',  'rejected',        'unavailable',  'unavailable' ], // any other complete refusal
+  reused_key:            [false, 'refused',  'rejected',        'unavailable',  'unavailable' ], // the run of another target
+  stale_key:             [false, 'not_sent', 'outcome_unknown', 'unavailable',  'unavailable' ], // the service may have forgotten it
+  interrupted:           [false, 'not_sent', 'interrupted',     'interrupted',  'interrupted' ], // before it was sent
+  interrupted_in_flight: [false, 'unknown',  'interrupted',     'interrupted',  'interrupted' ],
+} as const satisfies Record<string, Row>;
+
+export type FaultKind = keyof typeof faults;
+
+/** All that there is to say of these refusals; of others, the message of the service is quoted. */
+export const refusalSentences: Partial<Record<FaultKind, string>> = {
+  unauthorized: 'the API key was refused',
+  no_credits: 'the AI credit balance is 0',
+  throttled: 'the rate limit was reached',
+  unavailable: 'the service is unavailable',
+  already_active: 'it is already running',
+  redirected_to_run: 'the service answered with a redirect to a run, not with its id',
+};
+
+/** What a command, a watch and `doctor` make of a fault, as the table says. */
+export function outcomesOf({ kind }: Pick<Fault, 'kind'>) {
+  const [, , command, watch, doctor] = faults[kind];
+  return { command, watch, doctor };
+}
 
 /** Why a request failed. What it means follows from `kind` and `httpStatus` alone. */
 export interface Fault {
@@ -50,13 +73,13 @@ export function httpOf({ httpStatus, serviceCode }: Pick<Fault, 'httpStatus' | '
 
 export const reasonOf = (fault: Fault): string => fault.message + httpOf(fault);
 
-export const isRetryable = ({ kind }: Fault): boolean => rules[kind].isRetryable;
+export const isRetryable = ({ kind }: Fault): boolean => faults[kind][0];
 
 export const isInterruption = ({ kind }: Fault): boolean => kind === 'interrupted' || kind === 'interrupted_in_flight';
 
 export function deliveryOf({ kind, httpStatus = 0 }: Fault): Delivery {
   // A gateway also answers 5xx when it loses the service after passing the request on.
-  return httpStatus >= 500 ? 'unknown' : rules[kind].delivery;
+  return httpStatus >= 500 ? 'unknown' : faults[kind][1];
 }
 
 const readAfterWriteMs = 30_000;

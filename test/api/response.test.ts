@@ -5,11 +5,10 @@ import type { HttpResponse } from '../../src/api/exchange.ts';
 import { answerOf } from '../../src/api/response.ts';
 import { errorReply } from '../../src/emulator/reply.ts';
 import type { ErrorShape } from '../../src/emulator/scenario.ts';
-import { deliveryOf, type FaultKind, isRetryable, reasonOf } from '../../src/runs/fault.ts';
+import { type FaultKind, reasonOf } from '../../src/runs/fault.ts';
 import type { JsonObject } from '../../src/runs/json.ts';
 import { executionId } from '../helpers/scripted-service.ts';
 
-const operations: Operation[] = ['trigger', 'status', 'result'];
 const nowMs = Date.UTC(2026, 10, 21, 9);
 
 interface Sent extends Partial<HttpResponse> {
@@ -31,111 +30,7 @@ async function faultOf(operation: Operation, sent: Sent) {
 }
 
 const body = (code: string, message = 'no') => JSON.stringify({ code, message });
-type Row = [status: number, text: string, kind: FaultKind, flags?: 'retryable' | 'unknown' | 'retryable unknown'];
-
-const ofEvery: Row[] = [
-  [199, '', 'rejected'],
-  [400, body('malformedBody'), 'rejected'],
-  [401, '', 'unauthorized'],
-  [403, '<html><title>Forbidden</title>', 'unauthorized'],
-  [402, body('noCredits'), 'no_credits'],
-  [402, '', 'no_credits'],
-  [405, '', 'rejected'],
-  [407, '', 'proxy_refused'],
-  [408, '', 'unavailable', 'retryable unknown'],
-  [415, '', 'rejected'],
-  [418, 'teapot', 'rejected'],
-  [425, '', 'unavailable', 'retryable unknown'],
-  [429, '', 'throttled', 'retryable'],
-  [429, body('runAlreadyActive'), 'throttled', 'retryable'],
-  [500, body('oops'), 'unavailable', 'retryable unknown'],
-  [501, '', 'rejected', 'unknown'],
-  [520, '', 'unavailable', 'retryable unknown'],
-  [527, '', 'unavailable', 'retryable unknown'],
-  [528, '', 'rejected', 'unknown'],
-  [502, '<html><title>502 Bad Gateway</title>', 'unavailable', 'retryable unknown'],
-  [503, body('runAlreadyActive'), 'unavailable', 'retryable unknown'],
-  [504, '', 'unavailable', 'retryable unknown'],
-  [505, '', 'rejected', 'unknown'],
-  [599, '', 'rejected', 'unknown'],
-  [300, '', 'redirected'],
-  [301, '', 'redirected'],
-  [302, '', 'redirected'],
-  [303, '', 'redirected'],
-  [304, '', 'redirected'],
-  [307, '', 'redirected'],
-  [308, '', 'redirected'],
-  [200, '', 'unreadable', 'retryable unknown'],
-  [204, '', 'unreadable', 'retryable unknown'],
-  [200, '<html>', 'unreadable', 'retryable unknown'],
-  [200, '{"ok":true}', 'unreadable', 'retryable unknown'],
-  [200, '[]', 'unreadable', 'retryable unknown'],
-  [200, 'null', 'unreadable', 'retryable unknown'],
-  [200, '"RUNNING"', 'unreadable', 'retryable unknown'],
-  [200, '12345678901234567890', 'unreadable', 'retryable unknown'],
-];
-
-const ofTrigger: Row[] = [
-  [422, body('runAlreadyActive'), 'already_active'],
-  [409, body('RUN_ALREADY_ACTIVE'), 'already_active'],
-  [400, body('runAlreadyActive'), 'already_active'],
-  [422, '<html><title>runAlreadyActive</title>', 'already_active'],
-  [422, body('invalidBody'), 'rejected'],
-  [422, '', 'rejected'],
-  [422, '{"message":"no"}', 'rejected'],
-  [422, body('notFound'), 'not_found'],
-  [400, body('automationNotFound'), 'not_found'],
-  [404, body('notFound'), 'not_found'],
-  [404, '<html><title>404 Not Found</title>', 'not_found'],
-  [404, '', 'not_found'],
-  [409, '', 'in_progress', 'retryable unknown'],
-  [410, body('agentsDiscontinued'), 'rejected'],
-  [410, '<html><title>Not Found</title>', 'rejected'],
-  [410, body('NOT_FOUND'), 'not_found'],
-];
-
-const ofPolls: Row[] = [
-  [422, body('notFound'), 'not_found'],
-  [422, body('executionNotFound'), 'not_found'],
-  [422, body('RUN_NOT_FOUND'), 'not_found'],
-  [422, '{}', 'not_found'],
-  [422, '{"message":"No such execution"}', 'not_found'],
-  [422, '{"status":422,"error":"Unprocessable Entity"}', 'not_found'],
-  [422, '{"name":"UnprocessableEntityError"}', 'not_found'],
-  [422, body('invalidId'), 'rejected'],
-  [422, '{"errors":["invalidId"]}', 'rejected'],
-  [422, body('runAlreadyActive'), 'rejected'],
-  [422, '', 'unreadable', 'retryable unknown'],
-  [422, 'not found', 'unreadable', 'retryable unknown'],
-  [422, '<html><title>Request blocked</title>', 'unreadable', 'retryable unknown'],
-  [404, '', 'path_not_found'],
-  [404, '404 page not found', 'path_not_found'],
-  [404, '<html><title>404 Not Found</title>', 'path_not_found'],
-  [404, body('notFound'), 'path_not_found'],
-  [410, '', 'path_not_found'],
-  [410, body('notFound'), 'path_not_found'],
-  [400, body('notFound'), 'rejected'],
-  [409, '', 'rejected'],
-];
-
-const rows: [Operation, ...Row][] = [
-  ...ofEvery.flatMap((row) => operations.map((operation) => [operation, ...row] as [Operation, ...Row])),
-  ...ofTrigger.map((row) => ['trigger', ...row] as [Operation, ...Row]),
-  ...ofPolls.flatMap((row) =>
-    (['status', 'result'] as const).map((operation) => [operation, ...row] as [Operation, ...Row]),
-  ),
-];
-
 describe('an answer', () => {
-  test.each(rows)('to a %s of %i %s is %s', async (operation, status, text, kind, flags = '' as never) => {
-    const fault = await faultOf(operation, { status, text });
-    expect(fault).toMatchObject({ kind, httpStatus: status });
-    expect(reasonOf(fault)).toContain(`(HTTP ${status}`);
-    expect(isRetryable(fault)).toBe(flags.includes('retryable'));
-    expect(deliveryOf(fault) === 'unknown').toBe(flags.includes('unknown'));
-    expect(fault.message).not.toMatch(/[<>\n]|undefined/);
-  });
-
   test.each([200, 201, 202, 206])('of %i with what was asked for is good', async (status) => {
     const document = { status: 'RUNNING', more: 1 };
     expect(await answer('trigger', { status, text: JSON.stringify(document) })).toEqual({

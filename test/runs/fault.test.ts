@@ -1,49 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import {
-  deliveryOf,
   type FaultKind,
   isInterruption,
   isOfConnection,
   isRefusal,
-  isRetryable,
   isTooEarly,
   reasonOf,
 } from '../../src/runs/fault.ts';
 import { fault } from '../helpers/scripted-service.ts';
-
-describe('what follows from a fault', () => {
-  test.each<[FaultKind, number | undefined, ReturnType<typeof deliveryOf>, boolean]>([
-    ['unreachable', undefined, 'not_sent', true],
-    ['untrusted', undefined, 'not_sent', false],
-    ['broken_tls', undefined, 'unknown', false],
-    ['proxy_refused', 407, 'not_sent', false],
-    ['unsendable', undefined, 'not_sent', false],
-    ['lost', undefined, 'unknown', true],
-    ['unavailable', 503, 'unknown', true],
-    ['throttled', 429, 'refused', true],
-    ['unreadable', 201, 'unknown', true],
-    ['too_large', 201, 'unknown', false],
-    ['unauthorized', 401, 'refused', false],
-    ['already_active', 422, 'refused', false],
-    ['in_progress', 409, 'unknown', true],
-    ['redirected', 302, 'refused', false],
-    ['redirected', 303, 'refused', false],
-    ['redirected_to_run', 302, 'unknown', false],
-    ['path_not_found', 404, 'refused', false],
-    ['rejected', 400, 'refused', false],
-    ['rejected', 499, 'refused', false],
-    ['rejected', 500, 'unknown', false],
-    ['rejected', 501, 'unknown', false],
-    ['interrupted', undefined, 'not_sent', false],
-    ['interrupted_in_flight', undefined, 'unknown', false],
-  ])(
-    '%s with HTTP status %s: its delivery is %s, and that a retry may help is %s',
-    (kind, httpStatus, delivery, retryable) => {
-      const { fault: given } = fault(kind, { httpStatus });
-      expect([deliveryOf(given), isRetryable(given)]).toEqual([delivery, retryable]);
-    },
-  );
-});
 
 test.each<[FaultKind, boolean, boolean]>([
   ['untrusted', true, false],

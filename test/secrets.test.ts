@@ -66,7 +66,7 @@ test.each(['', 'a', 'abc'])('%j is too short to be searched for', (secret) => {
 
 test('a long secret in a long text takes no long time', () => {
   const secret = '%25\\\\&amp;+/='.repeat(20);
-  const scrub = scrubberOf(secret, `${'\\'.repeat(100)}x`);
+  const scrub = scrubberOf(secret, `${'\\'.repeat(30)}x`);
   const texts = ['%25'.repeat(15_000), '\\'.repeat(30_000), secret.slice(0, -1).repeat(150), '&amp;'.repeat(10_000)];
   expect(cpuMsOf(() => texts.map(scrub))).toBeLessThan(400);
 });

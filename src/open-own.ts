@@ -13,13 +13,14 @@ import {
 import { dirname, join, parse, resolve } from 'node:path';
 import { geteuid } from 'node:process';
 
-/** A path, or a folder or link on the way to it, belongs to another user than root and our own. */
+/** Another user owns a path, or a folder or link on the way to it, or can put something else in its place. */
 export class ForeignPathError extends Error {}
 
 interface OwnPath {
   path: string; // without links
   stat?: Stats; // undefined if nothing is there yet
   folder?: Stats; // the folder that it is in; undefined on Windows
+  sharedFolder?: string; // the first one on the way, itself included, in which others can rename what is not theirs
 }
 
 const mostLinks = 40; // as many as Linux follows
@@ -35,17 +36,19 @@ export function resolveOwn(path: string): OwnPath {
   let folder = stat;
   // In a user namespace root may have no number: whoever owns the root folder takes its place.
   const trusted = [0, geteuid(), stat.uid];
+  let sharedFolder = isShared(stat) ? at : undefined;
   const rest = componentsOf(resolve(path));
   let links = 0;
   for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
     const next = join(at, name);
     const found = lstatSync(next, { throwIfNoEntry: false });
-    if (!found) return { path: join(next, ...rest) };
+    if (!found) return { path: join(next, ...rest), sharedFolder };
     if (!trusted.includes(found.uid)) throw new ForeignPathError(`${next} belongs to another user`);
     if (!found.isSymbolicLink()) {
       at = next;
       folder = stat;
       stat = found;
+      if (isShared(found)) sharedFolder ??= next;
       continue;
     }
     links += 1;
@@ -54,7 +57,22 @@ export function resolveOwn(path: string): OwnPath {
     rest.unshift(...componentsOf(target));
     if (target.startsWith('/')) at = '/';
   }
-  return { path: at, stat, folder };
+  return { path: at, stat, folder, sharedFolder };
+}
+
+/** A private group, which has the number of its only member (pam_umask, `usergroups`), is nobody else. */
+function isShared(folder: Stats): boolean {
+  const { mode, uid, gid } = folder;
+  const isWritable = (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && gid !== uid);
+  return folder.isDirectory() && isWritable && (mode & sticky) === 0;
+}
+
+const sticky = 0o1000;
+
+/** Throws `ForeignPathError`. */
+export function refuseShared({ sharedFolder }: OwnPath): void {
+  if (sharedFolder === undefined) return;
+  throw new ForeignPathError(`others can replace what is in ${sharedFolder}: chmod go-w ${sharedFolder}`);
 }
 
 const componentsOf = (path: string) => path.split('/').filter((name) => name !== '');
@@ -67,6 +85,7 @@ const componentsOf = (path: string) => path.split('/').filter((name) => name !==
 export function openOwn(path: string, flags: number): number {
   const found = resolveOwn(path);
   if (found.stat) checkFile(found.stat, found, path);
+  if (found.stat || flags & constants.O_CREAT) refuseShared(found);
   const fd = openSync(found.path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600);
   try {
     const opened = fstatSync(fd);
@@ -104,8 +123,8 @@ export function readOwn(
 function checkFile(stat: Stats, { folder }: OwnPath, path: string): void {
   if (!stat.isFile()) throw new Error(`${path} is not a regular file`);
   // Whoever can write to the folder can give any file of the user a second name there.
-  const isShared = folder !== undefined && (folder.mode & 0o022) !== 0;
-  if (isShared && stat.nlink > 1) throw new Error(`${path} is a hard link in a folder that others can write to`);
+  const takesLinks = folder !== undefined && (folder.mode & 0o022) !== 0;
+  if (takesLinks && stat.nlink > 1) throw new Error(`${path} is a hard link in a folder that others can write to`);
 }
 
 const isSame = (one: Stats, other?: Stats) => one.ino === other?.ino && one.dev === other.dev;
@@ -115,10 +134,11 @@ const isSame = (one: Stats, other?: Stats) => one.ino === other?.ino && one.dev 
  * where a parent takes no folders (`/proc`). Throws `ForeignPathError` and the errors of node:fs.
  */
 export function makeOwnFolder(folder: string): string {
-  const { path, stat } = resolveOwn(folder);
-  if (stat) return path;
-  makeFolder(path);
-  return resolveOwn(path).path;
+  const found = resolveOwn(folder);
+  refuseShared(found);
+  if (found.stat) return found.path;
+  makeFolder(found.path);
+  return resolveOwn(found.path).path;
 }
 
 function makeFolder(path: string): void {

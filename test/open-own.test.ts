@@ -56,9 +56,15 @@ const strangersRows: Row[] = [
     outcome: foreign,
   },
   {
-    title: 'a file in a folder that another user can write to, and that is mine',
-    things: { there: withMode(folder, 0o777), 'there/file': file },
-    outcome: opened,
+    title: 'a file in a folder of another group, which can write to it',
+    things: {
+      there: withMode((path) => {
+        folder(path);
+        fs.chownSync(path, 0, stranger);
+      }, 0o770),
+      'there/file': file,
+    },
+    outcome: 'others can replace',
   },
   {
     title: 'a file of another user in a sticky folder',
@@ -94,6 +100,33 @@ const strangersRows: Row[] = [
 
 const rows: Row[] = [
   { title: 'a file of mine', things: { there: folder, 'there/file': file }, outcome: opened },
+  {
+    title: 'a file in a folder that everybody can write to',
+    things: { there: withMode(folder, 0o777), 'there/file': file },
+    outcome: 'others can replace',
+  },
+  {
+    title: 'a file that a link reaches through a folder that everybody can write to',
+    things: {
+      there: folder,
+      shared: withMode(folder, 0o777),
+      'shared/inner': folder,
+      'shared/inner/file': file,
+      'there/file': linkTo('../shared/inner/file'),
+    },
+    outcome: 'others can replace',
+  },
+  {
+    title: 'a file in a folder that everybody can write to, and that is sticky',
+    things: { there: withMode(folder, 0o1777), 'there/file': file },
+    outcome: opened,
+  },
+  {
+    title: 'a file in a folder that my group can write to',
+    things: { there: withMode(folder, 0o770), 'there/file': file },
+    // A private group has the number of its user.
+    outcome: process.getegid?.() === process.geteuid?.() ? opened : 'others can replace',
+  },
   {
     title: 'a link of mine to a file of mine',
     things: { there: folder, dotfile: file, 'there/file': linkTo('../dotfile') },

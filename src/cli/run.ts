@@ -1,6 +1,6 @@
 import { version } from '../../package.json';
 import { valueIfGiven } from '../config/setting.ts';
-import { resolveSettings, resolveWithoutApiKey } from '../config/settings.ts';
+import { resolveWithoutApiKey, showSettings } from '../config/settings.ts';
 import { type Context, variantOf } from '../context.ts';
 import { exitCodeOf, exitCodeOfAll, exitCodeWithOutput, signalOfExitCode } from '../problems/exit-codes.ts';
 import { interruptNameOf } from '../problems/fault-facts.ts';
@@ -116,7 +116,7 @@ function triggerOf({ facts }: Problem, { command }: Context): TriggerFacts | und
 }
 
 async function welcome(program: CommandDefinition, context: Context): Promise<CommandResult | number> {
-  const { baseUrl, configFolder } = await resolveSettings({}, context);
+  const { baseUrl, configFolder } = await showSettings({}, context);
   if (valueIfGiven(baseUrl) !== undefined) return {};
   if (configFolder.value === undefined)
     return { next: 'not configured yet; set RUNCTL_BASE_URL, RUNCTL_API_KEY and RUNCTL_PROJECT' };

@@ -9,7 +9,7 @@ import {
   withProfile,
 } from '../config/profile.ts';
 import { defaultProfile, parseSettingKey, type StoredKey, settingTable } from '../config/setting-table.ts';
-import { resolveSettings, type SettingFlags } from '../config/settings.ts';
+import { type SettingFlags, showSettings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
@@ -45,7 +45,7 @@ export async function warnOfOverridden(
   options: SettingFlags,
   context: Context,
 ): Promise<void> {
-  const settings = await resolveSettings(options, context).catch((error: unknown) => {
+  const settings = await showSettings(options, context).catch((error: unknown) => {
     // The setting is stored, even if the settings cannot be read again.
     if (!(error instanceof Problem) || error.facts.name !== 'usage') throw error;
   });

@@ -4,7 +4,7 @@ import { outputOptions, settingOptions } from '../cli/options.ts';
 import { requireConfigFile, shortSource } from '../config/profile.ts';
 import { type Resolved, valueIfGiven } from '../config/setting.ts';
 import { parseSettingKey, settingKeys, settingTable } from '../config/setting-table.ts';
-import { maskSecrets, resolveSettings, type SettingFlags } from '../config/settings.ts';
+import { maskSecrets, type SettingFlags, showSettings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
@@ -78,7 +78,7 @@ export const config = defineCommand({
 /** `runctl config get <key>`: the setting in force; an API key is masked. */
 export async function configGet(name: string, options: SettingFlags, context: Context): Promise<CommandResult> {
   const key = parseSettingKey(name);
-  const { [key]: setting } = maskSecrets(await resolveSettings(options, context));
+  const { [key]: setting } = maskSecrets(await showSettings(options, context));
   const value = valueIfGiven(setting);
   if (value === undefined) {
     throw usageProblem(
@@ -91,7 +91,7 @@ export async function configGet(name: string, options: SettingFlags, context: Co
 
 /** `runctl config list`: every setting in force and where it comes from; an API key is masked. */
 export async function configList(options: SettingFlags, context: Context): Promise<CommandResult> {
-  const settings = Object.entries(maskSecrets(await resolveSettings(options, context)));
+  const settings = Object.entries(maskSecrets(await showSettings(options, context)));
   const document = Object.fromEntries(settings.map(([name, setting]) => [name, factsOf(setting)]));
   const rowsOf = (theme: Theme) => settings.map(([name, setting]) => [name, lineOf(setting, theme)] as const);
   return {

@@ -20,7 +20,9 @@ export const doctor = defineCommand({
     const { diagnose } = await import('../doctor/diagnose.ts');
     const findings = await diagnose(options, context);
     const problem = problemOf(findings);
-    const report = { doctor: findings.map(({ exitName: _, advice = null, ...finding }) => ({ ...finding, advice })) };
+    const report = {
+      doctor: findings.map(({ exitName: _, isObstacle: __, advice = null, ...finding }) => ({ ...finding, advice })),
+    };
     return {
       exitNames: [problem?.facts.name ?? 'ok'],
       documents: [documentOf({ problem, report }, context)],

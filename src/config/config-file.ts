@@ -17,6 +17,8 @@ export interface ReadConfig {
   config: ConfigFile;
   /** The file holds an API key, and its mode lets others read it. */
   isExposed: boolean;
+  /** Others may write to the file. It names shell commands and where the API key is sent, so it is not obeyed. */
+  isShared: boolean;
   /** Why the file is ignored: it is another user's, who would choose where the API key is sent. */
   ignored?: string;
 }
@@ -26,15 +28,14 @@ const fixHint = 'fix it by hand, or move it away; it was not changed';
 
 /** Reads config.json; nothing is set without one or in one of another user. Throws a usage problem for a bad file. */
 export function readConfigFile(path: string | undefined): ReadConfig {
-  const nothing = { path, config: {}, isExposed: false };
+  const nothing = { path, config: {}, isExposed: false, isShared: false };
   const file = path === undefined ? undefined : readIfThere(path);
   if (path === undefined || file === undefined) return nothing;
   if (file instanceof ForeignPathError) return { ...nothing, ignored: file.message };
   const config = parseConfig(file.text, path);
   const holdsKey = Object.values(config.profiles ?? {}).some(({ apiKey }) => apiKey);
-  // Windows has no such modes.
-  const isOpenToOthers = platform !== 'win32' && (file.mode & 0o077) !== 0;
-  return { path, config, isExposed: holdsKey && isOpenToOthers };
+  const mode = platform === 'win32' ? 0 : file.mode; // Windows has no such modes
+  return { path, config, isExposed: holdsKey && (mode & 0o077) !== 0, isShared: (mode & 0o022) !== 0 };
 }
 
 function readIfThere(path: string): { text: string; mode: number } | ForeignPathError | undefined {

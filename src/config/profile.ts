@@ -16,13 +16,15 @@ export interface ProfileInForce extends ChosenProfile {
   storedSource: string;
   /** The config file, if it holds an API key that others can read. */
   exposedPath?: string;
+  /** The config file, if others may write to it. */
+  sharedPath?: string;
   ignored?: string;
 }
 
 /** Reads the profile in force. Throws a usage problem for a file that cannot be read, and for a profile that it does not have. */
 export function readProfileInForce(flag: string | undefined, env: Env): ProfileInForce {
   const file = readConfigFile(resolveConfigFile(env));
-  const { path, config, isExposed, ignored } = file;
+  const { path, config, isExposed, isShared, ignored } = file;
   const { name, source } = chooseProfile(flag, env, file);
   const stored = storedProfile(name, config);
   if (!stored && name !== defaultProfile) {
@@ -39,6 +41,7 @@ export function readProfileInForce(flag: string | undefined, env: Env): ProfileI
     stored: stored ?? {},
     storedSource: sourceOf(name, path),
     exposedPath: isExposed ? path : undefined,
+    sharedPath: isShared ? path : undefined,
     ignored,
   };
 }

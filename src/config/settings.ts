@@ -1,6 +1,8 @@
 import type { Context, Env } from '../context.ts';
 import { type Problem, usageProblem } from '../problems/problem.ts';
+import { shellWord } from '../problems/quote.ts';
 import { parseDuration } from '../runs/duration.ts';
+import type { WarningName } from '../runs/events.ts';
 import { maskApiKey, resolveApiKey } from './api-key.ts';
 import { findConfigFolder, findStateFolder } from './paths.ts';
 import { type ProfileInForce, readProfileInForce } from './profile.ts';
@@ -19,25 +21,42 @@ export interface SettingFlags {
 /** Every setting in force, or what is wrong with it. A command is stopped only by those that it requires. */
 export type Settings = Readonly<Record<SettingName, Resolved>>;
 
-/** Takes each setting from flag, environment, profile or default. Throws for a bad config file and an interruption. */
+/**
+ * Takes each setting from flag, environment, profile or default. Throws for a bad config file, for one that others may
+ * write to, and for an interruption.
+ */
 export async function resolveSettings(flags: SettingFlags, context: Context): Promise<Settings> {
+  refuseSharedFile(readProfileInForce(flags.profile, context.env));
+  return showSettings(flags, context);
+}
+
+/** The same for what shows settings or changes them, and obeys none: a config file that others may write to is read. */
+export async function showSettings(flags: SettingFlags, context: Context): Promise<Settings> {
   const { env, reporter } = context;
   const profile = readProfileInForce(flags.profile, env);
-  const { exposedPath, ignored, stored, storedSource } = profile;
-  if (ignored) {
-    const message = `the config file is ignored: ${ignored}`;
-    reporter.observe({ event: 'warning', name: 'config_ignored', message });
-  }
-  if (exposedPath) {
-    const message = `others can read the API key in ${exposedPath}: chmod 600 ${exposedPath}`;
-    reporter.observe({ event: 'warning', name: 'exposed_api_key', message });
-  }
+  const { exposedPath, sharedPath, ignored, stored, storedSource } = profile;
+  const warn = (name: WarningName, message: string) => reporter.observe({ event: 'warning', name, message });
+  if (ignored) warn('config_ignored', `the config file is ignored: ${ignored}`);
+  if (sharedPath) warn('config_shared', `${sharedFile(sharedPath)}: ${fixOfSharedFile(sharedPath)}`);
+  else if (exposedPath)
+    warn('exposed_api_key', `others can read the API key in ${exposedPath}: chmod 600 ${exposedPath}`);
   const others = resolveOthers(flags, env, profile);
   const ofProfile = { apiKey: stored.apiKey, source: storedSource };
   const apiKey = await resolveApiKey(flags.apiKeyFile, others.apiKeyCommand, ofProfile, context);
   const isStored = (apiKey.value ?? apiKey.command) !== undefined && apiKey.source === storedSource;
   const problem = isStored ? misuseOfStoredKey(profile, others.baseUrl) : undefined;
   return { apiKey: problem ? { source: storedSource, problem } : apiKey, ...others };
+}
+
+export const sharedFile = (path: string) => `other users can change the config file ${path}`;
+export const fixOfSharedFile = (path: string) => `chmod go-w ${shellWord(path)}`;
+
+function refuseSharedFile({ sharedPath }: ProfileInForce): void {
+  if (!sharedPath) return;
+  throw usageProblem(
+    `${sharedFile(sharedPath)}, which says what to run and where to send the API key`,
+    `\`${fixOfSharedFile(sharedPath)}\``,
+  );
 }
 
 /** Why the API key of a profile must not be sent to the base URL in force: it is only for the one stored with it. */
@@ -60,7 +79,9 @@ function misuseOfStoredKey({ name, stored, storedSource }: ProfileInForce, inFor
 
 /** The settings without the API key, which is not read. Throws as `resolveSettings` does. */
 export function resolveWithoutApiKey(flags: SettingFlags, env: Env): Omit<Settings, 'apiKey'> {
-  return resolveOthers(flags, env, readProfileInForce(flags.profile, env));
+  const profile = readProfileInForce(flags.profile, env);
+  refuseSharedFile(profile);
+  return resolveOthers(flags, env, profile);
 }
 
 function resolveOthers(flags: SettingFlags, env: Env, { name, source, stored, storedSource }: ProfileInForce) {

@@ -46,7 +46,7 @@ export async function diagnose(flags: Machine['flags'], outer: Context, disk: Di
   const machine: Machine = { flags, disk, context: variantOf(outer, { reporter: silentReporter }) };
   const findings: Finding[] = [];
   for (const group of groups) {
-    const obstacle = findings.find(({ name, result }) => group.needs?.includes(name) && !isPassed(result));
+    const obstacle = findings.find((finding) => group.needs?.includes(finding.name) && !isPassed(finding));
     if (group.isOnline && flags.offline) findings.push(...skip(group.names, 'not checked: --offline'));
     else if (obstacle) findings.push(...skip(group.names, reasonOf(obstacle)));
     else findings.push(...(await examine(group, machine)));
@@ -59,12 +59,12 @@ export async function diagnose(flags: Machine['flags'], outer: Context, disk: Di
   }));
 }
 
-const isPassed = (result: Finding['result']) => result === 'ok' || result === 'warning';
+const isPassed = ({ result, isObstacle }: Finding) => result === 'ok' || (result === 'warning' && !isObstacle);
 
 const skip = (names: readonly string[], reason: string) => names.map((name) => skipped(name, reason));
 
-const reasonOf = ({ name, result, message }: Finding) =>
-  result === 'failed' ? `not checked: fix the ${labelOf(name)} first` : message;
+const reasonOf = ({ name, result, message, isObstacle }: Finding) =>
+  result === 'failed' || isObstacle ? `not checked: fix the ${labelOf(name)} first` : message;
 
 async function examine({ names, check }: Group, machine: Machine): Promise<Finding[]> {
   const findings: Finding[] = [];

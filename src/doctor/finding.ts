@@ -8,6 +8,8 @@ export interface Finding {
   result: 'ok' | 'warning' | 'failed' | 'skipped';
   message: string;
   advice?: string;
+  /** The checks that need this one are skipped, although it did not fail. */
+  isObstacle?: boolean;
   /** The name of the exit code for a failed check. */
   exitName?: ExitName;
 }

@@ -6,7 +6,7 @@ import { filesIn } from '../journal/files.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { followerOf } from '../journal/follower-claim.ts';
 import { createProcesses } from '../journal/processes.ts';
-import { resolveOwn } from '../open-own.ts';
+import { refuseShared, resolveOwn } from '../open-own.ts';
 import { Problem } from '../problems/problem.ts';
 import { journalOf } from '../session/journal.ts';
 import { type Finding, type Machine, ok, warning } from './finding.ts';
@@ -47,7 +47,9 @@ function sizeOf(bytes: number): string {
 
 function ownFolder(folder: string) {
   try {
-    return resolveOwn(folder);
+    const own = resolveOwn(folder);
+    refuseShared(own);
+    return own;
   } catch (error) {
     throw problem((error as Error).message, otherFolder);
   }

@@ -27,6 +27,7 @@ export type WarningName =
   | 'agents_discontinued'
   | 'completed_with_error'
   | 'conflicting_status'
+  | 'config_shared'
   | 'exposed_api_key'
   | 'config_ignored'
   | 'api_key_command_failed'

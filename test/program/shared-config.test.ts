@@ -1,0 +1,118 @@
+// A config file holds shell commands and says where the API key is sent, so one that others may write to is not obeyed.
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { program } from '../../src/program.ts';
+import { withEmulator } from '../helpers/emulator.ts';
+import { runProgram } from '../helpers/run-program.ts';
+import { executionId } from '../helpers/scripted-service.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+/** A machine whose config file holds hooks that would be noticed. */
+async function withConfigFile({ mode = 0o600, folderMode = 0o700 }) {
+  const { emulator, env } = await withEmulator({ automations: { '*': { duration: '1ms' } } });
+  const { RUNCTL_API_KEY: _, ...others } = env;
+  const [folder, ran] = [join(temporaryFolder(), 'config'), join(temporaryFolder(), 'ran')];
+  const file = join(folder, 'config.json');
+  const hook = `touch ${ran}; echo ${env.RUNCTL_API_KEY}`;
+  const profile = { baseUrl: env.RUNCTL_BASE_URL, apiKeyCommand: hook, onExit: hook };
+  mkdirSync(folder);
+  writeFileSync(file, JSON.stringify({ profiles: { default: profile } }));
+  chmodSync(file, mode);
+  chmodSync(folder, folderMode);
+  const all = { ...others, RUNCTL_CONFIG_DIR: folder, PATH: process.env.PATH };
+  return { emulator, file, env: all, hasRun: () => existsSync(ran) };
+}
+
+const refusing = [
+  ['trigger', 'nightly'],
+  ['status', executionId],
+  ['result', executionId],
+  ['watch', executionId],
+  ['list'],
+  ['recover'],
+  ['history'],
+  ['stats'],
+  ['check', 'nightly', '--within', '1h'],
+  ['agent', 'status', executionId, executionId],
+];
+const reading = [
+  ['config', 'list'],
+  ['config', 'get', 'baseUrl'],
+  ['config', 'path'],
+  ['doctor'],
+  ['help'],
+  ['help', 'settings'],
+  ['trigger', '--help'],
+  ['version'],
+  ['explain', '2'],
+  ['completion', 'bash'],
+  ['schema'],
+  [],
+];
+
+describe('a config file that others may write to', () => {
+  test.each(refusing)('is refused by %s %s', async (...argv) => {
+    if (!program.commands?.some(({ name }) => name === argv[0])) return;
+    const { emulator, file, env, hasRun } = await withConfigFile({ mode: 0o620 });
+    const { code, stderr } = await runProgram(argv, { env });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(`chmod go-w ${file}`) });
+    expect([hasRun(), emulator.requests]).toEqual([false, []]);
+  });
+
+  test.each(reading)('stops neither %s %s nor has it run what is stored', async (...argv) => {
+    const { emulator, env, hasRun } = await withConfigFile({ mode: 0o602 });
+    const { code } = await runProgram(argv, { env });
+    expect([code, hasRun(), emulator.requests]).toEqual([0, false, []]);
+  });
+
+  test('has every command in one of these tables, but those that are a service of their own', () => {
+    const covered = new Set([...refusing, ...reading, ['emulator'], ['demo']].map(([name]) => name));
+    expect(program.commands?.filter(({ name }) => !covered.has(name)).map(({ name }) => name)).toEqual([]);
+  });
+
+  test('is named by doctor as the first thing that is wrong', async () => {
+    const { env, file } = await withConfigFile({ mode: 0o666 });
+    const { stdout } = await runProgram(['doctor', '--json'], { env });
+    const findings: { name: string; result: string }[] = JSON.parse(stdout).runctl.doctor;
+    expect(findings.find(({ result }) => result === 'warning')).toMatchObject({
+      name: 'config_file',
+      advice: `\`chmod go-w ${file}\``,
+    });
+    expect(findings.find(({ name }) => name === 'base_url')).toMatchObject({ result: 'skipped' });
+  });
+
+  test('is repaired by `config set`', async () => {
+    const { env, file } = await withConfigFile({ mode: 0o666 });
+    expect(await runProgram(['config', 'set', 'requestTimeout', '5s'], { env })).toMatchObject({ code: 0 });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(await runProgram(['trigger', 'nightly'], { env })).toMatchObject({ code: 0 });
+  });
+});
+
+describe('a config file in a folder in which others can replace it', () => {
+  test('is ignored, and not written', async () => {
+    const { emulator, env, hasRun } = await withConfigFile({ folderMode: 0o777 });
+    const { code, stderr } = await runProgram(['trigger', 'nightly'], { env });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/the config file is ignored: .*chmod go-w/);
+    expect([hasRun(), emulator.requests]).toEqual([false, []]);
+    const set = await runProgram(['config', 'set', 'requestTimeout', '5s'], { env });
+    expect(set).toMatchObject({ code: 2, stderr: expect.stringContaining('chmod go-w') });
+  });
+
+  test('is read where the folder is sticky', async () => {
+    const { env } = await withConfigFile({ folderMode: 0o1777 });
+    expect(await runProgram(['trigger', 'nightly'], { env })).toMatchObject({ code: 0 });
+  });
+});
+
+test('a journal in a folder in which others can replace it is not written, and the trigger works without', async () => {
+  const { env } = await withConfigFile({});
+  const folder = temporaryFolder();
+  chmodSync(folder, 0o777);
+  const state = join(folder, 'state');
+  const { code, stderr } = await runProgram(['trigger', 'nightly'], { env: { ...env, RUNCTL_STATE_DIR: state } });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(`chmod go-w ${folder}`) });
+  expect(existsSync(state)).toBe(false);
+});

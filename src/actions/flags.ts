@@ -16,7 +16,6 @@ export interface ActionFlags extends OutputOptions {
   /** Requests a second. */
   rate?: number;
   onFinal?: string;
-  bell?: boolean;
   failFast?: boolean;
   /** A flag of `watch`: the runs are the unfinished ones of the journal. */
   all?: boolean;

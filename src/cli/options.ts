@@ -2,16 +2,7 @@ import { type SettingKey, settingTable } from '../config/setting-table.ts';
 import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { argument, common, flag, type OptionDefinition, option, under } from './define-command.ts';
-import {
-  duration,
-  durationOrZero,
-  fieldPath,
-  idempotencyKey,
-  nonEmpty,
-  positive,
-  positiveDuration,
-  size,
-} from './values.ts';
+import { duration, durationOrZero, fieldPath, idempotencyKey, nonEmpty, positive, positiveDuration } from './values.ts';
 
 // Options that several commands share: each command takes the groups that it needs.
 
@@ -48,14 +39,6 @@ const onExitOption = { onExit: { ...settingOption('onExit'), parse: undefined } 
 
 export const triggerGiveUpOptions = { ...giveUpOption(asTyped(defaults.triggerGiveUpAfterMs)), ...onExitOption };
 
-export const resultOptions = {
-  maxOutput: option(
-    '--max-output <size>',
-    `refuse a result larger than this (default: ${defaults.maxOutputBytes / 2 ** 20}MiB)`,
-    size,
-  ),
-};
-
 const followingOptions = under('Following:', {
   timeoutMs: option(
     '--timeout <duration>',
@@ -70,18 +53,12 @@ const followingOptions = under('Following:', {
   ),
   rate: option('--rate <number>', `maximum number of requests a second (default: ${defaults.rate})`, positive),
   ...onExitOption,
-  ...resultOptions,
-  bell: flag('--bell', 'ring the terminal bell when finished'),
   onFinal: option(
     '--on-final <command>',
     'shell command to run for each run that finished; it gets the JSON document on stdin',
     nonEmpty,
   ),
 });
-
-export const runOptions = {
-  automation: option('-a, --automation <name>', 'automation of a run that `runctl list` does not show', nonEmpty),
-};
 
 export const outputOptions = under(common, {
   json: flag('--json', 'print JSON'),

@@ -9,7 +9,7 @@ import { shellWord } from '../problems/quote.ts';
 import { documentOf, type TriggerFacts } from '../render/document.ts';
 import { guardFromRunner } from '../render/github-actions.ts';
 import { type CommandResult, type OutputOptions, printNextStep, printResult } from '../render/output.ts';
-import { createReporter, type ReporterOptions } from '../render/reporter.ts';
+import { createReporter } from '../render/reporter.ts';
 import { loadColors } from '../render/theme.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { isInterrupted } from '../runs/on-abort.ts';
@@ -43,7 +43,7 @@ export async function runCli(
     if (!parsed && argv.length > 0) return 0;
     await loadColors(context.stdout, context.stderr);
     if (!parsed) return end(await welcome(program, own), {}, own);
-    const output: ReporterOptions = parsed.options;
+    const output: OutputOptions = parsed.options;
     const { onFinal, onExit: _, ...options } = parsed.options;
     const texts = [parsed.arguments, options].flatMap(Object.values).flat();
     own = variantOf(own, { command: parsed.name, connectionFlags: connectionFlags(options), typed: texts });

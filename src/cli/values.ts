@@ -58,17 +58,6 @@ export function positive(text: string): number {
   return number;
 }
 
-const byteUnits: Record<string, number> = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
-
-/** Parses a size into bytes. */
-export function size(text: string): number {
-  const [, number, unit] = /^(\d+)(KiB|MiB|GiB)$/.exec(text) ?? [];
-  const bytes = Number(number) * (byteUnits[unit ?? ''] ?? Number.NaN);
-  // A string of Node cannot hold much more.
-  if (!(bytes > 0 && bytes <= 2 ** 29)) throw new InvalidArgumentError('give a size like 64MiB, at most 512MiB');
-  return bytes;
-}
-
 export function fieldPath(text: string, earlier: string[] = []): string[] {
   const paths = text.split(',').map((path) => path.trim().replace(/^\./, ''));
   if (paths.some((path) => path.split('.').includes(''))) {

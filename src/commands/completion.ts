@@ -9,7 +9,6 @@ export const completion = defineCommand({
     ['eval "$(runctl completion bash)"', 'in ~/.bashrc'],
     ['source <(runctl completion zsh)', 'in ~/.zshrc'],
     ['runctl completion fish | source', 'in ~/.config/fish/config.fish'],
-    ['runctl completion powershell | Out-String | Invoke-Expression', 'in $PROFILE'],
   ],
   run: async ({ shell }) => ({ data: completionScripts[shell].trimEnd() }),
 });

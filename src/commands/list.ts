@@ -23,9 +23,7 @@ const options = {
   automation: option('-a, --automation <name>', 'only runs of this automation'),
   status: option('--status <status>', 'only runs with this status', nonEmpty),
   since: option('--since <time>', 'only runs that started after this: a duration ago (2d), or a time', moment),
-  until: option('--until <time>', 'only runs that started before this', moment),
   offline: flag('--offline', 'do not poll: show what the journal holds'),
-  allBaseUrls: flag('--all-base-urls', 'runs of other base URLs too'),
   ...outputOptions,
   ...settingOptions,
 };
@@ -53,7 +51,7 @@ export const list = defineCommand({
     const journal = session?.journal ?? journalOf(context, { needed: true });
 
     const ofTheseFilters = {
-      baseUrl: options.allBaseUrls ? undefined : baseUrl,
+      baseUrl,
       automation: options.automation,
       projectId: options.project,
       only: onlyOf(options),
@@ -90,8 +88,8 @@ const limitOf = ({ limit = defaults.listLimit }: ListOptions) => limit;
 
 /** A checkpoint keeps the newest runs of each status; for more or other runs the whole journal is read. */
 function onlyOf(options: ListOptions): RunFilter['only'] {
-  const { status, since, until } = options;
-  const isKept = !since && !until && limitOf(options) <= keptRuns;
+  const { status, since } = options;
+  const isKept = !since && limitOf(options) <= keptRuns;
   if (status === undefined) return isKept ? 'newest' : undefined;
   return isKept ? 'kept' : { status };
 }
@@ -103,19 +101,18 @@ const hasStatus = (run: JournalRun, status: string | undefined) =>
 function* runsIn(
   journal: Journal,
   filter: RunFilter,
-  { status, since, until, ...options }: ListOptions,
+  { status, since, ...options }: ListOptions,
   nowMs: number,
 ): Generator<JournalRun> {
   const timeOf = (time: typeof since) => time && ('atMs' in time ? time.atMs : nowMs - time.agoMs);
   const sinceMs = timeOf(since) ?? Number.NEGATIVE_INFINITY;
-  const untilMs = timeOf(until) ?? Number.POSITIVE_INFINITY;
   // A run is recorded within moments of its start.
   const recordedMs = sinceMs - dayMs;
   let counted = 0;
   for (const run of journal.runs({ ...filter, since: since && new Date(Math.max(0, recordedMs)).toISOString() })) {
     if (Date.parse(run.at) < recordedMs) return;
     const startedMs = Date.parse(run.startedAt ?? run.at);
-    if (startedMs < sinceMs || startedMs > untilMs) continue;
+    if (startedMs < sinceMs) continue;
     const mayChange = status !== undefined && isUnfinished(run);
     if (!mayChange && !hasStatus(run, status)) continue;
     yield run;
@@ -125,12 +122,11 @@ function* runsIn(
 
 const dayMs = 86_400_000;
 
-function emptyNote({ automation, status, since, until }: ListOptions): string {
+function emptyNote({ automation, status, since }: ListOptions): string {
   const filters = [automation && ` of ${automation}`, status && ` with the status ${status}`].filter(Boolean).join('');
   if (status && !statuses.some((known) => known === status.toUpperCase()))
     return `No runs${filters} here; statuses are ${statuses.join(', ')}.`;
-  if (filters || since || until)
-    return `No runs${filters} here${since || until ? ' at that time' : ''}; \`runctl list\` shows all.`;
+  if (filters || since) return `No runs${filters} here${since ? ' at that time' : ''}; \`runctl list\` shows all.`;
   return 'No runs here yet. Start one with `runctl trigger <automation>`.';
 }
 

@@ -1,13 +1,5 @@
 import { defineCommand } from '../cli/define-command.ts';
-import {
-  exitStatus,
-  giveUpOptions,
-  outputOptions,
-  resultOptions,
-  runArgument,
-  runOptions,
-  settingOptions,
-} from '../cli/options.ts';
+import { giveUpOptions, outputOptions, runArgument, settingOptions } from '../cli/options.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
@@ -20,14 +12,7 @@ import { findRun } from '../session/find-run.ts';
 import { argumentOf } from '../session/known-run.ts';
 import { pollOnce, resultOfFailure } from '../session/poll-once.ts';
 
-const options = {
-  exitStatus,
-  ...runOptions,
-  ...giveUpOptions,
-  ...resultOptions,
-  ...outputOptions,
-  ...settingOptions,
-};
+const options = { ...giveUpOptions, ...outputOptions, ...settingOptions };
 
 export const result = defineCommand({
   name: 'result',
@@ -42,7 +27,7 @@ export const result = defineCommand({
   async run({ run: runArgument = '@last' }, options, context) {
     const named = parseRunArgument(runArgument);
     const session = await connect(options, context, { needed: isFromJournal(named) });
-    const known = await findRun(named, options, session);
+    const known = await findRun(named, session);
     const { run } = known;
     if (run.target.family === 'agent') {
       throw usageProblem(
@@ -55,27 +40,21 @@ export const result = defineCommand({
     const found = polled.value;
     const isFinished = isFinal(run.target, found.status);
     if (isFinished) session.journal.recordStatus(session.baseUrl, run, found);
-    const exitNameOf = (status: string) => (options.exitStatus ? exitNameOfRun(run, status) : 'ok');
-    const exitName = exitNameOf(found.status);
     const outcome = exitNameOfRun(run, found.status);
-    const documents = [
-      documentOf({ run, result: found, outcome, exitName, argument: argumentOf(run, session) }, context),
-    ];
-    if (wantsData(options)) return { exitNames: [exitName], documents };
-    if (options.quiet && exitName === 'ok')
-      return { exitNames: [exitName], text: (_, { columns }) => bareOutput(found, columns === undefined) };
+    const argument = argumentOf(run, session);
+    const documents = [documentOf({ run, result: found, outcome, exitName: 'ok', argument }, context)];
+    if (wantsData(options)) return { documents };
+    if (options.quiet) return { text: (_, { columns }) => bareOutput(found, columns === undefined) };
     // Only the status has duration and credits; a summary without them is better than none.
     await session.limiter.take(context.signal);
     const polledStatus = await session.service.status(run, context.signal);
     const execution = polledStatus.kind === 'ok' ? polledStatus.value : undefined;
     const status = isFinished && execution ? graverStatus(found.status, execution.status) : found.status;
     const shown = { run, execution: execution && { ...execution, status }, result: found };
-    const follow = `watch it with \`runctl watch ${argumentOf(run, session)}\``;
     return {
-      exitNames: [exitNameOf(status)],
       documents,
       text: (theme, lines) => summary(shown, theme, lines),
-      note: isFinished ? undefined : `the run is still running: ${follow}`,
+      note: isFinished ? undefined : `the run hasn't finished; watch it with \`runctl watch ${argument}\``,
     };
   },
 });

@@ -1,12 +1,11 @@
-import { argument, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
+import { argument, defineCommand, type OptionValues, option } from '../cli/define-command.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
 import { positiveDuration } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
 import type { Context } from '../context.ts';
-import { usageProblem } from '../problems/problem.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
-import { type CommandResult, wantsData } from '../render/output.ts';
+import type { CommandResult } from '../render/output.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { nameOf, type Target } from '../runs/run.ts';
 import { type Statistics, statisticsOf } from '../runs/statistics.ts';
@@ -17,7 +16,6 @@ const usualPeriodMs = 30 * 86_400_000;
 
 const options = {
   sinceMs: option('--since <duration>', 'the runs that finished within this time (default: 30d)', positiveDuration),
-  prometheus: flag('--prometheus', 'print metrics in the text format of Prometheus'),
   ...outputOptions,
   ...settingOptions,
 };
@@ -32,14 +30,12 @@ export const stats = defineCommand({
   examples: [
     ['runctl stats', 'the last 30 days'],
     ['runctl stats nightly --since 7d', 'one automation in the last week'],
-    ['runctl stats --prometheus', 'for the textfile collector of the node exporter'],
   ],
   run: ({ automations }, options, context) => showStatistics(automations, options, context),
 });
 
 /** Sends nothing, and needs no setting: without a base URL, the runs of every base URL count. */
 async function showStatistics(names: string[], options: StatsOptions, context: Context): Promise<CommandResult> {
-  if (options.prometheus && wantsData(options)) throw usageProblem('--prometheus is an output of its own');
   const settings = resolveWithoutApiKey(options, context.env);
   const baseUrl = valueIfGiven(settings.baseUrl);
   const project = valueIfGiven(settings.project);
@@ -54,10 +50,6 @@ async function showStatistics(names: string[], options: StatsOptions, context: C
     .flatMap((past) => statisticsOf(past, period) ?? [])
     .sort((one, other) => compare(nameOf(one.target), nameOf(other.target)));
 
-  if (options.prometheus) {
-    const { prometheusText } = await import('../render/prometheus.ts');
-    return { text: () => prometheusText(all) };
-  }
   const { statisticsTable } = await import('../render/tables.ts');
   return {
     documents: all.map((statistics) => documentOf(documentFactsOf(statistics, sinceMs), context)),

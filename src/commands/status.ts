@@ -1,5 +1,5 @@
 import { defineCommand, type OptionValues } from '../cli/define-command.ts';
-import { exitStatus, giveUpOptions, outputOptions, runArgument, runOptions, settingOptions } from '../cli/options.ts';
+import { exitStatus, giveUpOptions, outputOptions, runArgument, settingOptions } from '../cli/options.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { documentOf } from '../render/document.ts';
 import { statusFields } from '../render/fields.ts';
@@ -13,7 +13,7 @@ import { argumentOf, type KnownRun } from '../session/known-run.ts';
 import { pollOnce, resultOfFailure } from '../session/poll-once.ts';
 import type { Session } from '../session/session.ts';
 
-const options = { exitStatus, ...runOptions, ...giveUpOptions, ...outputOptions, ...settingOptions };
+const options = { exitStatus, ...giveUpOptions, ...outputOptions, ...settingOptions };
 
 type StatusOptions = OptionValues<typeof options>;
 
@@ -30,7 +30,7 @@ export const status = defineCommand({
   async run({ run = '@last' }, options, context) {
     const named = parseRunArgument(run);
     const session = await connect(options, context, { needed: isFromJournal(named) });
-    return showStatus(await findRun(named, options, session), options, session);
+    return showStatus(await findRun(named, session), options, session);
   },
 });
 

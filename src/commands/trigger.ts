@@ -130,7 +130,7 @@ function parseKeyTemplate(
 }
 
 /** Throws a usage problem for flags that have no effect without `--watch`. */
-export function checkWatchFlags({ watch, rerunOn, maxReruns, onFinal, bell }: TriggerOptions): void {
-  const [lonely] = givenOf({ '--rerun-on': rerunOn, '--max-reruns': maxReruns, '--on-final': onFinal, '--bell': bell });
+export function checkWatchFlags({ watch, rerunOn, maxReruns, onFinal }: TriggerOptions): void {
+  const [lonely] = givenOf({ '--rerun-on': rerunOn, '--max-reruns': maxReruns, '--on-final': onFinal });
   if (lonely && !watch) throw usageProblem(`${lonely} needs --watch`, `add \`--watch\``);
 }

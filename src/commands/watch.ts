@@ -2,7 +2,7 @@ import { followMachine } from '../actions/follow-machine.ts';
 import { followAll } from '../actions/follow-runs.ts';
 import { argument, defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
 import { givenOf } from '../cli/flags.ts';
-import { followOptions, runOptions } from '../cli/options.ts';
+import { followOptions } from '../cli/options.ts';
 import { refuseApiKeyIn } from '../config/api-key.ts';
 import { readChunks } from '../config/read-text.ts';
 import type { Context } from '../context.ts';
@@ -17,9 +17,8 @@ import type { Session } from '../session/session.ts';
 
 const options = {
   all: flag('--all', 'every unfinished run of the journal'),
-  follow: flag('--follow', 'with --all: also every run that is triggered on this machine from now on'),
+  follow: flag('--follow', 'every unfinished run, and every run triggered on this machine from now on'),
   failFast: flag('--fail-fast', 'stop at the first run that does not complete, and end with its exit code'),
-  ...runOptions,
   ...followOptions,
 };
 
@@ -36,12 +35,13 @@ export const watch = defineCommand({
     ['runctl watch', 'the last run'],
     ['runctl watch nightly weekly', 'the last runs of two automations'],
     ['runctl watch --all', 'every unfinished run'],
-    ['runctl watch --all --follow', 'one watcher for the machine: later runs, too'],
+    ['runctl watch --follow', 'one watcher for the whole machine, later runs included'],
     ['runctl watch --timeout 10m --quiet', 'prints only errors; ends with 124 after ten minutes'],
     ['runctl watch --on-final \'notify-send runctl "$RUNCTL_STATUS"\'', 'runs a command when the run is finished'],
   ],
   async run({ runs: runArguments }, options, context) {
-    if (options.all && runArguments.length > 0) throw usageProblem('--all takes no run arguments');
+    const takesAll = options.follow ? '--follow' : options.all ? '--all' : undefined;
+    if (takesAll && runArguments.length > 0) throw usageProblem(`${takesAll} takes no run arguments`);
     const fromStdin = runArguments.includes('-');
     if (fromStdin && options.apiKeyFile === '-')
       throw usageProblem('standard input gives either the runs or the API key');
@@ -50,9 +50,9 @@ export const watch = defineCommand({
     const needed = options.all || named.some(isFromJournal);
     if (options.follow) return followAllRuns(options, context);
     const session = await connect(options, context, { needed });
-    const runs = options.all ? unfinishedRuns(session) : await findRuns(named, options, session);
+    const runs = options.all ? unfinishedRuns(session) : await findRuns(named, session);
     if (fromStdin) {
-      const more = runsOfInput(runs.length === 0, options, session);
+      const more = runsOfInput(runs.length === 0, session);
       return followAll(runs, { ...options, plural: true }, session, more);
     }
     if (runs.length === 0) {
@@ -62,14 +62,9 @@ export const watch = defineCommand({
   },
 });
 
-/** `--all --follow`. Throws a usage problem for flags that do not go with it. */
+/** `--follow`. Throws a usage problem for flags that do not go with it. */
 function followAllRuns(options: WatchOptions, context: Context): Promise<CommandResult> {
-  const { all, timeoutMs, failFast, json, field } = options;
-  if (!all)
-    throw usageProblem(
-      '--follow goes with --all',
-      '`runctl watch` alone follows one run; `runctl watch --all --follow` follows all',
-    );
+  const { timeoutMs, failFast, json, field } = options;
   const flags = { '--timeout': timeoutMs || undefined, '--fail-fast': failFast, '--json': json, '--field': field };
   const [odd] = givenOf(flags);
   if (odd) throw usageProblem(`${odd} does not go with --follow, which has no end`, 'use `--events` for data');
@@ -79,19 +74,19 @@ function followAllRuns(options: WatchOptions, context: Context): Promise<Command
 }
 
 /** The runs of standard input, as they come. Throws a usage problem for a line that names none, and for no run if one `mustBe` there. */
-async function* runsOfInput(mustBe: boolean, options: WatchOptions, session: Session): AsyncGenerator<KnownRun> {
+async function* runsOfInput(mustBe: boolean, session: Session): AsyncGenerator<KnownRun> {
   let isEmpty = mustBe;
   for await (const line of readInputLines(session.context.stdin)) {
     refuseApiKeyIn([line], session.context);
-    yield findRun(parseRunArgument(line), options, session);
+    yield findRun(parseRunArgument(line), session);
     isEmpty = false;
   }
   if (isEmpty) throw usageProblem('standard input names no run');
 }
 
-async function findRuns(named: RunArgument[], options: WatchOptions, session: Session): Promise<KnownRun[]> {
+async function findRuns(named: RunArgument[], session: Session): Promise<KnownRun[]> {
   const runs: KnownRun[] = [];
-  for (const argument of named) runs.push(await findRun(argument, options, session));
+  for (const argument of named) runs.push(await findRun(argument, session));
   return runs;
 }
 

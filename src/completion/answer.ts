@@ -17,7 +17,7 @@ export function answerCompletion([shell, ...typed]: readonly string[], program: 
 
 function lineOf(shell: Shell, typed: string[]): TypedLine {
   if (shell === 'zsh' || shell === 'fish') return { words: typed, quote: '' };
-  const { words, quote } = splitLine(typed[0] ?? '', shell === 'powershell' ? '`' : '\\');
+  const { words, quote } = splitLine(typed[0] ?? '');
   return { words: words.slice(1), quote };
 }
 
@@ -27,13 +27,13 @@ export interface TypedLine {
 }
 
 /** Takes a command line apart as a shell does, up to the cursor: quotes and escapes, no expansion. */
-export function splitLine(line: string, escapeWith: '\\' | '`' = '\\'): TypedLine {
+export function splitLine(line: string): TypedLine {
   const words: string[] = [];
   let word: string | undefined;
   let quote: TypedLine['quote'] = '';
   for (let i = 0; i < line.length; i++) {
     const character = line.charAt(i);
-    if (quote === "'" ? false : character === escapeWith) word = (word ?? '') + line.charAt(++i);
+    if (quote === "'" ? false : character === '\\') word = (word ?? '') + line.charAt(++i);
     else if (quote) {
       if (character === quote) quote = '';
       else word += character;
@@ -57,7 +57,6 @@ export function printCandidates(candidates: Candidate[], shell: Shell, { words, 
   if (shell === 'zsh') {
     return lines.map(([value, about]) => `${value.replace(/[\\:]/g, '\\$&')}${about && `:${about}`}\n`).join('');
   }
-  if (shell === 'powershell') return lines.map(([value, about]) => `${forPowerShell(value)}\t${about}\n`).join('');
   return lines.map(([value, about]) => `${value}\t${about}\n`).join('');
 }
 
@@ -68,6 +67,3 @@ function forBash(value: string, typed: string, quote: TypedLine['quote']): strin
   const kept = typed.length - typed.replace(/^.*(?:[=:]|(?=@))/s, '').length;
   return value.slice(kept).replace(/[^\w@%+=:,./-]/gu, '\\$&');
 }
-
-/** Quotes a value for PowerShell, which takes a bare `@last` for a variable. */
-const forPowerShell = (value: string) => (/^[\w./-]+$/.test(value) ? value : `'${value.replaceAll("'", "''")}'`);

@@ -1,4 +1,4 @@
-export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
+export const shells = ['bash', 'zsh', 'fish'] as const;
 
 export type Shell = (typeof shells)[number];
 
@@ -49,18 +49,5 @@ function __runctl_complete
     end
 end
 complete -c runctl -f -k -a '(__runctl_complete)'
-`,
-  powershell: `# runctl completion for PowerShell: put this line into $PROFILE
-#   runctl completion powershell | Out-String | Invoke-Expression
-Register-ArgumentCompleter -Native -CommandName runctl -ScriptBlock {
-  param($word, $ast, $position)
-  $length = $position - $ast.Extent.StartOffset
-  $line = $ast.ToString().PadRight($length).Substring(0, $length)
-  runctl __complete powershell $line 2>$null | Where-Object { $_ -ne ':files' } | ForEach-Object {
-    $value, $about = $_ -split "\`t", 2
-    if (-not $about) { $about = $value }
-    [System.Management.Automation.CompletionResult]::new($value, $value, 'ParameterValue', $about)
-  }
-}
 `,
 };

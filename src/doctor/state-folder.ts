@@ -82,5 +82,5 @@ function followerFinding(baseUrl: string, folder: string): Finding {
   const follower = followerOf(baseUrl, folder, createProcesses());
   if (!follower) return ok('follower', 'none');
   if (follower.isAlive) return ok('follower', follower.name);
-  return warning('follower', `${follower.name} was killed`, 'start it again: `runctl watch --all --follow`');
+  return warning('follower', `${follower.name} was killed`, 'start it again: `runctl watch --follow`');
 }

@@ -139,7 +139,7 @@ function resultProblem(
   }
   if (!isCompleted(status)) return undefined;
   const hints: Partial<Record<FaultKind, string>> = {
-    too_large: `\`runctl result ${argument} --max-output 512MiB\``,
+    too_large: `runctl reads results of up to 64 MiB; \`runctl status ${argument}\` shows the run`,
     unauthorized: remedies.unauthorized,
   };
   return new Problem({

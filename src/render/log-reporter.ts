@@ -4,14 +4,13 @@ import { formatDuration } from '../runs/duration.ts';
 import { aboutOf, type Reporter, type RunEvent } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { isFinal, nameOf } from '../runs/run.ts';
-import { printSentence } from './output.ts';
-import type { ReporterOptions } from './reporter.ts';
+import { type OutputOptions, printSentence } from './output.ts';
 import { sanitizeLine } from './sanitize.ts';
 import { createSentences, isShownQuietly } from './sentences.ts';
 import { lastConfirmed } from './status.ts';
 
 /** Writes to stderr: sentences, a line for each change of a run, and now and then a sign of life for CI. */
-export function createLogReporter(context: Context, { quiet, events, bell }: ReporterOptions = {}): Reporter {
+export function createLogReporter(context: Context, { quiet, events }: OutputOptions = {}): Reporter {
   const { clock, stderr } = context;
   const startMs = clock.elapsedMs();
   const sentenceOf = createSentences(clock);
@@ -23,7 +22,6 @@ export function createLogReporter(context: Context, { quiet, events, bell }: Rep
     observe(event) {
       // Events replace this log, as `--quiet` does.
       if ((quiet || events) && !isShownQuietly(event)) return;
-      if (event.event === 'done' && bell && stderr.isTTY && !event.signal) context.terminal.write('\u0007');
       const sentence = sentenceOf(event);
       if (sentence && event.event === 'triggered' && event.run) named.add(event.run.executionId);
       if (sentence) printSentence(sentence, context);

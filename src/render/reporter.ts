@@ -5,12 +5,8 @@ import { createEventReporter } from './event-reporter.ts';
 import { createLogReporter } from './log-reporter.ts';
 import type { OutputOptions } from './output.ts';
 
-export interface ReporterOptions extends OutputOptions {
-  bell?: boolean;
-}
-
 /** The reporter of a command. It writes to stderr, only warnings with `--quiet` or `--events`. */
-export function createReporter(options: ReporterOptions, context: Context): Reporter {
+export function createReporter(options: OutputOptions, context: Context): Reporter {
   const log = createLogReporter(context, options);
   return together(options.events ? [createEventReporter(context), log] : [log], context);
 }

@@ -1,15 +1,16 @@
 import { usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
-import { type AutomationTarget, isUuid, type Run } from '../runs/run.ts';
+import { type AutomationTarget, isUuid } from '../runs/run.ts';
 
 export type RunArgument =
   | { kind: 'id'; executionId: string }
-  | { kind: 'run'; run: Run }
+  /** A run in full; without a project, that of the settings is meant. */
+  | { kind: 'run'; executionId: string; projectId?: string; automationName: string }
   | { kind: 'last' }
   /** The name of an automation, which means its last run; else the beginning of an id. */
   | { kind: 'word'; text: string; projectId?: string; automationName: string };
 
-/** `<executionId>`, its beginning, an automation, `@last`, or a run in full. Throws a usage problem. */
+/** `<executionId>` or a prefix of it, an automation, `@last`, or `[<projectId>/]<name>/<executionId>`. Throws a usage problem. */
 export function parseRunArgument(text: string): RunArgument {
   if (text === '') throw usageProblem('an empty argument names no run');
   if (text === '@last') return { kind: 'last' };
@@ -18,14 +19,14 @@ export function parseRunArgument(text: string): RunArgument {
   const executionId = text.slice(cut + 1);
   const { projectId, automationName } = parseAutomationName(isUuid(executionId) ? text.slice(0, cut) : text);
   if (!isUuid(executionId)) return { kind: 'word', text, projectId, automationName };
-  if (projectId === undefined) {
+  // A project and an id without the name between them.
+  if (projectId === undefined && isUuid(automationName)) {
     throw usageProblem(
       `${quote(text)} does not name a run`,
       'in full it is <projectId>/<automationName>/<executionId>',
     );
   }
-  const target: AutomationTarget = { family: 'automation', projectId, automationName };
-  return { kind: 'run', run: { target, executionId } };
+  return { kind: 'run', executionId, projectId, automationName };
 }
 
 export const isFromJournal = ({ kind }: RunArgument): boolean => kind === 'last' || kind === 'word';

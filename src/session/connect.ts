@@ -29,7 +29,6 @@ interface ConnectOptions extends SettingFlags {
   /** `--timeout`; 0 means no limit. */
   timeoutMs?: number;
   /** Largest result body, in bytes. */
-  maxOutput?: number;
   debug?: boolean;
   quiet?: boolean;
 }
@@ -80,7 +79,7 @@ export async function connectWith(
     proxy,
     apiKey: apiKeys.of,
     requestTimeoutMs,
-    maxOutputBytes: options.maxOutput ?? defaults.maxOutputBytes,
+    maxOutputBytes: defaults.maxOutputBytes,
     userAgent: `runctl/${version}`,
     nowMs: clock.nowMs,
     scrub: secrets.scrub,

@@ -1,30 +1,25 @@
 import { valueIfGiven } from '../config/setting.ts';
+import { requireProject } from '../config/settings.ts';
 import type { Journal, JournalRun } from '../journal/journal.ts';
 import { nearest } from '../problems/nearest.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
 import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
-import { checkAutomationName, type RunArgument } from './arguments.ts';
+import type { RunArgument } from './arguments.ts';
 import { type KnownRun, knownRun } from './known-run.ts';
 import type { Session } from './session.ts';
-
-interface RunFlags {
-  /** `--automation`: names the automation of an id that the journal does not hold, or of the last run. */
-  automation?: string;
-}
 
 type Here = Pick<Session, 'baseUrl' | 'settings' | 'journal' | 'context'>;
 
 /** Finds the run that is meant, and warns of a later trigger without a known run. Throws a usage problem if none is. */
-export async function findRun(named: RunArgument, flags: RunFlags, here: Here): Promise<KnownRun> {
+export async function findRun(named: RunArgument, here: Here): Promise<KnownRun> {
   switch (named.kind) {
     case 'run':
-      return findById(named.run.executionId, here, named.run.target);
+      return findById(named.executionId, here, named);
     case 'id':
-      return findById(named.executionId, here, undefined, targetOf(flags, here));
+      return findById(named.executionId, here);
     case 'last': {
-      const { automation } = flags;
-      const found = await findLast({ automation, projectId: automation && projectOf(here) }, here);
+      const found = await findLast({}, here);
       if (found) return found;
       throw usageProblem('no run was started or watched here yet', 'start one with `runctl trigger <automation>`');
     }
@@ -58,18 +53,11 @@ export function automationsIn({ journal, baseUrl }: { journal: Journal; baseUrl:
 
 const projectOf = ({ settings }: Here) => valueIfGiven(settings.project);
 
-function targetOf({ automation }: RunFlags, here: Here): Target | undefined {
-  const projectId = projectOf(here);
-  if (automation === undefined || projectId === undefined) return undefined;
-  checkAutomationName(automation);
-  return { family: 'automation', projectId, automationName: automation };
-}
-
+/** `typed` is what the argument says beside the id: the automation, and perhaps its project. */
 function findById(
   executionId: string,
-  { journal, baseUrl, context }: Here,
-  target?: Target,
-  fallback?: Target,
+  { journal, baseUrl, settings, context }: Here,
+  typed?: { projectId?: string; automationName: string },
 ): KnownRun {
   const found = journal.find(executionId, { baseUrl });
   const other = journal.findElsewhere(executionId, baseUrl);
@@ -79,17 +67,23 @@ function findById(
       `add \`--base-url ${shellWord(other)}\`, or choose its profile with \`--profile <name>\``,
     );
   }
-  const known = target ?? found?.target ?? fallback;
-  if (known) return knownRun({ target: known, executionId: found?.executionId ?? executionId }, found, context.clock);
+  const target: Target | undefined = typed
+    ? {
+        family: 'automation',
+        automationName: typed.automationName,
+        projectId: typed.projectId ?? requireProject(settings),
+      }
+    : found?.target;
+  if (target) return knownRun({ target, executionId: found?.executionId ?? executionId }, found, context.clock);
   throw usageProblem(
     `run ${executionId} is not in the journal of this machine`,
-    'name it in full as <projectId>/<automationName>/<executionId>, or add --project and --automation',
+    'name it in full as <projectId>/<automationName>/<executionId>, or as <automationName>/<executionId> with --project',
   );
 }
 
 /** The last run of an automation, or of any; undefined if the journal has neither a run nor a trigger of it. */
 async function findLast(
-  { automation, projectId }: RunFlags & { projectId?: string },
+  { automation, projectId }: { automation?: string; projectId?: string },
   here: Here,
 ): Promise<KnownRun | undefined> {
   const { journal, baseUrl, context } = here;

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { followAll } from '../../src/actions/follow-runs.ts';
 import { triggerAll } from '../../src/actions/trigger-runs.ts';
 import { exitCodeOfAll } from '../../src/problems/exit-codes.ts';
+import type { OutputOptions } from '../../src/render/output.ts';
 import { type CommandResult, printResult } from '../../src/render/output.ts';
-import { createReporter, type ReporterOptions } from '../../src/render/reporter.ts';
+import { createReporter } from '../../src/render/reporter.ts';
 import type { Clock } from '../../src/runs/clock.ts';
 import { nameOf, type Run } from '../../src/runs/run.ts';
 import type { Service } from '../../src/runs/service.ts';
@@ -68,7 +69,7 @@ function createRunsHarness(changes: (elapsedMs: () => number, sleep: Clock['slee
     ...changes(clock.elapsedMs, clock.sleep),
   };
   /** Runs a command as the command line does: with its reporter, and its result printed. Returns the exit code. */
-  const command = async (flags: ReporterOptions, run: (session: Session) => Promise<CommandResult>) => {
+  const command = async (flags: OutputOptions, run: (session: Session) => Promise<CommandResult>) => {
     const own = { ...context, reporter: createReporter(flags, context) };
     const result = await run(
       createSession(service, {

@@ -75,7 +75,7 @@ function accept(n) {
 // Forty runs: one follower beside forty watches.
 const follower = start(
   ['--expose-gc', '--require', join(import.meta.dirname, 'heap-on-signal.cjs')],
-  ...['watch', '--all', '--follow', '--quiet', '--rate', '1000'],
+  ...['watch', '--follow', '--quiet', '--rate', '1000'],
 );
 while (!existsSync(stateFolder)) await sleep(50);
 await sleep(1_500);

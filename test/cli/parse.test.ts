@@ -14,17 +14,14 @@ const ofSettings = {
   requestTimeout: '5s',
   debug: true,
 };
-const following =
-  '--timeout 1h30m --give-up-after 90s --interval 2s --rate 0.5 --bell --on-final true --on-exit false --max-output 1MiB';
+const following = '--timeout 1h30m --give-up-after 90s --interval 2s --rate 0.5 --on-final true --on-exit false';
 const ofFollowing = {
   timeoutMs: 5_400_000,
   giveUpAfterMs: 90_000,
   intervalMs: 2000,
   rate: 0.5,
-  bell: true,
   onFinal: 'true',
   onExit: 'false',
-  maxOutput: 1_048_576,
 };
 
 type Row = [line: string, command: string, args: Record<string, unknown>, options: Record<string, unknown>];
@@ -54,33 +51,24 @@ const table: Row[] = [
   ['trigger a --dry-run', 'trigger', { automations: ['a'] }, { dryRun: true }],
   ['status', 'status', { run: undefined }, {}],
   [
-    'status @last --exit-status -a nightly --give-up-after 5s --field status --quiet',
+    'status @last --exit-status --give-up-after 5s --field status --quiet',
     'status',
     { run: '@last' },
-    { exitStatus: true, automation: 'nightly', giveUpAfterMs: 5000, field: ['status'], quiet: true },
+    { exitStatus: true, giveUpAfterMs: 5000, field: ['status'], quiet: true },
   ],
   [`status --json ${settings}`, 'status', { run: undefined }, { json: true, ...ofSettings }],
-  [
-    `result ${id} --exit-status --automation nightly --give-up-after 5s --max-output 64KiB`,
-    'result',
-    { run: id },
-    { exitStatus: true, automation: 'nightly', giveUpAfterMs: 5000, maxOutput: 65_536 },
-  ],
+  [`result ${id} --give-up-after 5s`, 'result', { run: id }, { giveUpAfterMs: 5000 }],
   [`result --json -q ${settings}`, 'result', { run: undefined }, { json: true, quiet: true, ...ofSettings }],
   ['result --field output', 'result', { run: undefined }, { field: ['output'] }],
   ['watch', 'watch', { runs: [] }, {}],
-  [
-    `watch - a@last --fail-fast -a x ${following}`,
-    'watch',
-    { runs: ['-', 'a@last'] },
-    { failFast: true, automation: 'x', ...ofFollowing },
-  ],
+  [`watch - a@last --fail-fast ${following}`, 'watch', { runs: ['-', 'a@last'] }, { failFast: true, ...ofFollowing }],
   [`watch --all --events ${settings}`, 'watch', { runs: [] }, { all: true, events: true, ...ofSettings }],
-  ['watch --all --follow', 'watch', { runs: [] }, { all: true, follow: true }],
+  ['watch --all', 'watch', { runs: [] }, { all: true }],
+  ['watch --follow', 'watch', { runs: [] }, { follow: true }],
   ['watch --json -q', 'watch', { runs: [] }, { json: true, quiet: true }],
   ['watch --field status', 'watch', { runs: [] }, { field: ['status'] }],
   [
-    'list -n 5 -a nightly --status FAILED --since 2d --until 2026-11-21T02:00 --offline --all-base-urls --json --quiet',
+    'list -n 5 -a nightly --status FAILED --since 2d --offline --json --quiet',
     'list',
     {},
     {
@@ -88,19 +76,12 @@ const table: Row[] = [
       automation: 'nightly',
       status: 'FAILED',
       since: { agoMs: 172_800_000 },
-      until: { atMs: Date.UTC(2026, 10, 21, 2) },
       offline: true,
-      allBaseUrls: true,
       json: true,
       quiet: true,
     },
   ],
-  [
-    'stats nightly --since 7d --prometheus -q',
-    'stats',
-    { automations: ['nightly'] },
-    { sinceMs: 604_800_000, prometheus: true, quiet: true },
-  ],
+  ['stats nightly --since 7d -q', 'stats', { automations: ['nightly'] }, { sinceMs: 604_800_000, quiet: true }],
   [`stats --json ${settings}`, 'stats', { automations: [] }, { json: true, ...ofSettings }],
   ['stats --field runctl.stats.credits', 'stats', { automations: [] }, { field: ['runctl.stats.credits'] }],
   [

@@ -34,7 +34,6 @@ test.each([
   ['status --all', '→ did you mean `runctl list`?'],
   ['watch -f', '→ `runctl watch` follows a run to its end without a flag'],
   ['watch nightly -f', '→ `runctl watch` follows a run to its end without a flag'],
-  ['watch --follow', '→ `runctl watch` alone follows one run; `runctl watch --all --follow` follows all'],
   ['list -o json', '→ did you mean `--json`?'],
   ['list --format=json', '→ did you mean `--json`?'],
   ['xyzzy', '→ see `runctl --help`'],

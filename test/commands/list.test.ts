@@ -31,7 +31,6 @@ const idsOf = (json: string) => JSON.parse(json).map((run: { executionId: string
 
 test.each([
   ['all of this service, newest first', [], [4, 2, 1]],
-  ['of other services too', ['--all-base-urls'], [4, 3, 2, 1]],
   ['of one automation', ['-a', 'nightly'], [4, 1]],
   ['with one status', ['--status', 'failed'], [1]],
   ['the newest only', ['--limit', '2'], [4, 2]],

@@ -104,11 +104,6 @@ test('a document has the statistics in numbers', async () => {
   });
 });
 
-test('metrics are an output of their own', async () => {
-  expect((await stats(['--prometheus'], month)).out).toMatch(/^# HELP runctl_runs .*\n# TYPE runctl_runs gauge\n/);
-  expect(await stats(['--prometheus', '--json'], month)).toMatchObject({ code: 2 });
-});
-
 test.each([
   ['no base URL is set', {}, 4],
   ['another base URL is set', { RUNCTL_BASE_URL: 'https://other.example.com' }, undefined],

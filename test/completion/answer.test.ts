@@ -69,7 +69,6 @@ test('the names of files are left to the shell', () => {
 
 test.each([
   ['bash', 'runctl trigger weekly/r', 'weekly/report\n'],
-  ['powershell', 'runctl trigger weekly/r', 'weekly/report\t\n'],
   ['bash', 'runctl trigger "weekly/r', 'weekly/report\n'],
 ])('%s gives the whole line up to the cursor: %s', (shell, line, answer) => {
   expect(createCompleter()(shell, line)).toBe(answer);

@@ -26,7 +26,7 @@ test.each<[string[], string[] | 'files']>([
   ],
   [
     ['completion', ''],
-    ['bash', 'zsh', 'fish', 'powershell'],
+    ['bash', 'zsh', 'fish'],
   ],
   [['trigger', '--if'], ['--if-active']],
   [['trigger', '--if-active', 's'], ['skip']],
@@ -36,8 +36,7 @@ test.each<[string[], string[] | 'files']>([
   [['trigger', '--watch', '--', 'w'], ['weekly']],
   [['status', ''], ['@last']],
   [['status', '@last', ''], []],
-  [['status', '-a', 'w'], ['weekly']],
-  [['status', '-a'], ['-a']],
+  [['status', '-p'], ['-p']],
   [['status', '--profile=p'], ['--profile=prod']],
   [['status', '--api-key-file', ''], 'files'],
   [['status', '--api-key-file=./k'], 'files'],

@@ -21,7 +21,6 @@ test.each<[Shell, string]>([
   ['bash', 'a\\ b\n'],
   ['zsh', 'a b:it is: so\n'],
   ['fish', 'a b\tit is: so\n'],
-  ['powershell', "'a b'\tit is: so\n"],
 ])('%s reads a candidate with a blank as %j', (shell, printed) => {
   expect(printCandidates([{ value: 'a b', about: 'it is: so' }], shell, plain)).toBe(printed);
 });

@@ -10,7 +10,9 @@ export type ServerFault = (socket: Socket) => void;
 const halfAnswer = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"status"';
 const inAnHour = () => new Date(Date.now() + 3_600_000).toUTCString();
 const mebibyte = 2 ** 20;
-const bomb = gzipBomb(64);
+/** More of these than a result may have. */
+const oneMebibyte = Buffer.alloc(mebibyte, 'x');
+const bomb = gzipBomb(65);
 
 /** Faults of a service that can be reached. */
 export const serverFaults: Record<string, ServerFault> = {
@@ -43,7 +45,12 @@ export const serverFaults: Record<string, ServerFault> = {
   'wrong JSON': answer(200, '[{"ok":true}]'),
   'wrong types': answer(200, '{"executionId":7,"status":["RUNNING"]}'),
   'another run': answer(200, '{"executionId":"7d0c7a43-9d0f-4a1a-8f0e-a1b2c3d4e5f6","status":"COMPLETED"}'),
-  'huge body': answer(200, `{"executionId":"${executionId}","status":"COMPLETED","x":"${'x'.repeat(2 * mebibyte)}"}`),
+  'huge body': (socket) => {
+    const start = `{"executionId":"${executionId}","status":"COMPLETED","x":"`;
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${start.length + 65 * mebibyte + 2}\r\n\r\n${start}`);
+    for (let written = 0; written < 65; written++) socket.write(oneMebibyte);
+    socket.end('"}');
+  },
   'gzip bomb': (socket) => {
     socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`);
     socket.end(bomb);

@@ -71,7 +71,7 @@ describe('before the first request a command ends with 2, and nothing is sent or
     const { emulator, env } = await prepare(command);
     for (const argv of [
       ['trigger', 'nightly', 'weekly', '--watch'],
-      ['status', crypto.randomUUID(), '-a', 'nightly'],
+      ['status', `nightly/${crypto.randomUUID()}`],
     ]) {
       const { code, stdout, stderr } = await runProgram(argv, { env });
       expect([code, stdout]).toEqual([2, '']);

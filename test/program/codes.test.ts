@@ -32,8 +32,8 @@ const id = 'a6f0c3e1-7d51-4d5c-9a70-94b5c2d1e001';
 const project = '00000000-0000-4000-8000-000000000001';
 const trigger = ['trigger', 'nightly', '--give-up-after', '300ms'];
 const watched = [...trigger, '--watch', '--interval', '1s'];
-const followed = ['watch', id, '-a', 'nightly', '--give-up-after', '300ms', '--interval', '1s'];
-const polled = ['status', id, '-a', 'nightly', '--give-up-after', '300ms'];
+const followed = ['watch', `nightly/${id}`, '--give-up-after', '300ms', '--interval', '1s'];
+const polled = ['status', `nightly/${id}`, '--give-up-after', '300ms'];
 const given = [...trigger, '--idempotency-key', 'k'];
 const faulty = (...faults: InjectedFault[]): Scenario => ({ faults });
 const short = (plan = {}): Scenario => ({ automations: { '*': { duration: '50ms', ...plan } } });
@@ -438,11 +438,6 @@ const ofOthers: Record<string, Row> = {
     earlier: trigger,
     ends: '0 still_running',
     next: /^runctl watch/,
-  },
-  'result --exit-status: of an unfinished run': {
-    argv: ['result', '--exit-status'],
-    earlier: trigger,
-    ends: '16 still_running',
   },
   'result: of an agent run': {
     argv: ['result'],

@@ -32,7 +32,7 @@ async function followed(scenario: Scenario, settings: Record<string, string> = {
   const trigger = () => runProgram(['trigger', 'nightly', '-q'], { env, clock });
   await trigger();
   const interrupt = new AbortController();
-  const argv = ['watch', '--all', '--follow', '--events', ...pace, '--on-final', hook];
+  const argv = ['watch', '--follow', '--events', ...pace, '--on-final', hook];
   const own = { ...env, PATH: process.env.PATH ?? '', ...settings };
   const ended = runProgram(argv, { env: own, clock: patientClock(clock), signal: interrupt.signal });
   return {

@@ -31,7 +31,7 @@ async function machine(scenario: Scenario = quick) {
     reported: () => (existsSync(reported) ? readFileSync(reported, 'utf8').split('\n').filter(Boolean) : []),
     follower(...flags: string[]) {
       const interrupt = new AbortController();
-      const ended = runProgram(['watch', '--all', '--follow', ...flags], { env, clock, signal: interrupt.signal });
+      const ended = runProgram(['watch', '--follow', ...flags], { env, clock, signal: interrupt.signal });
       return {
         ended,
         stop() {
@@ -80,7 +80,7 @@ test('a second follower is refused and names the first; when that has exited, an
   const { follower, run, clock } = await machine();
   const first = follower();
   await vi.waitFor(async () => {
-    const { code, stderr } = await run('watch', '--all', '--follow');
+    const { code, stderr } = await run('watch', '--follow');
     expect(code).toBe(2);
     expect(stderr).toMatch(/process \d+ on \S+ \(since .*\) follows the runs of http.* already/);
   }, patience);
@@ -148,7 +148,7 @@ test('a run that the service does not know is reported and dropped, and the othe
 test('an API key that is refused ends the follower', async () => {
   const { env, trigger } = await machine();
   await trigger();
-  const ended = await runProgram(['watch', '--all', '--follow'], {
+  const ended = await runProgram(['watch', '--follow'], {
     env: { ...env, RUNCTL_API_KEY: 'another-key-123456' },
   });
   expect(ended.code).toBe(7);
@@ -184,10 +184,10 @@ test('runs are followed, each once, also where the journal begins a new file wit
 });
 
 test.each([
-  ['--follow goes with --all', ['watch', '--follow']],
-  ['--json', ['watch', '--all', '--follow', '--json']],
-  ['--timeout', ['watch', '--all', '--follow', '--timeout', '1h']],
-  ['--fail-fast', ['watch', '--all', '--follow', '--fail-fast']],
+  ['--follow takes no run arguments', ['watch', 'nightly', '--follow']],
+  ['--json', ['watch', '--follow', '--json']],
+  ['--timeout', ['watch', '--follow', '--timeout', '1h']],
+  ['--fail-fast', ['watch', '--follow', '--fail-fast']],
 ])('a command line that makes no sense is refused: %s', async (word, argv) => {
   const { run } = await machine();
   const { code, stdout, stderr } = await run(...argv);

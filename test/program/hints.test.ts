@@ -119,11 +119,6 @@ const situations: Record<string, Situation> = {
     act: ({ run }) => run(['trigger', name, '--watch']),
     prints: /^runctl result/,
   },
-  'a result that is too large': {
-    scenario: { automations: { '*': { duration: '1s', output: 'x'.repeat(5000) } } },
-    act: ({ run }) => run(['trigger', name, '--watch', '--max-output', '1KiB']),
-    prints: /^runctl result .* --max-output/,
-  },
   'an API key that is refused': {
     act: ({ run, env }) => run(['trigger', name], { ...env, RUNCTL_API_KEY: 'wrong-key-123456' }),
     prints: /^runctl config list$/,

@@ -190,10 +190,7 @@ const later: [argv: string, text: string][] = [
     'trigger',
     "runctl: missing required argument 'automation'\n  → known on this machine: weekly, nightly; for example: `runctl trigger weekly`",
   ],
-  [
-    'watch --follow',
-    'runctl: --follow goes with --all\n  → `runctl watch` alone follows one run; `runctl watch --all --follow` follows all',
-  ],
+  ['watch nightly --follow', 'runctl: --follow takes no run arguments'],
   ['trigger nightly --wait', "runctl: unknown option '--wait'\n  → did you mean `--watch`?"],
   ['list -o json', "runctl: unknown option '-o'\n  → did you mean `--json`?"],
   ['--profile list', 'runctl: no command was given\n  → runctl --profile <name> <command>'],

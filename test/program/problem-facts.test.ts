@@ -4,7 +4,7 @@ import { withEmulator } from '../helpers/emulator.ts';
 import { runProgram } from '../helpers/run-program.ts';
 
 const id = 'a6f0c3e1-7d51-4d5c-9a70-94b5c2d1e001';
-const run = [id, '--automation', 'nightly'];
+const run = [`nightly/${id}`];
 
 test.each([
   ['trigger', ['trigger', 'nightly'], 8],

@@ -27,18 +27,16 @@ test('the API key of a profile is sent to its own base URL', async () => {
   expect([code, own.requests.length]).toEqual([0, 1]);
 });
 
-test.each([
-  'trigger nightly',
-  'status 6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11 -a nightly',
-  'recover',
-  'config get apiKey',
-])('the API key of a profile goes to no other base URL: `%s` ends with 2', async (line) => {
-  const { own, other, env } = await startTwo();
-  const { code, stderr } = await runProgram(line.split(' '), { env: { ...env, RUNCTL_BASE_URL: other.url } });
-  expect(code).toBe(2);
-  expect(stderr).toContain(`is for ${own.url}, and is not sent to ${other.url} (RUNCTL_BASE_URL)`);
-  expect([...own.requests, ...other.requests]).toEqual([]);
-});
+test.each(['trigger nightly', 'status nightly/6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11', 'recover', 'config get apiKey'])(
+  'the API key of a profile goes to no other base URL: `%s` ends with 2',
+  async (line) => {
+    const { own, other, env } = await startTwo();
+    const { code, stderr } = await runProgram(line.split(' '), { env: { ...env, RUNCTL_BASE_URL: other.url } });
+    expect(code).toBe(2);
+    expect(stderr).toContain(`is for ${own.url}, and is not sent to ${other.url} (RUNCTL_BASE_URL)`);
+    expect([...own.requests, ...other.requests]).toEqual([]);
+  },
+);
 
 test('the API key of a profile without a base URL is sent nowhere', async () => {
   const { own, other, store, env } = await startTwo();

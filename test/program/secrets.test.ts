@@ -148,7 +148,7 @@ describe('an API key that would be sent in a URL, or recorded, is refused before
     ['a name, where a file holds another API key', ['trigger', long, '--api-key-file', '-'], ofVariable, 'other-key'],
     ['an idempotency key', ['trigger', 'nightly', '--idempotency-key', `k-${long}`], ofVariable],
     ['the message of an agent', [...agent, '--message', `use ${long}`], ofVariable],
-    ['the automation of a run', ['status', executionId, '-a', long], ofVariable],
+    ['the automation of a run', ['status', `${long}/${executionId}`], ofVariable],
     ['a run', ['watch', full], ofVariable],
     ['a run of standard input', ['watch', '-'], ofVariable, `${full}\n`],
   ])('%s', async (_, args, env, input) => {

@@ -118,7 +118,9 @@ test('the textfile for Prometheus is written in one step', async () => {
   const around = { ...settings, TEXTFILES: join(folder, 'textfiles') };
   expect(await run(['sh', '-c', blockAfter('**Prometheus**')], { env: around })).toMatchObject({ code: 0, stderr: '' });
   const written = readFileSync(join(folder, 'textfiles/runctl.prom'), 'utf8');
-  expect(written).toMatch(/^runctl_runs\{.*automation="nightly",status="COMPLETED"\} 1$/m);
+  expect(written).toMatch(/^runctl_runs\{automation="nightly"\} 1$/m);
+  expect(written).toMatch(/^runctl_last_completed_timestamp_seconds\{automation="nightly"\} \d+$/m);
+  expect(written).not.toContain('null');
 });
 
 test('the unit of the watcher is one that systemd takes', async (context) => {

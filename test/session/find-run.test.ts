@@ -42,9 +42,9 @@ function createMachine(
   }
   const session = createSession(scriptedService({}), { context, journal });
   if (inForce) session.settings = { ...session.settings, project: { value: inForce, source: 'flag' } };
-  const find = async (text: string, automation?: string) => {
+  const find = async (text: string) => {
     try {
-      const { run } = await findRun(parseRunArgument(text), { automation }, session);
+      const { run } = await findRun(parseRunArgument(text), session);
       return `${nameOf(run.target)} ${run.executionId}`;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
@@ -92,7 +92,7 @@ describe('a run argument', () => {
       project(9),
       `2 run ${project(9)} is not in the journal of this machine`,
     ],
-    ['lacks its project', `nightly/${a}`, `2 "nightly/${a}" does not name a run`],
+    ['lacks its project, which no setting has', `nightly/${a}`, '2 no project is set'],
     ['cannot be sent in a path', '..', '2 the automation name ".." cannot be sent in a path'],
   ])('that %s is refused', async (_, text, message) => {
     const machine = createMachine([`nightly ${b}`, `nightly ${a}`, `weekly ${c}`]);
@@ -117,11 +117,12 @@ describe('a run argument', () => {
     },
   );
 
-  test('may be the id of a run that the journal does not hold, with its automation and project', async () => {
+  test('may be an automation and an id, with the project from the settings', async () => {
     const machine = createMachine([`nightly ${a}`], { inForce: project(1) });
-    expect(await machine.find(c, 'weekly')).toBe(`weekly ${c}`);
-    expect(await machine.find(a, 'weekly')).toBe(`nightly ${a}`);
-    expect(await machine.find('@last', 'nightly')).toBe(`nightly ${a}`);
+    expect(await machine.find(`weekly/${c}`)).toBe(`weekly ${c}`);
+    expect(await machine.find(`reports/weekly/${c}`)).toBe(`reports/weekly ${c}`);
+    expect(await createMachine([]).find(`weekly/${c}`)).toMatch(/^2 .*project/);
+    expect(await machine.find(`${project(1)}/${c}`)).toMatch(/^2 .*does not name a run/);
   });
 });
 
@@ -185,7 +186,7 @@ test.each([executionId, executionId.toUpperCase()])(
     const session = createSession(scriptedService({}), { journal });
     for (const typed of [executionId, executionId.toUpperCase()]) {
       for (const argument of [typed, `${projectId}/nightly/${typed}`]) {
-        expect((await findRun(parseRunArgument(argument), {}, session)).run.executionId).toBe(written);
+        expect((await findRun(parseRunArgument(argument), session)).run.executionId).toBe(written);
       }
     }
   },
@@ -194,5 +195,5 @@ test.each([executionId, executionId.toUpperCase()])(
 test('the id of a run that is not on record is sent as it was typed', async () => {
   const capitals = executionId.toUpperCase();
   const named = parseRunArgument(`${projectId}/nightly/${capitals}`);
-  expect((await findRun(named, {}, createSession(scriptedService({})))).run.executionId).toBe(capitals);
+  expect((await findRun(named, createSession(scriptedService({})))).run.executionId).toBe(capitals);
 });

@@ -78,8 +78,8 @@ const run = `${projectId}/nightly/${executionId}`;
 const commands = {
   trigger: ['trigger', 'nightly'],
   status: ['status', run],
-  result: ['result', run, '--max-output', '1MiB'],
-  watch: ['watch', run, '--max-output', '1MiB', '--interval', '20ms'],
+  result: ['result', run],
+  watch: ['watch', run, '--interval', '20ms'],
 } as const;
 type Command = keyof typeof commands;
 

@@ -11,7 +11,7 @@ KINDS = {"object": dict, "array": list, "string": str, "integer": int, "boolean"
 
 
 def ask(*words):
-    return json.loads(subprocess.run(["runctl", *words], stdout=subprocess.PIPE, text=True).stdout)
+    return subprocess.run(["runctl", *words], stdout=subprocess.PIPE, text=True).stdout
 
 
 def fits(value, schema):
@@ -33,20 +33,20 @@ def fits(value, schema):
     )
 
 
-help_of = ask("help", "--json")["runctl"]["help"]
+help_of = json.loads(ask("help", "--json"))["runctl"]["help"]
 options_of = {each["name"]: [option["name"] for option in each["options"]] for each in help_of["commands"]}
 exit_codes = {each["outcome"]: each for each in help_of["exitCodes"]}
-schema = ask("schema", "documents")
+schema = json.loads(ask("schema", "document"))
 
 
 def call(command, *words, **options):
-    """What a command answers; an option that it does not have, and an answer that does not fit, end the script."""
+    """The documents of a command, one a line; an option that it does not have, and one that does not fit, end the script."""
     for name, value in {"--json": True, **options}.items():
         assert name in options_of[command], f"runctl {command} has no {name}"
         words += (name,) if value is True else (name, value)
-    answer = ask(command, *words)
-    assert fits(answer, schema), f"not as the schema says: {answer}"
-    return answer
+    documents = [json.loads(line) for line in ask(command, *words).splitlines()]
+    assert all(fits(each, schema) for each in documents), f"not as the schema says: {documents}"
+    return documents
 
 
 def end(document):
@@ -59,18 +59,17 @@ automation = sys.argv[1]
 give_up_after = sys.argv[2] if len(sys.argv) > 2 else "2m"
 slice_of_time = sys.argv[3] if len(sys.argv) > 3 else "9m"
 key = str(uuid.uuid4())
-document = call("trigger", automation, **{"--idempotency-key": key, "--give-up-after": give_up_after})
+[document] = call("trigger", automation, **{"--idempotency-key": key, "--give-up-after": give_up_after})
 
 if document["runctl"]["trigger"]["started"] == "unknown":
     print("recover", document["runctl"]["outcome"])
-    recovered = call("recover")
-    document = next(each for each in recovered if each["runctl"]["trigger"]["idempotencyKey"] == key)
+    document = next(each for each in call("recover") if each["runctl"]["trigger"]["idempotencyKey"] == key)
 if document["executionId"] is None:
     end(document)
 
 run = "/".join(document[name] for name in ("projectId", "automationName", "executionId"))
-document = call("watch", run, **{"--timeout": slice_of_time})
+[document] = call("watch", run, **{"--timeout": slice_of_time})
 while document["runctl"]["outcome"] == "timeout":
     print("wait")
-    document = call("watch", run, **{"--timeout": slice_of_time})
+    [document] = call("watch", run, **{"--timeout": slice_of_time})
 end(document)

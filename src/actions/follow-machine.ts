@@ -81,7 +81,7 @@ export async function followMachine(
   const message = left > 0 ? 'interrupted: unfinished runs were left alone' : 'interrupted';
   const hint = `follow ${left > 0 ? 'them' : 'runs'} again with \`runctl watch --follow\``;
   const problem = reason instanceof Problem ? reason : new Problem({ name: interruptNameOf(signal), message, hint });
-  return { exitNames: [problem.facts.name], documents: [], plural: true, problems: [{ problem }] };
+  return { exitNames: [problem.facts.name], problems: [{ problem }] };
 }
 
 /** The folder of the journal, without which `connect` would have thrown. */

@@ -16,7 +16,7 @@ import { createDoneReport, reportResults } from './report.ts';
 /** Follows each run once, and reports in the order given. `more` gives further runs; what it throws is thrown. */
 export async function followAll(
   runs: KnownRun[],
-  flags: ActionFlags & { plural: boolean },
+  flags: ActionFlags,
   base: Session,
   more?: AsyncIterable<KnownRun>,
 ): Promise<CommandResult> {

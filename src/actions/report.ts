@@ -32,7 +32,7 @@ const finishedWatchOf = ({ watched }: ArgumentResult): FinishedWatch | undefined
 
 export async function reportResults(
   results: ArgumentResult[],
-  { plural, quiet }: OutputOptions & { plural: boolean },
+  { quiet }: OutputOptions,
   session: Session,
 ): Promise<CommandResult> {
   const { context, settings } = session;
@@ -49,9 +49,8 @@ export async function reportResults(
   return {
     exitNames: results.map(({ exitName }) => exitName),
     documents,
-    plural,
     text: (theme, lines) => summaries(distinct, { theme, lines, table }, quiet, context),
-    problems: problemsOf(distinct, plural, context),
+    problems: problemsOf(distinct, context),
     note:
       distinct.length > 1 && !quiet && results.some(finishedWatchOf)
         ? countsOf(distinct, themeOf(context.stderr, context))
@@ -61,7 +60,7 @@ export async function reportResults(
 }
 
 /** An interruption is reported once for all runs, and not at all to somebody who has closed stdout. */
-function problemsOf(results: ArgumentResult[], plural: boolean, { stdout }: Context): CommandResult['problems'] {
+function problemsOf(results: ArgumentResult[], { stdout }: Context): CommandResult['problems'] {
   const isUnread = stdout.closed.aborted;
   const interrupted = results.filter(({ watched }) => watched?.kind === 'interrupted' && !isLeft(watched));
   const together = interrupted.length > 1 || isUnread ? interrupted : [];
@@ -70,7 +69,9 @@ function problemsOf(results: ArgumentResult[], plural: boolean, { stdout }: Cont
   const problem = first?.problem?.with({ message, hint: againWithAll });
   const others = results
     .filter((result) => !together.includes(result))
-    .flatMap(({ problem, target }) => (problem ? [{ problem, about: plural ? nameOf(target) : undefined }] : []));
+    .flatMap(({ problem, target }) =>
+      problem ? [{ problem, about: results.length > 1 ? nameOf(target) : undefined }] : [],
+    );
   return problem ? [{ problem }, ...others] : others;
 }
 

@@ -60,7 +60,7 @@ export async function triggerAll(
     );
     if (idsAreData) await reportUnread(results, context);
     await session.hooks.waitForAll();
-    return await reportResults(results, { ...options, plural: requests.length > 1 }, session);
+    return await reportResults(results, options, session);
   } finally {
     reporter.stop();
   }

@@ -88,7 +88,7 @@ async function end(
     // A failed write is noticed in the next turn of the event loop.
     await context.clock.sleep(0);
     const exitCode = exitCodeNow(result, context);
-    await runOnExit(onExit, { exitCode, documents: result.documents ?? [], plural: result.plural }, context);
+    await runOnExit(onExit, { exitCode, documents: result.documents ?? [] }, context);
   }
   const exitCode = typeof result === 'number' ? result : exitCodeNow(result, context);
   context.reporter.observe({ event: 'done', exitCode, signal: signalOfExitCode(exitCode), document });

@@ -64,7 +64,7 @@ const agentWatch = defineCommand({
   async run(args, options, context) {
     const run = agentRun(args);
     warnOfEnd(context);
-    return followAll([{ run }], { ...options, plural: false }, await connect(options, context));
+    return followAll([{ run }], options, await connect(options, context));
   },
 });
 

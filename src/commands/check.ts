@@ -56,7 +56,6 @@ export const check = defineCommand({
     return {
       exitNames: checks.map(({ problem }) => problem?.facts.name ?? 'ok'),
       documents: checks.map((each) => documentOf(documentFactsOf(each), context)),
-      plural: true,
       text: () => (options.quiet ? '' : inTime.map((each) => `${sentenceOf(each, nowMs)}\n`).join('')),
       problems: checks.flatMap(({ problem }) => (problem ? [{ problem }] : [])),
     };

@@ -75,9 +75,9 @@ export const list = defineCommand({
       fault && missed > 0
         ? `${missed === 1 ? '1 run' : `${missed} runs`} could not be polled: ${reasonOf(fault)}`
         : undefined;
-    if (runs.length === 0) return { documents, plural: true, note: options.quiet ? undefined : emptyNote(options) };
+    if (runs.length === 0) return { documents, note: options.quiet ? undefined : emptyNote(options) };
     const { runTable } = await import('../render/tables.ts');
-    return { documents, plural: true, note, text: (theme) => runTable(runs, clock.nowMs(), stdout.columns, theme) };
+    return { documents, note, text: (theme) => runTable(runs, clock.nowMs(), stdout.columns, theme) };
   },
 });
 

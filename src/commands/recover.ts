@@ -58,7 +58,6 @@ export const recover = defineCommand({
     const isNothing = documents.length === 0 && !options.quiet;
     return {
       documents,
-      plural: true,
       note: isNothing ? 'Nothing to recover.' : undefined,
       exitNames: [exitNameOf(problems, options)],
     };

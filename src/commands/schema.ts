@@ -3,7 +3,7 @@ import { argument, defineCommand } from '../cli/define-command.ts';
 export const schema = defineCommand({
   name: 'schema',
   about: 'print the JSON Schemas of `--json` and `--events`',
-  arguments: { name: argument('[name]', 'document, documents or event (default: all)') },
+  arguments: { name: argument('[name]', 'document or event (default: all)') },
   examples: [['runctl schema event > event.schema.json', 'the schema of one line of --events']],
   async run({ name }) {
     const { schemas } = await import('../render/schemas.ts');

@@ -53,7 +53,6 @@ async function showStatistics(names: string[], options: StatsOptions, context: C
   const { statisticsTable } = await import('../render/tables.ts');
   return {
     documents: all.map((statistics) => documentOf(documentFactsOf(statistics, sinceMs), context)),
-    plural: true,
     text: (theme) => (all.length > 0 ? statisticsTable(all, context.stdout.columns, theme) : ''),
     note: options.quiet ? undefined : noteOf(all, names, nowMs - sinceMs),
   };

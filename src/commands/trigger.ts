@@ -96,7 +96,6 @@ function dryRun(requests: readonly StartRequest[], { baseUrl, context }: Session
   );
   return {
     documents: sent.map(({ document }) => document),
-    plural: requests.length > 1,
     text: () => text.join('\n'),
     note: 'Dry run: nothing was sent.',
   };

@@ -53,12 +53,12 @@ export const watch = defineCommand({
     const runs = options.all ? unfinishedRuns(session) : await findRuns(named, session);
     if (fromStdin) {
       const more = runsOfInput(runs.length === 0, session);
-      return followAll(runs, { ...options, plural: true }, session, more);
+      return followAll(runs, options, session, more);
     }
     if (runs.length === 0) {
-      return { documents: [], plural: true, note: options.quiet ? undefined : 'No unfinished runs.' };
+      return { note: options.quiet ? undefined : 'No unfinished runs.' };
     }
-    return followAll(runs, { ...options, plural: runs.length > 1 || options.all === true }, session);
+    return followAll(runs, options, session);
   },
 });
 

@@ -9,7 +9,7 @@ const limitMs = 30_000;
 /** Runs the hook, unless a signal ends the command. A failure is reported and does not change the exit code. */
 export async function runOnExit(
   command: string,
-  { exitCode, documents, plural }: { exitCode: number; documents: readonly JsonObject[]; plural?: boolean },
+  { exitCode, documents }: { exitCode: number; documents: readonly JsonObject[] },
   context: Context,
 ): Promise<void> {
   if (signalOfExitCode(exitCode)) return;
@@ -17,7 +17,7 @@ export async function runOnExit(
   // Of several runs, the outcome is that of the command.
   const name = exitCodes.find(({ code }) => code === exitCode)?.name ?? null;
   const variables = { ...ofCommand, ...(documents.length !== 1 && { RUNCTL_OUTCOME: name }) };
-  const how = await runHook({ command, documents, plural, variables, limitMs }, context);
+  const how = await runHook({ command, documents, variables, limitMs }, context);
   if (!how) return;
   const code = isInterrupted(context.signal) ? '' : `; the exit code stays ${exitCode}`;
   const message = `the --on-exit command ${how}${code}`;

@@ -6,8 +6,7 @@ import { createWholeLines } from './whole-lines.ts';
 
 export interface Hook {
   command: string;
-  documents: readonly JsonObject[]; // its variables describe these, and its standard input has them
-  plural?: boolean; // the documents are an array there
+  documents: readonly JsonObject[]; // its variables describe these, and its standard input has them, one a line
   variables?: Readonly<Record<string, string | null>>; // beside those of the documents and the environment of runctl
   limitMs?: number; // the command is stopped after this time
 }
@@ -16,10 +15,10 @@ export interface Hook {
 export async function runHook(hook: Hook, context: Context): Promise<string | undefined> {
   const write = (text: string) => context.stderr.write(text);
   const lines = { stdout: createWholeLines(write), stderr: createWholeLines(write) };
-  const { documents, plural, ...command } = hook;
+  const { documents, ...command } = hook;
   const given = Object.entries({ ...variablesOf(documents), ...hook.variables });
   const variables = { RUNCTL_IN_HOOK: '1', ...Object.fromEntries(given.map(([name, text]) => [name, variable(text)])) };
-  const input = `${stringifyJson(plural ? documents : documents[0])}\n`;
+  const input = documents.map((document) => `${stringifyJson(document)}\n`).join('');
   const hear = (text: string, from: keyof typeof lines) => lines[from].push(text);
   const failure = await runShellCommand({ ...command, variables, input, hear }, context);
   lines.stdout.end();

@@ -24,8 +24,6 @@ export interface CommandResult {
   /** How each part of the command ended: together they decide the exit code. */
   exitNames?: readonly ExitName[];
   documents?: JsonObject[];
-  /** The documents are printed as an array, since several were asked for, or could have been. */
-  plural?: boolean;
   /** Text for people and programs, on stdout: sanitized on a terminal, unchanged elsewhere. */
   data?: string;
   /** Text for people, on stdout. */
@@ -40,10 +38,10 @@ export interface CommandResult {
 
 /** Prints documents if data was asked for, else text. With `--events`, the documents were printed as events. */
 export function printResult(result: CommandResult, output: OutputOptions, context: Context): void {
-  const { documents = [], plural, data, text, problems = [], note, next } = result;
+  const { documents = [], data, text, problems = [], note, next } = result;
   const { stdout } = context;
   const isForPeople = !wantsData(output);
-  if (!isForPeople && !output.events) printDocuments(documents, plural, output, context);
+  if (!isForPeople && !output.events) printDocuments(documents, output, context);
   if (isForPeople && data !== undefined) printLine(data, context);
   if (isForPeople && text) stdout.write(text(themeOf(stdout, context), wrapOptionsOf(stdout)));
   for (const { problem, about } of problems) printProblem(problem, context, about);
@@ -52,15 +50,12 @@ export function printResult(result: CommandResult, output: OutputOptions, contex
   if (isForPeople && next) printNextStep(next, context);
 }
 
-function printDocuments(
-  documents: JsonObject[],
-  plural = false,
-  { json, field = [] }: OutputOptions,
-  context: Context,
-) {
-  if (json) return printJson(plural ? documents : documents[0], context);
-  for (const document of documents)
-    printLine(field.map((path) => fieldOf(document, path, stringifyJson)).join('\t'), context);
+/** One line for each document, so that a reader takes one and twenty in the same way. */
+function printDocuments(documents: JsonObject[], { json, field = [] }: OutputOptions, context: Context) {
+  for (const document of documents) {
+    if (json) printJson(document, context);
+    else printLine(field.map((path) => fieldOf(document, path, stringifyJson)).join('\t'), context);
+  }
 }
 
 /** Prints a line of data. The user asked for exactly this text, so a CI runner may see commands in it. */

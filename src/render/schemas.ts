@@ -149,8 +149,7 @@ const dialect = { $schema: 'https://json-schema.org/draft/2020-12/schema' };
 
 /** The JSON Schemas of `--json` and of a line of `--events`. */
 export const schemas: Readonly<Record<string, Schema>> = {
-  document: { ...dialect, title: 'One document of runctl --json', ...document },
-  documents: { ...dialect, title: 'What runctl --json prints', anyOf: [document, listOf(document)] },
+  document: { ...dialect, title: 'One line of runctl --json', ...document },
   event: {
     ...dialect,
     title: 'One line of runctl --events',

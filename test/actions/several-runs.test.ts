@@ -9,6 +9,7 @@ import type { Clock } from '../../src/runs/clock.ts';
 import { nameOf, type Run } from '../../src/runs/run.ts';
 import type { Service } from '../../src/runs/service.ts';
 import type { Session } from '../../src/session/session.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { fault, projectId, resultOf, state } from '../helpers/scripted-service.ts';
 import { createSession } from '../helpers/session.ts';
@@ -90,7 +91,7 @@ function createRunsHarness(changes: (elapsedMs: () => number, sleep: Clock['slee
       command(flags, (session) =>
         followAll(
           runs.map((run) => ({ run })),
-          { plural: runs.length > 1, ...flags },
+          flags,
           session,
         ),
       ),
@@ -169,7 +170,7 @@ describe('a run that is named twice', () => {
     const twice = createRunsHarness();
     expect(await twice.follow([1, 0, 1].map(runOf), { json: true })).toBe(0);
     expect(twice.polls.count).toBe(once.polls.count);
-    const documents: { executionId: string }[] = JSON.parse(twice.out());
+    const documents: { executionId: string }[] = jsonLines(twice.out());
     expect(documents.map(({ executionId }) => executionId)).toEqual([idOf(1), idOf(0), idOf(1)]);
   });
 

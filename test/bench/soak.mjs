@@ -97,7 +97,10 @@ function runctl(args, { input = '', flags = [], started } = {}) {
 
 function documentsIn(stdout) {
   try {
-    return [JSON.parse(stdout)].flat();
+    return stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
   } catch {
     return [];
   }

@@ -21,7 +21,6 @@ const failed = usageProblem('it is wrong', 'make it right');
 const answer: CommandResult = {
   exitNames: ['ok', 'run_failed'],
   documents: [{ a: 1 }, { b: 2 }],
-  plural: true,
   text: () => 'text\n',
   problems: [{ problem: failed, about: 'nightly' }],
   note: 'a note',
@@ -35,10 +34,10 @@ describe('what a command answers with', () => {
     expect(await typed(async () => answer)).toEqual({ code: 1, out: 'text\n', err });
   });
 
-  test('is documents on stdout where --json asks for them, and on stderr what went wrong alone', async () => {
+  test('is documents on stdout, one a line, where --json asks for them, and on stderr what went wrong alone', async () => {
     expect(await typed(async () => answer, ['--json'])).toEqual({
       code: 1,
-      out: '[{"a":1},{"b":2}]\n',
+      out: '{"a":1}\n{"b":2}\n',
       err: problemLines,
     });
   });

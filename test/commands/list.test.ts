@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { runCli } from '../../src/cli/run.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { program } from '../../src/program.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { accepted, baseUrl, status, triggered, uuid, weekly } from '../journal/records.ts';
@@ -27,7 +28,7 @@ async function listed(flags: string[], isEmpty = false) {
   return { out: context.out(), err: context.err() };
 }
 
-const idsOf = (json: string) => JSON.parse(json).map((run: { executionId: string }) => run.executionId);
+const idsOf = (json: string) => jsonLines(json).map((run) => run.executionId);
 
 test.each([
   ['all of this service, newest first', [], [4, 2, 1]],

@@ -4,6 +4,7 @@ import { runCli } from '../../src/cli/run.ts';
 import { accountOf } from '../../src/config/api-key.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { program } from '../../src/program.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { target } from '../helpers/scripted-service.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -31,7 +32,7 @@ test('an interrupt before a trigger is asked about leaves it open as it was, and
   journal().append({ type: 'in_doubt', ...request, reason: 'the connection was reset' });
   context.interrupt('SIGTERM');
   expect(await runCli(['recover', '--json'], program, context)).toBe(143);
-  expect(JSON.parse(context.out())).toMatchObject([
+  expect(jsonLines(context.out())).toMatchObject([
     { runctl: { outcome: 'interrupted', trigger: { started: 'unknown' } } },
   ]);
   expect(journal().unresolvedTriggers({ baseUrl })).toMatchObject([{ reason: 'the connection was reset' }]);

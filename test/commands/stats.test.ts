@@ -5,6 +5,7 @@ import { runCli } from '../../src/cli/run.ts';
 import type { NewRecord } from '../../src/journal/records.ts';
 import { program } from '../../src/program.ts';
 import { checkDocuments } from '../helpers/check-documents.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { accepted, baseUrl, nightly, projectId, status, triggered, uuid, weekly } from '../journal/records.ts';
@@ -74,7 +75,7 @@ test.each([
   ['of a shorter time', ['--since', '26h'], ['nightly']],
 ])('statistics %s', async (_, flags, names) => {
   const { out } = await stats([...flags, '--json'], month);
-  expect(JSON.parse(out).map((each: { automationName: string }) => each.automationName)).toEqual(names);
+  expect(jsonLines(out).map((each) => each.automationName)).toEqual(names);
 });
 
 test('a run of a named automation counts once', async () => {
@@ -83,7 +84,7 @@ test('a run of a named automation counts once', async () => {
 });
 
 test('a document has the statistics in numbers', async () => {
-  const [nightlyDocument] = JSON.parse((await stats(['nightly', '--json'], month)).out);
+  const [nightlyDocument] = jsonLines((await stats(['nightly', '--json'], month)).out);
   expect(nightlyDocument).toMatchObject({
     projectId,
     automationName: 'nightly',
@@ -109,7 +110,7 @@ test.each([
   ['another base URL is set', { RUNCTL_BASE_URL: 'https://other.example.com' }, undefined],
   ['the base URL of the runs is set', { RUNCTL_BASE_URL: baseUrl }, 4],
 ])('where %s, its runs are counted', async (_, env, finished) => {
-  const [first] = JSON.parse((await stats(['nightly', '--json'], month, env)).out);
+  const [first] = jsonLines((await stats(['nightly', '--json'], month, env)).out);
   expect(first?.runctl.stats.finished).toBe(finished);
 });
 

@@ -59,7 +59,7 @@ const [firstStory] = Object.keys(stories);
 
 /** Answers from files what is the same in every story, and what the first one asks the built program for. */
 async function rememberFacts(bin: string): Promise<void> {
-  const lines = ['help --json', 'schema documents'].map(async (line, index) => {
+  const lines = ['help --json', 'schema document'].map(async (line, index) => {
     const file = join(bin, `answer-${index}`);
     writeFileSync(file, (await runProgram(line.split(' '))).stdout);
     return `'${line}') exec cat '${file}' ;;`;

@@ -23,7 +23,7 @@ addFormats.default(ajv);
 const compiled = new Map<string, ValidateFunction>();
 
 /** Throws where the value is not as the schema of this name says. */
-export function checkBySchema(name: 'documents' | 'event', value: unknown): void {
+export function checkBySchema(name: 'document' | 'event', value: unknown): void {
   const validate = compiled.get(name) ?? ajv.compile(closed(schemas[name]) as Schema);
   compiled.set(name, validate);
   if (validate(value)) return;
@@ -37,6 +37,6 @@ export function checkDocuments(argv: readonly string[], stdout: string): void {
   // The last line may be half a line, of a process that was killed.
   const text = stdout.slice(0, stdout.lastIndexOf('\n') + 1).trim();
   if (text === '') return;
-  if (argv.includes('--events')) for (const line of text.split('\n')) checkBySchema('event', JSON.parse(line));
-  else if (argv.includes('--json')) checkBySchema('documents', JSON.parse(text));
+  const name = argv.includes('--events') ? 'event' : argv.includes('--json') ? 'document' : undefined;
+  if (name) for (const line of text.split('\n')) checkBySchema(name, JSON.parse(line));
 }

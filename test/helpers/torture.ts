@@ -3,6 +3,7 @@ import { parseScenario } from '../../src/emulator/read-scenario.ts';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts';
 import { environmentIn } from './environment-in.ts';
+import { jsonLines } from './json-lines.ts';
 import { createRandom } from './random.ts';
 import { type ProcessEnded, runProcess } from './run-process.ts';
 
@@ -135,8 +136,8 @@ type Runctl = (args: string[]) => Promise<Ended>;
 /** `recover`, and the keys that are open after it. */
 async function settle(runctl: Runctl): Promise<{ open: string[]; unexplained: string[] }> {
   const { code, stdout } = await runctl(['recover', '--json']);
-  const recovered = JSON.parse(stdout) as { runctl: { exitCode: number; trigger: { idempotencyKey: string } } }[];
-  const left = JSON.parse((await runctl(['recover', '--dry-run', '--json'])).stdout) as typeof recovered;
+  const recovered: { runctl: { exitCode: number; trigger: { idempotencyKey: string } } }[] = jsonLines(stdout);
+  const left = jsonLines((await runctl(['recover', '--dry-run', '--json'])).stdout) as typeof recovered;
   const open = left.map(({ runctl }) => runctl.trigger.idempotencyKey);
   const doubtful = recovered.filter(({ runctl }) => runctl.exitCode === 12);
   const explained = new Set(doubtful.map(({ runctl }) => runctl.trigger.idempotencyKey));
@@ -147,7 +148,7 @@ async function settle(runctl: Runctl): Promise<{ open: string[]; unexplained: st
 async function compare(emulator: Emulator, ended: ReadonlyMap<string, ProcessEnded>, runctl: Runctl) {
   const runs = emulator.runs();
   const { stdout } = await runctl(['list', '--json', '--limit', '100000']);
-  const known = new Set((JSON.parse(stdout) as { executionId: string }[]).map(({ executionId }) => executionId));
+  const known = new Set<string>(jsonLines(stdout).map(({ executionId }) => executionId));
   const idsOf = (job: string) =>
     runs.flatMap(({ target, executionId }) =>
       'automationName' in target && target.automationName === job ? executionId : [],

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { runProgram } from '../helpers/run-program.ts';
 
 const hourMs = 3_600_000;
@@ -84,7 +85,7 @@ test('several automations have a line each, and a document each', async () => {
   expect(text.stdout).toMatch(/^nightly completed \S+ ago\n$/);
   expect(text.stderr).toContain('weekly has not completed within 1d 2h: this machine knows no run of it');
   const { stdout } = await run('check', 'nightly', 'weekly', '--within', '26h', '--json');
-  expect(JSON.parse(stdout)).toMatchObject([
+  expect(jsonLines(stdout)).toMatchObject([
     {
       automationName: 'nightly',
       runctl: { exitCode: 0, outcome: 'ok', check: { isOverdue: false, lastStatus: 'COMPLETED' } },

@@ -3,6 +3,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { InjectedFault, Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { networkFaults } from '../helpers/network-faults.ts';
 import { runProgram } from '../helpers/run-program.ts';
 
@@ -544,7 +545,7 @@ describe.each([
         interrupt.abort('SIGINT');
       }
       const { code, stdout, stderr } = await running;
-      const facts = [JSON.parse(stdout)].flat().map(({ runctl }) => runctl);
+      const facts = jsonLines(stdout).map(({ runctl }) => runctl);
       const shown = facts.map(({ trigger: { how, started } = {}, outcome, problem }) =>
         [how, started, outcome, problem?.name].filter((part) => part !== undefined).join(' '),
       );

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { runProgram } from '../helpers/run-program.ts';
 
 const fast = ['--interval', '1s'];
@@ -109,7 +110,7 @@ test('a final status that `result` learned is known to `list` and `watch --all`'
   await runProgram(['trigger', 'nightly'], { env, clock });
   endRuns();
   for (const flags of [['--json'], []]) expect((await runProgram(['result', ...flags], { env, clock })).code).toBe(0);
-  expect(JSON.parse((await runProgram(['list', '--json'], { env, clock })).stdout)).toMatchObject([
+  expect(jsonLines((await runProgram(['list', '--json'], { env, clock })).stdout)).toMatchObject([
     { status: 'COMPLETED' },
   ]);
   expect((await runProgram(['watch', '--all'], { env, clock })).stderr).toContain('No unfinished runs.');
@@ -125,7 +126,7 @@ test('a run that the service forgot is reported once, and is out of the way then
   expect((await runProgram(['list', '--offline'], { env, clock })).stdout).toContain('RUNNING');
   const forgotten = await runProgram(['watch', '--all', '--json'], { env, clock });
   expect([forgotten.code, forgotten.stderr]).toEqual([0, expect.stringContaining('has no run')]);
-  expect(JSON.parse(forgotten.stdout)).toMatchObject([{ runctl: { exitCode: 0, outcome: 'not_found' } }]);
+  expect(jsonLines(forgotten.stdout)).toMatchObject([{ runctl: { exitCode: 0, outcome: 'not_found' } }]);
   expect((await runProgram(['list', '--status', 'not_found'], { env, clock })).stdout).toMatch(/^not_found +nightly/m);
   expect(await runProgram(['watch', '--all'], { env, clock })).toMatchObject({ code: 0, stdout: '' });
   expect((await runProgram(['trigger', 'nightly', '--if-active', 'attach'], { env, clock })).code).toBe(5);

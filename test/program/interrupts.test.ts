@@ -7,6 +7,7 @@ import { exitCodeOf, signalExits } from '../../src/problems/exit-codes.ts';
 import { systemClock } from '../../src/process.ts';
 import type { Clock } from '../../src/runs/clock.ts';
 import { withEmulator } from '../helpers/emulator.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { atOnceAfter } from '../helpers/real-time.ts';
 import { runProgram } from '../helpers/run-program.ts';
 
@@ -110,7 +111,7 @@ describe('Ctrl-C', () => {
     const { env, emulator } = await withEmulator({ ...slow, faults });
     await interrupted(['trigger', 'nightly'], { env, emulator, requests: 1 });
     const { stdout } = await interrupted(['recover', '--json'], { env, emulator, requests: 1 });
-    expect(JSON.parse(stdout)).toMatchObject([{ runctl: { outcome: 'interrupted', trigger: { started: 'unknown' } } }]);
+    expect(jsonLines(stdout)).toMatchObject([{ runctl: { outcome: 'interrupted', trigger: { started: 'unknown' } } }]);
     expect((await runProgram(['recover'], { env })).stdout.trim()).toBe(emulator.runs()[0]?.executionId);
     expect(statesOf(emulator)).toEqual(['RUNNING']);
   });
@@ -122,12 +123,12 @@ describe('Ctrl-C', () => {
     expect(JSON.parse(stdout)).toMatchObject({ executionId: id, runctl: { problem: { name: 'interrupted' } } });
   });
 
-  test('of a watch of many runs reports each in one array, and all in one sentence', async () => {
+  test('of a watch of many runs reports each on a line, and all in one sentence', async () => {
     const { env, emulator } = await withEmulator(slow);
     const ids = [await trigger(env, 'a'), await trigger(env, 'b')];
     const args = ['watch', ...ids, '--json', '--interval', '20ms'];
     const { stdout, stderr } = await interrupted(args, { env, emulator, requests: 3 });
-    expect(JSON.parse(stdout).map(({ executionId }: { executionId: string }) => executionId)).toEqual(ids);
+    expect(jsonLines(stdout).map(({ executionId }) => executionId)).toEqual(ids);
     expect(stderr).toContain('stopped watching 2 runs, which are still running');
     expect(stderr).toContain('`runctl watch --all`');
   });

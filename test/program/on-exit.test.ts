@@ -4,6 +4,7 @@ import { expect, test, vi } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { systemClock } from '../../src/process.ts';
 import { withEmulator } from '../helpers/emulator.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -68,7 +69,7 @@ test.each([
       RUNCTL_COMMAND: argv[0],
       RUNCTL_IN_HOOK: '1',
     });
-    expect(JSON.parse(input)).toEqual(JSON.parse(ended.stdout));
+    expect(jsonLines(input)).toEqual(jsonLines(ended.stdout));
   },
 );
 

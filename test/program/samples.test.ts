@@ -86,7 +86,7 @@ test.each(Object.entries(samples))('docs/samples has what is printed of: %s', as
 });
 
 test.each(Object.keys(samples).filter((name) => name !== 'events'))('the sample %s is as the schema says', (name) => {
-  checkBySchema('documents', JSON.parse(readFileSync(pathOf(name), 'utf8')));
+  checkBySchema('document', JSON.parse(readFileSync(pathOf(name), 'utf8')));
 });
 
 /** What the scripts do about six of them. */

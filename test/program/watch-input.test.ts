@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test, vi } from 'vitest';
 import { withEmulator } from '../helpers/emulator.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
 import { runProgram } from '../helpers/run-program.ts';
 
 const fast = ['--interval', '20ms'];
@@ -28,13 +29,13 @@ describe('`watch -`', () => {
     input.end(ids[1]?.slice(9));
     const { code, stdout } = await ended;
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject(ids.map((executionId) => ({ executionId, status: 'COMPLETED' })));
+    expect(jsonLines(stdout)).toMatchObject(ids.map((executionId) => ({ executionId, status: 'COMPLETED' })));
   });
 
   test('follows a run that is named twice once, and gives its document twice', async () => {
     const { input, ended, ids, emulator, sent } = await watchInput('1ms');
     input.end(`${ids[0]}\n${ids[0]}\n`);
-    expect(JSON.parse((await ended).stdout)).toMatchObject([{ executionId: ids[0] }, { executionId: ids[0] }]);
+    expect(jsonLines((await ended).stdout)).toMatchObject([{ executionId: ids[0] }, { executionId: ids[0] }]);
     expect(emulator.requests.length - sent).toBe(2);
   });
 

@@ -1,6 +1,8 @@
 import type { Context } from '../context.ts';
 import { stringifyJson } from '../json-text.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
+import { nameOf } from '../runs/run.ts';
+import { subjectOf } from '../runs/subject.ts';
 import { runShellCommand } from './shell-command.ts';
 import { createWholeLines } from './whole-lines.ts';
 
@@ -32,18 +34,22 @@ const variable = (text: string | null | undefined) => (text ?? '').replaceAll('\
 
 /** The variables for a hook; those about a run are undefined if there are several documents. */
 function variablesOf(documents: readonly JsonObject[]): Record<string, string | undefined> {
-  const [only] = documents.length === 1 ? documents : [];
-  const { status, executionId, automationName, agentId } = only ?? {};
+  const [only = {}] = documents.length === 1 ? documents : [];
   const { exitCode, outcome } = factsOf(only);
+  const { executionId, target } = subjectOf(only);
   return {
     RUNCTL_EXIT_CODE: textOf(exitCode),
     RUNCTL_OUTCOME: textOf(outcome),
     RUNCTL_STARTED: startedOf(documents),
-    RUNCTL_STATUS: textOf(status),
-    RUNCTL_EXECUTION_ID: textOf(executionId),
-    RUNCTL_AUTOMATION: textOf(automationName) ?? (agentId === undefined ? undefined : `agent ${agentId}`),
+    RUNCTL_STATUS: statusOf(only),
+    RUNCTL_EXECUTION_ID: executionId,
+    RUNCTL_AUTOMATION: target && nameOf(target),
   };
 }
+
+/** Hooks build file names of it, and no service may choose the folder. */
+const statusOf = ({ status }: JsonObject) =>
+  typeof status === 'string' && /^[a-z_]+$/i.test(status) ? status : undefined;
 
 function startedOf(documents: readonly JsonObject[]): string {
   const all = documents.map((document) => {
@@ -53,7 +59,6 @@ function startedOf(documents: readonly JsonObject[]): string {
   return all.includes('unknown') ? 'unknown' : all.includes('yes') ? 'yes' : 'no';
 }
 
-const factsOf = (document: JsonObject | undefined): JsonObject =>
-  isJsonObject(document?.runctl) ? document.runctl : {};
+const factsOf = (document: JsonObject): JsonObject => (isJsonObject(document.runctl) ? document.runctl : {});
 
 const textOf = (value: unknown) => (typeof value === 'string' || typeof value === 'number' ? String(value) : undefined);

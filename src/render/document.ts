@@ -5,6 +5,7 @@ import type { HowTriggered, LastConfirmed, WarningEvent } from '../runs/events.t
 import type { JsonObject } from '../runs/json.ts';
 import { isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Execution, RunResult } from '../runs/service.ts';
+import { noteSubject } from '../runs/subject.ts';
 import { withConnectionFlags } from './theme.ts';
 
 export interface TriggerFacts {
@@ -50,6 +51,7 @@ export function documentOf(facts: DocumentFacts, context: DocumentContext): Json
   };
   // The document names the run, even if the answer of the service does not.
   if (run && typeof document.executionId !== 'string') document.executionId = run.executionId;
+  noteSubject(document, { executionId: run?.executionId, target });
   return document;
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
@@ -6,6 +6,8 @@ import { systemClock } from '../../src/process.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { jsonLines } from '../helpers/json-lines.ts';
 import { runProgram } from '../helpers/run-program.ts';
+import { projectId } from '../helpers/scripted-service.ts';
+import { answer, startFaultyService } from '../helpers/server-faults.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const quick: Scenario = { automations: { '*': { duration: '1ms' } } };
@@ -72,6 +74,21 @@ test.each([
     expect(jsonLines(input)).toEqual(jsonLines(ended.stdout));
   },
 );
+
+test('a hook gets the names that were asked for, whatever the answer names', async () => {
+  const asked = '11111111-1111-4111-8111-111111111111';
+  const document = { executionId: asked, projectId: 'x', automationName: '../outside/evil', status: 'COMPLETED' };
+  const { env } = await startFaultyService(() => answer(200, JSON.stringify(document)));
+  const folder = temporaryFolder();
+  const file = '"$RUNCTL_AUTOMATION-$RUNCTL_STATUS-$RUNCTL_EXECUTION_ID.json"';
+  const argv = ['watch', `${projectId}/nightly/${asked}`];
+  for (const flag of ['--on-final', '--on-exit']) {
+    const home = join(folder, flag);
+    mkdirSync(home);
+    await runProgram([...argv, flag, `cd ${home} && cat > ${file}`], { env: { ...env, RUNCTL_API_KEY: 'test-key' } });
+    expect(readdirSync(home)).toEqual([`nightly-COMPLETED-${asked}.json`]);
+  }
+});
 
 test('the hook is run where a setting is missing, too', async () => {
   const { run, hook, received } = await machine();

@@ -16,6 +16,12 @@ export interface OptionDefinition<Value = unknown> {
   /** Where help lists it; an option without a heading belongs to the command itself and comes first. */
   heading?: string;
   choices?: readonly Value[];
+  /** The options and arguments that it cannot be combined with, by their names in the definition of a command. */
+  refuses?: readonly string[];
+  /** What to do instead of combining them. */
+  instead?: string;
+  /** An option without which it has no effect, in commands that have that option. */
+  needs?: string;
   /** Reads the value; `earlier` is the value so far if an option is repeated. Throws InvalidArgumentError. */
   parse?(text: string, earlier: Value | undefined): Value;
 }

@@ -4,20 +4,37 @@ import { fieldsOf } from '../render/field-paths.ts';
 import { type CommandDefinition, noColor, type OptionDefinition, type Options } from './define-command.ts';
 import { outputOptions, settingOptions } from './options.ts';
 
-/** The names of those of these flags that were given. */
-export const givenOf = (flags: Readonly<Record<string, unknown>>): string[] =>
-  Object.keys(flags).filter((name) => flags[name] !== undefined && flags[name] !== false);
+type Values = Readonly<Record<string, unknown>>;
 
-/** Throws a usage problem for output flags that exclude one another. */
-export function checkOutput({ json, field, events }: Readonly<Record<string, unknown>>): void {
-  const chosen = givenOf({ '--json': json, '--field': field, '--events': events });
-  if (chosen.length > 1) throw usageProblem(`${chosen.join(' and ')} cannot be combined`);
+const isGiven = (value: unknown) =>
+  value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0);
+
+/** Throws a usage problem for options that exclude one another, or lack the one that they need. */
+export function checkCombination(
+  { options = {}, arguments: args = {} }: CommandDefinition,
+  given: { options: Values; arguments: Values },
+): void {
+  for (const [name, option] of Object.entries(options)) {
+    if (!isGiven(given.options[name])) continue;
+    const flag = longNameOf(option);
+    for (const other of option.refuses ?? []) {
+      if (args[other] && isGiven(given.arguments[other]))
+        throw usageProblem(`${flag} takes no ${args[other].form.replace(/\W/g, '')} arguments`);
+      if (options[other] && isGiven(given.options[other]))
+        throw usageProblem(`${flag} and ${longNameOf(options[other])} cannot be combined`, option.instead);
+    }
+    const needed = options[option.needs ?? ''];
+    if (needed && !isGiven(given.options[option.needs ?? '']))
+      throw usageProblem(`${flag} needs ${longNameOf(needed)}`, `add \`${longNameOf(needed)}\``);
+  }
 }
 
 const shared: Options = { ...outputOptions, ...settingOptions, noColor };
 
 /** The names of an option: `-w` and `--watch` of `-w, --watch <form>`. */
 export const namesOf = ({ flags }: OptionDefinition): string[] => flags.match(/(?<!\S)--?[\w-]+/g) ?? [];
+
+export const longNameOf = (option: OptionDefinition): string => namesOf(option).at(-1) ?? option.flags;
 
 /** The settings or output flag of this name, which may stand before the command. */
 export const sharedFlag = (name: string): OptionDefinition | undefined =>

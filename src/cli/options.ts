@@ -53,16 +53,22 @@ const followingOptions = under('Following:', {
   ),
   rate: option('--rate <number>', `maximum number of requests a second (default: ${defaults.rate})`, positive),
   ...onExitOption,
-  onFinal: option(
-    '--on-final <command>',
-    'shell command to run for each run that finished; it gets the JSON document on stdin',
-    nonEmpty,
-  ),
+  onFinal: {
+    ...option(
+      '--on-final <command>',
+      'shell command to run for each run that finished; it gets the JSON document on stdin',
+      nonEmpty,
+    ),
+    needs: 'watch',
+  },
 });
 
 export const outputOptions = under(common, {
-  json: flag('--json', 'print JSON'),
-  field: option('--field <path>', 'print the value of a field, such as status (repeatable)', fieldPath),
+  json: { ...flag('--json', 'print JSON, one document a line'), refuses: ['field', 'events'] },
+  field: {
+    ...option('--field <path>', 'print the value of a field, such as status (repeatable)', fieldPath),
+    refuses: ['events'],
+  },
   quiet: flag('-q, --quiet', 'print only what was asked for, errors and failed runs'),
 });
 

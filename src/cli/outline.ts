@@ -2,8 +2,8 @@ import { version } from '../../package.json';
 import { type Setting, settingTable } from '../config/setting-table.ts';
 import { exitCodes } from '../problems/exit-codes.ts';
 import type { JsonObject } from '../runs/json.ts';
-import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from './define-command.ts';
-import { namesOf } from './flags.ts';
+import type { ArgumentDefinition, CommandDefinition, OptionDefinition, Options } from './define-command.ts';
+import { longNameOf, namesOf } from './flags.ts';
 
 const otherVariables = {
   RUNCTL_CI: '`0` switches off annotations, job summary and outputs in GitHub Actions',
@@ -46,7 +46,7 @@ function commandsOf({ commands = [] }: CommandDefinition, group = ''): JsonObjec
       alias: alias ?? null,
       about,
       arguments: Object.values(args).map(argumentJson),
-      options: Object.values(options).map(optionJson),
+      options: Object.values(options).map((option) => optionJson(option, options)),
       examples: examples.map(([line, about]) => ({ line, about })),
     };
     return [...(run ? [own] : []), ...commandsOf(command, `${path} `)];
@@ -66,7 +66,11 @@ function argumentJson({ form, about, choices = [] }: ArgumentDefinition): JsonOb
 /** The types of values by the names that help gives them. */
 const types: Readonly<Record<string, string>> = { n: 'integer', number: 'number', factor: 'number' };
 
-function optionJson({ flags, about, choices = [] }: OptionDefinition): JsonObject {
+function optionJson(
+  { flags, about, choices = [], refuses = [], needs = '' }: OptionDefinition,
+  all: Options,
+): JsonObject {
+  const flagsOf = (names: readonly string[]) => names.flatMap((name) => (all[name] ? longNameOf(all[name]) : []));
   const names = namesOf({ flags, about });
   const [, value] = /<([^>]+)>/.exec(flags) ?? [];
   const [, fallback] = /\(default: ([^;)]+)/.exec(about) ?? [];
@@ -77,6 +81,8 @@ function optionJson({ flags, about, choices = [] }: OptionDefinition): JsonObjec
     choices: [...choices],
     default: fallback ?? null,
     isRepeatable: about.includes('(repeatable)'),
+    refuses: flagsOf(refuses),
+    needs: flagsOf([needs])[0] ?? null,
     about,
   };
 }

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import type { CommandDefinition } from './define-command.ts';
-import { checkOutput, hoistFlags, sharedFlag } from './flags.ts';
+import { checkCombination, hoistFlags, sharedFlag } from './flags.ts';
 import { helpTopics } from './help.ts';
 import { aboutCommand, aboutFlag } from './suggest.ts';
 import { type HelpOutput, type ParsedCommand, toCommander } from './to-commander.ts';
@@ -31,7 +31,7 @@ export function parse(
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0) throw wrongUsage(error, command, words[1], whenMissing);
   }
-  if (parsed) checkOutput(parsed.options);
+  if (parsed) checkCombination(parsed.command, parsed);
   return parsed;
 }
 

@@ -15,7 +15,6 @@ import type { AgentTarget, Run } from '../runs/run.ts';
 import { parseUuidArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
 import { showStatus } from './status.ts';
-import { checkWatchFlags } from './trigger.ts';
 
 const agentId = argument('<agentId>', 'UUID');
 const executionId = argument('<executionId>', 'UUID');
@@ -32,7 +31,6 @@ const agentTrigger = defineCommand({
   },
   async run({ agentId }, options, context) {
     const target = agentTarget(agentId);
-    checkWatchFlags(options);
     warnOfEnd(context);
     const { title, message } = options;
     const body = JSON.stringify({ message, title });

@@ -10,5 +10,5 @@ export const completion = defineCommand({
     ['source <(runctl completion zsh)', 'in ~/.zshrc'],
     ['runctl completion fish | source', 'in ~/.config/fish/config.fish'],
   ],
-  run: async ({ shell }) => ({ data: completionScripts[shell].trimEnd() }),
+  run: async ({ shell }) => ({ verbatim: completionScripts[shell].trimEnd() }),
 });

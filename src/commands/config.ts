@@ -86,7 +86,7 @@ export async function configGet(name: string, options: SettingFlags, context: Co
       `set ${settingTable[key].env[0]}, or store it with \`runctl config set ${key}${key === 'apiKey' ? '' : ' <value>'}\``,
     );
   }
-  return { documents: [configDocument({ [key]: factsOf(setting) }, context)], data: value };
+  return { documents: [configDocument({ [key]: factsOf(setting) }, context)], verbatim: value };
 }
 
 /** `runctl config list`: every setting in force and where it comes from; an API key is masked. */
@@ -115,5 +115,5 @@ function lineOf({ value, source, problem }: Resolved, theme: Theme): string {
 /** `runctl config path`: the path of the config file, whether or not it exists. */
 export async function configPath(context: Context): Promise<CommandResult> {
   const path = requireConfigFile(context);
-  return { documents: [configDocument({ path }, context)], data: path };
+  return { documents: [configDocument({ path }, context)], verbatim: path };
 }

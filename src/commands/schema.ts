@@ -10,6 +10,6 @@ export const schema = defineCommand({
     const { usageProblem } = await import('../problems/problem.ts');
     const shown = name === undefined ? schemas : Object.hasOwn(schemas, name) ? schemas[name] : undefined;
     if (!shown) throw usageProblem(`there is no schema "${name}"`, `it is one of ${Object.keys(schemas).join(', ')}`);
-    return { data: JSON.stringify(shown, null, 2) };
+    return { verbatim: JSON.stringify(shown, null, 2) };
   },
 });

@@ -2,7 +2,6 @@ import type { StartRequest } from '../actions/start-run.ts';
 import { triggerAll } from '../actions/trigger-runs.ts';
 import { triggerPath } from '../api/endpoints.ts';
 import { argument, choice, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
-import { givenOf } from '../cli/flags.ts';
 import { startOptions } from '../cli/options.ts';
 import { errorTypeNames, longestIdempotencyKey, whole } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting.ts';
@@ -29,12 +28,18 @@ const options = {
     'if it is already running: fail (exit 5), skip (exit 0), wait and then start, or attach to that run (default: fail)',
     ['fail', 'skip', 'wait', 'attach'],
   ),
-  rerunOn: option(
-    '--rerun-on <types>',
-    `with --watch: start a new run after these error types (${errorTypes.join(', ')})`,
-    errorTypeNames,
-  ),
-  maxReruns: option('--max-reruns <n>', `maximum number of reruns (default: ${defaults.maxReruns})`, whole(0, 1000)),
+  rerunOn: {
+    ...option(
+      '--rerun-on <types>',
+      `with --watch: start a new run after these error types (${errorTypes.join(', ')})`,
+      errorTypeNames,
+    ),
+    needs: 'watch',
+  },
+  maxReruns: {
+    ...option('--max-reruns <n>', `maximum number of reruns (default: ${defaults.maxReruns})`, whole(0, 1000)),
+    needs: 'watch',
+  },
   dryRun: flag('--dry-run', 'show what would be sent, and send nothing'),
   ...startOptions,
 };
@@ -62,7 +67,6 @@ export const trigger = defineCommand({
   ],
   whenMissing: nameKnown,
   async run({ automations: names }, options, context) {
-    checkWatchFlags(options);
     const idempotencyKeyOf = parseKeyTemplate(options, names.length);
     const session = await connect(options, context, { quiet: false });
     const project = () => requireProject(session.settings);
@@ -126,10 +130,4 @@ function parseKeyTemplate(
     const whose = rerunOn ? `${automationName}, with the number of a rerun,` : automationName;
     throw usageProblem(`the idempotency key for ${whose} is longer than ${longestIdempotencyKey} characters`);
   };
-}
-
-/** Throws a usage problem for flags that have no effect without `--watch`. */
-export function checkWatchFlags({ watch, rerunOn, maxReruns, onFinal }: TriggerOptions): void {
-  const [lonely] = givenOf({ '--rerun-on': rerunOn, '--max-reruns': maxReruns, '--on-final': onFinal });
-  if (lonely && !watch) throw usageProblem(`${lonely} needs --watch`, `add \`--watch\``);
 }

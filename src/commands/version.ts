@@ -9,6 +9,6 @@ export const versionCommand = defineCommand({
   options: outputOptions,
   run: async (_, __, context) => ({
     documents: [documentOf({ report: { version: versions } }, context)],
-    data: versions.runctl,
+    verbatim: versions.runctl,
   }),
 });

@@ -1,7 +1,6 @@
 import { followMachine } from '../actions/follow-machine.ts';
 import { followAll } from '../actions/follow-runs.ts';
 import { argument, defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
-import { givenOf } from '../cli/flags.ts';
 import { followOptions } from '../cli/options.ts';
 import { refuseApiKeyIn } from '../config/api-key.ts';
 import { readChunks } from '../config/read-text.ts';
@@ -16,8 +15,12 @@ import { type KnownRun, knownRun } from '../session/known-run.ts';
 import type { Session } from '../session/session.ts';
 
 const options = {
-  all: flag('--all', 'every unfinished run of the journal'),
-  follow: flag('--follow', 'every unfinished run, and every run triggered on this machine from now on'),
+  all: { ...flag('--all', 'every unfinished run of the journal'), refuses: ['runs'] },
+  follow: {
+    ...flag('--follow', 'every unfinished run, and every run triggered on this machine from now on'),
+    refuses: ['runs', 'timeoutMs', 'failFast', 'json', 'field'],
+    instead: '`--follow` runs until a signal ends it; `--events` gives its data',
+  },
   failFast: flag('--fail-fast', 'stop at the first run that does not complete, and end with its exit code'),
   ...followOptions,
 };
@@ -40,8 +43,6 @@ export const watch = defineCommand({
     ['runctl watch --on-final \'notify-send runctl "$RUNCTL_STATUS"\'', 'runs a command when the run is finished'],
   ],
   async run({ runs: runArguments }, options, context) {
-    const takesAll = options.follow ? '--follow' : options.all ? '--all' : undefined;
-    if (takesAll && runArguments.length > 0) throw usageProblem(`${takesAll} takes no run arguments`);
     const fromStdin = runArguments.includes('-');
     if (fromStdin && options.apiKeyFile === '-')
       throw usageProblem('standard input gives either the runs or the API key');
@@ -62,15 +63,9 @@ export const watch = defineCommand({
   },
 });
 
-/** `--follow`. Throws a usage problem for flags that do not go with it. */
-function followAllRuns(options: WatchOptions, context: Context): Promise<CommandResult> {
-  const { timeoutMs, failFast, json, field } = options;
-  const flags = { '--timeout': timeoutMs || undefined, '--fail-fast': failFast, '--json': json, '--field': field };
-  const [odd] = givenOf(flags);
-  if (odd) throw usageProblem(`${odd} does not go with --follow, which has no end`, 'use `--events` for data');
-  return connect({ ...options, timeoutMs: 0 }, context, { needed: true }).then((session) =>
-    followMachine(unfinishedRuns, options, session),
-  );
+async function followAllRuns(options: WatchOptions, context: Context): Promise<CommandResult> {
+  const session = await connect({ ...options, timeoutMs: 0 }, context, { needed: true });
+  return followMachine(unfinishedRuns, options, session);
 }
 
 /** The runs of standard input, as they come. Throws a usage problem for a line that names none, and for no run if one `mustBe` there. */

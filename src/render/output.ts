@@ -19,14 +19,15 @@ export interface OutputOptions {
 
 export const wantsData = ({ json, field, events }: OutputOptions) => Boolean(json || events || field?.length);
 
-/** What a command answers with, in the order in which it is printed. */
+/** What a command answers with, in the order in which it is printed. On stdout, the flags choose which of three it is. */
 export interface CommandResult {
   /** How each part of the command ended: together they decide the exit code. */
   exitNames?: readonly ExitName[];
+  /** For programs: `--json` and `--field` print these. */
   documents?: JsonObject[];
-  /** Text for people and programs, on stdout: sanitized on a terminal, unchanged elsewhere. */
-  data?: string;
-  /** Text for people, on stdout. */
+  /** For shells, such as a path or a script: printed as it is, and sanitized only on a terminal. */
+  verbatim?: string;
+  /** For people: in the colours and the width of the terminal, and in CI without commands to the runner. */
   text?(theme: Theme, lines: WrapOptions): string;
   /** Printed on stderr in every case; `about` names the one of several runs that failed. */
   problems?: readonly { problem: Problem; about?: string }[];
@@ -38,11 +39,11 @@ export interface CommandResult {
 
 /** Prints documents if data was asked for, else text. With `--events`, the documents were printed as events. */
 export function printResult(result: CommandResult, output: OutputOptions, context: Context): void {
-  const { documents = [], data, text, problems = [], note, next } = result;
+  const { documents = [], verbatim, text, problems = [], note, next } = result;
   const { stdout } = context;
   const isForPeople = !wantsData(output);
   if (!isForPeople && !output.events) printDocuments(documents, output, context);
-  if (isForPeople && data !== undefined) printLine(data, context);
+  if (isForPeople && verbatim !== undefined) printLine(verbatim, context);
   if (isForPeople && text) stdout.write(text(themeOf(stdout, context), wrapOptionsOf(stdout)));
   for (const { problem, about } of problems) printProblem(problem, context, about);
   if (problems.length === 0) printVerdict(result, context);

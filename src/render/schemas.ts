@@ -68,7 +68,7 @@ const reports = {
         options: listOf(
           object({
             ...{ name: text, short: textOrNull, type: text, choices: listOf(text) },
-            ...{ default: textOrNull, isRepeatable: yesOrNo, about: text },
+            ...{ default: textOrNull, isRepeatable: yesOrNo, refuses: listOf(text), needs: textOrNull, about: text },
           }),
         ),
         examples: listOf(object({ line: text, about: text })),

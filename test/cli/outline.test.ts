@@ -10,7 +10,14 @@ interface Outline {
   commands: {
     name: string;
     arguments: { isRequired: boolean; choices: string[] }[];
-    options: { name: string; short: string | null; type: string; choices: string[]; default: string | null }[];
+    options: {
+      name: string;
+      short: string | null;
+      type: string;
+      choices: string[];
+      default: string | null;
+      needs: string | null;
+    }[];
   }[];
   environment: { name: string }[];
   exitCodes: { code: number }[];
@@ -37,11 +44,12 @@ const wordsOf = ({ name, arguments: args }: Outline['commands'][number]) => [
 ];
 
 const lines = outline.commands.flatMap((command) =>
-  command.options.flatMap(({ name, short, type, choices }) =>
+  command.options.flatMap(({ name, short, type, choices, needs }) =>
     [name, ...(short === null ? [] : [short])].map((written) => [
       ...wordsOf(command),
       written,
       ...(type === 'boolean' ? [] : [sampleOf(type, choices)]),
+      ...(needs === null ? [] : [needs]),
     ]),
   ),
 );
@@ -58,6 +66,7 @@ test('an option that takes a few words has them, and its default', () => {
     type: 'duration',
     default: '3h15m',
   });
+  expect(trigger?.options.find(({ name }) => name === '--json')).toMatchObject({ refuses: ['--field', '--events'] });
 });
 
 test('every variable of a setting and every exit code is there', () => {

@@ -44,7 +44,7 @@ export async function reportResults(
     watched: finishedWatchOf(result),
     problem: result.problem,
   }));
-  await reportToGithub(parts, documents, context);
+  await reportToGithub(parts, context);
   const table = distinct.length > 1 ? (await import('../render/tables.ts')).finalTable : undefined;
   return {
     exitNames: results.map(({ exitName }) => exitName),

@@ -1,6 +1,4 @@
 import { usageProblem } from '../problems/problem.ts';
-import { quote } from '../problems/quote.ts';
-import { fieldsOf } from '../render/field-paths.ts';
 import { type CommandDefinition, noColor, type OptionDefinition, type Options } from './define-command.ts';
 import { outputOptions, settingOptions } from './options.ts';
 
@@ -53,20 +51,4 @@ export function hoistFlags(argv: readonly string[], { commands = [] }: CommandDe
   const inner = commands.find(({ name }) => name === argv[end])?.commands;
   const behind = end + (inner?.some(({ name }) => name === argv[end + 1]) ? 2 : 1);
   return [...argv.slice(end, behind), ...argv.slice(0, end), ...argv.slice(behind)];
-}
-
-/** Throws a usage problem for a field that no document has: a script would read an empty value for ever. */
-export function checkFields(paths: readonly string[] = [], command: string): void {
-  const known = fieldsOf(command);
-  const odd = paths.find((path) => !known.includes(path.replace(/\..*/s, '')));
-  if (odd === undefined) return;
-  const [name = ''] = odd.split('.');
-  const alike = known.find((field) => field.toLowerCase().startsWith(name.toLowerCase().slice(0, 3)));
-  const where = ['runctl', 'problem', 'outcome', 'exitCode', 'next', 'trigger', 'warnings', 'durationMs'].includes(name)
-    ? `runctl.${odd}`
-    : alike;
-  throw usageProblem(
-    `a document of runctl ${command} has no field ${quote(name)}`,
-    where ? `did you mean \`--field ${where}\`?` : `it has ${known.join(', ')}`,
-  );
 }

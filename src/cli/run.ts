@@ -7,15 +7,15 @@ import { interruptNameOf } from '../problems/fault-facts.ts';
 import { Problem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import { documentOf, type TriggerFacts } from '../render/document.ts';
-import { guardFromRunner } from '../render/github-actions.ts';
-import { type CommandResult, type OutputOptions, printNextStep, printResult } from '../render/output.ts';
+import { guardFromRunner, writeStepOutputs } from '../render/github-actions.ts';
+import { type CommandResult, type OutputOptions, printNextStep, printResult, printSentence } from '../render/output.ts';
 import { createReporter } from '../render/reporter.ts';
 import { loadColors } from '../render/theme.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { isInterrupted } from '../runs/on-abort.ts';
 import { misplacedApiKeys } from '../secrets.ts';
+import { checkFields, notesOnFields } from './check-fields.ts';
 import type { CommandDefinition } from './define-command.ts';
-import { checkFields } from './flags.ts';
 import { parse } from './parse.ts';
 import type { ParsedCommand } from './to-commander.ts';
 
@@ -49,6 +49,7 @@ export async function runCli(
     own = variantOf(own, { command: parsed.name, connectionFlags: connectionFlags(options), typed: texts });
     own = variantOf(own, { reporter: createReporter(output, own) });
     checkFields(output.field, parsed.name);
+    for (const note of await notesOnFields(output.field)) printSentence(note, own);
     onExit = onExitOf(parsed, own);
     const running = parsed.command.run?.(parsed.arguments, parsed.options, own) ?? 0;
     return await end(await Promise.race([running, ...crash]), output, own, { onExit });
@@ -91,6 +92,8 @@ async function end(
     await runOnExit(onExit, { exitCode, documents: result.documents ?? [] }, context);
   }
   const exitCode = typeof result === 'number' ? result : exitCodeNow(result, context);
+  if (typeof result !== 'number' && startsOrFollows.test(context.command ?? ''))
+    await writeStepOutputs(result.documents?.[0] ?? {}, exitCode, context);
   context.reporter.observe({ event: 'done', exitCode, signal: signalOfExitCode(exitCode), document });
   return exitCode;
 }
@@ -108,8 +111,11 @@ function fail(error: unknown, output: OutputOptions, context: Context, onExit?: 
   return end(result, output, context, { document, onExit });
 }
 
+const starts = /^((agent )?trigger|recover)$/;
+const startsOrFollows = /^((agent )?(trigger|watch)|recover)$/;
+
 function triggerOf({ facts }: Problem, { command }: Context): TriggerFacts | undefined {
-  if (!command || !/^(agent )?trigger$|^recover$/.test(command)) return undefined;
+  if (!starts.test(command ?? '')) return undefined;
   const isUnknown = facts.started === 'unknown';
   const how = isUnknown ? 'unknown' : 'not_started';
   return { how, started: facts.started, idempotencyKey: null, safeToRepeat: !isUnknown, reruns: [] };

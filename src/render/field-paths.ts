@@ -29,10 +29,23 @@ const outcomes = [
   'trigger.idempotencyKey',
 ];
 
+const ofSummary = ['stepCount', 'succeededSteps', 'failedSteps', 'skippedSteps'];
+const ofError = ['type', 'message'];
+const withProperties = (names: readonly string[]) => ({
+  properties: Object.fromEntries(names.map((name) => [name, {}])),
+});
+
+/** What the interface says of the objects in a document of the service, in the form of a JSON Schema. */
+export const fieldsOfObjects = {
+  ...Object.fromEntries([...identity, ...ofBoth].map((name) => [name, {}])),
+  summary: withProperties(ofSummary),
+  error: withProperties(ofError),
+};
+
 export const knownPaths: readonly string[] = [
   ...fieldsOf('trigger'),
-  ...['stepCount', 'succeededSteps', 'failedSteps', 'skippedSteps'].map((name) => `summary.${name}`),
-  ...['error.type', 'error.message'],
+  ...ofSummary.map((name) => `summary.${name}`),
+  ...ofError.map((name) => `error.${name}`),
   ...[...outcomes, 'problem.name', 'problem.message'].map((name) => `runctl.${name}`),
 ];
 

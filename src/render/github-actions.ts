@@ -1,7 +1,7 @@
 import { type Context, type Sink, variantOf } from '../context.ts';
 import type { Problem } from '../problems/problem.ts';
 import type { WarningName } from '../runs/events.ts';
-import type { JsonObject } from '../runs/json.ts';
+import { isJsonObject, type JsonObject } from '../runs/json.ts';
 import { isCompleted } from '../runs/run.ts';
 import { errorTextOf } from '../runs/service.ts';
 import type { FinishedWatch } from '../watching/watch-result.ts';
@@ -36,12 +36,9 @@ export function errorAnnotation(title: string, message: string): string {
 const escapeData = (text: string) => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 const escapeProperty = (text: string) => escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 
-/** An annotation for each run that did not complete, the job's summary, and the step's outputs of the first document. */
-export async function reportToGithub(
-  parts: readonly SummaryPart[],
-  documents: readonly JsonObject[],
-  { env, runner, secrets, reporter }: Context,
-): Promise<void> {
+/** An annotation for each run that did not complete, and the job's summary. */
+export async function reportToGithub(parts: readonly SummaryPart[], context: Context): Promise<void> {
+  const { env, runner } = context;
   if (!runner?.commands) return;
   for (const { about, watched, problem } of parts) {
     // A problem gets its annotation when it is printed.
@@ -50,21 +47,38 @@ export async function reportToGithub(
     const why = errorTextOf(watched.result);
     runner.commands.write(errorAnnotation(`${about} ${status}`, why || `the run finished ${status}`));
   }
-  const { executionId, status } = documents[0] ?? {};
-  await append(env.GITHUB_STEP_SUMMARY, jobSummary(parts), 'job_summary_failed', 'the job summary');
-  const outputs = `${stepOutput('execution-id', executionId)}${stepOutput('status', status)}`;
-  await append(env.GITHUB_OUTPUT, outputs, 'step_outputs_failed', 'the outputs of the step');
+  await append(env.GITHUB_STEP_SUMMARY, jobSummary(parts), 'job_summary_failed', 'the job summary', context);
+}
 
-  async function append(file: string | undefined, text: string, name: WarningName, what: string) {
-    if (!file || text === '') return;
-    const { appendFile, constants } = await import('node:fs/promises');
-    const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK = 0 } = constants;
-    // A pipe that nobody reads must not block the command.
-    const flag = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK;
-    await appendFile(file, secrets.scrub(text), { flag }).catch(({ code }: NodeJS.ErrnoException) =>
-      reporter.observe({ event: 'warning', name, message: `${what} could not be written (${code})` }),
-    );
-  }
+/** The outputs of the step: what the document of the first argument says, and the exit code of the command. */
+export async function writeStepOutputs(
+  { executionId, status, runctl }: JsonObject,
+  exitCode: number,
+  context: Context,
+): Promise<void> {
+  if (!context.runner?.commands) return;
+  const { outcome, trigger } = isJsonObject(runctl) ? runctl : {};
+  const started = isJsonObject(trigger) ? trigger.started : 'no';
+  const outputs = { 'execution-id': executionId, status, started, outcome, 'exit-code': String(exitCode) };
+  const text = Object.entries(outputs).map(([name, value]) => stepOutput(name, value));
+  await append(context.env.GITHUB_OUTPUT, text.join(''), 'step_outputs_failed', 'the outputs of the step', context);
+}
+
+async function append(
+  file: string | undefined,
+  text: string,
+  name: WarningName,
+  what: string,
+  { secrets, reporter }: Context,
+): Promise<void> {
+  if (!file || text === '') return;
+  const { appendFile, constants } = await import('node:fs/promises');
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK = 0 } = constants;
+  // A pipe that nobody reads must not block the command.
+  const flag = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK;
+  await appendFile(file, secrets.scrub(text), { flag }).catch(({ code }: NodeJS.ErrnoException) =>
+    reporter.observe({ event: 'warning', name, message: `${what} could not be written (${code})` }),
+  );
 }
 
 const stepOutput = (name: string, value: unknown) =>

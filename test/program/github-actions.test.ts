@@ -53,7 +53,7 @@ test('a run that completed is in the summary and in the outputs of the step', as
   const { commands, summary, outputs } = await step(good, ['trigger', 'nightly', '--watch', '--quiet']);
   expect(commands).toEqual([]);
   expect(summary()).toMatch(/^### ✔ COMPLETED nightly in 1s\n/);
-  expect(outputs()).toMatch(/^execution-id=[0-9a-f-]{36}\nstatus=COMPLETED\n$/);
+  expect(outputs()).toMatch(/^execution-id=[0-9a-f-]{36}\nstatus=COMPLETED\nstarted=yes\noutcome=ok\nexit-code=0\n$/);
 });
 
 test('a trigger that was refused is an annotation and a part of the summary', async () => {
@@ -63,6 +63,25 @@ test('a trigger that was refused is an annotation and a part of the summary', as
     expect.stringMatching(/^::error title=runctl::.*no run was started \(HTTP 402 \w+\)%0Atop up the credits/),
   ]);
   expect(summary()).toMatch(/^### ✖ nightly\\: no\\_credits\n/);
+});
+
+test.each<[string, Scenario, string[], string]>([
+  ['a usage error', {}, ['trigger', 'nightly', '--nope'], 'started=no outcome=usage exit-code=2'],
+  ['a missing setting', {}, ['watch', 'nightly', '--base-url', 'ftp://x'], 'started=no outcome=usage exit-code=2'],
+  [
+    'an unknown outcome',
+    { faults: [{ on: 'trigger', do: 'loseAnswer' }] },
+    ['trigger', 'nightly', '--give-up-after', '1ms'],
+    'started=unknown outcome=outcome_unknown exit-code=12',
+  ],
+])('the outputs of the step say how %s ended', async (_, scenario, argv, expected) => {
+  const { outputs } = await step(scenario, argv);
+  expect(outputs().split('\n').slice(2, 5).join(' ')).toBe(expected);
+});
+
+test('a command that neither starts nor follows a run leaves the outputs of the step alone', async () => {
+  const { outputs } = await step({}, ['list']);
+  expect(outputs).toThrow('ENOENT');
 });
 
 test('a summary that cannot be written is reported and changes nothing else', async () => {

@@ -12,6 +12,7 @@ import {
   type SummaryPart,
   withoutCommands,
   withoutCommandsInJson,
+  writeStepOutputs,
 } from '../../src/render/github-actions.ts';
 import type { JsonObject } from '../../src/runs/json.ts';
 import { createMemory } from '../helpers/memory-context.ts';
@@ -118,7 +119,9 @@ async function reported(part: SummaryPart, { summary, output, document = {}, env
   memory.secrets.protect(key);
   const warnings: unknown[] = [];
   const reporter = { observe: (event: unknown) => warnings.push(event), stop() {} };
-  await reportToGithub([part], [document], variantOf(guardFromRunner(memory), { reporter }));
+  const context = variantOf(guardFromRunner(memory), { reporter });
+  await reportToGithub([part], context);
+  await writeStepOutputs(document, 1, context);
   const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
   return {
     annotations: memory.err(),
@@ -152,11 +155,17 @@ test('a run that completed is in the summary without its output, and is no annot
 });
 
 test.each<[JsonObject, string]>([
-  [{ executionId, status: 'COMPLETED' }, `execution-id=${executionId}\nstatus=COMPLETED\n`],
-  [{ executionId: null }, 'execution-id=\nstatus=\n'],
-  [{ status: 'A\nb=c\r\nd<<e' }, 'execution-id=\nstatus=A b=c d<<e\n'],
-  [{ status: `${key}\u0085x=y\u2028z=1` }, 'execution-id=\nstatus=[secret]x=yz=1\n'],
-])('the outputs of the step for %j are two lines, whatever it holds', async (document, lines) => {
+  [
+    { executionId, status: 'COMPLETED' },
+    `execution-id=${executionId}\nstatus=COMPLETED\nstarted=no\noutcome=\nexit-code=1\n`,
+  ],
+  [
+    { executionId: null, runctl: { outcome: 'no_credits', trigger: { started: 'unknown' } } },
+    'execution-id=\nstatus=\nstarted=unknown\noutcome=no_credits\nexit-code=1\n',
+  ],
+  [{ status: 'A\nb=c\r\nd<<e' }, 'execution-id=\nstatus=A b=c d<<e\nstarted=no\noutcome=\nexit-code=1\n'],
+  [{ status: `${key}\u0085x=y\u2028z=1` }, 'execution-id=\nstatus=[secret]x=yz=1\nstarted=no\noutcome=\nexit-code=1\n'],
+])('the outputs of the step for %j have a line each, whatever it holds', async (document, lines) => {
   expect((await reported(failed('nightly', ''), { document })).output).toBe(lines);
 });
 

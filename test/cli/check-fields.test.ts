@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { notesOnFields } from '../../src/cli/check-fields.ts';
+import { runCli } from '../../src/cli/run.ts';
+import { program } from '../../src/program.ts';
+import { knownPaths } from '../../src/render/field-paths.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+test.each([
+  ['error.mesage', 'error.message'],
+  ['summary.failedStep', 'summary.failedSteps'],
+  ['runctl.trigger.started_', 'runctl.trigger.started'],
+  ['runctl.outcom', 'runctl.outcome'],
+  ['runctl.warnings.0.mesage', 'runctl.warnings.0.message'],
+  ['runctl.stats.latest.0.statu', 'runctl.stats.latest.0.status'],
+  ['error.xyzzy', 'type, message'],
+])('--field %s is probably a mistake for %s', async (path, meant) => {
+  const [note = ''] = await notesOnFields([path]);
+  expect(note).toContain(JSON.stringify(path));
+  expect(note).toContain(meant);
+});
+
+test.each([
+  ...knownPaths,
+  'output.rows.0',
+  'runctl.stats.statuses.COMPLETED',
+  'runctl.config.baseUrl.source',
+  'runctl.problem.httpStatus',
+])('nothing is said of --field %s', async (path) => {
+  expect(await notesOnFields([path])).toEqual([]);
+});
+
+test('the note goes to stderr, and the command goes on', async () => {
+  const folder = temporaryFolder();
+  const context = createMemory({ RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder });
+  expect(await runCli(['version', '--field', 'runctl.version.nod'], program, context)).toBe(0);
+  expect(context.out()).toBe('\n');
+  expect(context.err()).toContain('did you mean `--field runctl.version.node`?');
+});

@@ -35,6 +35,7 @@ export interface ArgumentResult {
   watched?: WatchResult; // if the run was followed
   problem?: Problem;
   exitName: ExitName; // how a command with this argument alone would end
+  replayedFailure?: string; // says that the run is an older one, which its idempotency key had started
   otherwise: string; // in place of a status, if there is none
   document(): JsonObject; // with the warnings until now
 }

@@ -4,7 +4,8 @@ import { otherAccountProblem, tooOldProblem, triggerProblem } from '../problems/
 import { defaults } from '../runs/defaults.ts';
 import type { Fault } from '../runs/fault.ts';
 import type { Session } from '../session/session.ts';
-import type { StartedTrigger, TriggerIdentity } from '../triggering/trigger.ts';
+import type { StartedTrigger } from '../triggering/answer-meaning.ts';
+import type { TriggerIdentity } from '../triggering/trigger.ts';
 import { earlierAttemptsOf, sendTrigger } from './send-trigger.ts';
 
 export interface RecoverFlags {

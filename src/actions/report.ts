@@ -12,6 +12,8 @@ import type { Session } from '../session/session.ts';
 import type { FinishedWatch } from '../watching/watch-result.ts';
 import { type ArgumentResult, isLeft, isOk } from './argument-result.ts';
 
+const replayNextStep =
+  'to try again under this idempotency key, add `--watch --rerun-on any`; for a new run, give a new one';
 const againWithAll = 'watch them again: `runctl watch --all`';
 
 /** Reports each result of the `watched` runs as soon as it is known: the others may take hours. */
@@ -43,6 +45,7 @@ export async function reportResults(
     about: nameOf(result.target),
     watched: finishedWatchOf(result),
     problem: result.problem,
+    replayedFailure: result.replayedFailure,
   }));
   await reportToGithub(parts, context);
   const table = distinct.length > 1 ? (await import('../render/tables.ts')).finalTable : undefined;
@@ -82,6 +85,7 @@ function nextOf(results: ArgumentResult[], project: string | undefined): string 
     return `${left === 1 ? '1 run is' : `${left} runs are`} still running; ${againWithAll}`;
   }
   const [first] = results;
+  if (first?.replayedFailure) return replayNextStep;
   const watched = first && finishedWatchOf(first);
   if (!watched || first.problem) return undefined;
   return nextStepOf(watched.run, watched.execution.status, watched.result?.error?.type, project);

@@ -13,14 +13,9 @@ import type { Service } from '../runs/service.ts';
 import { automationsIn } from '../session/find-run.ts';
 import { pollKnownRun } from '../session/poll-once.ts';
 import { retryPortsOf, type Session } from '../session/session.ts';
-import {
-  type EarlierAttempts,
-  type KeyHistory,
-  type StartedTrigger,
-  type TriggerIdentity,
-  type TriggerResult,
-  triggerRun,
-} from '../triggering/trigger.ts';
+import type { StartedTrigger } from '../triggering/answer-meaning.ts';
+import type { EarlierAttempts } from '../triggering/attempt-times.ts';
+import { type KeyHistory, type TriggerIdentity, type TriggerResult, triggerRun } from '../triggering/trigger.ts';
 import type { StartResult } from './start-result.ts';
 
 /** A refusal after which `--if-active` says what to do, or the wait for the slot continues. */

@@ -6,7 +6,7 @@ import type { Execution } from '../runs/service.ts';
 import { argumentOf, type KnownRun } from '../session/known-run.ts';
 import type { PolledOnce } from '../session/poll-once.ts';
 import type { Session } from '../session/session.ts';
-import type { StartedTrigger } from '../triggering/trigger.ts';
+import type { StartedTrigger } from '../triggering/answer-meaning.ts';
 import type { StartedExecution } from '../triggering/trigger-record.ts';
 
 /** A run that existed before, with its status if that was asked for. */
@@ -17,8 +17,8 @@ export type StartResult = {
   idempotencyKey?: string;
 } & (
   | ({ kind: 'started' } & Pick<StartedTrigger, 'started' | 'isByTime'> & {
-        /** `recovered` means that an earlier attempt, whose answer was lost, started the run. */
-        how: 'started' | 'recovered';
+        /** As `HowStarted` has it. */
+        how: 'started' | 'recovered' | 'found';
         execution: StartedExecution;
       } & KnownRun)
   /** A run that existed before: its idempotency key had been used, or it is the active one. */
@@ -59,6 +59,7 @@ export function executionOf(start: StartResult): Execution | undefined {
 export function triggeredEvent(start: StartResult, isWatched: boolean, session: Session): RunEvent {
   const { how } = outcomeOfStart(start);
   if (!('run' in start)) return { event: 'triggered', how, target: start.target, isWatched };
-  const argument = argumentOf(start.run, session);
-  return { event: 'triggered', how, run: start.run, execution: executionOf(start), argument, isWatched };
+  const { run, idempotencyKey } = start;
+  const argument = argumentOf(run, session);
+  return { event: 'triggered', how, run, execution: executionOf(start), argument, idempotencyKey, isWatched };
 }

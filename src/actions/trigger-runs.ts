@@ -3,6 +3,7 @@ import { noRunProblem } from '../problems/trigger-problems.ts';
 import { type CommandResult, wantsData } from '../render/output.ts';
 import { pause } from '../runs/clock.ts';
 import { isCompleted, isFinal, nameOf } from '../runs/run.ts';
+import { startOf } from '../runs/service.ts';
 import { createTurns } from '../runs/turns.ts';
 import { type Session, sessionEndedBy, withReporter } from '../session/session.ts';
 import { createWatchGroup, timeoutMsOf } from '../watching/watch-group.ts';
@@ -49,11 +50,11 @@ export async function triggerAll(
         };
         if (idsAreData) inOrder(index, report);
         else report();
-        if (start.kind === 'replayed' && !options.watch) warnOfReplay(start, session);
         const isFollowed = options.watch && start.kind !== 'skipped' && start.kind !== 'failed';
         const result = isFollowed
           ? resultOfFollow(await followWithReruns(request, start, options, watching), session)
           : resultOfStart(start, session);
+        if (start.kind === 'replayed') reportReplay(start, result, session);
         reportDone(result);
         return result;
       }),
@@ -66,19 +67,19 @@ export async function triggerAll(
   }
 }
 
-/** Warns at once if the run that a given idempotency key had started has failed, as nobody follows it. */
-function warnOfReplay({ run, polled }: FoundRun, { reporter }: Session): void {
-  if (!polled) return;
+/** Warns of an older run that did not complete, which must not pass for a new one. */
+function reportReplay({ run, polled }: FoundRun, result: ArgumentResult, { reporter }: Session): void {
   const start = `this idempotency key started a run of ${nameOf(run.target)}`;
-  if (polled.kind === 'failed') {
+  if (polled?.kind === 'failed' && !result.watched) {
     const message = `${start} before, whose status cannot be read: ${polled.problem.message}`;
     reporter.observe({ event: 'warning', name: 'status_unavailable', message, run });
-    return;
   }
-  const { status, startedAt, createdAt = startedAt } = polled.value;
+  // A rerun has taken its place.
+  if (polled?.kind !== 'ok' || result.run?.executionId !== run.executionId) return;
+  const { status } = polled.value;
   if (!isFinal(run.target, status) || isCompleted(status)) return;
-  const at = createdAt === undefined ? 'before' : `at ${createdAt}`;
-  const message = `${start} ${at}, which finished ${status}; no new run was started`;
+  const message = `${start} ${startOf(polled.value)}, which finished ${status}; no new run was started`;
+  result.replayedFailure = message;
   reporter.observe({ event: 'warning', name: 'replayed_failure', message, run });
 }
 

@@ -103,7 +103,7 @@ function reportOf(recovery: Recovery, { dryRun }: RecoverOptions, session: Sessi
       const sentence =
         how === 'recovered'
           ? `${about} had started run ${executionId}, which is ${status}`
-          : `${about} had not arrived; it was sent again and started run ${executionId} now`;
+          : `${about} was sent again and started run ${executionId}`;
       const outcome = isFinal(target, status) ? exitNameOfRun(run, status) : 'ok';
       const trigger = { how, started, ...facts };
       const argument = argumentOf(run, session);

@@ -1,5 +1,5 @@
 import { isFinal, type Target } from '../runs/run.ts';
-import { isOfHook, type JournalRecord, type RecordOf, runIdOf, targetOf, triggerIdOf } from './records.ts';
+import { isAside, type JournalRecord, type RecordOf, runIdOf, targetOf, triggerIdOf } from './records.ts';
 
 /** For an unresolved trigger, `executionId` and `status` are null. */
 export interface JournalRun {
@@ -26,7 +26,9 @@ export interface Trigger {
   superseded?: RecordOf<'triggered'>[]; // their outcome matters only if the idempotency key is given again
   lastSentAt?: string; // the last attempt in doubt, as far as that is known
   executionId?: string; // the run that it started: once known, it stays
+  acceptedAs?: Pick<RecordOf<'accepted'>, 'account' | 'isByTime'>;
   reason?: string; // why an attempt is in doubt
+  conflict?: { activeExecutionId?: string }; // a repeat was refused because a run was active
   entry: Entry;
 }
 
@@ -52,7 +54,7 @@ function apply(state: State, record: JournalRecord): void {
   if (record.type === 'triggered') trigger(state, record);
   else if (record.type === 'accepted') accept(state, record);
   else if (record.type === 'status' || record.type === 'not_found') observe(state, record);
-  else if (!isOfHook(record)) resolve(state, record);
+  else if (!isAside(record)) resolve(state, record);
 }
 
 export const isUnresolved = ({ attempts }: Trigger): boolean => attempts.length > 0;
@@ -81,6 +83,7 @@ function accept(state: State, record: RecordOf<'accepted'>): void {
   const known = state.triggers.get(triggerIdOf(record)) ?? unrecordedTrigger(state, record);
   if (known.executionId === undefined) {
     known.executionId = record.executionId;
+    known.acceptedAs = { account: record.account, isByTime: record.isByTime };
     known.attempts = [];
     known.entry.run = isKnown ? undefined : run;
     known.entry.isWhole &&= record.first === true;
@@ -110,8 +113,10 @@ function resolve({ triggers }: State, record: RecordOf<'refused' | 'forgotten' |
   else if (known.entry.run) known.entry.run.at = oldest.at;
 }
 
-function doubt(known: Trigger, { reason, sentAt = '', isLast, attempt }: RecordOf<'in_doubt'>): void {
+function doubt(known: Trigger, record: RecordOf<'in_doubt'>): void {
+  const { reason, name, activeExecutionId = known.conflict?.activeExecutionId, sentAt = '', isLast, attempt } = record;
   known.reason = reason;
+  if (name === 'already_active') known.conflict = { activeExecutionId };
   if (sentAt > (known.lastSentAt ?? '')) known.lastSentAt = sentAt;
   if (!isLast) return;
   known.attempts = known.attempts.map((each) => (each.attempt === attempt ? { ...each, process: undefined } : each));

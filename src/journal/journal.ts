@@ -1,6 +1,7 @@
 import { isCompleted, isFinal, type Run, runLimitMs, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import type { PastRun, PastRuns } from '../runs/statistics.ts';
+import type { KeyTreatment } from '../triggering/trigger-record.ts';
 import { fold, isUnresolved, type JournalRun, reportedOf, type State } from './fold.ts';
 import { type LogOptions, openLog, type RecordFilter } from './log.ts';
 import { foldRecent } from './recent-runs.ts';
@@ -20,7 +21,9 @@ import { createUnresolvedLines, type UnresolvedTrigger, unresolvedOf } from './u
 export type { JournalRun } from './fold.ts';
 export type { UnresolvedTrigger } from './unresolved.ts';
 
-type KeyState = { state: 'accepted'; executionId: string } | { state: 'open'; trigger: UnresolvedTrigger };
+type KeyState =
+  | { state: 'accepted'; executionId: string; account?: string; isByTime?: true }
+  | { state: 'open'; trigger: UnresolvedTrigger };
 
 interface TargetFilter {
   baseUrl: string;
@@ -58,6 +61,7 @@ export function openJournal(options: LogOptions) {
     hasLaterRun,
     hooks,
     findKey,
+    keysSeen,
     pastRuns,
   };
 
@@ -155,11 +159,20 @@ export function openJournal(options: LogOptions) {
     const id = triggerIdOf({ baseUrl, idempotencyKey, target: pathOf(target) });
     const trigger = fold(records).triggers.get(id);
     if (!trigger) return undefined;
-    if (trigger.executionId !== undefined) return { state: 'accepted', executionId: trigger.executionId };
+    if (trigger.executionId !== undefined)
+      return { state: 'accepted', executionId: trigger.executionId, ...trigger.acceptedAs };
     const { attempts, superseded = [] } = trigger;
     const unknown = attempts.length > 0 ? attempts : superseded;
     if (unknown.length === 0) return undefined;
     return { state: 'open', trigger: unresolvedOf({ ...trigger, attempts: unknown }, options.nowMs()) };
+  }
+
+  /** What the service was last seen to do with idempotency keys; undefined if that was never seen. */
+  function keysSeen(baseUrl: string): { treatment: KeyTreatment; at: string } | undefined {
+    for (const record of read({ baseUrl }, { needle: '"type":"keys_seen"' })) {
+      if (record.type === 'keys_seen') return { treatment: record.treatment, at: record.at };
+    }
+    return undefined;
   }
 
   /** The completed runs of the last 90 days, newest first; a checkpoint keeps 30 of them. */

@@ -1,5 +1,6 @@
 import type { ExitName } from '../problems/exit-codes.ts';
 import type { Target } from '../runs/run.ts';
+import type { KeyTreatment } from '../triggering/trigger-record.ts';
 
 export interface TriggerKey {
   baseUrl: string;
@@ -16,12 +17,13 @@ interface RunKey {
 /** Times are ISO 8601, as the service sent them. */
 export type NewRecord = (
   | TriggeredRecord // an attempt is about to be sent
-  | ({ type: 'accepted'; status?: string; startedAt?: string; account?: string } & TriggerKey & RunKey)
+  | AcceptedRecord
   /** This attempt started no run; another process may have sent the same idempotency key. */
   | ({ type: 'refused'; attempt: string; name: ExitName } & TriggerKey)
   | InDoubtRecord // the answer to an attempt was lost: the trigger stays unresolved
   | ({ type: 'forgotten' } & TriggerKey) // the user gave up on learning the outcome
   | ({ type: 'superseded' } & TriggerKey) // a later trigger has a run: nobody needs to know the outcome of this one
+  | { type: 'keys_seen'; treatment: KeyTreatment; baseUrl: string; target: Target } // what the service does with them
   | ({ type: 'status'; status: string; startedAt?: string; completedAt?: string; creditsCharged?: number } & RunKey)
   | ({ type: 'not_found' } & RunKey) // the service no longer knows this run, which must have finished by then
   | ({ type: 'hook_begun' } & RunKey) // a follower is about to run the hook, which is then never run again
@@ -40,9 +42,19 @@ export interface TriggeredRecord extends TriggerKey {
   process?: string; // as `Processes` names it
 }
 
+interface AcceptedRecord extends TriggerKey, RunKey {
+  type: 'accepted';
+  status?: string;
+  startedAt?: string;
+  account?: string;
+  isByTime?: true; // only the time at which the run began shows that this trigger started it
+}
+
 interface InDoubtRecord extends TriggerKey {
   type: 'in_doubt';
   reason: string;
+  name?: ExitName; // `already_active` if a repeat met a conflict
+  activeExecutionId?: string; // the run that the conflict named
   attempt?: string;
   sentAt?: string; // when an attempt was last sent without an answer, ISO 8601
   isLast?: true; // the process will not send it again
@@ -52,6 +64,10 @@ interface InDoubtRecord extends TriggerKey {
 export type JournalRecord = Stored<NewRecord>;
 export type RecordOf<T extends NewRecord['type']> = Extract<JournalRecord, { type: T }>;
 type Stored<R> = R extends NewRecord ? Omit<R, 'target'> & { schema: 1; at: string; target: string } : never;
+
+/** Says nothing of a run or a trigger: it is neither listed nor resolves anything. */
+export const isAside = (record: JournalRecord): record is RecordOf<'hook_begun' | 'hook_ended' | 'keys_seen'> =>
+  isOfHook(record) || record.type === 'keys_seen';
 
 export const isOfHook = (record: JournalRecord): record is RecordOf<'hook_begun' | 'hook_ended'> =>
   record.type === 'hook_begun' || record.type === 'hook_ended';
@@ -87,12 +103,13 @@ const required: Record<JournalRecord['type'], string[]> = {
   in_doubt: ['idempotencyKey', 'reason'],
   forgotten: ['idempotencyKey'],
   superseded: ['idempotencyKey'],
+  keys_seen: ['treatment'],
   status: ['executionId', 'status'],
   not_found: ['executionId'],
   hook_begun: ['executionId'],
   hook_ended: ['executionId'],
 };
-const optional = ['status', 'startedAt', 'completedAt', 'account', 'process', 'sentAt'];
+const optional = ['status', 'startedAt', 'completedAt', 'account', 'process', 'sentAt', 'activeExecutionId'];
 
 /**
  * Undefined for a line that is torn, of another schema or with a field of the wrong type. The check is written by hand,
@@ -116,7 +133,7 @@ export const recordsIn = (bytes: Buffer): JournalRecord[] =>
 function isRecord(value: unknown): value is JournalRecord {
   const fields: Record<string, unknown> = Object(value);
   const { schema, type, at, baseUrl, target, creditsCharged = 0 } = fields;
-  const { first = false, userProvided = false, isLast = false } = fields;
+  const { first = false, userProvided = false, isLast = false, isByTime = false } = fields;
   return (
     schema === 1 &&
     typeof at === 'string' &&
@@ -128,6 +145,7 @@ function isRecord(value: unknown): value is JournalRecord {
     typeof first === 'boolean' &&
     typeof userProvided === 'boolean' &&
     typeof isLast === 'boolean' &&
+    typeof isByTime === 'boolean' &&
     typeof type === 'string' &&
     Object.hasOwn(required, type) &&
     required[type as JournalRecord['type']].every((name) => typeof fields[name] === 'string') &&

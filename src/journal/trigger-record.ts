@@ -1,7 +1,7 @@
 import { exitNameOf } from '../problems/fault-facts.ts';
 import { randomUuid } from '../random-uuid.ts';
 import type { TriggerIdentity } from '../triggering/trigger.ts';
-import type { TriggerRecord } from '../triggering/trigger-record.ts';
+import type { KeyTreatment, TriggerRecord } from '../triggering/trigger-record.ts';
 import type { Journal } from './journal.ts';
 
 interface SentTrigger extends TriggerIdentity {
@@ -23,28 +23,56 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
       isInDoubt = true;
       const sentAt = sentAtMs === undefined ? undefined : new Date(sentAtMs).toISOString();
       const ended = isLast ? ({ attempt, isLast } as const) : {};
-      journal.append({ type: 'in_doubt', ...key, reason: fault.message, sentAt, ...ended });
+      const { message: reason, executionId: activeExecutionId } = fault;
+      const name = exitNameOf(fault);
+      journal.append({ type: 'in_doubt', ...key, reason, name, activeExecutionId, sentAt, ...ended });
     },
-    started({ executionId, startedAt, status }) {
+    started({ executionId, startedAt, status }, { isByTime, isKeyHonoured } = {}) {
       if (!isWritten) writeTriggered();
+      const treatment = treatmentOf(executionId, isByTime) ?? (isKeyHonoured ? 'honoured' : undefined);
+      if (treatment) recordTreatment(treatment);
       // No other process can know the run of a key that we generated and whose answer came at once.
       const isNew = !(userProvided || isInDoubt) || journal.find(executionId, { baseUrl, fresh: true }) === undefined;
-      journal.append({ type: 'accepted', ...key, account, executionId, startedAt, status, first: isNew || undefined });
+      journal.append({
+        type: 'accepted',
+        ...key,
+        account,
+        executionId,
+        startedAt,
+        status,
+        isByTime,
+        first: isNew || undefined,
+      });
     },
     refused(fault) {
       // Every attempt with a reused key was answered with the run that had used it.
       if (fault.kind === 'reused_key') journal.append({ type: 'forgotten', ...key });
       return journal.append({ type: 'refused', ...key, name: exitNameOf(fault), attempt });
     },
+    isRepeatable: () => target.family === 'agent' || journal.keysSeen(baseUrl)?.treatment !== 'ignored',
     readKey() {
       const known = journal.findKey(key);
-      return known?.state === 'open' ? { state: 'open', ageMs: known.trigger.ageMs } : known;
+      if (known?.state === 'open') return { state: 'open', ageMs: known.trigger.ageMs };
+      return known && { state: 'accepted', executionId: known.executionId };
     },
     isOfAnother(executionId) {
       const known = journal.find(executionId, { baseUrl, fresh: true });
       return known !== undefined && known.idempotencyKey !== null && known.idempotencyKey !== idempotencyKey;
     },
   };
+
+  /** Another run under a key, and an API key, whose run is known shows that the service ignores idempotency keys. */
+  function treatmentOf(executionId: string, isByTime?: true): KeyTreatment | undefined {
+    const known = userProvided || isInDoubt ? journal.findKey(key) : undefined;
+    if (known?.state !== 'accepted' || known.account !== account || known.isByTime || isByTime) return undefined;
+    return known.executionId.toLowerCase() === executionId.toLowerCase() ? 'honoured' : 'ignored';
+  }
+
+  function recordTreatment(treatment: KeyTreatment): void {
+    // What the service does for Agents is documented.
+    if (target.family === 'agent' || journal.keysSeen(baseUrl)?.treatment === treatment) return;
+    journal.append({ type: 'keys_seen', baseUrl, target, treatment });
+  }
 
   function writeTriggered(): void {
     const first = isRepeat ? undefined : true;

@@ -7,17 +7,18 @@ export interface UnresolvedTrigger extends Omit<TriggeredRecord, 'type' | 'attem
   senders: { process: string; ageMs: number }[]; // the processes that may still send it, and since when
   ageMs: number; // infinite if the clock was set back
   reason?: string; // why its outcome is unknown; undefined if runctl was killed before it knew
+  conflict?: { activeExecutionId?: string }; // a repeat was refused because a run was active: most likely this one's
 }
 
 const clockSkewMs = 300_000; // how wrong a clock may be that is kept in step
 
 /** `trigger` must have an attempt without an outcome. */
-export function unresolvedOf({ attempts, reason, lastSentAt }: Trigger, nowMs: number): UnresolvedTrigger {
+export function unresolvedOf({ attempts, reason, conflict, lastSentAt }: Trigger, nowMs: number): UnresolvedTrigger {
   const [oldest] = attempts;
   if (!oldest) throw new Error('every attempt of this trigger has an outcome');
   const { account, target, idempotencyKey, body, userProvided, at } = oldest;
   const senders = attempts.flatMap(({ process, at }) => (process ? [{ process, ageMs: ageOf(at, nowMs) }] : []));
-  const known = { account, target: targetOf(target), idempotencyKey, body, userProvided, at, reason };
+  const known = { account, target: targetOf(target), idempotencyKey, body, userProvided, at, reason, conflict };
   return { ...known, ageMs: ageOf(at, nowMs), lastSentAt: lastSentAt ?? at, senders };
 }
 

@@ -1,6 +1,7 @@
 import { formatAgo } from '../runs/duration.ts';
 import { isFinal, type Run } from '../runs/run.ts';
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
+import { utcTime } from '../runs/utc-time.ts';
 import { sanitize, sanitizeLine } from './sanitize.ts';
 import { colorOfStatus, durationOf } from './status.ts';
 import type { Theme } from './theme.ts';
@@ -55,6 +56,5 @@ export function statusFields(
 function when(timestamp: string | undefined, nowMs: number): string | undefined {
   if (timestamp === undefined) return undefined;
   const atMs = Date.parse(timestamp);
-  const utc = `${new Date(atMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-  return atMs <= nowMs ? `${utc} (${formatAgo(nowMs - atMs)})` : utc;
+  return atMs <= nowMs ? `${utcTime(atMs)} (${formatAgo(nowMs - atMs)})` : utcTime(atMs);
 }

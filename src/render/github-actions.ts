@@ -40,12 +40,13 @@ const escapeProperty = (text: string) => escapeData(text).replaceAll(':', '%3A')
 export async function reportToGithub(parts: readonly SummaryPart[], context: Context): Promise<void> {
   const { env, runner } = context;
   if (!runner?.commands) return;
-  for (const { about, watched, problem } of parts) {
+  for (const { about, watched, problem, replayedFailure } of parts) {
     // A problem gets its annotation when it is printed.
-    if (problem || !watched || isCompleted(watched.execution.status)) continue;
-    const { status } = watched.execution;
-    const why = errorTextOf(watched.result);
-    runner.commands.write(errorAnnotation(`${about} ${status}`, why || `the run finished ${status}`));
+    if (problem) continue;
+    const status = watched?.execution.status ?? 'COMPLETED';
+    const why = isCompleted(status) ? '' : errorTextOf(watched?.result) || `the run finished ${status}`;
+    const message = [why, replayedFailure].filter(Boolean).join('\n');
+    if (message) runner.commands.write(errorAnnotation(watched ? `${about} ${status}` : about, message));
   }
   await append(env.GITHUB_STEP_SUMMARY, jobSummary(parts), 'job_summary_failed', 'the job summary', context);
 }
@@ -89,6 +90,7 @@ export interface SummaryPart {
   about: string;
   watched?: FinishedWatch;
   problem?: Problem;
+  replayedFailure?: string;
 }
 
 // GitHub refuses a summary of more than 1 MiB as a whole.

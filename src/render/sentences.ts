@@ -3,7 +3,8 @@ import { laterSignOfLifeMs } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
 import type { RunEvent, WarningName } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
-import { nameOf } from '../runs/run.ts';
+import { isCompleted, isFinal, nameOf } from '../runs/run.ts';
+import { startOf } from '../runs/service.ts';
 
 const mostWarnings = 1_000;
 
@@ -67,7 +68,8 @@ function sentenceOf(event: RunEvent): string | undefined {
   }
 }
 
-function triggeredSentence({ how, run, target, argument, isWatched }: Extract<RunEvent, { event: 'triggered' }>) {
+function triggeredSentence(event: Extract<RunEvent, { event: 'triggered' }>): string | undefined {
+  const { how, run, target, execution, argument, isWatched } = event;
   const name = nameOf(target ?? run.target);
   if (how === 'skipped') return `${name} is already running; skipped, no run was started`;
   // A failure is reported when the command ends.
@@ -75,9 +77,14 @@ function triggeredSentence({ how, run, target, argument, isWatched }: Extract<Ru
   const sentences = {
     started: `started a run of ${name}`,
     recovered: `an earlier attempt had started a run of ${name}`,
-    replayed: `this idempotency key has started a run of ${name} before; no new run was started`,
+    found: `${name} run (idempotency key ${event.idempotencyKey})`,
+    replayed: `this idempotency key started a run of ${name} ${startOf(execution)}; no new run was started`,
     attached: `${name} is already running; this is the active run`,
   };
   const { executionId } = run;
+  const isFinished = execution && isFinal(run.target, execution.status);
+  // A replayed failure has a warning of its own.
+  if (isFinished && how === 'replayed') return isCompleted(execution.status) ? sentences[how] : undefined;
+  if (how === 'found' && isWatched) return `${name} run ${executionId} (idempotency key ${event.idempotencyKey})`;
   return `${sentences[how]}${isWatched ? `: ${executionId}` : `; watch it with \`runctl watch ${argument ?? executionId}\``}`;
 }

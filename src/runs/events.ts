@@ -15,6 +15,7 @@ export type RunOrTarget = { run: Run; target?: undefined } | { run?: undefined; 
 export const allHowTriggered = [
   'started',
   'recovered',
+  'found',
   'replayed',
   'attached',
   'skipped',
@@ -70,6 +71,7 @@ export type RunEvent = {
       how: HowTriggered;
       execution?: Execution;
       argument?: string;
+      idempotencyKey?: string;
       isWatched: boolean; // the command then watches the run, if there is one
     } & RunOrTarget)
   | { event: 'status'; run: Run; execution: Execution; changed: boolean }

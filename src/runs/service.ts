@@ -1,6 +1,7 @@
 import type { Fault } from './fault.ts';
 import type { JsonObject } from './json.ts';
 import type { Run, Target } from './run.ts';
+import { utcTime } from './utc-time.ts';
 
 /** The service as the domain sees it. Each call is one attempt: whoever calls it retries, and may shorten its timeout. */
 export interface Service {
@@ -47,6 +48,11 @@ export interface RunResult {
   error?: { type?: string; message?: string };
   completedAt?: string;
   document: JsonObject;
+}
+
+/** When a run began, as the end of a clause: `at 2026-11-22 02:00:13 UTC`. */
+export function startOf({ startedAt, createdAt = startedAt }: Partial<Execution> = {}): string {
+  return createdAt === undefined ? 'before' : `at ${utcTime(createdAt)}`;
 }
 
 export const errorTextOf = (result: RunResult | undefined): string =>

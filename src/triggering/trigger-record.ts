@@ -5,11 +5,13 @@ import type { Execution } from '../runs/service.ts';
 export interface TriggerRecord {
   sending(): void; // called before the first byte is sent; on disk when it returns
   inDoubt(fault: Fault, attempt: AttemptInDoubt): void; // the trigger was sent, and its outcome is unknown
-  started(execution: StartedExecution): void;
+  started(execution: StartedExecution, evidence?: StartEvidence): void;
   /** No attempt of ours has started a run. False when that could not be written. */
   refused(fault: Fault): boolean;
   isOfAnother(executionId: string): boolean; // did another trigger of this machine start the run, as far as is known?
   readKey(): RecordedKey | undefined;
+  /** May an attempt in doubt be sent again? Not if the service was seen to ignore idempotency keys. */
+  isRepeatable(): boolean;
 }
 
 interface AttemptInDoubt {
@@ -19,5 +21,13 @@ interface AttemptInDoubt {
 
 /** What is on record of an idempotency key, which another process may have sent too. */
 export type RecordedKey = { state: 'accepted'; executionId: string } | { state: 'open'; ageMs: number };
+
+/** What the service does with an idempotency key that it has seen before, as an answer showed. */
+export type KeyTreatment = 'honoured' | 'ignored';
+
+export interface StartEvidence {
+  isByTime?: true; // only the time at which the run began shows that this trigger started it
+  isKeyHonoured?: boolean; // the answer showed that the service honours idempotency keys
+}
 
 export type StartedExecution = Execution & { executionId: string };

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type NewRecord, pathOf } from '../../src/journal/records.ts';
 import { createTriggerRecord } from '../../src/journal/trigger-record.ts';
 import type { FaultKind } from '../../src/runs/fault.ts';
+import type { KeyTreatment, StartEvidence } from '../../src/triggering/trigger-record.ts';
 import { fault } from '../helpers/scripted-service.ts';
 import { accepted, account, agent, baseUrl, key, nightly, refused, status, triggered, uuid } from './records.ts';
 import { createStateFolder, linesIn } from './state-folder.ts';
@@ -115,6 +116,62 @@ describe('a run that was accepted', () => {
     const older = Array.from({ length: 19 }, (_, index) => uuid(20 - index));
     expect([...open().runs()].map(({ executionId }) => executionId)).toEqual([uuid(21), uuid(1), ...older]);
   });
+});
+
+describe('what the service does with idempotency keys', () => {
+  const execution = (number: number) => ({ executionId: uuid(number), status: 'RUNNING', document: {} });
+  const ofAgent = { ...ours, ...key(1, agent) };
+
+  test.each<[string, NewRecord[], object, StartEvidence, KeyTreatment | undefined]>([
+    ['an ordinary answer', [], ours, {}, undefined],
+    ['a run that began before', [], ours, { isKeyHonoured: true }, 'honoured'],
+    ['a run that began before, of an agent', [], ofAgent, { isKeyHonoured: true }, undefined],
+    ['the run of the key', [{ ...accepted(1), account }], { ...ours, userProvided: true }, {}, 'honoured'],
+    ['another run', [{ ...accepted(1), account, executionId: uuid(2) }], { ...ours, isRepeat: true }, {}, 'ignored'],
+    [
+      'another run, under another API key',
+      [{ ...accepted(1), account: 'another', executionId: uuid(2) }],
+      { ...ours, userProvided: true },
+      {},
+      undefined,
+    ],
+    [
+      'another run than one taken as ours by its time',
+      [{ ...accepted(1), account, executionId: uuid(2), isByTime: true }],
+      { ...ours, userProvided: true },
+      {},
+      undefined,
+    ],
+  ])('is seen in %s, and kept by base URL', (_, records, trigger, evidence, expected) => {
+    const { open } = createStateFolder();
+    for (const record of records) open().append(record);
+    createTriggerRecord(open(), { ...ours, ...trigger }).started(execution(1), evidence);
+    expect(open().keysSeen(baseUrl)?.treatment).toBe(expected);
+    expect(open().keysSeen('https://other.example.com')).toBeUndefined();
+    expect(createTriggerRecord(open(), ours).isRepeatable()).toBe(expected !== 'ignored');
+    expect(createTriggerRecord(open(), ofAgent).isRepeatable()).toBe(true);
+  });
+
+  test('is what was seen last, and is written once', () => {
+    const { open, clock, folder } = createStateFolder();
+    open().append({ type: 'keys_seen', baseUrl, target: nightly, treatment: 'ignored' });
+    clock.nowMs += 1000;
+    for (const number of [1, 2]) createTriggerRecord(open(), ours).started(execution(number), { isKeyHonoured: true });
+    const at = new Date(clock.nowMs).toISOString();
+    expect(open().keysSeen(baseUrl)).toEqual({ treatment: 'honoured', at });
+    expect(linesIn(folder).filter((line) => line.includes('keys_seen'))).toHaveLength(2);
+  });
+});
+
+test('a trigger that met a conflict keeps that, and the run that it named, though its answer is lost again', () => {
+  const { open } = createStateFolder();
+  const record = createTriggerRecord(open(), ours);
+  record.sending();
+  record.inDoubt(fault('lost').fault, { isLast: false });
+  expect(open().unresolvedTriggers({ baseUrl })[0]?.conflict).toBeUndefined();
+  record.inDoubt(fault('already_active', { executionId: uuid(1) }).fault, { isLast: false });
+  record.inDoubt(fault('lost').fault, { isLast: true });
+  expect(open().unresolvedTriggers({ baseUrl })).toMatchObject([{ conflict: { activeExecutionId: uuid(1) } }]);
 });
 
 describe('an attempt', () => {

@@ -49,6 +49,47 @@ describe('a given idempotency key whose run', () => {
     expect(emulator.runs()).toHaveLength(1);
   });
 
+  test.each([[['--watch', '-q']], [['--watch']], [['--watch', '--json']], [['-q']]])(
+    'failed earlier is said to be an old one, once, with its time, and in the annotation: %j',
+    async (flags) => {
+      const { env, emulator, clock } = await withEmulator({
+        automations: { '*': { outcome: 'FAILED', duration: '1ms' } },
+      });
+      const first = ['trigger', 'nightly', '--watch', '--idempotency-key', 'k', ...flags];
+      const failure = await runProgram(first, { env, clock });
+      expect([failure.code, failure.stderr]).toEqual([1, expect.not.stringContaining('no new run')]);
+      const ci = { ...env, GITHUB_ACTIONS: 'true' };
+      const { code, stdout, stderr } = await runProgram(['trigger', 'nightly', '--idempotency-key', 'k', ...flags], {
+        env: ci,
+        clock,
+      });
+      expect([code, emulator.runs().length]).toEqual([1, 1]);
+      const said = / at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, which finished FAILED; no new run was started/;
+      const [annotation = '', ...more] = stderr.split('\n').filter((line) => line.startsWith('::error'));
+      expect([annotation, more]).toEqual([expect.stringMatching(said), []]);
+      expect(stderr.replace(annotation, '').match(/no new run was started/g)).toHaveLength(1);
+      expect(stderr.replace(annotation, '')).toMatch(said);
+      if (flags.includes('--json')) {
+        const { warnings, next } = JSON.parse(stdout).runctl;
+        expect(warnings).toMatchObject([{ name: 'replayed_failure', message: expect.stringMatching(said) }]);
+        expect(next).toMatch(/^runctl result /);
+      } else {
+        expect(stderr).toContain('`--watch --rerun-on any`');
+        expect(stderr).not.toMatch(/runctl (watch|trigger)/);
+      }
+    },
+  );
+
+  test('is sent by two machines at once: neither says that it started it', async () => {
+    const { env, emulator } = await withEmulator({});
+    const elsewhere = { ...env, RUNCTL_STATE_DIR: `${env.RUNCTL_STATE_DIR}-elsewhere` };
+    const both = [env, elsewhere].map((machine) => runProgram([...argv, '--json'], { env: machine }));
+    for (const { code, stdout } of await Promise.all(both)) {
+      expect([code, JSON.parse(stdout).runctl.trigger]).toMatchObject([0, { how: 'found', started: 'unknown' }]);
+    }
+    expect(emulator.runs()).toHaveLength(1);
+  });
+
   test('cannot be polled ends with 0, the id and a warning', async () => {
     const { env, clock, emulator } = await withEmulator({ faults: [{ on: 'status', do: 'status', status: 500 }] });
     await runProgram(argv, { env });

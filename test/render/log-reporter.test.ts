@@ -37,8 +37,13 @@ describe('a sentence of a log', () => {
     [{ ...triggered, how: 'recovered' }, `an earlier attempt had started a run of nightly: ${executionId}`],
     [
       { ...triggered, how: 'replayed' },
-      `this idempotency key has started a run of nightly before; no new run was started: ${executionId}`,
+      `this idempotency key started a run of nightly before; no new run was started: ${executionId}`,
     ],
+    [
+      { ...triggered, how: 'replayed', execution: { ...execution('COMPLETED'), createdAt: '2026-11-22T02:00:13Z' } },
+      'this idempotency key started a run of nightly at 2026-11-22 02:00:13 UTC; no new run was started',
+    ],
+    [{ ...triggered, how: 'found', idempotencyKey: 'k' }, `nightly run ${executionId} (idempotency key k)`],
     [{ ...triggered, how: 'attached' }, `nightly is already running; this is the active run: ${executionId}`],
     [
       { event: 'triggered', how: 'skipped', target, isWatched: false },

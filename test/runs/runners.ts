@@ -62,6 +62,7 @@ const trigger =
       started() {},
       refused: () => true,
       isOfAnother: () => false,
+      isRepeatable: () => true,
       readKey: () => earlier && ({ state: 'open', ageMs: earlier.ageMs } as const),
     };
     const { giveUpAfterMs = 30_000, timeoutMs = Number.POSITIVE_INFINITY } = given;

@@ -33,13 +33,14 @@ interface Given {
   userProvided?: boolean;
   readKey?: TriggerRecord['readKey'];
   isWritten?: boolean;
+  isRepeatable?: boolean;
   /** What is answered about the run that a conflict names. */
   status?: Answer<Execution>[];
 }
 
 async function triggered(
   script: Answer<Execution>[],
-  { ports, history = {}, userProvided = false, isWritten = true, status, ...given }: Given = {},
+  { ports, history = {}, userProvided = false, isWritten = true, isRepeatable = true, status, ...given }: Given = {},
 ) {
   const service = scriptedService({ trigger: script, status });
   const clock = createVirtualClock();
@@ -60,13 +61,15 @@ async function triggered(
       giveUpAfterMs: 30_000,
       record: {
         sending: () => records.push('sending'),
-        inDoubt: (_, { isLast, sentAtMs }) => {
-          records.push(isLast ? 'left in doubt' : 'in doubt');
+        inDoubt: ({ kind }, { isLast, sentAtMs }) => {
+          const isConflict = kind === 'already_active';
+          records.push(isLast ? 'left in doubt' : isConflict ? 'met a conflict' : 'in doubt');
           inDoubtAtMs.push(sentAtMs && sentAtMs - startMs);
         },
         started: () => records.push('started'),
         refused: () => records.push('refused') > 0 && isWritten,
         isOfAnother: (id) => id === otherId,
+        isRepeatable: () => isRepeatable,
         readKey,
       },
       ...ports,
@@ -134,7 +137,7 @@ describe('one trigger', () => {
       'in doubt after a lost answer and a conflict that names nothing',
       [lost, conflict],
       'unknown',
-      ['sending', 'in doubt', 'left in doubt'],
+      ['sending', 'in doubt', 'met a conflict', 'left in doubt'],
       2,
     ],
     ['refused for good with a bad certificate', [fault('untrusted')], 'refused', ['sending', 'refused'], 1],
@@ -384,7 +387,7 @@ describe('the run that a conflict names after an attempt in doubt', () => {
     const status = [fault('lost'), fault('not_found'), began(200, { status: 'COMPLETED' })];
     const { result, records } = await triggered([lost, ourConflict], { status });
     expect(result).toMatchObject({ kind: 'started', execution: { executionId, status: 'COMPLETED' } });
-    expect(records).toEqual(['sending', 'in doubt', 'started']);
+    expect(records).toEqual(['sending', 'in doubt', 'met a conflict', 'started']);
   });
 
   test.each<[string, Answer<Execution>]>([
@@ -443,13 +446,10 @@ describe('how an accepted trigger came to its run', () => {
   test.each<[string, Given, number | undefined, Partial<Execution>, string]>([
     ['under a minted key', {}, undefined, {}, 'started yes'],
     ['under a minted key, whenever it began', {}, -60 * minute, finished, 'started yes'],
-    ['under a given key', { userProvided: true }, 0, {}, 'started yes'],
-    ['under a given key, 10 s before', { userProvided: true }, -10_000, {}, 'started unknown'],
-    ['under a given key, nobody knows when', { userProvided: true }, undefined, {}, 'started unknown'],
-    // The date of an answer may be a second old.
-    ['under a given key, less than 2 s before at the most', { userProvided: true }, -999, {}, 'started yes'],
-    ['under a given key, 2 s before at the most', { userProvided: true }, -1000, {}, 'started unknown'],
-    ['under a given key, exactly a minute before', { userProvided: true }, -minute, {}, 'started unknown'],
+    ['under a given key', { userProvided: true }, 0, {}, 'found unknown'],
+    ['under a given key, nobody knows when', { userProvided: true }, undefined, {}, 'found unknown'],
+    ['under a given key, less than 5 s before', { userProvided: true }, -4999, {}, 'found unknown'],
+    ['under a given key, 5 s before', { userProvided: true }, -5000, {}, 'replayed no'],
     ['under a given key, 2 min before', { userProvided: true }, -2 * minute, {}, 'replayed no'],
     ['under a given key, finished', { userProvided: true }, 0, finished, 'replayed no'],
     ['under a given key, completed', { userProvided: true }, 0, { completedAt: '2026-01-01T00:00:00Z' }, 'replayed no'],
@@ -475,8 +475,19 @@ describe('how an accepted trigger came to its run', () => {
     expect(result.kind === 'started' && `${result.how} ${result.started}`).toBe(expected);
   });
 
-  test('after a lost answer it is recovered', async () => {
-    expect((await triggered([lost, running()])).result).toMatchObject({ how: 'recovered', started: 'yes' });
+  test.each<[string, Answer<Execution>[], Given, string, boolean]>([
+    ['2 s before the attempt', [lost, began(-2000)], {}, 'recovered yes', true],
+    ['less than 2 s before it', [lost, began(-1999)], {}, 'started yes', false],
+    ['after it', [lost, began(250)], {}, 'started yes', false],
+    ['nobody knows when', [lost, running()], {}, 'started yes', false],
+    ['long before it, but nothing was in doubt', [fault('throttled'), began(-minute)], {}, 'started yes', false],
+    ['2 s before the attempt, under a given key', [lost, began(-2000)], { userProvided: true }, 'found unknown', true],
+    ['and finished, under a given key', [lost, began(0, finished)], { userProvided: true }, 'found unknown', false],
+    ['long before it, under a given key', [began(-minute)], { userProvided: true }, 'replayed no', true],
+  ])('after a lost answer, %s', async (_, script, given, expected, isHonoured) => {
+    const { result } = await triggered(script, given);
+    expect(result.kind === 'started' && `${result.how} ${result.started}`).toBe(expected);
+    expect(result).toMatchObject({ isKeyHonoured: isHonoured });
   });
 });
 
@@ -549,12 +560,24 @@ describe('a key that another process has sent, too', () => {
 
   test.each<[string, Given, string, string]>([
     ['under a key that the user gave', { userProvided: true }, 'replayed', 'no'],
-    ['under a minted key, by `recover`', {}, 'recovered', 'yes'],
+    ['under a minted key, by `recover`', {}, 'replayed', 'no'],
     ['while `recover` sends it', { userProvided: true, history: { isRecovery: true } }, 'recovered', 'no'],
   ])('started a run there, %s', async (_, given, how, started) => {
     const { result } = await triggered([conflict], { readKey: () => accepted, ...given });
     const document = { executionId: otherId, status: 'RUNNING' };
     expect(result).toMatchObject({ kind: 'started', how, started, execution: { ...document, document } });
+  });
+});
+
+describe('a service that ignores keys', () => {
+  test.each<[string, Answer<Execution>[], string, number]>([
+    ['after a lost answer', [lost, running()], 'unknown', 1],
+    ['after a 502', [fault('unavailable', { httpStatus: 502 }), running()], 'unknown', 1],
+    ['but after a 429', [fault('throttled'), running()], 'started', 2],
+    ['but after a connection that was not made', [fault('unreachable'), running()], 'started', 2],
+  ])('is sent nothing again %s', async (_, script, kind, attempts) => {
+    const { result, sent } = await triggered(script, { isRepeatable: false });
+    expect([result.kind, sent.length]).toEqual([kind, attempts]);
   });
 });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { beganAfter, type DatedAnswer, type Moment, type Owner, whoseRun } from '../../src/triggering/whose-run.ts';
+import { beganAfter, type DatedAnswer, type Moment } from '../../src/triggering/moments.ts';
+import { type Owner, whoseRun } from '../../src/triggering/whose-run.ts';
 
 const second = 1000;
 const hour = 3_600 * second;

@@ -1,0 +1,99 @@
+import { defaults } from '../runs/defaults.ts';
+import { deliveryOf, type Fault } from '../runs/fault.ts';
+import type { RetryPorts } from '../runs/retry.ts';
+import type { Target } from '../runs/run.ts';
+import type { Answer, Execution, Service } from '../runs/service.ts';
+import type { AttemptTimes } from './attempt-times.ts';
+import { type Acceptance, type HowStarted, howStarted, showsHonouredKey } from './how-started.ts';
+import { beganAfter, type DatedExecution } from './moments.ts';
+import { eventOf, type TriggerEvent } from './trigger-protocol.ts';
+import type { StartEvidence, StartedExecution, TriggerRecord } from './trigger-record.ts';
+import { fetchNamedRun, whoseRun } from './whose-run.ts';
+
+/** What an answer means for its trigger: an event of the protocol, and the run that it started, if that is known. */
+export interface Meaning {
+  event: TriggerEvent;
+  started?: StartedTrigger;
+  wasInterrupted?: boolean; // the user left while the run that a conflict names was asked for
+}
+
+export interface StartedTrigger extends HowStarted, StartEvidence {
+  kind: 'started';
+  execution: StartedExecution;
+}
+
+/** A trigger as far as it has come. */
+export interface SentTrigger {
+  target: Target;
+  userProvided: boolean;
+  isRecovery?: boolean;
+  wasInDoubt: boolean; // before this attempt
+  times: AttemptTimes;
+}
+
+export interface MeaningPorts extends RetryPorts {
+  service: Pick<Service, 'status'>;
+  record: Pick<TriggerRecord, 'inDoubt' | 'isOfAnother'>;
+}
+
+export async function meaningOf(
+  answer: Answer<DatedExecution>,
+  trigger: SentTrigger,
+  ports: MeaningPorts,
+): Promise<Meaning> {
+  if (answer.kind === 'ok') return { event: 'accepted', started: startedBy(answer.value, trigger) };
+  const { fault } = answer;
+  const { times } = trigger;
+  if (deliveryOf(fault) === 'unknown') times.putInDoubt();
+  if (fault.kind === 'already_active' && trigger.wasInDoubt) return conflictAfterDoubt(fault, trigger, ports);
+  return { event: eventOf(fault, 'unknown') };
+}
+
+/** The run that the conflict names may be ours: an answer that was lost would have named it. */
+async function conflictAfterDoubt(fault: Fault, trigger: SentTrigger, ports: MeaningPorts): Promise<Meaning> {
+  const { target, times } = trigger;
+  const { record } = ports;
+  const { executionId } = fault;
+  const lastInDoubt = times.lastInDoubt();
+  // It is recorded before anything is asked: a process that is killed meanwhile has met a conflict all the same.
+  record.inDoubt(fault, { sentAtMs: lastInDoubt.wallMs, isLast: false });
+  if (executionId === undefined) return { event: 'conflict' };
+  const polled = await fetchNamedRun({ target, executionId }, { ...ports, giveUpAfterMs: defaults.giveUpAfterMs });
+  if (polled.kind !== 'ok') return { event: 'conflict', wasInterrupted: polled.kind === 'interrupted' };
+  const { execution, dated } = polled.value;
+  const owner = whoseRun({ first: times.first(), lastInDoubt }, dated);
+  if (owner !== 'ours') return { event: eventOf(fault, owner) };
+  if (record.isOfAnother(executionId)) return { event: 'conflict' };
+  const named = { execution: { ...execution, executionId }, dated };
+  return { event: eventOf(fault, owner), started: startedByTime(named, trigger) };
+}
+
+function startedBy(answer: DatedExecution, trigger: SentTrigger): StartedTrigger {
+  const acceptance = acceptanceOf(answer, trigger);
+  const execution = withId(answer.execution);
+  return { kind: 'started', execution, ...howStarted(acceptance), isKeyHonoured: showsHonouredKey(acceptance) };
+}
+
+function startedByTime(answer: DatedExecution, trigger: SentTrigger): StartedTrigger {
+  const { userProvided, isRecovery } = trigger;
+  const ofAttempt: HowStarted = userProvided ? foundByKey : { how: 'recovered', started: 'yes' };
+  const how = isRecovery ? howStarted(acceptanceOf(answer, trigger)) : ofAttempt;
+  return { kind: 'started', execution: withId(answer.execution), ...how, isByTime: true };
+}
+
+/** Several processes sent the key, and it is not known whose attempt started the run. */
+export const foundByKey: HowStarted = { how: 'found', started: 'unknown' };
+
+function acceptanceOf({ execution, dated }: DatedExecution, { times, ...trigger }: SentTrigger): Acceptance {
+  return {
+    ...trigger,
+    execution,
+    afterFirst: beganAfter(times.ownFirst(), dated),
+    afterThis: beganAfter(dated.sent, dated),
+    mayHaveActed: times.mayHaveActed(),
+  };
+}
+
+export function withId({ executionId = '', status, document, ...fields }: Execution): StartedExecution {
+  return { ...fields, executionId, status, document: { executionId, status, ...document } };
+}

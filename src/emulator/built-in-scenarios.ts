@@ -28,16 +28,27 @@ const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about
     about: 'a run of 20 seconds that completes',
   },
   demo: {
-    about: 'a run of 6 seconds that completes; one poll is answered with 502',
+    about:
+      'the one of `runctl demo`: the response to the first trigger is lost, the first poll is answered with 502, and runs of `import-orders` fail',
     automations: {
       '*': {
-        duration: '6s',
+        duration: '5s',
         steps: { count: 4, skipped: 1 },
         output: 'Read 128 orders, wrote 1 report, sent it to 3 people.',
         creditsCharged: 7,
       },
+      'import-orders': {
+        duration: '2s',
+        outcome: 'FAILED',
+        steps: { count: 3, failed: 1, skipped: 1 },
+        error: { type: 'step_failed', message: 'Step "Read the mailbox": the mail server said no' },
+        creditsCharged: 3,
+      },
     },
-    faults: [{ on: 'status', nth: 3, ...badGateway }],
+    faults: [
+      { on: 'trigger', nth: 1, do: 'loseAnswer' },
+      { on: 'status', nth: 1, ...badGateway },
+    ],
   },
   failing: {
     about: 'a run of 8 seconds that fails in the third of four steps',

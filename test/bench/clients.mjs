@@ -44,7 +44,8 @@ printTables();
 
 async function builtIn() {
   const { stdout } = await run([program, 'help', 'scenarios']);
-  return [...stdout.matchAll(/^ {2}([a-z]\S+) /gm)].map(([, name]) => name);
+  const [table] = /^Built-in scenarios:\n(?: {2}.*\n)+/.exec(stdout);
+  return [...table.matchAll(/^ {2}([a-z]\S+) /gm)].map(([, name]) => name);
 }
 
 async function work() {

@@ -132,9 +132,9 @@ function printTables() {
   }
 }
 
-/** Such as `✔ 0`, `✖ 1`, or `8 of 10 ✔, 1 ?`; with the runs that were started twice. */
+/** Such as `✔ 0` with the exit code, or `✖ 8 of 10, ? 1`; with the runs that were started twice, and the requests. */
 function cellOf({ tries: count, truly, unknown, twice, codes, requests }) {
-  const mark = truly === 1 ? '✔' : unknown === 1 ? '?' : '✖';
-  const ends = count === 1 ? `${mark} ${codes[0]}` : `✔ ${truly} of ${count}${unknown ? `, ? ${unknown}` : ''}`;
+  const mark = truly === count ? '✔' : unknown === count ? '?' : '✖';
+  const ends = count === 1 ? `${mark} ${codes[0]}` : `${mark} ${truly} of ${count}${unknown ? `, ? ${unknown}` : ''}`;
   return `${ends}${twice > 0 ? `, **${twice} twice**` : ''}; ${requests}`;
 }

@@ -15,7 +15,7 @@ import { result } from './commands/result.ts';
 import { schema } from './commands/schema.ts';
 import { stats } from './commands/stats.ts';
 import { status } from './commands/status.ts';
-import { trigger } from './commands/trigger.ts';
+import { hintForAutomation, trigger } from './commands/trigger.ts';
 import { versionCommand } from './commands/version.ts';
 import { watch } from './commands/watch.ts';
 
@@ -26,6 +26,7 @@ export const program: CommandDefinition = {
   name: 'runctl',
   about: 'Trigger an Automation exactly once, watch it to its end, and get an exit code that you can trust.',
   version,
+  whenUnknown: hintForAutomation,
   examples: [
     ['runctl config', 'asks for the base URL, the API key and the project'],
     ['runctl trigger nightly --watch', 'starts a run and watches it until it is finished'],

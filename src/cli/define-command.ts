@@ -49,6 +49,8 @@ export interface CommandDefinition<A = Arguments, O = Options> {
   version?: string;
   /** A hint for a missing required argument; undefined if only the help can tell. */
   whenMissing?(context: Context): string | undefined;
+  /** Of a group: a hint for a word that is none of its commands; undefined if only `cli/suggest.ts` can tell. */
+  whenUnknown?(word: string, context: Context): string | undefined;
   /** Returns what to print, or the exit code if it printed all itself. Throws a `Problem`. */
   run?(args: ArgumentValues<A>, options: OptionValues<O>, context: Context): Promise<CommandResult | number>;
 }

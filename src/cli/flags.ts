@@ -27,7 +27,7 @@ export function checkCombination(
   }
 }
 
-const shared: Options = { ...outputOptions, ...settingOptions, noColor };
+export const shared: Options = { ...outputOptions, ...settingOptions, noColor };
 
 /** The names of an option: `-w` and `--watch` of `-w, --watch <form>`. */
 export const namesOf = ({ flags }: OptionDefinition): string[] => flags.match(/(?<!\S)--?[\w-]+/g) ?? [];

@@ -1,12 +1,30 @@
 import { CommanderError } from 'commander';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import type { CommandDefinition } from './define-command.ts';
-import { checkCombination, hoistFlags, sharedFlag } from './flags.ts';
+import { checkCombination, hoistFlags, namesOf, sharedFlag } from './flags.ts';
 import { helpTopics } from './help.ts';
-import { aboutCommand, aboutFlag } from './suggest.ts';
-import { type HelpOutput, type ParsedCommand, toCommander } from './to-commander.ts';
+import { type HelpOutput, type ParsedCommand, toCommander, UnknownCommand } from './to-commander.ts';
 
-/** Parses a command line. Undefined if it asked for help or the version, which `output` has. Throws a usage problem. */
+/** A word that no definition has. `suggest.ts`, which is loaded only then, knows what was probably meant. */
+export class RefusedCommandLine extends Error {
+  readonly refused: Refused;
+
+  constructor(message: string, refused: Refused) {
+    super(message);
+    this.refused = refused;
+  }
+}
+
+export interface Refused {
+  word: string;
+  value?: string; // what follows its `=`; it may be an API key
+  path: string; // the command before it, such as `list` or `config set`; empty if it stands in the place of the command
+  command?: CommandDefinition;
+  next?: string; // for a command, the word after it; for a flag, the first argument of its command
+  similar?: string; // the flag of the same command that is written like it
+}
+
+/** Parses a command line. Undefined if it asked for help or the version, which `output` has. Throws what it refuses. */
 export function parse(
   argv: readonly string[],
   program: CommandDefinition,
@@ -18,8 +36,8 @@ export function parse(
   const [asked = ''] = words;
   const command = commands.find(({ name, alias }) => name === asked || alias === asked);
   if (/^[^-]/.test(asked) && !command) {
-    const suggestion = aboutCommand(asked, namesOf(commands), words[1]);
-    throw usageProblem(`unknown command '${asked}'`, suggestion ?? 'see `runctl --help`');
+    const path = argv[0] === 'help' ? 'help' : '';
+    throw new RefusedCommandLine(`unknown command '${asked}'`, { word: asked, path, next: words[1] });
   }
   let parsed: ParsedCommand | undefined;
   try {
@@ -28,14 +46,13 @@ export function parse(
     });
     parser.parse(words, { from: 'user' });
   } catch (error) {
+    if (error instanceof UnknownCommand) throw new RefusedCommandLine(error.message, { ...error, path: asked });
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw wrongUsage(error, command, words[1], whenMissing);
+    if (error.exitCode !== 0) throw wrongUsage(error, command, words, whenMissing);
   }
   if (parsed) checkCombination(parsed.command, parsed);
   return parsed;
 }
-
-const namesOf = (commands: readonly CommandDefinition[]) => commands.map(({ name }) => name);
 
 /** `help config set` means `config set --help`, unless it names a topic. An empty command line asks for help, too. */
 function expandHelp([first, ...others]: readonly string[]): readonly string[] {
@@ -52,17 +69,17 @@ function onlyTypedCommand(typed: CommandDefinition | undefined, program: Command
 
 function wrongUsage(
   { code, message }: CommanderError,
-  command: CommandDefinition | undefined,
-  second: string | undefined,
+  outer: CommandDefinition | undefined,
+  words: readonly string[],
   whenMissing: (command: CommandDefinition) => string | undefined,
-): Problem {
-  const known = code === 'commander.missingArgument' && command ? whenMissing(command) : undefined;
-  const inner = command?.commands?.find(({ name }) => name === second);
-  const path = [command, inner].flatMap((each) => (each ? [each.name] : [])).join(' ');
+): Problem | RefusedCommandLine {
+  const known = code === 'commander.missingArgument' && outer ? whenMissing(outer) : undefined;
+  const inner = outer?.commands?.find(({ name }) => name === words[1]);
+  const path = [outer, inner].flatMap((each) => (each ? [each.name] : [])).join(' ');
   const help = known ?? `see \`runctl ${path ? `${path} ` : ''}--help\``;
-  if (code === 'commander.help' && command?.commands) {
-    const names = namesOf(command.commands).filter((name) => name !== 'help');
-    return usageProblem(`${command.name} needs one of: ${names.join(', ')}`, help);
+  if (code === 'commander.help' && outer?.commands) {
+    const names = outer.commands.map(({ name }) => name).filter((name) => name !== 'help');
+    return usageProblem(`${outer.name} needs one of: ${names.join(', ')}`, help);
   }
   // What follows the = of an unknown option may be an API key.
   const shown = message
@@ -72,11 +89,14 @@ function wrongUsage(
     .replace(/ is invalid(?: for argument '(\w+)')?\. /, (_, name) => (name ? ` is no ${name}: ` : ' is invalid: '))
     .replace('Allowed choices are', 'it is one of');
   const [first = '', suggestion] = shown.split('\n');
-  const [, unknown = ''] = /^unknown option '(.*)'/.exec(first) ?? [];
-  const early = command ? undefined : sharedFlag(unknown);
+  if (code !== 'commander.unknownOption') return usageProblem(first.replace(/\.$/, ''), help);
+  const [, word = '', value] = /unknown option '([^=']*)(?:=(.*))?'/.exec(message) ?? [];
+  const early = outer ? undefined : sharedFlag(word);
   if (early) return usageProblem('no command was given', `\`runctl ${early.flags.replace(/^-\w, /, '')} <command>\``);
-  if (unknown !== '' && suggestion?.includes(`mean ${unknown}?`))
-    return usageProblem(`option '${unknown}' takes no value`, help);
+  const command = inner ?? outer;
+  const isOwn = Object.values(command?.options ?? {}).some((option) => namesOf(option).includes(word));
+  const what = isOwn ? `option '${word}' takes no value` : first;
   const similar = /Did you mean (.*)\?/.exec(suggestion ?? '')?.[1];
-  return usageProblem(first.replace(/\.$/, ''), aboutFlag(unknown, similar, command?.name) ?? help);
+  const next = words[inner ? 2 : 1];
+  return new RefusedCommandLine(what, { word, value, path, command, next, similar });
 }

@@ -16,7 +16,7 @@ import { isInterrupted } from '../runs/on-abort.ts';
 import { misplacedApiKeys } from '../secrets.ts';
 import { checkFields, notesOnFields } from './check-fields.ts';
 import type { CommandDefinition } from './define-command.ts';
-import { parse } from './parse.ts';
+import { parse, RefusedCommandLine } from './parse.ts';
 import type { ParsedCommand } from './to-commander.ts';
 
 /** Runs one command line and returns the exit code. Never rejects; `crash` rejects with an uncaught error. */
@@ -57,8 +57,23 @@ export async function runCli(
     await loadColors(context.stdout, context.stderr);
     // The mistake may be an API key in the place of another argument.
     for (const word of misplacedApiKeys(argv)) context.secrets.protect(word);
-    return fail(error, typedOutput, own, onExit);
+    return fail(await explained(error, program, context), typedOutput, own, onExit);
   }
+}
+
+/** What is known of a refused command line is loaded only for one. */
+async function explained(error: unknown, program: CommandDefinition, context: Context): Promise<unknown> {
+  if (!(error instanceof RefusedCommandLine)) return error;
+  const { problemOfRefusal } = await import('./suggest.ts');
+  const whenUnknown = (word: string) => {
+    try {
+      return program.whenUnknown?.(word, context);
+    } catch {
+      // What keeps settings or the journal from being read is said by the commands that need them.
+      return undefined;
+    }
+  };
+  return problemOfRefusal(error, program, whenUnknown);
 }
 
 /** The hook for every exit of this command; undefined if it cannot have one or the settings cannot be read. */

@@ -1,71 +1,87 @@
 import { nearest } from '../problems/nearest.ts';
+import { type Problem, usageProblem } from '../problems/problem.ts';
+import { fieldsOf } from '../render/field-paths.ts';
+import type { CommandDefinition } from './define-command.ts';
+import { longNameOf, namesOf, shared } from './flags.ts';
+import { commandWords, configWords, flagWords, impossibleWords, runVerbs, runWords } from './foreign-words.ts';
+import { helpTopics, versionOption } from './help.ts';
+import type { Refused, RefusedCommandLine } from './parse.ts';
 
-/** Maps each of the words to the meaning that they are listed under. */
-function byWord(meanings: Record<string, string>): Map<string, string> {
-  const pairs = Object.entries(meanings).flatMap(([meant, words]) => words.split(' ').map((word) => [word, meant]));
-  return new Map(pairs as [string, string][]);
+/** The problem of a command line that was refused, with what was probably meant. */
+export function problemOfRefusal(
+  { message, refused }: RefusedCommandLine,
+  program: CommandDefinition,
+  whenUnknown: (word: string) => string | undefined,
+): Problem {
+  const { path, command, word } = refused;
+  const help = `see \`runctl ${path ? `${path} ` : ''}--help\``;
+  const hint = word.startsWith('-')
+    ? hintForFlag(refused, command ?? program)
+    : hintForCommand(refused, program, whenUnknown);
+  return usageProblem(message, hint ?? help);
 }
 
-const commandsElsewhere = byWord({
-  trigger: 'run start dispatch rerun retry restart',
-  watch: 'follow wait attach',
-  status: 'get show describe view',
-  result: 'output',
-  list: 'ps runs history',
-  config: 'login auth configure init setup',
-  'config list': 'settings profiles env whoami',
-  help: 'man',
-});
+/** The meaning under which a word is listed. */
+const meaningOf = (word: string, meanings: Readonly<Record<string, string>>): string | undefined =>
+  Object.keys(meanings).find((meaning) => meanings[meaning]?.split(' ').includes(word));
 
-const configElsewhere = byWord({
-  'config list': 'show view',
-  'config path': 'edit open',
-  'config unset': 'remove delete rm',
-});
+const didYouMean = (line: string) => `did you mean \`runctl ${line}\`?`;
 
-const impossible = byWord({
-  'the service has no way to cancel a run': 'cancel stop kill',
-  'the service has no way to delete a run': 'delete remove rm',
-  'the service has no logs of a run; `runctl result` prints its output': 'logs log tail',
-  'runctl knows no web page of a run; `runctl status` shows how it stands': 'open',
-  'update runctl as you installed it, with npm or from a checkout': 'update upgrade self-update',
-});
-
-const flagsElsewhere = byWord({
-  '--watch': '--wait --follow',
-  '--json': '-o --output --format',
-  '--field': '--jq',
-  '--version': '-v',
-  '--dry-run': '--dryrun',
-  '--limit': '-L',
-});
-
-const flagsOfCommands = new Map([
-  ['list --all', '`runctl list --limit 1000000` shows every run of the journal'],
-  ['status --all', 'did you mean `runctl list`?'],
-  ['watch -f', '`runctl watch` follows a run to its end without a flag'],
-]);
-
-const impossibleFlags = byWord({
-  'the service takes no input for a run': '--input --inputs --data',
-  'a name is given without a flag: `runctl trigger <automation>`': '--name',
-});
-
-/** A hint for an unknown command. `next` is the word after it, since gh has `run list`. */
-export function aboutCommand(typed: string, names: readonly string[], next?: string): string | undefined {
-  const inner = typed === 'run' ? names.find((name) => name === next) : undefined;
-  const meant = inner ?? commandsElsewhere.get(typed) ?? nearest(typed, names);
-  return impossible.get(typed) ?? (meant && `did you mean \`runctl ${meant}\`?`);
+function hintForCommand(
+  { word, next = '', path }: Refused,
+  program: CommandDefinition,
+  whenUnknown: (word: string) => string | undefined,
+): string | undefined {
+  const names = ({ commands = [] }: CommandDefinition) => commands.map(({ name }) => name);
+  const group = program.commands?.find(({ name, commands }) => commands && name === path);
+  if (group) {
+    const near = nearest(word, names(group));
+    const meant = (path === 'config' && meaningOf(word, configWords)) || (near && `${path} ${near}`);
+    return meant && didYouMean(meant);
+  }
+  if (path === 'help') {
+    const topic = nearest(word.replace(/\W/g, ''), helpTopics) ?? nearest(word, names(program));
+    return topic && didYouMean(`help ${topic}`);
+  }
+  return whenUnknown(word) ?? impossible(word) ?? ofRuns(word, next) ?? ofCommand(word, names(program));
 }
 
-export function aboutConfigCommand(typed: string, names: readonly string[]): string | undefined {
-  const near = nearest(typed, names);
-  const meant = configElsewhere.get(typed) ?? (near && `config ${near}`);
-  return meant && `did you mean \`runctl ${meant}\`?`;
+const impossible = (word: string) => meaningOf(word, impossibleWords);
+
+/** `run list` and `get runs`: a word for runs beside a verb. To look is taken for granted where no verb says more. */
+function ofRuns(word: string, next: string): string | undefined {
+  const isRuns = (text: string) => runWords.split(' ').includes(text);
+  if (isRuns(next) && meaningOf(word, runVerbs) === 'status') return didYouMean('list');
+  if (!isRuns(word)) return undefined;
+  const verb = meaningOf(next, runVerbs);
+  if (impossible(next)) return impossible(next);
+  if (verb) return didYouMean(verb);
+  return word === 'run' && next !== '' ? didYouMean('trigger') : didYouMean('list');
 }
 
-export function aboutFlag(typed: string, similar: string | undefined, command?: string): string | undefined {
-  const known = flagsOfCommands.get(`${command} ${typed}`) ?? impossibleFlags.get(typed);
-  const meant = flagsElsewhere.get(typed) ?? similar;
-  return known ?? (meant && `did you mean \`${meant}\`?`);
+function ofCommand(word: string, names: readonly string[]): string | undefined {
+  const meant = meaningOf(word, commandWords) ?? nearest(word, names);
+  return meant && didYouMean(meant);
+}
+
+function hintForFlag({ path, word, value, similar, next }: Refused, command: CommandDefinition): string | undefined {
+  const options = Object.values(command.version ? { ...shared, versionOption } : (command.options ?? {}));
+  const flags = new Set(options.flatMap(namesOf));
+  const own = options.find((option) => namesOf(option).includes(word));
+  if (own) {
+    const isField = word === '--json' && value !== undefined && fieldsOf(path).includes(value);
+    return `did you mean \`${isField ? `--field ${value}` : longNameOf(own)}\`?`;
+  }
+  // Of `-ojson`, `-o` is the flag.
+  const typed = /^-[a-z]./i.test(word) ? [word, word.slice(0, 2)] : [word];
+  const answers = flagWords.find(([words]) => words.split(' ').some((each) => typed.includes(each)))?.[1] ?? [];
+  const run = next !== undefined && /^[\w@][\w./@-]*$/.test(next) ? next : '';
+  for (const answer of answers) {
+    if (typeof answer === 'string') {
+      if (flags.has(answer)) return `did you mean \`${answer}\`?`;
+    } else if (answer.of === undefined || answer.of.split(' ').includes(path)) {
+      return answer.say.replace(/ ?\{run\}/, run && ` ${run}`);
+    }
+  }
+  return similar === undefined ? undefined : `did you mean \`${similar}\`?`;
 }

@@ -1,9 +1,7 @@
 import { Argument, Command, Option } from 'commander';
 import type { Sink } from '../context.ts';
-import { usageProblem } from '../problems/problem.ts';
 import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from './define-command.ts';
 import { addReadOn, examplesOf, formatItem, groupHelp, helpOption, ownFirst, versionOption } from './help.ts';
-import { aboutConfigCommand } from './suggest.ts';
 
 /** The command of a command line, with its values. */
 export interface ParsedCommand {
@@ -12,6 +10,16 @@ export interface ParsedCommand {
   command: CommandDefinition;
   arguments: Record<string, unknown>;
   options: Record<string, unknown>;
+}
+
+/** A word in the place of a command of a group. */
+export class UnknownCommand extends Error {
+  readonly word: string;
+
+  constructor(message: string, word: string) {
+    super(message);
+    this.word = word;
+  }
 }
 
 export type HelpOutput = Pick<Sink, 'write' | 'columns'>;
@@ -87,11 +95,8 @@ function optionOf(name: string, { flags, about, heading, choices, parse }: Optio
 
 /** If a group can be run itself, commander takes an unknown command of the group for an argument. */
 function refuseUnknown(group: Command): void {
-  const [unknown] = group.args;
-  if (unknown === undefined) return;
-  const names = group.commands.map((command) => command.name());
-  const suggestion = aboutConfigCommand(unknown, names) ?? `see \`runctl ${group.name()} --help\``;
-  throw usageProblem(`unknown command '${group.name()} ${unknown}'`, suggestion);
+  const [word] = group.args;
+  if (word !== undefined) throw new UnknownCommand(`unknown command '${group.name()} ${word}'`, word);
 }
 
 function valuesOf(typed: Command, command: CommandDefinition): ParsedCommand {

@@ -78,10 +78,21 @@ export const trigger = defineCommand({
   },
 });
 
+function automationsHere(context: Context): Set<string> {
+  const baseUrl = valueIfGiven(resolveWithoutApiKey({}, context.env).baseUrl);
+  return automationsIn({ journal: journalOf(context, { quiet: true }), baseUrl });
+}
+
+/** A hint for `runctl nightly`, if that is an automation that was triggered here. */
+export function hintForAutomation(word: string, context: Context): string | undefined {
+  if (!automationsHere(context).has(word)) return undefined;
+  const name = shellWord(word);
+  return `\`runctl status ${name}\` shows its last run; \`runctl trigger ${name}\` starts one`;
+}
+
 /** A hint that names the automations triggered here before, one of which is likely to be meant. */
 function nameKnown(context: Context): string | undefined {
-  const baseUrl = valueIfGiven(resolveWithoutApiKey({}, context.env).baseUrl);
-  const [first, ...others] = [...automationsIn({ journal: journalOf(context, { quiet: true }), baseUrl })];
+  const [first, ...others] = automationsHere(context);
   if (first === undefined) return undefined;
   const known = [first, ...others].slice(0, mostNamed).map(shellWord).join(', ');
   return `known on this machine: ${known}; for example: \`runctl trigger ${shellWord(first)}\``;

@@ -29,7 +29,7 @@ export async function findRun(named: RunArgument, here: Here): Promise<KnownRun>
       if (found) return found;
       const byPrefix = findByPrefix(named.text, here);
       if (byPrefix) return byPrefix;
-      const meant = nearest(automationName, automationsIn(here));
+      const meant = nearest(automationName, ['@last', ...automationsIn(here)]);
       const message = `no run here is named ${quote(named.text)}`;
       throw meant ? usageProblem(message, `did you mean \`${shellWord(meant)}\`?`) : notFound(message);
     }

@@ -1,7 +1,20 @@
 import { expect, test } from 'vitest';
+import type { CommandDefinition } from '../../src/cli/define-command.ts';
+import { namesOf } from '../../src/cli/flags.ts';
+import {
+  commandWords,
+  configWords,
+  flagWords,
+  impossibleWords,
+  runVerbs,
+  runWords,
+} from '../../src/cli/foreign-words.ts';
 import { runCli } from '../../src/cli/run.ts';
+import { openJournal } from '../../src/journal/journal.ts';
 import { program } from '../../src/program.ts';
 import { createMemory } from '../helpers/memory-context.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { accepted, baseUrl, triggered } from '../journal/records.ts';
 
 async function refused(line: string): Promise<string> {
   const context = createMemory();
@@ -10,33 +23,138 @@ async function refused(line: string): Promise<string> {
 }
 
 test.each([
-  ['tigger nightly', '→ did you mean `runctl trigger`?'],
-  ['start nightly', '→ did you mean `runctl trigger`?'],
-  ['run nightly', '→ did you mean `runctl trigger`?'],
-  ['run list', '→ did you mean `runctl list`?'],
-  ['retry nightly', '→ did you mean `runctl trigger`?'],
-  ['whoami', '→ did you mean `runctl config list`?'],
-  ['login', '→ did you mean `runctl config`?'],
-  ['cancel nightly', '→ the service has no way to cancel a run'],
-  ['logs nightly', '→ the service has no logs of a run; `runctl result` prints its output'],
-  ['trigger a --wait', '→ did you mean `--watch`?'],
-  ['trigger a --input x', '→ the service takes no input for a run'],
-  ['trigger --name a', '→ a name is given without a flag: `runctl trigger <automation>`'],
-  ['trigger a --timout 5s', '→ did you mean `--timeout`?'],
-  ['delete nightly', '→ the service has no way to delete a run'],
-  ['stop', '→ the service has no way to cancel a run'],
-  ['config show', '→ did you mean `runctl config list`?'],
-  ['config edit', '→ did you mean `runctl config path`?'],
-  ['config remove project', '→ did you mean `runctl config unset`?'],
-  ['config lst', '→ did you mean `runctl config list`?'],
-  ['config xyzzy', '→ see `runctl config --help`'],
-  ['list --all', '→ `runctl list --limit 1000000` shows every run of the journal'],
-  ['status --all', '→ did you mean `runctl list`?'],
-  ['watch -f', '→ `runctl watch` follows a run to its end without a flag'],
-  ['watch nightly -f', '→ `runctl watch` follows a run to its end without a flag'],
-  ['list -o json', '→ did you mean `--json`?'],
-  ['list --format=json', '→ did you mean `--json`?'],
-  ['xyzzy', '→ see `runctl --help`'],
-])('after `runctl %s`, the suggestion is: %s', async (line, suggestion) => {
-  expect(await refused(line)).toBe(suggestion);
+  ['tigger nightly', 'did you mean `runctl trigger`?'],
+  ['start nightly', 'did you mean `runctl trigger`?'],
+  ['run nightly', 'did you mean `runctl trigger`?'],
+  ['run list', 'did you mean `runctl list`?'],
+  ['run view nightly', 'did you mean `runctl status`?'],
+  ['run watch nightly', 'did you mean `runctl watch`?'],
+  ['run cancel nightly', 'the service has no way to cancel a run'],
+  ['get runs', 'did you mean `runctl list`?'],
+  ['get nightly', 'did you mean `runctl status`?'],
+  ['runs', 'did you mean `runctl list`?'],
+  ['job list', 'did you mean `runctl list`?'],
+  ['workflow run nightly', 'did you mean `runctl trigger`?'],
+  ['retry nightly', 'did you mean `runctl trigger`?'],
+  ['whoami', 'did you mean `runctl config list`?'],
+  ['profile list', 'did you mean `runctl config list`?'],
+  ['use-context staging', 'did you mean `runctl config list`?'],
+  ['login', 'did you mean `runctl config`?'],
+  ['logs nightly', 'the service has no logs of a run; `runctl result` prints its output'],
+  ['delete nightly', 'the service has no way to delete a run'],
+  ['stop', 'the service has no way to cancel a run'],
+  ['help exitcodes', 'did you mean `runctl help exit-codes`?'],
+  ['help tigger', 'did you mean `runctl help trigger`?'],
+  ['config ls', 'did you mean `runctl config list`?'],
+  ['config edit', 'did you mean `runctl config path`?'],
+  ['config remove project', 'did you mean `runctl config unset`?'],
+  ['config lst', 'did you mean `runctl config list`?'],
+  ['config xyzzy', 'see `runctl config --help`'],
+  ['xyzzy', 'see `runctl --help`'],
+])('in place of a command: `runctl %s`, %s', async (line, suggestion) => {
+  expect(await refused(line)).toBe(`→ ${suggestion}`);
+});
+
+test.each([
+  ['trigger a --wait', 'did you mean `--watch`?'],
+  ['status nightly --wait', '`runctl watch nightly` waits until the run is finished'],
+  ['status --wait', '`runctl watch` waits until the run is finished'],
+  ['result nightly --follow', '`runctl watch nightly` waits until the run is finished'],
+  ['list --follow', '`runctl watch --follow` follows every run of this machine'],
+  ['check nightly --wait', 'it answers at once; `runctl watch` waits'],
+  ['watch nightly --wait', '`runctl watch` follows a run to its end without a flag'],
+  ['watch nightly -f', '`runctl watch` follows a run to its end without a flag'],
+  ['watch --exit-status', '`runctl watch` exits with the code of the run without a flag'],
+  ['list -o json', 'did you mean `--json`?'],
+  ['list -ojson', 'did you mean `--json`?'],
+  ['list --format=json', 'did you mean `--json`?'],
+  ['completion bash -o', 'it prints to standard output, which a shell sends to a file with `>`'],
+  ['list --json=status', 'did you mean `--field status`?'],
+  ['trigger a --dry-run=client', 'did you mean `--dry-run`?'],
+  ['trigger a --watch=true', 'did you mean `--watch`?'],
+  ['stats --days 7', 'did you mean `--since`?'],
+  ['check a --since 7d', 'did you mean `--within`?'],
+  ['trigger a -t 5m', 'did you mean `--timeout`?'],
+  ['trigger a --verbose', 'did you mean `--debug`?'],
+  ['--verbose', 'did you mean `--debug`?'],
+  ['-v', 'did you mean `--version`?'],
+  ['trigger a --input x', 'the service takes no input for a run'],
+  ['agent trigger a --data x', 'did you mean `--message`?'],
+  ['trigger --name a', 'a name is given without a flag: `runctl trigger <automation>`'],
+  ['trigger a --timout 5s', 'did you mean `--timeout`?'],
+  ['status --all', '`runctl list` shows all runs'],
+  ['config set baseUrl x --verbose', 'see `runctl config set --help`'],
+])('in place of a flag: `runctl %s`, %s', async (line, suggestion) => {
+  expect(await refused(line)).toBe(`→ ${suggestion}`);
+});
+
+test('an API key that was given by a flag is not repeated', async () => {
+  const context = createMemory();
+  for (const line of ['trigger nightly --api-key sk1', 'status --token=sk1', 'sk1 --token', 'list --json=sk1']) {
+    await runCli(line.split(' '), program, context);
+  }
+  expect(context.err().replace("unknown command 'sk1'", '')).not.toContain('sk1');
+  expect(context.err()).toContain('`runctl config set apiKey` asks for it');
+});
+
+test('the name of an automation alone is not taken for a wish to start it', async () => {
+  const context = createMemory({ RUNCTL_STATE_DIR: temporaryFolder(), RUNCTL_BASE_URL: baseUrl });
+  const folder = context.env.RUNCTL_STATE_DIR;
+  const journal = openJournal({ folder, nowMs: context.clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
+  for (const record of [triggered(1), accepted(1)]) journal.append(record);
+  expect(await runCli(['nightly'], program, context)).toBe(2);
+  expect(context.err()).toContain('`runctl status nightly` shows its last run; `runctl trigger nightly` starts one');
+});
+
+const commandsIn = ({ commands = [] }: CommandDefinition, path = ''): [string, CommandDefinition][] =>
+  commands.flatMap((command) => {
+    const name = `${path}${command.name}`;
+    return [
+      ...(command.run ? [[name, command] as [string, CommandDefinition]] : []),
+      ...commandsIn(command, `${name} `),
+    ];
+  });
+const commands = new Map(commandsIn(program));
+const flagsOf = (command: CommandDefinition | undefined) =>
+  new Set(['--help', ...Object.values(command?.options ?? {}).flatMap(namesOf)]);
+
+/** What is wrong with a hint for a command: a command that there is not, or a flag that the one in question lacks. */
+function faultsOf(hint: string, path: string): string[] {
+  const lines = hint.match(/`runctl [^`]*`/g) ?? [];
+  const wrong = lines.flatMap((line) => {
+    const words = line.slice(1, -1).split(' ').slice(1);
+    const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((each) => commands.has(each));
+    const isHelp = words[0]?.startsWith('--') || program.commands?.some((command) => command.name === words[0]);
+    if (name === undefined) return isHelp && words.at(-1) === '--help' ? [] : [line];
+    const flags = words.filter((word) => word.startsWith('-') && word !== '-');
+    return flags.filter((flag) => !flagsOf(commands.get(name)).has(flag)).map((flag) => `${line}: ${flag}`);
+  });
+  const bare = hint.replaceAll(/`runctl [^`]*`/g, '').match(/(?<![\w-])--?[a-z][\w-]*/g) ?? [];
+  const lacking = bare.filter((flag) => !flagsOf(commands.get(path)).has(flag));
+  const startsRuns = /`runctl trigger/.test(hint) && !path.includes('trigger');
+  return [...wrong, ...lacking, ...(startsRuns ? ['sends somebody who looks to trigger'] : [])];
+}
+
+test.each([...commands].filter(([path]) => path !== 'help'))(
+  'no flag that a hint for `runctl %s` names is one that is not there',
+  async (path, command) => {
+    const args = Object.values(command.arguments ?? {}).filter(({ form }) => form.startsWith('<'));
+    const typed = flagWords.flatMap(([words]) => words.split(' '));
+    for (const word of typed.filter((each) => !flagsOf(command).has(each))) {
+      const line = [path, ...args.map(({ choices }) => choices?.[0] ?? 'x'), word].join(' ');
+      expect([line, ...faultsOf(await refused(line), path)]).toEqual([line]);
+    }
+  },
+);
+
+test('no hint for a word in place of a command names a command that is not there', async () => {
+  const words = [commandWords, configWords, impossibleWords, runVerbs].flatMap((meanings) =>
+    Object.values(meanings).flatMap((listed) => listed.split(' ')),
+  );
+  const asks = new Set(`${commandWords.trigger} ${runVerbs.trigger} schedule cron every run`.split(' '));
+  for (const word of [...words, ...runWords.split(' ')].filter((each) => !commands.has(each) && each !== 'ls')) {
+    const hint = await refused(word);
+    const faults = faultsOf(hint, asks.has(word) ? 'trigger' : '');
+    expect([word, hint, ...faults]).toEqual([word, hint]);
+  }
 });

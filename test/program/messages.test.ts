@@ -194,7 +194,7 @@ const later: [argv: string, text: string][] = [
   ['trigger nightly --wait', "runctl: unknown option '--wait'\n  → did you mean `--watch`?"],
   ['list -o json', "runctl: unknown option '-o'\n  → did you mean `--json`?"],
   ['--profile list', 'runctl: no command was given\n  → runctl --profile <name> <command>'],
-  ['--json=1 list', "runctl: option '--json' takes no value\n  → see `runctl list --help`"],
+  ['--json=1 list', "runctl: option '--json' takes no value\n  → did you mean `--json`?"],
   ['result --jq .status', "runctl: unknown option '--jq'\n  → did you mean `--field`?"],
   ['start nightly', "runctl: unknown command 'start'\n  → did you mean `runctl trigger`?"],
   ['login', "runctl: unknown command 'login'\n  → did you mean `runctl config`?"],

@@ -1,0 +1,188 @@
+// The words that people carry over from gh, kubectl, docker, aws, curl and others. Data for suggest.ts, which offers a flag
+// only to a command that has it.
+
+/** Words in place of a command, by the command line that is meant. */
+export const commandWords: Readonly<Record<string, string>> = {
+  trigger: 'start dispatch rerun retry restart submit invoke execute launch',
+  watch: 'follow wait attach',
+  'watch --all': 'wait-all',
+  status: 'get show describe view inspect info',
+  result: 'output outputs download',
+  list: 'ps runs jobs executions search',
+  config: 'login auth configure init setup logout',
+  'config list': 'settings profile profiles context contexts env whoami use use-context switch',
+  doctor: 'check-config diagnose ping health debug',
+  help: 'man usage',
+};
+
+/** Words for runs, before a verb: `run list` of gh, `get jobs` of kubectl. */
+export const runWords =
+  'run runs job jobs execution executions workflow workflows automation automations task tasks all';
+
+/** The verbs that follow such a word. A verb that starts something is asked for by name, all others only look. */
+export const runVerbs: Readonly<Record<string, string>> = {
+  list: 'list ls ps search',
+  watch: 'watch follow wait attach',
+  status: 'view show get describe status inspect',
+  result: 'download result output',
+  trigger: 'start run trigger create dispatch rerun retry execute',
+};
+
+export const configWords: Readonly<Record<string, string>> = {
+  'config list': 'show view ls dump get-contexts profiles',
+  'config path': 'edit open file',
+  'config unset': 'remove delete rm clear',
+  config: 'init setup new add create login',
+};
+
+/** What cannot be had at all, by the reason. */
+export const impossibleWords: Readonly<Record<string, string>> = {
+  'the service has no way to cancel a run': 'cancel stop kill abort terminate pause suspend',
+  'the service has no way to delete a run': 'delete remove rm prune',
+  'the service has no logs of a run; `runctl result` prints its output': 'logs log tail',
+  'runctl knows no web page of a run; `runctl status` shows how it stands': 'open browse web',
+  'runctl has no schedule of its own: cron or a systemd timer runs `runctl trigger`': 'schedule cron every',
+  'update runctl as you installed it, with npm or from a checkout': 'update upgrade self-update',
+};
+
+/**
+ * An answer to a flag: a flag of ours, offered to the commands that have it, or a sentence. `of` names the commands that a
+ * sentence is for; without it, it is for all that are left. `{run}` stands for the argument that was typed.
+ */
+export type FlagAnswer = `--${string}` | { of?: string; say: string };
+
+const looks = 'status result stats check doctor';
+
+export const flagWords: readonly (readonly [flags: string, answers: readonly FlagAnswer[]])[] = [
+  [
+    '--wait --follow --watch -w -f',
+    [
+      { of: 'watch', say: '`runctl watch` follows a run to its end without a flag' },
+      '--watch',
+      { of: 'status result', say: '`runctl watch {run}` waits until the run is finished' },
+      { of: 'list stats', say: '`runctl watch --follow` follows every run of this machine' },
+      { of: 'recover', say: 'it waits without a flag' },
+      { of: 'check', say: 'it answers at once; `runctl watch` waits' },
+    ],
+  ],
+  [
+    '-o --output --format --out',
+    [
+      { of: 'result', say: 'the output goes to standard output: `runctl result {run} --quiet > <file>`, or `--json`' },
+      '--json',
+      { say: 'it prints to standard output, which a shell sends to a file with `>`' },
+    ],
+  ],
+  ['--jq --query --template', ['--field', { say: 'it prints no JSON' }]],
+  ['-v', ['--version', '--debug']],
+  ['--verbose -vv --trace --log-level', ['--debug']],
+  [
+    '--api-key --token --key --auth-token --password --access-token --secret -H --header -u --user',
+    [
+      {
+        say: 'no flag takes the API key itself, since every user of this machine could read it: `runctl config set apiKey` asks for it, or reads it from a pipe',
+      },
+    ],
+  ],
+  ['--url --host --endpoint --endpoint-url --server --api-url', ['--base-url']],
+  ['--context --kubeconfig --config --env --environment -e', ['--profile']],
+  ['--namespace -n --org --workspace --repo -R', ['--project']],
+  [
+    '--name --automation -a --id --run --run-id --execution-id --workflow',
+    [
+      { of: 'trigger', say: 'a name is given without a flag: `runctl trigger <automation>`' },
+      { of: 'list stats check', say: 'a name is given without a flag, after the command' },
+      { of: 'status result watch', say: 'a run is given without a flag, after the command' },
+      { of: 'recover', say: 'it resolves every trigger whose answer was lost' },
+    ],
+  ],
+  [
+    '--input --inputs --data -d -F --raw-field --field-file --param --params --parameter --parameters --var --arg --body --payload --ref',
+    [{ of: 'trigger', say: 'the service takes no input for a run' }, '--message'],
+  ],
+  [
+    '--retry --retries --max-retries --retry-delay --retry-max-time',
+    [
+      {
+        of: 'trigger',
+        say: 'requests are retried for `--give-up-after`; `--rerun-on` starts a new run after one that failed',
+      },
+      {
+        of: 'status result watch recover',
+        say: 'requests are retried anyway; `--give-up-after` says for how long',
+      },
+    ],
+  ],
+  ['--max-time -m --wait-timeout --deadline -t', ['--timeout', '--give-up-after', '--request-timeout']],
+  ['--connect-timeout --read-timeout', ['--request-timeout']],
+  ['--poll-interval --every --poll --period --sleep', ['--interval']],
+  ['-l -L --max --count --max-items --page-size --per-page --tail --head', ['--limit', '--since']],
+  ['--days --last --from --after --start-time --period --window --max-age --older-than --age', ['--since', '--within']],
+  [
+    '--since',
+    ['--within', { of: 'status result watch', say: '`runctl list --since <time>` shows runs by their time' }],
+  ],
+  [
+    '--until --to --before --end-time',
+    [{ of: 'list stats', say: '`--since` is the only limit; narrow the rest with `--json` and jq' }],
+  ],
+  [
+    '--all --all-projects --all-namespaces -A',
+    [
+      { of: 'list', say: '`--since 365d` lists all runs of that time, and `--limit 1000000` all there are' },
+      { of: 'status result', say: '`runctl list` shows all runs' },
+      { of: 'recover stats', say: 'without a name it takes all of them' },
+      { of: 'check', say: 'give each automation by name' },
+      { of: 'trigger', say: 'give each automation by name' },
+    ],
+  ],
+  ['--state --filter --conclusion -s', ['--status', '--quiet']],
+  ['--failed --failures', [{ of: 'list', say: '`--status FAILED` lists them' }]],
+  ['--yes -y --force --no-input --non-interactive --assume-yes --batch', ['--yes', { say: 'it asks nothing' }]],
+  ['--silent --no-progress --progress --no-verbose', ['--quiet']],
+  [
+    '--dryrun --preview --simulate --what-if --plan --noop',
+    ['--dry-run', { say: 'it changes nothing at the service' }],
+  ],
+  [
+    '--exit-status --exit-code --fail --check',
+    [
+      { of: 'watch', say: '`runctl watch` exits with the code of the run without a flag' },
+      { of: 'result', say: '`runctl status {run} --exit-status` exits with the code of the run' },
+      { of: 'trigger', say: '`--watch` exits with the code of the run' },
+      { of: 'check', say: 'it exits with 15 if an automation is overdue' },
+    ],
+  ],
+  [
+    '--insecure -k --cacert --ca-cert --no-verify-ssl --no-check-certificate',
+    [{ say: 'certificates are always checked; NODE_EXTRA_CA_CERTS names a file of more authorities to trust' }],
+  ],
+  ['--proxy -x', [{ say: 'HTTPS_PROXY names the proxy' }]],
+  [
+    '--no-wait --detach --async --background --no-watch --no-follow',
+    [
+      { of: 'trigger', say: 'it waits only with `--watch`' },
+      { of: looks, say: 'it does not wait' },
+    ],
+  ],
+  [
+    '--concurrency --parallel -j -P --jobs --max-parallel',
+    [{ of: 'trigger watch', say: 'runs go on at the same time; `--rate` limits the requests a second' }],
+  ],
+  ['--schedule --cron --at', [{ say: 'runctl has no schedule of its own: cron or a systemd timer runs it' }]],
+  ['--delay --jitter --random-delay', ['--splay', '--interval']],
+  ['--cancel --kill --cancel-on-timeout --stop', [{ say: 'the service has no way to cancel a run' }]],
+  [
+    '--log --logs --show-logs --log-failed',
+    [{ say: 'the service has no logs of a run; `runctl result` prints its output' }],
+  ],
+  ['--web --browser --open', [{ say: 'runctl knows no web page of a run; `runctl status` shows how it stands' }]],
+  [
+    '--sort --sort-by --order --reverse',
+    [{ of: 'list', say: 'the newest run is first; `--json` and jq sort in another way' }],
+  ],
+  ['--color --colour --colors', [{ say: 'FORCE_COLOR switches colors on, and `--no-color` off' }]],
+  ['--no-header --no-headers --no-headings --wide', ['--field']],
+  ['--idempotent --key-id --client-token --request-id', ['--idempotency-key']],
+  ['--on-failure --on-success --notify --exec --then', ['--on-final', '--on-exit']],
+];

@@ -124,7 +124,9 @@ export async function trySettings(options: { profile?: string }, context: Contex
     });
   }
   printSentence(`${theme.symbols.ok} ${new URL(baseUrl).host} answers and accepts this API key.`, context);
-  if (project) printSentence('The project could not be checked: the service offers no way to.', context);
+  if (project) {
+    printSentence("The project can't be verified: the service has no way to check it.", context);
+  }
   const automation = project ? '<automation>' : '<projectId>/<automation>';
   printNextStep(`\`runctl trigger ${automation} --watch\``, context);
   return 0;

@@ -8,102 +8,102 @@ export interface ExitCode {
   advice: string;
 }
 
-const interrupted = '`runctl watch` watches the run again. If a trigger was interrupted, run `runctl recover`.';
+const interrupted = 'Resume with `runctl watch`. If a trigger was interrupted, run `runctl recover`.';
 
 /** Each name with its code, its meaning in one clause, and what to do about it. */
 const table = {
-  ok: [0, 'what was asked for has happened (a watch: every run COMPLETED)', 'Nothing to do.'],
+  ok: [0, 'done as asked (`watch`: every run COMPLETED)', 'Nothing to do.'],
   run_failed: [
     1,
     'the run finished FAILED',
-    'Read the error and the output with `runctl result`, fix the cause, then trigger again.',
+    'Read the error and the output with `runctl result`, fix the cause, then trigger the automation again.',
   ],
   usage: [
     2,
     'wrong arguments or settings; nothing was sent',
-    'The message names the argument or setting. `runctl <command> --help` shows what it takes.',
+    'The message names the argument or setting. `runctl <command> --help` shows what is accepted.',
   ],
   run_timed_out: [
     3,
     'the run finished TIMED_OUT',
-    'The service ends a run after 3 hours. Make the Automation do less in one run, then trigger again.',
+    'The service stops a run after 3 hours. Make the Automation do less in one run, then trigger it again.',
   ],
-  run_cancelled: [
-    4,
-    'the run finished CANCELLED',
-    'Somebody or something cancelled the run. Trigger again if that was not meant.',
-  ],
+  run_cancelled: [4, 'the run finished CANCELLED', "The run was cancelled. Trigger it again if that wasn't intended."],
   already_active: [
     5,
-    'the automation is already running; with `--if-active wait`: still, when `--timeout` passed',
-    'An Automation has one active run at most. `--if-active wait`, `skip` or `attach` says what to do instead.',
+    'the automation is already running (with `--if-active wait`: still running when `--timeout` expired)',
+    'An Automation can have one active run. Choose what to do about it with `--if-active wait`, `skip` or `attach`.',
   ],
   not_found: [
     6,
     'no such automation or run',
-    'Check the id, the project and the automation name. `runctl list` shows the runs of this machine.',
+    'Check the id, the project and the automation name. `runctl list` shows the runs recorded on this machine.',
   ],
   unauthorized: [
     7,
     'the API key was refused (401, 403)',
-    '`runctl config list` shows where the API key comes from; `runctl config set apiKey` stores another.',
+    '`runctl config list` shows where the API key comes from. `runctl config set apiKey` stores another one.',
   ],
   no_credits: [8, 'the AI credit balance is 0 (402)', 'Top up the balance, then trigger again.'],
   rate_limited: [
     9,
-    '429 until the retries ended',
-    'Come back when the message says, or wait longer with `--give-up-after`.',
+    'still rate limited (429) after all retries',
+    'Try again when the message says, or keep trying longer with `--give-up-after`.',
   ],
   unavailable: [
     10,
-    'no valid answer until the retries ended, or at once where a retry cannot help (certificate, proxy)',
-    '`runctl doctor` finds out what is in the way. A run that was being watched was left alone: `runctl watch` watches it again.',
+    'no valid response after all retries, or a failure that no retry can fix (certificate, proxy)',
+    'Run `runctl doctor` to find the cause. A run that was being watched continues: resume with `runctl watch`.',
   ],
   rejected: [
     11,
     'the service refused the request for another reason',
-    'Read the message; `--json` prints it as data, `--debug` prints the request and the answer.',
+    'Read the message. `--json` prints it as data, and `--debug` prints the request and the response.',
   ],
   outcome_unknown: [
     12,
-    'the answer to a trigger was lost; a run may have been started',
-    'Do not repeat the command: run `runctl recover`. It sends the same trigger again with the same idempotency key, which finds the run, or starts it if the request never arrived.',
+    'the response to a trigger was lost; a run may have been started',
+    "Don't repeat the command. Run `runctl recover`: it sends the same trigger with the same idempotency key, which finds the run, or starts it if the request never arrived.",
   ],
   result_unavailable: [
     13,
-    'a watched run COMPLETED, its result could not be read',
-    'Ask for the result again later with `runctl result`.',
+    "a watched run COMPLETED, but its result couldn't be read",
+    'Try `runctl result` again later.',
   ],
   watch_failed: [
     14,
-    '`trigger --watch` has a run, but could not follow it; the run was left alone',
-    'The message says why, and names the run. `runctl watch` watches it again.',
+    "`trigger --watch` started a run but couldn't follow it; the run continues",
+    'The message says why and names the run. Resume with `runctl watch`.',
   ],
   overdue: [
     15,
-    '`check`: no run completed within the time',
-    'Read what became of the last runs with `runctl list`, and trigger one if that is still useful.',
+    '`check`: no run completed within the given time',
+    "Check the latest runs with `runctl list`. Trigger one if it's still useful.",
   ],
-  still_running: [16, '`--exit-status` of an unfinished run', 'Ask again later, or wait with `runctl watch`.'],
+  still_running: [
+    16,
+    'the run has not finished yet (`--exit-status`)',
+    'Ask again later, or wait for it with `runctl watch`.',
+  ],
   internal_error: [
     70,
-    'a fault of runctl',
-    'Please report it with the message and the version. If a trigger was cut short, run `runctl recover`.',
+    'a bug in runctl',
+    'Please report it, with the message and the version. If a trigger was cut short, run `runctl recover`.',
   ],
   output_error: [
     74,
-    'the answer could not be written (full disk)',
-    'Make room, then ask again: `runctl list` has the runs that were started.',
+    "the output couldn't be written (disk full)",
+    'Free some space, then ask again. `runctl list` shows the runs that were started.',
   ],
-  timeout: [124, '`--timeout` passed; the run was left alone', '`runctl watch` watches the run again.'],
-  interrupted_hangup: [129, 'interrupted by SIGHUP; the run was left alone', interrupted],
-  interrupted: [130, 'interrupted by Ctrl-C; the run was left alone', interrupted],
+  timeout: [124, '`--timeout` expired; the run continues', 'Resume with `runctl watch`.'],
+  interrupted_hangup: [129, 'interrupted by SIGHUP; the run continues', interrupted],
+  interrupted: [130, 'interrupted by Ctrl-C; the run continues', interrupted],
   pipe_closed: [
     141,
-    'the reader of the output left while runs were unfinished; they were left alone',
-    'Nothing to do if that was meant. `runctl watch --all` watches the runs again.',
+    'the output pipe was closed before the runs finished; the runs continue',
+    'Nothing to do if that was intended. Resume with `runctl watch --all`.',
   ],
-  interrupted_terminated: [143, 'interrupted by SIGTERM; the run was left alone', interrupted],
+  interrupted_terminated: [143, 'interrupted by SIGTERM; the run continues', interrupted],
 } as const satisfies Record<string, readonly [code: number, meaning: string, advice: string]>;
 
 export type ExitName = keyof typeof table;

@@ -257,16 +257,16 @@ test.each([
 
 /** What is typed into `runctl config`, and what it says then. */
 const guide: [typed: string, sentence?: string][] = [
-  ['ftp://x', 'The base URL does not begin with https://; a base URL looks like https://api.example.com.'],
+  ['ftp://x', 'The base URL does not begin with https://; use a URL like https://api.example.com.'],
   ['', 'The base URL is required.'],
   ['<url>'],
-  ['abc', 'The API key is shorter than 4 characters; copy it again, alone and whole.'],
+  ['abc', 'The API key is shorter than 4 characters; copy it again: the whole API key and nothing else.'],
   [
     'wrong-key-0123456789',
     'That does not work: the API key was refused (HTTP 401 invalidApiKey). Type another API key, or press Enter to keep it.',
   ],
   [apiKey],
-  ['nightly', 'The project is not a UUID; a project looks like 123e4567-e89b-42d3-a456-426614174000.'],
+  ['nightly', 'The project is not a UUID; use a UUID like 123e4567-e89b-42d3-a456-426614174000.'],
   [projectId],
 ];
 
@@ -278,7 +278,7 @@ test('runctl config says in common words what it does, and what is wrong with an
     ...guide.flatMap(([, sentence]) => sentence ?? []),
     'Saved in profile "default".',
     `✔ ${new URL(url).host} answers and accepts this API key.`,
-    'The project could not be checked: the service offers no way to.',
+    "The project can't be verified: the service has no way to check it.",
     '  → runctl trigger <automation> --watch',
   ]);
 });

@@ -12,7 +12,7 @@ const notRunHere: Record<string, string> = {
 };
 
 /** How a block is checked. One in another language fails the test below. */
-const languages = ['sh', 'text', 'crontab', 'ini', 'yaml', 'python', 'Dockerfile', 'make'];
+const languages = ['sh', 'text', 'console', 'crontab', 'ini', 'yaml', 'python', 'Dockerfile', 'make'];
 
 const blocks = readBlocks();
 const isRunHere = ({ language, text }: Block) =>

@@ -1,18 +1,20 @@
 import type { UnresolvedTrigger } from '../journal/journal.ts';
 import { inDoubtProblem, Problem } from '../problems/problem.ts';
-import { otherAccountProblem, tooOldProblem, triggerProblem } from '../problems/trigger-problems.ts';
+import { triggerProblem } from '../problems/trigger-problems.ts';
+import { needsResend, otherAccountProblem, tooOldProblem, withheldProblem } from '../problems/unknown-outcome.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { Fault } from '../runs/fault.ts';
+import type { Target } from '../runs/run.ts';
 import type { Session } from '../session/session.ts';
 import type { StartedTrigger } from '../triggering/answer-meaning.ts';
-import type { TriggerIdentity } from '../triggering/trigger.ts';
-import { earlierAttemptsOf, sendTrigger } from './send-trigger.ts';
+import { earlierAttemptsOf, sendTrigger, unknownTriggerOf } from './send-trigger.ts';
 
 export interface RecoverFlags {
   dryRun?: boolean;
   /** Triggers that are older than this are not sent. */
   maxAgeMs?: number;
-  forget?: boolean;
+  /** Triggers are sent also if that may start a second run. */
+  resend?: boolean;
   giveUpAfterMs?: number;
 }
 
@@ -21,19 +23,24 @@ export type Recovery = { trigger: UnresolvedTrigger } & (
   /** The trigger surely started no run. */
   | { kind: 'refused'; fault: Fault }
   /** A later trigger of the automation has a run. */
-  | { kind: 'superseded' | 'forgotten' }
+  | { kind: 'superseded' }
   /** The process that sends the trigger still runs, or may still run. */
   | { kind: 'left' }
   /** The trigger would be sent without `--dry-run`. */
   | { kind: 'unresolved' }
   /** The trigger was not sent, or its outcome is still unknown. */
-  | { kind: 'too_old' | 'other_api_key' | 'failed'; problem: Problem }
+  | { kind: 'too_old' | 'other_api_key' | 'withheld' | 'failed'; problem: Problem }
 );
 
 /** Resolves the triggers whose outcome is unknown, the newest first: if that has a run, earlier ones are not sent. */
-export async function* recoverTriggers(flags: RecoverFlags, session: Session): AsyncGenerator<Recovery> {
+export async function* recoverTriggers(
+  flags: RecoverFlags,
+  session: Session,
+  isMeant: (target: Target) => boolean = () => true,
+): AsyncGenerator<Recovery> {
   const { journal, baseUrl } = session;
   for (const trigger of journal.unresolvedTriggers({ baseUrl })) {
+    if (!isMeant(trigger.target)) continue;
     try {
       yield await recoverTrigger(trigger, flags, session);
     } catch (error) {
@@ -48,39 +55,32 @@ export async function* recoverTriggers(flags: RecoverFlags, session: Session): A
 
 async function recoverTrigger(
   trigger: UnresolvedTrigger,
-  { dryRun, forget, maxAgeMs = defaults.recoverMaxAgeMs, giveUpAfterMs }: RecoverFlags,
+  { dryRun, resend, maxAgeMs = defaults.recoverMaxAgeMs, giveUpAfterMs }: RecoverFlags,
   session: Session,
 ): Promise<Recovery> {
   const { journal, baseUrl } = session;
   const { target, idempotencyKey, userProvided, body, ageMs } = trigger;
   const account = await session.account(idempotencyKey);
   const { signal } = session.context;
-  const identity: TriggerIdentity = { baseUrl, account, target, idempotencyKey, userProvided };
-  const close = (type: 'superseded' | 'forgotten'): Recovery => {
-    if (!dryRun) journal.append({ type, baseUrl, target, idempotencyKey });
-    return { trigger, kind: type };
-  };
   if (isStillSent(trigger, session)) return { trigger, kind: 'left' };
-  if (journal.hasLaterRun({ baseUrl, target }, trigger.at)) return close('superseded');
-  if (ageMs > maxAgeMs) {
-    return forget && !dryRun
-      ? close('forgotten')
-      : { trigger, kind: 'too_old', problem: tooOldProblem(identity, ageMs) };
+  if (journal.hasLaterRun({ baseUrl, target }, trigger.at)) {
+    if (!dryRun) journal.append({ type: 'superseded', baseUrl, target, idempotencyKey });
+    return { trigger, kind: 'superseded' };
   }
-  if (trigger.account !== account) return { trigger, kind: 'other_api_key', problem: otherAccountProblem(identity) };
+  const unknown = unknownTriggerOf(trigger, session);
+  if (ageMs > maxAgeMs) return { trigger, kind: 'too_old', problem: tooOldProblem(unknown, ageMs) };
+  if (trigger.account !== account) return { trigger, kind: 'other_api_key', problem: otherAccountProblem(unknown) };
+  if (needsResend(unknown) && !resend) return { trigger, kind: 'withheld', problem: withheldProblem(unknown) };
   if (dryRun) return { trigger, kind: 'unresolved' };
   session.sentKeys.add(idempotencyKey);
+  const identity = { baseUrl, account, target, idempotencyKey, userProvided };
+  const history = { earlier: earlierAttemptsOf(trigger), isRecovery: true };
   const result = signal.aborted
     ? ({ kind: 'interrupted', mayHaveStarted: true } as const)
-    : await sendTrigger(
-        identity,
-        body,
-        { giveUpAfterMs, earlier: earlierAttemptsOf(trigger), isRecovery: true },
-        session,
-      );
+    : await sendTrigger(identity, body, { giveUpAfterMs, ...history }, session);
   if (result.kind === 'started') return { trigger, kind: 'found', start: result };
   if (result.kind === 'refused') return { trigger, kind: 'refused', fault: result.fault };
-  return { trigger, kind: 'failed', problem: triggerProblem(result, identity, signal) };
+  return { trigger, kind: 'failed', problem: triggerProblem(result, unknown, signal) };
 }
 
 /** The retries of a trigger take less time than this. */

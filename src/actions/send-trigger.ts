@@ -3,12 +3,19 @@ import { createTriggerRecord } from '../journal/trigger-record.ts';
 import { nearest } from '../problems/nearest.ts';
 import type { Problem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
-import { expiredKeyProblem, otherAccountProblem, triggerProblem } from '../problems/trigger-problems.ts';
+import { triggerProblem } from '../problems/trigger-problems.ts';
+import {
+  expiredKeyProblem,
+  needsResend,
+  otherAccountProblem,
+  type UnknownTrigger,
+  withheldProblem,
+} from '../problems/unknown-outcome.ts';
 import type { Clock } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
 import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';
 import type { RetryOptions } from '../runs/retry.ts';
-import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
+import { nameOf, type Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
 import { automationsIn } from '../session/find-run.ts';
 import { pollKnownRun } from '../session/poll-once.ts';
@@ -38,8 +45,10 @@ export async function triggerOnce(
     return { kind: 'replayed', ...(await pollKnownRun(run, flags, session)) };
   }
   const open = known?.state === 'open' ? known.trigger : undefined;
-  if (open && open.account !== identity.account) return failed(otherAccountProblem(identity));
-  if (open && open.ageMs > defaults.keyRetentionMs) return failed(expiredKeyProblem(identity));
+  const unknown = open && unknownTriggerOf(open, session);
+  if (unknown && open.account !== identity.account) return failed(otherAccountProblem(unknown));
+  if (unknown && open.ageMs > defaults.keyRetentionMs) return failed(expiredKeyProblem(unknown));
+  if (unknown?.keys === 'ignored' && needsResend(unknown)) return failed(withheldProblem(unknown));
   const options = { giveUpAfterMs: flags.giveUpAfterMs, earlier: open && earlierAttemptsOf(open) };
   session.sentKeys.add(idempotencyKey);
   // An idempotency key that was sent before is sent with the same bytes again.
@@ -67,14 +76,26 @@ function startOf({ how, ...start }: StartedTrigger, target: Target, clock: Clock
 
 function failureOf(result: Exclude<TriggerResult, StartedTrigger>, identity: TriggerIdentity, session: Session) {
   const { journal, context } = session;
-  const problem = triggerProblem(result, identity, context.signal);
-  const mayHaveStarted = problem.facts.started === 'unknown';
-  const meant = problem.facts.name === 'not_found' && nearestAutomation(identity.target, session);
-  if (meant) return problem.with({ hint: `did you mean \`runctl trigger ${shellWord(meant)}\`?` });
   // `recover` can only resolve what is in the journal.
-  const isRecoverable = !mayHaveStarted || journal.findKey(identity)?.state === 'open';
-  const hint = `repeat it with \`${commandOf(identity)}\`, which finds the run if there is one`;
-  return isRecoverable ? problem : problem.with({ hint });
+  const recorded = mayHaveStarted(result) ? journal.findKey(identity) : undefined;
+  const unknown = recorded?.state === 'open' ? unknownTriggerOf(recorded.trigger, session) : identity;
+  const problem = triggerProblem(result, unknown, context.signal);
+  const meant = problem.facts.name === 'not_found' && nearestAutomation(identity.target, session);
+  return meant ? problem.with({ hint: `did you mean \`runctl trigger ${shellWord(meant)}\`?` }) : problem;
+}
+
+const mayHaveStarted = (result: Exclude<TriggerResult, StartedTrigger>) =>
+  result.kind === 'interrupted' ? result.mayHaveStarted : result.kind === 'unknown';
+
+/** What the messages about a trigger without a known outcome are made of. */
+export function unknownTriggerOf(trigger: UnresolvedTrigger, { journal, baseUrl }: Session): UnknownTrigger {
+  const { target, idempotencyKey, at, conflict } = trigger;
+  return {
+    ...{ target, idempotencyKey, ...conflict },
+    sentAtMs: Date.parse(at),
+    hasMetConflict: conflict !== undefined,
+    keys: journal.keysSeen(baseUrl)?.treatment,
+  };
 }
 
 function nearestAutomation(target: Target, session: Session): string | undefined {
@@ -82,11 +103,6 @@ function nearestAutomation(target: Target, session: Session): string | undefined
   const others = automationsIn(session);
   others.delete(target.automationName);
   return nearest(target.automationName, others);
-}
-
-function commandOf({ target, idempotencyKey }: TriggerIdentity): string {
-  const command = target.family === 'agent' ? 'agent trigger' : 'trigger';
-  return `runctl ${command} ${shellWord(fullNameOf(target))} --idempotency-key ${shellWord(idempotencyKey)}`;
 }
 
 /** Sends one trigger, with retries, until the protocol ends. It is in the journal before it is sent. */

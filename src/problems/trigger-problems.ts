@@ -1,11 +1,11 @@
-import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { type Fault, type FaultKind, httpOf } from '../runs/fault.ts';
 import { nameOf } from '../runs/run.ts';
 import type { TriggerIdentity, TriggerResult } from '../triggering/trigger.ts';
 import { exitNameOf, factsOf, interruptNameOf, remedies, retryAfterHint } from './fault-facts.ts';
-import { inDoubtProblem, Problem } from './problem.ts';
+import { Problem } from './problem.ts';
 import { fullArgumentOf } from './quote.ts';
+import { interruptedTriggerProblem, type UnknownTrigger, unknownTriggerProblem } from './unknown-outcome.ts';
 
 type Identity = Pick<TriggerIdentity, 'target' | 'idempotencyKey'>;
 
@@ -14,14 +14,14 @@ type FailedTrigger =
   | { kind: 'interrupted'; mayHaveStarted: boolean };
 
 /** What to tell the user of a trigger that has no known run. */
-export function triggerProblem(result: FailedTrigger, identity: Identity, signal: AbortSignal): Problem {
+export function triggerProblem(result: FailedTrigger, trigger: UnknownTrigger, signal: AbortSignal): Problem {
   switch (result.kind) {
     case 'refused':
-      return refusedTriggerProblem(result.fault, identity);
+      return refusedTriggerProblem(result.fault, trigger);
     case 'unknown':
-      return unknownTriggerProblem(result.fault, identity);
+      return unknownTriggerProblem(result.fault, trigger);
     case 'interrupted':
-      return result.mayHaveStarted ? interruptedTriggerProblem(signal, identity) : noRunProblem(signal);
+      return result.mayHaveStarted ? interruptedTriggerProblem(signal, trigger) : noRunProblem(signal);
   }
 }
 
@@ -57,66 +57,12 @@ const keyReuseHint = ({ kind, serviceCode = '' }: Fault) =>
     ? 'give another `--idempotency-key`: this one was used for something else'
     : undefined;
 
-function unknownTriggerProblem(fault: Fault, identity: Identity): Problem {
-  const { target, idempotencyKey } = identity;
-  if (fault.kind === 'stale_key') return expiredKeyProblem(identity);
-  const isActive = fault.kind === 'already_active';
-  const happened = isActive
-    ? `${nameOf(target)} is already running, probably with the run of this trigger, whose answer was lost`
-    : `the trigger of ${nameOf(target)} got no valid answer: ${fault.message}; a run may have been started`;
-  return inDoubtProblem({
-    ...factsOf(fault),
-    message: `${happened}, with the idempotency key ${idempotencyKey}${httpOf(fault)}`,
-    hint: isActive ? 'when that run has finished: `runctl recover`' : '`runctl recover`',
-  });
-}
-
-/** The idempotency key was sent with another API key, and its outcome is unknown: with this one it is a new key. */
-export function otherAccountProblem({ target, idempotencyKey }: Identity): Problem {
-  return inDoubtProblem({
-    shownName: 'other_api_key',
-    message: `the idempotency key ${idempotencyKey} was sent with another API key, and may have started a run of ${nameOf(target)}`,
-    hint: 'use that API key, then run `runctl recover`; with this one a second run would start',
-  });
-}
-
-export function expiredKeyProblem({ target, idempotencyKey }: Identity): Problem {
-  return inDoubtProblem({
-    shownName: 'idempotency_key_expired',
-    message: `the idempotency key ${idempotencyKey} was first sent more than 24h ago, and may have started a run of ${nameOf(target)}`,
-    hint: 'stop tracking it with `runctl recover --forget`, then trigger with a new idempotency key',
-  });
-}
-
-/** The trigger is too old for `recover`; the age is infinite if a clock that was set back leaves it unknown. */
-export function tooOldProblem({ target, idempotencyKey }: Identity, ageMs: number): Problem {
-  const mayBeForgotten = ageMs > defaults.keyRetentionMs;
-  const age = Number.isFinite(ageMs) ? `is ${formatDuration(ageMs)} old` : 'is dated in the future';
-  const why = mayBeForgotten
-    ? 'the service may have dropped its idempotency key, and would start a second run'
-    : 'if it never arrived, its run would start now';
-  return inDoubtProblem({
-    shownName: mayBeForgotten ? 'idempotency_key_expired' : undefined,
-    message: `the trigger of ${nameOf(target)} ${age} and was not sent again: ${why} (idempotency key ${idempotencyKey})`,
-    hint: `stop tracking it with \`runctl recover --forget\`${mayBeForgotten ? '' : ', or send it with a longer `--max-age`'}`,
-  });
-}
-
 /** The run that the service calls active has finished: it repeats the old answer to this idempotency key. */
 export function usedKeyProblem({ target, idempotencyKey }: Identity): Problem {
   return new Problem({
     name: 'already_active',
     message: `the idempotency key ${idempotencyKey} belongs to a run of ${nameOf(target)} that has finished; no run was started`,
     hint: 'trigger with a new idempotency key',
-  });
-}
-
-export function interruptedTriggerProblem(signal: AbortSignal, { target, idempotencyKey }: Identity): Problem {
-  return new Problem({
-    name: interruptNameOf(signal),
-    started: 'unknown',
-    message: `interrupted; a run of ${nameOf(target)} may have been started (idempotency key ${idempotencyKey})`,
-    hint: '`runctl recover`',
   });
 }
 

@@ -43,7 +43,7 @@ const trigger = object({
 
 const reports = {
   list: object({ idempotencyKey: textOrNull, at: time, baseUrl: text }),
-  recover: object({ at: time, resolution: text, reason: textOrNull }),
+  recover: object({ at: time, resolution: text, reason: textOrNull }, { until: time }),
   check: object({ isOverdue: yesOrNo, lastCompletedAt: timeOrNull, lastStatus: textOrNull }),
   stats: object({
     ...{ baseUrl: text, since: time, finished: count, running: count, unseen: count, statuses: mapOf(count) },

@@ -5,6 +5,7 @@ import type { Processes } from '../../src/journal/processes.ts';
 import { usageProblem } from '../../src/problems/problem.ts';
 import type { Target } from '../../src/runs/run.ts';
 import type { Answer, Execution } from '../../src/runs/service.ts';
+import type { KeyTreatment } from '../../src/triggering/trigger-record.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import {
   executionId,
@@ -136,9 +137,8 @@ describe('recover', () => {
     ['an hour', 59 * minute, {}, 'a found'],
     ['no longer, by default', hour + 1, {}, 'a too_old'],
     ['so long as --max-age says', 23 * hour, { maxAgeMs: 24 * hour }, 'a found'],
-    ['a day at most, and can then be forgotten', 25 * hour, { maxAgeMs: 24 * hour, forget: true }, 'a forgotten'],
+    ['a day at most', 25 * hour, { maxAgeMs: 24 * hour, resend: true }, 'a too_old'],
     ['no time at all with --dry-run', 0, { dryRun: true }, 'a unresolved'],
-    ['--dry-run, which forgets nothing', 25 * hour, { dryRun: true, forget: true }, 'a too_old'],
   ])('sends a trigger for %s', async (_, ageMs, flags, expected) => {
     const { lose, recover, clock } = createMachine();
     lose('a');
@@ -150,6 +150,26 @@ describe('recover', () => {
     const { lose, recover } = createMachine();
     lose('a', { by: 'another' });
     expect(await recover([])).toMatchObject({ reported: ['a other_api_key'], left: 1 });
+  });
+
+  test.each<[string, boolean, KeyTreatment | undefined, RecoverFlags, string]>([
+    ['keys were never seen', false, undefined, {}, 'a found'],
+    ['keys were seen honoured', false, 'honoured', {}, 'a found'],
+    ['keys were seen ignored', false, 'ignored', {}, 'a withheld'],
+    ['keys were seen ignored, with --resend', false, 'ignored', { resend: true }, 'a found'],
+    ['keys were never seen, after a conflict', true, undefined, {}, 'a withheld'],
+    ['the same with --dry-run', true, undefined, { dryRun: true }, 'a withheld'],
+    ['the same with --resend', true, undefined, { resend: true }, 'a found'],
+    ['keys were seen honoured, after a conflict', true, 'honoured', {}, 'a found'],
+    ['keys were seen ignored, after a conflict', true, 'ignored', {}, 'a withheld'],
+  ])('where %s (conflict: %s), seen %s', async (_, hasMetConflict, treatment, flags, expected) => {
+    const { lose, recover, journal } = createMachine();
+    lose('a');
+    const key = { baseUrl, target, idempotencyKey: 'a' };
+    if (hasMetConflict) journal.append({ type: 'in_doubt', ...key, reason: 'running', name: 'already_active' });
+    if (treatment) journal.append({ type: 'keys_seen', baseUrl, target, treatment });
+    const { reported, sent } = await recover([running()], flags);
+    expect([reported, sent.length]).toEqual([[expected], expected === 'a found' ? 1 : 0]);
   });
 
   test('leaves a trigger to its process while that runs, and for 3 min to one on another host', async () => {

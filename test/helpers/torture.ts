@@ -116,7 +116,8 @@ export async function torture(options: TortureOptions): Promise<Tally> {
     }
     const going = await settle(unkilled);
     leapMs = 2 * 3_600_000;
-    const settled = await settle(unkilled);
+    // A trigger that met a conflict is sent again only on request.
+    const settled = await settle(unkilled, ['--resend']);
     return {
       triggers,
       killed,
@@ -134,8 +135,8 @@ type Ended = Pick<ProcessEnded, 'code' | 'stdout'>;
 type Runctl = (args: string[]) => Promise<Ended>;
 
 /** `recover`, and the keys that are open after it. */
-async function settle(runctl: Runctl): Promise<{ open: string[]; unexplained: string[] }> {
-  const { code, stdout } = await runctl(['recover', '--json']);
+async function settle(runctl: Runctl, flags: string[] = []): Promise<{ open: string[]; unexplained: string[] }> {
+  const { code, stdout } = await runctl(['recover', ...flags, '--json']);
   const recovered: { runctl: { exitCode: number; trigger: { idempotencyKey: string } } }[] = jsonLines(stdout);
   const left = jsonLines((await runctl(['recover', '--dry-run', '--json'])).stdout) as typeof recovered;
   const open = left.map(({ runctl }) => runctl.trigger.idempotencyKey);

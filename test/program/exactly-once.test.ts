@@ -34,7 +34,7 @@ describe('an answer to a trigger that is', () => {
   );
 
   test.each(lossyAnswers)(
-    '%s: a service that looks for an active run first leaves it open until `recover`',
+    '%s: a service that looks for an active run first leaves it open until `recover --resend`',
     async (_, fault) => {
       const { env, clock, emulator, endRuns } = await withEmulator({ order: 'activeFirst', faults: [fault] });
       const { code, stdout, stderr } = await runProgram(['trigger', 'nightly', '--json'], { env, clock });
@@ -45,7 +45,10 @@ describe('an answer to a trigger that is', () => {
       expect(trigger.idempotencyKey).toMatch(/^[0-9a-f-]{36}$/);
       expect(stderr).toContain('runctl recover');
       endRuns();
-      const recovered = await runProgram(['recover', '--max-age', '4h'], { env, clock });
+      const withheld = await runProgram(['recover', '--max-age', '4h'], { env, clock });
+      expect([withheld.code, withheld.stdout]).toEqual([12, '']);
+      expect(withheld.stderr).toContain('look in the service for a run of nightly');
+      const recovered = await runProgram(['recover', '--max-age', '4h', '--resend'], { env, clock });
       expect(recovered.stdout.trim()).toBe(emulator.runs()[0]?.executionId);
       expect(recovered.code).toBe(0);
       expect(emulator.runs()).toHaveLength(1);
@@ -284,32 +287,37 @@ describe('--rerun-on', () => {
 });
 
 describe('recover', () => {
-  const lost: Scenario = {
-    order: 'activeFirst',
-    faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
-  };
-  const withUnresolvedTrigger = async () => {
-    const emulated = await withEmulator(lost);
-    expect((await runProgram(['trigger', 'nightly'], { env: emulated.env })).code).toBe(12);
+  const lost: Scenario = { faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] };
+  const triggerOnce = ['trigger', 'nightly', '--give-up-after', '1ms'];
+  const withUnresolvedTrigger = async (scenario = lost) => {
+    const emulated = await withEmulator(scenario);
+    expect((await runProgram(triggerOnce, { env: emulated.env })).code).toBe(12);
     emulated.endRuns();
     return { ...emulated, sent: posts(emulated.emulator).length };
   };
 
   test('--dry-run lists and sends nothing', async () => {
     const { env, clock, emulator, sent } = await withUnresolvedTrigger();
-    const { stderr, code } = await runProgram(['recover', '--dry-run'], { env, clock });
-    expect(stderr).toContain('the trigger of nightly');
+    const { stderr, code } = await runProgram(['recover', '--dry-run', '--max-age', '4h'], { env, clock });
+    expect(stderr).toMatch(/the trigger of nightly at .* would be sent again, until .* UTC/);
     expect(code).toBe(0);
     expect(posts(emulator)).toHaveLength(sent);
   });
 
-  test('--max-age keeps an old trigger from being sent, and --forget closes it', async () => {
+  test('is told the automations that are meant, and sends no trigger of any other', async () => {
+    const { env, clock, emulator, sent } = await withUnresolvedTrigger();
+    const other = await runProgram(['recover', 'weekly'], { env, clock });
+    expect([other.code, other.stderr]).toEqual([0, expect.stringContaining('Nothing to recover for weekly')]);
+    expect(posts(emulator)).toHaveLength(sent);
+    const both = await runProgram(['recover', 'weekly', 'nightly', '--max-age', '4h'], { env, clock });
+    expect(both.stdout).toMatch(/^[\w-]{36}\n$/);
+  });
+
+  test('--max-age keeps an old trigger from being sent', async () => {
     const { env, clock, emulator, sent } = await withUnresolvedTrigger();
     const old = await runProgram(['recover', '--max-age', '1ms'], { env, clock });
-    expect(old.stderr).toContain('was not sent again');
+    expect(old.stderr).toContain('is not sent again');
     expect(old.code).toBe(12);
-    expect((await runProgram(['recover', '--max-age', '1ms', '--forget'], { env, clock })).code).toBe(0);
-    expect((await runProgram(['recover'], { env, clock })).stderr).toContain('Nothing to recover');
     expect(posts(emulator)).toHaveLength(sent);
   });
 

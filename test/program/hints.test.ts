@@ -78,17 +78,7 @@ const situations: Record<string, Situation> = {
       age(harness, 2);
       return harness.run(['recover']);
     },
-    prints: /^runctl recover --forget$/,
-  },
-  'an idempotency key that the service may have forgotten': {
-    scenario: lost,
-    async act(harness) {
-      const argv = ['trigger', name, '--idempotency-key', 'k'];
-      await harness.run(argv);
-      age(harness, 25);
-      return harness.run(argv);
-    },
-    prints: /^runctl recover --forget$/,
+    prints: /^runctl recover --max-age 24h$/,
   },
   'an idempotency key of another API key': {
     scenario: { ...lost, apiKeys: ['another-key-123456'] },

@@ -2,16 +2,20 @@ import { expect, test } from 'vitest';
 import { nextStepOf } from '../../src/problems/next-step.ts';
 import type { Problem } from '../../src/problems/problem.ts';
 import {
-  expiredKeyProblem,
-  interruptedTriggerProblem,
   noRunProblem,
-  otherAccountProblem,
   refusedTriggerProblem,
   slotTimeoutProblem,
-  tooOldProblem,
   triggerProblem,
   usedKeyProblem,
 } from '../../src/problems/trigger-problems.ts';
+import {
+  expiredKeyProblem,
+  interruptedTriggerProblem,
+  otherAccountProblem,
+  tooOldProblem,
+  unknownTriggerProblem,
+  withheldProblem,
+} from '../../src/problems/unknown-outcome.ts';
 import { interruptedProblem, pollProblem } from '../../src/problems/watch-problems.ts';
 import { program } from '../../src/program.ts';
 import type { Fault } from '../../src/runs/fault.ts';
@@ -37,6 +41,10 @@ const unavailable = fault('unavailable', 'the service is unavailable', 503);
 const unauthorized = fault('unauthorized', 'the API key was refused', 401);
 const unknown = { kind: 'unknown', fault: unavailable } as const;
 const hour = 3_600_000;
+const conflict = fault('already_active', 'it is already running', 422);
+const lostTrigger = { ...identity, sentAtMs: Date.parse('2026-11-22T02:00:13Z') };
+const again = `\`runctl trigger ${projectId}/nightly --idempotency-key nightly-21\``;
+const elsewhere = `on any other machine, until 2026-11-23 02:00:13 UTC: ${again}`;
 
 const table: [situation: string, problem: Problem, message: string, hint?: string][] = [
   [
@@ -71,34 +79,70 @@ const table: [situation: string, problem: Problem, message: string, hint?: strin
   ],
   [
     'the answer to a trigger is lost',
+    triggerProblem(unknown, lostTrigger, signal),
+    'the trigger of nightly got no valid response: the service is unavailable; a run may have been started, with the idempotency key nightly-21 (HTTP 503)',
+    `\`runctl recover\`; ${elsewhere}`,
+  ],
+  [
+    'the answer to a trigger is lost, and the service asks for a long wait',
+    triggerProblem({ ...unknown, fault: { ...unknown.fault, retryAfterMs: hour } }, lostTrigger, signal),
+    'the trigger of nightly got no valid response: the service is unavailable; a run may have been started, with the idempotency key nightly-21 (HTTP 503)',
+    `in 1h, as the service asks: \`runctl recover --max-age 24h\`; ${elsewhere}`,
+  ],
+  [
+    'the answer to a trigger is lost, and nothing could be recorded',
     triggerProblem(unknown, identity, signal),
-    'the trigger of nightly got no valid answer: the service is unavailable; a run may have been started, with the idempotency key nightly-21 (HTTP 503)',
-    '`runctl recover`',
+    'the trigger of nightly got no valid response: the service is unavailable; a run may have been started, with the idempotency key nightly-21 (HTTP 503)',
+    `repeat it with ${again}, which finds the run if there is one`,
+  ],
+  [
+    'a repeat met a conflict where keys are honoured',
+    unknownTriggerProblem(conflict, { ...lostTrigger, hasMetConflict: true, keys: 'honoured' }),
+    'nightly is already running, most likely the run of this trigger, whose response was lost, with the idempotency key nightly-21 (HTTP 422)',
+    `when that run has finished: \`runctl recover\`; ${elsewhere}`,
+  ],
+  [
+    'a repeat met a conflict where nobody knows what keys do',
+    unknownTriggerProblem(conflict, { ...lostTrigger, hasMetConflict: true, activeExecutionId: 'run-1' }),
+    'nightly is already running, most likely the run of this trigger, whose response was lost, with the idempotency key nightly-21 (HTTP 422)',
+    '`runctl recover` sends it again only with `--resend`: first look in the service for a run of nightly that began at about 2026-11-22 02:00:13 UTC (probably run-1)',
+  ],
+  [
+    'the answer is lost where keys are ignored',
+    unknownTriggerProblem(unknown.fault, { ...lostTrigger, keys: 'ignored' }),
+    'the trigger of nightly got no valid response: the service is unavailable; a run may have been started, with the idempotency key nightly-21 (HTTP 503). It was not sent again: the service ignores such keys',
+    '`runctl recover` sends it again only with `--resend`: first look in the service for a run of nightly that began at about 2026-11-22 02:00:13 UTC',
+  ],
+  [
+    '`recover` does not send it where keys are ignored',
+    withheldProblem({ ...lostTrigger, keys: 'ignored' }),
+    'the trigger of nightly at 2026-11-22 02:00:13 UTC is not sent again: the service was seen to ignore idempotency keys, and would start a second run (idempotency key nightly-21)',
+    'look in the service for a run of nightly that began at about 2026-11-22 02:00:13 UTC; if there is none, send it again with `--resend`',
   ],
   [
     'a trigger is interrupted on its way',
-    interruptedTriggerProblem(signal, identity),
+    interruptedTriggerProblem(signal, lostTrigger),
     'interrupted; a run of nightly may have been started (idempotency key nightly-21)',
-    '`runctl recover`',
+    `\`runctl recover\`; ${elsewhere}`,
   ],
   ['a trigger is interrupted before', noRunProblem(signal), 'interrupted; no run was started'],
   [
     'an idempotency key belongs to another API key',
-    otherAccountProblem(identity),
-    'the idempotency key nightly-21 was sent with another API key, and may have started a run of nightly',
-    'use that API key, then run `runctl recover`; with this one a second run would start',
+    otherAccountProblem(lostTrigger),
+    'the idempotency key nightly-21 was sent with another API key, and may have started a run of nightly. With this API key a second run would start',
+    'use that API key, then `runctl recover`. If it no longer exists, look in the service for a run of nightly that began at about 2026-11-22 02:00:13 UTC; runctl stops tracking this trigger at 2026-11-24 02:00:13 UTC',
   ],
   [
     'an idempotency key is a day old',
-    expiredKeyProblem(identity),
+    expiredKeyProblem(lostTrigger),
     'the idempotency key nightly-21 was first sent more than 24h ago, and may have started a run of nightly',
-    'stop tracking it with `runctl recover --forget`, then trigger with a new idempotency key',
+    'look in the service for a run of nightly that began at about 2026-11-22 02:00:13 UTC; if there is none, trigger with a new idempotency key',
   ],
   [
     'a lost trigger is too old to be sent again',
-    tooOldProblem(identity, 2 * hour),
-    'the trigger of nightly is 2h old and was not sent again: if it never arrived, its run would start now (idempotency key nightly-21)',
-    'stop tracking it with `runctl recover --forget`, or send it with a longer `--max-age`',
+    tooOldProblem(lostTrigger, 2 * hour),
+    'the trigger of nightly is 2h old and is not sent again: if it never arrived, its run would start now (idempotency key nightly-21)',
+    '`runctl recover --max-age 24h` sends it all the same',
   ],
   [
     'an idempotency key is used up',
@@ -159,7 +203,7 @@ const atFirst: [argv: string, text: string][] = [
   ['list', `No runs here yet. Start one with \`${trigger}\`.`],
   ['status', `runctl: no run was started or watched here yet\n  → start one with \`${trigger}\``],
   ['watch --all', 'No unfinished runs.'],
-  ['recover', 'Nothing to recover.'],
+  ['recover', 'Nothing to recover at <base URL>.'],
   ['stats', `No run finished in the last 30d, ${now}.`],
   ['trigger', "runctl: missing required argument 'automation'\n  → see `runctl trigger --help`"],
 ];
@@ -214,7 +258,8 @@ test('commands say in common words what they found', async () => {
   const { env, clock, endRuns } = await withEmulator({ automations });
   const run = async (argv: string) => {
     const { stdout, stderr } = await runProgram(argv.split(' '), { env: { ...env, LANG: 'C.UTF-8' }, clock });
-    return (stdout + stderr).trimEnd().replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, '<id>');
+    const said = (stdout + stderr).trimEnd().replaceAll(env.RUNCTL_BASE_URL ?? '', '<base URL>');
+    return said.replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, '<id>');
   };
   const printedBy = async (rows: typeof later) => {
     const printed: typeof later = [];

@@ -61,9 +61,11 @@ slice_of_time = sys.argv[3] if len(sys.argv) > 3 else "9m"
 key = str(uuid.uuid4())
 [document] = call("trigger", automation, **{"--idempotency-key": key, "--give-up-after": give_up_after})
 
-if document["runctl"]["trigger"]["started"] == "unknown":
+# Without a run, "unknown" means that the response was lost. The same key finds the run, whoever resolves it first.
+if document["executionId"] is None and document["runctl"]["trigger"]["started"] == "unknown":
     print("recover", document["runctl"]["outcome"])
-    document = next(each for each in call("recover") if each["runctl"]["trigger"]["idempotencyKey"] == key)
+    call("recover")
+    [document] = call("trigger", automation, **{"--idempotency-key": key, "--give-up-after": give_up_after})
 if document["executionId"] is None:
     end(document)
 

@@ -1,5 +1,5 @@
 // Leaves in dist/ the code that V8 compiles while the usual commands run: V8 compiles a function when it is first called.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire, Module } from 'node:module';
 import { join, resolve } from 'node:path';
 import v8 from 'node:v8';
@@ -42,7 +42,11 @@ function next() {
     process.argv.splice(2, Infinity, ...command);
     return runProcess();
   }
-  const kind = `${process.versions.v8}-${process.arch}`;
-  for (const [path, script] of scripts) writeFileSync(`${path}.${kind}`, script.createCachedData());
+  for (const [path, script] of scripts) {
+    // src/startup/compiled-code.ts has the reasons for the name and for the last bytes.
+    const { size, mtimeMs } = statSync(path);
+    const name = `${path}.${process.versions.v8}-${process.arch}-${size}-${Math.floor(mtimeMs / 1000)}`;
+    writeFileSync(name, Buffer.concat([script.createCachedData(), Buffer.from('runctl')]));
+  }
   process.reallyExit(0);
 }

@@ -1,5 +1,4 @@
 import { writeSync } from 'node:fs';
-import { isPrivateCache } from './startup/compile-cache.ts';
 import { loadCompiled } from './startup/compiled-code.ts';
 import { versions } from './versions.ts';
 
@@ -19,19 +18,7 @@ if ((first === '--version' || first === '-V') && rest.length === 0) {
 
 async function loadProgram(): Promise<Pick<typeof import('./process.ts'), 'runProcess'>> {
   const compiled = loadCompiled('./process.cjs') as typeof import('./process.ts') | undefined;
-  if (compiled) return compiled;
-  keepCompiledCode();
-  return import('./process.ts');
-}
-
-/** Node 22.8 and newer can keep the code that they compile; it stands beside the program itself. */
-function keepCompiledCode(): void {
-  const { enableCompileCache } = process.getBuiltinModule('node:module') as {
-    enableCompileCache?(folder: string): unknown;
-  };
-  const program = import.meta.dirname;
-  const cache = `${program}/.cache`;
-  if (enableCompileCache && isPrivateCache(program, cache, process.umask())) enableCompileCache(cache);
+  return compiled ?? import('./process.ts');
 }
 
 /** Writes without process.stdout, which takes longer to load than all the rest. */

@@ -9,14 +9,8 @@ import { exitCodes } from '../src/problems/exit-codes.ts';
 import programs from './bench/programs.json';
 
 const root = join(import.meta.dirname, '..');
-const pages = [
-  'README.md',
-  'docs/reference.md',
-  'docs/recipes.md',
-  'docs/scenarios.md',
-  'docs/comparison.md',
-  'docs/contributing.md',
-];
+const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+const pages = ['README.md', ...docs.map((name) => `docs/${name}`)];
 const textOf = (page: string) => readFileSync(join(root, page), 'utf8');
 
 const update = 'UPDATE_README=1 npx vitest run test/readme.test.ts';
@@ -70,6 +64,7 @@ const tableOfScripts: Record<string, string> = {
   'test:coverage': 'what the tests that need no build cover: those of the modules and of the commands',
   'test:mutation': 'what tests would miss in a file: `MUTATION_TESTS=test/api npm run test:mutation src/api/body.ts`',
   'test:faults': 'every fault against every command, each as a process of its own: it takes a minute',
+  pack: 'packs what was built as `runctl-<version>.tgz`, with its SHA-256 beside it',
   picture: 'draws the picture of the README from the running program',
   bench: 'measures one thing, named after `--`',
   stress: 'tries to break the program in one way, named after `--`',
@@ -86,23 +81,31 @@ const tableOfPrograms = (kind: keyof typeof programs) =>
 const otherScripts = ['prepare', 'build', 'demo', 'lint', 'types', 'test'];
 
 function table(head: string[], rows: string[][]): string {
-  const line = (cells: string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+  const [first = [], ...others] = [head, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
+  const widths = head.map((_, column) => Math.max(...[first, ...others].map((row) => row[column]?.length ?? 0)));
+  const line = (cells: string[], fill = ' ') =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0, fill)).join(' | ')} |`;
+  return [line(first), line(Array(head.length).fill(''), '-'), ...others.map((row) => line(row))].join('\n');
 }
 
-/** Without the blanks and dashes with which the formatter aligns a table. */
-const unaligned = (text = '') => text.replaceAll(/ +/g, ' ').replaceAll(/-{3,}/g, '---');
+const tables = pages.flatMap((page) =>
+  Object.keys(sections).flatMap((name) => (textOf(page).includes(`<!-- ${name} -->`) ? [[name, page] as const] : [])),
+);
 
-test.each(Object.keys(sections))('the table of %s in the documents is the one of the source', (name) => {
-  const page = pages.find((candidate) => textOf(candidate).includes(`<!-- ${name} -->`)) ?? 'README.md';
-  const path = join(root, page);
-  const readme = textOf(page);
-  const between = new RegExp(`(<!-- ${name} -->\n)([\\s\\S]*?)(<!-- /${name} -->)`);
-  const wanted = `${sections[name]?.()}\n`;
-  const isOld = unaligned(between.exec(readme)?.[2]) !== unaligned(wanted);
-  if (process.env.UPDATE_README && isOld)
-    writeFileSync(path, readme.replace(between, `$1${wanted.replaceAll('$', '$$$$')}$3`));
-  else expect(unaligned(between.exec(readme)?.[2]), `renew the README by: ${update}`).toBe(unaligned(wanted));
+test.each(tables)('the table of %s in %s is the one of the source', (name, page) => {
+  const text = textOf(page);
+  const between = new RegExp(`(<!-- ${name} -->\n+)([\\s\\S]*?)(\n+<!-- /${name} -->)`);
+  const wanted = sections[name]?.();
+  if (process.env.UPDATE_README)
+    writeFileSync(
+      join(root, page),
+      text.replace(between, (_, open, __, close) => open + wanted + close),
+    );
+  else expect(between.exec(text)?.[2], `renew the documents by: ${update}`).toBe(wanted);
+});
+
+test('every table that the source has is in a document', () => {
+  expect(Object.keys(sections).filter((name) => !tables.some(([inDocument]) => inDocument === name))).toEqual([]);
 });
 
 test('every script of the package is described', () => {
@@ -116,7 +119,12 @@ test('every program that a script names has its file', () => {
 });
 
 const anchorsOf = (page: string) =>
-  [...textOf(page).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => title.toLowerCase().replaceAll(' ', '-'));
+  [...textOf(page).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
 
 test.each(pages)('every link of %s leads somewhere', (page) => {
   const links = [...textOf(page).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)];
@@ -136,9 +144,6 @@ test('the README has 140 lines and 1,200 words at most', () => {
 
 test('the architecture page names every folder of the sources', () => {
   const architecture = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
-  // Newer versions of Node keep compiled code in a folder beside what they run.
-  const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter(
-    (entry) => entry.isDirectory() && entry.name !== '.cache',
-  );
+  const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
   expect(folders.map(({ name }) => name).filter((name) => !architecture.includes(`| \`src/${name}/\` `))).toEqual([]);
 });

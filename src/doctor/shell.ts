@@ -40,6 +40,8 @@ function textOf(path: string): string {
   }
 }
 
+const ownPage = join(import.meta.dirname, 'runctl.1');
+
 function manPageFinding({ MANPATH = '', PATH = '' }: Env): Finding {
   const beside = PATH.split(delimiter).map((folder) => join(dirname(folder), 'share/man'));
   const folders = [...MANPATH.split(delimiter), ...beside, '/usr/share/man', '/usr/local/share/man'];
@@ -49,7 +51,7 @@ function manPageFinding({ MANPATH = '', PATH = '' }: Env): Finding {
   const found = pages.find((page) => isAccessible(page, constants.R_OK));
   return found
     ? ok('man_page', found)
-    : warning('man_page', '`man` does not find it', 'install runctl with `npm install --global`');
+    : warning('man_page', '`man` does not find it', `npm 12 installs no man pages: \`man ${ownPage}\` shows it`);
 }
 
 function cronFinding({ PATH = '' }: Env): Finding {

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { compiledCodeOf } from '../../src/startup/compiled-code.ts';
@@ -12,7 +12,7 @@ test.each(['process.cjs', 'undici.cjs'])('V8 takes the code that the build has c
   const path = join(root, 'dist', name);
   // In a process of its own: other tests may have set flags of V8, under which it would refuse the code.
   const check = `const [source, code] = process.argv.slice(1).map((each) => fs.readFileSync(each, 'latin1'));
-    const cachedData = Buffer.from(code, 'latin1');
+    const cachedData = Buffer.from(code, 'latin1').subarray(0, -'runctl'.length);
     console.log(new vm.Script(module.constructor.wrap(source), { cachedData }).cachedDataRejected);`;
   const argv = ['-e', check, path, compiledCodeOf(path)];
   expect(spawnSync(process.execPath, argv, { encoding: 'utf8', env: {} }).stdout).toBe('false\n');
@@ -27,32 +27,56 @@ test('a command that sends nothing loads neither sockets nor what starts process
   expect([loaded, stderr.includes('NativeModule fs')]).toEqual([[], true]);
 });
 
-const inPlace: [title: string, put: (path: string) => void][] = [
-  ['that V8 refuses', (path) => writeFileSync(path, 'of another version')],
+const torn = (code: Buffer) => code.fill(0, code.length - 4096);
+
+const inPlace: [title: string, put: (path: string, code: Buffer) => void][] = [
+  ['that V8 refuses', (path) => writeFileSync(path, 'of another version, runctl')],
   ['that is not there', () => {}],
+  ['that is empty', (path) => writeFileSync(path, '')],
+  ['whose last blocks never reached the disk', (path, code) => writeFileSync(path, torn(code))],
   ['that is a pipe which nobody writes to', (path) => execFileSync('mkfifo', [path])],
   ['that is a link to an endless device', (path) => symlinkSync('/dev/zero', path)],
   ['that is a folder', (path) => mkdirSync(path)],
 ];
 
-test('compiled code of another version, none, and what is no file in its place change nothing', () => {
+/** A copy of the program, and what `explain 3` does there. */
+function copyOfProgram() {
   const copy = temporaryFolder();
-  for (const part of ['bin', 'dist']) cpSync(join(root, part), join(copy, part), { recursive: true });
+  for (const part of ['bin', 'dist'])
+    cpSync(join(root, part), join(copy, part), { recursive: true, preserveTimestamps: true });
+  const dist = join(copy, 'dist');
   const explain = () =>
     spawnSync(process.execPath, [join(copy, 'bin/runctl.js'), 'explain', '3'], {
       encoding: 'utf8',
       timeout: 20_000,
       env: {},
     });
+  return { dist, explain };
+}
+
+test('compiled code of another version, none, torn, and what is no file in its place change nothing', () => {
+  const { dist, explain } = copyOfProgram();
   const { stdout, ...usual } = explain();
   expect(usual).toMatchObject({ status: 0, stderr: '' });
-  const compiled = readdirSync(join(copy, 'dist')).filter((name) => /\.cjs\..*-/.test(name));
-  expect(compiled).toHaveLength(2);
+  const compiled = ['process.cjs', 'undici.cjs'].map((name) => compiledCodeOf(join(dist, name)));
+  const codes = compiled.map((path) => readFileSync(path));
   for (const [title, put] of inPlace) {
-    for (const name of compiled) rmSync(join(copy, 'dist', name), { recursive: true, force: true });
-    for (const name of compiled) put(join(copy, 'dist', name));
+    for (const path of compiled) rmSync(path, { recursive: true, force: true });
+    for (const [index, path] of compiled.entries()) put(path, Buffer.from(codes[index] ?? ''));
     expect(explain(), title).toMatchObject({ status: 0, stdout, stderr: '' });
   }
+});
+
+test('a file that was changed in place does not run the code of what it was', () => {
+  const { dist, explain } = copyOfProgram();
+  const path = join(dist, 'process.cjs');
+  const [title = ''] = explain().stdout.split('\n');
+  const [meaning = ''] = /the run .*/.exec(title) ?? [];
+  const source = readFileSync(path, 'latin1');
+  const changed = source.replaceAll(meaning, meaning.toUpperCase());
+  expect([changed === source, changed.length]).toEqual([false, source.length]);
+  writeFileSync(path, changed, 'latin1');
+  expect(explain().stdout).toContain(meaning.toUpperCase());
 });
 
 test('code that Node compiles is kept in no folder of the user and in no temporary one', async () => {

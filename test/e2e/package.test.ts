@@ -1,12 +1,20 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { publint } from 'publint';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { version } from '../../package.json';
 import { schemas } from '../../src/render/schemas.ts';
-import { compiledCodeOf } from '../../src/startup/compiled-code.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { needs } from '../helpers/needs.ts';
 import { runCommand } from '../helpers/run-process.ts';
@@ -28,49 +36,70 @@ function npm(args: string[], cwd: string): string {
   });
 }
 
+/** Runs a part of the build, which writes into the folder. */
+const node = (script: string, into: string) =>
+  execFileSync(process.execPath, [join(root, '.config', script), into], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: folder, GOGC: 'off' }, // esbuild is over before there is much garbage
+  });
+
+const entryPoints = ['main', 'process', 'undici', 'conf', 'ora'];
+
 /** Where npm puts the package, and every file of it. */
 const installed = join(folder, 'node_modules/runctl');
 let paths: string[];
 
-// With --install-links npm packs the folder, and installs what it has packed. Scripts would build it again. From a copy,
-// since npm reads the package.json of everything in `node_modules` for it.
 beforeAll(() => {
-  const isCopied = (path: string) => !['node_modules', '.git'].some((name) => path === join(root, name));
-  cpSync(root, join(folder, 'copy'), { recursive: true, filter: isCopied });
+  node('pack.mjs', folder);
   writeFileSync(join(folder, 'package.json'), '{}');
-  npm(['install', '--offline', '--no-audit', '--no-fund', '--ignore-scripts', '--install-links', './copy'], folder);
+  npm(['install', '--offline', '--no-audit', '--no-fund', `./runctl-${version}.tgz`], folder);
   const names = readdirSync(installed, { recursive: true, encoding: 'utf8' });
   paths = names.filter((name) => statSync(join(installed, name)).isFile());
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('the package holds the program, its compiled code, its page, its schemas, types and licences, and nothing else', () => {
-  const outside = paths.filter((path) => !path.startsWith('dist/'));
-  expect(outside.sort()).toEqual(['LICENSE', 'README.md', 'bin/runctl.js', 'package.json']);
-  const inside = paths.filter((path) => path.startsWith('dist/') && !path.endsWith('.cjs'));
-  const contract = Object.keys(schemas).map((name) => `dist/schema/${name}.json`);
-  const compiled = ['dist/process.cjs', 'dist/undici.cjs'].map(compiledCodeOf);
-  const made = ['dist/LICENSES.txt', 'dist/runctl.1', 'dist/runctl.d.ts', ...compiled, ...contract];
-  expect(inside.sort()).toEqual(made.sort());
+test('the package holds the program, its page, its schemas, types and licences, and nothing else', () => {
+  const dist = ['LICENSES.txt', 'runctl.1', 'runctl.d.ts', ...entryPoints.map((name) => `${name}.cjs`)];
+  const contract = Object.keys(schemas).map((name) => `schema/${name}.json`);
+  const made = [...dist, ...contract].map((name) => `dist/${name}`);
+  expect(paths.sort()).toEqual(['LICENSE', 'README.md', 'bin/runctl.js', 'package.json', ...made].sort());
+});
+
+test('whoever installs it is warned of no script and of no dependency, for it has none', () => {
+  const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+  const npmWarnsOf = ['scripts', 'devDependencies', 'dependencies', 'allowScripts'];
+  expect(Object.keys(manifest).filter((name) => npmWarnsOf.includes(name))).toEqual([]);
+  expect(manifest).toMatchObject({ name: 'runctl', version, bin: { runctl: 'bin/runctl.js' } });
 });
 
 test('another build of the same source is the same, byte for byte but for what V8 compiled', () => {
   const again = join(folder, 'dist');
-  execFileSync(process.execPath, [join(root, '.config/build.mjs'), again], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, GOGC: 'off' }, // esbuild is over before there is much garbage
-  });
+  node('build.mjs', again);
   const files = (place: string) =>
     readdirSync(place, { recursive: true, encoding: 'utf8' })
-      .filter((name) => !name.startsWith('.') && name !== 'schema')
+      .filter((name) => !/^\.|^schema$|\.cjs\./.test(name))
       .sort();
   expect(files(again)).toEqual(files(join(root, 'dist')));
   const differing = files(again).filter(
     (name) => !readFileSync(join(again, name)).equals(readFileSync(join(root, 'dist', name))),
   );
-  // When V8 compiles a function, and so the order of its code, differs from run to run.
-  const compiled = ['process.cjs', 'undici.cjs'].map(compiledCodeOf);
-  expect(differing.filter((name) => !compiled.includes(name))).toEqual([]);
+  expect(differing).toEqual([]);
+});
+
+test('packed again, whatever the umask, it is the same byte for byte, and its checksum is right', () => {
+  const again = join(folder, 'again');
+  mkdirSync(again);
+  execFileSync(
+    'sh',
+    ['-c', `umask 077 && node .config/stage.mjs ${again}/package && cd ${again} && npm pack ./package`],
+    {
+      cwd: root,
+      stdio: 'ignore',
+    },
+  );
+  const [name, sums] = [`runctl-${version}.tgz`, `runctl-${version}.tgz.sha256`];
+  expect(readFileSync(join(again, name)).equals(readFileSync(join(folder, name)))).toBe(true);
+  expect(spawnSync('sha256sum', ['--check', sums], { cwd: folder, encoding: 'utf8' }).stdout).toBe(`${name}: OK\n`);
 });
 
 test('every package that is bundled has its licence in the package', () => {
@@ -96,7 +125,7 @@ test('it installs without a network and without another package, with its page',
 
 test('what was installed is what was built, byte for byte', () => {
   const differs = (path: string) => !readFileSync(join(installed, path)).equals(readFileSync(join(root, path)));
-  expect(paths.filter(differs)).toEqual([]);
+  expect(paths.filter(differs)).toEqual(['package.json']);
 });
 
 // Once each as a process; what the commands do is tested in one process with the tests.

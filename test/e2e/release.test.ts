@@ -18,13 +18,19 @@ const { steps } = jobs.publish;
 test('a release is published with provenance, after every check, and with no stored token', () => {
   const commands = steps.flatMap(({ run }) => run ?? []);
   expect(commands.indexOf('.ci/run')).toBeGreaterThan(0);
-  // With its scripts it would build anew, without the compiled code for the other Node.
-  expect(commands.at(-1)).toBe('npm publish --ignore-scripts --provenance --access public');
+  expect(commands.at(-2)).toBe('npm publish --ignore-scripts --provenance --access public ./runctl-*.tgz');
   expect([permissions, jobs.publish.permissions]).toEqual([
     { contents: 'read' },
-    { contents: 'read', 'id-token': 'write' },
+    { contents: 'write', 'id-token': 'write' },
   ]);
   expect(JSON.stringify(jobs)).not.toContain('secrets.');
+});
+
+test('what is published is what the release holds, with its checksum, and a second build was the same', () => {
+  const commands = steps.flatMap(({ run }) => run ?? []);
+  expect(commands.at(-3)?.match(/npm run pack/g)).toHaveLength(2);
+  expect(commands.at(-3)).toContain('sha256sum --check');
+  expect(commands.at(-1)).toMatch(/^gh release create .* runctl-\*\.tgz runctl-\*\.tgz\.sha256$/);
 });
 
 test.each([

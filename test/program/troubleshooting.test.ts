@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Scenario } from '../../src/emulator/scenario.ts';
+import { withEmulator } from '../helpers/emulator.ts';
+import { runProgram } from '../helpers/run-program.ts';
+
+// Each section of docs/troubleshooting.md, tried: the command that it gives shows what it says to look for.
+
+const page = readFileSync(join(import.meta.dirname, '../../docs/troubleshooting.md'), 'utf8');
+
+const sections = new Map(
+  page
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => [section.slice(0, section.indexOf('\n')), section]),
+);
+
+/** The command of a section, as words. */
+function commandOf(title: string): string[] {
+  const [, line] = /```sh\nrunctl (.*)\n```/.exec(sections.get(title) ?? '') ?? [];
+  if (line === undefined) throw new Error(`no command under ${title}`);
+  return line.split(' ');
+}
+
+interface Trouble {
+  scenario?: Scenario;
+  /** What was done before, with the exit code that brings somebody to the page. */
+  before: readonly (readonly [argv: readonly string[], code: number])[];
+  shows: RegExp;
+  env?: Record<string, string>;
+}
+
+const hour = { automations: { '*': { duration: '1h' } } } as const;
+const trigger = ['trigger', 'nightly'];
+const lost: Scenario = { ...hour, order: 'activeFirst', faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] };
+
+const troubles: Record<string, Trouble> = {
+  'Exit code 12': {
+    scenario: lost,
+    before: [[trigger, 12]],
+    shows: /the trigger of nightly at .*UTC is not sent again/,
+  },
+  'recover says that a trigger is too old': {
+    scenario: lost,
+    before: [
+      [trigger, 12],
+      [['recover', '--max-age', '1ms'], 12],
+    ],
+    shows: /nightly at .*UTC/,
+  },
+  'Exit code 7': {
+    scenario: { ...hour, faults: [{ on: 'status', do: 'html', status: 403 }] },
+    before: [
+      [trigger, 0],
+      [['status'], 7],
+    ],
+    shows: /API key +\S*-?key|RUNCTL_API_KEY/,
+  },
+  'It hangs': {
+    scenario: hour,
+    before: [[trigger, 0]],
+    shows: /status +RUNNING[\s\S]*started/,
+  },
+  'Exit code 10': {
+    before: [[trigger, 10]],
+    env: { RUNCTL_BASE_URL: 'http://127.0.0.1:1' },
+    shows: /✖ connection/,
+  },
+  'Two runs where there should be one': {
+    scenario: { automations: { '*': { duration: '1ms' } } },
+    before: [
+      [trigger, 0],
+      [trigger, 0],
+    ],
+    shows: /COMPLETED +nightly[\s\S]*COMPLETED +nightly/,
+  },
+  'A hook that stayed silent': {
+    before: [],
+    env: { RUNCTL_ON_EXIT: 'exit 3' },
+    shows: /on exit +.*RUNCTL_ON_EXIT[\s\S]*follower +none/,
+  },
+  'Exit code 5, every morning': {
+    scenario: hour,
+    before: [
+      [trigger, 0],
+      [trigger, 5],
+    ],
+    shows: /RUNNING +nightly/,
+  },
+  'Exit code 74': {
+    scenario: hour,
+    before: [[trigger, 0]],
+    env: { RUNCTL_STATE_DIR: '/proc/nothing' },
+    shows: /✖ state folder/,
+  },
+  'Times that are wrong': {
+    before: [],
+    shows: /clock +agrees/,
+  },
+};
+
+test('every trouble of the page is tried', () => {
+  expect([...sections.keys()]).toEqual(Object.keys(troubles));
+});
+
+test.each(Object.entries(troubles))('%s: the command shows what to look for', async (title, trouble) => {
+  const { env, clock } = await withEmulator(trouble.scenario ?? {});
+  const run = (argv: readonly string[]) =>
+    runProgram(argv, { env: { ...env, LANG: 'C.UTF-8', ...trouble.env }, clock });
+  for (const [argv, code] of trouble.before) {
+    const ended = await run([...argv, ...(argv[0] === 'trigger' ? ['--give-up-after', '1s'] : [])]);
+    expect(ended.code, ended.stderr).toBe(code);
+  }
+  const { stdout, stderr } = await run(commandOf(title));
+  expect(stdout + stderr).toMatch(trouble.shows);
+});

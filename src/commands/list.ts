@@ -41,7 +41,7 @@ export const list = defineCommand({
     ['runctl list --since 2d --json', 'the runs of the last two days, for a script'],
   ],
   async run(_, options, context) {
-    const { clock, env, signal, stdout } = context;
+    const { clock, env, signal } = context;
     const settings = options.offline ? undefined : await resolveSettings(options, context);
     const baseUrl = valueIfGiven((settings ?? resolveWithoutApiKey(options, env)).baseUrl);
     const session =
@@ -77,7 +77,7 @@ export const list = defineCommand({
         : undefined;
     if (runs.length === 0) return { documents, note: options.quiet ? undefined : emptyNote(options) };
     const { runTable } = await import('../render/tables.ts');
-    return { documents, note, text: (theme) => runTable(runs, clock.nowMs(), stdout.columns, theme) };
+    return { documents, note, text: (theme, lines) => runTable(runs, clock.nowMs(), theme, lines) };
   },
 });
 

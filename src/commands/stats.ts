@@ -53,7 +53,7 @@ async function showStatistics(names: string[], options: StatsOptions, context: C
   const { statisticsTable } = await import('../render/tables.ts');
   return {
     documents: all.map((statistics) => documentOf(documentFactsOf(statistics, sinceMs), context)),
-    text: (theme) => (all.length > 0 ? statisticsTable(all, context.stdout.columns, theme) : ''),
+    text: (theme, lines) => (all.length > 0 ? statisticsTable(all, theme, lines) : ''),
     note: options.quiet ? undefined : noteOf(all, names, nowMs - sinceMs),
   };
 }

@@ -9,7 +9,7 @@ import { createRunLine, type RunLine, runLines } from './run-line.ts';
 import { sanitizeLine } from './sanitize.ts';
 import { createSentences } from './sentences.ts';
 import { createSpinner } from './spinner.ts';
-import { durationOf, markedStatus } from './status.ts';
+import { durationOf, markedStatus, shortId } from './status.ts';
 import { renderMarkup, type Theme } from './theme.ts';
 import { cutTo } from './width.ts';
 import { wrap } from './wrap.ts';
@@ -137,7 +137,7 @@ export function createBoard(
       markedStatus(target, status, theme),
       sanitizeLine(nameOf(target)),
       ...(took ? [theme.dim(took)] : []),
-      theme.dim(executionId),
+      theme.dim(executionId.slice(0, shortId)),
     ];
     spinner.above(wrap(words, { columns: stderr.columns, indent: 2, taken: 0 }));
   }

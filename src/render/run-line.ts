@@ -7,7 +7,7 @@ import { medianCredits, type PastRun } from '../runs/statistics.ts';
 import { isLongerThanUsual, usualDurationMs } from '../watching/usual-duration.ts';
 import { sanitizeLine } from './sanitize.ts';
 import type { Theme } from './theme.ts';
-import { cutTo, padTo, widthOf } from './width.ts';
+import { cutTo, padTo, shortenTo, widthOf } from './width.ts';
 
 export interface RunLine {
   observe(event: RunEvent): void;
@@ -97,7 +97,7 @@ export function runLines(runs: readonly Cells[], columns: number, theme: Theme):
   const room = columns - besideName - (hasAge ? ageWidth : 0) - widthOf(sign);
   const nameWidth = Math.min(widest('name'), Math.max(0, room));
   return rows.map(({ name, status, age, note, isFailing }) => {
-    const shownName = padTo(cutTo(name, nameWidth, theme), nameWidth);
+    const shownName = padTo(shortenTo(name, nameWidth, theme), nameWidth);
     const after = hasAge ? `${gap}${padTo(status, widest('status'))}${gap}${age}` : `${gap}${status}`;
     const head = `${theme.strong(shownName)}${theme.busy(after)}`;
     const beside = Math.max(0, widest('age') - widthOf(age));

@@ -4,6 +4,9 @@ import type { Execution } from '../runs/service.ts';
 import { sanitizeLine } from './sanitize.ts';
 import type { Theme } from './theme.ts';
 
+/** So many characters of an id are enough for the eye, and for a run argument. */
+export const shortId = 8;
+
 export function colorOfStatus(target: Target, status: string, theme: Theme): (text: string) => string {
   if (!isFinal(target, status)) return theme.busy;
   return isCompleted(status) ? theme.ok : theme.bad;

@@ -3,14 +3,17 @@ import { isCompleted, isFinal, lastStatusOf, nameOf, type Target } from '../runs
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
 import type { Statistics } from '../runs/statistics.ts';
 import { sanitizeLine } from './sanitize.ts';
-import { colorOfStatus, durationOf, symbolOfStatus } from './status.ts';
-import { type Column, table } from './table.ts';
+import { colorOfStatus, durationOf, shortId, symbolOfStatus } from './status.ts';
+import { type Column, table, unknown } from './table-layout.ts';
 import type { Theme } from './theme.ts';
 import type { WrapOptions } from './wrap.ts';
 
-const unknown = '–';
-
-const automation = { heading: 'AUTOMATION', cell: ({ target }: { target: Target }) => sanitizeLine(nameOf(target)) };
+const automation = {
+  heading: 'AUTOMATION',
+  cell: ({ target }: { target: Target }) => sanitizeLine(nameOf(target)),
+  least: 16,
+  cut: 'middle',
+} as const;
 
 /** A run, or a trigger that may have started none. Times are ISO 8601. */
 interface ListedRun {
@@ -26,32 +29,42 @@ interface ListedRun {
   isOld?: boolean;
 }
 
-const columnsOfList = (nowMs: number): readonly Column<ListedRun>[] => [
+const columnsOfList = (nowMs: number, idLength: number): readonly Column<ListedRun>[] => [
   {
     heading: 'STATUS',
     cell(run, theme) {
       const age = run.isOld ? ` (${formatAgo(nowMs - Date.parse(run.statusAt ?? run.at))})` : '';
-      return [sanitizeLine(lastStatusOf(run)) + age, colorOfStatus(run.target, run.status ?? '', theme)];
+      if (run.status === null) return [`${theme.symbols.warn} ${lastStatusOf(run)}`, theme.warn];
+      return statusCell(run.target, run.status, theme, age);
     },
   },
-  { ...automation, least: 12 },
-  { heading: 'STARTED', spare: 2, cell: ({ startedAt, at }) => agoOf(startedAt ?? at, nowMs) },
+  automation,
+  { heading: 'STARTED', spare: 2, isNumber: true, cell: ({ startedAt, at }) => agoOf(startedAt ?? at, nowMs) },
   {
     heading: 'TOOK',
     spare: 1,
+    isNumber: true,
     cell: ({ startedAt, completedAt }) =>
       durationOf({ startedAt: startedAt ?? undefined, completedAt: completedAt ?? undefined }) ?? '',
   },
   {
     heading: 'RUN',
-    // The id is not cut, so that it can be copied.
-    mayStandBelow: true,
-    cell: ({ executionId }, { dim }) => [
-      executionId === null ? 'resolve it with runctl recover' : sanitizeLine(executionId),
-      dim,
-    ],
+    cell: ({ executionId }, { dim }) => [sanitizeLine(executionId?.slice(0, idLength) ?? 'runctl recover'), dim],
   },
 ];
+
+function statusCell(target: Target, status: string, theme: Theme, more = '') {
+  const text = `${symbolOfStatus(target, status, theme)} ${sanitizeLine(status)}${more}`;
+  return [text, colorOfStatus(target, status, theme)] as const;
+}
+
+/** How much of each id tells the runs apart. */
+function lengthOfIds(ids: readonly string[]): number {
+  const distinct = new Set(ids);
+  let length = shortId;
+  while (new Set(ids.map((id) => id.slice(0, length))).size < distinct.size) length += 1;
+  return length;
+}
 
 const longAgoMs = 2 * 86_400_000;
 
@@ -60,8 +73,12 @@ function agoOf(timestamp: string, nowMs: number): string {
   return ageMs < longAgoMs ? formatAgo(ageMs) : sanitizeLine(timestamp.slice(0, 16).replace('T', ' '));
 }
 
-export const runTable = (runs: readonly ListedRun[], nowMs: number, columns: number, theme: Theme): string =>
-  table(columnsOfList(nowMs), runs, theme, columns);
+/** On a terminal, which has `columns`, ids are as short as they can be; elsewhere they are whole. */
+export function runTable(runs: readonly ListedRun[], nowMs: number, theme: Theme, { columns }: WrapOptions): string {
+  const ids = runs.flatMap(({ executionId }) => executionId ?? []);
+  const idLength = columns === undefined ? Infinity : lengthOfIds(ids);
+  return table(columnsOfList(nowMs, idLength), runs, theme, columns);
+}
 
 export interface FinalRow {
   target: Target;
@@ -76,21 +93,32 @@ const columnsAtEnd: readonly Column<FinalRow>[] = [
     heading: 'STATUS',
     cell({ target, execution, otherwise }, theme) {
       if (!execution) return [`${theme.symbols.warn} ${otherwise}`, theme.warn];
-      const { status } = execution;
-      return [`${symbolOfStatus(target, status, theme)} ${sanitizeLine(status)}`, colorOfStatus(target, status, theme)];
+      return statusCell(target, execution.status, theme);
     },
   },
-  { ...automation, least: 12 },
+  automation,
   {
     heading: 'DURATION',
-    spare: 2,
+    spare: 3,
+    isNumber: true,
     cell({ target, execution, result }) {
       if (!execution || !isFinal(target, execution.status)) return unknown;
       return durationOf({ ...execution, completedAt: execution.completedAt ?? result?.completedAt }) ?? unknown;
     },
   },
-  { heading: 'CREDITS', spare: 1, cell: ({ execution }) => String(execution?.creditsCharged ?? unknown) },
-  { heading: 'ERROR', least: 12, cell: ({ result }) => sanitizeLine(errorTextOf(result).split('\n')[0] ?? '') },
+  {
+    heading: 'CREDITS',
+    spare: 2,
+    isNumber: true,
+    cell: ({ execution }) => String(execution?.creditsCharged ?? unknown),
+  },
+  // The error is printed below the table, too, so a few words of it are not worth the room.
+  {
+    heading: 'ERROR',
+    least: 32,
+    spare: 1,
+    cell: ({ result }) => sanitizeLine(errorTextOf(result).split('\n')[0] ?? ''),
+  },
 ];
 
 /** The table of several runs at the end of a command. */
@@ -98,18 +126,20 @@ export const finalTable = (rows: readonly FinalRow[], theme: Theme, { columns }:
   table(columnsAtEnd, rows, theme, columns);
 
 const columnsOfStatistics: readonly Column<Statistics>[] = [
-  { ...automation, least: 12 },
+  { ...automation, least: 24 },
   { heading: 'RUNS', isNumber: true, cell: ({ finished }) => String(finished) },
   {
     heading: 'COMPLETED',
     isNumber: true,
-    cell: ({ completedShare, statuses }) =>
-      numberOf(completedShare, (share) => `${statuses.COMPLETED ?? 0} (${Math.floor(share * 100)} %)`),
+    cell({ completedShare, statuses }, { ok, warn }) {
+      const text = numberOf(completedShare, (share) => `${statuses.COMPLETED ?? 0} (${Math.floor(share * 100)}%)`);
+      return [text, completedShare === 1 ? ok : warn];
+    },
   },
   { heading: 'MEDIAN', isNumber: true, spare: 5, cell: ({ medianMs }) => numberOf(medianMs, formatDuration) },
   { heading: 'P95', isNumber: true, spare: 2, cell: ({ p95Ms }) => numberOf(p95Ms, formatDuration) },
   { heading: 'CREDITS', isNumber: true, spare: 3, cell: ({ credits }) => numberOf(credits, rounded) },
-  { heading: 'PER DAY', isNumber: true, spare: 1, cell: ({ creditsPerDay }) => numberOf(creditsPerDay, rounded) },
+  { heading: 'CREDITS/DAY', isNumber: true, spare: 1, cell: ({ creditsPerDay }) => numberOf(creditsPerDay, rounded) },
   { heading: 'LAST RUNS', spare: 4, cell: sparkline },
 ];
 
@@ -120,16 +150,23 @@ const numberOf = (value: number | null, format: (value: number) => string) =>
 const rounded = (value: number) => String(value >= 100 ? Math.round(value) : Math.round(value * 10) / 10);
 
 /** The last runs as bars, oldest first: the median has half the height, twice the median and more the full one. */
-function sparkline({ latest, medianMs }: Statistics, { symbols }: Theme): string {
+function sparkline({ latest, medianMs }: Statistics, { symbols, ok, bad }: Theme) {
   const bars = [...symbols.bars];
-  return latest
+  const plot = latest
     .map(({ status, durationMs }) => {
       if (!isCompleted(status)) return symbols.bad;
       const height = Math.round(((durationMs ?? 0) / (medianMs || 1)) * (bars.length / 2));
       return bars[Math.min(Math.max(height, 1), bars.length) - 1];
     })
     .join('');
+  // Bars of one height say nothing in one colour, so those that did not complete have another.
+  const style = (text: string) =>
+    text
+      .split(symbols.bad)
+      .map((part) => part && ok(part))
+      .join(bad(symbols.bad));
+  return [plot, style] as const;
 }
 
-export const statisticsTable = (all: readonly Statistics[], columns: number, theme: Theme): string =>
+export const statisticsTable = (all: readonly Statistics[], theme: Theme, { columns }: WrapOptions): string =>
   table(columnsOfStatistics, all, theme, columns);

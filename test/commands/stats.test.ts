@@ -54,9 +54,9 @@ test('each automation has a line, and runs that finished unseen are named', asyn
   expect(code).toBe(0);
   expect(out).toBe(
     [
-      'AUTOMATION     RUNS  COMPLETED  MEDIAN  P95  CREDITS  PER DAY  LAST RUNS',
-      'nightly           4   3 (75 %)      6m  12m       48     11.9  ▄█✖▄',
-      'weekly/report     1  1 (100 %)      1m   1m       12      9.3  ▄',
+      'AUTOMATION     RUNS  COMPLETED  MEDIAN  P95  CREDITS  CREDITS/DAY  LAST RUNS',
+      'nightly           4    3 (75%)      6m  12m       48         11.9  ▄█✖▄',
+      'weekly/report     1   1 (100%)      1m   1m       12          9.3  ▄',
       '',
     ].join('\n'),
   );

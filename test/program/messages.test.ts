@@ -212,7 +212,7 @@ const atFirst: [argv: string, text: string][] = [
 const later: [argv: string, text: string][] = [
   [
     'list',
-    'STATUS     AUTOMATION  STARTED  TOOK  RUN\nFAILED     weekly      3h ago   1m    <id>\nCOMPLETED  nightly     3h ago   1m    <id>',
+    'STATUS       AUTOMATION  STARTED  TOOK  RUN\n✖ FAILED     weekly       3h ago    1m  <id>\n✔ COMPLETED  nightly      3h ago    1m  <id>',
   ],
   ['list --automation x', 'No runs of x here; `runctl list` shows all.'],
   [

@@ -34,10 +34,10 @@ const tableAt = (columns?: number) => finalTable(rows, theme, { columns }).trimE
 test('several runs end as one table, in the order of the arguments', () => {
   expect(tableAt()).toEqual([
     'STATUS         AUTOMATION                           DURATION  CREDITS  ERROR',
-    '✔ COMPLETED    north                                6m        12',
-    '✖ FAILED       a-rather-long-name-of-an-automation  6m        –        step_failed: Step "import" failed',
-    '● RUNNING      west                                 –         –',
-    '⚠ not started  east                                 –         –',
+    '✔ COMPLETED    north                                      6m       12',
+    '✖ FAILED       a-rather-long-name-of-an-automation        6m        –  step_failed: Step "import" failed',
+    '● RUNNING      west                                        –        –',
+    '⚠ not started  east                                        –        –',
   ]);
 });
 
@@ -45,4 +45,9 @@ test.each([40, 60, 80, 120, 200])('no line of the table is wider than %i columns
   const lines = tableAt(columns);
   expect(lines).toHaveLength(5);
   for (const line of lines) expect(widthOf(line), line).toBeLessThanOrEqual(columns);
+});
+
+test('the error, which follows in full, gives way to the whole names', () => {
+  expect(tableAt(80)[0]).toBe('STATUS         AUTOMATION                           DURATION  CREDITS');
+  expect(tableAt(80).join()).toContain('a-rather-long-name-of-an-automation');
 });

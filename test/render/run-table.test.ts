@@ -30,16 +30,39 @@ function entry(fields: Partial<JournalRun> & { name?: string } = {}): JournalRun
 const linesOf = (text: string) => text.split('\n').slice(0, -1);
 
 test('a row shows status, name, age, time taken and id', () => {
-  const [, row = ''] = linesOf(runTable([entry()], nowMs, 120, plain));
-  expect(row.split(/ {2,}/)).toEqual(['COMPLETED', 'nightly', '5m ago', '3m', executionId]);
+  const [, row = ''] = linesOf(runTable([entry()], nowMs, plain, {}));
+  expect(row.split(/ {2,}/)).toEqual(['✔ COMPLETED', 'nightly', '5m ago', '3m', executionId]);
+});
+
+test('on a terminal ids are short, but long enough to tell the runs apart', () => {
+  const ids = (...all: string[]) => all.map((start) => entry({ executionId: start + executionId.slice(start.length) }));
+  const shown = (rows: JournalRun[], columns?: number) =>
+    linesOf(runTable(rows, nowMs, plain, { columns }))
+      .slice(1)
+      .map((line) => line.split(' ').at(-1));
+  expect(shown(ids('aaaaaaaa', 'bbbbbbbb'), 80)).toEqual(['aaaaaaaa', 'bbbbbbbb']);
+  expect(shown(ids('aaaaaaaa-1', 'aaaaaaaa-2'), 80)).toEqual(['aaaaaaaa-1', 'aaaaaaaa-2']);
+  expect(shown([entry(), entry()], 80)).toEqual([executionId.slice(0, 8), executionId.slice(0, 8)]);
+  expect(shown(ids('aaaaaaaa'))[0]).toHaveLength(36);
+});
+
+test('a long name is cut in the middle before a column is left out, and never in a pipe', () => {
+  const rows = [entry({ name: 'sync-customers-to-the-warehouse-eu' })];
+  expect(linesOf(runTable(rows, nowMs, plain, { columns: 62 }))[1]).toMatch(/ sync-cust\S*…\S*house-eu .*5m ago/);
+  expect(linesOf(runTable(rows, nowMs, plain, { columns: 42 }))[1]).toMatch(/ sync-cus\S*…\S*ouse-eu {2}\w{8}$/);
+  expect(linesOf(runTable(rows, nowMs, plain, {}))[1]).toContain('sync-customers-to-the-warehouse-eu');
+});
+
+test('a column that would say nothing is left out', () => {
+  expect(runTable([entry({ status: 'RUNNING', completedAt: null })], nowMs, plain, {})).not.toContain('TOOK');
 });
 
 test('an unfinished run has taken no time, and a trigger in doubt names the way out', () => {
   const open = entry({ executionId: null, status: null, startedAt: null, completedAt: null });
   const [, going = '', doubtful = ''] = linesOf(
-    runTable([entry({ status: 'RUNNING', completedAt: null }), open], nowMs, 120, plain),
+    runTable([entry({ status: 'RUNNING', completedAt: null }), open], nowMs, plain, {}),
   );
-  expect(going.split(/ {2,}/)).toEqual(['RUNNING', 'nightly', '5m ago', executionId]);
+  expect(going.split(/ {2,}/)).toEqual(['● RUNNING', 'nightly', '5m ago', executionId]);
   expect(doubtful).toContain('unknown');
   expect(doubtful).toContain('runctl recover');
 });
@@ -56,22 +79,19 @@ const entries = fc.record({
   startedAt: fc.option(fc.integer({ min: 0, max: 90 * 86_400_000 }).map(ago)),
 });
 
-test('every line is as wide as the terminal at the most, the id is whole, and the columns stand straight', () => {
+test('every line is as wide as the terminal at the most, and the columns stand straight', () => {
+  const id = executionId.slice(0, 8);
   fc.assert(
     fc.property(
       fc.array(entries, { minLength: 1, maxLength: 8 }),
-      fc.integer({ min: 56, max: 160 }),
+      fc.integer({ min: 40, max: 160 }),
       (fields, columns) => {
-        const lines = linesOf(runTable(fields.map(entry), nowMs, columns, plain));
+        const lines = linesOf(runTable(fields.map(entry), nowMs, plain, { columns }));
         for (const line of lines) expect(widthOf(line), line).toBeLessThanOrEqual(columns);
         expect(lines.join('\n')).not.toMatch(/(?!\n)\p{Cc}|\u202E/u);
-        expect(lines.filter((line) => line.includes(executionId))).toHaveLength(fields.length);
-        const idAt = new Set(
-          lines.flatMap((line) =>
-            line.includes(executionId) ? widthOf(line.slice(0, line.indexOf(executionId))) : [],
-          ),
-        );
-        expect(idAt.size).toBe(1);
+        const rows = lines.filter((line) => line.endsWith(id));
+        expect(rows).toHaveLength(fields.length);
+        expect(new Set(rows.map((line) => widthOf(line.slice(0, line.lastIndexOf(id))))).size).toBe(1);
       },
     ),
   );

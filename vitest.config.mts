@@ -16,7 +16,14 @@ if (process.versions.node.startsWith('20.')) execArgv.push('--interrupt-budget=1
 // No test needs the authorities of the machine, which every process of Node would parse when it starts.
 delete process.env.NODE_EXTRA_CA_CERTS;
 
+const markdown = {
+  name: 'markdown',
+  transform: (text: string, path: string) =>
+    path.endsWith('.md') ? `export default ${JSON.stringify(text)}` : undefined,
+};
+
 export default defineConfig({
+  plugins: [markdown],
   test: {
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -31,6 +31,7 @@ const options = {
   format: 'cjs',
   // What is imported dynamically runs when it is first asked for.
   supported: { 'dynamic-import': false },
+  loader: { '.md': 'text' },
   define: { 'import.meta.dirname': '__dirname' },
   plugins: [keepApart, slimUndici],
 };

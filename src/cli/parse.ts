@@ -2,7 +2,7 @@ import { CommanderError } from 'commander';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import type { CommandDefinition } from './define-command.ts';
 import { checkCombination, hoistFlags, namesOf, sharedFlag } from './flags.ts';
-import { helpTopics } from './help.ts';
+import { helpTopics, topicOf } from './help.ts';
 import { type HelpOutput, type ParsedCommand, toCommander, UnknownCommand } from './to-commander.ts';
 
 /** A word that no definition has. `suggest.ts`, which is loaded only then, knows what was probably meant. */
@@ -55,10 +55,13 @@ export function parse(
 }
 
 /** `help config set` means `config set --help`, unless it names a topic. An empty command line asks for help, too. */
-function expandHelp([first, ...others]: readonly string[]): readonly string[] {
+function expandHelp([first, second, ...others]: readonly string[]): readonly string[] {
   if (first === undefined) return ['--help'];
-  const isAnswered = others[0] === '--json' || helpTopics.some((topic) => topic === others[0]);
-  return first === 'help' && !isAnswered ? [...others, '--help'] : [first, ...others];
+  const words = second === undefined ? [] : [second, ...others];
+  if (first !== 'help') return [first, ...words];
+  const topic = helpTopics.find((each) => each === topicOf(second));
+  if (topic) return [first, topic, ...others];
+  return second === '--json' ? [first, ...words] : [...words, '--help'];
 }
 
 /** The program with nothing but the typed command; without one, with what its help shows. The rest would take 10 ms. */

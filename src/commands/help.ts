@@ -11,7 +11,7 @@ import type { Theme } from '../render/theme.ts';
 import { type WrapOptions, wrap } from '../render/wrap.ts';
 import { exitCodeTable } from './explain.ts';
 
-type Topic = (typeof helpTopics)[number];
+type Topic = Exclude<(typeof helpTopics)[number], 'programs'>;
 type Page = (theme: Theme, lines: WrapOptions) => string;
 
 /** The command `help` of a program. The parser answers `help <command>` itself, as `<command> --help`. */
@@ -25,10 +25,13 @@ export const helpOf = (program: () => CommandDefinition) =>
       ['runctl help settings', 'every setting and how to give it'],
       ['runctl help --json', 'every command and option, for a program'],
       ['runctl help scenarios', 'every field of a scenario file'],
+      ['runctl help programs', 'how scripts and coding agents drive runctl'],
     ],
     async run({ topic }, { json }, context): Promise<CommandResult> {
-      if (topic && !json) return { text: pages[topic] };
-      return { documents: [documentOf({ report: { help: outlineOf(program()) } }, context)] };
+      if (json || !topic) return { documents: [documentOf({ report: { help: outlineOf(program()) } }, context)] };
+      if (topic !== 'programs') return { text: pages[topic] };
+      const { default: page } = await import('../../docs/for-programs.md');
+      return { verbatim: page.trimEnd() };
     },
   });
 

@@ -148,6 +148,8 @@ const table: Row[] = [
   ],
   ['demo', 'demo', {}, {}],
   ['help settings', 'help', { topic: 'settings' }, {}],
+  ['help programs', 'help', { topic: 'programs' }, {}],
+  ['help agents', 'help', { topic: 'programs' }, {}],
   ['help --json', 'help', {}, { json: true }],
   ['version --json -q', 'version', {}, { json: true, quiet: true }],
   ['version --field runctl.version', 'version', {}, { field: ['runctl.version'] }],

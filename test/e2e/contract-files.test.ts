@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import packageLock from '../../package-lock.json' with { type: 'json' };
+import { runProcess } from '../helpers/run-process.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -54,4 +55,9 @@ test('the version stands in package.json, and everything else follows it', () =>
   const recipes = readFileSync(join(root, 'docs/recipes.md'), 'utf8');
   const named = [...recipes.matchAll(/runctl[-:](\d+\.\d+\.\d+)/g)].map(([, found]) => found);
   expect(new Set(named)).toEqual(new Set([version]));
+});
+
+test.each(['programs', 'agents'])('`runctl help %s` prints the page for programs', async (topic) => {
+  const page = readFileSync(join(root, 'docs/for-programs.md'), 'utf8');
+  expect(await runProcess(['help', topic])).toMatchObject({ code: 0, stdout: page, stderr: '' });
 });

@@ -82,6 +82,12 @@ test.each([
   ['Several at once', /^north COMPLETED, 12 credits\nsouth COMPLETED, 12 credits\nwest COMPLETED, 12 credits\n$/],
   ['Start now, wait later', /^something else happens meanwhile\n$/],
   ['Collect JSON', /^COMPLETED, 3 steps\n$/],
+  ['Read many runs with jq', /^north\tCOMPLETED\t12\nsouth\tCOMPLETED\t12\nwest\tCOMPLETED\t12\n$/],
+  ['A line for a chat', /^\{"text":"Last 24 hours: 2 COMPLETED"\}\n$/],
+  [
+    'Twelve automations on a wall',
+    /^north\tCOMPLETED\t\S{16}\ttook 0s\tusually 0s\t100%\nsouth\tCOMPLETED\t\S{16}\ttook 0s\tusually 0s\t100%\n$/,
+  ],
   ['Leave and come back', /^\S{36}\nleft with code 130; the run continues\n$/],
   ['Do something at the end', /^nightly-COMPLETED.json\n$/],
 ])('"%s" prints what it is about', (heading, wanted) => {
@@ -92,6 +98,11 @@ test.each([
 test('"Start it once" starts it once', () => {
   const script = scripts.find(({ heading }) => heading === 'Start it once, whatever happens');
   expect(script && runsStarted.get(script)).toBe(1);
+});
+
+test('"Many, but only a few at a time" starts a run for each', () => {
+  const script = scripts.find(({ heading }) => heading === 'Many, but only a few at a time');
+  expect(script && runsStarted.get(script)).toBe(6);
 });
 
 test('the rehearsal says something on the days that someone has to know of, and on no other', () => {

@@ -58,7 +58,7 @@ export async function triggerOnce(
   if (result.kind === 'refused' && (result.fault.kind === 'already_active' || (isWaiting && mayPass(result.fault)))) {
     return { kind: 'refused', fault: result.fault };
   }
-  return failed(failureOf(result, identity, session));
+  return failed(problemOfTrigger(result, identity, session));
 }
 
 /** Is it worth another try: a 429, or a trigger that was surely not sent? */
@@ -74,7 +74,12 @@ function startOf({ how, ...start }: StartedTrigger, target: Target, clock: Clock
   return { ...start, started, how, run, sinceTriggerMs: () => clock.elapsedMs() - startedMs };
 }
 
-function failureOf(result: Exclude<TriggerResult, StartedTrigger>, identity: TriggerIdentity, session: Session) {
+/** Why a trigger has no known run, and what to do about it. */
+export function problemOfTrigger(
+  result: Exclude<TriggerResult, StartedTrigger>,
+  identity: TriggerIdentity,
+  session: Session,
+): Problem {
   const { journal, context } = session;
   // `recover` can only resolve what is in the journal.
   const recorded = mayHaveStarted(result) ? journal.findKey(identity) : undefined;

@@ -1,21 +1,39 @@
-import { defineCommand, flag } from '../cli/define-command.ts';
+import { defineCommand, flag, option } from '../cli/define-command.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
+import { nonEmpty } from '../cli/values.ts';
 import { type Finding, labelOf } from '../doctor/finding.ts';
 import { Problem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
 import { type CommandResult, wantsData } from '../render/output.ts';
-import { renderMarkup, type Theme } from '../render/theme.ts';
-import type { WrapOptions } from '../render/wrap.ts';
+import { findingLine } from './finding-line.ts';
+import { showKeyTrial } from './key-trial.ts';
+
+const options = {
+  offline: flag('--offline', 'send nothing'),
+  tryKey: {
+    ...option(
+      '--try-key <automation>',
+      'find out whether the service honors idempotency keys: starts one run of this automation, or two',
+      nonEmpty,
+    ),
+    refuses: ['offline'],
+  },
+  yes: { ...flag('--yes', 'with --try-key: start the runs without asking'), needs: 'tryKey' },
+  ...outputOptions,
+  ...settingOptions,
+};
 
 export const doctor = defineCommand({
   name: 'doctor',
-  about: 'check settings, network, API key, clock, journal and shell; changes nothing',
-  options: { offline: flag('--offline', 'send nothing'), ...outputOptions, ...settingOptions },
+  about: 'check settings, network, API key, clock, journal and shell',
+  options,
   examples: [
     ['runctl doctor', 'what is wrong here, and what to type next'],
     ['runctl doctor --json', 'the same for a report: no API key is in it'],
+    ['runctl doctor --try-key nightly', 'whether the service honors idempotency keys; starts one or two runs'],
   ],
   async run(_, options, context): Promise<CommandResult> {
+    if (options.tryKey !== undefined) return showKeyTrial(options.tryKey, options, context);
     // Loaded here, since it needs modules that few commands need, such as TLS.
     const { diagnose } = await import('../doctor/diagnose.ts');
     const findings = await diagnose(options, context);
@@ -30,7 +48,7 @@ export const doctor = defineCommand({
       text: (theme, lines) =>
         findings
           .filter(({ result }) => !options.quiet || result === 'warning' || result === 'failed')
-          .map((finding) => lineOf(finding, theme, lines))
+          .map((finding) => findingLine(finding, theme, lines))
           .join(''),
     };
   },
@@ -47,19 +65,4 @@ function problemOf(findings: readonly Finding[]): Problem | undefined {
 function inShort(problem: Problem, findings: readonly Finding[]): Problem {
   const names = findings.filter(({ result }) => result === 'failed').map(({ name }) => labelOf(name));
   return problem.with({ message: `fix what failed: ${names.join(', ')}`, hint: undefined });
-}
-
-const labelColumns = 20;
-/** On a narrower terminal, a message is printed below its label. */
-const leastColumns = 60;
-
-function lineOf({ name, result, message, advice }: Finding, theme: Theme, { columns }: WrapOptions): string {
-  const { ok, warn, bad, dot, arrow } = theme.symbols;
-  const marks = { ok: theme.ok(ok), warning: theme.warn(warn), failed: theme.bad(bad), skipped: theme.dim(dot) };
-  const isNarrow = columns !== undefined && columns < leastColumns;
-  const indent = isNarrow ? 4 : labelColumns + 4;
-  const label = theme.strong(labelOf(name).padEnd(isNarrow ? 0 : labelColumns));
-  const text = renderMarkup(message, theme, { columns, indent });
-  const said = `${marks[result]} ${label}${isNarrow ? '\n    ' : '  '}${text}\n`;
-  return advice ? `${said}  ${arrow} ${renderMarkup(advice, theme, { columns, indent: 4 })}\n` : said;
 }

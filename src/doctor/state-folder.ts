@@ -5,11 +5,13 @@ import { requireBaseUrl } from '../config/settings.ts';
 import { filesIn } from '../journal/files.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { followerOf } from '../journal/follower-claim.ts';
+import type { Journal } from '../journal/journal.ts';
 import { createProcesses } from '../journal/processes.ts';
 import { refuseShared, resolveOwn } from '../open-own.ts';
 import { Problem } from '../problems/problem.ts';
+import { utcTime } from '../runs/utc-time.ts';
 import { journalOf } from '../session/journal.ts';
-import { type Finding, type Machine, ok, warning } from './finding.ts';
+import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
 
 /** With less free space than some hundred triggers need, the next one may not be recorded. */
 const leastBytes = 2 ** 20;
@@ -75,6 +77,19 @@ export function* checkJournal({ settings, context }: Machine): Generator<Finding
     'unfinished_runs',
     unfinished === 0 ? 'none' : `${unfinished} when last polled; \`runctl watch --all\` watches them`,
   );
+  yield keysFinding(journal.keysSeen(baseUrl));
+}
+
+/** What the service was last seen to do with an idempotency key that it had seen before. */
+function keysFinding(seen: ReturnType<Journal['keysSeen']>): Finding {
+  const name = 'idempotency_keys';
+  if (!seen) {
+    return skipped(name, 'never seen whether they are honored: `runctl doctor --try-key <automation>` finds out');
+  }
+  const when = `as seen at ${utcTime(seen.at)}`;
+  if (seen.treatment === 'honoured') return ok(name, `honored, ${when}`);
+  const advice = 'a trigger whose response is lost is not repeated; `runctl recover` says which run to look for';
+  return warning(name, `ignored, ${when}`, advice);
 }
 
 /** It is fine to have no follower; one that was killed gives a warning. */

@@ -21,6 +21,7 @@ export interface TriggerIdentity {
 export interface KeyHistory {
   earlier?: EarlierAttempts;
   isRecovery?: boolean; // `recover` sends the key, and waits for no other process
+  neverRepeat?: boolean; // an attempt that the service may have acted on is the last one
 }
 
 export interface TriggerPorts extends RetryPorts {
@@ -66,7 +67,8 @@ export async function triggerRun(
     return answer;
   }
 
-  const mayRepeat = () => !isEnd(state) && (!times.mayHaveActed() || record.isRepeatable());
+  const isRepeatable = () => !history.neverRepeat && record.isRepeatable();
+  const mayRepeat = () => !isEnd(state) && (!times.mayHaveActed() || isRepeatable());
   const tried = await retry(attempt, { ...ports, isRetryable: mayRepeat });
   if (meaning?.started) {
     record.started(meaning.started.execution, meaning.started);

@@ -43,16 +43,19 @@ const wordsOf = ({ name, arguments: args }: Outline['commands'][number]) => [
   ...args.flatMap(({ isRequired, choices }) => (isRequired ? [choices[0] ?? 'x'] : [])),
 ];
 
-const lines = outline.commands.flatMap((command) =>
-  command.options.flatMap(({ name, short, type, choices, needs }) =>
-    [name, ...(short === null ? [] : [short])].map((written) => [
+const lines = outline.commands.flatMap((command) => {
+  const valueOf = ({ type, choices }: (typeof command.options)[number]) =>
+    type === 'boolean' ? [] : [sampleOf(type, choices)];
+  return command.options.flatMap((option) => {
+    const needed = command.options.filter(({ name }) => name === option.needs);
+    return [option.name, ...(option.short === null ? [] : [option.short])].map((written) => [
       ...wordsOf(command),
       written,
-      ...(type === 'boolean' ? [] : [sampleOf(type, choices)]),
-      ...(needs === null ? [] : [needs]),
-    ]),
-  ),
-);
+      ...valueOf(option),
+      ...needed.flatMap((each) => [each.name, ...valueOf(each)]),
+    ]);
+  });
+});
 
 test.each(lines.map((words) => [words.join(' '), words] as const))('the parser takes `runctl %s`', (_, words) => {
   expect(() => parse(words, program, { columns: 80, write() {} })).not.toThrow();

@@ -136,6 +136,7 @@ const table: Row[] = [
     { offline: true, field: ['runctl.doctor'], quiet: true, ...ofSettings },
   ],
   ['doctor --json', 'doctor', {}, { json: true }],
+  ['doctor --try-key nightly --yes', 'doctor', {}, { tryKey: 'nightly', yes: true }],
   ['schema event', 'schema', { name: 'event' }, {}],
   ['config path --json -q', 'config path', {}, { json: true, quiet: true }],
   ['config path --field runctl', 'config path', {}, { field: ['runctl'] }],

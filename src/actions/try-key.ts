@@ -1,0 +1,82 @@
+import { createTriggerRecord } from '../journal/trigger-record.ts';
+import { isInterruptName } from '../problems/exit-codes.ts';
+import { interruptNameOf } from '../problems/fault-facts.ts';
+import { Problem } from '../problems/problem.ts';
+import { randomUuid } from '../random-uuid.ts';
+import { defaults } from '../runs/defaults.ts';
+import { deliveryOf, isRetryable, reasonOf } from '../runs/fault.ts';
+import { retry } from '../runs/retry.ts';
+import { type AutomationTarget, nameOf, type Run } from '../runs/run.ts';
+import { retryPortsOf, type Session } from '../session/session.ts';
+import type { TriggerIdentity } from '../triggering/trigger.ts';
+import type { KeyTreatment, StartedExecution } from '../triggering/trigger-record.ts';
+import { waitForOther } from './follow-run.ts';
+import { problemOfTrigger, sendTrigger } from './send-trigger.ts';
+
+export type KeyTrial = { runs: Run[] } & (
+  | { kind: 'seen'; treatment: KeyTreatment }
+  /** What the service does with the key could not be seen. */
+  | { kind: 'unclear'; problem: Problem }
+);
+
+const body = '{}';
+
+/**
+ * Finds out what the service does with an idempotency key that it has seen: starts a run and repeats the trigger, at once
+ * and, if it is refused because that run is active, once after its end. That starts two runs at most: no attempt is
+ * repeated that the service may have acted on.
+ */
+export async function tryKey(
+  target: AutomationTarget,
+  say: (sentence: string) => void,
+  session: Session,
+): Promise<KeyTrial> {
+  const { baseUrl, context, journal, processes, service } = session;
+  const { signal } = context;
+  const idempotencyKey = randomUuid();
+  const account = await session.account(idempotencyKey);
+  const identity: TriggerIdentity = { baseUrl, account, target, idempotencyKey, userProvided: false };
+  const first = await sendTrigger(identity, body, { neverRepeat: true }, session);
+  if (first.kind !== 'started') {
+    return { kind: 'unclear', runs: [], problem: unclearProblem(problemOfTrigger(first, identity, session)) };
+  }
+  const run: Run = { target, executionId: first.execution.executionId };
+  say(`started run ${run.executionId} of ${nameOf(target)}; repeating the trigger with the same idempotency key`);
+  let repeated = await repeat();
+  if (repeated.kind !== 'ok' && repeated.fault.kind === 'already_active') {
+    say('the repeat was refused because that run is active; the trigger is repeated once more after its end');
+    const watched = await waitForOther(run, {}, session);
+    if (watched.kind !== 'finished') return unclear('the end of the run was not seen');
+    repeated = await repeat();
+  }
+  if (repeated.kind === 'interrupted') return unclear('interrupted');
+  if (repeated.kind !== 'ok') return unclear(`the repeat was not answered with a run: ${reasonOf(repeated.fault)}`);
+  const { executionId } = repeated.value;
+  if (executionId === undefined) return unclear('the repeat was answered without the id of a run');
+  const record = createTriggerRecord(journal, { ...identity, body, isRepeat: true, process: processes.own });
+  const isSame = executionId.toLowerCase() === run.executionId.toLowerCase();
+  record.started({ ...repeated.value, executionId } satisfies StartedExecution);
+  const runs = isSame ? [run] : [run, { target, executionId }];
+  return { kind: 'seen', treatment: isSame ? 'honoured' : 'ignored', runs };
+
+  function repeat() {
+    return retry(() => service.trigger({ target, idempotencyKey, body }, signal), {
+      ...retryPortsOf(session, defaults.triggerGiveUpAfterMs),
+      isRetryable: (fault) => isRetryable(fault) && deliveryOf(fault) !== 'unknown',
+    });
+  }
+
+  function unclear(why: string): KeyTrial {
+    const name = signal.aborted ? interruptNameOf(signal) : 'outcome_unknown';
+    const message = `what the service does with idempotency keys could not be seen: ${why}`;
+    return { kind: 'unclear', runs: [run], problem: new Problem({ name, started: 'yes', message }) };
+  }
+}
+
+/** A trigger that was refused says nothing about idempotency keys. */
+function unclearProblem(problem: Problem): Problem {
+  const { name } = problem.facts;
+  if (name === 'outcome_unknown' || isInterruptName(name)) return problem;
+  const hint = name === 'already_active' ? 'try again when that run has finished' : problem.facts.hint;
+  return problem.with({ name: 'outcome_unknown', shownName: name, hint });
+}

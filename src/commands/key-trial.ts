@@ -1,0 +1,56 @@
+import { type KeyTrial, tryKey } from '../actions/try-key.ts';
+import { requireProject, type SettingFlags } from '../config/settings.ts';
+import type { Context } from '../context.ts';
+import { type Finding, failed, ok, warning } from '../doctor/finding.ts';
+import { usageProblem } from '../problems/problem.ts';
+import { documentOf } from '../render/document.ts';
+import type { OutputOptions } from '../render/output.ts';
+import { type CommandResult, printSentence, wantsData } from '../render/output.ts';
+import { nameOf } from '../runs/run.ts';
+import { parseAutomationArgument } from '../session/arguments.ts';
+import { connect } from '../session/connect.ts';
+import { findingLine } from './finding-line.ts';
+
+type TrialOptions = SettingFlags & OutputOptions & { yes?: boolean };
+
+/** Tries an idempotency key, and exits with 0 if it could be seen what the service does with it, else with 12. */
+export async function showKeyTrial(
+  automation: string,
+  options: TrialOptions,
+  context: Context,
+): Promise<CommandResult> {
+  const session = await connect(options, context);
+  const target = parseAutomationArgument(automation, () => requireProject(session.settings));
+  if (!options.yes && !(await isConfirmed(nameOf(target), context))) return { note: 'Nothing was sent.' };
+  const say = (sentence: string) => {
+    if (!options.quiet && !wantsData(options)) printSentence(sentence, context);
+  };
+  const trial = await tryKey(target, say, session);
+  const finding = findingOf(trial);
+  const problem = trial.kind === 'unclear' ? trial.problem : undefined;
+  const [run] = trial.runs;
+  const { exitName: _, advice = null, ...shown } = finding;
+  return {
+    exitNames: [problem?.facts.name ?? 'ok'],
+    documents: [documentOf({ target, run, problem, report: { doctor: [{ ...shown, advice }] } }, context)],
+    problems: problem && [{ problem }],
+    text: (theme, lines) => (problem ? '' : findingLine(finding, theme, lines)),
+  };
+}
+
+async function isConfirmed(name: string, context: Context): Promise<boolean> {
+  const what = `this starts one run of ${name}, or two if the service ignores idempotency keys`;
+  if (!context.stdin.isTTY || !context.stderr.isTTY) throw usageProblem(what, 'add `--yes` if it may');
+  const { askLine } = await import('../config/prompts.ts');
+  const answer = await askLine(`${what[0]?.toUpperCase()}${what.slice(1)}. Continue? [y/N] `, context);
+  return /^y(es)?$/i.test(answer.trim());
+}
+
+function findingOf(trial: KeyTrial): Finding {
+  const name = 'idempotency_keys';
+  if (trial.kind === 'unclear') return failed(name, trial.problem);
+  const [first, second] = trial.runs.map(({ executionId }) => executionId);
+  if (trial.treatment === 'honoured')
+    return ok(name, `honored: the repeated trigger was answered with the same run (${first})`);
+  return warning(name, `ignored: the repeated trigger started a second run (${first}, then ${second})`);
+}

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import type { Scenario } from '../../src/emulator/scenario.ts';
+import { withEmulator } from '../helpers/emulator.ts';
+import { runProgram } from '../helpers/run-program.ts';
+
+const trial = ['doctor', '--try-key', 'nightly', '--yes'];
+const short = { '*': { duration: '10s' } };
+const failing = { do: 'status', status: 503 } as const;
+
+describe('doctor --try-key', () => {
+  test.each<[string, Scenario, number, number, RegExp]>([
+    ['that honours keys', {}, 0, 1, /idempotency keys +honored: .*the same run/],
+    ['that checks the active run first', { order: 'activeFirst' }, 0, 1, /idempotency keys +honored/],
+    ['that ignores keys', { idempotencyKeys: 'ignored' }, 0, 2, /idempotency keys +ignored: .* a second run/],
+    ['that honours those of agents alone', { idempotencyKeys: 'agentsOnly' }, 0, 2, /idempotency keys +ignored/],
+    ['whose 429 is retried', { faults: [{ on: 'trigger', nth: 2, do: 'status', status: 429 }] }, 0, 1, /honored/],
+    ['without credits', { credits: 0 }, 12, 0, /no run was started/],
+    ['that repeats a refusal', { order: 'activeFirst', replayErrors: true }, 0, 1, /honored/],
+    ['that loses the first answer', { faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] }, 12, 1, /runctl recover/],
+    [
+      'that loses the second answer',
+      { idempotencyKeys: 'ignored', automations: { '*': { duration: '1ms' } }, faults: [{ nth: 2, do: 'loseAnswer' }] },
+      12,
+      2,
+      /could not be seen/,
+    ],
+    [
+      'that fails after the run has finished',
+      { idempotencyKeys: 'ignored', faults: [{ on: 'trigger', from: 3, ...failing, acts: true }] },
+      12,
+      2,
+      /could not be seen/,
+    ],
+  ])('at a service %s', async (_, scenario, exitCode, runs, says) => {
+    const { env, clock, emulator } = await withEmulator({ automations: short, ...scenario });
+    const { code, stdout, stderr } = await runProgram(trial, { env, clock });
+    expect(stdout + stderr).toMatch(says);
+    expect([code, emulator.runs().length]).toEqual([exitCode, runs]);
+    const { stdout: known } = await runProgram(['doctor', '--offline'], { env, clock });
+    expect(known).toMatch(exitCode === 0 ? /idempotency keys +(honored|ignored), as seen at/ : /never seen/);
+  });
+
+  test('says that the automation is running, and that nothing was learned', async () => {
+    const { env, clock, emulator } = await withEmulator({});
+    await runProgram(['trigger', 'nightly'], { env, clock });
+    const { code, stdout } = await runProgram([...trial, '--json'], { env, clock });
+    const { problem } = JSON.parse(stdout).runctl;
+    expect([code, problem.name, emulator.runs().length]).toEqual([12, 'already_active', 1]);
+  });
+
+  test('names what it found and the run in a document', async () => {
+    const { env, clock, emulator } = await withEmulator({ automations: short, idempotencyKeys: 'ignored' });
+    const { stdout } = await runProgram([...trial, '--json'], { env, clock });
+    expect(JSON.parse(stdout)).toMatchObject({
+      executionId: emulator.runs()[0]?.executionId,
+      automationName: 'nightly',
+      runctl: { exitCode: 0, outcome: 'ok', doctor: [{ name: 'idempotency_keys', result: 'warning' }] },
+    });
+    const listed = await runProgram(['list', '--offline'], { env, clock });
+    for (const { executionId } of emulator.runs()) expect(listed.stdout).toContain(executionId);
+  });
+
+  test.each([
+    ['without --yes where nobody can be asked', ['doctor', '--try-key', 'nightly'], /one run of nightly, or two/],
+    ['with --offline', [...trial, '--offline'], /--offline/],
+    ['--yes alone', ['doctor', '--yes'], /--try-key/],
+  ])('%s is exit 2, and sends nothing', async (_, argv, says) => {
+    const { env, emulator } = await withEmulator({});
+    const { code, stderr } = await runProgram(argv, { env });
+    expect([code, stderr, emulator.requests]).toEqual([2, expect.stringMatching(says), []]);
+  });
+});

@@ -44,15 +44,15 @@ const wordsOf = ({ name, arguments: args }: Outline['commands'][number]) => [
 ];
 
 const lines = outline.commands.flatMap((command) => {
-  const valueOf = ({ type, choices }: (typeof command.options)[number]) =>
+  const sampleValueOf = ({ type, choices }: (typeof command.options)[number]) =>
     type === 'boolean' ? [] : [sampleOf(type, choices)];
   return command.options.flatMap((option) => {
     const needed = command.options.filter(({ name }) => name === option.needs);
     return [option.name, ...(option.short === null ? [] : [option.short])].map((written) => [
       ...wordsOf(command),
       written,
-      ...valueOf(option),
-      ...needed.flatMap((each) => [each.name, ...valueOf(each)]),
+      ...sampleValueOf(option),
+      ...needed.flatMap((each) => [each.name, ...sampleValueOf(each)]),
     ]);
   });
 });

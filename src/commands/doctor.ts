@@ -61,8 +61,8 @@ function problemOf(findings: readonly Finding[]): Problem | undefined {
   return new Problem({ name: first.exitName, message: `${labelOf(first.name)}: ${first.message}`, hint: first.advice });
 }
 
-/** The problem without advice, which is in the list of checks already. */
+/** The problem without its own advice, which is in the list of checks already. */
 function inShort(problem: Problem, findings: readonly Finding[]): Problem {
   const names = findings.filter(({ result }) => result === 'failed').map(({ name }) => labelOf(name));
-  return problem.with({ message: `fix what failed: ${names.join(', ')}`, hint: undefined });
+  return problem.with({ message: `fix what failed: ${names.join(', ')}`, hint: '`runctl help troubleshooting`' });
 }

@@ -11,7 +11,7 @@ import type { Theme } from '../render/theme.ts';
 import { type WrapOptions, wrap } from '../render/wrap.ts';
 import { exitCodeTable } from './explain.ts';
 
-type Topic = Exclude<(typeof helpTopics)[number], 'programs'>;
+type Topic = (typeof helpTopics)[number];
 type Page = (theme: Theme, lines: WrapOptions) => string;
 
 /** The command `help` of a program. The parser answers `help <command>` itself, as `<command> --help`. */
@@ -25,17 +25,23 @@ export const helpOf = (program: () => CommandDefinition) =>
       ['runctl help settings', 'every setting and how to give it'],
       ['runctl help --json', 'every command and option, for a program'],
       ['runctl help scenarios', 'every field of a scenario file'],
+      ['runctl help troubleshooting', 'what to do when something is wrong'],
       ['runctl help programs', 'how scripts and coding agents drive runctl'],
     ],
     async run({ topic }, { json }, context): Promise<CommandResult> {
       if (json || !topic) return { documents: [documentOf({ report: { help: outlineOf(program()) } }, context)] };
-      if (topic !== 'programs') return { text: pages[topic] };
-      const { default: page } = await import('../../docs/for-programs.md');
+      if (topic !== 'programs' && topic !== 'troubleshooting') return { text: pages[topic] };
+      const { default: page } = await documents[topic]();
       return { verbatim: page.trimEnd() };
     },
   });
 
-const pages: Record<Topic, Page> = {
+const documents = {
+  programs: () => import('../../docs/for-programs.md'),
+  troubleshooting: () => import('../../docs/troubleshooting.md'),
+};
+
+const pages: Record<Exclude<Topic, keyof typeof documents>, Page> = {
   'exit-codes': (theme, lines) =>
     `${exitCodeTable(theme, lines)}\n${paragraph('`runctl explain <code>` says what to do about one of them.', lines)}`,
   settings: (theme, lines) =>

@@ -32,7 +32,7 @@ const table = {
   already_active: [
     5,
     'the automation is already running (with `--if-active wait`: still running when `--timeout` expired)',
-    'An Automation can have one active run. Choose what to do about it with `--if-active wait`, `skip` or `attach`.',
+    'An Automation can have one active run. Choose what to do about it with `--if-active wait`, `skip` or `attach`. `runctl help troubleshooting` has more.',
   ],
   not_found: [
     6,
@@ -42,7 +42,7 @@ const table = {
   unauthorized: [
     7,
     'the API key was refused (401, 403)',
-    '`runctl config list` shows where the API key comes from. `runctl config set apiKey` stores another one.',
+    '`runctl config list` shows where the API key comes from. `runctl config set apiKey` stores another one. `runctl help troubleshooting` has more.',
   ],
   no_credits: [8, 'the AI credit balance is 0 (402)', 'Top up the balance, then trigger again.'],
   rate_limited: [
@@ -53,7 +53,7 @@ const table = {
   unavailable: [
     10,
     'no valid response after all retries, or a failure that no retry can fix (certificate, proxy)',
-    'Run `runctl doctor` to find the cause. A run that was being watched continues: resume with `runctl watch`.',
+    'Run `runctl doctor` to find the cause. A run that was being watched continues: resume with `runctl watch`. `runctl help troubleshooting` has more.',
   ],
   rejected: [
     11,
@@ -63,7 +63,7 @@ const table = {
   outcome_unknown: [
     12,
     'the response to a trigger was lost; a run may have been started',
-    "Don't repeat the command. Run `runctl recover`: it sends the same trigger with the same idempotency key, which finds the run, or starts it if the request never arrived.",
+    "Don't repeat the command. Run `runctl recover`: it sends the same trigger with the same idempotency key, which finds the run, or starts it if the request never arrived. `runctl help troubleshooting` has more.",
   ],
   result_unavailable: [
     13,
@@ -93,7 +93,7 @@ const table = {
   output_error: [
     74,
     "the output couldn't be written (disk full)",
-    'Free some space, then ask again. `runctl list` shows the runs that were started.',
+    'Free some space, then ask again. `runctl list` shows the runs that were started. `runctl help troubleshooting` has more.',
   ],
   timeout: [124, '`--timeout` expired; the run continues', 'Resume with `runctl watch`.'],
   interrupted_hangup: [129, 'interrupted by SIGHUP; the run continues', interrupted],

@@ -16,7 +16,11 @@ const options = {
     '--scenario <name|file>',
     `built-in scenario, or a JSON file: see \`help scenarios\` (default: ${defaultScenario})`,
   ),
-  speed: option('--speed <factor>', 'how much faster than real time its clock runs', positive),
+  speed: option(
+    '--speed <factor>',
+    "how much faster than real time its clock runs; a client's waits stay as long as they are",
+    positive,
+  ),
   report: option(
     '--report <file>',
     'at the end, write what the client did: triggers, runs started twice, ends never read; - for a few lines on stderr',

@@ -135,8 +135,8 @@ export function earlierAttemptsOf({ at, lastSentAt, ageMs }: UnresolvedTrigger):
 function withOpenTriggerWarning(target: Target, session: Session): Session {
   const { service } = session;
   let isFirst = true;
-  const trigger: Service['trigger'] = (request, signal) => {
-    const answer = service.trigger(request, signal);
+  const trigger: Service['trigger'] = (...request) => {
+    const answer = service.trigger(...request);
     // The journal is read while the service works, so that it costs no time.
     if (isFirst) warnOfOpenTriggers(target, session);
     isFirst = false;

@@ -102,7 +102,7 @@ export const leastForTriggerMs = 1_000;
 const leastBetweenTriggersMs = 5_000;
 
 export function createSlot(target: Target, flags: Pick<ActionFlags, 'intervalMs'>, session: Session): Slot {
-  const { limiter, reporter, context, watches } = session;
+  const { reporter, context, watches } = session;
   const { clock, random, signal } = context;
   const { timeoutMs } = watches;
   const startMs = clock.elapsedMs();
@@ -121,7 +121,7 @@ export function createSlot(target: Target, flags: Pick<ActionFlags, 'intervalMs'
       let waitMs = 0;
       if (!active || active.executionId === passedId) {
         const gapMs = flags.intervalMs ?? jitter(schedule.gapMs(refusedAtMs - startMs), random);
-        waitMs = Math.min(limiter.stretch(Math.max(leastBetweenTriggersMs, gapMs)), leftMs);
+        waitMs = Math.min(Math.max(leastBetweenTriggersMs, gapMs), leftMs);
         reporter.observe({ event: 'waiting', for: 'slot', target, nextMs: waitMs });
       } else {
         const watched = await waitForOther(active, flags, session);

@@ -5,6 +5,7 @@ export interface HttpRequest {
   body?: string;
   timeoutMs: number; // for the whole attempt, from connecting to the last byte of the body
   maxBytes: number;
+  onWrite?(): void; // called as the first byte is written
 }
 
 /** Names in lower case; a repeated header is a list. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../runs/json.ts';
 import type { Run, Target } from '../runs/run.ts';
-import type { Answer, Service } from '../runs/service.ts';
+import type { Answer, Sending, Service } from '../runs/service.ts';
 import type { Operation } from './classify.ts';
 import { resultPath, runIdIn, statusPath, triggerPath } from './endpoints.ts';
 import type { HttpRequest, Transport } from './exchange.ts';
@@ -39,28 +39,28 @@ export function createHttpService(options: HttpServiceOptions): Service {
   const headers = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': options.userAgent };
 
   return {
-    trigger({ target, ...send }, signal) {
+    trigger({ target, ...send }, signal, sending) {
       const read = (document: JsonObject) => {
         const execution = readExecution(document) ?? readExecution({ ...document, status: 'RUNNING' });
         // Without an id there is no run that could be followed.
         return execution?.executionId ? { ...execution, document } : undefined;
       };
-      return ask({ operation: 'trigger', target, path: triggerPath(target), send, read }, signal);
+      return ask({ operation: 'trigger', target, path: triggerPath(target), send, read }, signal, sending);
     },
-    status(run, signal, timeoutMs) {
+    status(run, signal, sending) {
       const read = (document: JsonObject) => ofRun(run, readExecution(document));
-      return ask({ operation: 'status', target: run.target, path: statusPath(run), read }, signal, timeoutMs);
+      return ask({ operation: 'status', target: run.target, path: statusPath(run), read }, signal, sending);
     },
-    result(run, signal, timeoutMs) {
+    result(run, signal, sending) {
       const read = (document: JsonObject) => ofRun(run, readResult(document));
-      return ask({ operation: 'result', target: run.target, path: resultPath(run), read }, signal, timeoutMs);
+      return ask({ operation: 'result', target: run.target, path: resultPath(run), read }, signal, sending);
     },
   };
 
   async function ask<T extends { status: string }>(
     { operation, target, path: ofBase, send, read }: Question<T>,
     signal: AbortSignal,
-    mostMs = requestTimeoutMs,
+    { timeoutMs: mostMs = requestTimeoutMs, onWrite }: Sending = {},
   ): Promise<Answer<T>> {
     const path = prefix + ofBase;
     const timeoutMs = Math.min(requestTimeoutMs, mostMs);
@@ -74,6 +74,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
       headers: { ...key, ...headers, ...sent },
       timeoutMs,
       maxBytes,
+      onWrite,
     };
     const exchange = await transport.exchange(request, signal);
     if (exchange.kind === 'failure') {

@@ -131,7 +131,10 @@ function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, s
           onRequestStart(started) {
             controller = started;
             if (isDone) started.abort(new Error('too late'));
-            else sent = true;
+            else {
+              sent = true;
+              request.onWrite?.();
+            }
           },
           onResponseStart(_controller, status, headers) {
             if (status >= 200) head = { status, headers };

@@ -46,9 +46,10 @@ export const result = defineCommand({
     if (wantsData(options)) return { documents };
     if (options.quiet) return { text: (_, { columns }) => bareOutput(found, columns === undefined) };
     // Only the status has duration and credits; a summary without them is better than none.
-    await session.limiter.take(context.signal);
-    const polledStatus = await session.service.status(run, context.signal);
-    const execution = polledStatus.kind === 'ok' ? polledStatus.value : undefined;
+    const { limiter, service } = session;
+    const { signal } = context;
+    const polledStatus = await limiter.send({ signal }, (onWrite) => service.status(run, signal, { onWrite }));
+    const execution = polledStatus?.kind === 'ok' ? polledStatus.value : undefined;
     const status = isFinished && execution ? graverStatus(found.status, execution.status) : found.status;
     const shown = { run, execution: execution && { ...execution, status }, result: found };
     return {

@@ -59,7 +59,7 @@ export async function showStatus(known: KnownRun, options: StatusOptions, sessio
 }
 
 async function resultOf(run: Run, { limiter, service, context }: Session): Promise<RunResult | undefined> {
-  await limiter.take(context.signal);
-  const answer = await service.result(run, context.signal);
-  return answer.kind === 'ok' ? answer.value : undefined;
+  const { signal } = context;
+  const answer = await limiter.send({ signal }, (onWrite) => service.result(run, signal, { onWrite }));
+  return answer?.kind === 'ok' ? answer.value : undefined;
 }

@@ -79,7 +79,13 @@ export type RunEvent = {
   | (FailedAttempt & { event: 'attempt_failed'; operation: 'status' | 'result'; target?: undefined } & LastConfirmed)
   | { event: 'service_back'; run: Run; afterMs: number }
   /** `slot` waits for another run of the automation to finish; if its id is unknown, only the target is given. */
-  | ({ event: 'waiting'; for: 'poll' | 'slot'; nextMs: number; target?: undefined } & LastConfirmed)
+  | ({
+      event: 'waiting';
+      for: 'poll' | 'slot';
+      nextMs: number;
+      askedUntilMs?: number; // when the wait ends that the service has asked for, by the wall clock
+      target?: undefined;
+    } & LastConfirmed)
   | { event: 'waiting'; for: 'slot'; run?: undefined; target: Target; nextMs: number }
   | { event: 'waiting'; for: 'splay' | 'rate'; run?: undefined; target?: undefined; nextMs: number }
   | { event: 'rerun'; run: Run; errorType: string }

@@ -14,6 +14,7 @@ const faults = {
   untrusted:             [false, 'not_sent', 'unavailable',     'unavailable',  'unavailable' ], // the TLS handshake failed
   broken_tls:            [false, 'unknown',  'unavailable',     'unavailable',  'unavailable' ], // TLS failed later
   proxy_refused:         [false, 'not_sent', 'unavailable',     'unavailable',  'unavailable' ], // 407, or no tunnel
+  unsent:                [false, 'not_sent', 'unavailable',     'unavailable',  'unavailable' ], // its turn did not come in time
   unsendable:            [false, 'not_sent', 'rejected',        'rejected',     'unavailable' ], // HTTP cannot carry it
   lost:                  [true,  'unknown',  'unavailable',     'unavailable',  'unavailable' ], // broken off, or silent
   unavailable:           [true,  'unknown',  'unavailable',     'unavailable',  'unavailable' ], // 408, 425, 5xx, complete

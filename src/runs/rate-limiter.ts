@@ -3,112 +3,176 @@ import { onAbort } from './on-abort.ts';
 
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
-interface PollTurn {
-  chance(): number; // from 0 to 1, that the run has finished: the poll with the highest is sent first
-  leftMs(): number; // how much longer the poll may wait
+interface LimiterOptions {
+  connections?: number; // which the requests share, but for those that have one of their own
+  onWait?(leastMs: number): void; // the least time that a request will wait
 }
 
-interface Turn {
-  isGranted: boolean; // false if its time passed first, or `signal` aborted
-  woke: boolean; // the machine slept while it waited
+/** A request that waits for its turn. */
+interface Wish {
+  signal: AbortSignal;
+  leftMs?(): number; // how much longer it may wait; for ever unless given
+  chance?(): number; // of a poll: from 0 to 1, that its run has finished; the likeliest goes first, and `hold` holds it
+  hasOwnConnection?: boolean;
+  onWake?(): void; // the machine slept while it waited
 }
 
-interface Waiting {
-  poll: PollTurn | undefined;
-  woke: boolean;
+interface Waiting extends Wish {
   end(isGranted: boolean): void;
 }
 
-const slowest = 8;
-const recoveryPerPoll = 0.9;
+// What leaves evenly arrives less evenly: a second is counted 5 % longer.
+const margin = 1.05;
+/** Turns that a busy process has missed are made up for, as far as this. */
+const busyMs = 100;
 const queueSliceMs = 1000;
 // The reason with which a pause is cut short: an abort without a reason creates an error with a stack.
 const early = 'early';
 
-/** `perSecond` may be a fraction. `onWait` gets the least time that a request will wait, in ms. */
-export function createRateLimiter(perSecond: number, clock: Clock, onWait: (waitMs: number) => void = () => {}) {
+/**
+ * In no second are more requests written than `perSecond`, which may be a fraction, and their turns come evenly. A request
+ * that has its turn but is not yet written counts as if it were: opening its connection may take long.
+ */
+export function createRateLimiter(perSecond: number, clock: Clock, options: LimiterOptions = {}) {
+  const { connections = Number.POSITIVE_INFINITY, onWait = () => {} } = options;
   const most = Math.max(1, Math.floor(perSecond));
-  const windowMs = Math.max(1000, 1000 / perSecond);
-  const sentMs: number[] = [];
-  const queue = new Set<Waiting>();
-  let isServing = false;
-  let alarm = new AbortController();
+  const windowMs = margin * Math.max(1000, 1000 / perSecond);
+  const betweenMs = margin * (1000 / perSecond);
+  const writtenMs: number[] = []; // when the last `most` requests were written
+  let unwritten = 0;
+  let inFlight = 0; // on the shared connections
+  let nextTurnMs = Number.NEGATIVE_INFINITY;
   let heldUntilMs = Number.NEGATIVE_INFINITY;
-  let slowness = 1;
+  const queue = new Set<Waiting>();
+  let nextCheckMs = Number.NEGATIVE_INFINITY; // whether one of thousands has waited too long
+  let isServing = false;
+  let isBlocked = false; // until a request is written or ends
+  let alarm = new AbortController();
 
   return {
-    /** Resolves when a request may be sent, when the time for it has passed, or when `signal` aborts. */
-    take(signal: AbortSignal, poll?: PollTurn): Promise<Turn> {
-      return new Promise((resolve) => {
-        const waiting: Waiting = {
-          poll,
-          woke: false,
-          end(isGranted) {
-            stopListening();
-            queue.delete(waiting);
-            if (queue.size === 0) alarm.abort(early);
-            resolve({ isGranted, woke: waiting.woke });
-          },
-        };
-        const stopListening = onAbort(signal, () => waiting.end(false));
-        queue.add(waiting);
-        if (signal.aborted) return waiting.end(false);
-        if (!isServing) void serve();
-        else if (!poll) alarm.abort(early);
-        if (queue.has(waiting)) onWait(leastWaitMs());
-      });
+    /** Makes the request in its turn; undefined if the time for it has passed first, or its signal aborted. */
+    async send<T>(wish: Wish, request: (onWrite: () => void) => Promise<T>): Promise<T | undefined> {
+      if (!(await turn(wish))) return undefined;
+      let isWritten = false;
+      const onWrite = () => {
+        if (isWritten) return;
+        isWritten = true;
+        unwritten -= 1;
+        writtenMs.push(clock.elapsedMs());
+        if (writtenMs.length > most) writtenMs.shift();
+        if (isBlocked) alarm.abort(early);
+      };
+      try {
+        return await request(onWrite);
+      } finally {
+        // One that never reached a connection counts too: a service that cannot be reached is not to be hammered.
+        onWrite();
+        if (!wish.hasOwnConnection) inFlight -= 1;
+        if (isBlocked) alarm.abort(early);
+      }
     },
+    /** Lets no poll go for so long. */
     hold(ms: number) {
       heldUntilMs = Math.max(heldUntilMs, clock.elapsedMs() + ms);
-    },
-    slowDown() {
-      slowness = Math.min(slowest, slowness * 2);
-    },
-    /** Returns a gap between polls as `slowDown` has lengthened it; each call takes a tenth of that back. */
-    stretch(gapMs: number) {
-      const stretchedMs = gapMs * slowness;
-      slowness = Math.max(1, slowness * recoveryPerPoll);
-      return stretchedMs;
+      nextCheckMs = clock.elapsedMs();
     },
   };
 
-  function leastWaitMs(): number {
-    const [oldestMs = 0] = sentMs;
-    const turnMs = sentMs.length < most ? 0 : oldestMs + windowMs - clock.elapsedMs();
-    return Math.max(turnMs + Math.floor((queue.size - 1) / most) * windowMs, heldUntilMs - clock.elapsedMs());
+  function turn(wish: Wish): Promise<boolean> {
+    const { signal, chance, hasOwnConnection } = wish;
+    if (signal.aborted) return Promise.resolve(false);
+    if (!chance && queue.size === 0 && dueInMs() <= 0 && (hasOwnConnection || inFlight < connections)) {
+      grant(wish);
+      return Promise.resolve(true);
+    }
+    return new Promise((resolve) => {
+      const waiting: Waiting = {
+        ...wish,
+        end(isGranted) {
+          stopListening();
+          queue.delete(waiting);
+          if (queue.size === 0) alarm.abort(early);
+          resolve(isGranted);
+        },
+      };
+      const stopListening = onAbort(signal, () => waiting.end(false));
+      queue.add(waiting);
+      nextCheckMs = Math.min(nextCheckMs, clock.elapsedMs() + lateInMs(waiting));
+      if (!isServing) void serve();
+      else if (!chance) alarm.abort(early);
+      if (!queue.has(waiting)) return;
+      const dueMs = unwritten < most ? dueInMs() : nextTurnMs - clock.elapsedMs();
+      onWait(Math.max(dueMs + (queue.size - 1) * betweenMs, chance ? heldMs() : 0));
+    });
+  }
+
+  function grant({ hasOwnConnection }: Wish): void {
+    unwritten += 1;
+    if (!hasOwnConnection) inFlight += 1;
+    // One turn may be kept: a result is asked for as soon as its run is final.
+    nextTurnMs = Math.max(nextTurnMs, clock.elapsedMs() - Math.max(betweenMs, busyMs)) + betweenMs;
+  }
+
+  function heldMs(): number {
+    return Math.max(0, heldUntilMs - clock.elapsedMs());
+  }
+
+  /** How long until the rate allows another request; infinite as long as that depends on what is not yet written. */
+  function dueInMs(): number {
+    if (unwritten >= most) return Number.POSITIVE_INFINITY;
+    const counted = writtenMs.at(unwritten - most) ?? Number.NEGATIVE_INFINITY;
+    return Math.max(nextTurnMs, counted + windowMs) - clock.elapsedMs();
+  }
+
+  /** How long until a request has waited too long, which a poll has if it is held for longer than it may wait. */
+  function lateInMs({ chance, leftMs }: Wish): number {
+    return leftMs ? leftMs() - (chance ? heldMs() : 0) : Number.POSITIVE_INFINITY;
   }
 
   async function serve(): Promise<void> {
     isServing = true;
     while (queue.size > 0) {
-      const nowMs = clock.elapsedMs();
-      const dueMs = (sentMs.length < most ? nowMs : (sentMs[0] ?? nowMs) + windowMs) - nowMs;
-      const holdMs = heldUntilMs - nowMs;
-      for (const { poll, end } of [...queue]) if (poll && Math.max(0, holdMs) >= poll.leftMs()) end(false);
-      const next = dueMs > 0 ? undefined : likeliest(holdMs > 0);
+      if (clock.elapsedMs() >= nextCheckMs) endLate();
+      const next = likeliest();
       if (next) {
-        sentMs.push(nowMs);
-        if (sentMs.length > most) sentMs.shift();
+        grant(next);
         next.end(true);
-      } else if (queue.size > 0) {
-        alarm = new AbortController();
-        const leftMs = Math.min(queueSliceMs, ...[...queue].map(({ poll }) => poll?.leftMs() ?? queueSliceMs));
-        const woke = await pause(Math.min(leftMs, dueMs > 0 ? dueMs : holdMs), clock, alarm.signal);
-        if (woke) for (const waiting of queue) waiting.woke = true;
-      }
+      } else if (queue.size > 0) await waitForChange();
     }
     isServing = false;
   }
 
+  function endLate(): void {
+    let soonestMs = queueSliceMs;
+    for (const waiting of [...queue]) {
+      const lateMs = lateInMs(waiting);
+      if (lateMs <= 0) waiting.end(false);
+      else soonestMs = Math.min(soonestMs, lateMs);
+    }
+    nextCheckMs = clock.elapsedMs() + soonestMs;
+  }
+
+  /** Waits until a request may go or has waited too long; what ends, is written or comes meanwhile cuts that short. */
+  async function waitForChange(): Promise<void> {
+    const soonMs = [dueInMs(), heldMs(), nextCheckMs - clock.elapsedMs()].filter((ms) => ms > 0);
+    isBlocked = !(dueInMs() > 0 && dueInMs() < Number.POSITIVE_INFINITY);
+    alarm = new AbortController();
+    const woke = await pause(Math.min(...soonMs), clock, alarm.signal);
+    if (woke) for (const { onWake } of queue) onWake?.();
+  }
+
   /** Picks a request that is no poll, else the poll with the highest chance; of equals the one that came first. */
-  function likeliest(isHeld: boolean): Waiting | undefined {
+  function likeliest(): Waiting | undefined {
+    if (dueInMs() > 0) return undefined;
+    const isHeld = heldMs() > 0;
+    const isFull = inFlight >= connections;
     let best: Waiting | undefined;
     let bestChance = Number.NEGATIVE_INFINITY;
     for (const waiting of queue) {
-      const { poll } = waiting;
-      if (!poll) return waiting;
+      if (isFull && !waiting.hasOwnConnection) continue;
+      if (!waiting.chance) return waiting;
       if (isHeld) continue;
-      const chance = queue.size > 1 ? poll.chance() : 1;
+      const chance = queue.size > 1 ? waiting.chance() : 1;
       if (chance > bestChance) [best, bestChance] = [waiting, chance];
     }
     return best;

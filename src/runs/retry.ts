@@ -40,6 +40,7 @@ export interface RetryOptions extends RetryPorts {
   isRetryable?(fault: Fault): boolean;
   inTurn?: Turns; // each attempt waits for it, and then for the rate limiter
   onRetry?(failed: FailedAttempt): void; // called before each wait
+  hasOwnConnection?: boolean; // each attempt opens a connection of its own
 }
 
 export type RetryResult<T> =
@@ -49,7 +50,10 @@ export type RetryResult<T> =
   | { kind: 'interrupted'; fault: Fault };
 
 /** Makes attempts until one is answered or refused, or the time for them has passed. The first one is always made. */
-export async function retry<T>(attempt: () => Promise<Answer<T>>, options: RetryOptions): Promise<RetryResult<T>> {
+export async function retry<T>(
+  attempt: (onWrite: () => void) => Promise<Answer<T>>,
+  options: RetryOptions,
+): Promise<RetryResult<T>> {
   const {
     limiter,
     clock,
@@ -59,14 +63,15 @@ export async function retry<T>(attempt: () => Promise<Answer<T>>, options: Retry
     onRetry,
     requestTimeoutMs = Number.POSITIVE_INFINITY,
   } = options;
-  const { isRetryable: isWorthIt = isRetryable, inTurn = (action) => action() } = options;
+  const { isRetryable: isWorthIt = isRetryable, inTurn = (action) => action(), hasOwnConnection } = options;
   const leftMs = options.leftMs ?? (() => Number.POSITIVE_INFINITY);
   let failures = 0;
   let silentSinceMs: number | undefined;
   const silentMs = () => (silentSinceMs === undefined ? 0 : clock.elapsedMs() - silentSinceMs);
   for (let last: Fault | undefined; ; ) {
     const queuedAtMs = clock.elapsedMs();
-    const tried = await inTurn(() => next(queuedAtMs, last));
+    const hadTime = leftMs() >= lastMomentMs;
+    const tried = await inTurn(() => next(queuedAtMs, hadTime, last));
     if (tried.kind !== 'fault') return tried;
     const { fault } = tried;
     if (isInterruption(fault)) return { kind: 'interrupted', fault };
@@ -80,16 +85,29 @@ export async function retry<T>(attempt: () => Promise<Answer<T>>, options: Retry
     last = fault;
   }
 
-  async function next(queuedAtMs: number, last: Fault | undefined): Promise<Answer<T> | RetryResult<T>> {
-    await limiter.take(signal);
-    // The service is not silent while we wait for our own turn.
-    const nowMs = clock.elapsedMs();
-    silentSinceMs = silentSinceMs === undefined ? nowMs : silentSinceMs + nowMs - queuedAtMs;
-    if (last && signal.aborted) return { kind: 'interrupted', fault: last };
-    if (last && leftMs() < lastMomentMs) return { kind: 'gave_up', fault: last };
-    const tookMs = stopwatch(clock);
-    const answer = await attempt();
-    if (tookMs() > requestTimeoutMs + suspendedMs) silentSinceMs = undefined;
-    return answer;
+  async function next(
+    queuedAtMs: number,
+    hadTime: boolean,
+    last: Fault | undefined,
+  ): Promise<Answer<T> | RetryResult<T>> {
+    const isLate = () => leftMs() < lastMomentMs;
+    const ended = (fault = unsent): RetryResult<T> => ({ kind: 'gave_up', fault });
+    // The first attempt is made also if there never was time for it.
+    if (isLate() && (last || hadTime)) return ended(last);
+    const wish = { signal, leftMs: () => leftMs() - lastMomentMs, hasOwnConnection };
+    const answer = await limiter.send(wish, async (onWrite) => {
+      // The service is not silent while we wait for our own turn.
+      const nowMs = clock.elapsedMs();
+      silentSinceMs = silentSinceMs === undefined ? nowMs : silentSinceMs + nowMs - queuedAtMs;
+      const tookMs = stopwatch(clock);
+      const answer = await attempt(onWrite);
+      if (tookMs() > requestTimeoutMs + suspendedMs) silentSinceMs = undefined;
+      return answer;
+    });
+    if (answer) return answer;
+    return signal.aborted ? { kind: 'interrupted', fault: last ?? interrupted } : ended(last);
   }
 }
+
+const unsent: Fault = { kind: 'unsent', message: '`--timeout` passed before it was sent' };
+const interrupted: Fault = { kind: 'interrupted', message: 'interrupted' };

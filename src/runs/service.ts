@@ -5,9 +5,14 @@ import { utcTime } from './utc-time.ts';
 
 /** The service as the domain sees it. Each call is one attempt: whoever calls it retries, and may shorten its timeout. */
 export interface Service {
-  trigger(request: TriggerRequest, signal: AbortSignal): Promise<Answer<Execution>>;
-  status(run: Run, signal: AbortSignal, timeoutMs?: number): Promise<Answer<Execution>>;
-  result(run: Run, signal: AbortSignal, timeoutMs?: number): Promise<Answer<RunResult>>; // Agents have none
+  trigger(request: TriggerRequest, signal: AbortSignal, sending?: Sending): Promise<Answer<Execution>>;
+  status(run: Run, signal: AbortSignal, sending?: Sending): Promise<Answer<Execution>>;
+  result(run: Run, signal: AbortSignal, sending?: Sending): Promise<Answer<RunResult>>; // Agents have none
+}
+
+export interface Sending {
+  timeoutMs?: number; // shortens that of the settings
+  onWrite?(): void; // called as the first byte of the request is written
 }
 
 export interface TriggerRequest {

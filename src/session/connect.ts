@@ -65,11 +65,12 @@ export async function connectWith(
   // The HTTP side takes 20 ms to load, for which help and a refused command line need not wait.
   const { createTransport } = await import('../api/transport.ts');
   const { createHttpService } = await import('../api/http-service.ts');
+  // Little's law, for answers that take up to a second.
+  const connections = Math.min(mostConnections, Math.max(4, Math.ceil(rate * 1.3)));
   const wire = createTransport({
     origin,
     proxy,
-    // Little's law, for answers that take up to a second.
-    connections: Math.min(mostConnections, Math.max(4, Math.ceil(rate * 1.3))),
+    connections,
     connectTimeoutMs: requestTimeoutMs,
   });
   const debug = options.debug ? (line: string) => stderr.write(`debug: ${sanitizeLine(line)}\n`) : undefined;
@@ -98,8 +99,11 @@ export async function connectWith(
     processes: createProcesses(),
     history: historyOf(journal, baseUrl, clock),
     hooks: createFinalHooks(undefined, context),
-    limiter: createRateLimiter(rate, clock, (nextMs) => {
-      if (nextMs >= shortestReportedWaitMs) context.reporter.observe({ event: 'waiting', for: 'rate', nextMs });
+    limiter: createRateLimiter(rate, clock, {
+      connections,
+      onWait(nextMs) {
+        if (nextMs >= shortestReportedWaitMs) context.reporter.observe({ event: 'waiting', for: 'rate', nextMs });
+      },
     }),
     watches: createWatchGroup(timeoutMsOf(options), clock),
     requestTimeoutMs,

@@ -36,7 +36,8 @@ export async function pollOnce<Operation extends keyof Answers>(
   let missingPaths = 0;
   /** A gateway may answer 404 in place of the service for a moment: only the second one counts. */
   const mayPass = ({ kind }: Fault) => kind === 'path_not_found' && ++missingPaths < 2;
-  const attempt = () => service[operation](run, signal) as Promise<Answer<Answers[Operation]>>;
+  const attempt = (onWrite: () => void) =>
+    service[operation](run, signal, { onWrite }) as Promise<Answer<Answers[Operation]>>;
   const polled = await retry(attempt, {
     ...retryPortsOf(session, giveUpAfterMs),
     isRetryable: (fault) => isTooEarly(fault, sinceTriggerMs?.()) || isRetryable(fault) || mayPass(fault),

@@ -20,9 +20,8 @@ export async function refreshRuns(runs: readonly JournalRun[], session: Session)
   const polls = runs.map(async ({ executionId, target, ...record }) => {
     if (executionId === null) return;
     const run = { target, executionId };
-    await limiter.take(signal);
-    if (signal.aborted) return;
-    const answer = await service.status(run, signal);
+    const answer = await limiter.send({ signal }, (onWrite) => service.status(run, signal, { onWrite }));
+    if (!answer) return;
     if (answer.kind === 'ok') {
       journal.recordStatus(baseUrl, run, answer.value);
       const known = { ...record, ...run };

@@ -54,11 +54,11 @@ export async function triggerRun(
   let meaning: Meaning | undefined;
 
   /** Send, event, step, record. `retry` repeats it until the protocol has ended, or the time for it has passed. */
-  async function attempt(): Promise<Answer<DatedExecution>> {
+  async function attempt(onWrite: () => void): Promise<Answer<DatedExecution>> {
     if (times.attempts() === 0) record.sending();
     times.next();
     const wasInDoubt = state === 'in_doubt';
-    const answer = wasInDoubt && times.isStale() ? staleKey : await send(identity, body, ports);
+    const answer = wasInDoubt && times.isStale() ? staleKey : await send(identity, body, ports, onWrite);
     meaning = await meaningOf(answer, { ...identity, ...history, wasInDoubt, times }, ports);
     state = step(state, meaning.event);
     if (answer.kind === 'fault' && state === 'in_doubt' && !wasInDoubt) {
@@ -69,7 +69,7 @@ export async function triggerRun(
 
   const isRepeatable = () => !history.neverRepeat && record.isRepeatable();
   const mayRepeat = () => !isEnd(state) && (!times.mayHaveActed() || isRepeatable());
-  const tried = await retry(attempt, { ...ports, isRetryable: mayRepeat });
+  const tried = await retry(attempt, { ...ports, hasOwnConnection: true, isRetryable: mayRepeat });
   if (meaning?.started) {
     record.started(meaning.started.execution, meaning.started);
     return meaning.started;
@@ -88,8 +88,10 @@ async function send(
   { target, idempotencyKey, userProvided }: TriggerIdentity,
   body: string,
   ports: TriggerPorts,
+  onWrite: () => void,
 ): Promise<Answer<DatedExecution>> {
-  const answer = await askDated(() => ports.service.trigger({ target, idempotencyKey, body }, ports.signal), ports);
+  const request = { target, idempotencyKey, body };
+  const answer = await askDated(() => ports.service.trigger(request, ports.signal, { onWrite }), ports);
   const isReused = userProvided && answer.kind === 'ok' && !isNamedBy(target, answer.value.execution.document);
   return isReused ? reusedKey(answer.value.execution) : answer;
 }
@@ -98,12 +100,13 @@ async function send(
 async function closeAttempts(
   { isRefused, fault, times }: { isRefused: boolean; fault: Fault; times: AttemptTimes },
   ports: TriggerPorts,
-  { isRecovery }: KeyHistory,
+  { isRecovery, earlier }: KeyHistory,
 ): Promise<StartedTrigger | { kind: 'ended'; mayHaveStarted: boolean }> {
   const { record } = ports;
   const isOurs = !isRefused && times.mayHaveActed();
   if (isOurs) record.inDoubt(fault, { sentAtMs: times.lastInDoubt().wallMs, isLast: true });
-  const isClosed = !isOurs && record.refused(fault);
+  // Of a trigger whose turn never came there is no record.
+  const isClosed = !isOurs && (times.attempts() === 0 ? !earlier : record.refused(fault));
   const recorded = isOurs || isRecovery ? record.readKey() : await waitForOtherSenders(ports);
   if (recorded?.state === 'accepted') {
     const { executionId } = recorded;

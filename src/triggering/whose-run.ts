@@ -26,7 +26,7 @@ export function fetchNamedRun(
   run: Run,
   { service, ...ports }: RetryPorts & { service: Pick<Service, 'status'> },
 ): Promise<RetryResult<DatedExecution>> {
-  return retry(() => askDated(() => service.status(run, ports.signal), ports), {
+  return retry((onWrite) => askDated(() => service.status(run, ports.signal, { onWrite }), ports), {
     ...ports,
     // The trigger that asks already has its turn, and reports its own attempts.
     inTurn: undefined,

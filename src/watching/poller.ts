@@ -4,8 +4,8 @@ import type { LastConfirmed, RunEvent } from '../runs/events.ts';
 import type { Fault } from '../runs/fault.ts';
 import type { RetryPorts } from '../runs/retry.ts';
 import type { Run } from '../runs/run.ts';
-import type { Answer } from '../runs/service.ts';
-import { createTolerance, onceMoreMs } from './tolerance.ts';
+import type { Answer, Sending } from '../runs/service.ts';
+import { createTolerance, waitAskedFor } from './tolerance.ts';
 import type { WatchGroup } from './watch-group.ts';
 import type { WatchEnd } from './watch-result.ts';
 
@@ -24,54 +24,71 @@ interface PollerOptions {
   isDefinite?(fault: Fault): boolean; // no further poll can change it
 }
 
+type Request<T> = (sending: Sending) => Promise<Answer<T>>;
+
 /** With `isLast`, the timeout has passed and no further poll follows. */
 type Polled<T> = { kind: 'ok'; value: T; retryAfterMs?: number; isLast: boolean } | WatchEnd;
+
+// What is left of `--give-up-after` may be too little for any answer.
+const leastLimitMs = 1_000;
 
 export function createPoller(options: PollerOptions, ports: PollerPorts) {
   const { run, operation, chance, lastConfirmed, isDefinite = () => false } = options;
   const { limiter, clock, signal, group, giveUpAfterMs, requestTimeoutMs, observe } = ports;
   const tolerance = createTolerance({ ...ports, sinceTriggerMs: options.sinceTriggerMs });
-  const isLate = operation === 'result';
-  const leftMs = isLate ? group.leftForLastPollMs : group.leftMs;
+  const leftMs = operation === 'result' ? group.leftForLastPollMs : group.leftMs;
+  const wish = { signal, chance, leftMs: group.leftForLastPollMs, onWake: group.woke };
+  let askedUntilMs: number | undefined; // when the wait ends that the service has asked for, by the wall clock
   return { poll, wait: waitFor };
 
-  async function poll<T>(request: (timeoutMs: number) => Promise<Answer<T>>): Promise<Polled<T>> {
-    let lastFault: Fault | undefined;
-    for (;;) {
-      const turn = await limiter.take(signal, { chance, leftMs: group.leftForLastPollMs });
-      if (turn.woke) group.woke();
+  /** Polls until there is a valid answer, or a reason to stop. */
+  async function poll<T>(request: Request<T>): Promise<Polled<T>> {
+    for (let lastFault: Fault | undefined; ; ) {
+      const sent = await limiter.send(wish, (onWrite) => attempt(request, onWrite));
       // Other runs are polled in the time that is left, or the service asked for no poll until then.
-      if (!turn.isGranted) await wait(leftMs(), leftMs());
-      if (signal.aborted) return { kind: 'interrupted', reason: signal.reason };
-      const isLast = leftMs() <= 0;
-      if (isLast && (isLate || !turn.isGranted)) return timedOut(lastFault);
-      if (!turn.isGranted) continue;
-
-      const timeoutMs = Math.min(requestTimeoutMs, isLast ? group.leftForLastPollMs() : leftMs());
-      const tookMs = stopwatch(clock);
-      const answer = await request(timeoutMs);
-      const hasSlept = tookMs() > timeoutMs + suspendedMs;
-      if (hasSlept) group.woke();
-      if (answer.kind === 'ok') {
-        const afterMs = tolerance.succeeded();
-        if (afterMs !== undefined) observe({ event: 'service_back', run, afterMs });
-        return { ...answer, isLast };
-      }
-      if (signal.aborted) return { kind: 'interrupted', reason: signal.reason };
-      const { fault } = answer;
-      lastFault = fault;
-      if (isDefinite(fault)) return { kind: 'refused', fault };
-      const verdict = tolerance.failed(fault, hasSlept ? 0 : Math.min(timeoutMs, tookMs()));
-      if (verdict.kind === 'refused') return { kind: 'refused', fault };
-      if (isLast && leftMs() <= 0) return timedOut();
-      if (verdict.kind === 'gave_up') return { kind: 'gave_up', giveUpAfterMs, fault };
-      const { kind: _, leastMs, ...failed } = verdict;
-      if (fault.kind === 'throttled') limiter.slowDown();
-      if (fault.httpStatus === 429 || fault.httpStatus === 503) limiter.hold(leastMs);
-      observe({ event: 'attempt_failed', operation, ...failed, ...lastConfirmed() });
-      await wait(failed.retryInMs, leastMs);
-      if (leastMs > 0 && leftMs() <= 0) return timedOut(fault);
+      if (!sent) await wait(leftMs(), leftMs());
+      if (sent?.answer.kind === 'ok') return accept(sent.answer, sent.isLast);
+      if (signal.aborted) return { kind: 'interrupted', reason: signal.reason, askedUntilMs };
+      if (sent) {
+        lastFault = sent.answer.fault;
+        const end = await endOrWait(lastFault, sent);
+        if (end) return end;
+      } else if (leftMs() <= 0) return timedOut(lastFault);
     }
+  }
+
+  async function attempt<T>(request: Request<T>, onWrite: () => void) {
+    const isLast = leftMs() <= 0;
+    const restMs = isLast ? group.leftForLastPollMs() : leftMs();
+    const timeoutMs = Math.min(requestTimeoutMs, restMs, Math.max(leastLimitMs, tolerance.leftMs()));
+    noteWait(0);
+    const elapsedMs = stopwatch(clock);
+    const answer = await request({ timeoutMs, onWrite });
+    const hasSlept = elapsedMs() > timeoutMs + suspendedMs;
+    if (hasSlept) group.woke();
+    return { answer, isLast, tookMs: hasSlept ? 0 : Math.min(timeoutMs, elapsedMs()) };
+  }
+
+  function accept<T>(answer: Extract<Answer<T>, { kind: 'ok' }>, isLast: boolean): Polled<T> {
+    const afterMs = tolerance.succeeded();
+    if (afterMs !== undefined) observe({ event: 'service_back', run, afterMs });
+    return { ...answer, isLast };
+  }
+
+  /** Why the watch ends with this failure; or it waits until the next poll is due. */
+  async function endOrWait(fault: Fault, { isLast, tookMs }: { isLast: boolean; tookMs: number }) {
+    if (isDefinite(fault)) return { kind: 'refused', fault } as const;
+    const verdict = tolerance.failed(fault, tookMs);
+    if (verdict.kind === 'refused') return { kind: 'refused', fault } as const;
+    if (isLast && leftMs() <= 0) return timedOut();
+    if (verdict.kind === 'gave_up') return { kind: 'gave_up', giveUpAfterMs, fault } as const;
+    const { kind: _, leastMs, ...failed } = verdict;
+    if (fault.httpStatus === 429 || fault.httpStatus === 503) limiter.hold(leastMs);
+    // A poll that `--timeout` has cut short says nothing of the service.
+    if (leftMs() > 0) observe({ event: 'attempt_failed', operation, ...failed, ...lastConfirmed() });
+    noteWait(leastMs);
+    await wait(failed.retryInMs, leastMs);
+    return leastMs > 0 && leftMs() <= 0 ? timedOut(fault) : undefined;
   }
 
   function timedOut(fault?: Fault): WatchEnd {
@@ -80,8 +97,13 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
 
   /** Waits until `ms` or the timeout has passed or the machine wakes up, but not less than `Retry-After` asks. */
   function waitFor(ms: number, retryAfterMs = 0): Promise<void> | undefined {
-    const leastMs = retryAfterMs > leftMs() ? onceMoreMs : retryAfterMs;
+    const leastMs = waitAskedFor(retryAfterMs, leftMs());
+    noteWait(leastMs);
     return wait(Math.max(ms, leastMs), leastMs);
+  }
+
+  function noteWait(leastMs: number): void {
+    askedUntilMs = leastMs > 0 ? clock.nowMs() + Math.min(leastMs, leftMs()) : undefined;
   }
 
   /** This is not async, since each of thousands of waiting runs would hold one more frame in memory. */
@@ -93,7 +115,7 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
   function waitUntil(atMs: number, leastMs: number): Promise<void> | undefined {
     const nextMs = atMs - clock.elapsedMs();
     if (nextMs <= 0 || signal.aborted) return undefined;
-    observe({ event: 'waiting', for: 'poll', nextMs, ...lastConfirmed() });
+    observe({ event: 'waiting', for: 'poll', nextMs, askedUntilMs, ...lastConfirmed() });
     const isWhole = nextMs <= signOfLifeMs || leastMs > 0;
     return pause(isWhole ? nextMs : signOfLifeMs, clock, signal, leastMs).then((woke) => {
       if (woke) group.woke();

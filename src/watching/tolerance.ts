@@ -19,7 +19,15 @@ interface ToleranceOptions {
 
 /** A refusal counts once it has lasted this long: a deployment or a firewall may refuse for a moment. */
 const refusalMs = 30_000;
-export const onceMoreMs = 60_000; // when to poll once more if `Retry-After` ends after the timeout
+const onceMoreMs = 60_000; // when to poll once more if `Retry-After` ends after the timeout
+/** The service may be back long before a longer `Retry-After` ends. */
+const longestWaitMs = 600_000;
+
+/** How long a watch waits for a `Retry-After`, with so much time left. */
+export function waitAskedFor(retryAfterMs: number, leftMs: number): number {
+  const waitMs = Math.min(retryAfterMs, longestWaitMs);
+  return waitMs > Math.max(0, leftMs) ? onceMoreMs : waitMs;
+}
 
 /** Decides after every failed poll whether the watch continues. */
 export function createTolerance(options: ToleranceOptions) {
@@ -32,17 +40,18 @@ export function createTolerance(options: ToleranceOptions) {
   let wasAskedBeyondTimeout = false;
 
   return {
+    leftMs,
     failed(fault: Fault, tookMs: number): Verdict {
       failures += 1;
       silentMs += waitMs + tookMs;
       waitMs = 0;
       if (isDefinite(fault)) return { kind: 'refused' };
       const { retryAfterMs = 0 } = fault;
-      const isBeyondTimeout = retryAfterMs > Math.max(0, group.leftMs());
+      const isBeyondTimeout = Math.min(retryAfterMs, longestWaitMs) > Math.max(0, group.leftMs());
       const backoff = backoffMs(failures, {}, leftMs(), random);
       if (backoff === undefined || (isBeyondTimeout && wasAskedBeyondTimeout)) return { kind: 'gave_up' };
       wasAskedBeyondTimeout ||= isBeyondTimeout;
-      const leastMs = isBeyondTimeout ? onceMoreMs : retryAfterMs;
+      const leastMs = waitAskedFor(retryAfterMs, group.leftMs());
       if (leastMs === 0) waitMs = backoff;
       return { kind: 'retry', leastMs, fault, failures, silentMs, retryInMs: Math.max(leastMs, backoff) };
     },

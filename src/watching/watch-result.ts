@@ -26,4 +26,5 @@ export type WatchEnd =
   /** No valid answer for `giveUpAfterMs`, or the service asked twice for a wait that ends after the timeout. */
   | { kind: 'gave_up'; giveUpAfterMs: number; fault: Fault }
   | { kind: 'refused'; fault: Fault } // the service refused the polls for long enough, or at once
-  | { kind: 'interrupted'; reason: unknown };
+  /** `askedUntilMs`: it was waiting until then, by the wall clock, as the service had asked. */
+  | { kind: 'interrupted'; reason: unknown; askedUntilMs?: number };

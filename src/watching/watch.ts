@@ -18,7 +18,7 @@ export interface WatchPorts extends PollerPorts {
 
 /** Polls until the run is finished, or one of the reasons in `WatchEnd` ends that. */
 export async function pollUntilFinal(run: Run, options: WatchOptions, ports: WatchPorts): Promise<WatchResult> {
-  const { service, clock, random, signal, limiter, group, observe } = ports;
+  const { service, clock, random, signal, group, observe } = ports;
   const { schedule, sinceTriggerMs } = options;
   const watchedMs = stopwatch(clock);
   let execution = options.known;
@@ -34,7 +34,7 @@ export async function pollUntilFinal(run: Run, options: WatchOptions, ports: Wat
   // docs/service.md, Final statuses stay.
   while (!execution || !isFinal(run.target, execution.status)) {
     await poller.wait(delayMs, retryAfterMs);
-    const polled = await poller.poll((timeoutMs) => service.status(run, signal, timeoutMs));
+    const polled = await poller.poll((sending) => service.status(run, signal, sending));
     if (polled.kind !== 'ok') return { ...polled, ...lastConfirmed() };
     const changed = polled.value.status !== execution?.status;
     execution = polled.value;
@@ -43,7 +43,7 @@ export async function pollUntilFinal(run: Run, options: WatchOptions, ports: Wat
     observe({ event: 'status', run, execution, changed });
     if (isFinal(run.target, execution.status)) break;
     if (polled.isLast) return { kind: 'timed_out', timeoutMs: group.timeoutMs, ...lastConfirmed() };
-    delayMs = limiter.stretch(schedule.gapMs(ageMs(execution, watchedMs(), clock)));
+    delayMs = schedule.gapMs(ageMs(execution, watchedMs(), clock));
   }
   return { kind: 'finished', run, execution };
 
@@ -94,8 +94,8 @@ async function fetchResult(
     },
     ports,
   );
-  const polled = await poller.poll(async (timeoutMs): Promise<Answer<RunResult>> => {
-    const answer = await service.result(run, signal, timeoutMs);
+  const polled = await poller.poll(async (sending): Promise<Answer<RunResult>> => {
+    const answer = await service.result(run, signal, sending);
     if (answer.kind === 'fault' || isFinal(run.target, answer.value.status)) return answer;
     return { kind: 'fault', fault: { kind: 'unreadable', message: `the result still says ${answer.value.status}` } };
   });

@@ -294,12 +294,6 @@ describe('--if-active wait', () => {
     expect(clock.elapsedMs()).toBeLessThanOrEqual(30 * second);
   });
 
-  test('slows all polls down when the service says 429', async () => {
-    const { trigger } = createTriggerHarness();
-    const script = { trigger: [conflict(), running()], status: [fault('throttled'), state('COMPLETED')] };
-    expect((await trigger(script, wait)).limiter.stretch(1000)).toBe(2000);
-  });
-
   test('polls by a schedule of its own where a finished run is still in the way', async () => {
     const { trigger, clock } = createTriggerHarness();
     const script = { trigger: [...Array(5).fill(conflict()), running()], status: [state('COMPLETED')] };

@@ -253,8 +253,8 @@ describe('the service over HTTP', () => {
   ])('a poll with the limit %s is over after %i ms', async (timeoutMs, expectedMs) => {
     const { service, requests } = answering({});
     const run = { target, executionId: otherId };
-    await service.status(run, signal, timeoutMs);
-    await service.result(run, signal, timeoutMs);
+    await service.status(run, signal, { timeoutMs });
+    await service.result(run, signal, { timeoutMs });
     expect(requests.map((request) => request.timeoutMs)).toEqual([expectedMs, expectedMs]);
   });
 });

@@ -42,20 +42,21 @@ async function watch(
   const random = createRandom(7);
   const startedAt = new Date(clock.nowMs()).toISOString();
   const sentAtMs: number[] = [];
-  const answer = async <T>(asked: Outage['on'], good: () => Answer<T>): Promise<Answer<T>> => {
+  const answer = async <T>(asked: Outage['on'], limitMs = 0, good: () => Answer<T>): Promise<Answer<T>> => {
     const nowMs = clock.elapsedMs();
     sentAtMs.push(nowMs);
     const outage = outages.find(
       ({ on = asked, fromMs, forMs }) => on === asked && nowMs >= fromMs && nowMs < fromMs + forMs,
     );
-    if (outage?.hangMs) await clock.sleep(outage.hangMs);
+    if (outage?.hangMs) await clock.sleep(Math.min(limitMs, outage.hangMs));
     return outage ? fault(outage.kind, outage.fields) : good();
   };
   const isOver = () => clock.elapsedMs() >= endsAtMs;
   const service: Service = {
     trigger: () => expect.unreachable(),
-    status: () => answer('status', () => state(isOver() ? 'COMPLETED' : 'RUNNING', { startedAt })),
-    result: () => answer('result', () => resultOf('COMPLETED')),
+    status: (_, __, sending) =>
+      answer('status', sending?.timeoutMs, () => state(isOver() ? 'COMPLETED' : 'RUNNING', { startedAt })),
+    result: (_, __, sending) => answer('result', sending?.timeoutMs, () => resultOf('COMPLETED')),
   };
   const schedule = createPollSchedule({ durationsMs: [] });
   const { signal } = new AbortController();

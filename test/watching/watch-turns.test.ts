@@ -5,14 +5,21 @@ import { fault, resultOf, running, scriptedService, state } from '../helpers/scr
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 import { hour, minute, second, watch } from './watch-one.ts';
 
+interface Turn {
+  isGranted: boolean;
+  woke: boolean;
+}
+
 /** Grants these turns, and every later one. */
-function limiterOf(...turns: Awaited<ReturnType<RateLimiter['take']>>[]) {
+function limiterOf(...turns: Turn[]) {
   let taken = 0;
   const limiter: RateLimiter = {
-    take: async () => turns[taken++] ?? { isGranted: true, woke: false },
+    async send({ onWake }, request) {
+      const { isGranted, woke } = turns[taken++] ?? { isGranted: true, woke: false };
+      if (woke) onWake?.();
+      return isGranted ? request(() => {}) : undefined;
+    },
     hold() {},
-    slowDown() {},
-    stretch: (gapMs) => gapMs,
   };
   return { limiter, taken: () => taken };
 }
@@ -21,9 +28,9 @@ test('a poll waits its turn with the chance that the run has ended since the las
   const chances: unknown[] = [];
   const limiter: RateLimiter = {
     ...limiterOf().limiter,
-    async take(_, poll) {
-      chances.push(poll?.chance());
-      return { isGranted: true, woke: false };
+    async send(wish, request) {
+      chances.push(wish.chance?.());
+      return request(() => {});
     },
   };
   const service = scriptedService({
@@ -70,13 +77,13 @@ test('a watch gives each request the time that is left, 30 s at most', async () 
   });
   const service: Service = {
     ...scripted,
-    status(asked, by, limitMs) {
-      limitsMs.push(limitMs);
-      return scripted.status(asked, by, limitMs);
+    status(asked, by, sending) {
+      limitsMs.push(sending?.timeoutMs);
+      return scripted.status(asked, by, sending);
     },
-    result(asked, by, limitMs) {
-      limitsMs.push(limitMs);
-      return scripted.result(asked, by, limitMs);
+    result(asked, by, sending) {
+      limitsMs.push(sending?.timeoutMs);
+      return scripted.result(asked, by, sending);
     },
   };
   await watch(service, { timeoutMs: 45 * second });

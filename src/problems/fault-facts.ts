@@ -25,6 +25,7 @@ export const remedies: Partial<Record<FaultKind, string>> = {
   path_not_found: addressHint,
   redirected: addressHint,
   unreachable: addressHint,
+  unsent: 'give it more time with `--timeout`, or a higher `--rate`',
 };
 
 /** A hint with the wait that the service asked for; undefined if it asked for none. */

@@ -109,5 +109,5 @@ export async function retry<T>(
   }
 }
 
-const unsent: Fault = { kind: 'unsent', message: '`--timeout` passed before it was sent' };
+const unsent: Fault = { kind: 'unsent', message: '`--timeout` expired before its turn came' };
 const interrupted: Fault = { kind: 'interrupted', message: 'interrupted' };

@@ -74,6 +74,12 @@ const ofTriggers: Record<string, Row> = {
     really: 1,
     next: /^runctl recover/,
   },
+  'a turn that does not come before --timeout': {
+    argv: ['trigger', 'nightly', 'weekly', '--rate', '0.1', '--timeout', '2s'],
+    ends: '10 started yes ok | not_started no unavailable unavailable',
+    says: /weekly could not be triggered: `--timeout` expired before its turn came; no run was started/,
+    really: 1,
+  },
   'connection refused': {
     argv: [...trigger, '--base-url', 'http://127.0.0.1:1'],
     ends: '10 not_started no unavailable unavailable',

@@ -20,8 +20,11 @@ interface Cells {
   name: string;
   status: string;
   ageMs: number;
+  /** How long it usually takes; undefined if too few earlier runs say so. */
+  usualMs?: number;
   note: string;
   isFailing: boolean;
+  isLate: boolean;
 }
 
 type Failure = Extract<RunEvent, { event: 'attempt_failed'; run: Run }> & { atMs: number };
@@ -39,11 +42,10 @@ export function createRunLine(run: Run, history: readonly PastRun[], clock: Cloc
     const known = execution ? `confirmed ${formatAgo(ageMs + clock.elapsedMs() - atMs)}` : 'not confirmed yet';
     return `${theme.symbols.warn} ${known}: ${sanitizeLine(reasonOf(fault))}`;
   };
+  const isLate = () => isLongerThanUsual(ageMs(), durationsMs);
   const usual = () => {
     if (usualMs === undefined) return '';
-    return isLongerThanUsual(ageMs(), durationsMs)
-      ? 'taking longer than usual'
-      : `usually ${inOneUnit(usualMs)}${creditsOf(usualCredits)}`;
+    return `${isLate() ? 'late, ' : ''}usually ${inOneUnit(usualMs)}${isLate() ? '' : creditsOf(usualCredits)}`;
   };
 
   return {
@@ -58,13 +60,15 @@ export function createRunLine(run: Run, history: readonly PastRun[], clock: Cloc
       // If the clock of the service is ahead of ours, the age would be negative.
       if (startMs <= clock.nowMs()) startedAtMs = startMs;
     },
-    isInTrouble: () => failure !== undefined || isLongerThanUsual(ageMs(), durationsMs),
+    isInTrouble: () => failure !== undefined || isLate(),
     cells: () => ({
       name: sanitizeLine(nameOf(run.target)),
       status,
       ageMs: ageMs(),
+      usualMs,
       note: failure ? noteOf(failure) : usual(),
       isFailing: failure !== undefined,
+      isLate: isLate(),
     }),
   };
 }
@@ -79,9 +83,29 @@ const longestStatus = 9;
 const shortestNote = 8;
 const narrow = 40;
 
+const barColumns = 8;
+
+/** The line of a run that is watched alone, with a bar against its usual duration; undefined if that does not fit. */
+function lineWithBar({ name, status, ageMs, usualMs, note, isFailing, isLate }: Cells, columns: number, theme: Theme) {
+  if (usualMs === undefined || isFailing) return undefined;
+  const { full, empty, dot } = theme.symbols;
+  const filled = Math.min(barColumns, Math.floor((ageMs / usualMs) * barColumns));
+  const bar = full.repeat(filled) + empty.repeat(barColumns - filled);
+  const text = isLate ? `${formatAge(ageMs)} ${dot} ${note}` : `${formatAge(ageMs)} of ${note}`;
+  const [, withoutCredits = text] = isLate ? [] : (/^([^,]*),/.exec(text) ?? []);
+  const room = columns - widthOf(`${name} ${status} ${bar} `);
+  const shown = [text, withoutCredits].find((each) => widthOf(each) <= room);
+  if (shown === undefined) return undefined;
+  const style = isLate ? theme.warn : theme.busy;
+  return `${theme.strong(name)} ${theme.busy(status)} ${style(bar)} ${isLate ? theme.warn(shown) : theme.dim(shown)}`;
+}
+
 /** Lines of at most `columns`. If there is no room, the note is cut, then the name, and the age is left out last. */
 export function runLines(runs: readonly Cells[], columns: number, theme: Theme): string[] {
   const isAlone = runs.length === 1;
+  const [first] = runs;
+  const alone = isAlone && first && lineWithBar(first, columns, theme);
+  if (alone) return [alone];
   const gap = isAlone || columns < narrow ? ' ' : '  ';
   const rows = runs.map((run) => ({
     ...run,
@@ -96,7 +120,7 @@ export function runLines(runs: readonly Cells[], columns: number, theme: Theme):
   const sign = rows.some(({ isFailing }) => isFailing) ? ` ${theme.symbols.warn}` : '';
   const room = columns - besideName - (hasAge ? ageWidth : 0) - widthOf(sign);
   const nameWidth = Math.min(widest('name'), Math.max(0, room));
-  return rows.map(({ name, status, age, note, isFailing }) => {
+  return rows.map(({ name, status, age, note, isFailing, isLate }) => {
     const shownName = padTo(shortenTo(name, nameWidth, theme), nameWidth);
     const after = hasAge ? `${gap}${padTo(status, widest('status'))}${gap}${age}` : `${gap}${status}`;
     const head = `${theme.strong(shownName)}${theme.busy(after)}`;
@@ -106,6 +130,6 @@ export function runLines(runs: readonly Cells[], columns: number, theme: Theme):
     const fits = isFailing || widthOf(note) <= room;
     const tail = cutTo(fits ? note : note.replace(/,.*/, ''), room, theme);
     if (!hasAge || room < shortestNote || tail === '') return isFailing ? `${head}${theme.warn(sign)}` : head;
-    return `${head}${' '.repeat(beside)} ${theme.dim(theme.symbols.dot)} ${isFailing ? theme.warn(tail) : theme.dim(tail)}`;
+    return `${head}${' '.repeat(beside)} ${theme.dim(theme.symbols.dot)} ${isFailing || isLate ? theme.warn(tail) : theme.dim(tail)}`;
   });
 }

@@ -18,8 +18,30 @@ export interface Theme {
 
 const plain = (text: string) => text;
 const uncolored = { green: plain, red: plain, yellow: plain, cyan: plain, dim: plain, bold: plain };
-const symbols = { ok: '✔', bad: '✖', warn: '⚠', running: '●', arrow: '→', dot: '·', ellipsis: '…', bars: '▁▂▃▄▅▆▇█' };
-const ascii = { ok: 'v', bad: 'x', warn: '!', running: '*', arrow: '->', dot: '-', ellipsis: '...', bars: '12345678' };
+const symbols = {
+  ok: '✔',
+  bad: '✖',
+  warn: '⚠',
+  running: '●',
+  arrow: '→',
+  dot: '·',
+  ellipsis: '…',
+  bars: '▁▂▃▄▅▆▇█',
+  full: '▓',
+  empty: '░',
+};
+const ascii = {
+  ok: 'v',
+  bad: 'x',
+  warn: '!',
+  running: '*',
+  arrow: '->',
+  dot: '-',
+  ellipsis: '...',
+  bars: '12345678',
+  full: '#',
+  empty: '-',
+};
 
 interface ThemeOptions extends Pick<Context, 'unicode' | 'connectionFlags'> {
   colors: boolean;

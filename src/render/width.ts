@@ -5,7 +5,7 @@ import type { Theme } from './theme.ts';
 export const widthOf = (text: string): number => (narrow.test(text) ? text.length : stringWidth(text));
 
 // Characters of one column each; measuring others takes long.
-const narrow = /^[ -~–▁-█]*$/;
+const narrow = /^[ -~–▁-█░▓]*$/;
 
 export const padTo = (text: string, columns: number): string => text + ' '.repeat(Math.max(0, columns - widthOf(text)));
 

@@ -70,7 +70,7 @@ describe('a watch on a terminal', () => {
       await runProgram(['watch', '-q'], { env });
     }
     const screen = openMemoryScreen(watching, { env });
-    await screen.sees(/RUNNING.* · usually 1h, 12 credits/);
+    await screen.sees(/RUNNING ▓*░+ \d+\w+ of usually 1h, 12 credits/);
     endRuns();
     expect(await screen.exit).toBe(0);
   });

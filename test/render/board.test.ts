@@ -83,6 +83,37 @@ const failed = (run: Run, failures: number): RunEvent => ({
 });
 const [nightly, weekly] = [runOf('nightly'), runOf('a-weekly-report')];
 
+describe('a run that is watched alone', () => {
+  const history = [20_000, 20_000, 20_000];
+  test.each<[number, number, number | null, string]>([
+    [80, 5_000, 7, 'nightly RUNNING ▓▓░░░░░░ 5s of usually 20s, 7 credits'],
+    [80, 21_000, null, 'nightly RUNNING ▓▓▓▓▓▓▓▓ 21s of usually 20s'],
+    [80, 31_000, 7, 'nightly RUNNING ▓▓▓▓▓▓▓▓ 31s · late, usually 20s'],
+    [46, 5_000, 7, 'nightly RUNNING ▓▓░░░░░░ 5s of usually 20s'],
+    [40, 5_000, 7, 'nightly RUNNING 5s · usually 20s'],
+    [36, 31_000, 7, 'nightly RUNNING 31s · late'],
+    [28, 31_000, 7, 'nightly RUNNING 31s'],
+  ])('has a bar against its usual duration: at %i columns after %i ms', async (columns, ageMs, credits, line) => {
+    const { board, clock, lines } = onBoard({ runs: 1, columns, history, credits });
+    board.observe(status(nightly));
+    await clock.sleep(ageMs);
+    board.above('above');
+    expect((await lines())[1]).toMatch(/^. /);
+    expect((await lines())[1]?.slice(2)).toBe(line);
+  });
+
+  test.each<[string, number[], number]>([
+    ['without enough earlier runs', [20_000], 0],
+    ['while polls fail', history, 2],
+  ])('has none %s', async (_, history, failures) => {
+    const { board, lines } = onBoard({ runs: 1, history });
+    board.observe(status(nightly));
+    if (failures > 0) board.observe(failed(nightly, failures));
+    board.above('above');
+    expect((await lines())[1]).toMatch(/^. nightly RUNNING 0s/);
+  });
+});
+
 describe('a board of several runs', () => {
   test('stands in columns that line up, with times in one unit', async () => {
     const { board, clock, lines } = onBoard({ history: [3 * minute, 3 * minute + 9_000, 3 * minute] });

@@ -1,4 +1,5 @@
 import { type Command, Help, type Option } from 'commander';
+import { renderMarkup, type Theme } from '../render/theme.ts';
 import { wrap } from '../render/wrap.ts';
 import { argument, type CommandDefinition, type Example, flag } from './define-command.ts';
 
@@ -21,9 +22,12 @@ const readOn = [
   'Try it without an account: `runctl demo`.',
 ];
 
-export function addReadOn(root: Command, columns: () => number): void {
-  // A command to type is not broken over two lines.
-  const lines = () => readOn.map((line) => wrap(line.match(/`[^`]+`\S*|\S+/g) ?? [], { columns: columns() }));
+/** What is to be typed, in color instead of backquotes. */
+export const colorCommands = (text: string, theme: Theme): string =>
+  text.replace(/`([^`]+)`/g, (_, typed) => theme.command(typed));
+
+export function addReadOn(root: Command, columns: () => number, theme: Theme): void {
+  const lines = () => readOn.map((line) => renderMarkup(line, theme, { columns: columns() }));
   root.addHelpText('afterAll', () => `\n${lines().join('\n')}`);
 }
 
@@ -41,13 +45,13 @@ export function ownFirst<T extends Command | Option>(all: T[], shown: T[], group
   return Help.prototype.groupItems([...own, ...all], shown, groupOf);
 }
 
-export function examplesOf(examples: readonly Example[], columns: number): string {
+export function examplesOf(examples: readonly Example[], columns: number, theme: Theme): string {
   const width = Math.max(...examples.map(([command]) => command.length));
   const fits = examples.every(([, about]) => 2 + width + 2 + about.length <= columns);
   const lines = examples.map(([command, about]) =>
     fits
-      ? `  ${command.padEnd(width)}  ${about}`
-      : `  ${command}\n      ${wrap(about.split(' '), { columns, indent: 6 })}`,
+      ? `  ${theme.busy(command)}${' '.repeat(width - command.length)}  ${about}`
+      : `  ${theme.busy(command)}\n      ${wrap(about.split(' '), { columns, indent: 6 })}`,
   );
-  return `\nExamples:\n${lines.join('\n')}`;
+  return `\n${theme.strong('Examples:')}\n${lines.join('\n')}`;
 }

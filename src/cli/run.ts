@@ -39,9 +39,9 @@ export async function runCli(
   own = variantOf(own, { reporter: createReporter(typedOutput, own) });
   let onExit: string | undefined;
   try {
+    await loadColors(context.stdout, context.stderr);
     const parsed = parse(argv, program, context.stdout, (command) => command.whenMissing?.(context));
     if (!parsed && argv.length > 0) return 0;
-    await loadColors(context.stdout, context.stderr);
     if (!parsed) return end(await welcome(program, own), {}, own);
     const output: OutputOptions = parsed.options;
     const { onFinal, onExit: _, ...options } = parsed.options;
@@ -54,7 +54,6 @@ export async function runCli(
     const running = parsed.command.run?.(parsed.arguments, parsed.options, own) ?? 0;
     return await end(await Promise.race([running, ...crash]), output, own, { onExit });
   } catch (error) {
-    await loadColors(context.stdout, context.stderr);
     // The mistake may be an API key in the place of another argument.
     for (const word of misplacedApiKeys(argv)) context.secrets.protect(word);
     return fail(await explained(error, program, context), typedOutput, own, onExit);

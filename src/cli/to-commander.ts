@@ -1,7 +1,18 @@
 import { Argument, Command, Option } from 'commander';
 import type { Sink } from '../context.ts';
+import { createTheme } from '../render/theme.ts';
+import { widestPage } from '../render/wrap.ts';
 import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from './define-command.ts';
-import { addReadOn, examplesOf, formatItem, groupHelp, helpOption, ownFirst, versionOption } from './help.ts';
+import {
+  addReadOn,
+  colorCommands,
+  examplesOf,
+  formatItem,
+  groupHelp,
+  helpOption,
+  ownFirst,
+  versionOption,
+} from './help.ts';
 
 /** The command of a command line, with its values. */
 export interface ParsedCommand {
@@ -22,7 +33,7 @@ export class UnknownCommand extends Error {
   }
 }
 
-export type HelpOutput = Pick<Sink, 'write' | 'columns'>;
+export type HelpOutput = Pick<Sink, 'write' | 'columns'> & { colors?: boolean };
 
 /** The program as commander parses it. The parsed command goes to `onParsed` and is not run; help goes to `output`. */
 export function toCommander(
@@ -30,7 +41,8 @@ export function toCommander(
   output: HelpOutput,
   onParsed: (parsed: ParsedCommand) => void = () => {},
 ): Command {
-  const columns = () => output.columns;
+  const columns = () => Math.min(output.columns, widestPage);
+  const theme = createTheme({ colors: output.colors ?? false, unicode: true });
   const root = new Command(program.name)
     .exitOverride()
     .configureOutput({
@@ -38,7 +50,7 @@ export function toCommander(
       // What commander refuses is reported as a usage problem.
       writeErr: () => {},
       getOutHelpWidth: columns,
-      getOutHasColors: () => false,
+      getOutHasColors: () => output.colors ?? false,
     })
     .helpOption(helpOption.flags, helpOption.about)
     .configureHelp({
@@ -46,11 +58,14 @@ export function toCommander(
       formatItem,
       groupItems: ownFirst,
       optionDescription: ({ description }) => description,
+      styleTitle: theme.strong,
+      styleSubcommandText: theme.busy,
+      styleDescriptionText: (text) => colorCommands(text, theme),
     })
     // `config --profile x set` and `config set --profile x` mean the same.
     .enablePositionalOptions()
     .showHelpAfterError(false);
-  addReadOn(root, columns);
+  addReadOn(root, columns, theme);
   fill(root, program);
   return root;
 
@@ -72,7 +87,7 @@ export function toCommander(
         onParsed(valuesOf(target, definition));
       });
     }
-    if (examples) target.addHelpText('after', () => examplesOf(examples, columns()));
+    if (examples) target.addHelpText('after', () => examplesOf(examples, columns(), theme));
     return target;
   }
 }

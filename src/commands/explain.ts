@@ -5,7 +5,7 @@ import { usageProblem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
 import type { CommandResult } from '../render/output.ts';
 import { renderMarkup, type Theme } from '../render/theme.ts';
-import type { WrapOptions } from '../render/wrap.ts';
+import { type WrapOptions, widestPage } from '../render/wrap.ts';
 
 export const explain = defineCommand({
   name: 'explain',
@@ -24,10 +24,11 @@ export const explain = defineCommand({
     const explained = code === undefined ? exitCodes : rows;
     return {
       documents: [documentOf({ report: { explain: explained.map((row) => ({ ...row })) } }, context)],
-      text: (theme, lines) =>
-        code === undefined
-          ? exitCodeTable(theme, lines)
-          : rows.map((row) => exitCodeBlock(row, theme, lines)).join('\n'),
+      text(theme, { columns = widestPage }) {
+        const lines = { columns: Math.min(columns, widestPage) };
+        if (code === undefined) return exitCodeTable(theme, lines);
+        return rows.map((row) => exitCodeBlock(row, theme, lines)).join('\n');
+      },
     };
   },
 });

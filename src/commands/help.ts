@@ -7,8 +7,8 @@ import { sampleScenario, scenarioFields } from '../emulator/scenario-fields.ts';
 import { documentOf } from '../render/document.ts';
 import { fields, type Row } from '../render/fields.ts';
 import type { CommandResult } from '../render/output.ts';
-import type { Theme } from '../render/theme.ts';
-import { type WrapOptions, wrap } from '../render/wrap.ts';
+import { renderMarkup, type Theme } from '../render/theme.ts';
+import { type WrapOptions, widestPage } from '../render/wrap.ts';
 import { exitCodeTable } from './explain.ts';
 
 type Topic = (typeof helpTopics)[number];
@@ -30,9 +30,13 @@ export const helpOf = (program: () => CommandDefinition) =>
     ],
     async run({ topic }, { json }, context): Promise<CommandResult> {
       if (json || !topic) return { documents: [documentOf({ report: { help: outlineOf(program()) } }, context)] };
-      if (topic !== 'programs' && topic !== 'troubleshooting') return { text: pages[topic] };
-      const { default: page } = await documents[topic]();
-      return { verbatim: page.trimEnd() };
+      if (topic === 'programs' || topic === 'troubleshooting') {
+        const { default: page } = await documents[topic]();
+        return { verbatim: page.trimEnd() };
+      }
+      return {
+        text: (theme, { columns = widestPage }) => pages[topic](theme, { columns: Math.min(columns, widestPage) }),
+      };
     },
   });
 
@@ -43,30 +47,31 @@ const documents = {
 
 const pages: Record<Exclude<Topic, keyof typeof documents>, Page> = {
   'exit-codes': (theme, lines) =>
-    `${exitCodeTable(theme, lines)}\n${paragraph('`runctl explain <code>` says what to do about one of them.', lines)}`,
+    `${exitCodeTable(theme, lines)}\n${paragraph('`runctl explain <code>` says what to do about one of them.', theme, lines)}`,
   settings: (theme, lines) =>
     [
       paragraph(
         'A flag overrides an environment variable, which overrides the profile in the config file, which overrides the default. An empty variable counts as unset. `runctl config list` shows what is in force, and where it comes from.',
+        theme,
         lines,
       ),
       ...Object.entries<Setting>(settingTable).map(([key, setting]) => settingBlock(key, setting, theme, lines)),
     ].join('\n'),
   scenarios: (theme, lines) =>
     [
-      'Built-in scenarios:\n',
+      `${theme.strong('Built-in scenarios:')}\n`,
       indented(
         builtInScenarios.map(({ name, about }) => [name, about]),
         theme,
         lines,
       ),
-      '\nA file of your own is a JSON object with these fields, all of them optional:\n',
+      `\n${theme.strong('A file of your own')} is a JSON object with these fields, all of them optional:\n`,
       indented(scenarioFields, theme, lines),
-      `\nFor example:\n${sampleScenario.replaceAll(/^/gm, '  ')}\n`,
+      `\n${theme.strong('For example:')}\n${sampleScenario.replaceAll(/^/gm, '  ')}\n`,
     ].join(''),
 };
 
-const paragraph = (text: string, lines: WrapOptions) => `${wrap(text.split(' '), lines)}\n`;
+const paragraph = (text: string, theme: Theme, lines: WrapOptions) => `${renderMarkup(text, theme, lines)}\n`;
 
 const indented = (rows: readonly Row[], theme: Theme, { columns }: WrapOptions) =>
   fields(rows, theme, { columns, indent: 2 });
@@ -79,5 +84,5 @@ function settingBlock(key: string, setting: Setting, theme: Theme, { columns }: 
     ['config key', isStored ? key : undefined],
     ['default', fallback],
   ];
-  return `${theme.strong(name)}: ${wrap(about.split(' '), { columns, indent: 2, taken: name.length + 2 })}\n${fields(rows, theme, { columns, indent: 2 })}`;
+  return `${theme.strong(name)}: ${renderMarkup(about, theme, { columns, indent: 2, taken: name.length + 2 })}\n${fields(rows, theme, { columns, indent: 2 })}`;
 }

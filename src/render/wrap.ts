@@ -1,5 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 
+/** A page of help is no wider than this, in a pipe and on the widest terminal. */
+export const widestPage = 100;
+
 export interface WrapOptions {
   /** The width of the terminal; without it, lines are not broken. */
   columns?: number;

@@ -1,6 +1,6 @@
 import type { Run, Target } from '../runs/run.ts';
 
-/** Paths relative to the base URL (docs/service.md, Endpoints). */
+/** Paths relative to the base URL (docs/service.openapi.json). */
 export const triggerPath = (target: Target): string => `${targetPath(target)}/trigger`;
 
 export const statusPath = (run: Run): string => `${targetPath(run.target)}/executions/${segment(run.executionId)}`;

@@ -20,7 +20,7 @@ export interface Reading<T> {
 const errorBodyBytes = 1024 * 1024;
 const requestIdHeaders = ['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'];
 
-/** Reads the answer to a request (docs/service.md, Error answers). */
+/** Reads the answer to a request (docs/service.openapi.json). */
 export async function answerOf<T>(raw: HttpResponse, reading: Reading<T>): Promise<Answer<T>> {
   const isSuccess = raw.status >= 200 && raw.status < 300;
   const answer = await (isSuccess ? readSuccess(raw, reading) : readRefusal(scrubbed(raw, reading), reading));

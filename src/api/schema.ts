@@ -55,13 +55,13 @@ const result = v.object({
   completedAt: timestamp,
 });
 
-/** docs/service.md, Execution object. Undefined without a status. */
+/** `AutomationExecution` in docs/service.openapi.json. Undefined without a status. */
 export function readExecution(document: JsonObject): Execution | undefined {
   const parsed = v.safeParse(execution, document);
   return parsed.success ? { ...parsed.output, document } : undefined;
 }
 
-/** docs/service.md, Result object. Undefined without a status. */
+/** `AutomationResult` in docs/service.openapi.json. Undefined without a status. */
 export function readResult(document: JsonObject): (RunResult & { executionId?: string }) | undefined {
   const parsed = v.safeParse(result, document);
   return parsed.success ? { ...parsed.output, document } : undefined;

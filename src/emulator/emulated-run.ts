@@ -50,7 +50,7 @@ export function creditsCharged(run: EmulatedRun): number {
   return run.target.family === 'agent' ? 0 : (run.plan.creditsCharged ?? 12);
 }
 
-/** docs/service.md, Execution object. */
+/** `AutomationExecution` in docs/service.openapi.json. */
 export function executionAt(run: EmulatedRun, nowMs: number): JsonObject {
   const { executionId, target, title = null, message = null, startedAtMs, endsAtMs } = run;
   const isFinished = nowMs >= endsAtMs;
@@ -68,7 +68,7 @@ export function executionAt(run: EmulatedRun, nowMs: number): JsonObject {
   };
 }
 
-/** docs/service.md, Result object. */
+/** `AutomationResult` in docs/service.openapi.json. */
 export function resultAt(run: EmulatedRun, nowMs: number): JsonObject {
   const { executionId, target, outcome, plan, endsAtMs } = run;
   const { count = 3, failed = outcome === 'FAILED' ? Math.min(1, count) : 0, skipped = 0 } = plan.steps ?? {};

@@ -1,7 +1,7 @@
 import { fullNameOf, isCompleted, isFinal, type Run } from '../runs/run.ts';
 import { shellWord } from './quote.ts';
 
-/** What the user can do about each error type of a result (docs/service.md, Error types). */
+/** What the user can do about each error type of a result (docs/service.openapi.json). */
 const meanings: Record<string, string> = {
   step_failed: 'fix the failing step, then:',
   timed_out: 'runs are limited to 3 hours; split the work, then:',

@@ -32,7 +32,7 @@ export type Answer<T> = (
   serviceTimeMs?: number; // the `Date` of the answer: whole seconds, in milliseconds since 1970
 };
 
-/** docs/service.md, Execution object. Missing and malformed fields are left out; times have an offset. */
+/** `AutomationExecution` in docs/service.openapi.json. Missing and malformed fields are left out; times have an offset. */
 export interface Execution {
   executionId?: string;
   status: string;
@@ -45,7 +45,7 @@ export interface Execution {
   document: JsonObject;
 }
 
-/** docs/service.md, Result object. Missing and malformed fields are left out. */
+/** `AutomationResult` in docs/service.openapi.json. Missing and malformed fields are left out. */
 export interface RunResult {
   status: string;
   output?: string; // as JSON if it was no text

@@ -1,8 +1,8 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import document from '../../docs/service.openapi.json' with { type: 'json' };
 import type { Reply } from '../../src/emulator/reply.ts';
 import type { ServiceRequest } from '../../src/emulator/request.ts';
-import document from './service.openapi.json' with { type: 'json' };
 
 type Json = Record<string, unknown>;
 

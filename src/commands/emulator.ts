@@ -18,27 +18,29 @@ const options = {
   ),
   speed: option(
     '--speed <factor>',
-    "how much faster than real time its clock runs; a client's waits stay as long as they are",
+    "how much faster than real time its clock runs (a client's own waits stay as long as they are)",
     positive,
   ),
   report: option(
     '--report <file>',
     'at the end, write what the client did: triggers, runs started twice, ends never read; - for a few lines on stderr',
   ),
-  quiet: flag('-q, --quiet', 'do not print a line for every request'),
+  quiet: flag('-q, --quiet', "don't print a line for every request"),
 };
 
 export const emulator = defineCommand({
   name: 'emulator',
-  about: 'run the built-in copy of the service on this machine, to test scripts against it',
-  arguments: { command: argument('[command...]', 'after --: run this command against it, and end with its exit code') },
+  about: 'run a local copy of the service to test scripts against',
+  arguments: {
+    command: argument('[command...]', 'after --: a command to run against it; its exit code becomes the exit code'),
+  },
   options,
   examples: [
-    ['runctl emulator', 'prints the export lines that make a shell use it'],
-    ['runctl emulator --scenario bad-day --speed 60', 'everything goes wrong; an hour passes in a minute'],
+    ['runctl emulator', 'print the export lines that make a shell use it'],
+    ['runctl emulator --scenario bad-day --speed 60', 'everything goes wrong, and an hour passes in a minute'],
     [
       'runctl emulator --scenario bad-day --speed 1200 -- ./nightly.sh',
-      'runs a script against it and ends with its exit code',
+      'run a script against it and exit with its exit code',
     ],
   ],
   /** Runs until it is interrupted; with a command, until that has ended, and returns its exit code. */
@@ -83,7 +85,7 @@ async function findScenario(name: string): Promise<Scenario> {
     const names = builtInScenarios.map((candidate) => candidate.name).join(', ');
     throw usageProblem(
       `there is no scenario ${JSON.stringify(name)}`,
-      `choose one of ${names}, or give the path of a JSON file`,
+      `choose one of ${names}, or give the path to a JSON file`,
     );
   }
   const { readScenario } = await import('../emulator/read-scenario.ts');

@@ -25,11 +25,11 @@ const longPlan = { duration: '2h50m', steps: { count: 12 }, creditsCharged: 340 
 
 const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about'>>> = {
   happy: {
-    about: 'a run of 20 seconds that completes',
+    about: 'a 20-second run that completes',
   },
   demo: {
     about:
-      'the one of `runctl demo`: the response to the first trigger is lost, the first poll is answered with 502, and runs of `import-orders` fail',
+      'what `runctl demo` uses: the response to the first trigger is lost, the first poll gets a 502, and `import-orders` fails',
     automations: {
       '*': {
         duration: '5s',
@@ -51,7 +51,7 @@ const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about
     ],
   },
   failing: {
-    about: 'a run of 8 seconds that fails in the third of four steps',
+    about: 'an 8-second run that fails in the third of four steps',
     automations: {
       '*': {
         duration: '8s',
@@ -64,7 +64,7 @@ const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about
   },
   'every-ending': {
     about:
-      'one automation for each way to finish: completes, fails, times-out, is-cancelled, not-runnable, lease-lost, reaped, run-failed',
+      'one automation for each way a run can end: completes, fails, times-out, is-cancelled, not-runnable, lease-lost, reaped, run-failed',
     automations: {
       completes: { duration: '5s' },
       fails: { duration: '5s', outcome: 'FAILED' },
@@ -83,7 +83,7 @@ const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about
   },
   'bad-day': {
     about:
-      'a run of 2h 50m with everything: a lost answer, 429s, 502s, lost connections, HTML pages of a proxy, a late result that breaks off; it takes the last credits; try it at --speed 1200',
+      'everything goes wrong in a run of 2h50m: a lost response, 429s, 502s, lost connections, HTML pages from a proxy, and a late, truncated result; the run uses up the last credits (try --speed 1200)',
     automations: { '*': { ...longPlan, resultLate: '30m' } },
     credits: longPlan.creditsCharged,
     faults: [
@@ -96,16 +96,16 @@ const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about
     ],
   },
   'third-hour-502s': {
-    about: 'a run of 2h 50m; in its third hour every poll is answered with 502 for 25 minutes; try it at --speed 1200',
+    about: 'a run of 2h50m; in its third hour every poll gets a 502 for 25 minutes (try --speed 1200)',
     automations: { '*': longPlan },
     faults: [{ on: 'status', during: { after: '2h', for: '25m' }, ...badGateway }],
   },
   'lost-answer': {
-    about: 'the first trigger starts a run, but its answer is lost; the same trigger again is answered with that run',
+    about: 'the first trigger starts a run, but its response is lost; the same trigger again returns that run',
     faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
   },
   'lost-answer-active-first': {
-    about: 'the same, but the same trigger again is refused with 422 runAlreadyActive until that run is finished',
+    about: 'the same, but the same trigger again gets a 422 runAlreadyActive until that run has finished',
     order: 'activeFirst',
     faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
   },
@@ -117,40 +117,40 @@ const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about
     faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
   },
   'storm-of-429s': {
-    about: 'the first three triggers and the first three polls are answered with 429 and Retry-After: 1',
+    about: 'the first three triggers and the first three polls get a 429 with Retry-After: 1',
     faults: [
       { on: 'trigger', to: 3, ...tooMany },
       { on: 'status', to: 3, ...tooMany },
     ],
   },
   'rate-limited': {
-    about: 'one trigger in 10 seconds is accepted; any other is answered with 429 and Retry-After',
+    about: 'one trigger every 10 seconds is accepted; others get a 429 with Retry-After',
     rateLimit: { requests: 1, window: '10s' },
   },
   'no-credits': {
-    about: 'the credit balance is 0: every trigger is answered with 402',
+    about: 'the credit balance is 0: every trigger gets a 402',
     credits: 0,
   },
   'key-revoked': {
-    about: 'a run of 10 minutes; after 5 of them the API key is revoked; try it at --speed 60',
+    about: 'a 10-minute run; the API key is revoked after 5 minutes (try --speed 60)',
     automations: { '*': { duration: '10m' } },
     faults: [{ on: 'status', during: { after: '5m' }, nth: 1, do: 'revokeKey' }],
   },
   'result-late': {
-    about: 'for 5 seconds after the run has finished its result still says RUNNING',
+    about: 'for 5 seconds after the run has finished, its result still says RUNNING',
     automations: { '*': { duration: '6s', resultLate: '5s' } },
   },
   'slow-start': {
-    about: 'for 4 seconds after the trigger the run cannot be found',
+    about: "for 4 seconds after the trigger, the run can't be found",
     automations: { '*': { duration: '10s', statusLate: '4s' } },
   },
   'nothing-runs': {
-    about: 'every automation has been deleted: every trigger is answered with 404',
+    about: 'every automation has been deleted: every trigger gets a 404',
     automations: {},
   },
   night: {
     about:
-      'runs of 2 hours; those of `early` take 5 minutes, those of `broken` fail; for a watcher that is killed and started again; try it at --speed 600',
+      '2-hour runs; `early` takes 5 minutes and `broken` fails; for a watcher that is killed and restarted (try --speed 600)',
     automations: {
       '*': { duration: '2h' },
       early: { duration: '5m' },
@@ -158,7 +158,7 @@ const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about
     },
   },
   flaky: {
-    about: 'many requests fail, at random, triggers too',
+    about: 'many requests fail at random, triggers included',
     faults: [
       { chance: 0.1, ...badGateway },
       { chance: 0.1, do: 'reset' },

@@ -3,9 +3,8 @@ import { outputOptions, settingOptions } from '../cli/options.ts';
 import { moment, nonEmpty, whole } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../config/settings.ts';
-import { keptRuns } from '../journal/checkpoint.ts';
 import { isUnfinished } from '../journal/fold.ts';
-import type { Journal, JournalRun } from '../journal/journal.ts';
+import { isOpen, type Journal, type JournalRun } from '../journal/journal.ts';
 import type { RunFilter } from '../journal/run-filter.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { inDoubtProblem, Problem } from '../problems/problem.ts';
@@ -54,10 +53,12 @@ export const list = defineCommand({
       baseUrl,
       automation: options.automation,
       projectId: options.project,
-      only: onlyOf(options),
+      hasRun: options.status !== undefined && options.status.toLowerCase() !== 'unknown',
     };
     const found = [...runsIn(journal, ofTheseFilters, options, clock.nowMs())];
-    const unfinished = session ? found.filter((run) => isUnfinished(run) && run.baseUrl === baseUrl) : [];
+    const mayBeRunning = (run: JournalRun) =>
+      isUnfinished(run) && run.baseUrl === baseUrl && isOpen(run, clock.nowMs());
+    const unfinished = session ? found.filter(mayBeRunning) : [];
     const { current, fault }: Refreshed = session ? await refreshRuns(unfinished, session) : { current: new Map() };
     if (signal.aborted) throw interruptedProblem(signal);
 
@@ -86,14 +87,6 @@ type ListedRow = JournalRun & { isOld: boolean };
 
 const limitOf = ({ limit = defaults.listLimit }: ListOptions) => limit;
 
-/** A checkpoint keeps the newest runs of each status; for more or other runs the whole journal is read. */
-function onlyOf(options: ListOptions): RunFilter['only'] {
-  const { status, since } = options;
-  const isKept = !since && limitOf(options) <= keptRuns;
-  if (status === undefined) return isKept ? 'newest' : undefined;
-  return isKept ? 'kept' : { status };
-}
-
 const hasStatus = (run: JournalRun, status: string | undefined) =>
   status === undefined || lastStatusOf(run).toUpperCase() === status.toUpperCase();
 
@@ -109,7 +102,7 @@ function* runsIn(
   // A run is recorded within moments of its start.
   const recordedMs = sinceMs - dayMs;
   let counted = 0;
-  for (const run of journal.runs({ ...filter, since: since && new Date(Math.max(0, recordedMs)).toISOString() })) {
+  for (const run of journal.runs({ ...filter, sinceMs: since && recordedMs })) {
     if (Date.parse(run.at) < recordedMs) return;
     const startedMs = Date.parse(run.startedAt ?? run.at);
     if (startedMs < sinceMs) continue;

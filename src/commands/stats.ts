@@ -4,6 +4,8 @@ import { positiveDuration } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
 import type { Context } from '../context.ts';
+import { openMs } from '../journal/journal.ts';
+import { runsByTarget } from '../journal/runs-by-target.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
 import type { CommandResult } from '../render/output.ts';
 import { formatDuration } from '../runs/duration.ts';
@@ -44,8 +46,8 @@ async function showStatistics(names: string[], options: StatsOptions, context: C
   const sinceMs = nowMs - (options.sinceMs ?? usualPeriodMs);
   const journal = journalOf(context, { needed: true });
   const period = { sinceMs, nowMs };
-  const all = journal
-    .recentRuns({ baseUrl }, sinceMs)
+  // A run of the period may have begun before it.
+  const all = runsByTarget(journal.runs({ baseUrl, sinceMs: sinceMs - openMs, hasRun: true }))
     .filter(({ target }) => isAmong(named, target))
     .flatMap((past) => statisticsOf(past, period) ?? [])
     .sort((one, other) => compare(nameOf(one.target), nameOf(other.target)));

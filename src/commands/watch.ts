@@ -5,7 +5,6 @@ import { followOptions } from '../cli/options.ts';
 import { refuseApiKeyIn } from '../config/api-key.ts';
 import { readChunks } from '../config/read-text.ts';
 import type { Context } from '../context.ts';
-import { isUnfinished } from '../journal/fold.ts';
 import { usageProblem } from '../problems/problem.ts';
 import type { CommandResult } from '../render/output.ts';
 import { isFromJournal, parseRunArgument, type RunArgument } from '../session/arguments.ts';
@@ -86,13 +85,11 @@ async function findRuns(named: RunArgument[], session: Session): Promise<KnownRu
 }
 
 function unfinishedRuns({ journal, baseUrl, context }: Session): KnownRun[] {
-  const unfinished: KnownRun[] = [];
-  for (const record of journal.runs({ baseUrl, only: 'kept' })) {
-    if (!isUnfinished(record)) continue;
-    const { target, executionId } = record;
-    unfinished.push(knownRun({ target, executionId }, record, context.clock));
-  }
-  return unfinished.reverse();
+  const unfinished = journal.unfinishedRuns({ baseUrl }).reverse();
+  return unfinished.map((recorded) => {
+    const { target, executionId } = recorded;
+    return knownRun({ target, executionId }, recorded, context.clock);
+  });
 }
 
 const longestLine = 64 * 1024;

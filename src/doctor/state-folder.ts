@@ -3,7 +3,6 @@ import { dirname } from 'node:path';
 import { resolveStateFolder } from '../config/paths.ts';
 import { requireBaseUrl } from '../config/settings.ts';
 import { filesIn } from '../journal/files.ts';
-import { isUnfinished } from '../journal/fold.ts';
 import { followerOf } from '../journal/follower-claim.ts';
 import type { Journal } from '../journal/journal.ts';
 import { createProcesses } from '../journal/processes.ts';
@@ -71,8 +70,7 @@ export function* checkJournal({ settings, context }: Machine): Generator<Finding
   const unresolved = journal.unresolvedTriggers({ baseUrl }).length;
   if (unresolved === 0) yield ok('unresolved_triggers', 'none');
   else yield warning('unresolved_triggers', `${unresolved}: whether they started a run is unknown`, '`runctl recover`');
-  let unfinished = 0;
-  for (const run of journal.runs({ baseUrl, only: 'kept' })) if (isUnfinished(run)) unfinished += 1;
+  const unfinished = journal.unfinishedRuns({ baseUrl }).length;
   yield ok(
     'unfinished_runs',
     unfinished === 0 ? 'none' : `${unfinished} when last polled; \`runctl watch --all\` watches them`,

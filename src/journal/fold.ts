@@ -49,6 +49,13 @@ export function fold(records: Iterable<JournalRecord>): State {
   return state;
 }
 
+/** The entries of runs alone, in half the time. */
+export function runEntriesOf(records: Iterable<JournalRecord>): Entry[] {
+  const runs: State['runs'] = new Map();
+  for (const record of records) if ('executionId' in record && !isAside(record)) updateRun(runs, record);
+  return Array.from(runs.values(), (run) => ({ run, isWhole: true }));
+}
+
 /** Adds one record to the state, which may lack older ones that were lost. */
 function apply(state: State, record: JournalRecord): void {
   if (record.type === 'triggered') trigger(state, record);

@@ -1,22 +1,30 @@
 import { isCompleted, isFinal, type Run, runLimitMs, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
-import type { PastRun, PastRuns } from '../runs/statistics.ts';
+import type { PastRun } from '../runs/statistics.ts';
 import type { KeyTreatment } from '../triggering/trigger-record.ts';
-import { fold, isUnresolved, type JournalRun, reportedOf, type State } from './fold.ts';
-import { type LogOptions, openLog, type RecordFilter } from './log.ts';
-import { foldRecent } from './recent-runs.ts';
+import {
+  fold,
+  isUnfinished,
+  type JournalRun,
+  reportedOf,
+  runEntriesOf,
+  type State,
+  type Trigger,
+  updateRun,
+} from './fold.ts';
+import { type LogOptions, openLog } from './log.ts';
 import {
   isOfHook,
   type JournalRecord,
   type NewRecord,
   pathOf,
+  runIdOf,
   type TriggerKey,
   targetOf,
   triggerIdOf,
 } from './records.ts';
-import { isMatch, needleOf, type RunFilter } from './run-filter.ts';
-import { createRunSearch } from './run-search.ts';
-import { createUnresolvedLines, type UnresolvedTrigger, unresolvedOf } from './unresolved.ts';
+import { isMatch, type RunFilter, textsOf } from './run-filter.ts';
+import { type UnresolvedTrigger, unresolvedOf } from './unresolved.ts';
 
 export type { JournalRun } from './fold.ts';
 export type { UnresolvedTrigger } from './unresolved.ts';
@@ -30,31 +38,36 @@ interface TargetFilter {
   target: Target;
 }
 
-/** `runs` folds this many of the newest records, then twice as many, and in the end all. */
-const fewRecords = 16;
-const manyRecords = 4096;
-const hookDays = 2;
+/**
+ * What is open is younger than this: an unfinished run, a trigger without an outcome, a hook. A run takes three hours at
+ * most, and the service remembers an idempotency key for a day.
+ */
+export const openMs = 48 * 3_600_000;
+export const isOpen = ({ at }: { at: string }, nowMs: number): boolean => nowMs - Date.parse(at) < openMs;
+
 /** At this age a run counts as finished also if another API key may have started it, which may still know it. */
 const surelyFinishedMs = 24 * 3_600_000;
-
-const historyMs = 90 * 24 * 3_600_000;
+/** Where the newest runs are looked for first; a file holds some 250. */
+const newestFiles = 2;
+/** Which earlier runs of an automation say how long the next one will take. */
+const history = { files: 16, ageMs: 90 * 24 * 3_600_000 };
 
 export type Journal = ReturnType<typeof openJournal>;
 
 /** The journal of this machine. Only what `onTrouble` throws is thrown: what cannot be read is unknown. */
 export function openJournal(options: LogOptions) {
   const log = openLog(options);
-  const { find, findElsewhere, remember } = createRunSearch({
-    read,
-    readFiles: () => log.readFiles(0),
-    readAppended: log.readAppended,
-  });
+  const { nowMs } = options;
+  /** The runs that this process has asked for or recorded. */
+  const remembered = new Map<string, JournalRun>();
+  /** Those of which the journal has no record, each with the other base URL that has its id, if there is one. */
+  const missing = new Map<string, string | undefined>();
   return {
     append,
     recordStatus,
     markNotFound,
     runs,
-    recentRuns,
+    unfinishedRuns,
     find,
     findElsewhere,
     unresolvedTriggers,
@@ -69,130 +82,178 @@ export function openJournal(options: LogOptions) {
   function append(record: NewRecord): boolean {
     const stored = log.append(record);
     if (!stored || !('executionId' in stored) || isOfHook(stored)) return stored !== undefined;
-    remember(stored);
+    const isFirst = missing.delete(runIdOf(stored)) || stored.first;
+    if (isFirst || remembered.has(runIdOf(stored))) updateRun(remembered, stored);
     return true;
   }
 
   /** Records a status of a run, unless it says nothing new. */
   function recordStatus(baseUrl: string, { target, executionId }: Run, execution: Execution): void {
     const { status, startedAt, completedAt, creditsCharged } = execution;
-    const known = find(executionId, { baseUrl });
+    const recordedRun = find(executionId, { baseUrl });
     const report = { status, startedAt, completedAt, creditsCharged };
-    if (known && JSON.stringify({ ...known, ...reportedOf(known, report) }) === JSON.stringify(known)) return;
-    const earlier = known ?? find(executionId, { baseUrl, fresh: true });
+    if (recordedRun && isEqual({ ...recordedRun, ...reportedOf(recordedRun, report) }, recordedRun)) return;
+    const earlier = recordedRun ?? find(executionId, { baseUrl, fresh: true });
     append({ type: 'status', baseUrl, target, executionId, ...report, first: earlier ? undefined : true });
   }
 
   /** Records that `account` does not know the run, unless the run may still be running. */
   function markNotFound(baseUrl: string, { target, executionId }: Run, account: string): void {
-    const known = find(executionId, { baseUrl });
-    const finishedMs = known?.account === account ? runLimitMs : surelyFinishedMs;
-    const isFinished = known && options.nowMs() - Date.parse(known.at) > finishedMs;
-    if (isFinished && known.status !== null && !isFinal(target, known.status))
+    const recordedRun = find(executionId, { baseUrl });
+    const finishedMs = recordedRun?.account === account ? runLimitMs : surelyFinishedMs;
+    const isFinished = recordedRun && nowMs() - Date.parse(recordedRun.at) > finishedMs;
+    if (isFinished && recordedRun.status !== null && !isFinal(target, recordedRun.status))
       append({ type: 'not_found', baseUrl, target, executionId });
   }
 
-  /** Runs and unresolved triggers, newest first; reads no further back than the caller asks. */
+  /**
+   * Runs and unresolved triggers, the newest first. Of a part of the journal, those that began before it are left out.
+   * The newest files are read first, and all others only for a caller that asks for more.
+   */
   function* runs(filter: RunFilter = {}): Generator<JournalRun> {
-    const yielded = new Set<string>();
-    const newest: JournalRecord[] = [];
-    let next = fewRecords;
-    // A few of the newest records are read faster than a checkpoint.
-    const first = filter.only === 'newest' ? { ...filter, only: undefined } : filter;
-    for (const record of filter.only === 'kept' ? [] : read(first)) {
-      newest.push(record);
-      if (newest.length < next) continue;
-      yield* newIn(fold(newest.toReversed()), true);
-      if (next >= manyRecords) break;
-      next *= 2;
-    }
-    const isAll = filter.only !== 'kept' && newest.length < manyRecords;
-    yield* newIn(fold(isAll ? newest.reverse() : read(filter, { oldestFirst: true })), false);
-
-    function* newIn({ entries }: State, onlyWhole: boolean): Generator<JournalRun> {
-      for (const { run, isWhole } of entries.reverse()) {
-        // What has neither a key nor a first record began in a file that was not read.
-        const isCut = filter.since !== undefined && !isWhole && run?.idempotencyKey === null;
-        if (!run || isCut || (onlyWhole && !isWhole)) continue;
-        const id = JSON.stringify([run.baseUrl, run.executionId ?? [run.target, run.idempotencyKey]]);
-        if (yielded.has(id)) continue;
-        yielded.add(id);
+    const listed = new Set<string>();
+    if (filter.sinceMs === undefined) {
+      for (const { run, isWhole } of newestFirst({ ...filter, hasRun: undefined, files: newestFiles })) {
+        // Older files decide where this stands.
+        if (!isWhole && run.idempotencyKey !== null) break;
+        if (!isWhole || (filter.hasRun && run.executionId === null)) continue;
+        listed.add(idOf(run));
         yield run;
       }
     }
+    const isPart = filter.sinceMs !== undefined || filter.files !== undefined;
+    for (const { run, isWhole } of newestFirst(filter)) {
+      // What has neither a key nor a first record began in a file that was not read.
+      const isCut = isPart && !isWhole && run.idempotencyKey === null;
+      const isListed = listed.size > 0 && listed.has(idOf(run));
+      if (!isCut && !isListed) yield run;
+    }
   }
 
-  /** Runs of which something was recorded since `sinceMs`, in milliseconds since 1970; faster than `runs`. */
-  function recentRuns({ baseUrl }: { baseUrl?: string }, sinceMs: number): PastRuns[] {
-    return foldRecent(log.readFiles(sinceMs), baseUrl);
+  function newestFirst(filter: RunFilter) {
+    const entries = filter.hasRun ? runEntriesOf(read(filter)) : foldAll(filter).entries;
+    return entries.flatMap(({ run, isWhole }) => (run ? { run, isWhole } : [])).reverse();
   }
 
+  function unfinishedRuns(filter: { baseUrl: string; target?: Target }) {
+    const unfinished = [...runs({ ...filter, sinceMs: nowMs() - openMs })].filter(isUnfinished);
+    const open = unfinished.filter((run) => isOpen(run, nowMs()));
+    for (const run of open) remembered.set(runIdOf(run), run);
+    return open;
+  }
+
+  /** A run by its id. With `fresh`, what other processes have recorded since the last call counts, too. */
+  function find(executionId: string, { baseUrl, fresh }: { baseUrl: string; fresh?: boolean }): JournalRun | undefined {
+    const id = runIdOf({ baseUrl, executionId });
+    if (fresh || !(remembered.has(id) || missing.has(id))) search(executionId, baseUrl);
+    return remembered.get(id);
+  }
+
+  /** The base URL of a run with this id that another service has, if this one has none. */
+  function findElsewhere(executionId: string, baseUrl: string): string | undefined {
+    find(executionId, { baseUrl });
+    return missing.get(runIdOf({ baseUrl, executionId }));
+  }
+
+  /** Searches from the newest file back to the first record of the run. */
+  function search(executionId: string, baseUrl: string): void {
+    const id = runIdOf({ baseUrl, executionId });
+    let records: JournalRecord[] = [];
+    let elsewhere: string | undefined;
+    const texts = textsOf({ idPrefix: executionId });
+    for (const inFile of log.read({ texts, newestFirst: true })) {
+      const ofId = inFile.filter((record) => !isOfHook(record) && isOfRun(record, executionId));
+      const ofRun = ofId.filter((record) => record.baseUrl === baseUrl);
+      elsewhere ??= ofId.find((record) => record.baseUrl !== baseUrl)?.baseUrl;
+      records = [...ofRun, ...records];
+      if (ofRun.some(({ first }) => first)) break;
+    }
+    const run = fold(records).runs.get(id);
+    if (run) remembered.set(id, run);
+    else if (!remembered.has(id)) missing.set(id, elsewhere);
+    if (run) missing.delete(id);
+  }
+
+  /** Newest first. */
   function unresolvedTriggers(filter: { baseUrl: string; target?: Target }): UnresolvedTrigger[] {
-    const needle = needleOf(filter) ?? '"idempotencyKey"';
-    const records = [...read({ ...filter, only: 'kept' }, { needle, isWanted: createUnresolvedLines() })].reverse();
-    const unresolved = [...fold(records).triggers.values()].filter(isUnresolved).reverse();
-    return unresolved.map((trigger) => unresolvedOf(trigger, options.nowMs()));
+    const { triggers } = foldAll({ ...filter, sinceMs: nowMs() - openMs });
+    const isLastOpen = (attempts: Trigger['attempts']) => attempts.slice(-1).some((last) => isOpen(last, nowMs()));
+    const open = [...triggers.values()].filter(({ attempts }) => isLastOpen(attempts));
+    return open.map((trigger) => unresolvedOf(trigger, nowMs())).reverse();
   }
 
   /** Has a trigger that was first sent after this time, ISO 8601, a known run? */
   function hasLaterRun(filter: TargetFilter, at: string): boolean {
-    const records = [...read(filter, { since: at })].reverse();
-    return [...fold(records).triggers.values()].some((other) => other.executionId !== undefined && other.at > at);
+    const { triggers } = foldAll({ ...filter, sinceMs: Date.parse(at) });
+    return [...triggers.values()].some((trigger) => trigger.executionId !== undefined && trigger.at > at);
   }
 
+  function foldAll(filter: RunFilter): State {
+    return fold(read(filter));
+  }
+
+  /** Oldest first. */
   function hooks({ baseUrl, executionId }: { baseUrl: string; executionId?: string }) {
-    const since = new Date(Math.max(0, options.nowMs() - hookDays * 86_400_000)).toISOString();
-    const needle = executionId === undefined ? '"type":"hook_' : JSON.stringify(executionId);
-    const ended = new Set<string>();
     const begun = new Map<string, { run: Run; hasEnded: boolean }>();
-    for (const record of read({ baseUrl }, { needle, since })) {
-      if (record.type === 'hook_ended') ended.add(record.executionId);
-      if (record.type !== 'hook_begun' || (executionId !== undefined && record.executionId !== executionId)) continue;
+    const sinceMs = nowMs() - openMs;
+    for (const record of read({ baseUrl, idPrefix: executionId, sinceMs })) {
+      if (!isOfHook(record)) continue;
       const run = { target: targetOf(record.target), executionId: record.executionId };
-      begun.set(run.executionId, { run, hasEnded: ended.has(run.executionId) });
+      begun.set(run.executionId, { run, hasEnded: record.type === 'hook_ended' });
     }
-    return [...begun.values()].reverse();
+    return [...begun.values()];
   }
 
+  /** What became of an idempotency key, however long ago. */
   function findKey({ baseUrl, target, idempotencyKey }: TriggerKey): KeyState | undefined {
-    const records = log.read({ needle: JSON.stringify(idempotencyKey), oldestFirst: true });
+    const files = [...log.read({ texts: [JSON.stringify(idempotencyKey)] })];
     const id = triggerIdOf({ baseUrl, idempotencyKey, target: pathOf(target) });
-    const trigger = fold(records).triggers.get(id);
+    const trigger = fold(files.flat()).triggers.get(id);
     if (!trigger) return undefined;
     if (trigger.executionId !== undefined)
       return { state: 'accepted', executionId: trigger.executionId, ...trigger.acceptedAs };
     const { attempts, superseded = [] } = trigger;
     const unknown = attempts.length > 0 ? attempts : superseded;
     if (unknown.length === 0) return undefined;
-    return { state: 'open', trigger: unresolvedOf({ ...trigger, attempts: unknown }, options.nowMs()) };
+    return { state: 'open', trigger: unresolvedOf({ ...trigger, attempts: unknown }, nowMs()) };
   }
 
   /** What the service was last seen to do with idempotency keys; undefined if that was never seen. */
   function keysSeen(baseUrl: string): { treatment: KeyTreatment; at: string } | undefined {
-    for (const record of read({ baseUrl }, { needle: '"type":"keys_seen"' })) {
-      if (record.type === 'keys_seen') return { treatment: record.treatment, at: record.at };
+    for (const records of log.read({ texts: ['"keys_seen"'], newestFirst: true })) {
+      const seen = records.filter((record) => record.type === 'keys_seen' && record.baseUrl === baseUrl).at(-1);
+      if (seen?.type === 'keys_seen') return { treatment: seen.treatment, at: seen.at };
     }
     return undefined;
   }
 
-  /** The completed runs of the last 90 days, newest first; a checkpoint keeps 30 of them. */
+  /** The last completed runs of the target, newest first, from the newest files. */
   function pastRuns(filter: TargetFilter, limit: number): PastRun[] {
-    const found: PastRun[] = [];
-    const sinceMs = options.nowMs() - historyMs;
-    for (const { status, startedAt, completedAt, creditsCharged, at } of runs({ ...filter, only: 'kept' })) {
-      if (found.length >= limit || Date.parse(at) < sinceMs) break;
+    const pastRuns: PastRun[] = [];
+    const sinceMs = nowMs() - history.ageMs;
+    for (const { status, startedAt, completedAt, creditsCharged, at } of runs({
+      ...filter,
+      files: history.files,
+      hasRun: true,
+    })) {
+      if (pastRuns.length >= limit || Date.parse(at) < sinceMs) break;
       const hasCompleted = status !== null && isCompleted(status);
       const durationMs = Date.parse(completedAt ?? '') - Date.parse(startedAt ?? '');
-      if (hasCompleted && durationMs >= 0) found.push({ durationMs, credits: creditsCharged });
+      if (hasCompleted && durationMs >= 0) pastRuns.push({ durationMs, credits: creditsCharged });
     }
-    return found;
+    return pastRuns;
   }
 
-  function* read(filter: RunFilter, how: RecordFilter = {}): Generator<JournalRecord> {
-    const { only, since } = filter;
-    const isEnough =
-      only && ((omitted: ReadonlySet<string>) => typeof only === 'string' || !omitted.has(only.status.toUpperCase()));
-    const wanted = { needle: needleOf(filter), isEnough, since, ...how };
-    for (const record of log.read(wanted)) if (isMatch(record, filter)) yield record;
+  function* read(filter: RunFilter): Generator<JournalRecord> {
+    for (const records of log.read({ ...filter, texts: textsOf(filter) }))
+      for (const record of records) if (isMatch(record, filter)) yield record;
   }
 }
+
+const isEqual = (one: object, other: object) => JSON.stringify(one) === JSON.stringify(other);
+
+const idOf = ({ baseUrl, target, executionId, idempotencyKey }: JournalRun) =>
+  JSON.stringify([baseUrl, executionId ?? [target, idempotencyKey]]);
+
+const isOfRun = (record: JournalRecord, executionId: string) =>
+  'executionId' in record && record.executionId.toLowerCase() === executionId.toLowerCase();

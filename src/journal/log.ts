@@ -1,24 +1,22 @@
 import { fdatasyncSync, fsyncSync } from 'node:fs';
 import { appendLine, type Sync } from './append-line.ts';
-import { createDigests } from './checkpoint.ts';
-import { type LineFilter, readFiles, readLines } from './files.ts';
+import { filesIn, readFile } from './files.ts';
 import { pruneFiles } from './prune.ts';
-import { type JournalRecord, type NewRecord, parseRecord, pathOf } from './records.ts';
-import { createTail, type Tail } from './tail.ts';
+import { type JournalRecord, type NewRecord, pathOf, recordsIn } from './records.ts';
 
 interface Log {
   /** Returns undefined if the record could not be written. A `triggered` record is on disk on return. */
   append(record: NewRecord): JournalRecord | undefined;
-  read(filter?: RecordFilter): Generator<JournalRecord>;
-  readFiles(sinceMs: number): Generator<Buffer>;
-  /** What any process has appended since the last call; nothing the first time. */
-  readAppended(): JournalRecord[];
+  /** The records of each file, oldest first. A file that cannot be read is reported. */
+  read(part?: LogPart): Generator<JournalRecord[]>;
 }
 
-export interface RecordFilter extends Omit<LineFilter, 'files'> {
-  isWanted?(line: string): boolean;
-  /** Is what a checkpoint keeps enough? `omitted` is as in `Digest`. */
-  isEnough?(omitted: ReadonlySet<string>): boolean;
+/** Which part of the journal is read. */
+export interface LogPart {
+  sinceMs?: number; // files that hold nothing from then on are left out; milliseconds since 1970
+  files?: number; // this many of the newest files
+  texts?: readonly string[]; // only lines in which one of these stands
+  newestFirst?: boolean; // of the files; the records of each are in the order in which they were written
 }
 
 export interface LogOptions {
@@ -33,7 +31,7 @@ export interface LogOptions {
 const toDisk: Sync = { file: fdatasyncSync, folder: fsyncSync };
 
 export function openLog(options: LogOptions): Log {
-  const { folder, nowMs, onTrouble, fileBytes = 1024 * 1024, sync = toDisk } = options;
+  const { folder, nowMs, onTrouble, fileBytes = 256 * 1024, sync = toDisk } = options;
   let isReported = false;
   const report: LogOptions['onTrouble'] = (what, doing) => {
     if (!isReported) onTrouble(what, doing);
@@ -41,24 +39,20 @@ export function openLog(options: LogOptions): Log {
   };
   if (folder === undefined) {
     const append = () => report('there is no folder for the journal (set HOME or RUNCTL_STATE_DIR)', 'writing');
-    return { append: () => void append(), *read() {}, *readFiles() {}, readAppended: () => [] };
+    return { append: () => void append(), *read() {} };
   }
-  const prune = (within: string) => {
-    try {
-      pruneFiles(within, nowMs());
-    } catch {}
-  };
-  let tail: Tail | undefined;
-  const digest = createDigests(folder);
-  const filesFor = (isEnough: RecordFilter['isEnough']) => () => {
-    const found = isEnough && digest();
-    return found && isEnough?.(found.omitted) ? found.files : undefined;
-  };
   const cannot = (be: string, error: unknown) => `the journal in ${folder} cannot be ${be} (${describe(error)})`;
+  const attempt = <T>(reading: () => T): T | undefined => {
+    try {
+      return reading();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') report(cannot('read', error), 'reading');
+      return undefined;
+    }
+  };
   return {
     append({ type, baseUrl, target, ...rest }) {
       const at = new Date(nowMs()).toISOString();
-      // `begunAt`, `foldRecent` and `createUnresolvedLines` rely on this order.
       const stored = { schema: 1, at, type, baseUrl, target: pathOf(target), ...rest } as JournalRecord;
       try {
         // If an outcome is lost, its trigger stays unresolved, and `recover` resolves it.
@@ -68,34 +62,41 @@ export function openLog(options: LogOptions): Log {
           sync,
           durable: type === 'triggered',
         });
-        if (isNewFile) prune(folder);
+        if (isNewFile) prune(folder, nowMs());
         return stored;
       } catch (error) {
         report(cannot('written', error), 'writing');
         return undefined;
       }
     },
-    *read(filter = {}) {
-      const wanted = { ...filter, files: filesFor(filter.isEnough) };
-      for (const line of readLines(folder, wanted, (error) => report(cannot('read', error), 'reading'))) {
-        const record = filter.isWanted?.(line) === false ? undefined : parseRecord(line);
-        if (record) yield record;
+    *read({ newestFirst, texts, ...part } = {}) {
+      const files = chooseFiles(part);
+      for (const path of newestFirst ? files : files.reverse()) {
+        const bytes = attempt(() => readFile(path));
+        if (bytes) yield recordsIn(bytes, texts);
       }
-    },
-    readFiles(sinceMs) {
-      const since = new Date(Math.max(0, sinceMs)).toISOString();
-      return readFiles(folder, { since, oldestFirst: true }, (error) => report(cannot('read', error), 'reading'));
-    },
-    readAppended() {
-      try {
-        if (tail) return tail.read();
-        tail = createTail(folder);
-      } catch (error) {
-        report(cannot('read', error), 'reading');
-      }
-      return [];
     },
   };
+
+  /** Newest first. */
+  function chooseFiles({ sinceMs, files: most }: LogPart): string[] {
+    const paths = (attempt(() => filesIn(folder ?? '')) ?? []).slice(0, most).map(({ path }) => path);
+    if (sinceMs === undefined) return paths;
+    const oldest = paths.findIndex((path) => (attempt(() => begunMs(path)) ?? sinceMs) < sinceMs);
+    return oldest === -1 ? paths : paths.slice(0, oldest + 1);
+  }
+}
+
+/** When the first record of a file was written; undefined if that is unknown. */
+function begunMs(path: string): number | undefined {
+  const [first] = recordsIn(readFile(path, () => Buffer.alloc(16 * 1024)));
+  return first && Date.parse(first.at);
+}
+
+function prune(folder: string, nowMs: number): void {
+  try {
+    pruneFiles(folder, nowMs);
+  } catch {}
 }
 
 function describe(error: unknown): string {

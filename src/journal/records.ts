@@ -88,13 +88,21 @@ export function pathOf(target: Target): string {
 }
 
 const path = /^(?:agent\/(?<agentId>.+)|automation\/(?<projectId>[^/]+)\/(?<automationName>.+))$/s;
+const targets = new Map<string, Target>();
 
-export const isTargetPath = (text: string): boolean => path.test(text);
-
-export function targetOf(text: string): Target {
+/** The target of a path that `pathOf` made; undefined for another text. Many records share a few targets. */
+function parsePath(text: string): Target | undefined {
+  const parsed = targets.get(text);
+  if (parsed) return parsed;
   const { agentId, projectId = '', automationName = '' } = path.exec(text)?.groups ?? {};
-  return agentId === undefined ? { family: 'automation', projectId, automationName } : { family: 'agent', agentId };
+  if (agentId === undefined && projectId === '') return undefined;
+  const target: Target =
+    agentId === undefined ? { family: 'automation', projectId, automationName } : { family: 'agent', agentId };
+  targets.set(text, target);
+  return target;
 }
+
+export const targetOf = (path: string): Target => parsePath(path) ?? { family: 'agent', agentId: path };
 
 const required: Record<JournalRecord['type'], string[]> = {
   triggered: ['idempotencyKey', 'attempt', 'account', 'body'],
@@ -124,11 +132,18 @@ export function parseRecord(line: string): JournalRecord | undefined {
   }
 }
 
-export const recordsIn = (bytes: Buffer): JournalRecord[] =>
-  bytes
-    .toString()
-    .split('\n')
-    .flatMap((line) => parseRecord(line) ?? []);
+/** With `texts`, the records of those lines alone in which one of them stands; a search is ten times as fast as parsing. */
+export function recordsIn(bytes: Buffer, texts?: readonly string[]): JournalRecord[] {
+  if (texts?.every((text) => !bytes.includes(text))) return [];
+  const lines = bytes.toString().split('\n');
+  const records: JournalRecord[] = [];
+  for (const line of lines) {
+    const isChosen = line !== '' && (!texts || texts.some((text) => line.includes(text)));
+    const record = isChosen ? parseRecord(line) : undefined;
+    if (record) records.push(record);
+  }
+  return records;
+}
 
 function isRecord(value: unknown): value is JournalRecord {
   const fields: Record<string, unknown> = Object(value);
@@ -140,7 +155,7 @@ function isRecord(value: unknown): value is JournalRecord {
     !Number.isNaN(Date.parse(at)) &&
     typeof baseUrl === 'string' &&
     typeof target === 'string' &&
-    isTargetPath(target) &&
+    parsePath(target) !== undefined &&
     typeof creditsCharged === 'number' &&
     typeof first === 'boolean' &&
     typeof userProvided === 'boolean' &&

@@ -26,23 +26,3 @@ function ageOf(at: string, nowMs: number): number {
   const sinceMs = nowMs - Date.parse(at);
   return sinceMs < -clockSkewMs ? Number.POSITIVE_INFINITY : sinceMs;
 }
-
-// A whole line of a trigger, as `log.ts` writes it, unless its idempotency key is escaped.
-const form =
-  /^\{"schema":1,"at":"[^"]+","type":"(\w+)",("baseUrl":"[^"\\]*","target":"(?:[^"\\]|\\.)*","idempotencyKey":"[^"\\]*").*\}$/;
-
-/**
- * Picks the lines, newest first, that may matter to an unresolved trigger, by their text: parsing is most of what a
- * record costs, and nearly every trigger was accepted.
- */
-export function createUnresolvedLines(): (line: string) => boolean {
-  const accepted = new Set<string>();
-  const wanted = new Set<string>();
-  return (line) => {
-    const [, type, id] = form.exec(line) ?? [];
-    if (id === undefined) return true;
-    if (type === 'accepted') accepted.add(id);
-    else if (!accepted.has(id)) wanted.add(id);
-    return wanted.has(id);
-  };
-}

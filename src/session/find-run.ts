@@ -1,6 +1,6 @@
 import { valueIfGiven } from '../config/setting.ts';
 import { requireProject } from '../config/settings.ts';
-import type { Journal, JournalRun } from '../journal/journal.ts';
+import { isOpen, type Journal, type JournalRun } from '../journal/journal.ts';
 import { nearest } from '../problems/nearest.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
@@ -90,7 +90,7 @@ async function findLast(
   let unresolved: JournalRun | undefined;
   let last: JournalRun | undefined;
   for (const run of journal.runs({ baseUrl, automation, projectId })) {
-    if (run.executionId === null) unresolved ??= last ? undefined : run;
+    if (run.executionId === null) unresolved ??= last || !isOpen(run, context.clock.nowMs()) ? undefined : run;
     else if (!last) last = run;
     else if (automation !== undefined && projectId === undefined) checkSameProject(last, run);
     if (last && (automation === undefined || projectId !== undefined)) break;

@@ -71,7 +71,7 @@ function cpuMsOf(argv, state) {
   return Math.round((user + system) * 1000);
 }
 
-/** Three records a run, in files of 1 MiB, as the journal writes them. Returns the state folder. */
+/** Three records a run, in files of 256 KiB, as the journal writes them. Returns the state folder. */
 function fill(runs) {
   const state = join(folder, String(runs));
   mkdirSync(state);
@@ -100,7 +100,7 @@ function fill(runs) {
     const completedAt = iso(startedMs + tookMs);
     const status = n % 97 === 0 ? 'FAILED' : 'COMPLETED';
     append('status', startedMs + tookMs, { ...run, status, completedAt, creditsCharged: 12 });
-    if (text.length > 1024 * 1024) write();
+    if (text.length > 256 * 1024) write();
   }
   write();
   return state;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { fold } from '../../src/journal/fold.ts';
-import type { Journal } from '../../src/journal/journal.ts';
+import { type Journal, openMs } from '../../src/journal/journal.ts';
 import { type JournalRecord, parseRecord } from '../../src/journal/records.ts';
 import { createTriggerRecord } from '../../src/journal/trigger-record.ts';
 import { isFinal } from '../../src/runs/run.ts';
@@ -114,7 +114,7 @@ function perform(steps: Step[], folder: string, fileBytes: number): void {
       } else trigger(journal, sent, one.n, one.outcome);
     }
   }
-  checkAgainst(recordsIn(folder), open());
+  checkAgainst(recordsIn(folder), open(), clock.nowMs);
   expect(troubles).toEqual([]);
 }
 
@@ -154,7 +154,7 @@ function start(journal: Journal, number: number): void {
 }
 
 /** What must hold of a journal that holds these records, the oldest first. */
-function checkAgainst(records: JournalRecord[], journal: Journal): void {
+function checkAgainst(records: JournalRecord[], journal: Journal, nowMs: number): void {
   const listed = [...journal.runs()];
   const isOf = (executionId: string) => (record: JournalRecord) =>
     'executionId' in record && record.executionId === executionId;
@@ -176,21 +176,27 @@ function checkAgainst(records: JournalRecord[], journal: Journal): void {
     const own = records.filter((record) => 'idempotencyKey' in record && record.idempotencyKey === idempotencyKey);
     const since = own.slice(own.findLastIndex(({ type }) => type === 'forgotten') + 1);
     const refused = since.flatMap((record) => (record.type === 'refused' ? [record.attempt] : []));
-    const [oldest] = since.filter((record) => record.type === 'triggered' && !refused.includes(record.attempt));
-    const state = own.some(({ type }) => type === 'accepted') ? 'accepted' : oldest && 'open';
+    const attempts = since.filter((record) => record.type === 'triggered' && !refused.includes(record.attempt));
+    const state = own.some(({ type }) => type === 'accepted') ? 'accepted' : attempts[0] && 'open';
     expect(
       journal.findKey({ ...key(0), idempotencyKey })?.state,
       'accepted for good, or an attempt without an outcome',
     ).toBe(state);
-    return state === 'open' ? [{ idempotencyKey, at: oldest?.at }] : [];
+    const lastMs = Date.parse(attempts.at(-1)?.at ?? '');
+    return state === 'open' ? [{ idempotencyKey, at: attempts[0]?.at, isYoung: nowMs - lastMs < openMs }] : [];
   });
-  const byKey = (a: { idempotencyKey: string | null }, b: typeof a) =>
-    (a.idempotencyKey ?? '') < (b.idempotencyKey ?? '') ? -1 : 1;
-  const timesOf = (found: { idempotencyKey: string | null; at: string }[]) =>
-    found.map(({ idempotencyKey, at }) => ({ idempotencyKey, at }));
-  const unresolved = timesOf(journal.unresolvedTriggers({ baseUrl }));
-  expect(unresolved.toSorted(byKey)).toEqual(open.toSorted(byKey));
-  expect(timesOf(listed.filter(({ executionId }) => executionId === null)), 'in the same order').toEqual(unresolved);
+  const unresolved = journal.unresolvedTriggers({ baseUrl }).map(({ idempotencyKey }) => idempotencyKey);
+  const young = open.filter(({ isYoung }) => isYoung).map(({ idempotencyKey }) => idempotencyKey);
+  expect(unresolved.toSorted(), 'what was sent within 48 hours is open').toEqual(young.toSorted());
+  const listedOpen = listed.filter(({ executionId }) => executionId === null);
+  expect(new Map(listedOpen.map(({ idempotencyKey, at }) => [idempotencyKey, at])), 'what is older is listed').toEqual(
+    new Map(open.map(({ idempotencyKey, at }) => [idempotencyKey, at])),
+  );
+  const order = listedOpen.flatMap(({ idempotencyKey }) => idempotencyKey ?? []);
+  expect(
+    order.filter((each) => unresolved.includes(each)),
+    'in the same order',
+  ).toEqual(unresolved);
 
   const positions = listed.map(({ executionId, idempotencyKey }) =>
     records.flatMap((record, index) =>

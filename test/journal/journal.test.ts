@@ -133,11 +133,12 @@ describe('the runs', () => {
     expect(open().runs({ automation: target.automationName }).next().value?.executionId).toBe(uuid(1));
   });
 
-  describe('keep the place of their first record, however far back', () => {
+  describe('keep the place of their first record', () => {
     const withTwentyAfter = (first: NewRecord) => {
       const { open } = createStateFolder();
       open().append(first);
-      for (let n = 11; n <= 30; n++) for (const record of [triggered(n), accepted(n)]) open().append(record);
+      for (let n = 11; n <= 30; n++)
+        for (const record of [triggered(n), { ...accepted(n), first: true }]) open().append(record);
       return open;
     };
 

@@ -1,20 +1,22 @@
 import { expect, test } from 'vitest';
-import { isMatch, needleOf, type RunFilter } from '../../src/journal/run-filter.ts';
+import { isMatch, type RunFilter, textsOf } from '../../src/journal/run-filter.ts';
 import { agent, baseUrl, nightly, projectId, weekly } from './records.ts';
 
-test.each<[RunFilter, string | undefined]>([
+test.each<[RunFilter, string[] | undefined]>([
   [{}, undefined],
   [{ baseUrl, projectId }, undefined],
-  [{ target: nightly }, `"automation/${projectId}/nightly"`],
-  [{ target: agent, automation: 'nightly' }, `"agent/${agent.agentId}"`],
-  [{ automation: 'nightly', projectId }, `"automation/${projectId}/nightly"`],
-  [{ automation: 'nightly' }, '/nightly"'],
-  [{ automation: 'a "b"' }, '/a \\"b\\""'],
-])('lines are searched for what stands in every record that %j chooses: %s', (filter, needle) => {
-  expect(needleOf(filter)).toBe(needle);
+  [{ hasRun: true }, ['"executionId"']],
+  [{ target: nightly }, [`"automation/${projectId}/nightly"`]],
+  [{ target: agent, automation: 'nightly' }, [`"agent/${agent.agentId}"`]],
+  [{ automation: 'nightly', projectId, hasRun: true }, [`"automation/${projectId}/nightly"`]],
+  [{ automation: 'nightly' }, ['/nightly"']],
+  [{ automation: 'a "b"' }, ['/a \\"b\\""']],
+  [{ idPrefix: '4Bd' }, ['"4Bd', '"4bd', '"4BD']],
+])('lines are searched for what stands in every record that %j chooses: %j', (filter, texts) => {
+  expect(textsOf(filter)).toEqual(texts);
 });
 
-const stored = { schema: 1, at: '', type: 'not_found', baseUrl, executionId: 'x' } as const;
+const stored = { schema: 1, at: '', type: 'not_found', baseUrl, executionId: '4B7c' } as const;
 const [ofNightly, ofWeekly, ofAgent] = [
   `automation/${projectId}/nightly`,
   `automation/${projectId}/weekly/report`,
@@ -35,6 +37,9 @@ test.each<[RunFilter, string, boolean]>([
   [{ automation: 'nightly', projectId }, ofNightly, true],
   [{ automation: 'nightly', projectId: 'another' }, ofNightly, false],
   [{ projectId: 'another' }, ofNightly, true],
+  [{ idPrefix: '4b7' }, ofNightly, true],
+  [{ idPrefix: 'b7' }, ofNightly, false],
+  [{ hasRun: true }, ofNightly, true],
 ])('%j chooses a record of %s: %s', (filter, target, expected) => {
   expect(isMatch({ ...stored, target }, filter)).toBe(expected);
 });

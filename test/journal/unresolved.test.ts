@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { NewRecord } from '../../src/journal/records.ts';
-import { createUnresolvedLines, unresolvedOf } from '../../src/journal/unresolved.ts';
-import { accepted, baseUrl, key, refused, triggered } from './records.ts';
+import { unresolvedOf } from '../../src/journal/unresolved.ts';
+import { accepted, baseUrl, triggered } from './records.ts';
 import { createStateFolder, linesIn } from './state-folder.ts';
 
 test.each([
@@ -21,25 +20,6 @@ test('a trigger of which every attempt has an outcome is none', () => {
   expect(() => unresolvedOf({ at: '', attempts: [], entry }, 0)).toThrow('every attempt');
 });
 
-test('of the lines, newest first, those of triggers that were accepted are left out, unless they are written otherwise', () => {
-  const { open, folder } = createStateFolder();
-  const odd = { idempotencyKey: 'a "b"' };
-  const rows: [NewRecord, boolean][] = [
-    [triggered(1), false],
-    [accepted(1), false],
-    [triggered(2), true],
-    [{ ...triggered(3), ...odd }, true],
-    [{ ...accepted(3), ...odd }, true],
-    [refused(2), true],
-    [{ type: 'forgotten', ...key(4) }, true],
-  ];
-  for (const [record] of rows) open().append(record);
-  const lines = linesIn(folder).filter((line) => line !== '');
-  const isWanted = createUnresolvedLines();
-  expect(lines.toReversed().map(isWanted).reverse()).toEqual(rows.map(([, wanted]) => wanted));
-  expect(isWanted('{"schema":1,"at":"20')).toBe(true);
-});
-
 test.each([
   ['has other bytes before it', (line: string) => `x${line}`],
   ['has other bytes behind it', (line: string) => `${line}x`],
@@ -50,11 +30,4 @@ test.each([
   const [sent = '', answered = ''] = linesIn(folder).filter((line) => line !== '');
   writeFileSync(file, `${sent}\n${spoil(answered)}\n`);
   expect(open().unresolvedTriggers({ baseUrl })).toHaveLength(1);
-});
-
-test('of a trigger that was sent again after it was accepted, every line is wanted', () => {
-  const { open, folder } = createStateFolder();
-  for (const record of [triggered(1), accepted(1), triggered(1)]) open().append(record);
-  const lines = linesIn(folder).filter((line) => line !== '');
-  expect(lines.toReversed().map(createUnresolvedLines())).toEqual([true, true, true]);
 });

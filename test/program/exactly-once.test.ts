@@ -123,8 +123,8 @@ test('a run that the service forgot is reported once, and is out of the way then
   const { env, clock } = await withEmulator({});
   const { stdout } = await runProgram(['trigger', 'nightly'], { env, clock });
   const file = join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl');
-  const weekAgo = new Date(clock.nowMs() - 7 * 24 * 3_600_000).toISOString();
-  const journal = readFileSync(file, 'utf8').replaceAll(/"at":"[^"]+"/g, `"at":"${weekAgo}"`);
+  const yesterday = new Date(clock.nowMs() - 25 * 3_600_000).toISOString();
+  const journal = readFileSync(file, 'utf8').replaceAll(/"at":"[^"]+"/g, `"at":"${yesterday}"`);
   writeFileSync(file, journal.replaceAll(stdout.trim(), '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11'));
   expect((await runProgram(['list', '--offline'], { env, clock })).stdout).toContain('RUNNING');
   const forgotten = await runProgram(['watch', '--all', '--json'], { env, clock });

@@ -1,0 +1,26 @@
+import type { PastRuns, RecordedRun } from '../runs/statistics.ts';
+import type { JournalRun } from './fold.ts';
+import { pathOf } from './records.ts';
+
+/** The runs of each base URL and target, as statistics need them. */
+export function runsByTarget(runs: Iterable<JournalRun>): PastRuns[] {
+  const groups = new Map<string, PastRuns>();
+  for (const { baseUrl, target, executionId, ...run } of runs) {
+    if (executionId === null) continue;
+    const id = `${baseUrl}\n${pathOf(target)}`;
+    const group = groups.get(id) ?? { baseUrl, target, runs: [] };
+    groups.set(id, group);
+    group.runs.push(recordedRunOf(run));
+  }
+  return [...groups.values()];
+}
+
+function recordedRunOf(run: Omit<JournalRun, 'baseUrl' | 'target' | 'executionId'>): RecordedRun {
+  const { status, startedAt, completedAt, creditsCharged: credits, at } = run;
+  return { status, startedMs: msOf(startedAt), endedMs: msOf(completedAt), credits, atMs: Date.parse(at) };
+}
+
+function msOf(time: string | null): number | null {
+  const ms = Date.parse(time ?? '');
+  return Number.isNaN(ms) ? null : ms;
+}

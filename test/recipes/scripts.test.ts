@@ -100,6 +100,11 @@ test('"Start it once" starts it once', () => {
   expect(script && runsStarted.get(script)).toBe(1);
 });
 
+test('"Several machines with one cron line" start one run', () => {
+  const script = scripts.find(({ heading }) => heading === 'Several machines with one cron line');
+  expect(script && runsStarted.get(script)).toBe(1);
+});
+
 test('"Many, but only a few at a time" starts a run for each', () => {
   const script = scripts.find(({ heading }) => heading === 'Many, but only a few at a time');
   expect(script && runsStarted.get(script)).toBe(6);

@@ -5,7 +5,7 @@ import { type JournalRecord, targetOf } from '../journal/records.ts';
 import { createTail, type Tail } from '../journal/tail.ts';
 import { interruptNameOf } from '../problems/fault-facts.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
-import type { CommandResult } from '../render/output.ts';
+import { type CommandResult, printSentence } from '../render/output.ts';
 import type { Clock } from '../runs/clock.ts';
 import { isFinal, type Run } from '../runs/run.ts';
 import { journalOf } from '../session/journal.ts';
@@ -62,6 +62,8 @@ export async function followMachine(
     reportCutOffHooks(session);
     const newRuns = createNewRuns(createTail(folderOf(session)), session);
     for (const known of findUnfinished(session)) follow(known);
+    if (following.size === 0 && !flags.quiet && !flags.events)
+      printSentence('No unfinished runs. Waiting for runs that are triggered on this machine.', context);
     for (let renewedMs = clock.elapsedMs(); !signal.aborted; ) {
       await clock.sleep(betweenReadsMs, signal);
       for (const known of newRuns()) follow(known);

@@ -33,6 +33,9 @@ export function positiveDuration(text: string): number {
   return ms;
 }
 
+/** A positive duration, and how it was typed: who asks for `26h` is not answered with `1d 2h`. */
+export const typedDuration = (text: string) => ({ ms: positiveDuration(text), text });
+
 export const durationUpTo = (mostMs: number) => (text: string) => {
   const ms = duration(text);
   if (ms > mostMs) throw new InvalidArgumentError(`it must be at most ${formatDuration(mostMs)}`);

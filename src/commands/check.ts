@@ -1,12 +1,12 @@
 import { argument, defineCommand, option } from '../cli/define-command.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
-import { positiveDuration } from '../cli/values.ts';
+import { typedDuration } from '../cli/values.ts';
 import { requireBaseUrl, requireProject, resolveWithoutApiKey } from '../config/settings.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
 import { sanitizeLine } from '../render/sanitize.ts';
-import { formatAge, formatDuration } from '../runs/duration.ts';
+import { formatAge } from '../runs/duration.ts';
 import { type AutomationTarget, lastStatusOf } from '../runs/run.ts';
 import { parseAutomationArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
@@ -15,7 +15,7 @@ import { endMsOf, isInTime, type LastRuns, lastRunsOf, pollUnfinished } from '..
 import type { Session } from '../session/session.ts';
 
 const options = {
-  withinMs: option('--within <duration>', 'how long ago a run may have completed (required)', positiveDuration),
+  within: option('--within <duration>', 'how long ago a run may have completed (required)', typedDuration),
   ...outputOptions,
   ...settingOptions,
 };
@@ -31,14 +31,14 @@ export const check = defineCommand({
   ],
   /** Reads the journal; asks the service only about unfinished runs that may have completed in time. */
   async run({ automations: names }, options, context) {
-    const { withinMs } = options;
-    if (withinMs === undefined) throw usageProblem('`check` needs `--within`', 'for a daily run: `--within 26h`');
+    const { within } = options;
+    if (within === undefined) throw usageProblem('`check` needs `--within`', 'for a daily run: `--within 26h`');
     const settings = resolveWithoutApiKey(options, context.env);
     const baseUrl = requireBaseUrl(settings);
     const targets = names.map((name) => parseAutomationArgument(name, () => requireProject(settings)));
     const journal = journalOf(context, { needed: true });
     const nowMs = context.clock.nowMs();
-    const sinceMs = nowMs - withinMs;
+    const sinceMs = nowMs - within.ms;
     let connected: Promise<Session> | undefined;
     // An API key from a pipe can be read only once.
     const connectOnce = () => {
@@ -50,7 +50,7 @@ export const check = defineCommand({
       let runs = lastRunsOf(journal, baseUrl, target, sinceMs);
       if (!isInTime(runs, sinceMs)) runs = await pollUnfinished(runs, connectOnce);
       const isOverdue = !isInTime(runs, sinceMs);
-      checks.push({ target, runs, problem: isOverdue ? overdueProblem(target, runs, withinMs, nowMs) : undefined });
+      checks.push({ target, runs, problem: isOverdue ? overdueProblem(target, runs, within.text, nowMs) : undefined });
     }
     const inTime = checks.filter(({ problem }) => !problem);
     return {
@@ -72,17 +72,12 @@ interface Check {
 const sentenceOf = ({ target, runs }: Check, nowMs: number) =>
   `${sanitizeLine(target.automationName)} completed ${runs.completed ? formatAge(nowMs - endMsOf(runs.completed)) : ''} ago`;
 
-function overdueProblem(
-  { automationName }: AutomationTarget,
-  runs: LastRuns,
-  withinMs: number,
-  nowMs: number,
-): Problem {
+function overdueProblem({ automationName }: AutomationTarget, runs: LastRuns, within: string, nowMs: number): Problem {
   const { last, completed, failedPoll } = runs;
   const agoOf = (run: typeof last) => run && `${formatAge(nowMs - endMsOf(run))} ago`;
   const known = last ? 'no run that this machine knows has completed' : 'this machine knows no run of it';
   const parts = [
-    `${automationName} has not completed within ${formatDuration(withinMs)}: ${completed ? `it last completed ${agoOf(completed)}` : known}`,
+    `${automationName} has not completed within ${within}: ${completed ? `it last completed ${agoOf(completed)}` : known}`,
     last && last !== completed && `its last run: ${lastStatusOf(last)} ${agoOf(last)}`,
     failedPoll && `run ${failedPoll.executionId} could not be polled: ${failedPoll.problem.message}`,
   ];

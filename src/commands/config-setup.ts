@@ -7,6 +7,7 @@ import { resolveWithoutApiKey } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { exitNameOf, factsOf } from '../problems/fault-facts.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
+import { shellWord } from '../problems/quote.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
 import { printNextStep, printSentence, themeOf } from '../render/output.ts';
 import { type Fault, reasonOf } from '../runs/fault.ts';
@@ -116,10 +117,11 @@ export async function trySettings(options: { profile?: string }, context: Contex
   const project = valueIfGiven(settings.project);
   const fault = await faultOf(session);
   if (fault) {
+    const profile = options.profile === undefined ? '' : ` --profile ${shellWord(options.profile)}`;
     throw new Problem({
       name: exitNameOf(fault),
       message: `the settings are saved, but they do not work: ${reasonOf(fault)}`,
-      hint: fault.hint ?? 'change them with `runctl config`; `runctl config list` shows them',
+      hint: fault.hint ?? `change them with \`runctl config${profile}\`; \`runctl config list${profile}\` shows them`,
       ...factsOf(fault),
     });
   }

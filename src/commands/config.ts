@@ -1,7 +1,8 @@
 import { argument, defineCommand, option } from '../cli/define-command.ts';
 import { groupHelp } from '../cli/help.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
-import { requireConfigFile, shortSource } from '../config/profile.ts';
+import { resolveConfigFile } from '../config/paths.ts';
+import { openProfile, requireConfigFile, shortSource } from '../config/profile.ts';
 import { type Resolved, valueIfGiven } from '../config/setting.ts';
 import { parseSettingKey, settingKeys, settingTable } from '../config/setting-table.ts';
 import { maskSecrets, type SettingFlags, showSettings } from '../config/settings.ts';
@@ -94,10 +95,18 @@ export async function configList(options: SettingFlags, context: Context): Promi
   const settings = Object.entries(maskSecrets(await showSettings(options, context)));
   const document = Object.fromEntries(settings.map(([name, setting]) => [name, factsOf(setting)]));
   const rowsOf = (theme: Theme) => settings.map(([name, setting]) => [name, lineOf(setting, theme)] as const);
+  const others = otherProfiles(options, context);
   return {
     documents: [configDocument(document, context)],
     text: (theme, lines) => fields(rowsOf(theme), theme, lines),
+    note: others.length > 0 ? `Other profiles: ${others.join(', ')} (choose one with \`--profile\`).` : undefined,
   };
+}
+
+function otherProfiles({ profile }: SettingFlags, context: Context): string[] {
+  if (resolveConfigFile(context.env) === undefined) return [];
+  const { config, profile: inForce } = openProfile(profile, context);
+  return Object.keys(config.profiles ?? {}).filter((name) => name !== inForce.name);
 }
 
 const configDocument = (config: JsonObject, context: Context) => documentOf({ report: { config } }, context);

@@ -46,13 +46,27 @@ export const doctor = defineCommand({
       documents: [documentOf({ problem, report }, context)],
       problems: problem && [{ problem: wantsData(options) ? problem : inShort(problem, findings) }],
       text: (theme, lines) =>
-        findings
+        lastTheWorst(findings)
           .filter(({ result }) => !options.quiet || result === 'warning' || result === 'failed')
           .map((finding) => findingLine(finding, theme, lines))
           .join(''),
+      note: problem || options.quiet ? undefined : verdict(findings),
     };
   },
 });
+
+const severity = { ok: 0, skipped: 0, warning: 1, failed: 2 };
+
+/** What is wrong comes last, where the eye is when the command has ended. */
+const lastTheWorst = (findings: readonly Finding[]) =>
+  [...findings].sort((one, other) => severity[one.result] - severity[other.result]);
+
+const count = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`;
+
+function verdict(findings: readonly Finding[]): string {
+  const warnings = findings.filter(({ result }) => result === 'warning').length;
+  return warnings === 0 ? 'No problems found.' : `No check failed; ${count(warnings, 'warning')}.`;
+}
 
 /** The first check that failed: whatever failed after it may follow from it. */
 function problemOf(findings: readonly Finding[]): Problem | undefined {
@@ -64,5 +78,6 @@ function problemOf(findings: readonly Finding[]): Problem | undefined {
 /** The problem without its own advice, which is in the list of checks already. */
 function inShort(problem: Problem, findings: readonly Finding[]): Problem {
   const names = findings.filter(({ result }) => result === 'failed').map(({ name }) => labelOf(name));
-  return problem.with({ message: `fix what failed: ${names.join(', ')}`, hint: '`runctl help troubleshooting`' });
+  const message = `${count(names.length, 'check')} failed: ${names.join(', ')}`;
+  return problem.with({ message, hint: '`runctl help troubleshooting`' });
 }

@@ -44,10 +44,14 @@ export async function* checkSettings(machine: Machine): AsyncGenerator<Finding> 
   yield finding('base_url', baseUrl, () => requireBaseUrl(settings));
   const use = apiKey.source?.startsWith('profile ') ? 'sent to the base URL of that profile alone' : undefined;
   yield finding('api_key', withoutSecrets(apiKey), () => apiKey.command ?? requireApiKey(settings), use);
-  yield finding('project', project, () => valueIfGiven(project));
+  const named = finding('project', project, () => valueIfGiven(project));
+  const isMissing = named.result === 'ok' && project.value === undefined;
+  yield isMissing ? warning('project', 'not set: an automation given by name needs one', setProject) : named;
   yield finding('request_timeout', requestTimeout, () => requireRequestTimeoutMs(settings));
   yield finding('on_exit', onExit.value ? { ...onExit, value: 'a command' } : onExit, () => valueIfGiven(onExit));
 }
+
+const setProject = 'store it with `runctl config set project <uuid>`, or name automations as <projectId>/<name>';
 
 /** The API key as it is shown. The text of a command is hidden as well, since it may hold a token. */
 function withoutSecrets({ command, value, source }: Resolved): Resolved {

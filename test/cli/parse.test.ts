@@ -88,13 +88,13 @@ const table: Row[] = [
     `check nightly weekly --within 26h --json ${settings}`,
     'check',
     { automations: ['nightly', 'weekly'] },
-    { withinMs: 93_600_000, json: true, ...ofSettings },
+    { within: { ms: 93_600_000, text: '26h' }, json: true, ...ofSettings },
   ],
   [
     'check nightly --within 1h -q --field status',
     'check',
     { automations: ['nightly'] },
-    { withinMs: 3_600_000, quiet: true, field: ['status'] },
+    { within: { ms: 3_600_000, text: '1h' }, quiet: true, field: ['status'] },
   ],
   [`list --field status ${settings}`, 'list', {}, { field: ['status'], ...ofSettings }],
   [

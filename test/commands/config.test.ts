@@ -46,6 +46,11 @@ function createConfig(config?: unknown, env: Record<string, string> = {}) {
       printResult(await configGet(key, options, memory), options, memory);
       return memory.out();
     },
+    async notesOfList() {
+      const memory = openMemory();
+      printResult(await configList({}, memory), {}, memory);
+      return memory.err();
+    },
     async list(options: SettingFlags & { json?: boolean } = {}) {
       const memory = openMemory();
       printResult(await configList(options, memory), options, memory);
@@ -267,6 +272,11 @@ describe('config list', () => {
         '',
       ].join('\n'),
     );
+  });
+
+  test('names the other profiles beside it', async () => {
+    const config = createConfig({ profiles: { default: {}, staging: {}, prod: {} } }, { RUNCTL_PROFILE: 'staging' });
+    expect(await config.notesOfList()).toContain('Other profiles: default, prod');
   });
 
   test('is one document with --json', async () => {

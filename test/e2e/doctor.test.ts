@@ -239,3 +239,18 @@ test('no command of a hook or for the API key is shown, as it may hold a token',
   expect(findingsOf(ended).find(({ name }) => name === 'api_key')?.message).toMatch(/^what a command prints/);
   expect(ended.stdout).not.toContain('secret-token');
 });
+
+test('what is wrong comes last, the failure behind the warnings, and is counted', async () => {
+  const { env } = await healthy();
+  const ended = await runProgram(['doctor'], {
+    env: { ...env, RUNCTL_API_KEY: 'wrong-key-0123456789', RUNCTL_PROJECT: '' },
+  });
+  const marks = ended.stdout.match(/^[v!x](?= )/gm) ?? [];
+  expect(marks.join('')).toMatch(/^v+!+x$/);
+  expect(ended.stdout).toMatch(/^! project +not set: .*\n {2}-> .*`runctl config set project <uuid>`/m);
+  expect(ended.stdout.trimEnd().split('\n').at(-2)).toMatch(/^x API key accepted +the API key was refused/);
+  expect(ended).toMatchObject({
+    code: 7,
+    stderr: expect.stringMatching(/^runctl: 1 check failed: API key accepted\n/),
+  });
+});

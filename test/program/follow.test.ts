@@ -53,6 +53,15 @@ async function startRun({ url, projectId, apiKey }: Emulator, name: string): Pro
 
 const patience = { timeout: 15_000, interval: 50 };
 
+test('a follower that finds no unfinished run says that it waits', async () => {
+  const { follower, env } = await machine();
+  const { stop } = follower();
+  // Its claim comes first.
+  await vi.waitFor(() => expect(readdirSync(env.RUNCTL_STATE_DIR ?? '')).not.toEqual([]), patience);
+  const { stderr } = await stop();
+  expect(stderr).toContain('No unfinished runs. Waiting for runs');
+});
+
 test('a follower reports runs that were there before and those that others trigger later, each once', async () => {
   const { follower, trigger, reported, hook } = await machine();
   const before = await trigger('before');

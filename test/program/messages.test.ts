@@ -223,11 +223,11 @@ const later: [argv: string, text: string][] = [
   ['check nightly --within 26h', 'nightly completed 2h 59m ago'],
   [
     'check weekly --within 26h',
-    'runctl: weekly has not completed within 1d 2h: no run that this machine knows has completed; its last run: FAILED 2h 59m ago\n  → see its runs with `runctl list --automation weekly`',
+    'runctl: weekly has not completed within 26h: no run that this machine knows has completed; its last run: FAILED 2h 59m ago\n  → see its runs with `runctl list --automation weekly`',
   ],
   [
     'check other --within 26h',
-    'runctl: other has not completed within 1d 2h: this machine knows no run of it\n  → check the name: `runctl list` shows the runs of this machine',
+    'runctl: other has not completed within 26h: this machine knows no run of it\n  → check the name: `runctl list` shows the runs of this machine',
   ],
   ['status nigthly', 'runctl: no run here is named "nigthly"\n  → did you mean `nightly`?'],
   [

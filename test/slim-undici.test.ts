@@ -10,7 +10,7 @@ import { listen } from './helpers/faulty-server.ts';
 import { startProxy } from './helpers/proxies.ts';
 
 const root = join(import.meta.dirname, '..');
-const { slimUndici } = await import(join(root, '.config/slim-undici.mjs'));
+const { parts, slimUndici } = await import(join(root, '.config/slim-undici.mjs'));
 
 const advice = `.config/slim-undici.mjs replaces files of undici and does not fit undici ${version}: change it, or pin another undici`;
 
@@ -67,6 +67,21 @@ test('every file of undici that is left out is still where it was', async () => 
     'undici/tree',
   ];
   expect(replaced, advice).toEqual(parts.map((part) => `parts:${part}`));
+});
+
+test('a request loads a fifth of the files of undici', async () => {
+  const { inputs } = await buildSlimUndici();
+  const bundled = inputs.filter((input) => input.includes('/undici/lib/'));
+  expect(bundled.length).toBeLessThan(35);
+  expect(bundled.filter((input) => /\/(web|mock|cache|interceptor)\//.test(input))).toEqual([]);
+});
+
+test('what undici asserts is asserted', () => {
+  const module: { exports: (ok: unknown, message?: string | Error) => void } = { exports() {} };
+  new Function('module', parts['undici/assert'])(module);
+  expect(() => module.exports(true)).not.toThrow();
+  expect(() => module.exports(false, 'a paused parser')).toThrow('a paused parser');
+  expect(() => module.exports(0)).toThrow('undici expected something else');
 });
 
 test('what is left of undici sends requests, alone and through a proxy', async () => {

@@ -1,0 +1,43 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runOnExit } from '../../src/hooks/on-exit.ts';
+import { createFinalHooks } from '../../src/hooks/on-final.ts';
+import { systemClock } from '../../src/process.ts';
+import { type Reporter, silentReporter } from '../../src/runs/events.ts';
+import { createLeapingClock } from '../helpers/leaping-clock.ts';
+import { createMemory } from '../helpers/memory-context.ts';
+import { run } from '../helpers/scripted-service.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+test('a hook for the end of a command is ended after 30 s, and that is said', async () => {
+  const messages: string[] = [];
+  const context = {
+    ...createMemory({ PATH: process.env.PATH }),
+    clock: createLeapingClock(),
+    reporter: {
+      ...silentReporter,
+      observe: (event: Parameters<Reporter['observe']>[0]) =>
+        messages.push('message' in event ? `${event.message}` : ''),
+    },
+  };
+  await runOnExit('sleep 600', { exitCode: 0, documents: [] }, context);
+  expect(messages).toEqual([expect.stringContaining('took longer than 30s')]);
+});
+
+test('of the hooks for runs that finished, eight run at once at most', async () => {
+  const folder = temporaryFolder();
+  const [log, go] = [join(folder, 'log'), join(folder, 'go')];
+  writeFileSync(log, '');
+  const command = `printf + >> ${log}; until [ -e ${go} ]; do sleep 0.02; done; printf - >> ${log}`;
+  const context = { ...createMemory({ PATH: process.env.PATH }), clock: systemClock };
+  const hooks = createFinalHooks(command, context);
+  for (let n = 0; n < 12; n++) void hooks.start(run, {});
+  await expect.poll(() => readFileSync(log, 'utf8').length).toBeGreaterThanOrEqual(8);
+  writeFileSync(go, '');
+  await hooks.waitForAll();
+  const signs = readFileSync(log, 'utf8');
+  let running = 0;
+  const counts = [...signs].map((sign) => (running += sign === '+' ? 1 : -1));
+  expect([signs.length, Math.max(...counts)]).toEqual([24, 8]);
+});

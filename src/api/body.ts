@@ -5,11 +5,13 @@ import { type HttpResponse, valuesOf } from './exchange.ts';
 /** The message begins with "it" or "its", and ends a sentence about the body. */
 export class UnreadableBody extends Error {
   readonly tooLarge: boolean;
+  readonly text: string; // as far as it could be read
 
-  constructor(message: string, tooLarge = false) {
+  constructor(message: string, { tooLarge = false, text = '' } = {}) {
     super(message);
     this.name = 'UnreadableBody';
     this.tooLarge = tooLarge;
+    this.text = text;
   }
 }
 
@@ -41,7 +43,7 @@ async function undo(coding: string, decoder: Decoder, body: Buffer, maxBytes: nu
     return await decoder(body, { maxOutputLength: maxBytes });
   } catch (error) {
     const tooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
-    throw new UnreadableBody(tooLarge ? largerThan(maxBytes) : `its ${coding} coding is broken`, tooLarge);
+    throw new UnreadableBody(tooLarge ? largerThan(maxBytes) : `its ${coding} coding is broken`, { tooLarge });
   }
 }
 
@@ -62,12 +64,12 @@ async function loadDecoders(): Promise<Map<string, Decoder>> {
 
 /** Throws `UnreadableBody` for a body that is too large, coded in an unknown way or no JSON. */
 export async function readJson(response: HttpResponse, maxBytes: number): Promise<unknown> {
-  if (response.truncated) throw new UnreadableBody(largerThan(maxBytes), true);
+  if (response.truncated) throw new UnreadableBody(largerThan(maxBytes), { tooLarge: true });
   const text = await textOfBody(response, maxBytes);
   try {
     return parseJson(text);
   } catch {
-    throw new UnreadableBody(text.trim() === '' ? 'it is empty' : 'it is not JSON');
+    throw new UnreadableBody(text.trim() === '' ? 'it is empty' : 'it is not JSON', { text });
   }
 }
 

@@ -5,6 +5,7 @@ import { isUuid } from '../runs/run.ts';
 export interface ErrorBody {
   code?: string;
   message?: string; // one line of at most 300 characters
+  page?: string; // of a page of HTML, its title or first words
   isJson: boolean;
   executionId?: string;
   names(code: string): boolean; // anywhere in the body, whatever its spelling with `_`, `-` or capitals
@@ -27,6 +28,7 @@ export function readErrorBody(text: string): ErrorBody {
     return {
       isJson: false,
       message,
+      page: pageIn(start),
       executionId: executionIn(words),
       names: (code) => mentions(message ?? '', code) || mentions(words, code),
     };
@@ -40,7 +42,8 @@ export function readErrorBody(text: string): ErrorBody {
     }
     return undefined;
   };
-  const code = first(codeFields, isCode) ?? first(['type'], isProblemType)?.split(/[/#:]/).at(-1);
+  const ofType = first(['type'], isProblemType)?.split(/[/#:]/).at(-1);
+  const code = first(codeFields, isCode) ?? first(['title'], isIdentifier) ?? ofType;
   const message = first(messageFields, (value) => value.trim() !== '' && value !== code);
   return {
     isJson: true,
@@ -80,12 +83,21 @@ function note(field: string, text: string, { strings }: Found): void {
 }
 
 const isCode = (value: string) => /^[A-Za-z][\w.-]{0,79}$/.test(value);
+/** `runAlreadyActive` or `run_already_active`, but not `Conflict`. */
+const isIdentifier = (value: string) => /^[a-z]+([A-Z_][a-zA-Z]*)+$/.test(value);
 const isProblemType = (value: string) => /[/#:]([\w.-]+)$/.test(value) && value !== 'about:blank';
 const bare = (value: string) => value.toLowerCase().replace(/[_\s-]/g, '');
 
 function mentions(text: string, code: string): boolean {
   const wanted = bare(code);
   return bare(text) === wanted || text.split(/[^\w-]+/).some((word) => bare(word) === wanted);
+}
+
+/** The title or the first words of a page of HTML; undefined for what is no page. */
+export function pageIn(text: string): string | undefined {
+  const start = text.slice(0, 4096);
+  if (!/<(!doctype html|html|head|title|body|h1)\b/i.test(start)) return undefined;
+  return oneLine(titleOf(start) ?? withoutTags(start)) || 'untitled';
 }
 
 const titleOf = (page: string) => /<title[^>]*>([^<]*)/i.exec(page)?.[1];

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../runs/json.ts';
-import type { Run, Target } from '../runs/run.ts';
+import { isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Answer, Sending, Service } from '../runs/service.ts';
 import type { Operation } from './classify.ts';
 import { resultPath, runIdIn, statusPath, triggerPath } from './endpoints.ts';
@@ -52,7 +52,11 @@ export function createHttpService(options: HttpServiceOptions): Service {
       return ask({ operation: 'status', target: run.target, path: statusPath(run), read }, signal, sending);
     },
     result(run, signal, sending) {
-      const read = (document: JsonObject) => ofRun(run, readResult(document));
+      const read = (document: JsonObject) => {
+        const result = readResult(document);
+        // While a run is in progress only the status is meaningful.
+        return ofRun(run, result, result && !isFinal(run.target, result.status));
+      };
       return ask({ operation: 'result', target: run.target, path: resultPath(run), read }, signal, sending);
     },
   };
@@ -95,8 +99,12 @@ export function createHttpService(options: HttpServiceOptions): Service {
   }
 }
 
-/** Undefined for an answer about another run, which a broken cache may give. */
-function ofRun<T extends { executionId?: string }>(run: Run, value: T | undefined): T | undefined {
-  const id = value?.executionId ?? run.executionId;
-  return id.toLowerCase() === run.executionId.toLowerCase() ? value : undefined;
+/** Undefined for an answer about another run, which a broken cache may give, or about none, as a gateway gives. */
+function ofRun<T extends { executionId?: string }>(
+  { executionId }: Run,
+  value: T | undefined,
+  mayLackId = false,
+): T | undefined {
+  const named = value?.executionId ?? (mayLackId ? executionId : undefined);
+  return named?.toLowerCase() === executionId.toLowerCase() ? value : undefined;
 }

@@ -1,3 +1,4 @@
+import { formatDuration } from '../runs/duration.ts';
 import type { Fault } from '../runs/fault.ts';
 import { type Cause, causesOf, type ExchangeFailure } from './exchange.ts';
 import { hintFor, isOfProxy, type ProxySettings, proxyNameOf, refusalOf } from './proxy.ts';
@@ -15,11 +16,11 @@ export function faultOf(failure: ExchangeFailure, attempt: Attempt): Fault {
     return { kind: failure.sent ? 'interrupted_in_flight' : 'interrupted', message: 'interrupted' };
   }
   if (failure.reason === 'deadline') {
-    const seconds = `${timeoutMs / 1000} s`;
+    const limit = formatDuration(timeoutMs);
     const way = proxy ? ` through ${proxyNameOf(proxy)}` : '';
     return failure.sent
-      ? { kind: 'lost', message: `${host} did not finish an answer within ${seconds}` }
-      : { kind: 'unreachable', message: `no connection to ${host}${way} within ${seconds}` };
+      ? { kind: 'lost', message: `${host} did not finish its response within ${limit}` }
+      : { kind: 'unreachable', message: `no connection to ${host}${way} within ${limit}` };
   }
   const causes = causesOf(failure.error);
   const refusal = proxy && refusalOf(causes, proxy, host);
@@ -37,6 +38,7 @@ function connectionFault(causes: Cause[], failure: ExchangeFailure, attempt: Att
     unsendable(causes) ?? {
       kind: failure.sent ? 'lost' : 'unreachable',
       message: networkMessage(causes, failure, attempt),
+      hint: causes.some(({ code }) => code === 'EAI_AGAIN') ? dnsHint : undefined,
     }
   );
 }
@@ -48,9 +50,12 @@ function unsendable(causes: Cause[]): Fault | undefined {
   return { kind: 'unsendable', message: `the request cannot be sent (${cause.message})` };
 }
 
+// getaddrinfo(3): the name server, not the name, is at fault.
+const dnsHint = "check this machine's DNS and network connection";
+
 const networkMessages: Record<string, string> = {
   ENOTFOUND: 'cannot resolve $',
-  EAI_AGAIN: 'cannot resolve $ at the moment',
+  EAI_AGAIN: 'cannot resolve $: no name server answered',
   ECONNREFUSED: 'cannot connect to $: connection refused',
   EHOSTUNREACH: 'no route to $',
   ENETUNREACH: 'no network to reach $',

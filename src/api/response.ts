@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../runs/json.ts';
 import type { Answer } from '../runs/service.ts';
 import { readJson, textOfBody, UnreadableBody } from './body.ts';
 import { kindOf, type Operation } from './classify.ts';
-import { type ErrorBody, readErrorBody } from './error-body.ts';
+import { type ErrorBody, pageIn, readErrorBody } from './error-body.ts';
 import { type Headers, type HttpResponse, valuesOf } from './exchange.ts';
 import { retryAfterMs, serviceTimeMs } from './retry-after.ts';
 
@@ -18,6 +18,7 @@ export interface Reading<T> {
 }
 
 const errorBodyBytes = 1024 * 1024;
+const longestScrubbed = 64 * 1024;
 const requestIdHeaders = ['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'];
 
 /** Reads the answer to a request (docs/service.openapi.json). */
@@ -32,10 +33,14 @@ async function readSuccess<T>(raw: HttpResponse, reading: Reading<T>): Promise<A
     const document = createdRun(raw, reading) ?? (await readJson(raw, reading.maxBytes));
     const value = isJsonObject(document) ? reading.read(document) : undefined;
     if (value !== undefined) return { kind: 'ok', value, retryAfterMs: retryAfterMs(raw.headers, reading.nowMs) };
-    return faultOf('unreadable', 'the answer is not what the interface promises');
+    return faultOf(
+      'unreadable',
+      isJsonObject(document) ? strangers[reading.operation] : 'the response is not a JSON object',
+    );
   } catch (error) {
     if (!(error instanceof UnreadableBody)) throw error;
-    const message = `the body of the answer cannot be read: ${error.message}`;
+    const page = pageIn(reading.scrub(error.text.slice(0, longestScrubbed)));
+    const message = page ? pageMessage(page) : `the response body cannot be read: ${error.message}`;
     return faultOf(error.tooLarge ? 'too_large' : 'unreadable', message);
   }
 
@@ -64,6 +69,7 @@ async function readRefusal<T>(response: HttpResponse, reading: Reading<T>): Prom
     ...factsOf(response, reading),
     kind,
     message: refusalMessage(response, body, kind),
+    hint: kind === 'unauthorized' && body.page ? pageHint : undefined,
     serviceCode: body.code,
     executionId: kind === 'already_active' ? body.executionId : undefined,
   };
@@ -85,7 +91,19 @@ function scrubbed<T>(response: HttpResponse, { scrub }: Reading<T>): HttpRespons
   return { ...response, headers: Object.fromEntries(headers) };
 }
 
-function refusalMessage({ headers }: HttpResponse, body: ErrorBody, kind: FaultKind): string {
+/** An object with a `status` may also come from a gateway, which packs what it has to say in one. */
+const strangers: Record<Operation, string> = {
+  trigger: 'the response has no executionId',
+  status: 'the response does not name this run; something other than the service may have answered',
+  result: 'the response does not name this run; something other than the service may have answered',
+};
+
+const pageHint = 'find out what answered (a proxy, a firewall, a login page) before you replace the API key';
+const pageMessage = (page: string) =>
+  `something other than the service may have answered: the response is a page, "${page}"`;
+
+function refusalMessage({ status, headers }: HttpResponse, body: ErrorBody, kind: FaultKind): string {
+  if (kind === 'unauthorized' && body.page) return pageMessage(body.page);
   const sentence = refusalSentences[kind];
   if (sentence !== undefined) return sentence;
   if (kind === 'redirected') {
@@ -93,7 +111,8 @@ function refusalMessage({ headers }: HttpResponse, body: ErrorBody, kind: FaultK
     const place = location ? ` to ${originOf(location)}` : '';
     return `the service answered with a redirect${place}, which runctl does not follow with an API key`;
   }
-  if (kind === 'unreadable') return 'the answer is no JSON';
+  if (kind === 'unreadable') return body.page ? pageMessage(body.page) : 'the response is not JSON';
+  if (status >= 500) return `the service reported an error${body.message ? `: ${body.message}` : ''}`;
   return `the service refused the request${body.message ? `: ${body.message}` : ''}`;
 }
 

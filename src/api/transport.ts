@@ -2,7 +2,14 @@ import type { LookupFunction } from 'node:net';
 import { getBuiltinModule } from 'node:process';
 import type { Dispatcher } from 'undici';
 import { onAbort } from '../runs/on-abort.ts';
-import type { Exchange, ExchangeFailure, HttpRequest, HttpResponse, Transport } from './exchange.ts';
+import {
+  type Exchange,
+  type ExchangeFailure,
+  type HttpRequest,
+  type HttpResponse,
+  type Transport,
+  valuesOf,
+} from './exchange.ts';
 import { ProxyFailure, type ProxySettings } from './proxy.ts';
 
 export interface TransportOptions {
@@ -11,10 +18,21 @@ export interface TransportOptions {
   connections: number; // how many the polls may share
   connectTimeoutMs: number;
   lookup?: LookupFunction; // how names are resolved; by the system unless given
+  elapsedMs?(): number;
 }
 
 // undici keeps no deadline: runctl does. Given Node's own `maxHeaderSize`, it does not load node:http to ask for it.
 const noDeadlines = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 16_384, keepAliveTimeout: 20_000 };
+
+// New connections cost the service more than a request.
+const betweenRenewalsMs = 15_000;
+
+/** A failure, a 5xx or a page: may another connection lead to something better? */
+function hasFailed(exchange: Exchange): boolean {
+  if (exchange.kind === 'failure') return exchange.failure.reason !== 'interrupted';
+  const { status, headers } = exchange.response;
+  return status >= 500 || valuesOf(headers, 'content-type').some((type) => /html/i.test(type));
+}
 
 /** As the system does it. Node loads what this needs only for a name, and not for an address. */
 const systemLookup: LookupFunction = (...query) => getBuiltinModule('node:dns').lookup(...query);
@@ -33,6 +51,7 @@ const withAddress =
 /** Sends requests to one origin. Polls share connections, and every trigger has its own. */
 export function createTransport(options: TransportOptions): Transport {
   const { origin, proxy, connections, connectTimeoutMs, lookup = systemLookup } = options;
+  const { elapsedMs = () => performance.now() } = options;
   const connect = { timeout: connectTimeoutMs, lookup: withAddress(lookup) };
   const openDirectly = async (limit: number): Promise<Dispatcher> => {
     const { Pool } = await import('undici');
@@ -65,9 +84,17 @@ export function createTransport(options: TransportOptions): Transport {
   const open = (limit: number) => (proxy ? openThrough(proxy, limit) : openDirectly(limit));
 
   let shared: Promise<Dispatcher> | undefined;
+  let isDoubtful = false; // a kept connection may lead to what no longer answers, when new ones would lead elsewhere
+  let renewedAtMs = Number.NEGATIVE_INFINITY;
+  const leaveDoubtful = () => {
+    if (!isDoubtful || elapsedMs() - renewedAtMs < betweenRenewalsMs) return;
+    void shared?.then((old) => old.close()).catch(() => {});
+    [shared, isDoubtful, renewedAtMs] = [undefined, false, elapsedMs()];
+  };
   const dispatcherFor = (method: HttpRequest['method']): Promise<Dispatcher> => {
     // The service may close a kept-alive socket just as we write, which would leave a trigger on it in doubt.
     if (method !== 'GET') return open(1);
+    leaveDoubtful();
     shared ??= open(connections);
     return shared;
   };
@@ -83,7 +110,9 @@ export function createTransport(options: TransportOptions): Transport {
         return { kind: 'failure', failure: { sent: false, reason: 'network', error } };
       }
       try {
-        return await perform(dispatcher, origin, request, signal);
+        const exchange = await perform(dispatcher, origin, request, signal);
+        isDoubtful ||= hasFailed(exchange);
+        return exchange;
       } finally {
         if (request.method !== 'GET') void dispatcher.destroy();
       }

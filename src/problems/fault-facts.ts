@@ -30,7 +30,7 @@ export const remedies: Partial<Record<FaultKind, string>> = {
 
 /** A hint with the wait that the service asked for; undefined if it asked for none. */
 export const retryAfterHint = ({ retryAfterMs }: Fault) =>
-  retryAfterMs === undefined ? undefined : `try again in ${formatDuration(retryAfterMs)}, as the service asks`;
+  retryAfterMs ? `try again in ${formatDuration(retryAfterMs)}, as the service asks` : undefined;
 
 export const factsOf = ({ httpStatus, serviceCode, requestId, retryAfterMs }: Fault) => ({
   httpStatus,

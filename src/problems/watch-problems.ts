@@ -140,7 +140,7 @@ function resultProblem(
   if (!isCompleted(status)) return undefined;
   const hints: Partial<Record<FaultKind, string>> = {
     too_large: `runctl reads results of up to 64 MiB; \`runctl status ${argument}\` shows the run`,
-    unauthorized: remedies.unauthorized,
+    unauthorized: fault.hint ?? remedies.unauthorized,
   };
   return new Problem({
     ...factsOf(fault),

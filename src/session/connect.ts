@@ -72,6 +72,7 @@ export async function connectWith(
     proxy,
     connections,
     connectTimeoutMs: requestTimeoutMs,
+    elapsedMs: clock.elapsedMs,
   });
   const debug = options.debug ? (line: string) => stderr.write(`debug: ${sanitizeLine(line)}\n`) : undefined;
   const service = createHttpService({

@@ -31,6 +31,7 @@ describe('an error body', () => {
     ['problem+json with a type', { type: `https://x.test/problems/${code}`, detail: message }, { code, message }],
     ['problem+json with a fragment', { type: `https://x.test/problems#${code}`, title: message }, { code, message }],
     ['problem+json with a URN', { type: `urn:problem:${code}`, title: message }, { code, message }],
+    ['problem+json with a code as its title', { type: 'https://x.test/problems/y', title: code }, { code }],
     ['problem+json that says nothing', { type: 'about:blank', status: 422 }, {}],
     ['wrapped in data', { data: { code, message, executionId } }, { code, message, executionId }],
     ['wrapped twice', { data: { error: { code, message } } }, { code, message }],

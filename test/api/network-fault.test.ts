@@ -14,7 +14,6 @@ const network = (error: unknown, { sent = false, status }: { sent?: boolean; sta
 describe('a connection that fails', () => {
   test.each<[Error, string]>([
     [coded('ENOTFOUND'), 'cannot resolve service.test'],
-    [coded('EAI_AGAIN'), 'cannot resolve service.test at the moment'],
     [coded('ECONNREFUSED'), 'cannot connect to service.test: connection refused'],
     [coded('EHOSTUNREACH'), 'no route to service.test'],
     [coded('ENETUNREACH'), 'no network to reach service.test'],
@@ -31,6 +30,14 @@ describe('a connection that fails', () => {
     expect(network(nested(error), { sent: true })).toEqual(before);
     const within = { kind: 'lost', message: `${message} in the middle of a 200 answer` };
     expect(network(nested(error), { sent: true, status: 200 })).toEqual(within);
+  });
+
+  test('since no name server answers is the fault of the machine, not of the base URL', () => {
+    const { message, hint } = network(nested(coded('EAI_AGAIN')));
+    expect([message, hint]).toEqual([
+      'cannot resolve service.test: no name server answered',
+      "check this machine's DNS and network connection",
+    ]);
   });
 
   test('without a reason says so', () => {
@@ -52,8 +59,8 @@ describe('a connection that fails', () => {
 test.each<['interrupted' | 'deadline', boolean, FaultKind, string]>([
   ['interrupted', false, 'interrupted', 'interrupted'],
   ['interrupted', true, 'interrupted_in_flight', 'interrupted'],
-  ['deadline', false, 'unreachable', 'no connection to service.test within 1.5 s'],
-  ['deadline', true, 'lost', 'service.test did not finish an answer within 1.5 s'],
+  ['deadline', false, 'unreachable', 'no connection to service.test within 1.5s'],
+  ['deadline', true, 'lost', 'service.test did not finish its response within 1.5s'],
 ])('a request that was %s, and sent: %s, is %s', (reason, sent, kind, message) => {
   expect(faultOf({ reason, sent }, attempt)).toEqual({ kind, message });
 });

@@ -63,7 +63,7 @@ describe('through a proxy', () => {
 
   test('a connection that takes too long names the way', () => {
     const { message } = faultOf({ sent: false, reason: 'deadline' }, attempt);
-    expect(message).toBe(`no connection to service.test through ${name} within 1.5 s`);
+    expect(message).toBe(`no connection to service.test through ${name} within 1.5s`);
   });
 
   test.each([

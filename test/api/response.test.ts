@@ -30,6 +30,9 @@ async function faultOf(operation: Operation, sent: Sent) {
 }
 
 const body = (code: string, message = 'no') => JSON.stringify({ code, message });
+const fromElsewhere = (page: string) =>
+  `something other than the service may have answered: the response is a page, "${page}"`;
+
 describe('an answer', () => {
   test.each([200, 201, 202, 206])('of %i with what was asked for is good', async (status) => {
     const document = { status: 'RUNNING', more: 1 };
@@ -90,12 +93,17 @@ describe('an answer', () => {
   });
 
   test.each([
-    [200, '{"ok":true}', 'the answer is not what the interface promises'],
-    [200, '<html>', 'the body of the answer cannot be read: it is not JSON'],
+    [200, '{"ok":true}', 'the response does not name this run; something other than the service may have answered'],
+    [200, '[]', 'the response is not a JSON object'],
+    [200, 'welcome', 'the response body cannot be read: it is not JSON'],
+    [200, '<html><title>Hotel Wi-Fi</title>', fromElsewhere('Hotel Wi-Fi')],
+    [403, '<!DOCTYPE html><h1>Access denied</h1>', fromElsewhere('Access denied')],
     [400, body('bad', 'No such field.'), 'the service refused the request: No such field.'],
     [401, '', 'the API key was refused'],
     [402, '', 'the AI credit balance is 0'],
-    [422, '', 'the answer is no JSON'],
+    [422, '', 'the response is not JSON'],
+    [422, '<body>Blocked', fromElsewhere('Blocked')],
+    [501, '<h1>Not Implemented</h1>', 'the service reported an error: Not Implemented'],
     [429, '', 'the rate limit was reached'],
     [503, '', 'the service is unavailable'],
   ])('of %i %s is put into words', async (status, text, message) => {
@@ -139,6 +147,13 @@ describe('an answer', () => {
       expect((await faultOf('trigger', { status: 302, headers: { location: '/login' } })).kind).toBe('redirected');
       expect((await faultOf('trigger', { status: 302, headers: { date: '/runs/7' } })).kind).toBe('redirected');
     });
+  });
+
+  test('of 403 that is a page asks to find out what answered before the API key is replaced', async () => {
+    expect((await faultOf('status', { status: 403, text: '<title>Login</title>' })).hint).toMatch(
+      /^find out what answered/,
+    );
+    expect((await faultOf('status', { status: 403, text: '{"title":"Login"}' })).hint).toBeUndefined();
   });
 
   test('that a run is active says so', async () => {

@@ -38,6 +38,7 @@ const bodies: Record<string, string> = {
   list: '[]',
   other: '{"ok":true}',
   'no-id': '{"status":"RUNNING"}',
+  envelope: '{"status":"failed","message":"upstream timeout"}',
   'no-status': JSON.stringify({ executionId }),
   typed: '{"executionId":7,"status":{"a":1}}',
   another: '{"executionId":"00000000-0000-4000-8000-000000000000","status":"COMPLETED"}',

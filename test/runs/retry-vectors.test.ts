@@ -27,7 +27,7 @@ answer                    | trigger          | trigger in doubt | status        
 200-list 204-empty        | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
 200-other 200-typed       | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
 205-299                   | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
-201-no-id                 | ~outcome_unknown | ~outcome_unknown | ok            |               |
+201-no-id 200-envelope    | ~outcome_unknown | ~outcome_unknown | ~unavailable  | ~unavailable  | ~result_unavailable
 201-no-status             | ok               | ok               | ~unavailable  | ~unavailable  | ~result_unavailable
 201-run 202-run           | ok               | ok               | ~unavailable  | ~unavailable  | ~result_unavailable
 200-another               | ok               | ok               | ~unavailable  | ~unavailable  | ~result_unavailable

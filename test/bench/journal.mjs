@@ -95,8 +95,8 @@ function fill(runs) {
     const idempotencyKey = uuid(2, n);
     const run = { executionId: uuid(3, n), startedAt: iso(startedMs) };
     const attempt = { attempt: uuid(4, n), account: 'c0ffee00', body: '{}', userProvided: false };
-    append('triggered', startedMs, { idempotencyKey, ...attempt, process: 'machine/f00d 4711 123456' });
-    append('accepted', startedMs, { idempotencyKey, ...run, status: 'RUNNING', account: 'c0ffee00' });
+    append('triggered', startedMs, { idempotencyKey, ...attempt, process: 'machine/f00d 4711 123456', first: true });
+    append('accepted', startedMs, { idempotencyKey, ...run, status: 'RUNNING', account: 'c0ffee00', first: true });
     const completedAt = iso(startedMs + tookMs);
     const status = n % 97 === 0 ? 'FAILED' : 'COMPLETED';
     append('status', startedMs + tookMs, { ...run, status, completedAt, creditsCharged: 12 });

@@ -60,7 +60,9 @@ export async function followMachine(
 
   try {
     reportCutOffHooks(session);
-    const newRuns = createNewRuns(createTail(folderOf(session)), session);
+    const folder = folderOf(session);
+    const tail = orRefuseFolder(folder, () => createTail(folder));
+    const newRuns = createNewRuns(tail, session);
     for (const known of findUnfinished(session)) follow(known);
     if (following.size === 0 && !flags.quiet && !flags.events)
       printSentence('No unfinished runs. Waiting for runs that are triggered on this machine.', context);
@@ -89,9 +91,22 @@ export async function followMachine(
 /** The folder of the journal, without which `connect` would have thrown. */
 const folderOf = ({ context }: Session): string => resolveStateFolder(context.env) ?? '';
 
+/** Throws a usage problem where the folder is not one in which a follower can work. */
+function orRefuseFolder<T>(folder: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    const message = `runs can't be followed with the state folder ${folder} (${(error as Error).message})`;
+    throw usageProblem(message, 'fix it, or set RUNCTL_STATE_DIR to another folder');
+  }
+}
+
 function claimOrThrow(session: Session): FollowerClaim {
   const { baseUrl, processes, context } = session;
-  const claim = claimFollowing({ folder: folderOf(session), baseUrl, processes, nowMs: context.clock.nowMs });
+  const folder = folderOf(session);
+  const claim = orRefuseFolder(folder, () =>
+    claimFollowing({ folder, baseUrl, processes, nowMs: context.clock.nowMs }),
+  );
   if ('renew' in claim) return claim;
   throw usageProblem(
     `${nameOfFollower(claim)} follows the runs of ${baseUrl} already`,

@@ -16,9 +16,18 @@ import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
 const leastBytes = 2 ** 20;
 
 export function* checkStateFolder({ context, disk }: Machine): Generator<Finding> {
-  const named = resolveStateFolder(context.env);
-  if (named === undefined) throw problem('there is no folder for the journal', 'set HOME or RUNCTL_STATE_DIR');
-  const { path, stat } = ownFolder(named);
+  const folder = resolveStateFolder(context.env);
+  if (folder === undefined) throw problem('there is no folder for the journal', 'set HOME or RUNCTL_STATE_DIR');
+  try {
+    yield stateFolderFinding(folder, disk);
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    throw problem(`${folder} cannot be read (${(error as Error).message})`, otherFolder);
+  }
+}
+
+function stateFolderFinding(folder: string, disk: Machine['disk']): Finding {
+  const { path, stat } = ownFolder(folder);
   if (stat && !stat.isDirectory()) throw problem(`${path} is not a folder`, otherFolder);
   const files = stat ? filesIn(path).map((file) => ({ ...file, size: lstatSync(file.path).size })) : [];
   const [newest] = files;
@@ -29,7 +38,7 @@ export function* checkStateFolder({ context, disk }: Machine): Generator<Finding
   if (room < leastBytes)
     throw problem(`the disk of ${path} is full`, 'make room, or name another folder with RUNCTL_STATE_DIR');
   const size = files.reduce((sum, file) => sum + file.size, 0);
-  yield ok(
+  return ok(
     'state_folder',
     `${path}, ${sizeOf(size)} in ${files.length} ${files.length === 1 ? 'file' : 'files'}, ${sizeOf(room)} free`,
   );

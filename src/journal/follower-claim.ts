@@ -48,7 +48,7 @@ function pathOf(folder: string, baseUrl: string): string {
   return join(folder, `follower-${name}.json`);
 }
 
-/** Takes the claim, or returns the process that holds it. Throws the errors of node:fs. */
+/** Takes the claim, or returns the process that holds it. Throws as `makeOwnFolder` does, and the errors of node:fs. */
 export function claimFollowing({ folder, baseUrl, processes, nowMs }: ClaimOptions): FollowerClaim | Follower {
   const path = pathOf(makeOwnFolder(folder), baseUrl);
   const own: Follower = { process: processes.own, since: new Date(nowMs()).toISOString() };
@@ -73,7 +73,11 @@ export function claimFollowing({ folder, baseUrl, processes, nowMs }: ClaimOptio
         },
       };
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+        // A full disk takes the name of a file, but not what is in it.
+        if (textOf(path) === '') rmSync(path, { force: true });
+        throw error;
+      }
     }
     const other = followerIn(textOf(path));
     if (other && isAlive(other, path, processes)) return other;
@@ -86,7 +90,8 @@ function isAlive(other: Follower, path: string, processes: Processes): boolean {
   const state = processes.stateOf(other.process);
   if (state !== 'unknown') return state === 'running';
   const stat = lstatSync(path, { throwIfNoEntry: false });
-  return stat !== undefined && Date.now() - stat.mtimeMs < staleMs;
+  // The clock may have been set back since, or be that of another host.
+  return stat !== undefined && Math.abs(Date.now() - stat.mtimeMs) < staleMs;
 }
 
 function textOf(path: string): string {

@@ -47,8 +47,8 @@ export const isOpen = ({ at }: { at: string }, nowMs: number): boolean => nowMs 
 
 /** At this age a run counts as finished also if another API key may have started it, which may still know it. */
 const surelyFinishedMs = 24 * 3_600_000;
-/** Where the newest runs are looked for first; a file holds some 250. */
-const newestFiles = 2;
+/** Where runs are looked for before all files are read; a file holds some 250. */
+const newestFiles = [2, 16];
 /** Which earlier runs of an automation say how long the next one will take. */
 const history = { files: 16, ageMs: 90 * 24 * 3_600_000 };
 
@@ -112,11 +112,9 @@ export function openJournal(options: LogOptions) {
    */
   function* runs(filter: RunFilter = {}): Generator<JournalRun> {
     const listed = new Set<string>();
-    if (filter.sinceMs === undefined) {
-      for (const { run, isWhole } of newestFirst({ ...filter, hasRun: undefined, files: newestFiles })) {
-        // Older files decide where this stands.
-        if (!isWhole && run.idempotencyKey !== null) break;
-        if (!isWhole || (filter.hasRun && run.executionId === null)) continue;
+    for (const files of filter.sinceMs === undefined ? newestFiles : []) {
+      for (const { run, isWhole } of newestFirst({ ...filter, hasRun: undefined, files })) {
+        if (!isWhole || listed.has(idOf(run)) || (filter.hasRun && run.executionId === null)) continue;
         listed.add(idOf(run));
         yield run;
       }

@@ -8,12 +8,13 @@ export function createProcesses() {
   const host = hostOf();
   return {
     /** The name of this process: its host or container, process id and start time. */
-    own: [host, pid, startOf(pid)].join(' '),
+    own: [host, pid, statOf(pid).start].join(' '),
     /** `unknown` on another host, in another container or from before the last boot. */
     stateOf(name: string): 'running' | 'ended' | 'unknown' {
       const [itsHost, itsPid, itsStart] = name.split(' ');
       if (itsHost !== host) return 'unknown';
-      const isRunning = exists(Number(itsPid)) && startOf(Number(itsPid)) === itsStart;
+      const { state, start } = statOf(Number(itsPid));
+      const isRunning = exists(Number(itsPid)) && start === itsStart && !endedStates.includes(state);
       return isRunning ? 'running' : 'ended';
     },
   };
@@ -26,11 +27,15 @@ function hostOf(): string {
   return [getBuiltinModule('node:os').hostname(), boot, container].join('/').replaceAll(/\s/g, '_');
 }
 
+/** A zombie waits for its parent, which in a container may never come for it. */
+const endedStates = ['Z', 'X'];
+
 /** The start of a process in ticks since the boot, as ids are used again. Only Linux says so without a program. */
-function startOf(id: number): string {
-  // proc_pid_stat(5): the second field may hold anything, the 22nd is the start time.
+function statOf(id: number): { state: string; start: string } {
+  // proc_pid_stat(5): the second field may hold anything, the third is the state, the 22nd the start time.
   const stat = attempt(() => readFileSync(`/proc/${id}/stat`, 'utf8'));
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { state: fields[0] ?? '', start: fields[19] ?? '' };
 }
 
 function exists(id: number): boolean {

@@ -1,7 +1,7 @@
 import { resolveStateFolder } from '../config/paths.ts';
 import type { Context } from '../context.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
-import { usageProblem } from '../problems/problem.ts';
+import { Problem, usageProblem } from '../problems/problem.ts';
 
 export interface JournalNeed {
   /** The command prints what the journal says: one that cannot be read must not pass for an empty one. */
@@ -13,7 +13,7 @@ export interface JournalNeed {
 /** Is there a folder for the journal? */
 export const hasJournal = ({ env }: Context) => resolveStateFolder(env) !== undefined;
 
-/** Opens the journal. A failure is reported once; it throws a usage problem if the journal is `needed`. */
+/** Opens the journal. A failure is reported once; if the journal is `needed`, reading it throws the problem. */
 export function journalOf({ env, reporter, clock }: Context, { needed, quiet }: JournalNeed = {}): Journal {
   const folder = resolveStateFolder(env);
   if (needed && folder === undefined)
@@ -22,8 +22,10 @@ export function journalOf({ env, reporter, clock }: Context, { needed, quiet }: 
     folder,
     nowMs: clock.nowMs,
     onTrouble(what, doing) {
-      if (needed && doing === 'reading')
-        throw usageProblem(what, 'fix it, or name another folder with RUNCTL_STATE_DIR');
+      if (needed && doing === 'reading') {
+        const hint = 'fix it, or set RUNCTL_STATE_DIR to another folder';
+        throw new Problem({ name: 'output_error', message: what, hint });
+      }
       if (quiet) return;
       const message = `${what}; \`runctl recover\` and short run ids will not work for this run`;
       reporter.observe({ event: 'warning', name: 'journal_unavailable', message });

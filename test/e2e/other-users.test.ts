@@ -55,6 +55,31 @@ test('root with the home of another user triggers, and writes to nothing of thei
   expect(readdirSync(state)).toEqual(['journal.jsonl']);
 });
 
+test('a state folder that the user may not read is named, and no fault of the program', async (context) => {
+  needs(context, 'root', isRoot);
+  const { env } = await withEmulator({});
+  const { home, state, give } = homeOfAnother();
+  give();
+  chownSync(state, 0, 0);
+  chmodSync(state, 0o700);
+  const as = (...argv: string[]) =>
+    runAsStranger(argv, {
+      PATH: process.env.PATH,
+      ...env,
+      RUNCTL_STATE_DIR: state,
+      RUNCTL_CONFIG_DIR: home,
+      HOME: home,
+    });
+  const doctor = await as('doctor', '--offline', '--json');
+  const findings: { name: string; message: string }[] = JSON.parse(doctor.stdout).runctl.doctor;
+  expect(findings.find(({ name }) => name === 'state_folder')?.message).toMatch(/cannot be read \(EACCES/);
+  expect(await as('list')).toMatchObject({
+    code: 74,
+    stderr: expect.stringMatching(/^runctl: the journal in .*EACCES/),
+  });
+  expect(await as('watch', '--follow')).toMatchObject({ code: 2, stderr: expect.stringContaining('EACCES') });
+});
+
 test('the config file of another user gives root no base URL for the API key of root', async (context) => {
   needs(context, 'root', isRoot);
   const { emulator, env } = await withEmulator({});

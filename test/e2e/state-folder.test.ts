@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -53,6 +54,8 @@ function fileIn(folder: string): string {
   return file;
 }
 
+const base = 'http://127.0.0.1:9';
+
 /** As a process where a limit is set or something mounted first, which would bind this process too. */
 function run(argv: readonly string[], { state, shell, mount }: Place, env: ProcessOptions['env']) {
   if (shell) return runProcess(argv, { env, shell });
@@ -84,6 +87,23 @@ describe.each(places)('where the state folder %s', (_, prepare) => {
   });
 });
 
+const claimless = places.filter(([name]) => !/in place of the journal|full disk|a pipe|half a record/.test(name));
+claimless.push([
+  'holds a folder in place of the file of a follower',
+  inFolder((state) => {
+    const name = createHash('sha256').update(base).digest('hex').slice(0, 12);
+    mkdirSync(join(state, `follower-${name}.json`, 'x'), { recursive: true });
+  }),
+]);
+
+test.each(claimless)('where the state folder %s, no follower starts, and says why', async (_, prepare) => {
+  const place = prepare();
+  const env = { RUNCTL_BASE_URL: base, RUNCTL_API_KEY: 'not-a-real-key', RUNCTL_STATE_DIR: place.state };
+  const { code, stderr } = await run(['watch', '--follow'], place, env);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^runctl: runs can't be followed with the state folder .* \(.+\)\n.*RUNCTL_STATE_DIR.*\n$/m);
+});
+
 const unreadable: [string, () => Place][] = places.slice(0, 2);
 unreadable.push(...places.filter(([name]) => name.includes('in place of the journal')));
 
@@ -93,10 +113,10 @@ describe.each(unreadable)('where the state folder %s', (_, prepare) => {
     async (argv) => {
       const { emulator, env } = await withEmulator({});
       const { stdout, stderr, code } = await runProgram(argv, { env: { ...env, RUNCTL_STATE_DIR: prepare().state } });
-      expect(code).toBe(2);
+      expect(code).toBe(74);
       expect(stderr).toMatch(/^runctl: the journal in .* cannot be read \(.+\)\n.*RUNCTL_STATE_DIR.*\n$/);
       expect(argv.includes('--json') ? JSON.parse(stdout).runctl.outcome : stdout).toBe(
-        argv.includes('--json') ? 'usage' : '',
+        argv.includes('--json') ? 'output_error' : '',
       );
       expect(emulator.requests).toEqual([]);
     },

@@ -57,6 +57,17 @@ test('the claim of a process elsewhere is taken over only when it was not renewe
   expect(isClaim(claim(folder, 'host 3 1', 'unknown'))).toBe(false);
 });
 
+test.each([61_000, -61_000])(
+  'the claim of a process elsewhere that was renewed %d ms before this clock is none',
+  (agoMs) => {
+    const folder = temporaryFolder();
+    claim(folder, 'elsewhere 1 1');
+    const [name = ''] = readdirSync(folder);
+    utimesSync(join(folder, name), new Date(), new Date(Date.now() - agoMs));
+    expect(isClaim(claim(folder, 'host 2 1', 'unknown'))).toBe(true);
+  },
+);
+
 test.each(['', '{', 'null', '{"process":1}', '{"process":"host 1 1"}', '{"process":1,"since":"S"}'])(
   'a claim that cannot be read is none: %j',
   (text) => {

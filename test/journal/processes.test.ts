@@ -37,6 +37,21 @@ test('knows that another process has exited', async () => {
   expect(stateOf(`${host} ${child.pid} ${start}`)).toBe('ended');
 });
 
+test.runIf(process.platform === 'linux')(
+  'knows that a process whose parent does not wait for it has ended',
+  async () => {
+    const { stateOf, host } = parts();
+    // The parent of the first process becomes one that waits for nobody.
+    const parent = spawn('sh', ['-c', 'sleep 0.1 & echo $!; exec sleep 60']);
+    onTestFinished(() => void parent.kill());
+    const [text] = (await once(parent.stdout, 'data')) as [Buffer];
+    const zombie = Number(text);
+    const fields = () => readFileSync(`/proc/${zombie}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    await vi.waitFor(() => expect(fields()[0]).toBe('Z'));
+    expect(stateOf(`${host} ${zombie} ${fields()[19]}`)).toBe('ended');
+  },
+);
+
 test.runIf(process.platform === 'linux')('does not take one that has the id of another for it', () => {
   const { stateOf, host, pid } = parts();
   expect(stateOf(`${host} ${pid} 7`)).toBe('ended');

@@ -38,7 +38,7 @@ function createMachine(
     const key = { baseUrl: place ?? baseUrl, target, idempotencyKey: `key-${index}` };
     const attempt = { account, attempt: `attempt-${index}`, body: '{}', userProvided: false };
     journal.append({ type: 'triggered', ...key, ...attempt, first: true });
-    if (executionId) journal.append({ type: 'accepted', ...key, executionId, status: 'RUNNING' });
+    if (executionId) journal.append({ type: 'accepted', ...key, executionId, status: 'RUNNING', first: true });
   }
   const session = createSession(scriptedService({}), { context, journal });
   if (inForce) session.settings = { ...session.settings, project: { value: inForce, source: 'flag' } };

@@ -25,6 +25,10 @@ test.each<[Shell, string]>([
   expect(printCandidates([{ value: 'a b', about: 'it is: so' }], shell, plain)).toBe(printed);
 });
 
+test('a colon and a backslash are no signs to zsh, which puts a colon before what a value means', () => {
+  expect(printCandidates([{ value: 'a:b\\c', about: 'it: is' }], 'zsh', plain)).toBe('a\\:b\\\\c:it: is\n');
+});
+
 test.each([
   ['@la', '@last', '@last\n'],
   ['nightly@la', 'nightly@last', '@last\n'],

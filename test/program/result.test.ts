@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { withEmulator } from '../helpers/emulator.ts';
 import { runProgram } from '../helpers/run-program.ts';
+import { executionId, projectId } from '../helpers/scripted-service.ts';
+import { answer, startFaultyService } from '../helpers/server-faults.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const agentId = 'a6f0c3e1-7d51-4d5c-9a70-94b5c2d1e001';
 
@@ -56,4 +59,27 @@ test('a run of an agent has no result, and its status is pointed to', async () =
   const { stdout } = await run('agent', 'trigger', agentId);
   const { code, stderr } = await run('result', stdout.trim());
   expect([code, stderr]).toEqual([2, expect.stringContaining(`runctl agent status ${agentId} ${stdout.trim()}`)]);
+});
+
+test.each([
+  ['FAILED', 'COMPLETED'],
+  ['COMPLETED', 'FAILED'],
+])('where the status says %s and the result %s, the graver one is shown', async (status, resultStatus) => {
+  const times = { startedAt: '2026-01-02T03:00:00Z', completedAt: '2026-01-02T03:01:00Z' };
+  const { env } = await startFaultyService((head) =>
+    answer(200, JSON.stringify({ executionId, ...times, status: head.includes('/result ') ? resultStatus : status })),
+  );
+  const settings = { ...env, RUNCTL_API_KEY: 'key-0123456789', RUNCTL_STATE_DIR: temporaryFolder() };
+  const { code, stdout } = await runProgram(['result', `${projectId}/nightly/${executionId}`], { env: settings });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^\S FAILED nightly after 1m\n/);
+});
+
+test('the next command in a document reaches the same service', async () => {
+  const { env } = await withEmulator({ automations: { '*': { duration: '1ms', outcome: 'FAILED' } } });
+  const { RUNCTL_BASE_URL: url = '', ...others } = env;
+  const argv = ['trigger', 'nightly', '--watch', '--interval', '20ms', '--base-url', url, '--json'];
+  const { stdout } = await runProgram(argv, { env: others });
+  const { executionId, runctl } = JSON.parse(stdout);
+  expect(runctl.next).toBe(`runctl result ${executionId} --base-url ${url}`);
 });

@@ -100,9 +100,12 @@ describe('a sentence of a log', () => {
       const { observe } = createLogReporter(memory, asked);
       observe({ ...triggered, how: 'started' });
       observe({ event: 'warning', name: 'unknown_status', message: 'PAUSED is unknown', run });
+      observe({ event: 'warning', name: 'agents_discontinued', message: 'Agents are discontinued' });
       observe({ event: 'warning', name: 'hook_failed', message: 'it ended with 1', run });
+      observe({ event: 'warning', name: 'unresolved_trigger', message: 'recover it', target });
+      observe({ event: 'warning', name: 'replayed_failure', message: 'no new run', run });
       observe({ event: 'status', run, execution: execution('RUNNING'), changed: true });
-      expect(memory.err()).toBe('runctl: it ended with 1\n');
+      expect(memory.err()).toBe('runctl: it ended with 1\nrunctl: recover it\nrunctl: no new run\n');
     },
   );
 });

@@ -45,7 +45,9 @@ export async function triggerAll(
         const start = isEnded ? notStarted(request, signal) : await startRun(request, options, session);
         if (startedOf(start) === 'no') unsafe.delete(request);
         const report = () => {
-          if (idsAreData) context.stdout.write(`${'run' in start ? start.run.executionId : ''}\n`);
+          const id = 'run' in start ? start.run.executionId : undefined;
+          // Of several, line n belongs to argument n, so one without a run has an empty line.
+          if (idsAreData && (id !== undefined || requests.length > 1)) context.stdout.write(`${id ?? ''}\n`);
           reporter.observe(triggeredEvent(start, options.watch === true, session));
         };
         if (idsAreData) inOrder(index, report);

@@ -196,7 +196,7 @@ describe('endpoints', () => {
   test('4.4: a discontinued agent starts nothing, and the answer is reported', async () => {
     const { env } = await withEmulator({ agents: 'discontinued' });
     const { code, stdout, stderr } = await runProgram(['agent', 'trigger', agentId], { env });
-    expect(stdout).toBe('\n');
+    expect(stdout).toBe('');
     expect(stderr).toContain('no run was started');
     expect(code).toBe(11);
   });

@@ -75,6 +75,17 @@ test.each([
   expect(stdout).toMatch(/^\S FAILED nightly after 1m\n/);
 });
 
+test('of several triggers line n is the id of argument n, and a single one without a run prints nothing', async () => {
+  const { env, emulator } = await withEmulator({});
+  await runProgram(['trigger', 'nightly'], { env });
+  const skipping = ['--if-active', 'skip'];
+  expect(await runProgram(['trigger', 'nightly', ...skipping], { env })).toMatchObject({ code: 0, stdout: '' });
+  const { stdout } = await runProgram(['trigger', 'weekly', 'nightly', 'daily', ...skipping], { env });
+  const idOf = (name: string) =>
+    emulator.runs().find(({ target }) => 'automationName' in target && target.automationName === name)?.executionId;
+  expect(stdout).toBe(`${idOf('weekly')}\n\n${idOf('daily')}\n`);
+});
+
 test('the next command in a document reaches the same service', async () => {
   const { env } = await withEmulator({ automations: { '*': { duration: '1ms', outcome: 'FAILED' } } });
   const { RUNCTL_BASE_URL: url = '', ...others } = env;

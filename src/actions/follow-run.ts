@@ -1,9 +1,10 @@
 import { watchFailedProblem, watchProblem, watchWarning } from '../problems/watch-problems.ts';
 import { documentOf } from '../render/document.ts';
 import { defaults } from '../runs/defaults.ts';
+import { formatDuration } from '../runs/duration.ts';
 import type { Reporter, RunEvent } from '../runs/events.ts';
 import { isFinal, isKnownStatus, type Run, type Target } from '../runs/run.ts';
-import type { Execution } from '../runs/service.ts';
+import { utcTime } from '../runs/utc-time.ts';
 import { hasJournal } from '../session/journal.ts';
 import { argumentOf, type KnownRun } from '../session/known-run.ts';
 import { retryPortsOf, type Session } from '../session/session.ts';
@@ -20,6 +21,8 @@ interface FollowOptions {
   trigger?: TriggerOutcome;
 }
 
+const minuteMs = 60_000;
+
 export function reportManyRuns(runs: number, { rate = defaults.rate }: ActionFlags, { reporter }: Session): void {
   if (runs <= rate * 60) return;
   const many = `${runs} runs are more than \`--rate ${rate}\` can poll in a minute`;
@@ -29,7 +32,7 @@ export function reportManyRuns(runs: number, { rate = defaults.rate }: ActionFla
 
 /** Follows one run until it has finished: reports events, records statuses, runs `--on-final`. */
 export async function followRun(
-  { run, known, sinceTriggerMs }: KnownRun & { known?: Execution },
+  { run, known, sinceTriggerMs, retryAfterMs }: KnownRun & Pick<WatchOptions, 'known' | 'retryAfterMs'>,
   flags: ActionFlags,
   session: Session,
   { leave, trigger }: FollowOptions = {},
@@ -42,7 +45,7 @@ export async function followRun(
   };
   // The answer to the trigger shows that the settings are right.
   if (known) session.watches.answered();
-  const options = { ...scheduleOf(run.target, flags, session), sinceTriggerMs, known };
+  const options = { ...scheduleOf(run.target, flags, session), sinceTriggerMs, known, retryAfterMs };
   const watched = await watchToEnd(run, options, portsOf(run, flags, session, observe), leave);
   // A run that was left because another failed has no problem of its own.
   if (isLeft(watched)) return { watched, trigger };
@@ -60,6 +63,18 @@ function warnOfUnknownStatus(run: Run, status: string, reporter: Reporter): void
   if (run.target.family === 'agent' || isKnownStatus(status)) return;
   const message = `${status} is a status that this version does not know; the watch continues`;
   reporter.observe({ event: 'warning', name: 'unknown_status', message, run });
+}
+
+/** A wait that the service asked for is said, also with `--quiet`: nothing else happens meanwhile. */
+function warnOfLongWait(run: Run, event: RunEvent, reporter: Reporter): void {
+  if (event.event !== 'waiting' || !('askedUntilMs' in event)) return;
+  const { askedUntilMs, nextMs } = event;
+  if (askedUntilMs === undefined || nextMs <= minuteMs) return;
+  // Runs that are told so together are reported together.
+  const wholeMinutes = (ms: number) => Math.ceil(ms / minuteMs) * minuteMs;
+  const [wait, at] = [formatDuration(wholeMinutes(nextMs)), utcTime(wholeMinutes(askedUntilMs))];
+  const message = `the service asks for a wait; polling continues in ${wait}, at ${at}`;
+  reporter.observe({ event: 'warning', name: 'retry_after', message, run });
 }
 
 /** Waits for another run to finish. Records only its final status: an unresolved trigger may have started it. */
@@ -92,12 +107,14 @@ function portsOf(
   session: Session,
   observe: (event: RunEvent) => void,
 ): WatchPorts {
-  const { service, watches, debug } = session;
+  const { service, watches, renewApiKey, debug, reporter } = session;
   return {
     ...retryPortsOf(session, giveUpAfterMs),
     service,
     group: watches,
+    renewApiKey,
     observe(event) {
+      warnOfLongWait(run, event, reporter);
       if (event.event === 'waiting') debug?.(`next poll of ${run.executionId} in ${Math.round(event.nextMs)} ms`);
       if (event.event === 'attempt_failed') debug?.(`${event.fault.kind}: ${event.fault.message}`);
       observe(event);

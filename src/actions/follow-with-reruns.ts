@@ -23,9 +23,10 @@ export async function followWithReruns(
   for (let reruns = 1; ; reruns++) {
     const { run, sinceTriggerMs } = start;
     const known = start.kind === 'started' ? start.execution : undefined;
+    const retryAfterMs = start.kind === 'started' ? start.retryAfterMs : undefined;
     // `--give-up-after` is for the trigger; the watch has its own limit.
     const followFlags = { ...options, giveUpAfterMs: undefined };
-    const followed = await followRun({ run, sinceTriggerMs, known }, followFlags, session, { trigger });
+    const followed = await followRun({ run, sinceTriggerMs, known, retryAfterMs }, followFlags, session, { trigger });
     const { watched, problem } = followed;
     const errorType = watched.kind === 'finished' ? watched.result?.error?.type : undefined;
     const again = !problem && errorType !== undefined && options.rerunOn?.includes(errorType);

@@ -16,7 +16,7 @@ export type FoundRun = KnownRun & { polled?: PolledOnce<Execution> };
 export type StartResult = {
   idempotencyKey?: string;
 } & (
-  | ({ kind: 'started' } & Pick<StartedTrigger, 'started' | 'isByTime'> & {
+  | ({ kind: 'started' } & Pick<StartedTrigger, 'started' | 'isByTime' | 'retryAfterMs'> & {
         /** As `HowStarted` has it. */
         how: 'started' | 'recovered' | 'found';
         execution: StartedExecution;

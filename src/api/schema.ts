@@ -18,6 +18,10 @@ const timestamp = maybe(
     v.check((value) => !Number.isNaN(Date.parse(value))),
   ),
 );
+const amount = v.union([
+  v.pipe(v.number(), v.finite()),
+  v.pipe(v.string(), v.regex(/^\d+(\.\d+)?$/), v.transform(Number)),
+]);
 const uuid = v.pipe(v.string(), v.check(isUuid));
 const output = v.pipe(
   v.unknown(),
@@ -33,7 +37,7 @@ const execution = v.object({
   startedAt: timestamp,
   completedAt: timestamp,
   createdAt: timestamp,
-  creditsCharged: maybe(v.pipe(v.number(), v.finite())),
+  creditsCharged: maybe(amount),
   title: text,
   message: text,
 });

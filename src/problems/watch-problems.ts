@@ -3,6 +3,7 @@ import type { LastConfirmed, WarningEvent } from '../runs/events.ts';
 import { type Fault, type FaultKind, httpOf, isInterruption, reasonOf } from '../runs/fault.ts';
 import { isCompleted, nameOf, type Run } from '../runs/run.ts';
 import { errorTextOf } from '../runs/service.ts';
+import { utcTime } from '../runs/utc-time.ts';
 import type { FinishedWatch, UnfinishedWatch, WatchResult } from '../watching/watch-result.ts';
 import { type ExitName, exitNameOfStatus, isInterruptName } from './exit-codes.ts';
 import { exitNameOf, exitNameOfSilence, factsOf, interruptNameOf, remedies, retryAfterHint } from './fault-facts.ts';
@@ -23,7 +24,7 @@ export function watchProblem(
     case 'gave_up':
       return giveUpProblem(watched, argument);
     case 'refused':
-      return pollProblem(watched.fault, { operation: 'status', run: watched.run, argument, hasJournal });
+      return refusedProblem(watched.fault, { operation: 'status', run: watched.run, argument, hasJournal });
     case 'interrupted':
       return interruptedProblem(watched, watched.run, argument);
   }
@@ -70,6 +71,13 @@ interface FailedPoll {
   run: Run;
   argument: string;
   hasJournal?: boolean; // without one there are no runs to list
+}
+
+/** Once the API key is replaced, the run can be watched again. */
+function refusedProblem(fault: Fault, poll: FailedPoll): Problem {
+  const problem = pollProblem(fault, poll);
+  const { name, hint } = problem.facts;
+  return name === 'unauthorized' ? problem.with({ hint: `${hint}, then ${resume(poll.argument)}` }) : problem;
 }
 
 export function pollProblem(fault: Fault, { operation, run, argument, hasJournal = true }: FailedPoll): Problem {
@@ -151,10 +159,17 @@ function resultProblem(
   });
 }
 
+export const askedWait = ({ askedUntilMs }: { askedUntilMs?: number }): string =>
+  askedUntilMs === undefined ? '' : ` (the service had asked for a wait until ${utcTime(askedUntilMs)})`;
+
 /** The user ended the command; the run, if there is one, is left alone. `interrupt` is the signal or has its reason. */
-export function interruptedProblem(interrupt: { reason: unknown }, run?: Run, argument = ''): Problem {
+export function interruptedProblem(
+  interrupt: { reason: unknown; askedUntilMs?: number },
+  run?: Run,
+  argument = '',
+): Problem {
   const name = interruptNameOf(interrupt);
   if (!run) return new Problem({ name, message: 'interrupted' });
-  const message = `stopped watching ${nameOf(run.target)}; the run was left alone`;
+  const message = `stopped watching ${nameOf(run.target)}; the run was left alone${askedWait(interrupt)}`;
   return new Problem({ name, message, hint: resume(argument) });
 }

@@ -3,7 +3,7 @@ import { isFinal, type Run } from '../runs/run.ts';
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
 import { utcTime } from '../runs/utc-time.ts';
 import { sanitize, sanitizeLine } from './sanitize.ts';
-import { colorOfStatus, durationOf } from './status.ts';
+import { colorOfStatus, creditsOf, durationOf } from './status.ts';
 import type { Theme } from './theme.ts';
 import { type WrapOptions, widestWord, wrap } from './wrap.ts';
 
@@ -45,7 +45,7 @@ export function statusFields(
       ['started', when(execution.startedAt, nowMs)],
       ['finished', isFinished ? when(execution.completedAt, nowMs) : undefined],
       ['duration', durationOf(isFinished ? execution : { ...execution, completedAt: new Date(nowMs).toISOString() })],
-      ['credits', execution.creditsCharged === undefined ? undefined : String(execution.creditsCharged)],
+      ['credits', creditsOf(target, execution)],
       ['error', sanitizeLine(errorTextOf(result))],
     ],
     theme,

@@ -73,11 +73,12 @@ export function printJson(document: unknown, { stdout, runner }: Context, indent
 }
 
 /** A code without a line on stderr would be that of Node or the shell. On a terminal the run itself is shown. */
-function printVerdict({ exitNames = [] }: CommandResult, { stderr, warnings }: Context): void {
+function printVerdict({ exitNames = [], documents = [] }: CommandResult, { stderr, warnings }: Context): void {
   const name = exitNames.find((each) => each !== 'ok') ?? 'ok';
   const isSaid = stderr.isTTY || warnings.some((warning) => warning.name === 'replayed_failure');
   if (isSaid || !/^(run_|still_running)/.test(name)) return;
-  const one = name === 'still_running' ? 'the run has not finished' : 'the run did not complete';
+  const [{ automationName = 'agent' } = {}] = documents;
+  const one = `the ${sanitizeLine(String(automationName))} run ${name === 'still_running' ? 'has not finished' : 'did not complete'}`;
   stderr.write(`runctl: ${exitNames.length > 1 ? 'not every run completed' : one}\n`);
 }
 

@@ -4,6 +4,9 @@ import type { Execution } from '../runs/service.ts';
 import { sanitizeLine } from './sanitize.ts';
 import type { Theme } from './theme.ts';
 
+/** Stands for what is not known. */
+export const unknown = '–';
+
 /** So many characters of an id are enough for the eye, and for a run argument. */
 export const shortId = 8;
 
@@ -24,6 +27,12 @@ export function symbolOfStatus(target: Target, status: string, { symbols }: Them
 export function lastConfirmed({ execution, ageMs = 0 }: { execution?: Execution; ageMs?: number }): string {
   if (!execution) return 'not confirmed yet';
   return `last confirmed ${sanitizeLine(execution.status)} ${formatAgo(ageMs)}`;
+}
+
+/** What a run has cost; `–` if it has finished and the service does not say. Agents have no credits. */
+export function creditsOf(target: Target, { status, creditsCharged }: Execution): string | undefined {
+  if (creditsCharged !== undefined) return String(creditsCharged);
+  return target.family === 'automation' && isFinal(target, status) ? unknown : undefined;
 }
 
 export function durationOf({ startedAt = '', completedAt = '' }: { startedAt?: string; completedAt?: string }) {

@@ -2,7 +2,7 @@ import { isCompleted, nameOf, type Run } from '../runs/run.ts';
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
 import { fields } from './fields.ts';
 import { sanitize, sanitizeLine } from './sanitize.ts';
-import { durationOf, markedStatus } from './status.ts';
+import { creditsOf, durationOf, markedStatus } from './status.ts';
 import type { Theme } from './theme.ts';
 import type { WrapOptions } from './wrap.ts';
 
@@ -22,7 +22,7 @@ export function summary({ run, execution, result }: RunFacts, theme: Theme, { co
     [
       ['error', result?.error && theme.bad(sanitizeLine(errorTextOf(result)))],
       ['steps', stepsLine(result?.summary, theme)],
-      ['credits', execution?.creditsCharged === undefined ? undefined : String(execution.creditsCharged)],
+      ['credits', execution && creditsOf(run.target, execution)],
       ['run', run.executionId],
     ],
     theme,

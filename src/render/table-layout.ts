@@ -1,3 +1,4 @@
+import { unknown } from './status.ts';
 import type { Theme } from './theme.ts';
 import { cutTo, padTo, shortenTo, widthOf } from './width.ts';
 
@@ -16,9 +17,6 @@ export interface Column<Row> {
 /** The text of a cell has no escape sequences; `style` adds them. */
 type Cell = string | StyledText;
 type StyledText = readonly [text: string, style: (text: string) => string];
-
-/** Stands for what is not known. A column that holds nothing else is left out. */
-export const unknown = '–';
 
 const gap = 2;
 

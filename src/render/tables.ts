@@ -3,8 +3,8 @@ import { isCompleted, isFinal, lastStatusOf, nameOf, type Target } from '../runs
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
 import type { Statistics } from '../runs/statistics.ts';
 import { sanitizeLine } from './sanitize.ts';
-import { colorOfStatus, durationOf, shortId, symbolOfStatus } from './status.ts';
-import { type Column, table, unknown } from './table-layout.ts';
+import { colorOfStatus, durationOf, shortId, symbolOfStatus, unknown } from './status.ts';
+import { type Column, table } from './table-layout.ts';
 import type { Theme } from './theme.ts';
 import type { WrapOptions } from './wrap.ts';
 

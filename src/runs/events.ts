@@ -40,6 +40,7 @@ export type WarningName =
   | 'replayed_failure'
   | 'rerun_not_started'
   | 'result_unavailable'
+  | 'retry_after'
   | 'setting_overridden'
   | 'status_unavailable'
   | 'step_outputs_failed'

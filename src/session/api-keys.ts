@@ -14,9 +14,13 @@ export interface ApiKeys {
   of(idempotencyKey?: string): Promise<string>;
   /** Runs the command, if there is one, again after a refusal of the API key, at most once a minute. Never throws. */
   renew(): void;
+  /** Runs the command once more before a 401 ends a watch; false without a command. Never throws. */
+  renewAtLast(): Promise<boolean>;
 }
 
 const betweenRenewalsMs = 60_000;
+// The watches of several runs end together, and one renewal is for all of them.
+const togetherMs = 15_000;
 
 /** Throws a usage problem if no API key is set. A command is run when the first API key is asked for. */
 export function createApiKeys({ apiKey, ...settings }: Settings, context: Context): ApiKeys {
@@ -37,18 +41,27 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Contex
       ofTriggers.set(idempotencyKey, own);
       return own;
     },
-    renew() {
-      if (command === undefined || clock.elapsedMs() - renewedAtMs < betweenRenewalsMs) return;
-      renewedAtMs = clock.elapsedMs();
-      const old = inForce();
-      // Polls wait for the command. If it fails, they are refused again, and the watch ends as without a command.
-      current = runApiKeyCommand(command, source, context).catch((error) => {
-        if (!(error instanceof Problem)) throw error;
-        reporter.observe({ event: 'warning', name: 'api_key_command_failed', message: error.message });
-        return old;
-      });
+    renew: () => runAgainAfter(betweenRenewalsMs),
+    async renewAtLast() {
+      runAgainAfter(togetherMs);
+      return inForce().then(
+        () => command !== undefined,
+        () => false,
+      );
     },
   };
+
+  function runAgainAfter(ms: number): void {
+    if (command === undefined || clock.elapsedMs() - renewedAtMs < ms) return;
+    renewedAtMs = clock.elapsedMs();
+    const old = inForce();
+    // Polls wait for the command. If it fails, they are refused again, and the watch ends as without a command.
+    current = runApiKeyCommand(command, source, context).catch((error) => {
+      if (!(error instanceof Problem)) throw error;
+      reporter.observe({ event: 'warning', name: 'api_key_command_failed', message: error.message });
+      return old;
+    });
+  }
 }
 
 const limitMs = 30_000;

@@ -95,6 +95,7 @@ export async function connectWith(
     account,
     reporter: context.reporter,
     runs: 1,
+    renewApiKey: apiKeys.renewAtLast,
     service: withNotFoundTracking(withRenewal(service, apiKeys), journal, baseUrl, account),
     journal,
     processes: createProcesses(),

@@ -21,6 +21,8 @@ export interface Session {
   /** The fingerprint of the API key, as `ApiKeys.of` chooses it. Throws its problems. */
   account(idempotencyKey?: string): Promise<string>;
   service: Service;
+  /** Has a new API key been asked for, before a 401 ends a watch? */
+  renewApiKey(): Promise<boolean>;
   journal: Journal;
   processes: Processes;
   limiter: RateLimiter;

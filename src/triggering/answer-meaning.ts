@@ -20,6 +20,7 @@ export interface Meaning {
 export interface StartedTrigger extends HowStarted, StartEvidence {
   kind: 'started';
   execution: StartedExecution;
+  retryAfterMs?: number; // before the run is asked for
 }
 
 /** A trigger as far as it has come. */
@@ -71,7 +72,9 @@ async function conflictAfterDoubt(fault: Fault, trigger: SentTrigger, ports: Mea
 function startedBy(answer: DatedExecution, trigger: SentTrigger): StartedTrigger {
   const acceptance = acceptanceOf(answer, trigger);
   const execution = withId(answer.execution);
-  return { kind: 'started', execution, ...howStarted(acceptance), isKeyHonoured: showsHonouredKey(acceptance) };
+  const { retryAfterMs } = answer;
+  const isKeyHonoured = showsHonouredKey(acceptance);
+  return { kind: 'started', execution, retryAfterMs, ...howStarted(acceptance), isKeyHonoured };
 }
 
 function startedByTime(answer: DatedExecution, trigger: SentTrigger): StartedTrigger {

@@ -51,6 +51,7 @@ export function beganAfter(
 export interface DatedExecution {
   execution: Execution;
   dated: DatedAnswer;
+  retryAfterMs?: number;
 }
 
 /** Asks for a run, and notes by the clocks of both sides when it was asked for and when the run began. */
@@ -61,8 +62,9 @@ export async function askDated(
   const sent = momentOf(clock);
   const answer = await ask();
   if (answer.kind === 'fault') return answer;
-  const { value: execution, serviceTimeMs } = answer;
+  const { value: execution, serviceTimeMs, retryAfterMs } = answer;
   const began = execution.createdAt ?? execution.startedAt;
   const beganAtMs = began === undefined ? undefined : Date.parse(began);
-  return { kind: 'ok', value: { execution, dated: { beganAtMs, serviceTimeMs, sent, received: momentOf(clock) } } };
+  const dated = { beganAtMs, serviceTimeMs, sent, received: momentOf(clock) };
+  return { kind: 'ok', value: { execution, dated, retryAfterMs } };
 }

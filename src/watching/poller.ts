@@ -13,6 +13,7 @@ export interface PollerPorts extends RetryPorts {
   requestTimeoutMs: number;
   group: WatchGroup;
   observe(event: RunEvent): void;
+  renewApiKey?(): Promise<boolean>; // before a 401 ends the watch; false if there is no other API key to try
 }
 
 interface PollerOptions {
@@ -34,11 +35,12 @@ const leastLimitMs = 1_000;
 
 export function createPoller(options: PollerOptions, ports: PollerPorts) {
   const { run, operation, chance, lastConfirmed, isDefinite = () => false } = options;
-  const { limiter, clock, signal, group, giveUpAfterMs, requestTimeoutMs, observe } = ports;
+  const { limiter, clock, signal, group, giveUpAfterMs, requestTimeoutMs, observe, renewApiKey } = ports;
   const tolerance = createTolerance({ ...ports, sinceTriggerMs: options.sinceTriggerMs });
   const leftMs = operation === 'result' ? group.leftForLastPollMs : group.leftMs;
   const wish = { signal, chance, leftMs: group.leftForLastPollMs, onWake: group.woke };
   let askedUntilMs: number | undefined; // when the wait ends that the service has asked for, by the wall clock
+  let isRenewed = false;
   return { poll, wait: waitFor };
 
   /** Polls until there is a valid answer, or a reason to stop. */
@@ -71,6 +73,7 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
 
   function accept<T>(answer: Extract<Answer<T>, { kind: 'ok' }>, isLast: boolean): Polled<T> {
     const afterMs = tolerance.succeeded();
+    isRenewed = false;
     if (afterMs !== undefined) observe({ event: 'service_back', run, afterMs });
     return { ...answer, isLast };
   }
@@ -79,7 +82,12 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
   async function endOrWait(fault: Fault, { isLast, tookMs }: { isLast: boolean; tookMs: number }) {
     if (isDefinite(fault)) return { kind: 'refused', fault } as const;
     const verdict = tolerance.failed(fault, tookMs);
-    if (verdict.kind === 'refused') return { kind: 'refused', fault } as const;
+    if (verdict.kind === 'refused') {
+      if (fault.httpStatus !== 401 || isRenewed || !(await renewApiKey?.())) return { kind: 'refused', fault } as const;
+      isRenewed = true;
+      tolerance.renewed();
+      return undefined;
+    }
     if (isLast && leftMs() <= 0) return timedOut();
     if (verdict.kind === 'gave_up') return { kind: 'gave_up', giveUpAfterMs, fault } as const;
     const { kind: _, leastMs, ...failed } = verdict;

@@ -9,6 +9,7 @@ export interface WatchOptions {
   schedule: Pick<PollSchedule, 'gapMs'> & Partial<PollSchedule>;
   isFixed?: boolean; // the first gap is not shortened at random
   known?: Execution; // what the trigger was answered with, in place of a first poll
+  retryAfterMs?: number; // what the answer to the trigger asked for
   sinceTriggerMs?(): number; // undefined for a run that this machine did not trigger just now
 }
 
@@ -29,7 +30,7 @@ export async function pollUntilFinal(run: Run, options: WatchOptions, ports: Wat
   // A run that we just started needs no immediate poll, and runs started together are not polled together.
   const spread = options.isFixed ? 1 : 1 - random() / 2;
   let delayMs = execution ? spread * schedule.gapMs(0) : 0;
-  let retryAfterMs: number | undefined;
+  let { retryAfterMs } = options;
   if (execution) observe({ event: 'status', run, execution, changed: true });
   // docs/service.md, Final statuses stay.
   while (!execution || !isFinal(run.target, execution.status)) {

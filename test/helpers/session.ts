@@ -33,6 +33,7 @@ export function createSession(
     baseUrl,
     account: async () => account,
     service,
+    renewApiKey: async () => false,
     journal: openJournal({ folder: undefined, nowMs: clock.nowMs, onTrouble() {} }),
     processes: { own: 'host 1 1', stateOf: () => 'ended' },
     limiter: createRateLimiter(10, clock),

@@ -33,8 +33,9 @@ test('a run that failed: its error first', () => {
   const error = { type: 'step_failed', message: 'Step "Post": 403' };
   const watched = { run, execution: execution('FAILED'), result: result('FAILED', { error }) };
   expect(summary(watched, plain, {})).toBe(`✖ FAILED nightly after 4m 12s
-  error  step_failed: Step "Post": 403
-  run    ${executionId}
+  error    step_failed: Step "Post": 403
+  credits  –
+  run      ${executionId}
 `);
 });
 
@@ -42,12 +43,12 @@ test.each<[string, Parameters<typeof summary>[0], string]>([
   [
     'without a result',
     { run, execution: execution('CANCELLED') },
-    `✖ CANCELLED nightly after 4m 12s\n  run  ${executionId}\n`,
+    `✖ CANCELLED nightly after 4m 12s\n  credits  –\n  run      ${executionId}\n`,
   ],
   [
     'without times',
     { run, execution: { status: 'COMPLETED', document: {} } },
-    `✔ COMPLETED nightly\n  run  ${executionId}\n`,
+    `✔ COMPLETED nightly\n  credits  –\n  run      ${executionId}\n`,
   ],
   ['with the result alone', { run, result: result('COMPLETED') }, `✔ COMPLETED nightly\n  run  ${executionId}\n`],
 ])('a run %s', (_, watched, text) => expect(summary(watched, plain, {})).toBe(text));
@@ -58,7 +59,7 @@ test.each([
   [{ stepCount: 0, succeededSteps: 0 }, '0 succeeded of 0'],
 ])('steps of which only %j is known', (steps, words) => {
   const watched = { run, execution: execution('COMPLETED'), result: result('COMPLETED', { summary: steps }) };
-  expect(summary(watched, plain, {})).toContain(`  steps  ${words}\n`);
+  expect(summary(watched, plain, {})).toMatch(new RegExp(`^ +steps +${words}$`, 'm'));
 });
 
 describe('the text of the service', () => {

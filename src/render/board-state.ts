@@ -1,0 +1,81 @@
+import type { Clock } from '../runs/clock.ts';
+import type { RunEvent } from '../runs/events.ts';
+import type { Run, Target } from '../runs/run.ts';
+import type { PastRun } from '../runs/statistics.ts';
+import { createRunLine, type RunLine } from './run-line.ts';
+import type { Theme } from './theme.ts';
+
+export interface BoardOptions {
+  /** How many runs are followed together. */
+  runs: number;
+  history(target: Target): readonly PastRun[];
+}
+
+export type BoardState = ReturnType<typeof createBoardState>;
+
+/** What a board shows: a line for each running run, and how many of the others ended in which way. */
+export function createBoardState({ runs, history }: BoardOptions, clock: Clock, theme: Theme) {
+  const several = runs > 1;
+  const running = new Map<string, RunLine>();
+  /** The ids of running runs whose status has changed, the latest last. */
+  const changed = new Set<string>();
+  const outcomes = new Map<string, number>();
+  /** Runs that finished before their `run_done`. Other ids are not kept, as a follower never ends. */
+  const finished = new Set<string>();
+
+  const leave = (id: string) => {
+    running.delete(id);
+    changed.delete(id);
+  };
+
+  const state = {
+    several,
+    outcomes: outcomes as ReadonlyMap<string, number>,
+    running: () => [...running.values()],
+    isFailing: ({ executionId }: Run) => running.get(executionId)?.cells().isFailing === true,
+
+    /** The running runs: those in trouble first, then those that changed last. */
+    byUrgency(): RunLine[] {
+      const latest = new Set([...[...changed].reverse(), ...running.keys()]);
+      const lines = [...latest].flatMap((id) => running.get(id) ?? []);
+      return lines.sort((one, other) => Number(other.isInTrouble()) - Number(one.isInTrouble()));
+    },
+
+    count(outcome: string): void {
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    },
+
+    /** The line of a run, which takes the place of an earlier one where a single run is watched. */
+    lineOf(run: Run): RunLine {
+      const line = running.get(run.executionId);
+      if (line) return line;
+      if (!several) running.clear();
+      const begun = createRunLine(run, history(run.target), clock, theme);
+      running.set(run.executionId, begun);
+      return begun;
+    },
+
+    /** Returns whether that is news. */
+    finish({ executionId }: Run, status: string): boolean {
+      if (finished.has(executionId)) return false;
+      finished.add(executionId);
+      state.count(status.toLowerCase().replaceAll('_', ' '));
+      if (several) leave(executionId);
+      return true;
+    },
+
+    observe(run: Run, event: RunEvent): void {
+      const id = run.executionId;
+      const isDone = event.event === 'run_done';
+      if (isDone && event.failure && !finished.has(id)) state.count('not watched to the end');
+      if (several && (isDone || finished.has(id))) leave(id);
+      else state.lineOf(run).observe(event);
+      if (isDone) finished.delete(id);
+      if (event.event === 'status' && event.changed && running.has(id)) {
+        changed.delete(id);
+        changed.add(id);
+      }
+    },
+  };
+  return state;
+}

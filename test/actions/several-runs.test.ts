@@ -146,6 +146,18 @@ test('those that --fail-fast leaves are counted, with how to watch them again', 
   expect(err()).toContain('2 runs are still running; watch them again: `runctl watch --all`');
 });
 
+test('--fail-fast goes on past a run that COMPLETED', async () => {
+  const { watch, err, out } = createRunsHarness((elapsedMs) => ({
+    status: async ({ executionId }) => {
+      const durationMs = executionId === idOf(0) ? minute : 5 * minute;
+      return state(elapsedMs() < durationMs ? 'RUNNING' : 'COMPLETED', { executionId });
+    },
+  }));
+  expect(await watch(2, { failFast: true })).toBe(0);
+  expect(out().match(/COMPLETED/g)).toHaveLength(2);
+  expect(err()).not.toContain('still running');
+});
+
 test('a run that has finished by then keeps its result, and one that is left has no problem', async () => {
   const ends: Record<string, string> = { [idOf(0)]: 'FAILED', [idOf(1)]: 'COMPLETED' };
   const { watch, out } = createRunsHarness((_, sleep) => ({

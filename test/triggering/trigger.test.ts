@@ -408,6 +408,12 @@ describe('the run that a conflict names after an attempt in doubt', () => {
     expect((await triggered([lost, ourConflict], { status: [answer] })).result.kind).toBe('started');
   });
 
+  test('is read off its creation where that and its start are far apart', async () => {
+    const startedAt = new Date(createVirtualClock().nowMs() + 600_000).toISOString();
+    const { result } = await triggered([lost, ourConflict], { status: [began(200, { startedAt })] });
+    expect(result.kind).toBe('started');
+  });
+
   test('is not ours where another trigger of this machine is known to have started it', async () => {
     const { result } = await triggered([lost, otherConflict], { status: [began(200, {}, otherId)] });
     expect(result.kind).toBe('unknown');

@@ -1,22 +1,28 @@
 import { isInterruptName } from '../problems/exit-codes.ts';
+import { anyFailure } from '../problems/next-step.ts';
 import { defaults } from '../runs/defaults.ts';
+import { formatDuration } from '../runs/duration.ts';
+import { finalStatusOf } from '../runs/run.ts';
 import type { Session } from '../session/session.ts';
 import type { Followed } from './argument-result.ts';
 import type { ActionFlags } from './flags.ts';
 import { followRun } from './follow-run.ts';
-import { outcomeOfStart, type StartResult, startedOf, triggeredEvent } from './start-result.ts';
+import { executionOf, outcomeOfStart, type StartResult, startedOf, triggeredEvent } from './start-result.ts';
 import { leastForTriggerMs, type StartRequest, startRun } from './start-run.ts';
 
 type RunStart = Exclude<StartResult, { kind: 'skipped' | 'failed' }>;
 
-/** Follows a run; one that ended with an error type of `--rerun-on` is started again, with a new idempotency key. */
+/**
+ * Follows a run; one that failed as `--rerun-on` says is started again. A given idempotency key gets the number of the
+ * rerun, so that the same runs count as its tries on every machine (docs/reference.md, Reruns).
+ */
 export async function followWithReruns(
   request: StartRequest,
   first: RunStart,
   options: ActionFlags,
   session: Session,
 ): Promise<Followed> {
-  const { reporter } = session;
+  const { reporter, context } = session;
   const { maxReruns = defaults.maxReruns } = options;
   let start: RunStart = first;
   let trigger = outcomeOfStart(first);
@@ -27,21 +33,20 @@ export async function followWithReruns(
     // `--give-up-after` is for the trigger; the watch has its own limit.
     const followFlags = { ...options, giveUpAfterMs: undefined };
     const followed = await followRun({ run, sinceTriggerMs, known, retryAfterMs }, followFlags, session, { trigger });
-    const { watched, problem } = followed;
-    const errorType = watched.kind === 'finished' ? watched.result?.error?.type : undefined;
-    const again = !problem && errorType !== undefined && options.rerunOn?.includes(errorType);
-    if (!again || reruns > maxReruns || !isSurelyOurs(start)) return followed;
-    // A given idempotency key gets the number of the rerun, so that the whole command can be repeated safely.
-    const idempotencyKey = request.idempotencyKey && `${request.idempotencyKey}/${reruns}`;
-    // `--if-active skip` and `attach` are for the first trigger only.
-    const ifActive = options.ifActive === 'wait' ? 'wait' : 'fail';
+    const failure = failureOf(followed, options.rerunOn);
+    if (failure === undefined || !isOfKey(start) || context.signal.aborted) return followed;
     const notStarted = (why: string) => {
       const message = `the rerun did not start: ${why}`;
       reporter.observe({ event: 'warning', name: 'rerun_not_started', message, run });
       return followed;
     };
-    if (session.watches.leftMs() < leastForTriggerMs) return notStarted('`--timeout` has passed');
-    reporter.observe({ event: 'rerun', run, errorType });
+    if (reruns > maxReruns) return request.idempotencyKey ? reportUsedTries(followed, reruns, session) : followed;
+    const obstacle = obstacleTo(followed, { first, isGiven: request.idempotencyKey !== undefined }, session);
+    if (obstacle) return notStarted(obstacle);
+    reporter.observe({ event: 'rerun', run, errorType: failure });
+    const idempotencyKey = request.idempotencyKey && `${request.idempotencyKey}/${reruns}`;
+    // `--if-active skip` and `attach` are for the first trigger only.
+    const ifActive = options.ifActive === 'wait' ? 'wait' : 'fail';
     const next = await startRun({ ...request, idempotencyKey }, { ...options, ifActive }, session);
     reporter.observe(triggeredEvent(next, true, session));
     if (next.kind === 'skipped') return followed;
@@ -56,7 +61,43 @@ export async function followWithReruns(
   }
 }
 
-/** Did our idempotency key start the run? A run that was attached to, or found by its time, is not started again. */
-function isSurelyOurs(start: RunStart): boolean {
-  return start.kind === 'replayed' || (start.kind === 'started' && !start.isByTime);
+/** The failure for which `--rerun-on` starts a run again: an error type or a status. The status of the run decides. */
+function failureOf({ watched, problem }: Followed, rerunOn: readonly string[] = []): string | undefined {
+  if (problem || watched.kind !== 'finished' || watched.disagreement) return undefined;
+  const status = finalStatusOf(watched.execution.status);
+  if (status !== 'FAILED' && status !== 'TIMED_OUT') return undefined;
+  const errorType = watched.result?.error?.type;
+  const isNamed = rerunOn.includes(anyFailure) || (errorType !== undefined && rerunOn.includes(errorType));
+  return isNamed ? (errorType ?? status) : undefined;
+}
+
+/** Is the run surely that of its idempotency key? One that was attached to, or found by its time, is not started again. */
+function isOfKey(start: RunStart): boolean {
+  return start.kind !== 'attached' && !start.isByTime;
+}
+
+/** Why a failed run is not started again, if it is not. */
+function obstacleTo(
+  { watched }: Followed,
+  { first, isGiven }: { first: RunStart; isGiven: boolean },
+  { watches, context }: Session,
+): string | undefined {
+  const leftMs = watches.leftMs();
+  if (leftMs < leastForTriggerMs) return '`--timeout` has passed';
+  const { startedAt = '', completedAt = '' } = watched.execution ?? {};
+  const tookMs = Date.parse(completedAt) - Date.parse(startedAt);
+  if (tookMs > leftMs) return `a run takes ${formatDuration(tookMs)}, longer than what is left of \`--timeout\``;
+  if (!isGiven || first.kind !== 'replayed') return undefined;
+  // Another machine may have used the next key before, and the service may have forgotten it or not know it as ours.
+  if (first.isOfOtherAccount) return 'its idempotency key was used with another API key; give a new one';
+  const { startedAt: began = '', createdAt = began } = executionOf(first) ?? {};
+  const isOld = context.clock.nowMs() - Date.parse(createdAt) > defaults.keyRetentionMs;
+  return isOld ? 'its idempotency key is more than 24h old; give a new one' : undefined;
+}
+
+function reportUsedTries(followed: Followed, tries: number, { reporter }: Session): Followed {
+  const { run } = followed.watched;
+  const message = `all ${tries} tries of this idempotency key failed; give a new one`;
+  reporter.observe({ event: 'warning', name: 'tries_used', message, run });
+  return followed;
 }

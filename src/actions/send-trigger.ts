@@ -42,7 +42,9 @@ export async function triggerOnce(
   const known = userProvided ? journal.findKey(identity) : undefined;
   if (known?.state === 'accepted') {
     const run = { target, executionId: known.executionId };
-    return { kind: 'replayed', ...(await pollKnownRun(run, flags, session)) };
+    const { isByTime } = known;
+    const isOfOtherAccount = known.account !== undefined && known.account !== identity.account;
+    return { kind: 'replayed', isByTime, isOfOtherAccount, ...(await pollKnownRun(run, flags, session)) };
   }
   const open = known?.state === 'open' ? known.trigger : undefined;
   const unknown = open && unknownTriggerOf(open, session);

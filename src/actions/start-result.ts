@@ -22,7 +22,8 @@ export type StartResult = {
         execution: StartedExecution;
       } & KnownRun)
   /** A run that existed before: its idempotency key had been used, or it is the active one. */
-  | ({ kind: 'replayed' | 'attached' } & FoundRun)
+  | ({ kind: 'replayed'; isOfOtherAccount?: boolean; isByTime?: true } & FoundRun)
+  | ({ kind: 'attached' } & FoundRun)
   | { kind: 'skipped'; target: Target; activeId?: string }
   /** The trigger started no run, or its outcome is unknown. */
   | { kind: 'failed'; target: Target; problem: Problem }

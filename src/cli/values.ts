@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { errorTypes } from '../problems/next-step.ts';
+import { anyFailure, errorTypes } from '../problems/next-step.ts';
 import { formatDuration, parseDuration } from '../runs/duration.ts';
 
 // Parsers of the values of options. Each throws InvalidArgumentError for a text that it refuses.
@@ -82,9 +82,12 @@ export function idempotencyKey(text: string): string {
 /** Refuses unknown error types: with a typing error, no run would ever be started again. */
 export function errorTypeNames(text: string): string[] {
   const list = text.split(',').map((name) => name.trim());
-  const odd = list.find((name) => !errorTypes.includes(name));
-  if (odd !== undefined) throw new InvalidArgumentError(`${JSON.stringify(odd)} is none of ${errorTypes.join(', ')}`);
-  return list;
+  const odd = list.find((name) => name !== anyFailure && !errorTypes.includes(name));
+  if (odd !== undefined) {
+    throw new InvalidArgumentError(`${JSON.stringify(odd)} is none of ${anyFailure}, ${errorTypes.join(', ')}`);
+  }
+  // The service lists the two together.
+  return list.includes('lease_lost') ? [...new Set([...list, 'reaped'])] : list;
 }
 
 export function nonEmpty(text: string): string {

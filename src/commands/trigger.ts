@@ -7,7 +7,7 @@ import { errorTypeNames, longestIdempotencyKey, whole } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting.ts';
 import { requireProject, resolveWithoutApiKey } from '../config/settings.ts';
 import type { Context } from '../context.ts';
-import { errorTypes } from '../problems/next-step.ts';
+import { anyFailure, errorTypes } from '../problems/next-step.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import { randomUuid } from '../random-uuid.ts';
@@ -31,7 +31,7 @@ const options = {
   rerunOn: {
     ...option(
       '--rerun-on <types>',
-      `with --watch: start a new run after these error types (${errorTypes.join(', ')})`,
+      `with --watch: start a new run after these error types (${errorTypes.join(', ')}), or after ${anyFailure} failure`,
       errorTypeNames,
     ),
     needs: 'watch',
@@ -61,8 +61,8 @@ export const trigger = defineCommand({
     ['runctl trigger nightly --if-active skip', 'exits with 0 if it is already running'],
     ['runctl trigger nightly --idempotency-key "nightly-$(date -u +%F)"', 'starts at most one run a day'],
     [
-      'runctl trigger nightly --watch --rerun-on lease_lost,reaped',
-      'starts a new run if the environment of the run was lost',
+      'runctl trigger nightly --watch --rerun-on any --idempotency-key "nightly-$(date -u +%F)"',
+      'tries until a run completes, 4 times a day at most',
     ],
   ],
   whenMissing: nameKnown,

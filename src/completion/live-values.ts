@@ -7,7 +7,7 @@ import type { Env } from '../context.ts';
 import { builtInScenarios } from '../emulator/built-in-scenarios.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
 import { exitCodes } from '../problems/exit-codes.ts';
-import { errorTypes } from '../problems/next-step.ts';
+import { anyFailure, errorTypes } from '../problems/next-step.ts';
 import { knownPaths } from '../render/field-paths.ts';
 import { lastStatusOf, nameOf, statuses } from '../runs/run.ts';
 import { automationsIn } from '../session/find-run.ts';
@@ -30,7 +30,7 @@ export function liveValues(env: Env): ValuesOf {
     status: () => statuses.map((value) => ({ value })),
     scenario: () => builtInScenarios.map(({ name, about }) => ({ value: name, about })),
     field: () => knownPaths.map((value) => ({ value })),
-    'rerun-on': () => errorTypes.map((value) => ({ value })),
+    'rerun-on': () => [anyFailure, ...errorTypes].map((value) => ({ value })),
     'api-key-file': () => 'files',
   };
   return ({ name, choices }) => choices?.map((value) => ({ value })) ?? sources[name]?.() ?? [];

@@ -53,7 +53,7 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
     readKey() {
       const known = journal.findKey(key);
       if (known?.state === 'open') return { state: 'open', ageMs: known.trigger.ageMs };
-      return known && { state: 'accepted', executionId: known.executionId };
+      return known && { state: 'accepted', executionId: known.executionId, isByTime: known.isByTime };
     },
     isOfAnother(executionId) {
       const known = journal.find(executionId, { baseUrl, fresh: true });

@@ -13,6 +13,9 @@ const meanings: Record<string, string> = {
 
 export const errorTypes: readonly string[] = Object.keys(meanings);
 
+/** In `--rerun-on`: every run that finished FAILED or TIMED_OUT, whatever its error type. */
+export const anyFailure = 'any';
+
 /** What to do about a run, in a sentence; undefined if nothing. `project` is the one that a bare name means. */
 export function nextStepOf({ target }: Run, status: string, errorType = '', project?: string): string | undefined {
   // The Agent endpoints are discontinued, so no command for them is suggested.

@@ -50,7 +50,7 @@ function sentenceOf(event: RunEvent): string | undefined {
       if (event.for !== 'slot') return undefined;
       return `${nameOf(event.target ?? event.run.target)} is already running; waiting until that run is finished`;
     case 'rerun':
-      return `${nameOf(event.run.target)} finished with ${event.errorType}; starting a new run`;
+      return `${nameOf(event.run.target)} ${howFinished(event.errorType)}; starting a new run`;
     case 'warning':
       return `runctl: ${event.message}`;
     case 'run_done': {
@@ -67,6 +67,10 @@ function sentenceOf(event: RunEvent): string | undefined {
       return undefined;
   }
 }
+
+/** A run without an error type finished with its status alone. */
+const howFinished = (failure: string) =>
+  /^[A-Z_]+$/.test(failure) ? `finished ${failure}` : `finished with ${failure}`;
 
 function triggeredSentence(event: Extract<RunEvent, { event: 'triggered' }>): string | undefined {
   const { how, run, target, execution, argument, isWatched } = event;

@@ -44,6 +44,7 @@ export type WarningName =
   | 'setting_overridden'
   | 'status_unavailable'
   | 'step_outputs_failed'
+  | 'tries_used'
   | 'unknown_status'
   | 'unresolved_trigger';
 

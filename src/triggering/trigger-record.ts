@@ -20,7 +20,9 @@ interface AttemptInDoubt {
 }
 
 /** What is on record of an idempotency key, which another process may have sent too. */
-export type RecordedKey = { state: 'accepted'; executionId: string } | { state: 'open'; ageMs: number };
+export type RecordedKey =
+  | { state: 'accepted'; executionId: string; isByTime?: true }
+  | { state: 'open'; ageMs: number };
 
 /** What the service does with an idempotency key that it has seen before, as an answer showed. */
 export type KeyTreatment = 'honoured' | 'ignored';

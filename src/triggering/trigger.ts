@@ -109,10 +109,10 @@ async function closeAttempts(
   const isClosed = !isOurs && (times.attempts() === 0 ? !earlier : record.refused(fault));
   const recorded = isOurs || isRecovery ? record.readKey() : await waitForOtherSenders(ports);
   if (recorded?.state === 'accepted') {
-    const { executionId } = recorded;
+    const { executionId, isByTime } = recorded;
     const execution = withId({ executionId, status: 'RUNNING', document: {} });
     const byOther = { how: isRecovery ? 'recovered' : 'replayed', started: 'no' } as const;
-    return { kind: 'started', execution, ...(isOurs ? foundByKey : byOther) };
+    return { kind: 'started', execution, isByTime, ...(isOurs ? foundByKey : byOther) };
   }
   return { kind: 'ended', mayHaveStarted: recorded !== undefined || !(isRefused || isClosed) };
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { expect } from 'vitest';
 import { isFinal } from '../../src/runs/run.ts';
+import type { HowStarted } from '../../src/triggering/how-started.ts';
 import { target } from '../helpers/scripted-service.ts';
 import { baseUrl } from '../helpers/session.ts';
 import type { SentTrigger, TrueRun } from './simulated-service.ts';
@@ -23,7 +24,7 @@ export interface Past {
   /** The idempotency keys of their triggers, which are closed by that. */
   claimedKeys: Set<string>;
   /** All requests to start a run so far, by machine. */
-  sent: { machine: number; attempt: SentTrigger }[];
+  sent: { machine: number; attempt: SentTrigger; use: Use; isKilled: boolean }[];
   isClear: boolean;
 }
 
@@ -49,6 +50,9 @@ export function checkJournals(past: Past): void {
       // A process may have been killed after it had taken the run as its own, and before it could say so.
       if (!claimed.has(run.executionId)) checkClaim(run, machine, idempotencyKey, Number.POSITIVE_INFINITY, past);
     }
+    checkKeysSeen(journal.keysSeen(baseUrl)?.treatment, past);
+    // A service that ignores keys may start another run for a repeat, of which nobody hears.
+    if (past.options.idempotencyKeys === 'ignored') continue;
     for (const { executionId, idempotencyKey = '' } of runs.filter(({ idempotencyKey = '' }) =>
       keys.has(idempotencyKey),
     )) {
@@ -63,6 +67,42 @@ export function checkJournals(past: Past): void {
       expect(isKnown || isSharedKey, 'no run is lost').toBe(true);
     }
   }
+}
+
+/** What is kept of the service is true. */
+function checkKeysSeen(treatment: string | undefined, { options }: Past): void {
+  if (treatment) tell(`keys seen ${treatment}`);
+  if (treatment && options.hostSkewMs <= 2 * second) expect(treatment).toBe(options.idempotencyKeys);
+}
+
+/**
+ * What is said of a run that is not taken as ours by its time: an attempt of this process started it, an earlier one did,
+ * or none.
+ */
+function checkHow(use: Use, { how, started }: HowStarted, runId: string, { simulation, options }: Past): void {
+  if (options.hostSkewMs > 2 * second) return;
+  const starts = (simulation.sentBy.get(use) ?? []).map(({ startedId }) => startedId);
+  const answered = (simulation.sentBy.get(use) ?? []).findLastIndex(({ wasSent }) => wasSent);
+  if (started === 'yes') expect(starts, `${how}: it was started by this command`).toContain(runId);
+  if (started === 'no') expect(starts, `${how}: it was not started by this command`).not.toContain(runId);
+  if (how === 'recovered' && started === 'yes')
+    expect(starts.indexOf(runId), 'an earlier attempt started it').toBeLessThan(answered);
+}
+
+/** `recover` starts no second run of a trigger that is known to have met a conflict. */
+export function checkWithheld({ sent, options }: Past): void {
+  if (options.idempotencyKeys === 'honoured') return;
+  sent.forEach(({ use, machine, attempt }, index) => {
+    if (use.command !== 'recover' || attempt.startedId === undefined) return;
+    tell('started by recover');
+    const earlier = sent.slice(0, index).filter((each) => {
+      const isSame = each.machine === machine && each.attempt.idempotencyKey === attempt.idempotencyKey;
+      return isSame && !each.isKilled && each.use !== use;
+    });
+    const inDoubt = earlier.findIndex(({ attempt: { isInDoubt, wasSent } }) => isInDoubt && wasSent);
+    const conflicts = earlier.slice(inDoubt + 1).filter(({ attempt: { isConflict } }) => isConflict);
+    expect(inDoubt === -1 ? [] : conflicts, 'it met no conflict').toEqual([]);
+  });
 }
 
 /**
@@ -133,14 +173,20 @@ export function checkStart(use: Use, uses: Use[], { start }: Outcome, past: Past
     tell(`${start.how} ${start.started}${start.isByTime ? ' by time' : ''}`);
     const key = attempts.at(-1)?.idempotencyKey ?? '';
     if (start.isByTime) checkClaim(run, use.machine, key, firstMs, past);
-    else expect([...keys], 'a run that was started is of our key').toContain(run?.idempotencyKey);
+    else {
+      expect([...keys], 'a run that was started is of our key').toContain(run?.idempotencyKey);
+      checkHow(use, start, executionId, past);
+    }
     if (start.started === 'yes' && use.key !== undefined && run && past.options.hostSkewMs <= 2 * second) {
       expect(run.beganAtMs - firstMs, 'a run that this command started is no older').toBeGreaterThanOrEqual(
         -2 * second - past.options.hostSkewMs,
       );
     }
   }
-  if (start?.kind === 'replayed') tell('replayed');
+  if (start?.kind === 'replayed') {
+    tell('replayed');
+    if (!start.isByTime) checkHow(use, { how: 'replayed', started: 'no' }, start.run.executionId, past);
+  }
   if (start?.kind !== 'failed') return;
   const { facts, message } = start.problem;
   tell(facts.name);
@@ -176,7 +222,10 @@ export function checkRecoveries(use: Use, { recoveries = [] }: Outcome, past: Pa
     const { execution, isByTime } = recovery.start;
     const run = runs.find(({ executionId }) => executionId === execution.executionId);
     if (isByTime) checkClaim(run, use.machine, idempotencyKey, firstSentMs(use, past), past);
-    else expect(run?.idempotencyKey).toBe(idempotencyKey);
+    else {
+      expect(run?.idempotencyKey).toBe(idempotencyKey);
+      checkHow(use, recovery.start, execution.executionId, past);
+    }
   }
 }
 
@@ -196,7 +245,8 @@ export function checkFollowed(use: Use, { followed }: Outcome, { simulation, opt
 }
 
 /** No idempotency key has started two runs of a machine, and no trigger has. */
-export function checkNoneTwice({ simulation, sent }: Past): void {
+export function checkNoneTwice({ simulation, sent, options }: Past): void {
+  if (options.idempotencyKeys === 'ignored') return;
   const runs = simulation.service.runs();
   for (const [use, attempts] of simulation.sentBy) {
     if (use.command !== 'trigger') continue;

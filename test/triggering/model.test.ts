@@ -10,6 +10,7 @@ import {
   checkNoneTwice,
   checkRecoveries,
   checkStart,
+  checkWithheld,
   type Past,
   tally,
   tell,
@@ -87,6 +88,7 @@ const simulations: fc.Arbitrary<SimulationOptions> = fc.record({
   order: fc.constantFrom('keyFirst', 'activeFirst'),
   namesActiveRun: fc.constantFrom(true, true, false),
   replaysRefusals: fc.boolean(),
+  idempotencyKeys: fc.constantFrom('honoured', 'ignored'),
   durationMs: fc.constantFrom(1_000, 20_000, 120_000, hour),
   hostSkewMs: fc.constantFrom(0, 2_000, 60_000),
   latencyMs: fc.constantFrom(0, 200, 200, 5_000),
@@ -106,8 +108,10 @@ async function simulate(options: SimulationOptions, sequence: Moment[]): Promise
     const outcomes = await Promise.all(
       moment.uses.map(async (use) => ({ use, outcome: await simulation.run(use, moment.account) })),
     );
-    for (const use of moment.uses) {
-      for (const attempt of simulation.sentBy.get(use) ?? []) past.sent.push({ machine: use.machine, attempt });
+    for (const { use, outcome } of outcomes) {
+      const isKilled = outcome.isKilled === true;
+      for (const attempt of simulation.sentBy.get(use) ?? [])
+        past.sent.push({ machine: use.machine, attempt, use, isKilled });
     }
     for (const { use, outcome } of outcomes) {
       if (outcome.isKilled) tell('killed');
@@ -117,6 +121,7 @@ async function simulate(options: SimulationOptions, sequence: Moment[]): Promise
     }
     checkJournals(past);
     checkNoneTwice(past);
+    checkWithheld(past);
     await simulation.clock.sleep(moment.restMs);
   }
 }
@@ -127,6 +132,7 @@ const plain: SimulationOptions = {
   order: 'activeFirst',
   namesActiveRun: true,
   replaysRefusals: false,
+  idempotencyKeys: 'honoured',
   durationMs: hour,
   hostSkewMs: 0,
   latencyMs: 0,

@@ -2,6 +2,7 @@ import type { Exchange, HttpRequest, Transport } from '../../src/api/exchange.ts
 import { createHttpService } from '../../src/api/http-service.ts';
 import { errorReply, type Reply, refusals } from '../../src/emulator/reply.ts';
 import { createEmulatedService } from '../../src/emulator/service.ts';
+import { type FinalStatus, finalStatuses } from '../../src/runs/run.ts';
 import type { Service } from '../../src/runs/service.ts';
 import type { VirtualClock } from '../helpers/virtual-clock.ts';
 
@@ -18,7 +19,10 @@ export interface ServiceOptions {
   order: 'keyFirst' | 'activeFirst';
   namesActiveRun: boolean;
   replaysRefusals: boolean;
+  idempotencyKeys: 'honoured' | 'ignored';
   durationMs: number;
+  /** The final statuses of its runs, in turn. */
+  outcomes?: FinalStatus[];
   /** The clocks of the service's hosts differ by this at most. */
   hostSkewMs: number;
   /** How long a request takes at most. */
@@ -37,6 +41,10 @@ export interface SentTrigger {
   wasSent: boolean;
   /** The run that the answer names as active. */
   conflictId?: string;
+  /** It was refused because a run was active. */
+  isConflict?: boolean;
+  /** The run that it started. */
+  startedId?: string;
 }
 
 export interface TrueRun {
@@ -59,9 +67,10 @@ export function createSimulatedService({ clock, random, hostSkewMs, latencyMs, .
       order: options.order,
       namesActiveRun: options.namesActiveRun,
       replayErrors: options.replaysRefusals,
+      idempotencyKeys: options.idempotencyKeys,
       apiKeys,
       automations: {
-        '*': { duration: `${options.durationMs}ms`, outcome: ['COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED'] },
+        '*': { duration: `${options.durationMs}ms`, outcome: options.outcomes ?? [...finalStatuses] },
       },
     },
     'api-key-0',
@@ -143,12 +152,15 @@ export function createSimulatedService({ clock, random, hostSkewMs, latencyMs, .
         const readAt = random();
         await clock.sleep(tookMs * readAt);
         const condition = nextCondition();
+        const before = emulated.runs().length;
         const exchange = exchangeOf(request, condition);
+        attempt.startedId = emulated.runs()[before]?.executionId;
         await clock.sleep(tookMs * (1 - readAt));
         const status = exchange.kind === 'response' ? exchange.response.status : undefined;
         attempt.isInDoubt =
           condition.kind === 'unreadable' ||
           (exchange.kind === 'failure' ? exchange.failure.sent : !/^(?:201|4(?!08|09|25))/.test(`${status}`));
+        attempt.isConflict = status === 422;
         if (status === 422) attempt.conflictId = conflictIn(exchange);
         return exchange;
       },

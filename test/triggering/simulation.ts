@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import type { Followed } from '../../src/actions/argument-result.ts';
 import type { IfActive } from '../../src/actions/flags.ts';
 import { followRun } from '../../src/actions/follow-run.ts';
+import { followWithReruns } from '../../src/actions/follow-with-reruns.ts';
 import { type Recovery, recoverTriggers } from '../../src/actions/recover-triggers.ts';
 import type { StartResult } from '../../src/actions/start-result.ts';
 import { startRun } from '../../src/actions/start-run.ts';
@@ -41,6 +42,8 @@ export interface Use {
   lateMs: number;
   /** Follows what it started. */
   watches: boolean;
+  /** Starts it again after any failure, so often at most. */
+  maxReruns?: number;
   conditions: Condition[];
   /** Dies at its nth call of the service or the journal: before that has happened, or after. */
   kill?: { nth: number; after: boolean };
@@ -217,7 +220,13 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
     }
     const flags = { ifActive: use.ifActive, timeoutMs: 180_000 };
     session.watches = createWatchGroup(flags.timeoutMs, clock);
-    const start = await startRun({ target, body: '{}', idempotencyKey: use.key }, flags, session);
+    const request = { target, body: '{}', idempotencyKey: use.key };
+    const start = await startRun(request, flags, session);
+    if (use.maxReruns !== undefined && start.kind !== 'skipped' && start.kind !== 'failed') {
+      session.watches = createWatchGroup(1_800_000, context.clock);
+      const rerunFlags = { ...flags, watch: true, rerunOn: ['any'], maxReruns: use.maxReruns };
+      return { start, followed: await followWithReruns(request, start, rerunFlags, session) };
+    }
     if (start.kind !== 'started' || !use.watches) return { start };
     session.watches = createWatchGroup(defaults.timeoutMs, context.clock);
     const ours = { ...start, known: start.execution };

@@ -1,5 +1,6 @@
 import { resolveStateFolder } from '../config/paths.ts';
 import { endedBy } from '../context.ts';
+import { createFinalHooks } from '../hooks/on-final.ts';
 import { claimFollowing, type FollowerClaim, nameOfFollower } from '../journal/follower-claim.ts';
 import { type JournalRecord, targetOf } from '../journal/records.ts';
 import { createTail, type Tail } from '../journal/tail.ts';
@@ -9,12 +10,12 @@ import { type CommandResult, printSentence } from '../render/output.ts';
 import type { Clock } from '../runs/clock.ts';
 import { isFinal, type Run } from '../runs/run.ts';
 import { journalOf } from '../session/journal.ts';
-import type { KnownRun } from '../session/known-run.ts';
+import { type KnownRun, knownRun } from '../session/known-run.ts';
 import { type Session, withReporter } from '../session/session.ts';
 import { resultOfFollow } from './argument-result.ts';
 import type { ActionFlags } from './flags.ts';
 import { followRun } from './follow-run.ts';
-import { reportCutOffHooks, withRecordedHooks } from './recorded-hooks.ts';
+import { createHookRecord, dueHooks, recordDueHook, reportCutOffHooks } from './recorded-hooks.ts';
 import { createDoneReport } from './report.ts';
 
 const betweenReadsMs = 1_000;
@@ -27,8 +28,10 @@ export async function followMachine(
   base: Session,
 ): Promise<CommandResult> {
   const claim = claimOrThrow(base);
-  const session = await withReporter(base, flags, Number.POSITIVE_INFINITY);
-  const { context, reporter, baseUrl } = session;
+  const connected = await withReporter(base, flags, Number.POSITIVE_INFINITY);
+  const { context, reporter, baseUrl, journal } = connected;
+  const hooks = createFinalHooks(flags.onFinal, context, createHookRecord(connected));
+  const session = { ...connected, hooks };
   const { clock } = context;
   const ending = new AbortController();
   const { signal } = endedBy(context, AbortSignal.any([ending.signal, context.stdout.closed]));
@@ -45,7 +48,8 @@ export async function followMachine(
   };
   async function toEnd(known: KnownRun): Promise<void> {
     // An opened journal remembers each run that it was asked for; this process lives too long for that.
-    const own = withRecordedHooks({ ...session, journal: journalOf(context, { quiet: true }) }, flags.onFinal);
+    const own = { ...session, journal: journalOf(context, { quiet: true }) };
+    if (flags.onFinal !== undefined) recordDueHook(known.run, own);
     const endless = { giveUpAfterMs: Number.POSITIVE_INFINITY, ...flags };
     const followed = await followRun(known, endless, own, { leave: signal });
     if (signal.aborted) return;
@@ -64,6 +68,8 @@ export async function followMachine(
     const tail = orRefuseFolder(folder, () => createTail(folder));
     const newRuns = createNewRuns(tail, session);
     for (const known of findUnfinished(session)) follow(known);
+    for (const run of flags.onFinal === undefined ? [] : dueHooks(session))
+      follow(knownRun(run, journal.find(run.executionId, { baseUrl }), clock));
     if (following.size === 0 && !flags.quiet && !flags.events)
       printSentence('No unfinished runs. Waiting for runs that are triggered on this machine.', context);
     for (let renewedMs = clock.elapsedMs(); !signal.aborted; ) {
@@ -75,7 +81,8 @@ export async function followMachine(
     }
     left = following.size;
     await Promise.all(following.values());
-    await session.hooks.waitForAll();
+    await hooks.waitForAll();
+    reportLeftHooks(session);
   } finally {
     ending.abort();
     reporter.stop();
@@ -86,6 +93,13 @@ export async function followMachine(
   const hint = `follow ${left > 0 ? 'them' : 'runs'} again with \`runctl watch --follow\``;
   const problem = reason instanceof Problem ? reason : new Problem({ name: interruptNameOf(signal), message, hint });
   return { exitNames: [problem.facts.name], problems: [{ problem }] };
+}
+
+function reportLeftHooks({ hooks: { left }, reporter }: Session): void {
+  if (left.length === 0) return;
+  const commands = left.length === 1 ? '1 --on-final command was' : `${left.length} --on-final commands were`;
+  const message = `${commands} not run: the next \`runctl watch --follow --on-final …\` within 48 hours runs them`;
+  reporter.observe({ event: 'warning', name: 'hooks_left', message });
 }
 
 /** The folder of the journal, without which `connect` would have thrown. */

@@ -1,49 +1,49 @@
-import { commandFor } from '../hooks/on-final.ts';
-import { isFinal, type Run } from '../runs/run.ts';
+import { commandFor, type HookRecord } from '../hooks/on-final.ts';
+import type { HookState } from '../journal/hook-states.ts';
+import type { Run } from '../runs/run.ts';
 import type { Session } from '../session/session.ts';
 
-/** A session that records hooks before they are run, so each runs at most once, even if the follower is killed. */
-export function withRecordedHooks(session: Session, onFinal: string | undefined): Session {
-  if (onFinal === undefined) return session;
-  const { journal, hooks, baseUrl, reporter } = session;
-  let isOurs: boolean | undefined;
-  /** May the hook be run? This is recorded before the final status, after which no later follower would run it. */
-  const begin = (run: Run): boolean => {
-    if (isOurs !== undefined) return isOurs;
-    const isNew = journal.hooks({ baseUrl, executionId: run.executionId }).length === 0;
-    isOurs = isNew && journal.append({ type: 'hook_begun', baseUrl, ...run });
-    if (isNew && !isOurs) {
-      const message = `${commandFor(run)} is not run: the journal cannot be written`;
-      reporter.observe({ event: 'warning', name: 'hook_failed', message, run });
-    }
-    return isOurs;
-  };
+type Recorder = Pick<Session, 'journal' | 'baseUrl' | 'processes' | 'reporter'>;
+
+/** The record of a follower's hooks, by which each runs once at most, however many followers are ended and started. */
+export function createHookRecord({ journal, baseUrl, processes, reporter }: Recorder): HookRecord {
+  const hookOf = ({ executionId }: Run): HookState | undefined => journal.hooks({ baseUrl, executionId })[0];
   return {
-    ...session,
-    journal: {
-      ...journal,
-      recordStatus(url, run, execution) {
-        if (isFinal(run.target, execution.status)) begin(run);
-        journal.recordStatus(url, run, execution);
-      },
+    begin(run) {
+      const { state = 'due' } = hookOf(run) ?? {};
+      if (state !== 'due') return false;
+      if (!journal.append({ type: 'hook_begun', baseUrl, ...run, process: processes.own })) {
+        const message = `${commandFor(run)} was not run: the journal can't be written`;
+        reporter.observe({ event: 'warning', name: 'hook_failed', message, run });
+        return false;
+      }
+      // Of two processes that begin it at once, the one whose line is the first runs it.
+      return hookOf(run)?.begunBy === processes.own;
     },
-    hooks: {
-      ...hooks,
-      async start(run, document) {
-        if (!begin(run)) return;
-        await hooks.start(run, document);
-        journal.append({ type: 'hook_ended', baseUrl, ...run });
-      },
+    end(run, failure) {
+      journal.append({ type: 'hook_ended', baseUrl, ...run, failure });
     },
   };
 }
 
+/** Records that the hook of a run is due, so that a later follower runs it if this one ends before it begins. */
+export function recordDueHook(run: Run, { journal, baseUrl }: Recorder): void {
+  if (journal.hooks({ baseUrl, executionId: run.executionId }).length > 0) return;
+  journal.append({ type: 'hook_due', baseUrl, ...run });
+}
+
+/** The runs whose hooks an earlier follower has left to a later one. */
+export function dueHooks({ journal, baseUrl }: Recorder): Run[] {
+  return journal.hooks({ baseUrl }).flatMap(({ run, state }) => (state === 'due' ? run : []));
+}
+
 /** Warns of the hooks that an earlier follower began, but did not end. */
-export function reportCutOffHooks({ journal, baseUrl, reporter }: Session): void {
-  for (const { run, hasEnded } of journal.hooks({ baseUrl })) {
-    if (hasEnded) continue;
+export function reportCutOffHooks({ journal, baseUrl, processes, reporter }: Recorder): void {
+  for (const { run, state, begunBy } of journal.hooks({ baseUrl })) {
+    const isCutOff = state === 'begun' && (begunBy === undefined || processes.stateOf(begunBy) !== 'running');
+    if (!isCutOff) continue;
     const message = `${commandFor(run)} was cut off when its follower ended; it is not run again`;
     reporter.observe({ event: 'warning', name: 'hook_cut_off', message, run });
-    journal.append({ type: 'hook_ended', baseUrl, ...run });
+    journal.append({ type: 'hook_ended', baseUrl, ...run, failure: 'was cut off' });
   }
 }

@@ -10,18 +10,34 @@ export type FinalHooks = ReturnType<typeof createFinalHooks>;
 const mostAtOnce = 8;
 const longestWaitMs = 600_000;
 
+/** Says which hooks may be run, and learns how they ended. */
+export interface HookRecord {
+  begin(run: Run): boolean;
+  end(run: Run, failure: string | undefined): void;
+}
+
 /** The hooks of `--on-final`. Failures are reported and change no exit code. Without a command nothing is run. */
-export function createFinalHooks(command: string | undefined, context: Context) {
+export function createFinalHooks(command: string | undefined, context: Context, record?: HookRecord) {
   const { clock, reporter, signal } = context;
   const inTurn = createTurns(mostAtOnce);
   const tooLate = new AbortController();
   const running = new Set<Promise<void>>();
+  const left: Run[] = [];
 
   async function runFor(run: Run, document: JsonObject, shellCommand: string): Promise<void> {
     const how = await inTurn(async () => {
-      if (isInterrupted(signal)) return 'was not run: interrupted';
-      if (tooLate.signal.aborted) return 'was not run: those before it took too long';
-      return runHook({ command: shellCommand, documents: [document] }, endedBy(context, tooLate.signal));
+      if (isInterrupted(signal) && record) left.push(run);
+      else if (isInterrupted(signal)) return 'was not run: interrupted';
+      else if (tooLate.signal.aborted) return 'was not run: those before it took too long';
+      else if (!record || record.begin(run)) {
+        const failure = await runHook(
+          { command: shellCommand, documents: [document] },
+          endedBy(context, tooLate.signal),
+        );
+        record?.end(run, failure);
+        return failure;
+      }
+      return undefined;
     });
     if (!how) return;
     const code = isInterrupted(signal) ? '' : '; the exit code stays that of the run';
@@ -30,6 +46,8 @@ export function createFinalHooks(command: string | undefined, context: Context) 
   }
 
   return {
+    /** The runs whose hooks an interruption has left to another process. */
+    left,
     /** Runs the hook of a run, once fewer than eight others run. Never rejects. */
     async start(run: Run, document: JsonObject) {
       if (command === undefined) return;

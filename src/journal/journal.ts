@@ -12,6 +12,7 @@ import {
   type Trigger,
   updateRun,
 } from './fold.ts';
+import { type HookState, hookStatesIn } from './hook-states.ts';
 import { type LogOptions, openLog } from './log.ts';
 import {
   isOfHook,
@@ -20,7 +21,6 @@ import {
   pathOf,
   runIdOf,
   type TriggerKey,
-  targetOf,
   triggerIdOf,
 } from './records.ts';
 import { isMatch, type RunFilter, textsOf } from './run-filter.ts';
@@ -190,16 +190,10 @@ export function openJournal(options: LogOptions) {
     return fold(read(filter));
   }
 
-  /** Oldest first. */
-  function hooks({ baseUrl, executionId }: { baseUrl: string; executionId?: string }) {
-    const begun = new Map<string, { run: Run; hasEnded: boolean }>();
-    const sinceMs = nowMs() - openMs;
-    for (const record of read({ baseUrl, idPrefix: executionId, sinceMs })) {
-      if (!isOfHook(record)) continue;
-      const run = { target: targetOf(record.target), executionId: record.executionId };
-      begun.set(run.executionId, { run, hasEnded: record.type === 'hook_ended' });
-    }
-    return [...begun.values()];
+  /** The hooks of followers, or that of one run; those that are open, the oldest first. */
+  function hooks({ baseUrl, executionId }: { baseUrl: string; executionId?: string }): HookState[] {
+    const states = hookStatesIn(read({ baseUrl, idPrefix: executionId, sinceMs: nowMs() - openMs }));
+    return [...states.values()].filter((hook) => isOpen(hook, nowMs()));
   }
 
   /** What became of an idempotency key, however long ago. */

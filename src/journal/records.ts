@@ -26,8 +26,9 @@ export type NewRecord = (
   | { type: 'keys_seen'; treatment: KeyTreatment; baseUrl: string; target: Target } // what the service does with them
   | ({ type: 'status'; status: string; startedAt?: string; completedAt?: string; creditsCharged?: number } & RunKey)
   | ({ type: 'not_found' } & RunKey) // the service no longer knows this run, which must have finished by then
-  | ({ type: 'hook_begun' } & RunKey) // a follower is about to run the hook, which is then never run again
-  | ({ type: 'hook_ended' } & RunKey)
+  | ({ type: 'hook_due' } & RunKey) // a follower has taken the run, whose hook it or a later follower runs
+  | ({ type: 'hook_begun'; process?: string } & RunKey) // the hook is about to be run, and is never run again
+  | ({ type: 'hook_ended'; failure?: string } & RunKey) // why it failed, as the end of a sentence
 ) & {
   /** No earlier record of this run or trigger was known, so a reader that comes from the end can stop here. */
   first?: boolean;
@@ -66,11 +67,12 @@ export type RecordOf<T extends NewRecord['type']> = Extract<JournalRecord, { typ
 type Stored<R> = R extends NewRecord ? Omit<R, 'target'> & { schema: 1; at: string; target: string } : never;
 
 /** Says nothing of a run or a trigger: it is neither listed nor resolves anything. */
-export const isAside = (record: JournalRecord): record is RecordOf<'hook_begun' | 'hook_ended' | 'keys_seen'> =>
+export const isAside = (record: JournalRecord): record is HookRecord | RecordOf<'keys_seen'> =>
   isOfHook(record) || record.type === 'keys_seen';
 
-export const isOfHook = (record: JournalRecord): record is RecordOf<'hook_begun' | 'hook_ended'> =>
-  record.type === 'hook_begun' || record.type === 'hook_ended';
+type HookRecord = RecordOf<'hook_due' | 'hook_begun' | 'hook_ended'>;
+
+export const isOfHook = (record: JournalRecord): record is HookRecord => record.type.startsWith('hook_');
 
 /** Identifies a run: ids of different services may be equal, and the case of an id does not matter. */
 export const runIdOf = ({ baseUrl, executionId }: { baseUrl: string; executionId: string }): string =>
@@ -114,10 +116,11 @@ const required: Record<JournalRecord['type'], string[]> = {
   keys_seen: ['treatment'],
   status: ['executionId', 'status'],
   not_found: ['executionId'],
+  hook_due: ['executionId'],
   hook_begun: ['executionId'],
   hook_ended: ['executionId'],
 };
-const optional = ['status', 'startedAt', 'completedAt', 'account', 'process', 'sentAt', 'activeExecutionId'];
+const optional = ['status', 'startedAt', 'completedAt', 'account', 'process', 'sentAt', 'activeExecutionId', 'failure'];
 
 /**
  * Undefined for a line that is torn, of another schema or with a field of the wrong type. The check is written by hand,

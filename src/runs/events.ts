@@ -34,6 +34,7 @@ export type WarningName =
   | 'api_key_command_failed'
   | 'hook_cut_off'
   | 'hook_failed'
+  | 'hooks_left'
   | 'job_summary_failed'
   | 'journal_unavailable'
   | 'low_rate'

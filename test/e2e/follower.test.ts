@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
@@ -68,7 +68,7 @@ test('a night: 39 of 40 cron lines run, the follower is killed twice, and everyt
   const endThird = follow();
   await trigger(lines.slice(30).filter((name) => name !== forgotten));
   await vi.waitFor(() => {
-    const ended = hooks().filter(({ hasEnded }) => hasEnded);
+    const ended = hooks().filter(({ state }) => state === 'ended');
     expect(ended.map(({ run: { executionId } }) => executionId).sort()).toEqual(ids.toSorted());
   }, patience);
   const third = await endThird('SIGTERM');
@@ -98,3 +98,59 @@ test('a night: 39 of 40 cron lines run, the follower is killed twice, and everyt
   expect(overdue.map((line) => line.split(' ')[1]).sort()).toEqual([...Object.keys(failures), forgotten].sort());
   expect(overdue.find((line) => line.includes(forgotten))).toContain('this machine knows no run of it');
 });
+
+test.each<[NodeJS.Signals, number | NodeJS.Signals]>([
+  ['SIGTERM', 143],
+  ['SIGKILL', 'SIGKILL'],
+])(
+  'of twenty runs that end together, a follower that %s ends after eight hooks leaves the rest to the next',
+  {
+    timeout: 60_000,
+  },
+  async (signal, code) => {
+    const { emulator, env } = await withEmulator({ automations: { '*': { duration: '1s' } } });
+    const journal = openJournal({ folder: env.RUNCTL_STATE_DIR, nowMs: Date.now, onTrouble() {} });
+    const hooks = () => journal.hooks({ baseUrl: env.RUNCTL_BASE_URL ?? '' });
+    const folder = temporaryFolder();
+    const linesOf = (name: string) =>
+      existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8').split('\n').filter(Boolean) : [];
+    const follow = (command: string) => {
+      const flags = ['--quiet', '--interval', '300ms', '--rate', '200', '--on-final', command];
+      let kill = (_: NodeJS.Signals): unknown => undefined;
+      const ended = runProcess(['watch', '--follow', ...flags], {
+        env,
+        onStart(child) {
+          kill = (name) => child.kill(name);
+        },
+      });
+      return (name: NodeJS.Signals) => {
+        kill(name);
+        return ended;
+      };
+    };
+    const names = Array.from({ length: 20 }, (_, n) => `job-${n}`);
+    const endFirst = follow(
+      `echo $RUNCTL_EXECUTION_ID >> ${join(folder, 'first')}; until [ -e ${join(folder, 'done')} ]; do sleep 0.2; done`,
+    );
+    const { stdout } = await runProgram(['trigger', ...names], { env });
+    const ids = stdout.split('\n').filter(Boolean);
+    await vi.waitFor(() => {
+      expect(linesOf('first')).toHaveLength(8);
+      expect(journal.unfinishedRuns({ baseUrl: env.RUNCTL_BASE_URL ?? '' })).toEqual([]);
+    }, patience);
+    const first = await endFirst(signal);
+    const endSecond = follow(`echo $RUNCTL_EXECUTION_ID >> ${join(folder, 'second')}`);
+    await vi.waitFor(() => expect(hooks().filter(({ state }) => state === 'ended')).toHaveLength(20), patience);
+    const second = await endSecond('SIGTERM');
+    // What is left of the hooks of the follower that was killed.
+    writeFileSync(join(folder, 'done'), '');
+
+    expect([first.code, second.code]).toEqual([code, 143]);
+    expect(emulator.runs()).toHaveLength(20);
+    expect([...linesOf('first'), ...linesOf('second')].sort()).toEqual(ids.toSorted());
+    expect(linesOf('second')).toHaveLength(12);
+    const warned = ids.filter((id) => (first.stderr + second.stderr).includes(`--on-final command for run ${id} of`));
+    expect(warned.sort()).toEqual(linesOf('first').sort());
+    expect(first.stderr.includes('12 --on-final commands were not run')).toBe(signal === 'SIGTERM');
+  },
+);

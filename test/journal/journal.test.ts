@@ -440,42 +440,45 @@ test('runs of more than 90 days ago say nothing of the next one, nor those that 
   expect(open().pastRuns({ baseUrl, target: nightly }, 9)).toEqual([{ durationMs: 0, credits: 3 }]);
 });
 
-test('hooks are known with their runs, the oldest first, and whether they have ended, and say nothing of a run', () => {
-  const { open } = createStateFolder();
-  const journal = open();
-  expect(journal.find(uuid(2), { baseUrl })).toBeUndefined();
-  const hook = (type: 'hook_begun' | 'hook_ended', n: number, target: Target = nightly) => {
-    journal.append({ type, baseUrl, target, executionId: uuid(n) });
-    expect(journal.find(uuid(n), { baseUrl })).toBeUndefined();
-  };
-  hook('hook_begun', 2, weekly);
-  hook('hook_begun', 3);
-  hook('hook_ended', 2, weekly);
-  open().append({ type: 'hook_begun', baseUrl: 'http://localhost:1', target: nightly, executionId: uuid(4) });
-  const ended = { run: { target: weekly, executionId: uuid(2) }, hasEnded: true };
-  const begun = { run: { target: nightly, executionId: uuid(3) }, hasEnded: false };
-  expect(journal.hooks({ baseUrl })).toEqual([ended, begun]);
-  expect(journal.hooks({ baseUrl, executionId: uuid(2) })).toEqual([ended]);
-  for (const executionId of [uuid(9), 'hook_begun']) expect(journal.hooks({ baseUrl, executionId })).toEqual([]);
-});
+describe('the hook of a run', () => {
+  const hook = (type: 'hook_due' | 'hook_begun' | 'hook_ended', n = 1, more = {}) =>
+    ({ type, baseUrl, target: nightly, executionId: uuid(n), ...more }) as NewRecord;
 
-test('hooks are left out with the files of more than two days ago', () => {
-  const { open, clock } = createStateFolder();
-  const hour = 3_600_000;
-  for (const [n, passedMs] of [
-    [1, hour],
-    [2, 48 * hour],
-    [3, 0],
-  ] as const) {
-    open(1).append({ type: 'hook_begun', baseUrl, target: nightly, executionId: uuid(n) });
-    clock.nowMs += passedMs;
-  }
-  clock.nowMs += hour;
-  expect(
-    open()
-      .hooks({ baseUrl })
-      .map(({ run }) => run.executionId),
-  ).toEqual([uuid(2), uuid(3)]);
+  test.each<[string, NewRecord[], object[]]>([
+    ['is due', [hook('hook_due')], [{ state: 'due' }]],
+    ['has begun', [hook('hook_due'), hook('hook_begun', 1, { process: 'a' })], [{ state: 'begun', begunBy: 'a' }]],
+    [
+      'was begun by the process whose line is the first',
+      [hook('hook_begun', 1, { process: 'a' }), hook('hook_begun', 1, { process: 'b' })],
+      [{ state: 'begun', begunBy: 'a' }],
+    ],
+    ['has ended for good', [hook('hook_begun'), hook('hook_ended'), hook('hook_due')], [{ state: 'ended' }]],
+    ['is not that of another service', [{ ...hook('hook_due'), baseUrl: 'http://localhost:1' }], []],
+  ])('%s', (_, records, expected) => {
+    const { open } = createStateFolder();
+    for (const record of records) open().append(record);
+    expect(open().hooks({ baseUrl })).toMatchObject(expected);
+    expect(open().hooks({ baseUrl, executionId: uuid(1) })).toMatchObject(expected);
+    for (const executionId of [uuid(9), 'hook_begun']) expect(open().hooks({ baseUrl, executionId })).toEqual([]);
+    expect(open().find(uuid(1), { baseUrl })).toBeUndefined();
+    expect([...open().runs()]).toEqual([]);
+  });
+
+  test('is open for two days', () => {
+    const { open, clock } = createStateFolder();
+    for (const n of [1, 2]) {
+      open(n === 1 ? undefined : 1).append(hook('hook_due', n));
+      clock.nowMs += 24 * 3_600_000;
+    }
+    const runs = () =>
+      open()
+        .hooks({ baseUrl })
+        .map(({ run }) => run.executionId);
+    clock.nowMs -= 1;
+    expect(runs()).toEqual([uuid(1), uuid(2)]);
+    clock.nowMs += 1;
+    expect(runs()).toEqual([uuid(2)]);
+  });
 });
 
 test('a record is not of a target because its idempotency key looks like that', () => {

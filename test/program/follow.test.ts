@@ -110,7 +110,10 @@ test('a hook that was begun is not run again, and one that was cut off is report
   const other = await trigger('weekly');
   await vi.waitFor(() => expect(reported()).toEqual([`${other} COMPLETED`]), patience);
   const baseUrl = env.RUNCTL_BASE_URL ?? '';
-  await vi.waitFor(() => expect(journal.hooks({ baseUrl }).every(({ hasEnded }) => hasEnded)).toBe(true), patience);
+  await vi.waitFor(
+    () => expect(journal.hooks({ baseUrl }).every(({ state }) => state === 'ended')).toBe(true),
+    patience,
+  );
   expect((await first.stop()).stderr).toContain(`the --on-final command for run ${id} of nightly was cut off`);
   const second = follower('--on-final', hook);
   await clock.sleep(1500);
@@ -123,9 +126,9 @@ test('a hook that a signal ends with its follower is reported by that follower a
   const id = await trigger();
   const first = follower('--on-final', 'sleep 60');
   const hooks = () => journal.hooks({ baseUrl: env.RUNCTL_BASE_URL ?? '' });
-  await vi.waitFor(() => expect(hooks()).toHaveLength(1), patience);
+  await vi.waitFor(() => expect(hooks()).toMatchObject([{ state: 'begun' }]), patience);
   expect((await first.stop()).stderr).toContain(`the --on-final command for run ${id} of nightly was`);
-  expect(hooks()).toMatchObject([{ hasEnded: true }]);
+  expect(hooks()).toMatchObject([{ state: 'ended' }]);
 });
 
 test('each run whose hook failed is named', async () => {
@@ -133,7 +136,7 @@ test('each run whose hook failed is named', async () => {
   const ids = [await trigger(), await trigger('weekly')];
   const { stop } = follower('--quiet', '--on-final', 'exit 3');
   const hooks = () => journal.hooks({ baseUrl: env.RUNCTL_BASE_URL ?? '' });
-  await vi.waitFor(() => expect(hooks().filter(({ hasEnded }) => hasEnded)).toHaveLength(2), patience);
+  await vi.waitFor(() => expect(hooks().filter(({ state }) => state === 'ended')).toHaveLength(2), patience);
   const { stderr } = await stop();
   for (const id of ids) expect(stderr).toContain(`the --on-final command for run ${id} of`);
 });

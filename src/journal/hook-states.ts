@@ -1,0 +1,27 @@
+import type { Run } from '../runs/run.ts';
+import { isOfHook, type JournalRecord, runIdOf, targetOf } from './records.ts';
+
+/** What became of the `--on-final` command of a follower for a run. */
+export interface HookState {
+  run: Run;
+  state: 'due' | 'begun' | 'ended';
+  begunBy?: string; // the process that runs it, as `Processes` names it: the first one that has recorded that it begins
+  at: string; // when it was first recorded, ISO 8601
+}
+
+/** By `runIdOf`, in the order of their first records. */
+export function hookStatesIn(records: Iterable<JournalRecord>): Map<string, HookState> {
+  const states = new Map<string, HookState>();
+  for (const record of records) {
+    if (!isOfHook(record)) continue;
+    const run = { target: targetOf(record.target), executionId: record.executionId };
+    const hook: HookState = states.get(runIdOf(record)) ?? { run, state: 'due', at: record.at };
+    states.set(runIdOf(record), hook);
+    if (record.type === 'hook_ended') hook.state = 'ended';
+    if (record.type === 'hook_begun' && hook.state === 'due') {
+      hook.state = 'begun';
+      hook.begunBy = record.process;
+    }
+  }
+  return states;
+}

@@ -64,7 +64,6 @@ const ofTriggers: Record<string, Row> = {
     ...active,
     interruptAt: 1,
     ends: '130 not_started no interrupted interrupted',
-    says: /no run was started/,
   },
   'a signal while the request is on its way': {
     argv: trigger,
@@ -77,7 +76,7 @@ const ofTriggers: Record<string, Row> = {
   'a turn that does not come before --timeout': {
     argv: ['trigger', 'nightly', 'weekly', '--rate', '0.1', '--timeout', '2s'],
     ends: '10 started yes ok | not_started no unavailable unavailable',
-    says: /weekly could not be triggered: `--timeout` expired before its turn came; no run was started/,
+    says: /weekly .*`--timeout`/,
     really: 1,
   },
   'connection refused': {

@@ -166,9 +166,9 @@ describe('--if-active', () => {
 
   test('fail (the default) ends with 5', async () => {
     const { env, clock } = await busy();
-    const { code, stderr } = await runProgram(['trigger', 'nightly'], { env, clock });
+    const { code, stdout } = await runProgram(['trigger', 'nightly', '--json'], { env, clock });
     expect(code).toBe(5);
-    expect(stderr).toContain('no run was started');
+    expect(JSON.parse(stdout).runctl.trigger.started).toBe('no');
   });
 
   test('skip ends with 0, says so, and follows nothing', async () => {
@@ -213,12 +213,10 @@ describe('--if-active', () => {
 
   test('wait is bounded by --timeout', async () => {
     const { env, clock } = await busy();
-    const { code, stderr } = await runProgram(['trigger', 'nightly', '--if-active', 'wait', '--timeout', '300ms'], {
-      env,
-      clock,
-    });
+    const argv = ['trigger', 'nightly', '--if-active', 'wait', '--timeout', '300ms', '--json'];
+    const { code, stdout } = await runProgram(argv, { env, clock });
     expect(code).toBe(5);
-    expect(stderr).toContain('no run was started');
+    expect(JSON.parse(stdout).runctl.trigger.started).toBe('no');
   });
 
   test('attach takes the run that the answer names', async () => {

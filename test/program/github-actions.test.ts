@@ -59,9 +59,7 @@ test('a run that completed is in the summary and in the outputs of the step', as
 test('a trigger that was refused is an annotation and a part of the summary', async () => {
   const { code, commands, summary } = await step({ credits: 0 }, ['trigger', 'nightly']);
   expect(code).toBe(8);
-  expect(commands).toEqual([
-    expect.stringMatching(/^::error title=runctl::.*no run was started \(HTTP 402 \w+\)%0Atop up the credits/),
-  ]);
+  expect(commands).toEqual([expect.stringMatching(/^::error title=runctl::.*\(HTTP 402 \w+\)%0Atop up the credits/)]);
   expect(summary()).toMatch(/^### ✖ nightly\\: no\\_credits\n/);
 });
 

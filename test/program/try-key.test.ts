@@ -14,7 +14,7 @@ describe('doctor --try-key', () => {
     ['that ignores keys', { idempotencyKeys: 'ignored' }, 0, 2, /idempotency keys +ignored: .* a second run/],
     ['that honours those of agents alone', { idempotencyKeys: 'agentsOnly' }, 0, 2, /idempotency keys +ignored/],
     ['whose 429 is retried', { faults: [{ on: 'trigger', nth: 2, do: 'status', status: 429 }] }, 0, 1, /honored/],
-    ['without credits', { credits: 0 }, 12, 0, /no run was started/],
+    ['without credits', { credits: 0 }, 12, 0, /HTTP 402/],
     ['that repeats a refusal', { order: 'activeFirst', replayErrors: true }, 0, 1, /honored/],
     ['that loses the first answer', { faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] }, 12, 1, /runctl recover/],
     [

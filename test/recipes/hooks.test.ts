@@ -62,7 +62,7 @@ async function storeHook(words: string) {
 
 test('a ping says the exit code, and has the document as its body', async () => {
   const { url, received } = await listener();
-  const afterRun = await storeHook('A service that misses pings');
+  const afterRun = await storeHook('A service that expects pings');
   for (const scenario of [quick, failing, { credits: 0 }]) await afterRun(scenario, { PING_URL: `${url}/ping` });
   expect(received.map(({ path }) => path)).toEqual(['/ping/0', '/ping/1', '/ping/8']);
   const codes = received.map(({ body }) => JSON.parse(body).runctl.exitCode);
@@ -92,7 +92,7 @@ test('mail has the outcome as its subject and the document as its body', async (
 });
 
 test('the desktop shows the automation and the outcome', async () => {
-  const afterRun = await storeHook('The desktop');
+  const afterRun = await storeHook('A desktop notification');
   expect((await afterRun(quick)).args).toBe('runctl trigger\nnightly: ok\n');
 });
 
@@ -126,7 +126,7 @@ test('the textfile for Prometheus is written in one step', async () => {
 test('the unit of the watcher is one that systemd takes', async (context) => {
   needs(context, 'systemd-analyze');
   const { folder } = await withBareMachine();
-  writeFileSync(join(folder, 'runctl-follow.service'), blockAfter('## One watcher'));
+  writeFileSync(join(folder, 'runctl-follow.service'), blockAfter('## One follower'));
   const verify = ['verify', '--man=no', 'runctl-follow.service'];
   const { status, stderr } = spawnSync('systemd-analyze', verify, { cwd: folder, encoding: 'utf8' });
   const ours = stderr.split('\n').filter((line) => line.includes('runctl-follow'));

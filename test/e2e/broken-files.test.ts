@@ -32,15 +32,16 @@ const places: [string, string, (path: string) => { argv: string[]; env?: Record<
   ['a scenario', 'scenario.json', (path) => ({ argv: ['emulator', '--scenario', path] })],
 ];
 
-describe.each(places)('in place of %s', (_, name, use) => {
-  test.each(things)('%s is refused with 2', async (_, make, run) => {
+describe.each(places)('in place of %s', (place, name, use) => {
+  const code = place === 'the journal' ? 74 : 2;
+  test.each(things)(`%s is refused with ${code}`, async (_, make, run) => {
     const { env } = await withEmulator({});
     const folder = temporaryFolder();
     make(join(folder, name));
     const { argv, env: own } = use(join(folder, name));
     const folders = { RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder };
     const ended = await run(argv, { env: { ...env, ...folders, ...own } });
-    expect(ended.code).toBe(2);
+    expect(ended.code).toBe(code);
     expect(ended.stderr).toContain(name);
   });
 });
@@ -109,7 +110,7 @@ test('a journal too large to be one is reported, and the run is started', async 
   truncateSync(file, 3 * 2 ** 30);
   expect((await runProgram(['trigger', 'nightly'], { env })).code).toBe(0);
   const listed = await runProgram(['list'], { env });
-  expect(listed).toMatchObject({ code: 2, stderr: expect.stringContaining('is larger than 256 MiB') });
+  expect(listed).toMatchObject({ code: 74, stderr: expect.stringContaining('is larger than 256 MiB') });
 });
 
 test('half a character of UTF-16 in the journal ends nothing with 70', async () => {

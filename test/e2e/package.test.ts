@@ -143,7 +143,7 @@ test.each<[argv: string[], code: number, stdout: RegExp]>([
   [['result'], 0, /COMPLETED/],
   [['list'], 0, /nightly/],
   [['recover'], 0, /^$/],
-  [['agent', 'trigger', agentId], 11, /^\n$/],
+  [['agent', 'trigger', agentId], 11, /^$/],
   [['config', 'list'], 0, /RUNCTL_BASE_URL/],
   [['config', 'set', 'project', agentId], 0, /^$/],
   [['explain', '12'], 0, /outcome_unknown/],

@@ -18,7 +18,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 // One bash for all of them. A line that it does not take leaves no file.
 beforeAll(() => {
-  const stub = `cd ${folder}; touch key.txt; fish() { :; }; runctl() { printf '%s\\0' "$@" > "$n"; }`;
+  const stub = `cd '${folder}' || exit 1; touch key.txt; fish() { :; }; runctl() { printf '%s\\0' "$@" > "$n"; }`;
   const each = 'n=0; for line; do (eval "$line") || rm -f "$n"; n=$((n + 1)); done';
   const lines = examples.map((line) => line.replace(/\| (source|Out-String.*)$/, '| cat'));
   execFileSync('bash', ['-c', `${stub}; ${each}`, 'bash', ...lines]);

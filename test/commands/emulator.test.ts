@@ -78,7 +78,7 @@ test('a rehearsal passes SIGTERM on to its command, and ends with it', async () 
   const context = createMemory(path);
   const folder = temporaryFolder();
   const ready = join(folder, 'ready');
-  const command = ['sh', '-c', `: > ${ready}; exec sleep 60`];
+  const command = ['sh', '-c', `: > '${ready}'; exec sleep 60`];
   const running = emulator.run({ command }, { quiet: true }, context);
   await vi.waitUntil(() => existsSync(ready), { timeout: 10_000, interval: 2 });
   context.interrupt('SIGTERM');

@@ -22,7 +22,7 @@ async function machine() {
   const baseUrl = env.RUNCTL_BASE_URL ?? '';
   const journal = openJournal({ folder: env.RUNCTL_STATE_DIR, nowMs: Date.now, onTrouble() {} });
   const file = join(temporaryFolder(), 'reported');
-  const hook = `echo "$RUNCTL_EXECUTION_ID $RUNCTL_AUTOMATION $RUNCTL_STATUS" >> ${file}`;
+  const hook = `echo "$RUNCTL_EXECUTION_ID $RUNCTL_AUTOMATION $RUNCTL_STATUS" >> '${file}'`;
   const argv = ['watch', '--follow', '--quiet', '--interval', '400ms', '--rate', '200', '--on-final', hook];
   return {
     run: (...command: string[]) => runProgram(command, { env }),

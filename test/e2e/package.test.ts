@@ -89,14 +89,8 @@ test('another build of the same source is the same, byte for byte but for what V
 test('packed again, whatever the umask, it is the same byte for byte, and its checksum is right', () => {
   const again = join(folder, 'again');
   mkdirSync(again);
-  execFileSync(
-    'sh',
-    ['-c', `umask 077 && node .config/stage.mjs ${again}/package && cd ${again} && npm pack ./package`],
-    {
-      cwd: root,
-      stdio: 'ignore',
-    },
-  );
+  const script = 'umask 077 && node .config/stage.mjs "$0/package" && cd "$0" && npm pack ./package';
+  execFileSync('sh', ['-c', script, again], { cwd: root, stdio: 'ignore' });
   const [name, sums] = [`runctl-${version}.tgz`, `runctl-${version}.tgz.sha256`];
   expect(readFileSync(join(again, name)).equals(readFileSync(join(folder, name)))).toBe(true);
   expect(spawnSync('sha256sum', ['--check', sums], { cwd: folder, encoding: 'utf8' }).stdout).toBe(`${name}: OK\n`);

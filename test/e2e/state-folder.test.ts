@@ -60,8 +60,8 @@ const base = 'http://127.0.0.1:9';
 function run(argv: readonly string[], { state, shell, mount }: Place, env: ProcessOptions['env']) {
   if (shell) return runProcess(argv, { env, shell });
   if (!mount) return runProgram(argv, { env });
-  const fill = mount.fill ? `dd if=/dev/zero of=${state}/fill bs=512 2> /dev/null; ` : '';
-  const script = `mount -t tmpfs -o ${mount.options} tmpfs ${state} && { ${fill}exec "$@"; }`;
+  const fill = mount.fill ? `dd if=/dev/zero of='${state}/fill' bs=512 2> /dev/null; ` : '';
+  const script = `mount -t tmpfs -o ${mount.options} tmpfs '${state}' && { ${fill}exec "$@"; }`;
   const inNamespace = ['unshare', '-rm', 'bash', '-c', script, 'bash', process.execPath, entry];
   return runCommand([...inNamespace, ...argv], { env: { PATH: process.env.PATH, ...env } });
 }

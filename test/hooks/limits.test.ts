@@ -29,7 +29,7 @@ test('of the hooks for runs that finished, eight run at once at most', async () 
   const folder = temporaryFolder();
   const [log, go] = [join(folder, 'log'), join(folder, 'go')];
   writeFileSync(log, '');
-  const command = `printf + >> ${log}; until [ -e ${go} ]; do sleep 0.02; done; printf - >> ${log}`;
+  const command = `printf + >> '${log}'; until [ -e '${go}' ]; do sleep 0.02; done; printf - >> '${log}'`;
   const context = { ...createMemory({ PATH: process.env.PATH }), clock: systemClock };
   const hooks = createFinalHooks(command, context);
   for (let n = 0; n < 12; n++) void hooks.start(run, {});

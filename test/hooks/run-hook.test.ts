@@ -61,7 +61,7 @@ test.each([
 
 test('a hook that hangs is stopped when its time has passed, and so is what it has started', async () => {
   const file = join(temporaryFolder(), 'pid');
-  const { failure } = await hooked(`sleep 60 & echo $! > ${file}; wait; true`, { limitMs: 1_500 });
+  const { failure } = await hooked(`sleep 60 & echo $! > '${file}'; wait; true`, { limitMs: 1_500 });
   expect(failure).toBe('took longer than 1.5s and was ended');
   const pid = Number(readFileSync(file, 'utf8'));
   // Gone, or dead and not collected yet.
@@ -80,7 +80,7 @@ test('a signal of the user ends the hook', async () => {
 test('a hook that ignores SIGTERM does not outlive a signal of the user', async () => {
   const file = join(temporaryFolder(), 'pid');
   const memory = createMemory({ PATH: process.env.PATH });
-  const command = `trap '' TERM; echo $$ > ${file}; while :; do sleep 1; done`;
+  const command = `trap '' TERM; echo $$ > '${file}'; while :; do sleep 1; done`;
   const running = runHook({ command, documents: [] }, { ...memory, clock });
   await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8')).toMatch(/\n$/);
   memory.interrupt('SIGINT');

@@ -27,7 +27,7 @@ const patientClock = (clock: LeapingClock): LeapingClock => ({
 async function followed(scenario: Scenario, settings: Record<string, string> = {}, pace = ['--interval', '5m']) {
   const { env, emulator, clock } = await withEmulator(scenario, { apiKey: firstKey });
   const file = join(temporaryFolder(), 'reported');
-  const hook = `echo "$RUNCTL_AUTOMATION $RUNCTL_STATUS" >> ${file}`;
+  const hook = `echo "$RUNCTL_AUTOMATION $RUNCTL_STATUS" >> '${file}'`;
   const reported = () => (existsSync(file) ? readFileSync(file, 'utf8') : '');
   const trigger = () => runProgram(['trigger', 'nightly', '-q'], { env, clock });
   await trigger();
@@ -88,7 +88,7 @@ const revoked: Scenario = {
 
 test('an API key that is revoked is asked for again, and the run is followed on', async () => {
   const file = join(temporaryFolder(), 'key');
-  const command = `cat ${file}; echo ${renewed} > ${file}`;
+  const command = `cat '${file}'; echo ${renewed} > '${file}'`;
   writeFileSync(file, firstKey);
   const { untilReported, emulator } = await followed(revoked, {
     RUNCTL_API_KEY: '',

@@ -16,7 +16,7 @@ async function machine(scenario: Scenario = quick) {
   const clock = createFastClock();
   const { env, emulator, endRuns } = await withEmulator(scenario, { nowMs: clock.nowMs });
   const reported = join(temporaryFolder(), 'reported');
-  const hook = `echo "$RUNCTL_EXECUTION_ID $RUNCTL_STATUS" >> ${reported}`;
+  const hook = `echo "$RUNCTL_EXECUTION_ID $RUNCTL_STATUS" >> '${reported}'`;
   const run = (...argv: string[]) => runProgram(argv, { env, clock });
   const journal = openJournal({ folder: env.RUNCTL_STATE_DIR, nowMs: clock.nowMs, onTrouble() {} });
   return {

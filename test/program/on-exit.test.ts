@@ -17,7 +17,7 @@ async function machine(scenario: Scenario = quick) {
   const { env, emulator } = await withEmulator(scenario, { nowMs: Date.now });
   const folder = temporaryFolder();
   const at = (name: string) => join(folder, name);
-  const hook = `env | grep ^RUNCTL_ >> ${at('env')}; cat >> ${at('input')}`;
+  const hook = `env | grep ^RUNCTL_ >> '${at('env')}'; cat >> '${at('input')}'`;
   const read = (name: string) => {
     try {
       return readFileSync(at(name), 'utf8');
@@ -85,7 +85,7 @@ test('a hook gets the names that were asked for, whatever the answer names', asy
   for (const flag of ['--on-final', '--on-exit']) {
     const home = join(folder, flag);
     mkdirSync(home);
-    await runProgram([...argv, flag, `cd ${home} && cat > ${file}`], { env: { ...env, RUNCTL_API_KEY: 'test-key' } });
+    await runProgram([...argv, flag, `cd '${home}' && cat > ${file}`], { env: { ...env, RUNCTL_API_KEY: 'test-key' } });
     expect(readdirSync(home)).toEqual([`nightly-COMPLETED-${asked}.json`]);
   }
 });
@@ -134,7 +134,7 @@ test.each([
   const { env } = await machine();
   const file = join(temporaryFolder(), 'running');
   const interrupt = new AbortController();
-  const running = runProgram([...argv, flag, `: > ${file}; sleep 60`], { env, signal: interrupt.signal });
+  const running = runProgram([...argv, flag, `: > '${file}'; sleep 60`], { env, signal: interrupt.signal });
   await vi.waitUntil(() => existsSync(file), { timeout: 10_000, interval: 5 });
   interrupt.abort('SIGTERM');
   const { code, stderr } = await running;

@@ -29,7 +29,7 @@ test.each([
   const [settings, done] = [join(folder, 'settings'), join(folder, 'done')];
   writeFileSync(join(folder, 'own.json'), '{"credits":0}');
   const place = name.startsWith('./') ? relative(process.cwd(), join(folder, name)) : name;
-  const script = `env | grep ^RUNCTL_ > ${settings}.part; mv ${settings}.part ${settings}; until [ -e ${done} ]; do sleep 0.02; done`;
+  const script = `env | grep ^RUNCTL_ > '${settings}.part'; mv '${settings}.part' '${settings}'; until [ -e '${done}' ]; do sleep 0.02; done`;
   const rehearsed = rehearse(script, ['--scenario', place]);
   await vi.waitUntil(() => existsSync(settings), longest);
   const lines = readFileSync(settings, 'utf8').trim().split('\n');

@@ -110,7 +110,7 @@ describe('the key', () => {
     const folder = temporaryFolder();
     const [file, received] = [join(folder, 'key'), join(folder, 'received')];
     writeFileSync(file, key);
-    const onFinal = ['--on-final', `env > ${received}; cat >> ${received}; cat ${file} >&2`];
+    const onFinal = ['--on-final', `env > '${received}'; cat >> '${received}'; cat '${file}' >&2`];
     const args = ['trigger', 'nightly', '--watch', '--interval', '20ms', '--api-key-file', file, ...onFinal];
     const { code, stdout, stderr } = await runProgram(args, { env: { ...env, PATH: process.env.PATH ?? '' } });
     expect(code).toBe(0);

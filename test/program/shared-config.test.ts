@@ -2,6 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { shellWord } from '../../src/problems/quote.ts';
 import { program } from '../../src/program.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { runProgram } from '../helpers/run-program.ts';
@@ -14,7 +15,7 @@ async function withConfigFile({ mode = 0o600, folderMode = 0o700 }) {
   const { RUNCTL_API_KEY: _, ...others } = env;
   const [folder, ran] = [join(temporaryFolder(), 'config'), join(temporaryFolder(), 'ran')];
   const file = join(folder, 'config.json');
-  const hook = `touch ${ran}; echo ${env.RUNCTL_API_KEY}`;
+  const hook = `touch '${ran}'; echo ${env.RUNCTL_API_KEY}`;
   const profile = { baseUrl: env.RUNCTL_BASE_URL, apiKeyCommand: hook, onExit: hook };
   mkdirSync(folder);
   writeFileSync(file, JSON.stringify({ profiles: { default: profile } }));
@@ -56,7 +57,7 @@ describe('a config file that others may write to', () => {
     if (!program.commands?.some(({ name }) => name === argv[0])) return;
     const { emulator, file, env, hasRun } = await withConfigFile({ mode: 0o620 });
     const { code, stderr } = await runProgram(argv, { env });
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(`chmod go-w ${file}`) });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(`chmod go-w ${shellWord(file)}`) });
     expect([hasRun(), emulator.requests]).toEqual([false, []]);
   });
 
@@ -77,7 +78,7 @@ describe('a config file that others may write to', () => {
     const findings: { name: string; result: string }[] = JSON.parse(stdout).runctl.doctor;
     expect(findings.find(({ result }) => result === 'warning')).toMatchObject({
       name: 'config_file',
-      advice: `\`chmod go-w ${file}\``,
+      advice: `\`chmod go-w ${shellWord(file)}\``,
     });
     expect(findings.find(({ name }) => name === 'base_url')).toMatchObject({ result: 'skipped' });
   });

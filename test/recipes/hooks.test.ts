@@ -46,7 +46,9 @@ async function storeHook(words: string) {
   const { run, env, folder } = await withBareMachine();
   const at = (name: string) => join(folder, name);
   for (const name of ['mail', 'notify-send']) {
-    writeFileSync(at(name), `#!/bin/sh\nprintf '%s\\n' "$@" > ${at('args')}; cat > ${at('input')}\n`, { mode: 0o755 });
+    writeFileSync(at(name), `#!/bin/sh\nprintf '%s\\n' "$@" > '${at('args')}'; cat > '${at('input')}'\n`, {
+      mode: 0o755,
+    });
   }
   expect(await run(['sh', '-c', blockAfter(words)])).toMatchObject({ code: 0 });
   const read = (name: string) => (existsSync(at(name)) ? readFileSync(at(name), 'utf8') : '');

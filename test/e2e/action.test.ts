@@ -1,0 +1,236 @@
+// The GitHub Action, as a runner runs it. Some titles are what users complain of in other actions that trigger and wait.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { version } from '../../package.json';
+import type { Scenario } from '../../src/emulator/scenario.ts';
+import { nameOf, type Target } from '../../src/runs/run.ts';
+import { withEmulator } from '../helpers/emulator.ts';
+import { listen } from '../helpers/faulty-server.ts';
+import { runAction } from '../helpers/github-runner.ts';
+import { entry } from '../helpers/run-process.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+const root = join(import.meta.dirname, '../..');
+const action = join(root, '.github/actions/runctl');
+const packed = mkdtempSync(join(tmpdir(), 'runctl-action-'));
+const tarball = join(packed, `runctl-${version}.tgz`);
+
+const bin = join(packed, 'bin');
+
+beforeAll(() => {
+  execFileSync(process.execPath, [join(root, '.config/pack.mjs'), packed], { stdio: 'ignore' });
+  mkdirSync(bin);
+  // It polls at once, where the action polls after seconds.
+  const script = `#!/bin/sh\ncommand=$1; shift; exec ${entry} "$command" --interval 50ms "$@"\n`;
+  writeFileSync(join(bin, 'runctl'), script, { mode: 0o755 });
+});
+afterAll(() => rmSync(packed, { recursive: true, force: true }));
+
+interface StepOptions {
+  inputs?: Record<string, string>;
+  github?: Record<string, string>;
+  jobIndex?: number;
+  /** Has the step install the program, which the others find installed. */
+  installs?: boolean;
+}
+
+/** A repository with a service: each call is one step of one job on a machine of its own, as hosted runners are. */
+async function repository(scenario: Scenario = {}) {
+  const { emulator, env } = await withEmulator(
+    { automations: { '*': { duration: '1ms' } }, ...scenario },
+    { nowMs: Date.now },
+  );
+  const { RUNCTL_BASE_URL: baseUrl = '', RUNCTL_API_KEY: apiKey = '', RUNCTL_PROJECT: project = '' } = env;
+  const step = ({ inputs, github, jobIndex, installs = false }: StepOptions = {}) => {
+    const temp = temporaryFolder();
+    return runAction(action, {
+      inputs: { automation: 'nightly', package: tarball, 'base-url': baseUrl, 'api-key': apiKey, project, ...inputs },
+      env: { PATH: installs ? process.env.PATH : `${bin}:${process.env.PATH}`, HOME: temp },
+      github: {
+        repository: 'owner/repository',
+        run_id: '4711',
+        run_attempt: '1',
+        job: 'nightly',
+        action: '__owner_repository',
+        server_url: 'https://github.test',
+        action_repository: 'owner/repository',
+        ...github,
+      },
+      jobIndex,
+      temp,
+      done: installs ? [] : ['install'],
+    });
+  };
+  return { emulator, step };
+}
+
+const namesOf = (runs: { target: Target }[]) => runs.map(({ target }) => nameOf(target));
+const attempt = (run_attempt: string) => ({ github: { run_attempt } });
+const failing = { duration: '1ms', outcome: 'FAILED' } as const;
+
+describe('the step', () => {
+  test('waits for the run, and not only for its start', async () => {
+    const { emulator, step } = await repository({ automations: { '*': { duration: '300ms' } } });
+    const { code, outputs } = await step();
+    const [run] = emulator.runs();
+    expect(outputs).toEqual({
+      'execution-id': run?.executionId,
+      status: 'COMPLETED',
+      outcome: 'ok',
+      // Another attempt may have started it under the same key: only the service knows.
+      started: 'unknown',
+      'exit-code': '0',
+    });
+    expect([code, emulator.runs().length]).toEqual([0, 1]);
+  });
+
+  test('fails if the run fails, with the reason as an annotation, and its outputs are there all the same', async () => {
+    const { step } = await repository({ automations: { '*': failing } });
+    const { code, outputs, log } = await step();
+    expect([code, outputs['exit-code'], outputs.outcome, outputs.status]).toEqual([1, '1', 'run_failed', 'FAILED']);
+    expect(outputs['execution-id']).toMatch(/^[\da-f-]{36}$/);
+    expect(log).toMatch(/^::error title=nightly FAILED::/m);
+  });
+
+  test('fails when its own timeout passes, and says so: that is no success', async () => {
+    const { step } = await repository({ automations: { '*': { duration: '1h' } } });
+    const { code, outputs } = await step({ inputs: { timeout: '1s' } });
+    expect([code, outputs.outcome]).toEqual([124, 'timeout']);
+  });
+
+  test('goes on when the service answers 502 for a moment', async () => {
+    const { emulator, step } = await repository({ faults: [{ on: 'status', nth: 1, do: 'status', status: 502 }] });
+    expect((await step()).code).toBe(0);
+    expect(emulator.runs()).toHaveLength(1);
+  });
+
+  test('is refused without an API key, and says so in its outputs', async () => {
+    const { emulator, step } = await repository();
+    const { code, outputs } = await step({ inputs: { 'api-key': '' } });
+    expect([code, outputs['exit-code'], outputs.outcome]).toEqual([2, '2', 'usage']);
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test('triggers several automations, one a line, and waits for all', async () => {
+    const { emulator, step } = await repository({ automations: { b: failing, '*': { duration: '1ms' } } });
+    const { code, outputs } = await step({ inputs: { automation: '  a\n\n  b\n' } });
+    expect([code, outputs.outcome]).toEqual([1, 'ok']);
+    expect(namesOf(emulator.runs())).toEqual(['a', 'b']);
+  });
+
+  test('takes what looks like a flag for the name of an automation', async () => {
+    const { emulator, step } = await repository();
+    expect((await step({ inputs: { automation: '--help' } })).code).toBe(0);
+    expect(namesOf(emulator.runs())).toEqual(['--help']);
+  });
+});
+
+describe('two of them do not take one run for the other', () => {
+  test.each<[string, StepOptions, StepOptions]>([
+    ['jobs', { github: { job: 'one' } }, { github: { job: 'two' } }],
+    ['jobs of a matrix', { jobIndex: 0 }, { jobIndex: 1 }],
+    ['steps of a job', {}, { github: { action: '__owner_repository_2' } }],
+    ['runs of the workflow', {}, { github: { run_id: '4712' } }],
+  ])('%s', async (_, one, two) => {
+    const { emulator, step } = await repository();
+    const ended = [await step(one), await step(two)];
+    expect(ended.map(({ code }) => code)).toEqual([0, 0]);
+    expect(ended.map(({ outputs }) => outputs['execution-id'])).toEqual(emulator.runs().map((run) => run.executionId));
+    expect(emulator.runs()).toHaveLength(2);
+  });
+
+  test('jobs at the same time', async () => {
+    const { emulator, step } = await repository({ automations: { '*': { duration: '500ms' } } });
+    const jobs = ['a', 'b'].map((automation) => step({ inputs: { automation }, github: { job: automation } }));
+    const ids = (await Promise.all(jobs)).map(({ outputs }) => outputs['execution-id']);
+    const startedFor = (name: string) => emulator.runs().find(({ target }) => nameOf(target) === name)?.executionId;
+    expect(ids).toEqual([startedFor('a'), startedFor('b')]);
+  });
+});
+
+describe('a re-run', () => {
+  test('of failed jobs, after the answer to the trigger was lost, finds the run', async () => {
+    const { emulator, step } = await repository({ faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] });
+    // The first machine is gone while it asks again.
+    const first = await step({ inputs: { timeout: '1ms' } });
+    expect([first.code, first.outputs.outcome]).toEqual([12, 'outcome_unknown']);
+    const second = await step(attempt('2'));
+    expect([second.code, second.outputs.status]).toEqual([0, 'COMPLETED']);
+    expect(emulator.runs().map(({ executionId }) => executionId)).toEqual([second.outputs['execution-id']]);
+  });
+
+  test('of failed jobs, after the run failed, starts the next', async () => {
+    const { emulator, step } = await repository({
+      automations: { '*': { duration: '1ms', outcome: ['FAILED', 'FAILED', 'COMPLETED'] } },
+    });
+    expect((await step()).code).toBe(1);
+    expect(emulator.runs()).toHaveLength(1);
+    expect((await step(attempt('2'))).code).toBe(1);
+    expect(emulator.runs()).toHaveLength(2);
+    const third = await step(attempt('3'));
+    expect([third.code, third.outputs['execution-id']]).toEqual([0, emulator.runs().at(-1)?.executionId]);
+    expect(emulator.runs()).toHaveLength(3);
+  });
+
+  test('of all jobs, after the run completed, starts no second run', async () => {
+    const { emulator, step } = await repository();
+    const first = await step();
+    const { code, outputs } = await step(attempt('2'));
+    expect([code, outputs['execution-id']]).toEqual([0, first.outputs['execution-id']]);
+    expect(emulator.runs()).toHaveLength(1);
+  });
+});
+
+describe('runctl is installed', () => {
+  /** A server with a release, whose package may have been changed. */
+  async function release(bytes: Buffer) {
+    const name = `/owner/repository/releases/download/v${version}/runctl-${version}.tgz`;
+    const sum = createHash('sha256').update(readFileSync(tarball)).digest('hex');
+    const files: Record<string, string | Buffer> = {
+      [name]: bytes,
+      [`${name}.sha256`]: `${sum}  runctl-${version}.tgz\n`,
+    };
+    const server = createServer(({ url = '' }, response) => {
+      response.writeHead(files[url] ? 200 : 404).end(files[url]);
+    });
+    return { server_url: `http://127.0.0.1:${await listen(server)}` };
+  }
+
+  test('from the release, without a word', async () => {
+    const { step } = await repository();
+    const { code, log } = await step({
+      installs: true,
+      inputs: { package: '' },
+      github: await release(readFileSync(tarball)),
+    });
+    expect(code).toBe(0);
+    expect(log).not.toMatch(/npm|warn/i);
+  });
+
+  test('only with the checksum of the release', async () => {
+    const { emulator, step } = await repository();
+    const changed = Buffer.concat([readFileSync(tarball), Buffer.alloc(1)]);
+    const { code } = await step({ installs: true, inputs: { package: '' }, github: await release(changed) });
+    expect(code).toBe(1);
+    expect(emulator.requests).toEqual([]);
+  });
+});
+
+test('its page describes every input and output, and names this version', () => {
+  const page = readFileSync(join(root, 'docs/github-actions.md'), 'utf8');
+  const described = [...page.matchAll(/^\| `([\w-]+)` +\|/gm)].map(([, name]) => name);
+  const { inputs, outputs } = parse(readFileSync(join(action, 'action.yml'), 'utf8'));
+  expect(described).toEqual([...Object.keys(inputs), ...Object.keys(outputs)]);
+  expect(page).toContain(`/.github/actions/runctl@v${version}\n`);
+});
+
+test('the API key and what users type reach a script by its environment alone', () => {
+  const { runs }: { runs: { steps: { run: string }[] } } = parse(readFileSync(join(action, 'action.yml'), 'utf8'));
+  expect(runs.steps.filter(({ run }) => run.includes('${' + '{'))).toEqual([]);
+});

@@ -97,7 +97,8 @@ function obstacleTo(
 
 function reportUsedTries(followed: Followed, tries: number, { reporter }: Session): Followed {
   const { run } = followed.watched;
-  const message = `all ${tries} tries of this idempotency key failed; give a new one`;
+  const used = tries === 1 ? 'the only try' : `all ${tries} tries`;
+  const message = `${used} of this idempotency key failed; give a new one, or a larger \`--max-reruns\``;
   reporter.observe({ event: 'warning', name: 'tries_used', message, run });
   return followed;
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import type { Scenario } from '../../src/emulator/scenario.ts';
 import { exitCodes } from '../../src/problems/exit-codes.ts';
 import { needs } from '../helpers/needs.ts';
 import { runProgram } from '../helpers/run-program.ts';
@@ -161,6 +162,7 @@ exec(compile(sys.stdin.read(), "nightly.py", "exec"))`;
   function commandOf({ bash_command }: Task, tryNumber: number): string {
     return bash_command
       .replace('{{ run_id }}', 'scheduled__2026-11-21T02:00:00+00:00')
+      .replace('{{ ti.try_number - 1 }}', String(tryNumber - 1))
       .replace("{{ 'fail' if ti.try_number == 1 else 'wait' }}", tryNumber === 1 ? 'fail' : 'wait');
   }
 
@@ -173,6 +175,18 @@ exec(compile(sys.stdin.read(), "nightly.py", "exec"))`;
     const tries = [1, 2].map((tryNumber) => run(['bash', '--norc', '-c', commandOf(task, tryNumber)], { env }));
     expect((await Promise.all(tries)).map(({ code }) => code)).toEqual([0, 0]);
     expect(emulator.runs()).toHaveLength(1);
+  });
+
+  test('starts one more run when it is cleared after a run that failed, and none after one that completed', async () => {
+    const scenario: Scenario = { automations: { '*': { duration: '1ms', outcome: ['FAILED', 'COMPLETED'] } } };
+    const { emulator, run, settings } = await withBareMachine(scenario);
+    const task = readTask();
+    const codes: (number | string)[] = [];
+    for (const tryNumber of [1, 2, 3]) {
+      codes.push((await run(['bash', '--norc', '-c', commandOf(task, tryNumber)], { env: settings })).code);
+    }
+    expect(codes).toEqual([1, 0, 0]);
+    expect(emulator.runs()).toHaveLength(2);
   });
 
   test("is skipped where somebody else's run is active", async () => {

@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import type { FinalStatus } from '../../src/runs/run.ts';
 import type { ProcessEnded } from '../helpers/run-process.ts';
 import { createBareMachine } from './bare-machine.ts';
 import { type Block, readBlocks } from './blocks.ts';
@@ -30,8 +31,11 @@ const durations: Record<string, string> = {
   'Wait in slices': '2s',
 };
 
+const outcomes: Record<string, FinalStatus[]> = { 'Once a day until it completes': ['FAILED', 'COMPLETED'] };
+
 async function runScript(block: Block): Promise<void> {
-  const automations = { '*': { duration: durations[block.heading] ?? '1ms' } };
+  const plan = { duration: durations[block.heading] ?? '1ms', outcome: outcomes[block.heading] };
+  const automations = { '*': plan };
   const machine = await createBareMachine({ automations }, { isProcess: block.text.includes('--signal') });
   const script = machine.run(['bash', '--norc', '-c', block.text], {
     env: machine.settings,
@@ -98,6 +102,12 @@ test.each([
 test('"Start it once" starts it once', () => {
   const script = scripts.find(({ heading }) => heading === 'Start it once, whatever happens');
   expect(script && runsStarted.get(script)).toBe(1);
+});
+
+test('"Once a day until it completes" starts one more run after one that failed, and none after one that completed', () => {
+  const script = scripts.find(({ heading }) => heading === 'Once a day until it completes');
+  expect(script && ended.get(script)?.stdout).toBe('2:00 exit code 0\n3:00 exit code 0\n4:00 exit code 0\n');
+  expect(script && runsStarted.get(script)).toBe(2);
 });
 
 test('"Several machines with one cron line" start one run', () => {

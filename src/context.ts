@@ -28,6 +28,7 @@ export interface Context {
   warnings: WarningEvent[];
   signal: AbortSignal; // the reason is SIGINT, SIGTERM or SIGHUP
   typed?: readonly unknown[]; // arguments and values of flags, except the shell commands of hooks
+  commandLine?: string; // as it can be typed again
   /** The flags with which a suggested command reaches the same service, such as ` --profile staging`. */
   connectionFlags?: string;
   /** Set in a step of GitHub Actions, where `stdout` and `stderr` break the runner's commands; these sinks do not. */

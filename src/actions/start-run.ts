@@ -14,7 +14,9 @@ import { isFinal, type Run, type Target } from '../runs/run.ts';
 import { argumentOf, knownRun } from '../session/known-run.ts';
 import { pollKnownRun } from '../session/poll-once.ts';
 import type { Session } from '../session/session.ts';
+import { beganAfter, type Moment, momentOf } from '../triggering/moments.ts';
 import type { TriggerIdentity } from '../triggering/trigger.ts';
+import { hostSkewMs } from '../triggering/whose-run.ts';
 import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
 import type { ActionFlags } from './flags.ts';
 import { waitForOther } from './follow-run.ts';
@@ -36,6 +38,7 @@ export async function startRun(request: StartRequest, flags: ActionFlags, sessio
   for (let isWaiting = false; ; isWaiting = true) {
     const identity = await identityOf(request, session);
     const { idempotencyKey } = identity;
+    const sent = momentOf(session.context.clock);
     const failed = (problem: Problem): StartResult => ({ kind: 'failed', target, problem, idempotencyKey });
     const start = await triggerOnce(identity, request.body, flags, session, isWaiting);
     if (start.kind !== 'refused') return { ...start, idempotencyKey };
@@ -44,19 +47,27 @@ export async function startRun(request: StartRequest, flags: ActionFlags, sessio
     const isConflict = fault.kind === 'already_active';
     const activeId = isConflict ? (fault.executionId ?? lastUnfinished(target, session)) : undefined;
     const active = activeId === undefined ? undefined : { target, executionId: activeId };
-    const inTheWay = { target, active: active && argumentOf(active, session) };
-    const refused = refusedTriggerProblem({ ...fault, executionId: activeId }, inTheWay);
-    if (isConflict && ifActive === 'fail') return failed(refused);
+    const refused = (since?: string) =>
+      refusedTriggerProblem(
+        { ...fault, executionId: activeId },
+        { target, active: active && { argument: argumentOf(active, session), since } },
+      );
+    const isNamed = fault.executionId !== undefined;
+    if (isConflict && ifActive === 'fail') {
+      return failed(refused(active && isNamed ? await startOfActive(active, session) : undefined));
+    }
     if (isConflict && ifActive === 'skip') return { kind: 'skipped', target, activeId, idempotencyKey };
     if (isConflict && ifActive === 'attach') {
       if (!active) {
         const hint = 'the service did not say which run is active; use `--if-active wait`';
-        return failed(refused.with({ hint }));
+        return failed(refused().with({ hint }));
       }
-      const attached = await foundRun(active, flags, session);
-      if (mayBeActive(attached)) return { kind: 'attached', ...attached, idempotencyKey };
-      const hint = `the known run ${activeId} is not active any more; try again, or use \`--if-active wait\``;
-      return failed(refused.with({ hint }));
+      const attached = await activeRun(active, flags, session);
+      if (isNamed ? !hadFinished(attached, sent, session) : mayBeActive(attached)) {
+        return { kind: 'attached', ...attached, idempotencyKey };
+      }
+      const hint = `run ${activeId} has finished; try again, or use \`--if-active wait\``;
+      return failed(refused().with({ hint }));
     }
     if (identity.userProvided && slot.hasFinished(fault.executionId)) return failed(usedKeyProblem(identity));
     const problem = await slot.wait(fault, active, identity);
@@ -72,11 +83,37 @@ async function identityOf(request: StartRequest, { baseUrl, account }: Session):
 }
 
 /** The active run. It is polled only if it will be followed, as the refusal says that it is running. */
-async function foundRun(run: Run, flags: ActionFlags, session: Session): Promise<FoundRun> {
+async function activeRun(run: Run, flags: ActionFlags, session: Session): Promise<FoundRun> {
   if (flags.watch) return pollKnownRun(run, flags, session);
   return knownRun(run, session.journal.find(run.executionId, session), session.context.clock);
 }
 
+/** Had the run that a refusal names finished before our request, by the service's clock? Then the refusal is an old one. */
+function hadFinished({ run, polled }: FoundRun, sent: Moment, { context }: Session): boolean {
+  if (polled?.kind !== 'ok') return polled !== undefined && polled.problem.facts.name === 'not_found';
+  const { status, completedAt } = polled.value;
+  if (!isFinal(run.target, status) || completedAt === undefined) return false;
+  const received = momentOf(context.clock);
+  const finishedAtMs = Date.parse(completedAt);
+  const dated = { beganAtMs: finishedAtMs, serviceTimeMs: polled.serviceTimeMs, sent: received, received };
+  const afterSent = beganAfter(sent, dated);
+  return afterSent !== undefined && afterSent.mostMs < -hostSkewMs;
+}
+
+/** When the active run began: the journal knows, or one poll does, for which nobody waits long. */
+async function startOfActive(run: Run, { journal, baseUrl, service, context, limiter }: Session) {
+  const recorded = journal.find(run.executionId, { baseUrl })?.startedAt;
+  if (recorded) return recorded;
+  const { signal } = context;
+  const answer = await limiter.send({ signal }, (onWrite) =>
+    service.status(run, signal, { timeoutMs: shortPollMs, onWrite }),
+  );
+  return answer?.kind === 'ok' ? answer.value.startedAt : undefined;
+}
+
+const shortPollMs = 2_000;
+
+/** A run that only the journal takes for the active one must be unfinished. */
 function mayBeActive({ run, polled }: FoundRun): boolean {
   if (!polled) return true;
   return polled.kind === 'ok' ? !isFinal(run.target, polled.value.status) : polled.problem.facts.name !== 'not_found';

@@ -60,7 +60,7 @@ export async function tryKey(
   return { kind: 'seen', treatment: isSame ? 'honoured' : 'ignored', runs };
 
   function repeat() {
-    return retry(() => service.trigger({ target, idempotencyKey, body }, signal), {
+    return retry((onWrite) => service.trigger({ target, idempotencyKey, body }, signal, { onWrite }), {
       ...retryPortsOf(session, defaults.triggerGiveUpAfterMs),
       isRetryable: (fault) => isRetryable(fault) && deliveryOf(fault) !== 'unknown',
     });

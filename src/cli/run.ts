@@ -35,7 +35,8 @@ export async function runCli(
   const typed = ownEnd < 0 ? argv : argv.slice(0, ownEnd);
   const typedOutput = { json: typed.includes('--json'), events: typed.includes('--events') };
   const name = typed.find((word) => program.commands?.some((command) => command.name === word)) ?? null;
-  let own = variantOf(context, { command: name, warnings: [] });
+  const commandLine = ['runctl', ...argv.map(shellWord)].join(' ');
+  let own = variantOf(context, { command: name, commandLine, warnings: [] });
   own = variantOf(own, { reporter: createReporter(typedOutput, own) });
   let onExit: string | undefined;
   try {

@@ -1,6 +1,7 @@
 import { formatDuration } from '../runs/duration.ts';
 import { type Fault, type FaultKind, httpOf } from '../runs/fault.ts';
 import { nameOf } from '../runs/run.ts';
+import { utcTime } from '../runs/utc-time.ts';
 import type { TriggerIdentity, TriggerResult } from '../triggering/trigger.ts';
 import { exitNameOf, factsOf, interruptNameOf, remedies, retryAfterHint } from './fault-facts.ts';
 import { Problem } from './problem.ts';
@@ -25,18 +26,19 @@ export function triggerProblem(result: FailedTrigger, trigger: UnknownTrigger, s
   }
 }
 
-/** A trigger that surely started no run. `active` names the active run, if this machine knows it. */
+/** A trigger that surely started no run. `active` is the active run as an argument, with the time when it began. */
 export function refusedTriggerProblem(
   fault: Fault,
-  { target, active }: Pick<Identity, 'target'> & { active?: string },
+  { target, active }: Pick<Identity, 'target'> & { active?: { argument: string; since?: string } },
 ): Problem {
   const name = nameOf(target);
   const activeHint = fault.executionId
-    ? `\`runctl watch ${active ?? fullArgumentOf({ target, executionId: fault.executionId })}\``
-    : 'wait for it with `--if-active wait`, or choose `--if-active skip` or `attach`';
+    ? `\`runctl watch ${active?.argument ?? fullArgumentOf({ target, executionId: fault.executionId })}\``
+    : 'its schedule, a person or another machine may have started it; wait for it with `--if-active wait`, or choose `skip` or `attach`';
+  const since = active?.since === undefined ? '' : ` since ${utcTime(active.since)}`;
   const others = [`${name} could not be triggered: ${fault.message}`, remedies[fault.kind]];
   const known: Partial<Record<FaultKind, (string | undefined)[]>> = {
-    already_active: [`${name} is already running`, activeHint],
+    already_active: [`${name} is already running${since}`, activeHint],
     not_found: [
       `the service does not know ${name}`,
       'check the name, the project and the base URL: `runctl config list`',

@@ -38,7 +38,7 @@ export interface DocumentFacts {
   report?: JsonObject;
 }
 
-type DocumentContext = Pick<Context, 'command' | 'warnings' | 'secrets' | 'connectionFlags'>;
+type DocumentContext = Pick<Context, 'command' | 'commandLine' | 'warnings' | 'secrets' | 'connectionFlags'>;
 
 /** All fields of the service, and `runctl`. If status and result share a field, that of the status is newer. */
 export function documentOf(facts: DocumentFacts, context: DocumentContext): JsonObject {
@@ -64,10 +64,12 @@ export function identityOf(target: Target): JsonObject {
     : { projectId: target.projectId, automationName: target.automationName };
 }
 
-function runctlOf(facts: DocumentFacts, { command, warnings, secrets, connectionFlags }: DocumentContext): JsonObject {
+function runctlOf(facts: DocumentFacts, context: DocumentContext): JsonObject {
+  const { command, warnings, secrets, connectionFlags } = context;
+  const withFlags = (next: string | undefined) => next && withConnectionFlags(next, connectionFlags);
   const { run, target, execution, problem, trigger, lastConfirmed, report } = facts;
   const outcome = problem?.facts.name ?? facts.outcome ?? 'ok';
-  const next = problem ? commandIn(problem.facts.hint) : nextAfter(facts, outcome, command);
+  const next = problem ? nextOfProblem(problem, trigger, context) : withFlags(nextAfter(facts, outcome, command));
   const { activeExecutionId = facts.activeExecutionId } = problem?.facts ?? {};
   const tookMs = Date.parse(execution?.completedAt ?? '') - Date.parse(execution?.startedAt ?? '');
   const isFinished = run && execution && isFinal(run.target, execution.status);
@@ -77,7 +79,7 @@ function runctlOf(facts: DocumentFacts, { command, warnings, secrets, connection
     exitCode: exitCodeOf(facts.exitName ?? outcome),
     outcome: publicNameOf(outcome),
     ...(isFinished && tookMs >= 0 && { durationMs: tookMs }),
-    next: next === undefined ? null : secrets.scrub(withConnectionFlags(next, connectionFlags)),
+    next: next === undefined ? null : secrets.scrub(next),
     ...(trigger && { trigger }),
     ...(problem && { problem: problemJson(problem, secrets) }),
     warnings: warnings
@@ -106,6 +108,14 @@ function isWarningOf(warning: WarningEvent, run: Run | undefined, target: Target
   if (warning.run) return warning.run.executionId === run?.executionId;
   if (!warning.target) return true;
   return target !== undefined && JSON.stringify(identityOf(warning.target)) === JSON.stringify(identityOf(target));
+}
+
+/** After a rate limit, the same command is the next one, if repeating it starts no second run. */
+function nextOfProblem({ facts }: Problem, trigger: TriggerFacts | undefined, context: DocumentContext) {
+  const isRepeatable = facts.name === 'rate_limited' && trigger?.safeToRepeat === true;
+  const named = commandIn(facts.hint);
+  if (named !== undefined) return withConnectionFlags(named, context.connectionFlags);
+  return isRepeatable ? context.commandLine : undefined;
 }
 
 /** The first command in a hint that has no placeholder. */

@@ -44,7 +44,7 @@ export interface RetryOptions extends RetryPorts {
 }
 
 export type RetryResult<T> =
-  | { kind: 'ok'; value: T }
+  | { kind: 'ok'; value: T; serviceTimeMs?: number }
   | { kind: 'refused'; fault: Fault }
   | { kind: 'gave_up'; fault: Fault }
   | { kind: 'interrupted'; fault: Fault };

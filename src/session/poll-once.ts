@@ -22,7 +22,7 @@ interface PollFlags {
   giveUpAfterMs?: number;
 }
 
-export type PolledOnce<T> = { kind: 'ok'; value: T } | { kind: 'failed'; problem: Problem };
+export type PolledOnce<T> = { kind: 'ok'; value: T; serviceTimeMs?: number } | { kind: 'failed'; problem: Problem };
 
 /** Asks for the status or the result of a run, with retries. */
 export async function pollOnce<Operation extends keyof Answers>(

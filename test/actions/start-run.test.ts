@@ -133,6 +133,20 @@ test('a refusal for an active run that this machine knows names it by its id', a
   expect(problem?.facts.hint).toBe(`\`runctl watch ${executionId}\``);
 });
 
+test('a refusal says since when the run that it names is active, and what else may have started one', async () => {
+  const { trigger } = createTriggerHarness();
+  const active = running({ startedAt: '2026-11-22T02:00:13Z' });
+  const named = await trigger({ trigger: [conflict()], status: [active] });
+  expect(named.problem?.message).toMatch(
+    /^nightly is already running since 2026-11-22 02:00:13 UTC; no run was started/,
+  );
+  const unanswered = await trigger({ trigger: [conflict()], status: [fault('lost')] });
+  expect(unanswered.problem?.message).toMatch(/^nightly is already running; no run was started/);
+  expect(unanswered.calls.status).toBe(1);
+  const { problem, calls } = await createTriggerHarness().trigger({ trigger: [conflict({ executionId: undefined })] });
+  expect([problem?.facts.hint, calls.status]).toEqual([expect.stringContaining('its schedule'), 0]);
+});
+
 test('a trigger of what is not there says what to check', async () => {
   const { trigger } = createTriggerHarness();
   const { problem } = await trigger({ trigger: [fault('not_found', { httpStatus: 404 })] });
@@ -170,14 +184,28 @@ describe('--if-active attach', () => {
     expect(calls.status).toBe(0);
   });
 
-  test('takes no run that has finished for the active one', async () => {
+  test.each<[string, number | undefined, string]>([
+    ['just before it is polled', 0, 'attached'],
+    ['within what clocks may differ before the request', -2_000, 'attached'],
+    ['before the request', -2_001, 'failed'],
+    ['nobody knows when', undefined, 'attached'],
+  ])('follows the run that the refusal names if it finished %s: %s ms, %s', async (_, finishedMs, kind) => {
+    const { trigger, clock } = createTriggerHarness();
+    const completedAt = finishedMs === undefined ? undefined : new Date(clock.nowMs() + finishedMs).toISOString();
+    const finished = { ...state('COMPLETED', { completedAt }), serviceTimeMs: clock.nowMs() };
+    const { start, problem } = await trigger({ trigger: [conflict()], status: [finished] }, attachAndWatch);
+    expect(start.kind).toBe(kind);
+    if (kind === 'attached') return;
+    const hint = expect.stringContaining('--if-active wait');
+    expect(problem?.facts).toMatchObject({ name: 'already_active', started: 'no', hint });
+  });
+
+  test('takes no run that has finished for the active one where only the journal names it', async () => {
     const { trigger } = createTriggerHarness();
-    const { problem } = await trigger({ trigger: [conflict()], status: [state('COMPLETED')] }, attachAndWatch);
-    expect(problem?.facts).toMatchObject({
-      name: 'already_active',
-      started: 'no',
-      hint: expect.stringContaining('--if-active wait'),
-    });
+    await trigger({ trigger: [running()] });
+    const unnamed = conflict({ executionId: undefined });
+    const { problem } = await trigger({ trigger: [unnamed], status: [state('COMPLETED')] }, attachAndWatch);
+    expect(problem?.facts).toMatchObject({ name: 'already_active', started: 'no' });
   });
 });
 

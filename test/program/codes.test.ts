@@ -118,6 +118,7 @@ const ofTriggers: Record<string, Row> = {
     argv: trigger,
     scenario: faulty(answers(429)),
     ends: '9 not_started no rate_limited rate_limited',
+    next: /^runctl trigger nightly --give-up-after 300ms --json$/,
   },
   '503 until the retries end': {
     argv: trigger,
@@ -204,6 +205,16 @@ const ofTriggers: Record<string, Row> = {
     ...active,
     ends: '0 attached no ok',
     next: /^runctl watch/,
+  },
+  'an active run that has finished before it is polled, attached to': {
+    argv: [...watched, '--if-active', 'attach'],
+    scenario: {
+      ...short({ outcome: 'FAILED', duration: '1s' }),
+      namesActiveRun: true,
+      faults: [answers(503, { on: 'status', nth: 1, headers: { 'retry-after': '5' } })],
+    },
+    ...active,
+    ends: '1 attached no run_failed',
   },
   'an active run that nobody names, to be attached to': {
     argv: [...trigger, '--if-active', 'attach'],

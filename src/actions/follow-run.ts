@@ -22,6 +22,7 @@ interface FollowOptions {
 }
 
 const minuteMs = 60_000;
+const roundMs = 10_000;
 
 export function reportManyRuns(runs: number, { rate = defaults.rate }: ActionFlags, { reporter }: Session): void {
   if (runs <= rate * 60) return;
@@ -71,8 +72,8 @@ function warnOfLongWait(run: Run, event: RunEvent, reporter: Reporter): void {
   const { askedUntilMs, nextMs } = event;
   if (askedUntilMs === undefined || nextMs <= minuteMs) return;
   // Runs that are told so together are reported together.
-  const wholeMinutes = (ms: number) => Math.ceil(ms / minuteMs) * minuteMs;
-  const [wait, at] = [formatDuration(wholeMinutes(nextMs)), utcTime(wholeMinutes(askedUntilMs))];
+  const rounded = (ms: number) => Math.ceil(ms / roundMs) * roundMs;
+  const [wait, at] = [formatDuration(rounded(nextMs)), utcTime(rounded(askedUntilMs))];
   const message = `the service asks for a wait; polling continues in ${wait}, at ${at}`;
   reporter.observe({ event: 'warning', name: 'retry_after', message, run });
 }

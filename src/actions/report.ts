@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { nextStepOf } from '../problems/next-step.ts';
+import { askedWait } from '../problems/watch-problems.ts';
 import { reportToGithub } from '../render/github-actions.ts';
 import { type CommandResult, type OutputOptions, themeOf } from '../render/output.ts';
 import { summary } from '../render/summary.ts';
@@ -67,7 +68,9 @@ function problemsOf(results: ArgumentResult[], { stdout }: Context): CommandResu
   const isUnread = stdout.closed.aborted;
   const interrupted = results.filter(({ watched }) => watched?.kind === 'interrupted' && !isLeft(watched));
   const together = interrupted.length > 1 || isUnread ? interrupted : [];
-  const message = `stopped watching ${interrupted.length} runs, which are still running`;
+  const waits = interrupted.flatMap(({ watched }) => (watched?.kind === 'interrupted' ? [watched] : []));
+  const wait = waits.find(({ askedUntilMs }) => askedUntilMs !== undefined);
+  const message = `stopped watching ${interrupted.length} runs, which are still running${wait ? askedWait(wait) : ''}`;
   const [first] = isUnread ? [] : together;
   const problem = first?.problem?.with({ message, hint: againWithAll });
   const others = results

@@ -6,6 +6,7 @@ import { type Setting, settingTable } from '../src/config/setting-table.ts';
 import { builtInScenarios } from '../src/emulator/built-in-scenarios.ts';
 import { scenarioFields } from '../src/emulator/scenario-fields.ts';
 import { exitCodes } from '../src/problems/exit-codes.ts';
+import { schemas } from '../src/render/schemas.ts';
 import programs from './bench/programs.json';
 
 const root = join(import.meta.dirname, '..');
@@ -48,12 +49,81 @@ const sections: Record<string, () => string> = {
     ),
   bench: () => tableOfPrograms('bench'),
   stress: () => tableOfPrograms('stress'),
+  objects: () =>
+    table(
+      ['object', 'its fields'],
+      ['trigger', 'list', 'recover', 'check', 'stats', 'doctor', 'request', 'config', 'explain', 'version'].map(
+        (name) => [`\`${name}\``, fieldsOf(runctl?.properties?.[name])],
+      ),
+    ),
+  values: () =>
+    table(
+      ['field', 'values'],
+      [
+        ['trigger.how', wordsOf(runctl?.properties?.trigger?.properties?.how)],
+        ['trigger.started', wordsOf(runctl?.properties?.trigger?.properties?.started)],
+        ['problem.name', wordsOf(runctl?.properties?.problem?.properties?.name)],
+        ['recover.resolution', wordsOf(runctl?.properties?.recover?.properties?.resolution)],
+        ['doctor[].result', wordsOf(runctl?.properties?.doctor?.items?.properties?.result)],
+        ['event', events.map(({ properties }) => `\`${properties?.event?.const}\``).join(', ')],
+        ['attempt_failed.operation', wordsOf(fieldOfEvent('attempt_failed', 'operation'))],
+        ['attempt_failed.reason', wordsOf(fieldOfEvent('attempt_failed', 'reason'))],
+        ['waiting.for', wordsOf(fieldOfEvent('waiting', 'for'))],
+      ].map(([field, values = '']) => [`\`${field}\``, values]),
+    ),
   'exit-codes': () =>
     table(
       ['code', 'outcome', 'meaning'],
       exitCodes.map(({ code, name, meaning }) => [String(code), name, meaning]),
     ),
 };
+
+const documentSchema = schemas.document as Shape;
+const { runctl } = documentSchema.properties ?? {};
+const events = (schemas.event as { oneOf: Shape[] }).oneOf;
+
+interface Shape {
+  type?: string | string[];
+  enum?: string[];
+  const?: string;
+  format?: string;
+  items?: Shape;
+  anyOf?: Shape[];
+  properties?: Record<string, Shape>;
+  required?: string[];
+  additionalProperties?: Shape;
+}
+
+/** The fields of an object of `runctl`, each with its type: `at` (time). */
+function fieldsOf({ items, properties, additionalProperties, required }: Shape = {}): string {
+  if (items) return `a list of: ${fieldsOf(items)}`;
+  if (additionalProperties)
+    return `by the name of each setting: ${additionalProperties.anyOf?.map(fieldsOf).join(', or ')}`;
+  if (!properties) return 'text';
+  return Object.entries(properties)
+    .map(([name, shape]) => `\`${name}${required?.includes(name) ? '' : '?'}\`${typeOf(shape)}`)
+    .join(', ');
+}
+
+function typeOf({ type = [], format, items, properties, additionalProperties, required }: Shape): string {
+  const types = [type].flat().filter((each) => each !== 'string' && each !== 'object' && each !== 'array');
+  const inner = properties ? `: ${fieldsOf({ properties, required })}` : '';
+  const kind = items
+    ? `list${typeOf(items).replace(/^ \(|\)$/g, '')}`
+    : format
+      ? 'time'
+      : additionalProperties
+        ? 'object'
+        : '';
+  const words = [kind, ...types.map((each) => (each === 'null' ? 'or null' : each))].filter(Boolean).join(' ') + inner;
+  return words ? ` (${words})` : '';
+}
+
+/** The words that a field may hold. */
+const wordsOf = (shape?: Shape) => (shape?.enum ?? []).map((word) => `\`${word}\``).join(', ');
+
+const fieldOfEvent = (name: string, field: string) =>
+  events.find(({ properties }) => properties?.event?.const === name)?.properties?.[field];
 
 /** The scripts that do a part of `npm test`, and those that do more. */
 const tableOfScripts: Record<string, string> = {

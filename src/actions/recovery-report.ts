@@ -3,6 +3,7 @@ import { inDoubtProblem, type Problem } from '../problems/problem.ts';
 import { refusedTriggerProblem } from '../problems/trigger-problems.ts';
 import type { DocumentFacts } from '../render/document.ts';
 import { defaults } from '../runs/defaults.ts';
+import type { allResolutions } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { isFinal, nameOf, type Run } from '../runs/run.ts';
 import { utcTime } from '../runs/utc-time.ts';
@@ -25,7 +26,8 @@ export function reportOfRecovery(recovery: Recovery, flags: RecoverFlags, sessio
   const about = `the trigger of ${nameOf(target)} at ${utcTime(at)}`;
   const untilMs = Date.parse(at) + maxAgeMs;
   const until = recovery.kind === 'unresolved' ? { until: new Date(untilMs).toISOString() } : {};
-  const report = { recover: { at, resolution: recovery.kind, reason: reason ?? null, ...until } };
+  const resolution: (typeof allResolutions)[number] = recovery.kind;
+  const report = { recover: { at, resolution, reason: reason ?? null, ...until } };
   const facts = { idempotencyKey, safeToRepeat: !resend, reruns: [] };
   const withoutRun = (sentence: string, problem?: Problem): RecoveryReport => {
     const trigger = { how: 'unknown', started: 'unknown', ...facts } as const;

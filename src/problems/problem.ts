@@ -3,10 +3,13 @@ import { type ExitName, exitCodeOf } from './exit-codes.ts';
 /** Whether this command started a run; `unknown` when an answer to a trigger was lost. */
 export type Started = 'yes' | 'no' | 'unknown';
 
+/** Names of problems that share the exit code of an unknown outcome. */
+export const causesOfUnknown = ['idempotency_key_expired', 'other_api_key'] as const;
+
 interface ProblemFacts {
   name: ExitName;
   /** The name in documents, if it says more than that of the exit code, such as why a watch failed. */
-  shownName?: ExitName | 'idempotency_key_expired' | 'other_api_key';
+  shownName?: ExitName | (typeof causesOfUnknown)[number];
   /** What happened and what it means for the run: one line, no full stop at its end. */
   message: string;
   /** What to fix, or the next command to type between backquotes. */

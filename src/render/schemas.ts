@@ -1,5 +1,7 @@
 import { exitCodes } from '../problems/exit-codes.ts';
-import { allHowTriggered } from '../runs/events.ts';
+import { causesOfUnknown } from '../problems/problem.ts';
+import { allHowTriggered, allResolutions } from '../runs/events.ts';
+import { faultKinds } from '../runs/fault.ts';
 import type { JsonObject } from '../runs/json.ts';
 
 export type Schema = JsonObject;
@@ -29,7 +31,7 @@ const warning = object({ name: text, message: text });
 const setting = object({ value: textOrNull, source: textOrNull }, { problem: text });
 
 const problem = object(
-  { name: text, message: text },
+  { name: oneOf(...outcomes.filter((name) => !withoutProblem.includes(name)), ...causesOfUnknown), message: text },
   { httpStatus: whole, serviceCode: text, requestId: text, retryAfterMs: count },
 );
 
@@ -43,7 +45,7 @@ const trigger = object({
 
 const reports = {
   list: object({ idempotencyKey: textOrNull, at: time, baseUrl: text }),
-  recover: object({ at: time, resolution: text, reason: textOrNull }, { until: time }),
+  recover: object({ at: time, resolution: oneOf(...allResolutions), reason: textOrNull }, { until: time }),
   check: object({ isOverdue: yesOrNo, lastCompletedAt: timeOrNull, lastStatus: textOrNull }),
   stats: object({
     ...{ baseUrl: text, since: time, finished: count, running: count, unseen: count, statuses: mapOf(count) },
@@ -83,7 +85,7 @@ const reports = {
     environment: listOf(object({ name: text, setting: textOrNull, about: text })),
     exitCodes: listOf(object({ code: whole, outcome: text, meaning: text, advice: text })),
   }),
-  request: object({ method: text, url: text, body: text, idempotencyKey: text }),
+  request: object({ method: text, url: text, body: mapOf({}), idempotencyKey: text }),
 };
 
 const runctl = object(
@@ -125,7 +127,7 @@ const fieldsOfEvents: Readonly<Record<string, [required: Schema, optional?: Sche
   attempt_failed: [
     {
       operation: oneOf('trigger', 'status', 'result'),
-      ...{ reason: text, message: text, httpStatus: { type: ['integer', 'null'] } },
+      ...{ reason: oneOf(...faultKinds), message: text, httpStatus: { type: ['integer', 'null'] } },
       ...{ failures: count, silentMs: count, retryInMs: count },
     },
     { lastConfirmed: confirmedOrNull },

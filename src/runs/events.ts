@@ -24,6 +24,19 @@ export const allHowTriggered = [
 ] as const;
 export type HowTriggered = (typeof allHowTriggered)[number];
 
+/** What `recover` may make of a trigger. */
+export const allResolutions = [
+  'found',
+  'refused',
+  'superseded',
+  'left',
+  'unresolved',
+  'too_old',
+  'other_api_key',
+  'withheld',
+  'failed',
+] as const;
+
 export type WarningName =
   | 'agents_discontinued'
   | 'completed_with_error'

@@ -37,6 +37,7 @@ const faults = {
 } as const satisfies Record<string, Row>;
 
 export type FaultKind = keyof typeof faults;
+export const faultKinds = Object.keys(faults);
 
 /** All that there is to say of these refusals; of others, the message of the service is quoted. */
 export const refusalSentences: Partial<Record<FaultKind, string>> = {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { runProcess } from '../helpers/run-process.ts';
@@ -34,6 +34,8 @@ async function machine() {
         env,
         onStart(child) {
           kill = (signal) => child.kill(signal);
+          // It would follow for ever where the test fails before it ends it.
+          onTestFinished(() => void child.kill('SIGKILL'));
         },
       });
       return (signal: NodeJS.Signals) => {

@@ -8,6 +8,7 @@ const final: ExitName[] = [
   'not_found',
   'unauthorized',
   'no_credits',
+  'rejected',
   'outcome_unknown',
 ];
 

@@ -64,13 +64,13 @@ export function factsOfFollowed(followed: Followed, session: Session): DocumentF
     problem,
     outcome: isLeft(watched) ? 'still_running' : exitNameOfWatch(watched, problem),
     exitName: exitNameOfFollow(followed),
-    trigger: trigger && triggerFactsOf(trigger, session),
+    trigger: trigger && triggerFactsOf(trigger),
     argument: argumentOf(watched.run, session),
     lastConfirmed: watched.kind === 'finished' ? undefined : watched,
   };
 }
 
-export function resultOfStart(start: StartResult, session: Session): ArgumentResult {
+export function resultOfStart(start: StartResult, isSafeToRepeat: () => boolean, session: Session): ArgumentResult {
   const run = 'run' in start ? start.run : undefined;
   const target = 'run' in start ? start.run.target : start.target;
   const problem = problemOf(start);
@@ -83,7 +83,7 @@ export function resultOfStart(start: StartResult, session: Session): ArgumentRes
         problem,
         outcome: exitName,
         execution: executionOf(start),
-        trigger: triggerFactsOf(outcomeOfStart(start), session),
+        trigger: triggerFactsOf(outcomeOfStart(start, isSafeToRepeat)),
         argument: run && argumentOf(run, session),
         activeExecutionId: start.kind === 'skipped' ? start.activeId : undefined,
       },

@@ -7,7 +7,14 @@ import type { Session } from '../session/session.ts';
 import type { Followed } from './argument-result.ts';
 import type { ActionFlags } from './flags.ts';
 import { followRun } from './follow-run.ts';
-import { executionOf, outcomeOfStart, type StartResult, startedOf, triggeredEvent } from './start-result.ts';
+import {
+  executionOf,
+  outcomeOfStart,
+  type StartResult,
+  startedOf,
+  type TriggerOutcome,
+  triggeredEvent,
+} from './start-result.ts';
 import { leastForTriggerMs, type StartRequest, startRun } from './start-run.ts';
 
 type RunStart = Exclude<StartResult, { kind: 'skipped' | 'failed' }>;
@@ -19,13 +26,13 @@ type RunStart = Exclude<StartResult, { kind: 'skipped' | 'failed' }>;
 export async function followWithReruns(
   request: StartRequest,
   first: RunStart,
-  options: ActionFlags,
+  { isSafeToRepeat, ...options }: ActionFlags & Pick<TriggerOutcome, 'isSafeToRepeat'>,
   session: Session,
 ): Promise<Followed> {
   const { reporter, context } = session;
   const { maxReruns = defaults.maxReruns } = options;
   let start: RunStart = first;
-  let trigger = outcomeOfStart(first);
+  let trigger = outcomeOfStart(first, isSafeToRepeat);
   for (let reruns = 1; ; reruns++) {
     const { run, sinceTriggerMs } = start;
     const known = start.kind === 'started' ? start.execution : undefined;

@@ -30,10 +30,14 @@ export type StartResult = {
 );
 
 /** What became of a trigger, as documents show it. */
-export type TriggerOutcome = Omit<TriggerFacts, 'safeToRepeat'>;
+export type TriggerOutcome = Omit<TriggerFacts, 'safeToRepeat'> & {
+  /** May the command line be repeated without a second run, as far as is known? */
+  isSafeToRepeat(): boolean;
+};
 
-export function outcomeOfStart(start: StartResult): TriggerOutcome {
-  return { how: howOf(start), started: startedOf(start), idempotencyKey: start.idempotencyKey ?? null, reruns: [] };
+export function outcomeOfStart(start: StartResult, isSafeToRepeat: () => boolean): TriggerOutcome {
+  const { idempotencyKey = null } = start;
+  return { how: howOf(start), started: startedOf(start), idempotencyKey, isSafeToRepeat, reruns: [] };
 }
 
 function howOf(start: StartResult): HowTriggered {
@@ -47,10 +51,11 @@ export function startedOf(start: StartResult): Started {
   return start.kind === 'failed' ? start.problem.facts.started : 'no';
 }
 
-export const triggerFactsOf = (outcome: TriggerOutcome, { safeToRepeat }: Session): TriggerFacts => {
-  const { how, started, idempotencyKey, reruns } = outcome;
-  return { how, started, idempotencyKey, safeToRepeat: safeToRepeat(), reruns };
-};
+export const triggerFactsOf = ({ isSafeToRepeat, reruns, ...outcome }: TriggerOutcome): TriggerFacts => ({
+  ...outcome,
+  safeToRepeat: isSafeToRepeat(),
+  reruns,
+});
 
 export function executionOf(start: StartResult): Execution | undefined {
   if (start.kind === 'started') return start.execution;
@@ -58,7 +63,7 @@ export function executionOf(start: StartResult): Execution | undefined {
 }
 
 export function triggeredEvent(start: StartResult, isWatched: boolean, session: Session): RunEvent {
-  const { how } = outcomeOfStart(start);
+  const how = howOf(start);
   if (!('run' in start)) return { event: 'triggered', how, target: start.target, isWatched };
   const { run, idempotencyKey } = start;
   const argument = argumentOf(run, session);

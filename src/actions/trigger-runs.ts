@@ -32,7 +32,7 @@ export async function triggerAll(
     const isEnded = signal.aborted;
     // A generated idempotency key is a different one when the command is repeated.
     const unsafe = new Set(requests.filter(({ idempotencyKey }) => idempotencyKey === undefined));
-    session.safeToRepeat = () => unsafe.size === 0;
+    const isSafeToRepeat = () => unsafe.size === 0;
     session.watches = createWatchGroup(timeoutMsOf(options), context.clock);
     // Ids are printed in the order of the arguments, unless stdout is for the summary of the run or for other data.
     const idsAreData = !options.watch && !wantsData(options);
@@ -54,8 +54,8 @@ export async function triggerAll(
         else report();
         const isFollowed = options.watch && start.kind !== 'skipped' && start.kind !== 'failed';
         const result = isFollowed
-          ? resultOfFollow(await followWithReruns(request, start, options, watching), session)
-          : resultOfStart(start, session);
+          ? resultOfFollow(await followWithReruns(request, start, { ...options, isSafeToRepeat }, watching), session)
+          : resultOfStart(start, isSafeToRepeat, session);
         if (start.kind === 'replayed') reportReplay(start, result, session);
         reportDone(result);
         return result;

@@ -110,7 +110,6 @@ export async function connectWith(
     watches: createWatchGroup(timeoutMsOf(options), clock),
     requestTimeoutMs,
     sentKeys: new Set(),
-    safeToRepeat: () => true,
     debug,
   };
 }

@@ -34,8 +34,6 @@ export interface Session {
   runs: number;
   /** The last completed runs of a target, newest first. */
   history(target: Target): readonly PastRun[];
-  /** May the command line be repeated without a second run, as far as is known? */
-  safeToRepeat(): boolean;
   hooks: FinalHooks;
   /** Limits how many triggers are sent at once; undefined for no limit. */
   inTurn?: Turns;

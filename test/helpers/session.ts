@@ -44,7 +44,6 @@ export function createSession(
     history: () => [],
     hooks: createFinalHooks(undefined, context),
     sentKeys: new Set(),
-    safeToRepeat: () => true,
     ...parts,
   };
 }

@@ -224,7 +224,13 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
     const start = await startRun(request, flags, session);
     if (use.maxReruns !== undefined && start.kind !== 'skipped' && start.kind !== 'failed') {
       session.watches = createWatchGroup(1_800_000, context.clock);
-      const rerunFlags = { ...flags, watch: true, rerunOn: ['any'], maxReruns: use.maxReruns };
+      const rerunFlags = {
+        ...flags,
+        isSafeToRepeat: () => true,
+        watch: true,
+        rerunOn: ['any'],
+        maxReruns: use.maxReruns,
+      };
       return { start, followed: await followWithReruns(request, start, rerunFlags, session) };
     }
     if (start.kind !== 'started' || !use.watches) return { start };

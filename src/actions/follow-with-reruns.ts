@@ -7,15 +7,17 @@ import type { Session } from '../session/session.ts';
 import type { Followed } from './argument-result.ts';
 import type { ActionFlags } from './flags.ts';
 import { followRun } from './follow-run.ts';
+import { leastForTriggerMs } from './slot.ts';
 import {
   executionOf,
   outcomeOfStart,
+  type StartRequest,
   type StartResult,
   startedOf,
   type TriggerOutcome,
   triggeredEvent,
 } from './start-result.ts';
-import { leastForTriggerMs, type StartRequest, startRun } from './start-run.ts';
+import { startUnlessActive } from './start-unless-active.ts';
 
 type RunStart = Exclude<StartResult, { kind: 'skipped' | 'failed' }>;
 
@@ -54,7 +56,7 @@ export async function followWithReruns(
     const idempotencyKey = request.idempotencyKey && `${request.idempotencyKey}/${reruns}`;
     // `--if-active skip` and `attach` are for the first trigger only.
     const ifActive = options.ifActive === 'wait' ? 'wait' : 'fail';
-    const next = await startRun({ ...request, idempotencyKey }, { ...options, ifActive }, session);
+    const next = await startUnlessActive({ ...request, idempotencyKey }, { ...options, ifActive }, session);
     reporter.observe(triggeredEvent(next, true, session));
     if (next.kind === 'skipped') return followed;
     if (next.kind === 'failed') {

@@ -7,7 +7,8 @@ import type { Fault } from '../runs/fault.ts';
 import type { Target } from '../runs/run.ts';
 import type { Session } from '../session/session.ts';
 import type { StartedTrigger } from '../triggering/answer-meaning.ts';
-import { earlierAttemptsOf, sendTrigger, unknownTriggerOf } from './send-trigger.ts';
+import { earlierAttemptsOf, sendRecorded } from './send-recorded.ts';
+import { unknownTriggerOf } from './unknown-trigger.ts';
 
 export interface RecoverFlags {
   dryRun?: boolean;
@@ -77,7 +78,7 @@ async function recoverTrigger(
   const history = { earlier: earlierAttemptsOf(trigger), isRecovery: true };
   const result = signal.aborted
     ? ({ kind: 'interrupted', mayHaveStarted: true } as const)
-    : await sendTrigger(identity, body, { giveUpAfterMs, ...history }, session);
+    : await sendRecorded(identity, body, { giveUpAfterMs, ...history }, session);
   if (result.kind === 'started') return { trigger, kind: 'found', start: result };
   if (result.kind === 'refused') return { trigger, kind: 'refused', fault: result.fault };
   return { trigger, kind: 'failed', problem: triggerProblem(result, unknown, signal) };

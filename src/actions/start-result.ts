@@ -9,6 +9,13 @@ import type { Session } from '../session/session.ts';
 import type { StartedTrigger } from '../triggering/answer-meaning.ts';
 import type { StartedExecution } from '../triggering/trigger-record.ts';
 
+/** What is to be triggered. */
+export interface StartRequest {
+  target: Target;
+  body: string; // the exact bytes
+  idempotencyKey?: string; // given by the user
+}
+
 /** A run that existed before, with its status if that was asked for. */
 export type FoundRun = KnownRun & { polled?: PolledOnce<Execution> };
 

@@ -12,8 +12,8 @@ import type { ActionFlags } from './flags.ts';
 import { reportManyRuns } from './follow-run.ts';
 import { followWithReruns } from './follow-with-reruns.ts';
 import { createDoneReport, reportResults } from './report.ts';
-import { type FoundRun, type StartResult, startedOf, triggeredEvent } from './start-result.ts';
-import { type StartRequest, startRun } from './start-run.ts';
+import { type FoundRun, type StartRequest, type StartResult, startedOf, triggeredEvent } from './start-result.ts';
+import { startUnlessActive } from './start-unless-active.ts';
 
 /** More triggers at once would only wait for each other. */
 const mostInFlight = 64;
@@ -42,7 +42,7 @@ export async function triggerAll(
     if (options.watch) reportManyRuns(requests.length, options, session);
     const results = await Promise.all(
       requests.map(async (request, index): Promise<ArgumentResult> => {
-        const start = isEnded ? notStarted(request, signal) : await startRun(request, options, session);
+        const start = isEnded ? notStarted(request, signal) : await startUnlessActive(request, options, session);
         if (startedOf(start) === 'no') unsafe.delete(request);
         const report = () => {
           const id = 'run' in start ? start.run.executionId : undefined;

@@ -8,10 +8,11 @@ import { deliveryOf, isRetryable, reasonOf } from '../runs/fault.ts';
 import { retry } from '../runs/retry.ts';
 import { type AutomationTarget, nameOf, type Run } from '../runs/run.ts';
 import { retryPortsOf, type Session } from '../session/session.ts';
-import type { TriggerIdentity } from '../triggering/trigger.ts';
+import type { TriggerIdentity } from '../triggering/send-until-known.ts';
 import type { KeyTreatment, StartedExecution } from '../triggering/trigger-record.ts';
 import { waitForOther } from './follow-run.ts';
-import { problemOfTrigger, sendTrigger } from './send-trigger.ts';
+import { sendRecorded } from './send-recorded.ts';
+import { problemOfTrigger } from './unknown-trigger.ts';
 
 export type KeyTrial = { runs: Run[] } & (
   | { kind: 'seen'; treatment: KeyTreatment }
@@ -36,7 +37,7 @@ export async function tryKey(
   const idempotencyKey = randomUuid();
   const account = await session.account(idempotencyKey);
   const identity: TriggerIdentity = { baseUrl, account, target, idempotencyKey, userProvided: false };
-  const first = await sendTrigger(identity, body, { neverRepeat: true }, session);
+  const first = await sendRecorded(identity, body, { neverRepeat: true }, session);
   if (first.kind !== 'started') {
     return { kind: 'unclear', runs: [], problem: unclearProblem(problemOfTrigger(first, identity, session)) };
   }

@@ -1,4 +1,4 @@
-import type { StartRequest } from '../actions/start-run.ts';
+import type { StartRequest } from '../actions/start-result.ts';
 import { triggerAll } from '../actions/trigger-runs.ts';
 import { triggerPath } from '../api/endpoints.ts';
 import { argument, choice, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';

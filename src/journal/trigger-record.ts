@@ -1,6 +1,6 @@
 import { exitNameOf } from '../problems/fault-facts.ts';
 import { randomUuid } from '../random-uuid.ts';
-import type { TriggerIdentity } from '../triggering/trigger.ts';
+import type { TriggerIdentity } from '../triggering/send-until-known.ts';
 import type { KeyTreatment, TriggerRecord } from '../triggering/trigger-record.ts';
 import type { Journal } from './journal.ts';
 

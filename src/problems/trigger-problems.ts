@@ -2,7 +2,7 @@ import { formatDuration } from '../runs/duration.ts';
 import { type Fault, type FaultKind, httpOf } from '../runs/fault.ts';
 import { nameOf } from '../runs/run.ts';
 import { utcTime } from '../runs/utc-time.ts';
-import type { TriggerIdentity, TriggerResult } from '../triggering/trigger.ts';
+import type { TriggerIdentity, TriggerResult } from '../triggering/send-until-known.ts';
 import { exitNameOf, factsOf, interruptNameOf, remedies, retryAfterHint } from './fault-facts.ts';
 import { Problem } from './problem.ts';
 import { fullArgumentOf } from './quote.ts';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { openJournal } from '../../src/journal/journal.ts';
 import { createTriggerRecord } from '../../src/journal/trigger-record.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
-import { triggerRun } from '../../src/triggering/trigger.ts';
+import { sendUntilKnown } from '../../src/triggering/send-until-known.ts';
 import { running } from '../helpers/scripted-service.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 import { account, key, refused } from './records.ts';
@@ -41,7 +41,7 @@ function openWatched(fileBytes?: number) {
     };
     const { signal } = new AbortController();
     const limiter = createRateLimiter(10, clock);
-    await triggerRun(identity, '{}', {
+    await sendUntilKnown(identity, '{}', {
       service: { trigger, status: trigger },
       limiter,
       record,

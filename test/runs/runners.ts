@@ -2,7 +2,7 @@ import { exitNameOf } from '../../src/problems/fault-facts.ts';
 import { exitNameOfWatch, watchProblem } from '../../src/problems/watch-problems.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import { pollOnce } from '../../src/session/poll-once.ts';
-import { type KeyHistory, triggerRun } from '../../src/triggering/trigger.ts';
+import { type KeyHistory, sendUntilKnown } from '../../src/triggering/send-until-known.ts';
 import { type WatchOptions, watchToEnd } from '../../src/watching/watch.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
 import { createMemory } from '../helpers/memory-context.ts';
@@ -68,7 +68,7 @@ const trigger =
     const { giveUpAfterMs = 30_000, timeoutMs = Number.POSITIVE_INFINITY } = given;
     const limits = { giveUpAfterMs, requestTimeoutMs: 30_000, leftMs: createWatchGroup(timeoutMs, ports.clock).leftMs };
     const identity = { baseUrl, account, target, idempotencyKey: 'key-1', userProvided: false };
-    const result = await triggerRun(identity, '{}', { ...ports, ...limits, record }, history);
+    const result = await sendUntilKnown(identity, '{}', { ...ports, ...limits, record }, history);
     if (result.kind === 'started') return ended('ok');
     return ended(result.kind === 'unknown' ? 'outcome_unknown' : exitNameOf(result.fault));
   };

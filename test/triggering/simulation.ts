@@ -7,7 +7,7 @@ import { followRun } from '../../src/actions/follow-run.ts';
 import { followWithReruns } from '../../src/actions/follow-with-reruns.ts';
 import { type Recovery, recoverTriggers } from '../../src/actions/recover-triggers.ts';
 import type { StartResult } from '../../src/actions/start-result.ts';
-import { startRun } from '../../src/actions/start-run.ts';
+import { startUnlessActive } from '../../src/actions/start-unless-active.ts';
 import { triggerPath } from '../../src/api/endpoints.ts';
 import { type Journal, openJournal } from '../../src/journal/journal.ts';
 import type { Processes } from '../../src/journal/processes.ts';
@@ -221,7 +221,7 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
     const flags = { ifActive: use.ifActive, timeoutMs: 180_000 };
     session.watches = createWatchGroup(flags.timeoutMs, clock);
     const request = { target, body: '{}', idempotencyKey: use.key };
-    const start = await startRun(request, flags, session);
+    const start = await startUnlessActive(request, flags, session);
     if (use.maxReruns !== undefined && start.kind !== 'skipped' && start.kind !== 'failed') {
       session.watches = createWatchGroup(1_800_000, context.clock);
       const rerunFlags = {

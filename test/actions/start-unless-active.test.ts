@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ActionFlags } from '../../src/actions/flags.ts';
-import { startRun } from '../../src/actions/start-run.ts';
+import { startUnlessActive } from '../../src/actions/start-unless-active.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { Reporter, RunEvent } from '../../src/runs/events.ts';
 import type { Service } from '../../src/runs/service.ts';
@@ -43,7 +43,7 @@ function createTriggerHarness() {
       journal: journal(),
       watches: createWatchGroup(flags.timeoutMs ?? Number.POSITIVE_INFINITY, clock),
     });
-    const start = await startRun({ target, body: '{}', idempotencyKey }, flags, session);
+    const start = await startUnlessActive({ target, body: '{}', idempotencyKey }, flags, session);
     const problem = start.kind === 'failed' ? start.problem : undefined;
     return { start, problem, calls: service.calls, triggeredAtMs, events, limiter: session.limiter };
   }
@@ -102,7 +102,7 @@ test('a refusal that arrives as the user presses Ctrl-C ends with its own exit c
       return fault('no_credits', { httpStatus: 402 });
     },
   };
-  const start = await startRun({ target, body: '{}' }, {}, createSession(service, { context }));
+  const start = await startUnlessActive({ target, body: '{}' }, {}, createSession(service, { context }));
   expect(start).toMatchObject({
     kind: 'failed',
     problem: { exitCode: 8, facts: { name: 'no_credits', started: 'no' } },

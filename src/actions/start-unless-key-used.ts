@@ -1,35 +1,23 @@
-import type { UnresolvedTrigger } from '../journal/journal.ts';
-import { createTriggerRecord } from '../journal/trigger-record.ts';
-import { nearest } from '../problems/nearest.ts';
 import type { Problem } from '../problems/problem.ts';
-import { shellWord } from '../problems/quote.ts';
-import { triggerProblem } from '../problems/trigger-problems.ts';
-import {
-  expiredKeyProblem,
-  needsResend,
-  otherAccountProblem,
-  type UnknownTrigger,
-  withheldProblem,
-} from '../problems/unknown-outcome.ts';
+import { expiredKeyProblem, needsResend, otherAccountProblem, withheldProblem } from '../problems/unknown-outcome.ts';
 import type { Clock } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
 import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';
-import type { RetryOptions } from '../runs/retry.ts';
 import { nameOf, type Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
-import { automationsIn } from '../session/find-run.ts';
 import { pollKnownRun } from '../session/poll-once.ts';
-import { retryPortsOf, type Session } from '../session/session.ts';
+import type { Session } from '../session/session.ts';
 import type { StartedTrigger } from '../triggering/answer-meaning.ts';
-import type { EarlierAttempts } from '../triggering/attempt-times.ts';
-import { type KeyHistory, type TriggerIdentity, type TriggerResult, triggerRun } from '../triggering/trigger.ts';
+import type { TriggerIdentity } from '../triggering/send-until-known.ts';
+import { earlierAttemptsOf, sendRecorded } from './send-recorded.ts';
 import type { StartResult } from './start-result.ts';
+import { problemOfTrigger, unknownTriggerOf } from './unknown-trigger.ts';
 
 /** A refusal after which `--if-active` says what to do, or the wait for the slot continues. */
 type Refusal = { kind: 'refused'; fault: Fault };
 
 /** Sends one trigger, unless the journal knows the run of its idempotency key. */
-export async function triggerOnce(
+export async function startUnlessKeyUsed(
   identity: TriggerIdentity,
   body: string,
   flags: { giveUpAfterMs?: number },
@@ -55,7 +43,7 @@ export async function triggerOnce(
   session.sentKeys.add(idempotencyKey);
   // An idempotency key that was sent before is sent with the same bytes again.
   const bytes = open?.body ?? body;
-  const result = await sendTrigger(identity, bytes, options, withOpenTriggerWarning(target, session));
+  const result = await sendRecorded(identity, bytes, options, withOpenTriggerWarning(target, session));
   if (result.kind === 'started') return startOf(result, target, context.clock);
   if (result.kind === 'refused' && (result.fault.kind === 'already_active' || (isWaiting && mayPass(result.fault)))) {
     return { kind: 'refused', fault: result.fault };
@@ -74,63 +62,6 @@ function startOf({ how, ...start }: StartedTrigger, target: Target, clock: Clock
   const started = target.family === 'agent' ? 'unknown' : start.started;
   const startedMs = clock.elapsedMs();
   return { ...start, started, how, run, sinceTriggerMs: () => clock.elapsedMs() - startedMs };
-}
-
-/** Why a trigger has no known run, and what to do about it. */
-export function problemOfTrigger(
-  result: Exclude<TriggerResult, StartedTrigger>,
-  identity: TriggerIdentity,
-  session: Session,
-): Problem {
-  const { journal, context } = session;
-  // `recover` can only resolve what is in the journal.
-  const recorded = mayHaveStarted(result) ? journal.findKey(identity) : undefined;
-  const unknown = recorded?.state === 'open' ? unknownTriggerOf(recorded.trigger, session) : identity;
-  const problem = triggerProblem(result, unknown, context.signal);
-  const meant = problem.facts.name === 'not_found' && nearestAutomation(identity.target, session);
-  return meant ? problem.with({ hint: `did you mean \`runctl trigger ${shellWord(meant)}\`?` }) : problem;
-}
-
-const mayHaveStarted = (result: Exclude<TriggerResult, StartedTrigger>) =>
-  result.kind === 'interrupted' ? result.mayHaveStarted : result.kind === 'unknown';
-
-/** What the messages about a trigger without a known outcome are made of. */
-export function unknownTriggerOf(trigger: UnresolvedTrigger, { journal, baseUrl }: Session): UnknownTrigger {
-  const { target, idempotencyKey, at, conflict } = trigger;
-  return {
-    ...{ target, idempotencyKey, ...conflict },
-    sentAtMs: Date.parse(at),
-    hasMetConflict: conflict !== undefined,
-    keys: journal.keysSeen(baseUrl)?.treatment,
-  };
-}
-
-function nearestAutomation(target: Target, session: Session): string | undefined {
-  if (target.family === 'agent') return undefined;
-  const others = automationsIn(session);
-  others.delete(target.automationName);
-  return nearest(target.automationName, others);
-}
-
-/** Sends one trigger, with retries, until the protocol ends. It is in the journal before it is sent. */
-export function sendTrigger(
-  identity: TriggerIdentity,
-  body: string,
-  { giveUpAfterMs = defaults.triggerGiveUpAfterMs, ...history }: KeyHistory & { giveUpAfterMs?: number },
-  session: Session,
-): Promise<TriggerResult> {
-  const { service, journal, processes, inTurn, watches, reporter } = session;
-  const isRepeat = history.earlier !== undefined;
-  const record = createTriggerRecord(journal, { ...identity, body, isRepeat, process: processes.own });
-  const { target } = identity;
-  const onRetry: RetryOptions['onRetry'] = (failed) =>
-    reporter.observe({ event: 'attempt_failed', operation: 'trigger', target, ...failed });
-  const ports = { ...retryPortsOf(session, giveUpAfterMs), leftMs: watches.leftMs, inTurn, onRetry };
-  return triggerRun(identity, body, { ...ports, service, record }, history);
-}
-
-export function earlierAttemptsOf({ at, lastSentAt, ageMs }: UnresolvedTrigger): EarlierAttempts {
-  return { firstSentAtMs: Date.parse(at), lastSentAtMs: Date.parse(lastSentAt), ageMs };
 }
 
 /** A session whose next trigger also warns of earlier triggers of the target without a known outcome. */

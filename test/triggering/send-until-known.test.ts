@@ -8,11 +8,11 @@ import type { Answer, Execution, Sending } from '../../src/runs/service.ts';
 import { createTurns } from '../../src/runs/turns.ts';
 import {
   type KeyHistory,
+  sendUntilKnown,
   type TriggerIdentity,
   type TriggerPorts,
   type TriggerResult,
-  triggerRun,
-} from '../../src/triggering/trigger.ts';
+} from '../../src/triggering/send-until-known.ts';
 import { isEnd, protocol, type TriggerEvent, type TriggerState } from '../../src/triggering/trigger-protocol.ts';
 import type { TriggerRecord } from '../../src/triggering/trigger-record.ts';
 import { executionId, fault, projectId, running, scriptedService, state, target } from '../helpers/scripted-service.ts';
@@ -49,7 +49,7 @@ async function triggered(
   const inDoubtAtMs: (number | undefined)[] = [];
   const { earlier } = history;
   const readKey = given.readKey ?? (() => earlier && { state: 'open', ageMs: earlier.ageMs });
-  const result = await triggerRun(
+  const result = await sendUntilKnown(
     { ...identity, userProvided },
     request.body,
     {

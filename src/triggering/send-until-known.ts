@@ -42,7 +42,7 @@ export type TriggerResult =
 const othersMs = { wait: 5_000, between: 200, age: 60_000 };
 
 /** Starts one run: every attempt sends the same idempotency key and the same bytes. */
-export async function triggerRun(
+export async function sendUntilKnown(
   identity: TriggerIdentity,
   body: string,
   ports: TriggerPorts,

@@ -1,0 +1,33 @@
+import type { UnresolvedTrigger } from '../journal/journal.ts';
+import { createTriggerRecord } from '../journal/trigger-record.ts';
+import { defaults } from '../runs/defaults.ts';
+import type { RetryOptions } from '../runs/retry.ts';
+import { retryPortsOf, type Session } from '../session/session.ts';
+import type { EarlierAttempts } from '../triggering/attempt-times.ts';
+import {
+  type KeyHistory,
+  sendUntilKnown,
+  type TriggerIdentity,
+  type TriggerResult,
+} from '../triggering/send-until-known.ts';
+
+/** Sends one trigger, with retries, until the protocol ends. It is in the journal before it is sent. */
+export function sendRecorded(
+  identity: TriggerIdentity,
+  body: string,
+  { giveUpAfterMs = defaults.triggerGiveUpAfterMs, ...history }: KeyHistory & { giveUpAfterMs?: number },
+  session: Session,
+): Promise<TriggerResult> {
+  const { service, journal, processes, inTurn, watches, reporter } = session;
+  const isRepeat = history.earlier !== undefined;
+  const record = createTriggerRecord(journal, { ...identity, body, isRepeat, process: processes.own });
+  const { target } = identity;
+  const onRetry: RetryOptions['onRetry'] = (failed) =>
+    reporter.observe({ event: 'attempt_failed', operation: 'trigger', target, ...failed });
+  const ports = { ...retryPortsOf(session, giveUpAfterMs), leftMs: watches.leftMs, inTurn, onRetry };
+  return sendUntilKnown(identity, body, { ...ports, service, record }, history);
+}
+
+export function earlierAttemptsOf({ at, lastSentAt, ageMs }: UnresolvedTrigger): EarlierAttempts {
+  return { firstSentAtMs: Date.parse(at), lastSentAtMs: Date.parse(lastSentAt), ageMs };
+}

@@ -1,0 +1,47 @@
+import type { UnresolvedTrigger } from '../journal/journal.ts';
+import { nearest } from '../problems/nearest.ts';
+import type { Problem } from '../problems/problem.ts';
+import { shellWord } from '../problems/quote.ts';
+import { triggerProblem } from '../problems/trigger-problems.ts';
+import type { UnknownTrigger } from '../problems/unknown-outcome.ts';
+import type { Target } from '../runs/run.ts';
+import { automationsIn } from '../session/find-run.ts';
+import type { Session } from '../session/session.ts';
+import type { StartedTrigger } from '../triggering/answer-meaning.ts';
+import type { TriggerIdentity, TriggerResult } from '../triggering/send-until-known.ts';
+
+/** Why a trigger has no known run, and what to do about it. */
+export function problemOfTrigger(
+  result: Exclude<TriggerResult, StartedTrigger>,
+  identity: TriggerIdentity,
+  session: Session,
+): Problem {
+  const { journal, context } = session;
+  // `recover` can only resolve what is in the journal.
+  const recorded = mayHaveStarted(result) ? journal.findKey(identity) : undefined;
+  const unknown = recorded?.state === 'open' ? unknownTriggerOf(recorded.trigger, session) : identity;
+  const problem = triggerProblem(result, unknown, context.signal);
+  const meant = problem.facts.name === 'not_found' && nearestAutomation(identity.target, session);
+  return meant ? problem.with({ hint: `did you mean \`runctl trigger ${shellWord(meant)}\`?` }) : problem;
+}
+
+const mayHaveStarted = (result: Exclude<TriggerResult, StartedTrigger>) =>
+  result.kind === 'interrupted' ? result.mayHaveStarted : result.kind === 'unknown';
+
+/** What the messages about a trigger without a known outcome are made of. */
+export function unknownTriggerOf(trigger: UnresolvedTrigger, { journal, baseUrl }: Session): UnknownTrigger {
+  const { target, idempotencyKey, at, conflict } = trigger;
+  return {
+    ...{ target, idempotencyKey, ...conflict },
+    sentAtMs: Date.parse(at),
+    hasMetConflict: conflict !== undefined,
+    keys: journal.keysSeen(baseUrl)?.treatment,
+  };
+}
+
+function nearestAutomation(target: Target, session: Session): string | undefined {
+  if (target.family === 'agent') return undefined;
+  const others = automationsIn(session);
+  others.delete(target.automationName);
+  return nearest(target.automationName, others);
+}

@@ -38,7 +38,7 @@ test('a package is imported where one place stands for it', () => {
     'string-width < render/width.ts',
     'undici < api/transport.ts',
     'undici/package.json < versions.ts',
-    'valibot < api/schema.ts',
+    'valibot < api/read-document.ts',
     'valibot < emulator/scenario.ts',
   ]);
   expect(sorted(packages.filter(({ name }) => name === 'commander').map(({ file }) => folderOf(file)))).toEqual([

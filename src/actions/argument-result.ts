@@ -36,12 +36,12 @@ export interface ArgumentResult {
   problem?: Problem;
   exitName: ExitName; // how a command with this argument alone would end
   replayedFailure?: string; // says that the run is an older one, which its idempotency key had started
-  otherwise: string; // in place of a status, if there is none
+  whenNoStatus: string; // what is shown in place of a status
   document(): JsonObject; // with the warnings until now
 }
 
 /** Was this run left unfinished by `--fail-fast`? */
-export const isLeft = (watched: WatchResult | undefined): boolean =>
+export const wasLeftByFailFast = (watched: WatchResult | undefined): boolean =>
   watched?.kind === 'interrupted' && watched.reason === failFastReason;
 
 export const isOk = ({ exitName }: ArgumentResult): boolean => exitCodeOf(exitName) === 0;
@@ -51,18 +51,18 @@ export function resultOfFollow(followed: Followed, session: Session): ArgumentRe
   const { run } = watched;
   const exitName = exitNameOfFollow(followed);
   const document = () => documentOf(factsOfFollowed(followed, session), session.context);
-  return { target: run.target, run, watched, problem, exitName, otherwise: 'not polled', document };
+  return { target: run.target, run, watched, problem, exitName, whenNoStatus: 'not polled', document };
 }
 
 const exitNameOfFollow = ({ watched, problem, isForgotten }: Followed): ExitName =>
-  isLeft(watched) || isForgotten ? 'ok' : exitNameOfWatch(watched, problem);
+  wasLeftByFailFast(watched) || isForgotten ? 'ok' : exitNameOfWatch(watched, problem);
 
 export function factsOfFollowed(followed: Followed, session: Session): DocumentFacts {
   const { watched, problem, trigger } = followed;
   return {
     ...watched,
     problem,
-    outcome: isLeft(watched) ? 'still_running' : exitNameOfWatch(watched, problem),
+    outcome: wasLeftByFailFast(watched) ? 'still_running' : exitNameOfWatch(watched, problem),
     exitName: exitNameOfFollow(followed),
     trigger: trigger && triggerFactsOf(trigger),
     argument: argumentOf(watched.run, session),
@@ -89,7 +89,7 @@ export function resultOfStart(start: StartResult, isSafeToRepeat: () => boolean,
       },
       session.context,
     );
-  return { target, run, problem, exitName, otherwise: withoutStatus(start), document };
+  return { target, run, problem, exitName, whenNoStatus: withoutStatus(start), document };
 }
 
 function problemOf(start: StartResult): Problem | undefined {

@@ -5,13 +5,13 @@ import { formatDuration } from '../runs/duration.ts';
 import type { Reporter, RunEvent } from '../runs/events.ts';
 import { isFinal, isKnownStatus, type Run, type Target } from '../runs/run.ts';
 import { utcTime } from '../runs/utc-time.ts';
-import { hasJournal } from '../session/journal.ts';
 import { argumentOf, type KnownRun } from '../session/known-run.ts';
+import { hasJournal } from '../session/open-journal.ts';
 import { retryPortsOf, type Session } from '../session/session.ts';
 import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
 import { pollUntilFinal, type WatchOptions, type WatchPorts, watchToEnd } from '../watching/watch.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
-import { type Followed, factsOfFollowed, isLeft } from './argument-result.ts';
+import { type Followed, factsOfFollowed, wasLeftByFailFast } from './argument-result.ts';
 import type { ActionFlags } from './flags.ts';
 import type { TriggerOutcome } from './start-result.ts';
 
@@ -49,7 +49,7 @@ export async function followRun(
   const options = { ...scheduleOf(run.target, flags, session), sinceTriggerMs, known, retryAfterMs };
   const watched = await watchToEnd(run, options, portsOf(run, flags, session, observe), leave);
   // A run that was left because another failed has no problem of its own.
-  if (isLeft(watched)) return { watched, trigger };
+  if (wasLeftByFailFast(watched)) return { watched, trigger };
   const found = watchProblem(watched, context.signal, argumentOf(run, session), hasJournal(context));
   const problem = found && trigger ? watchFailedProblem(found) : found;
   const warning = watched.kind === 'finished' ? watchWarning(watched) : undefined;
@@ -90,7 +90,7 @@ export async function waitForOther(
     if (isEnd) return;
     reporter.observe({
       ...(event.event === 'waiting' && event.run ? { ...event, for: 'slot' } : event),
-      isOther: true,
+      isActiveRun: true,
     });
   };
   const known = { executionId: run.executionId, status: 'RUNNING', document: {} };

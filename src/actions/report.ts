@@ -11,7 +11,7 @@ import type { WrapOptions } from '../render/wrap.ts';
 import { nameOf } from '../runs/run.ts';
 import type { Session } from '../session/session.ts';
 import type { FinishedWatch } from '../watching/watch-result.ts';
-import { type ArgumentResult, isLeft, isOk } from './argument-result.ts';
+import { type ArgumentResult, isOk, wasLeftByFailFast } from './argument-result.ts';
 
 const replayNextStep =
   'to try again under this idempotency key, add `--watch --rerun-on any`; for a new run, give a new one';
@@ -66,7 +66,7 @@ export async function reportResults(
 /** An interruption is reported once for all runs, and not at all to somebody who has closed stdout. */
 function problemsOf(results: ArgumentResult[], { stdout }: Context): CommandResult['problems'] {
   const isUnread = stdout.closed.aborted;
-  const interrupted = results.filter(({ watched }) => watched?.kind === 'interrupted' && !isLeft(watched));
+  const interrupted = results.filter(({ watched }) => watched?.kind === 'interrupted' && !wasLeftByFailFast(watched));
   const together = interrupted.length > 1 || isUnread ? interrupted : [];
   const waits = interrupted.flatMap(({ watched }) => (watched?.kind === 'interrupted' ? [watched] : []));
   const wait = waits.find(({ askedUntilMs }) => askedUntilMs !== undefined);
@@ -83,7 +83,7 @@ function problemsOf(results: ArgumentResult[], { stdout }: Context): CommandResu
 
 function nextOf(results: ArgumentResult[], project: string | undefined): string | undefined {
   if (results.length > 1) {
-    const left = results.filter(({ watched }) => isLeft(watched)).length;
+    const left = results.filter(({ watched }) => wasLeftByFailFast(watched)).length;
     if (left === 0) return undefined;
     return `${left === 1 ? '1 run is' : `${left} runs are`} still running; ${againWithAll}`;
   }
@@ -114,8 +114,8 @@ function summaries(
 }
 
 function rowOf(result: ArgumentResult): FinalRow {
-  const { target, watched, otherwise } = result;
-  return { target, execution: watched?.execution, result: finishedWatchOf(result)?.result, otherwise };
+  const { target, watched, whenNoStatus } = result;
+  return { target, execution: watched?.execution, result: finishedWatchOf(result)?.result, whenNoStatus };
 }
 
 /** The number of runs with each status: `1 running · 12 completed · 2 failed`. */
@@ -125,8 +125,8 @@ function countsOf(results: ArgumentResult[], { symbols }: Theme): string {
     ['completed', 0],
   ]);
   for (const result of results) {
-    const { execution, otherwise } = rowOf(result);
-    const word = execution?.status.toLowerCase().replaceAll('_', ' ') ?? otherwise;
+    const { execution, whenNoStatus } = rowOf(result);
+    const word = execution?.status.toLowerCase().replaceAll('_', ' ') ?? whenNoStatus;
     counts.set(word, (counts.get(word) ?? 0) + 1);
   }
   return [...counts]

@@ -6,8 +6,8 @@ import { resultPath, runIdIn, statusPath, triggerPath } from './endpoints.ts';
 import type { HttpRequest, Transport } from './exchange.ts';
 import { faultOf } from './network-fault.ts';
 import type { ProxySettings } from './proxy.ts';
+import { readExecution, readResult } from './read-document.ts';
 import { answerOf, type Reading } from './response.ts';
-import { readExecution, readResult } from './schema.ts';
 
 export interface HttpServiceOptions {
   transport: Transport;

@@ -10,8 +10,8 @@ import { formatAge } from '../runs/duration.ts';
 import { type AutomationTarget, lastStatusOf } from '../runs/run.ts';
 import { parseAutomationArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
-import { journalOf } from '../session/journal.ts';
 import { endMsOf, isInTime, type LastRuns, lastRunsOf, pollUnfinished } from '../session/last-runs.ts';
+import { journalOf } from '../session/open-journal.ts';
 import type { Session } from '../session/session.ts';
 
 const options = {

@@ -14,7 +14,7 @@ import { defaults } from '../runs/defaults.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { lastStatusOf, nameOf, statuses } from '../runs/run.ts';
 import { connectWith } from '../session/connect.ts';
-import { journalOf } from '../session/journal.ts';
+import { journalOf } from '../session/open-journal.ts';
 import { type Refreshed, refreshRuns } from '../session/refresh-runs.ts';
 
 const options = {

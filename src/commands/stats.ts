@@ -12,7 +12,7 @@ import { formatDuration } from '../runs/duration.ts';
 import { nameOf, type Target } from '../runs/run.ts';
 import { type Statistics, statisticsOf } from '../runs/statistics.ts';
 import { parseAutomationName } from '../session/arguments.ts';
-import { journalOf } from '../session/journal.ts';
+import { journalOf } from '../session/open-journal.ts';
 
 const usualPeriodMs = 30 * 86_400_000;
 

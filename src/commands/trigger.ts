@@ -18,7 +18,7 @@ import { type AutomationTarget, fullNameOf } from '../runs/run.ts';
 import { parseAutomationArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
 import { automationsIn } from '../session/find-run.ts';
-import { journalOf } from '../session/journal.ts';
+import { journalOf } from '../session/open-journal.ts';
 import type { Session } from '../session/session.ts';
 
 const options = {

@@ -9,7 +9,7 @@ import { createProcesses } from '../journal/processes.ts';
 import { refuseShared, resolveOwn } from '../open-own.ts';
 import { Problem } from '../problems/problem.ts';
 import { utcTime } from '../runs/utc-time.ts';
-import { journalOf } from '../session/journal.ts';
+import { journalOf } from '../session/open-journal.ts';
 import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
 
 /** With less free space than some hundred triggers need, the next one may not be recorded. */

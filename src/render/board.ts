@@ -34,7 +34,7 @@ export function createBoard(options: BoardOptions, context: Context): Reporter &
     observe(event) {
       const sentence = sentenceOf(event);
       if (sentence) spinner.above(renderMarkup(sentence, theme, wrapOptionsOf(stderr)));
-      if (state.several && event.isOther) return;
+      if (state.several && event.isActiveRun) return;
       if (event.event === 'triggered') return observeTrigger(event);
       if (!('run' in event) || !event.run || event.event === 'warning' || event.event === 'rerun') return;
       const { run } = event;

@@ -39,7 +39,7 @@ export function createEventReporter(context: Context): Reporter {
 function identityOfEvent(event: RunEvent): JsonObject {
   const { target, executionId = null } = aboutOf(event) ?? {};
   return {
-    ...(event.isOther ? { executionId: null, activeExecutionId: executionId } : { executionId }),
+    ...(event.isActiveRun ? { executionId: null, activeExecutionId: executionId } : { executionId }),
     ...(target && identityOf(target)),
   };
 }

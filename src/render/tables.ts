@@ -85,14 +85,14 @@ export interface FinalRow {
   execution?: Execution;
   result?: RunResult;
   /** What to show if there is no status. */
-  otherwise: string;
+  whenNoStatus: string;
 }
 
 const columnsAtEnd: readonly Column<FinalRow>[] = [
   {
     heading: 'STATUS',
-    cell({ target, execution, otherwise }, theme) {
-      if (!execution) return [`${theme.symbols.warn} ${otherwise}`, theme.warn];
+    cell({ target, execution, whenNoStatus }, theme) {
+      if (!execution) return [`${theme.symbols.warn} ${whenNoStatus}`, theme.warn];
       return statusCell(target, execution.status, theme);
     },
   },

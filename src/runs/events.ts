@@ -79,8 +79,8 @@ export interface FailedAttempt {
 
 /** Everything that happens while a command runs. The terminal, the log and `--events` show the same events. */
 export type RunEvent = {
-  /** The run is not one of those asked for: it only has to finish before ours can start (`--if-active wait`). */
-  isOther?: true;
+  /** It is about the active run that has to finish before ours can start (`--if-active wait`). */
+  isActiveRun?: true;
 } & (
   | ({
       event: 'triggered';

@@ -21,7 +21,7 @@ import { mostEarlierRuns } from '../watching/poll-schedule.ts';
 import { createWatchGroup, timeoutMsOf } from '../watching/watch-group.ts';
 import { withNotFoundTracking, withRenewal } from './answers.ts';
 import { createApiKeys } from './api-keys.ts';
-import { type JournalNeed, journalOf } from './journal.ts';
+import { type JournalNeed, journalOf } from './open-journal.ts';
 import type { Session } from './session.ts';
 
 interface ConnectOptions extends SettingFlags {

@@ -9,8 +9,8 @@ import { type Fault, isRetryable, isTooEarly } from '../runs/fault.ts';
 import { retry } from '../runs/retry.ts';
 import type { Run } from '../runs/run.ts';
 import type { Answer, Execution, RunResult } from '../runs/service.ts';
-import { hasJournal } from './journal.ts';
 import { argumentOf, type KnownRun, knownRun } from './known-run.ts';
+import { hasJournal } from './open-journal.ts';
 import { retryPortsOf, type Session } from './session.ts';
 
 interface Answers {
@@ -35,12 +35,12 @@ export async function pollOnce<Operation extends keyof Answers>(
   const { signal } = context;
   let missingPaths = 0;
   /** A gateway may answer 404 in place of the service for a moment: only the second one counts. */
-  const mayPass = ({ kind }: Fault) => kind === 'path_not_found' && ++missingPaths < 2;
+  const isFirstMissingPath = ({ kind }: Fault) => kind === 'path_not_found' && ++missingPaths < 2;
   const attempt = (onWrite: () => void) =>
     service[operation](run, signal, { onWrite }) as Promise<Answer<Answers[Operation]>>;
   const polled = await retry(attempt, {
     ...retryPortsOf(session, giveUpAfterMs),
-    isRetryable: (fault) => isTooEarly(fault, sinceTriggerMs?.()) || isRetryable(fault) || mayPass(fault),
+    isRetryable: (fault) => isTooEarly(fault, sinceTriggerMs?.()) || isRetryable(fault) || isFirstMissingPath(fault),
     onRetry: (failed) => reporter.observe({ event: 'attempt_failed', operation, run, ...failed }),
   });
   if (polled.kind === 'ok') return polled;

@@ -249,7 +249,7 @@ describe('--if-active wait', () => {
     expect(new Set(events.map(({ event }) => event))).toEqual(
       new Set(['status', 'waiting', 'attempt_failed', 'service_back']),
     );
-    expect(events.every(({ isOther }) => isOther)).toBe(true);
+    expect(events.every(({ isActiveRun }) => isActiveRun)).toBe(true);
     expect(events).not.toContainEqual(
       expect.objectContaining({ execution: expect.objectContaining({ status: 'FAILED' }) }),
     );

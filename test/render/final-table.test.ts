@@ -15,7 +15,7 @@ const state = (status: string, facts: Partial<Execution> = {}): Execution => ({
 const of = (automationName: string) => ({ ...target, automationName });
 const times = { startedAt: '2026-11-21T02:00:00Z', completedAt: '2026-11-21T02:06:00Z' };
 const rows = [
-  { target: of('north'), execution: state('COMPLETED', { ...times, creditsCharged: 12 }), otherwise: '' },
+  { target: of('north'), execution: state('COMPLETED', { ...times, creditsCharged: 12 }), whenNoStatus: '' },
   {
     target: of('a-rather-long-name-of-an-automation'),
     execution: state('FAILED', times),
@@ -24,10 +24,10 @@ const rows = [
       error: { type: 'step_failed', message: 'Step "import" failed\nin line 3' },
       document: {},
     },
-    otherwise: '',
+    whenNoStatus: '',
   },
-  { target: of('west'), execution: state('RUNNING'), otherwise: '' },
-  { target: of('east'), otherwise: 'not started' },
+  { target: of('west'), execution: state('RUNNING'), whenNoStatus: '' },
+  { target: of('east'), whenNoStatus: 'not started' },
 ];
 const tableAt = (columns?: number) => finalTable(rows, theme, { columns }).trimEnd().split('\n');
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readExecution, readResult } from '../../src/api/schema.ts';
+import { readExecution, readResult } from '../../src/api/read-document.ts';
 import { parseJson } from '../../src/json-text.ts';
 import { isJsonObject } from '../../src/runs/json.ts';
 

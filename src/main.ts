@@ -32,6 +32,10 @@ function answer(text: string): void {
 }
 
 function fail(exitCode: number, message: string): void {
-  process.stderr.write(`runctl: ${message}\n`);
   process.exitCode = exitCode;
+  try {
+    writeSync(2, `runctl: ${message}\n`);
+  } catch {
+    // The code has to say it alone.
+  }
 }

@@ -27,6 +27,10 @@ test.each([
   expect(stderr).toMatch(notWritten);
 });
 
+test('a version that cannot be written, nor why, ends with 74', async () => {
+  expect((await inShell('runctl --version > /dev/full 2> /dev/full')).code).toBe(74);
+});
+
 test('on a full disk the answer to a run that completed ends with 74, and the hook of --on-exit gets that code', async () => {
   const { env } = await withEmulator({ automations: { '*': { duration: '20ms' } } });
   const { code, stderr } = await inShell(

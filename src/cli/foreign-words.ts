@@ -10,7 +10,8 @@ export const commandWords: Readonly<Record<string, string>> = {
   result: 'output outputs download',
   list: 'ps runs jobs executions search',
   config: 'login auth configure init setup logout',
-  'config list': 'settings profile profiles context contexts env whoami use use-context switch',
+  'config list': 'settings profile profiles context contexts env whoami',
+  'config set profile': 'use use-context switch',
   doctor: 'check-config diagnose ping health debug',
   help: 'man usage',
 };
@@ -30,6 +31,7 @@ export const runVerbs: Readonly<Record<string, string>> = {
 
 export const configWords: Readonly<Record<string, string>> = {
   'config list': 'show view ls dump get-contexts profiles',
+  'config set profile': 'use use-context switch select',
   'config path': 'edit open file',
   'config unset': 'remove delete rm clear',
   config: 'init setup new add create login',
@@ -47,9 +49,9 @@ export const impossibleWords: Readonly<Record<string, string>> = {
 
 /**
  * An answer to a flag: a flag of ours, offered to the commands that have it, or a sentence. `of` names the commands that a
- * sentence is for; without it, it is for all that are left. `{run}` stands for the argument that was typed.
+ * sentence is for, without it, it is for all that are left; `valueHas` is what the word after the flag must hold. `{run}` stands for the argument that was typed.
  */
-export type FlagAnswer = `--${string}` | { of?: string; say: string };
+export type FlagAnswer = `--${string}` | { of?: string; valueHas?: string; say: string };
 
 const looks = 'status result stats check doctor';
 
@@ -57,6 +59,7 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
   [
     '--wait --follow --watch -w -f',
     [
+      { of: 'trigger', valueHas: '=', say: 'the service takes no input for a run' },
       { of: 'watch', say: '`runctl watch` follows a run to its end without a flag' },
       '--watch',
       { of: 'status result', say: '`runctl watch {run}` waits until the run is finished' },
@@ -86,7 +89,7 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
   ],
   ['--url --host --endpoint --endpoint-url --server --api-url', ['--base-url']],
   ['--context --kubeconfig --config --env --environment -e', ['--profile']],
-  ['--namespace -n --org --workspace --repo -R', ['--project']],
+  ['--namespace --org --workspace --repo -R', ['--project']],
   [
     '--name --automation -a --id --run --run-id --execution-id --workflow',
     [

@@ -21,7 +21,7 @@ export interface Refused {
   path: string; // the command before it, such as `list` or `config set`; empty if it stands in the place of the command
   command?: CommandDefinition;
   next?: string; // for a command, the word after it; for a flag, the first argument of its command
-  similar?: string; // the flag of the same command that is written like it
+  after?: string; // for a flag, the word after it
 }
 
 /** Parses a command line. Undefined if it asked for help or the version, which `output` has. Throws what it refuses. */
@@ -91,7 +91,7 @@ function wrongUsage(
     .replace(/(unknown option '[^=']*)=.*'$/m, "$1'")
     .replace(/ is invalid(?: for argument '(\w+)')?\. /, (_, name) => (name ? ` is no ${name}: ` : ' is invalid: '))
     .replace('Allowed choices are', 'it is one of');
-  const [first = '', suggestion] = shown.split('\n');
+  const [first = ''] = shown.split('\n');
   if (code !== 'commander.unknownOption') return usageProblem(first.replace(/\.$/, ''), help);
   const [, word = '', value] = /unknown option '([^=']*)(?:=(.*))?'/.exec(message) ?? [];
   const early = outer ? undefined : sharedFlag(word);
@@ -99,7 +99,7 @@ function wrongUsage(
   const command = inner ?? outer;
   const isOwn = Object.values(command?.options ?? {}).some((option) => namesOf(option).includes(word));
   const what = isOwn ? `option '${word}' takes no value` : first;
-  const similar = /Did you mean (.*)\?/.exec(suggestion ?? '')?.[1];
   const next = words[inner ? 2 : 1];
-  return new RefusedCommandLine(what, { word, value, path, command, next, similar });
+  const after = words[words.indexOf(word) + 1];
+  return new RefusedCommandLine(what, { word, value, path, command, next, after });
 }

@@ -3,7 +3,15 @@ import { type Problem, usageProblem } from '../problems/problem.ts';
 import { fieldsOf } from '../render/field-paths.ts';
 import type { CommandDefinition } from './define-command.ts';
 import { longNameOf, namesOf, shared } from './flags.ts';
-import { commandWords, configWords, flagWords, impossibleWords, runVerbs, runWords } from './foreign-words.ts';
+import {
+  commandWords,
+  configWords,
+  type FlagAnswer,
+  flagWords,
+  impossibleWords,
+  runVerbs,
+  runWords,
+} from './foreign-words.ts';
 import { helpTopics, versionOption } from './help.ts';
 import type { Refused, RefusedCommandLine } from './parse.ts';
 
@@ -51,7 +59,8 @@ const impossible = (word: string) => meaningOf(word, impossibleWords);
 /** `run list` and `get runs`: a word for runs beside a verb. To look is taken for granted where no verb says more. */
 function ofRuns(word: string, next: string): string | undefined {
   const isRuns = (text: string) => runWords.split(' ').includes(text);
-  if (isRuns(next) && meaningOf(word, runVerbs) === 'status') return didYouMean('list');
+  if (isRuns(next) && meaningOf(word, runVerbs) === 'status')
+    return didYouMean(/s$|^all$/.test(next) ? 'list' : 'status');
   if (!isRuns(word)) return undefined;
   const verb = meaningOf(next, runVerbs);
   if (impossible(next)) return impossible(next);
@@ -64,7 +73,7 @@ function ofCommand(word: string, names: readonly string[]): string | undefined {
   return meant && didYouMean(meant);
 }
 
-function hintForFlag({ path, word, value, similar, next }: Refused, command: CommandDefinition): string | undefined {
+function hintForFlag({ path, word, value, after, next }: Refused, command: CommandDefinition): string | undefined {
   const options = Object.values(command.version ? { ...shared, versionOption } : (command.options ?? {}));
   const flags = new Set(options.flatMap(namesOf));
   const own = options.find((option) => namesOf(option).includes(word));
@@ -79,9 +88,14 @@ function hintForFlag({ path, word, value, similar, next }: Refused, command: Com
   for (const answer of answers) {
     if (typeof answer === 'string') {
       if (flags.has(answer)) return `did you mean \`${answer}\`?`;
-    } else if (answer.of === undefined || answer.of.split(' ').includes(path)) {
+    } else if (isFor(answer, path, after)) {
       return answer.say.replace(/ ?\{run\}/, run && ` ${run}`);
     }
   }
-  return similar === undefined ? undefined : `did you mean \`${similar}\`?`;
+  const long = [...flags].flatMap((flag) => (flag.startsWith('--') ? flag.slice(2) : []));
+  const similar = word.startsWith('--') ? nearest(word.slice(2), long) : undefined;
+  return similar && `did you mean \`--${similar}\`?`;
 }
+
+const isFor = ({ of, valueHas }: Exclude<FlagAnswer, string>, path: string, after = '') =>
+  (of === undefined || of.split(' ').includes(path)) && (valueHas === undefined || after.includes(valueHas));

@@ -24,6 +24,10 @@ export function moment(text: string): { agoMs: number } | { atMs: number } {
   return { atMs };
 }
 
+/** A time as milliseconds since 1970. */
+export const msOf = (time: ReturnType<typeof moment>, nowMs: number): number =>
+  'atMs' in time ? time.atMs : nowMs - time.agoMs;
+
 /** Parses a duration into milliseconds; `0` needs no unit. */
 export const durationOrZero = (text: string) => (text === '0' ? 0 : duration(text));
 

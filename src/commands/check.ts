@@ -2,6 +2,7 @@ import { argument, defineCommand, option } from '../cli/define-command.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
 import { typedDuration } from '../cli/values.ts';
 import { requireBaseUrl, requireProject, resolveWithoutApiKey } from '../config/settings.ts';
+import type { JournalRun } from '../journal/journal.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
@@ -9,6 +10,7 @@ import { sanitizeLine } from '../render/sanitize.ts';
 import { formatAge } from '../runs/duration.ts';
 import { type AutomationTarget, lastStatusOf } from '../runs/run.ts';
 import { parseAutomationArgument } from '../session/arguments.ts';
+import { warnOfClock } from '../session/clock-difference.ts';
 import { connect } from '../session/connect.ts';
 import { endMsOf, isInTime, type LastRuns, lastRunsOf, pollUnfinished } from '../session/last-runs.ts';
 import { journalOf } from '../session/open-journal.ts';
@@ -46,12 +48,15 @@ export const check = defineCommand({
       return connected;
     };
     const checks: Check[] = [];
+    const recorded: JournalRun[] = [];
     for (const target of targets) {
       let runs = lastRunsOf(journal, baseUrl, target, sinceMs);
+      if (runs.last) recorded.push(runs.last);
       if (!isInTime(runs, sinceMs)) runs = await pollUnfinished(runs, connectOnce);
       const isOverdue = !isInTime(runs, sinceMs);
       checks.push({ target, runs, problem: isOverdue ? overdueProblem(target, runs, within.text, nowMs) : undefined });
     }
+    warnOfClock(recorded, context);
     const inTime = checks.filter(({ problem }) => !problem);
     return {
       exitNames: checks.map(({ problem }) => problem?.facts.name ?? 'ok'),
@@ -82,7 +87,7 @@ function overdueProblem({ automationName }: AutomationTarget, runs: LastRuns, wi
     failedPoll && `run ${failedPoll.executionId} could not be polled: ${failedPoll.problem.message}`,
   ];
   const hint = last
-    ? `see its runs with \`runctl list --automation ${shellWord(automationName)}\``
+    ? `see its runs with \`runctl list ${shellWord(automationName)}\``
     : 'check the name: `runctl list` shows the runs of this machine';
   return new Problem({ name: 'overdue', message: parts.filter(Boolean).join('; '), hint });
 }

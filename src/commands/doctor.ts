@@ -3,6 +3,7 @@ import { outputOptions, settingOptions } from '../cli/options.ts';
 import { nonEmpty } from '../cli/values.ts';
 import { type Finding, labelOf } from '../doctor/finding.ts';
 import { Problem } from '../problems/problem.ts';
+import { count } from '../render/count.ts';
 import { documentOf } from '../render/document.ts';
 import { type CommandResult, wantsData } from '../render/output.ts';
 import { findingLine } from './finding-line.ts';
@@ -36,6 +37,7 @@ export const doctor = defineCommand({
     if (options.tryKey !== undefined) return showKeyTrial(options.tryKey, options, context);
     // Loaded here, since it needs modules that few commands need, such as TLS.
     const { diagnose } = await import('../doctor/diagnose.ts');
+    const { shellChecks } = await import('../doctor/shell.ts');
     const findings = await diagnose(options, context);
     const problem = problemOf(findings);
     const report = {
@@ -47,7 +49,7 @@ export const doctor = defineCommand({
       problems: problem && [{ problem: wantsData(options) ? problem : inShort(problem, findings) }],
       text: (theme, lines) =>
         lastTheWorst(findings)
-          .filter(({ result }) => !options.quiet || result === 'warning' || result === 'failed')
+          .filter(({ name, result }) => !options.quiet || (isTrouble(result) && !shellChecks.includes(name)))
           .map((finding) => findingLine(finding, theme, lines))
           .join(''),
       note: problem || options.quiet ? undefined : verdict(findings),
@@ -55,13 +57,13 @@ export const doctor = defineCommand({
   },
 });
 
+const isTrouble = (result: Finding['result']) => result === 'warning' || result === 'failed';
+
 const severity = { ok: 0, skipped: 0, warning: 1, failed: 2 };
 
 /** What is wrong comes last, where the eye is when the command has ended. */
 const lastTheWorst = (findings: readonly Finding[]) =>
   [...findings].sort((one, other) => severity[one.result] - severity[other.result]);
-
-const count = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`;
 
 function verdict(findings: readonly Finding[]): string {
   const warnings = findings.filter(({ result }) => result === 'warning').length;

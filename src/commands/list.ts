@@ -1,27 +1,43 @@
-import { defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
+import { argument, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
 import { outputOptions, settingOptions } from '../cli/options.ts';
-import { moment, nonEmpty, whole } from '../cli/values.ts';
+import { moment, msOf, nonEmpty, whole } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../config/settings.ts';
+import type { Context } from '../context.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { isOpen, type Journal, type JournalRun } from '../journal/journal.ts';
 import type { RunFilter } from '../journal/run-filter.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
-import { inDoubtProblem, Problem } from '../problems/problem.ts';
+import { inDoubtProblem, Problem, usageProblem } from '../problems/problem.ts';
+import { quote } from '../problems/quote.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
+import { count } from '../render/count.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
+import { usualOf } from '../render/usual.ts';
 import { defaults } from '../runs/defaults.ts';
 import { reasonOf } from '../runs/fault.ts';
-import { lastStatusOf, nameOf, statuses } from '../runs/run.ts';
+import { lastStatusOf, nameOf, shownStatuses } from '../runs/run.ts';
+import type { PastRun } from '../runs/statistics.ts';
+import { parseAutomationNames } from '../session/arguments.ts';
+import { warnOfClock } from '../session/clock-difference.ts';
 import { connectWith } from '../session/connect.ts';
+import { elsewhere, journalPlace } from '../session/elsewhere.ts';
 import { journalOf } from '../session/open-journal.ts';
 import { type Refreshed, refreshRuns } from '../session/refresh-runs.ts';
+import { mostEarlierRuns } from '../watching/poll-schedule.ts';
 
 const options = {
-  limit: option('-n, --limit <n>', `show at most this many (default: ${defaults.listLimit})`, whole(1, 1_000_000)),
-  automation: option('-a, --automation <name>', 'only runs of this automation'),
-  status: option('--status <status>', 'only runs with this status', nonEmpty),
-  since: option('--since <time>', 'only runs that started after this: a duration ago (2d), or a time', moment),
+  limit: option(
+    '-n, --limit <n>',
+    `show at most this many (default: ${defaults.listLimit}; with --since: all)`,
+    whole(1, 1_000_000),
+  ),
+  status: option('--status <status>', `only runs with this status (${shownStatuses.join(', ')})`, nonEmpty),
+  since: option(
+    '--since <time>',
+    'only runs that started since then: a duration ago (2d), or a date or time in UTC',
+    moment,
+  ),
   offline: flag('--offline', 'do not poll: show what the journal holds'),
   ...outputOptions,
   ...settingOptions,
@@ -33,94 +49,131 @@ export const list = defineCommand({
   name: 'list',
   alias: 'ls',
   about: 'list runs started or watched on this machine, newest first',
+  arguments: { automations: argument('[automation...]', 'name, or <projectId>/<name> (default: all)') },
   options,
   examples: [
-    ['runctl list', `the last ${defaults.listLimit} runs`],
-    ['runctl list --status FAILED --automation nightly', 'the runs of nightly that failed'],
+    ['runctl list', `the last ${defaults.listLimit} runs of this machine; runs of other machines are not shown`],
+    ['runctl list nightly --status FAILED', 'the nightly runs that failed'],
     ['runctl list --since 2d --json', 'the runs of the last two days, for a script'],
   ],
-  async run(_, options, context) {
+  async run({ automations: names }, options, context) {
     const { clock, env, signal } = context;
     const settings = options.offline ? undefined : await resolveSettings(options, context);
-    const baseUrl = valueIfGiven((settings ?? resolveWithoutApiKey(options, env)).baseUrl);
+    const inForce = settings ?? resolveWithoutApiKey(options, env);
+    const baseUrl = valueIfGiven(inForce.baseUrl);
+    const automations = parseAutomationNames(names, valueIfGiven(inForce.project));
     const session =
       settings && baseUrl !== undefined && settings.apiKey.value !== undefined
         ? await connectWith(settings, options, context, { needed: true })
         : undefined;
     const journal = session?.journal ?? journalOf(context, { needed: true });
+    const nowMs = clock.nowMs();
 
-    const ofTheseFilters = {
-      baseUrl,
-      automation: options.automation,
-      projectId: options.project,
-      hasRun: options.status !== undefined && options.status.toLowerCase() !== 'unknown',
-    };
-    const found = [...runsIn(journal, ofTheseFilters, options, clock.nowMs())];
-    const mayBeRunning = (run: JournalRun) =>
-      isUnfinished(run) && run.baseUrl === baseUrl && isOpen(run, clock.nowMs());
-    const unfinished = session ? found.filter(mayBeRunning) : [];
+    const recorded = [...runsIn(journal, { baseUrl, automations }, options, nowMs)];
+    const isPollable = (run: JournalRun) => isUnfinished(run) && run.baseUrl === baseUrl && isOpen(run, nowMs);
+    const unfinished = session ? recorded.filter(isPollable) : [];
     const { current, fault }: Refreshed = session ? await refreshRuns(unfinished, session) : { current: new Map() };
     if (signal.aborted) throw interruptedProblem(signal);
 
-    const runs = found
+    const matching = recorded
       .map((run) => ({
         ...run,
         ...current.get(run.executionId ?? ''),
         isOld: isUnfinished(run) && !current.has(run.executionId ?? ''),
       }))
-      .filter((run) => hasStatus(run, options.status))
-      .slice(0, limitOf(options));
-    const documents = runs.map((run) => documentOf(documentFactsOf(run, clock.nowMs()), context));
-    const missed = runs.filter(({ isOld }) => isOld).length;
-    const note =
-      fault && missed > 0
-        ? `${missed === 1 ? '1 run' : `${missed} runs`} could not be polled: ${reasonOf(fault)}`
-        : undefined;
-    if (runs.length === 0) return { documents, note: options.quiet ? undefined : emptyNote(options) };
+      .filter((run) => hasStatus(run, options.status));
+    const runs = matching.slice(0, limitOf(options));
+    if (runs.length === 0) return { omission: emptyNote(names, { journal, baseUrl, automations }, options, context) };
+    warnOfClock(recorded, context);
+    const missed = session ? runs.filter((run) => run.isOld && isPollable(run)) : [];
+    const reason = fault ? reasonOf(fault) : 'no answer within 3s';
+    for (const { target, executionId } of missed) {
+      const message = `its status is old, as it could not be polled: ${reason}`;
+      // One sentence says it for all of them on stderr.
+      if (executionId !== null)
+        context.warnings.push({ event: 'warning', name: 'status_unavailable', message, run: { target, executionId } });
+    }
     const { runTable } = await import('../render/tables.ts');
-    return { documents, note, text: (theme, lines) => runTable(runs, clock.nowMs(), theme, lines) };
+    return {
+      documents: runs.map((run) => documentOf(documentFactsOf(run, nowMs), context)),
+      omission: [
+        ...(missed.length > 0 ? [`${count(missed.length, 'run')} could not be polled: ${reason}`] : []),
+        ...(matching.length > runs.length && !options.quiet ? [moreNote(runs.length)] : []),
+      ],
+      text: (theme, lines) => runTable(withUsual(runs, journal, nowMs), nowMs, theme, lines),
+    };
   },
 });
 
 /** A run as it is listed; `isOld` if its status could not be polled. */
 type ListedRow = JournalRun & { isOld: boolean };
 
-const limitOf = ({ limit = defaults.listLimit }: ListOptions) => limit;
+const limitOf = ({ limit, since }: ListOptions) => limit ?? (since ? Number.POSITIVE_INFINITY : defaults.listLimit);
 
 const hasStatus = (run: JournalRun, status: string | undefined) =>
   status === undefined || lastStatusOf(run).toUpperCase() === status.toUpperCase();
 
-/** As many runs as are needed. With `--status`, unfinished runs are extra, as a poll may change their status. */
+/** As many runs as are shown and one more. With `--status`, unfinished runs are extra, as a poll may change their status. */
 function* runsIn(
   journal: Journal,
   filter: RunFilter,
   { status, since, ...options }: ListOptions,
   nowMs: number,
 ): Generator<JournalRun> {
-  const timeOf = (time: typeof since) => time && ('atMs' in time ? time.atMs : nowMs - time.agoMs);
-  const sinceMs = timeOf(since) ?? Number.NEGATIVE_INFINITY;
+  const sinceMs = since ? msOf(since, nowMs) : Number.NEGATIVE_INFINITY;
   // A run is recorded within moments of its start.
   const recordedMs = sinceMs - dayMs;
+  const hasRun = status !== undefined && status.toLowerCase() !== 'unknown';
   let counted = 0;
-  for (const run of journal.runs({ ...filter, sinceMs: since && recordedMs })) {
+  for (const run of journal.runs({ ...filter, hasRun, sinceMs: since && recordedMs })) {
     if (Date.parse(run.at) < recordedMs) return;
     const startedMs = Date.parse(run.startedAt ?? run.at);
     if (startedMs < sinceMs) continue;
     const mayChange = status !== undefined && isUnfinished(run);
     if (!mayChange && !hasStatus(run, status)) continue;
     yield run;
-    if (!mayChange && ++counted >= limitOf(options)) return;
+    if (!mayChange && ++counted > limitOf({ since, ...options })) return;
   }
 }
 
 const dayMs = 86_400_000;
 
-function emptyNote({ automation, status, since }: ListOptions): string {
-  const filters = [automation && ` of ${automation}`, status && ` with the status ${status}`].filter(Boolean).join('');
-  if (status && !statuses.some((known) => known === status.toUpperCase()))
-    return `No runs${filters} here; statuses are ${statuses.join(', ')}.`;
-  if (filters || since) return `No runs${filters} here${since ? ' at that time' : ''}; \`runctl list\` shows all.`;
-  return 'No runs here yet. Start one with `runctl trigger <automation>`.';
+/** Each unfinished run with how long the runs of its automation usually take. */
+function withUsual(runs: readonly ListedRow[], journal: Journal, nowMs: number) {
+  const histories = new Map<string, readonly PastRun[]>();
+  return runs.map((run) => {
+    if (!isUnfinished(run) || !isOpen(run, nowMs)) return run;
+    const { baseUrl, target, startedAt, at } = run;
+    const id = JSON.stringify([baseUrl, target]);
+    const history = histories.get(id) ?? journal.pastRuns({ baseUrl, target }, mostEarlierRuns);
+    histories.set(id, history);
+    return { ...run, usual: usualOf(nowMs - Date.parse(startedAt ?? at), history) };
+  });
+}
+
+const moreNote = (shown: number) =>
+  `Showing the newest ${count(shown, 'run')}; for more, add \`-n ${shown * 5}\` or \`--since 7d\`.`;
+
+/** Why there is nothing to list. Throws a usage problem for a status that does not exist. */
+function emptyNote(
+  names: readonly string[],
+  { automations, ...here }: { journal: Journal; baseUrl: string | undefined; automations: RunFilter['automations'] },
+  { status, since, quiet }: ListOptions,
+  context: Context,
+): string[] {
+  if (status && !shownStatuses.some((word) => word.toUpperCase() === status.toUpperCase()))
+    throw usageProblem(`no run here has the status ${quote(status)}`, `statuses are ${shownStatuses.join(', ')}`);
+  if (quiet) return [];
+  const place = journalPlace(here.baseUrl, context);
+  const filters = [
+    names.length > 0 && ` of ${names.join(', ')}`,
+    status && ` with the status ${status}`,
+    since && ' at that time',
+  ];
+  const isFiltered = names.length > 0 || status || since;
+  const next = isFiltered ? '`runctl list` shows all.' : 'Start one with `runctl trigger <automation>`.';
+  const sentence = `No runs${filters.filter(Boolean).join('')} ${place}. Runs of other machines aren't listed. ${next}`;
+  return [sentence, elsewhere('runs', here, { automations }) ?? []].flat();
 }
 
 /** What the journal knows of a run or an unresolved trigger. None of it changes the exit code of the list. */

@@ -5,6 +5,8 @@ import { asTyped, eventOptions, outputOptions, settingOptions, triggerGiveUpOpti
 import { durationUpTo } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting.ts';
 import type { Context } from '../context.ts';
+import { isOpen, type JournalRun, openMs } from '../journal/journal.ts';
+import { isAmong, type NamedAutomation } from '../journal/run-filter.ts';
 import { type ExitName, isInterruptName } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
@@ -12,8 +14,10 @@ import { printProblem, printSentence, wantsData } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { JsonObject } from '../runs/json.ts';
 import type { Target } from '../runs/run.ts';
-import { parseAutomationName } from '../session/arguments.ts';
+import { parseAutomationNames } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
+import { elsewhere, journalPlace } from '../session/elsewhere.ts';
+import type { Session } from '../session/session.ts';
 
 const options = {
   dryRun: flag('--dry-run', 'list unresolved triggers, and send nothing'),
@@ -43,11 +47,9 @@ export const recover = defineCommand({
   ],
   /** Reports each trigger as soon as it is resolved. Ends with 0 when nothing is left unresolved. */
   async run({ automations }, options, context) {
-    const names = automations.map((name) => parseAutomationName(name));
     const session = await connect(options, context, { needed: true });
-    const project = valueIfGiven(session.settings.project);
-    const isMeant = (target: Target) =>
-      names.length === 0 || names.some((name) => isNamed(target, { projectId: project, ...name }));
+    const named = parseAutomationNames(automations, valueIfGiven(session.settings.project));
+    const isMeant = (target: Target) => isAmong(named, target);
     const problems: Problem[] = [];
     const documents: JsonObject[] = [];
     for await (const recovery of recoverTriggers(options, session, isMeant)) {
@@ -63,7 +65,7 @@ export const recover = defineCommand({
     const isNothing = documents.length === 0 && !options.quiet;
     return {
       documents,
-      note: isNothing ? nothingFor(automations, session.baseUrl) : undefined,
+      omission: isNothing ? nothingFor(automations, named, session) : undefined,
       exitNames: [exitNameOf(problems, options)],
     };
   },
@@ -75,15 +77,16 @@ function exitNameOf(problems: Problem[], { dryRun }: RecoverOptions): ExitName {
   return problems.length > 0 && !dryRun ? 'outcome_unknown' : 'ok';
 }
 
-/** Without a project, the automation of this name in any project. */
-function isNamed(target: Target, { projectId, automationName }: { projectId?: string; automationName: string }) {
-  if (target.family === 'agent' || target.automationName !== automationName) return false;
-  return projectId === undefined || target.projectId === projectId;
-}
-
-function nothingFor(automations: readonly string[], baseUrl: string): string {
-  const whose = automations.length === 0 ? '' : ` for ${automations.join(', ')}`;
-  return `Nothing to recover${whose} at ${baseUrl}.`;
+function nothingFor(names: readonly string[], automations: readonly NamedAutomation[], session: Session): string[] {
+  const { journal, baseUrl, context } = session;
+  const whose = names.length === 0 ? '' : ` of ${names.join(', ')}`;
+  const nowMs = context.clock.nowMs();
+  const isUnresolved = (run: JournalRun) => run.executionId === null && isOpen(run, nowMs);
+  const filter = { automations, sinceMs: nowMs - openMs };
+  return [
+    `Nothing to recover: no unresolved triggers${whose} ${journalPlace(baseUrl, context)}.`,
+    elsewhere('unresolved triggers', { journal, baseUrl }, filter, isUnresolved) ?? [],
+  ].flat();
 }
 
 function print(report: RecoveryReport, options: RecoverOptions, context: Context): void {

@@ -7,6 +7,7 @@ import { type CommandResult, wantsData } from '../render/output.ts';
 import { isFinal, type Run } from '../runs/run.ts';
 import type { RunResult } from '../runs/service.ts';
 import { isFromJournal, parseRunArgument } from '../session/arguments.ts';
+import { warnOfClock } from '../session/clock-difference.ts';
 import { connect } from '../session/connect.ts';
 import { findRun } from '../session/find-run.ts';
 import { argumentOf, type KnownRun } from '../session/known-run.ts';
@@ -41,6 +42,7 @@ export async function showStatus(known: KnownRun, options: StatusOptions, sessio
   if (polled.kind === 'failed') return resultOfFailure(polled.problem, known.run, context);
   const execution = polled.value;
   journal.recordStatus(baseUrl, known.run, execution);
+  warnOfClock(journal.runs({ baseUrl, target: known.run.target }), context);
   const outcome = exitNameOfRun(known.run, execution.status);
   const exitName = options.exitStatus ? outcome : 'ok';
   const argument = argumentOf(known.run, session);
@@ -49,11 +51,13 @@ export async function showStatus(known: KnownRun, options: StatusOptions, sessio
   const isShown = !wantsData(options) && !(options.quiet && exitName === 'ok');
   // Only the result has the error; a status without it is better than none.
   const result = isFailed && isShown ? await resultOf(run, session) : undefined;
+  const isUnfinished = !isFinal(run.target, execution.status);
+  const history = isUnfinished && isShown ? session.history(run.target) : [];
   return {
     exitNames: [exitName],
     documents: [documentOf({ run: known.run, execution, outcome, exitName, argument }, context)],
     text: (theme, lines) =>
-      isShown ? statusFields({ run, execution, result }, context.clock.nowMs(), theme, lines) : '',
+      isShown ? statusFields({ run, execution, result, history }, context.clock.nowMs(), theme, lines) : '',
     next: isFailed && isShown ? `\`runctl result ${argument}\`` : undefined,
   };
 }

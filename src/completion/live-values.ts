@@ -9,7 +9,7 @@ import { type Journal, openJournal } from '../journal/journal.ts';
 import { exitCodes } from '../problems/exit-codes.ts';
 import { anyFailure, errorTypes } from '../problems/next-step.ts';
 import { knownPaths } from '../render/field-paths.ts';
-import { lastStatusOf, nameOf, statuses } from '../runs/run.ts';
+import { lastStatusOf, nameOf, shownStatuses } from '../runs/run.ts';
 import { automationsIn } from '../session/find-run.ts';
 import type { Candidate, ValuesOf } from './candidates.ts';
 
@@ -27,7 +27,7 @@ export function liveValues(env: Env): ValuesOf {
         { value: name, about: meaning },
       ]),
     key: () => settingKeys.map((value) => ({ value })),
-    status: () => statuses.map((value) => ({ value })),
+    status: () => shownStatuses.map((value) => ({ value })),
     scenario: () => builtInScenarios.map(({ name, about }) => ({ value: name, about })),
     field: () => knownPaths.map((value) => ({ value })),
     'rerun-on': () => [anyFailure, ...errorTypes].map((value) => ({ value })),

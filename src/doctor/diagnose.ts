@@ -7,7 +7,7 @@ import { checkConnection } from './connection.ts';
 import { type Disk, type Finding, failed, labelOf, type Machine, skipped } from './finding.ts';
 import { checkService } from './service.ts';
 import { checkConfigFile, checkProgram, checkSettings } from './settings.ts';
-import { checkShell, isAccessible } from './shell.ts';
+import { checkShell, isAccessible, shellChecks } from './shell.ts';
 import { checkJournal, checkStateFolder } from './state-folder.ts';
 
 /** Checks that belong together. The first one that fails, by throwing a Problem, ends its group. */
@@ -38,7 +38,7 @@ const groups: readonly Group[] = [
     check: checkJournal,
     needs: ['base_url', 'state_folder'],
   },
-  { names: ['completion', 'man_page', 'cron_path'], check: checkShell },
+  { names: shellChecks, check: checkShell },
 ];
 
 /** Makes every check, in the order in which they depend on one another. Throws only the interrupted problem. */

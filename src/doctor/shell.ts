@@ -7,9 +7,12 @@ import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
 /** The `PATH` that cron gives a job on Debian and most other systems. */
 const cronFolders = ['/usr/bin', '/bin'];
 
+/** What is only convenient. */
+export const shellChecks: readonly string[] = ['completion', 'man_page', 'cron_path'];
+
 export function* checkShell({ context: { env } }: Machine): Generator<Finding> {
   if (platform === 'win32') {
-    for (const name of ['completion', 'man_page', 'cron_path']) yield skipped(name, 'not checked on Windows');
+    for (const name of shellChecks) yield skipped(name, 'not checked on Windows');
     return;
   }
   yield completionFinding(env);

@@ -3,12 +3,14 @@ import { dirname } from 'node:path';
 import { resolveStateFolder } from '../config/paths.ts';
 import { requireBaseUrl } from '../config/settings.ts';
 import { filesIn } from '../journal/files.ts';
+import { isUnfinished } from '../journal/fold.ts';
 import { followerOf } from '../journal/follower-claim.ts';
-import type { Journal } from '../journal/journal.ts';
+import { isOpen, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
 import { createProcesses } from '../journal/processes.ts';
 import { refuseShared, resolveOwn } from '../open-own.ts';
 import { Problem } from '../problems/problem.ts';
 import { utcTime } from '../runs/utc-time.ts';
+import { elsewhere } from '../session/elsewhere.ts';
 import { journalOf } from '../session/open-journal.ts';
 import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
 
@@ -77,12 +79,20 @@ export function* checkJournal({ settings, context }: Machine): Generator<Finding
   yield followerFinding(baseUrl, resolveStateFolder(context.env) ?? '');
   const journal = journalOf(context, { needed: true });
   const unresolved = journal.unresolvedTriggers({ baseUrl }).length;
-  if (unresolved === 0) yield ok('unresolved_triggers', 'none');
+  const nowMs = context.clock.nowMs();
+  const sinceMs = nowMs - openMs;
+  const isOpenTrigger = (run: JournalRun) => run.executionId === null && isOpen(run, nowMs);
+  const isOpenRun = (run: JournalRun) => isUnfinished(run) && isOpen(run, nowMs);
+  const noneOf = (what: string, isMeant: (run: JournalRun) => boolean) =>
+    ['none', elsewhere(what, { journal, baseUrl }, { sinceMs }, isMeant) ?? []].flat().join('. ');
+  if (unresolved === 0) yield ok('unresolved_triggers', noneOf('unresolved triggers', isOpenTrigger));
   else yield warning('unresolved_triggers', `${unresolved}: whether they started a run is unknown`, '`runctl recover`');
   const unfinished = journal.unfinishedRuns({ baseUrl }).length;
   yield ok(
     'unfinished_runs',
-    unfinished === 0 ? 'none' : `${unfinished} when last polled; \`runctl watch --all\` watches them`,
+    unfinished === 0
+      ? noneOf('unfinished runs', isOpenRun)
+      : `${unfinished} when last polled; \`runctl watch --all\` watches them`,
   );
   yield keysFinding(journal.keysSeen(baseUrl));
 }

@@ -1,3 +1,4 @@
+import { defaults } from '../runs/defaults.ts';
 import { isFinal, type Target } from '../runs/run.ts';
 import { isAside, type JournalRecord, type RecordOf, runIdOf, targetOf, triggerIdOf } from './records.ts';
 
@@ -13,6 +14,7 @@ export interface JournalRun {
   creditsCharged: number | null;
   idempotencyKey: string | null; // null if this machine did not start the run
   account?: string; // fingerprint of the API key that started the run
+  notBeforeMs?: number; // the run cannot have begun earlier, by the clock of this machine; known of our own triggers
   statusAt?: string; // when the status was recorded last
   at: string; // when the run was triggered or first seen, ISO 8601
 }
@@ -90,6 +92,10 @@ function accept(state: State, record: RecordOf<'accepted'>): void {
   const known = state.triggers.get(triggerIdOf(record)) ?? unrecordedTrigger(state, record);
   if (known.executionId === undefined) {
     known.executionId = record.executionId;
+    const [oldest] = known.attempts;
+    // A given idempotency key may have been used before.
+    if (oldest && !isKnown)
+      run.notBeforeMs = Date.parse(oldest.at) - (oldest.userProvided ? defaults.keyRetentionMs : 0);
     known.acceptedAs = { account: record.account, isByTime: record.isByTime };
     known.attempts = [];
     known.entry.run = isKnown ? undefined : run;

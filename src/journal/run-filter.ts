@@ -1,4 +1,4 @@
-import type { Target } from '../runs/run.ts';
+import type { AutomationTarget, Target } from '../runs/run.ts';
 import type { LogPart } from './log.ts';
 import { type JournalRecord, pathOf, targetOf } from './records.ts';
 
@@ -6,42 +6,47 @@ import { type JournalRecord, pathOf, targetOf } from './records.ts';
 export interface RunFilter extends Pick<LogPart, 'sinceMs' | 'files'> {
   baseUrl?: string;
   target?: Target;
-  automation?: string; // in any project unless `projectId` is given
-  projectId?: string;
+  automations?: readonly NamedAutomation[]; // those of any if it is empty
   /** What `executionId` begins with, in upper or lower case, as a service may answer with another than was typed. */
   idPrefix?: string;
   hasRun?: boolean; // without triggers that have no run, which is faster
 }
 
+/** An automation as it is named on a command line: without a project, it is meant in every project. */
+export type NamedAutomation = Pick<AutomationTarget, 'automationName'> & Partial<AutomationTarget>;
+
 /** What stands in every line of these runs, as one of several texts; undefined if nothing does. */
 export function textsOf(filter: RunFilter): string[] | undefined {
-  const { idPrefix, automation, hasRun } = filter;
+  const { idPrefix, target, automations = [], hasRun } = filter;
   if (idPrefix !== undefined) {
     const spellings = [idPrefix, idPrefix.toLowerCase(), idPrefix.toUpperCase()];
     return [...new Set(spellings)].map((text) => JSON.stringify(text).slice(0, -1));
   }
-  const target = targetIn(filter);
   if (target) return [JSON.stringify(pathOf(target))];
-  if (automation !== undefined) return [JSON.stringify(`/${automation}`).slice(1)];
+  if (automations.length > 0)
+    return automations.map(({ automationName }) => JSON.stringify(`/${automationName}`).slice(1));
   return hasRun ? ['"executionId"'] : undefined;
 }
 
 export function isMatch(record: JournalRecord, filter: RunFilter): boolean {
-  const { baseUrl, idPrefix, automation, hasRun } = filter;
+  const { baseUrl, idPrefix, target, automations = [], hasRun } = filter;
   if (baseUrl !== undefined && record.baseUrl !== baseUrl) return false;
   if (hasRun && !('executionId' in record)) return false;
   if (idPrefix !== undefined && !hasIdPrefix(record, idPrefix)) return false;
-  const target = targetIn(filter);
   if (target) return record.target === pathOf(target);
-  if (automation === undefined) return true;
-  const recorded = targetOf(record.target);
-  return recorded.family === 'automation' && recorded.automationName === automation;
+  return isAmong(automations, targetOf(record.target));
+}
+
+/** Is the target one of those that were named, or was none named? */
+export function isAmong(automations: readonly NamedAutomation[], target: Target): boolean {
+  if (automations.length === 0) return true;
+  return automations.some(
+    ({ projectId, automationName }) =>
+      target.family === 'automation' &&
+      target.automationName === automationName &&
+      (projectId === undefined || target.projectId === projectId),
+  );
 }
 
 const hasIdPrefix = (record: JournalRecord, prefix: string) =>
   'executionId' in record && record.executionId.toLowerCase().startsWith(prefix.toLowerCase());
-
-function targetIn({ target, automation, projectId }: RunFilter): Target | undefined {
-  if (target || automation === undefined || projectId === undefined) return target;
-  return { family: 'automation', projectId, automationName: automation };
-}

@@ -1,10 +1,12 @@
 import { formatAgo } from '../runs/duration.ts';
 import { isFinal, type Run } from '../runs/run.ts';
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
+import type { PastRun } from '../runs/statistics.ts';
 import { utcTime } from '../runs/utc-time.ts';
 import { sanitize, sanitizeLine } from './sanitize.ts';
 import { colorOfStatus, creditsOf, durationOf } from './status.ts';
 import type { Theme } from './theme.ts';
+import { usualOf } from './usual.ts';
 import { type WrapOptions, widestWord, wrap } from './wrap.ts';
 
 export type Row = readonly [label: string, value: string | undefined];
@@ -25,7 +27,12 @@ export function fields(rows: readonly Row[], theme: Theme, { columns, indent = 0
 }
 
 export function statusFields(
-  { run, execution, result }: { run: Run; execution: Execution; result?: RunResult },
+  {
+    run,
+    execution,
+    result,
+    history = [],
+  }: { run: Run; execution: Execution; result?: RunResult; history?: readonly PastRun[] },
   nowMs: number,
   theme: Theme,
   lines: WrapOptions,
@@ -44,13 +51,21 @@ export function statusFields(
       ['message', execution.message && sanitizeLine(execution.message)],
       ['started', when(execution.startedAt, nowMs)],
       ['finished', isFinished ? when(execution.completedAt, nowMs) : undefined],
-      ['duration', durationOf(isFinished ? execution : { ...execution, completedAt: new Date(nowMs).toISOString() })],
+      ['duration', isFinished ? durationOf(execution) : soFar(execution, history, nowMs, theme)],
       ['credits', creditsOf(target, execution)],
       ['error', sanitizeLine(errorTextOf(result))],
     ],
     theme,
     lines,
   );
+}
+
+/** How long an unfinished run has taken, beside how long it usually takes. */
+function soFar({ startedAt }: Execution, history: readonly PastRun[], nowMs: number, { warn }: Theme) {
+  const took = durationOf({ startedAt, completedAt: new Date(nowMs).toISOString() });
+  const usual = usualOf(nowMs - Date.parse(startedAt ?? ''), history);
+  if (!took || !usual) return took;
+  return `${took} (${usual.isLate ? warn(usual.text) : usual.text})`;
 }
 
 function when(timestamp: string | undefined, nowMs: number): string | undefined {

@@ -33,13 +33,15 @@ export interface CommandResult {
   problems?: readonly { problem: Problem; about?: string }[];
   /** Sentences for people, on stderr. */
   note?: string | readonly string[];
+  /** Sentences on stderr about what the data does not show, so with `--json`, too. */
+  omission?: string | readonly string[];
   /** What to type next, on stderr. */
   next?: string;
 }
 
 /** Prints documents if data was asked for, else text. With `--events`, the documents were printed as events. */
 export function printResult(result: CommandResult, output: OutputOptions, context: Context): void {
-  const { documents = [], verbatim, text, problems = [], note, next } = result;
+  const { documents = [], verbatim, text, problems = [], note, omission, next } = result;
   const { stdout } = context;
   const isForPeople = !wantsData(output);
   if (!isForPeople && !output.events) printDocuments(documents, output, context);
@@ -47,6 +49,7 @@ export function printResult(result: CommandResult, output: OutputOptions, contex
   if (isForPeople && text) stdout.write(text(themeOf(stdout, context), wrapOptionsOf(stdout)));
   for (const { problem, about } of problems) printProblem(problem, context, about);
   if (problems.length === 0) printVerdict(result, context);
+  for (const sentence of [omission ?? []].flat()) printSentence(sentence, context);
   if (isForPeople) for (const sentence of [note ?? []].flat()) printSentence(sentence, context);
   if (isForPeople && next) printNextStep(next, context);
 }

@@ -4,9 +4,9 @@ import type { RunEvent } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { nameOf, type Run } from '../runs/run.ts';
 import { medianCredits, type PastRun } from '../runs/statistics.ts';
-import { isLongerThanUsual, usualDurationMs } from '../watching/usual-duration.ts';
 import { sanitizeLine } from './sanitize.ts';
 import type { Theme } from './theme.ts';
+import { usualOf } from './usual.ts';
 import { cutTo, padTo, shortenTo, widthOf } from './width.ts';
 
 export interface RunLine {
@@ -30,8 +30,6 @@ interface Cells {
 type Failure = Extract<RunEvent, { event: 'attempt_failed'; run: Run }> & { atMs: number };
 
 export function createRunLine(run: Run, history: readonly PastRun[], clock: Clock, theme: Theme): RunLine {
-  const durationsMs = history.map(({ durationMs }) => durationMs);
-  const usualMs = usualDurationMs(durationsMs);
   const usualCredits = medianCredits(history);
   let status = 'polling';
   let startedAtMs = clock.nowMs();
@@ -42,10 +40,11 @@ export function createRunLine(run: Run, history: readonly PastRun[], clock: Cloc
     const known = execution ? `confirmed ${formatAgo(ageMs + clock.elapsedMs() - atMs)}` : 'not confirmed yet';
     return `${theme.symbols.warn} ${known}: ${sanitizeLine(reasonOf(fault))}`;
   };
-  const isLate = () => isLongerThanUsual(ageMs(), durationsMs);
-  const usual = () => {
-    if (usualMs === undefined) return '';
-    return `${isLate() ? 'late, ' : ''}usually ${inOneUnit(usualMs)}${isLate() ? '' : creditsOf(usualCredits)}`;
+  const usual = () => usualOf(ageMs(), history);
+  const isLate = () => usual()?.isLate === true;
+  const usualNote = () => {
+    const { text, isLate } = usual() ?? { text: '' };
+    return isLate || text === '' ? text : `${text}${creditsOf(usualCredits)}`;
   };
 
   return {
@@ -65,8 +64,8 @@ export function createRunLine(run: Run, history: readonly PastRun[], clock: Cloc
       name: sanitizeLine(nameOf(run.target)),
       status,
       ageMs: ageMs(),
-      usualMs,
-      note: failure ? noteOf(failure) : usual(),
+      usualMs: usual()?.usualMs,
+      note: failure ? noteOf(failure) : usualNote(),
       isFailing: failure !== undefined,
       isLate: isLate(),
     }),

@@ -1,11 +1,13 @@
 import { formatAgo, formatDuration } from '../runs/duration.ts';
 import { isCompleted, isFinal, lastStatusOf, nameOf, type Target } from '../runs/run.ts';
 import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts';
-import type { Statistics } from '../runs/statistics.ts';
+import { type Statistics, type Total, totalOf } from '../runs/statistics.ts';
+import { utcTime } from '../runs/utc-time.ts';
 import { sanitizeLine } from './sanitize.ts';
 import { colorOfStatus, durationOf, shortId, symbolOfStatus, unknown } from './status.ts';
 import { type Column, table } from './table-layout.ts';
 import type { Theme } from './theme.ts';
+import type { Usual } from './usual.ts';
 import type { WrapOptions } from './wrap.ts';
 
 const automation = {
@@ -27,6 +29,11 @@ interface ListedRun {
   statusAt?: string;
   /** The run was unfinished, and its status could not be polled. */
   isOld?: boolean;
+  creditsCharged: number | null;
+  /** Null if this machine has only looked at the run. */
+  idempotencyKey: string | null;
+  /** Of an unfinished run. */
+  usual?: Usual;
 }
 
 const columnsOfList = (nowMs: number, idLength: number): readonly Column<ListedRun>[] => [
@@ -39,14 +46,18 @@ const columnsOfList = (nowMs: number, idLength: number): readonly Column<ListedR
     },
   },
   automation,
-  { heading: 'STARTED', spare: 2, isNumber: true, cell: ({ startedAt, at }) => agoOf(startedAt ?? at, nowMs) },
+  { heading: 'STARTED', spare: 3, isNumber: true, cell: ({ startedAt, at }) => agoOf(startedAt ?? at, nowMs) },
   {
     heading: 'TOOK',
-    spare: 1,
+    spare: 4,
     isNumber: true,
-    cell: ({ startedAt, completedAt }) =>
-      durationOf({ startedAt: startedAt ?? undefined, completedAt: completedAt ?? undefined }) ?? '',
+    cell({ startedAt, completedAt, usual }, { warn }) {
+      if (usual) return [usual.text, usual.isLate ? warn : String];
+      return durationOf({ startedAt: startedAt ?? undefined, completedAt: completedAt ?? undefined }) ?? '';
+    },
   },
+  { heading: 'CREDITS', spare: 1, isNumber: true, cell: ({ creditsCharged }) => String(creditsCharged ?? '') },
+  { heading: 'ORIGIN', spare: 2, cell: ({ idempotencyKey }) => (idempotencyKey === null ? 'elsewhere' : '') },
   {
     heading: 'RUN',
     cell: ({ executionId }, { dim }) => [sanitizeLine(executionId?.slice(0, idLength) ?? 'runctl recover'), dim],
@@ -70,7 +81,8 @@ const longAgoMs = 2 * 86_400_000;
 
 function agoOf(timestamp: string, nowMs: number): string {
   const ageMs = nowMs - Date.parse(timestamp);
-  return ageMs < longAgoMs ? formatAgo(ageMs) : sanitizeLine(timestamp.slice(0, 16).replace('T', ' '));
+  if (Number.isNaN(ageMs)) return unknown;
+  return ageMs < longAgoMs ? formatAgo(ageMs) : `${utcTime(timestamp).slice(0, 16)}Z`;
 }
 
 /** On a terminal, which has `columns`, ids are as short as they can be; elsewhere they are whole. */
@@ -125,8 +137,12 @@ const columnsAtEnd: readonly Column<FinalRow>[] = [
 export const finalTable = (rows: readonly FinalRow[], theme: Theme, { columns }: WrapOptions): string =>
   table(columnsAtEnd, rows, theme, columns);
 
-const columnsOfStatistics: readonly Column<Statistics>[] = [
-  { ...automation, least: 24 },
+const columnsOfStatistics: readonly Column<Statistics | Total>[] = [
+  {
+    ...automation,
+    least: 24,
+    cell: ({ target }, { dim }) => (target ? sanitizeLine(nameOf(target)) : ['total', dim]),
+  },
   { heading: 'RUNS', isNumber: true, cell: ({ finished }) => String(finished) },
   {
     heading: 'COMPLETED',
@@ -150,7 +166,7 @@ const numberOf = (value: number | null, format: (value: number) => string) =>
 const rounded = (value: number) => String(value >= 100 ? Math.round(value) : Math.round(value * 10) / 10);
 
 /** The last runs as bars, oldest first: the median has half the height, twice the median and more the full one. */
-function sparkline({ latest, medianMs }: Statistics, { symbols, ok, bad }: Theme) {
+function sparkline({ latest, medianMs }: Statistics | Total, { symbols, ok, bad }: Theme) {
   const bars = [...symbols.bars];
   const plot = latest
     .map(({ status, durationMs }) => {
@@ -168,5 +184,6 @@ function sparkline({ latest, medianMs }: Statistics, { symbols, ok, bad }: Theme
   return [plot, style] as const;
 }
 
+/** The last line is for all of several automations. */
 export const statisticsTable = (all: readonly Statistics[], theme: Theme, { columns }: WrapOptions): string =>
-  table(columnsOfStatistics, all, theme, columns);
+  table(columnsOfStatistics, all.length > 1 ? [...all, totalOf(all)] : all, theme, columns);

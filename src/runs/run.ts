@@ -55,6 +55,9 @@ export function graverStatus(one: string, other: string): string {
 
 export const isCompleted = (status: string): boolean => finalStatusOf(status) === 'COMPLETED';
 
+/** The words of `lastStatusOf` that the service's documentation or ours names. */
+export const shownStatuses = [...statuses, 'unknown', 'not_found'] as const;
+
 export function lastStatusOf({ status, executionId }: { status: string | null; executionId: string | null }): string {
   return status ?? (executionId === null ? 'unknown' : 'not_found');
 }

@@ -61,6 +61,27 @@ export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: { sinceMs: numb
   };
 }
 
+export type Total = ReturnType<typeof totalOf>;
+
+/** What can be summed up over several automations. */
+export function totalOf(all: readonly Statistics[]) {
+  const sum = (of: (each: Statistics) => number) => all.reduce((total, each) => total + of(each), 0);
+  const finished = sum((each) => each.finished);
+  const completed = sum(({ statuses }) => statuses.COMPLETED ?? 0);
+  const isPaid = all.some(({ credits }) => credits !== null);
+  return {
+    target: undefined,
+    finished,
+    statuses: { COMPLETED: completed } as Record<string, number>,
+    completedShare: finished > 0 ? completed / finished : null,
+    medianMs: null,
+    p95Ms: null,
+    credits: isPaid ? sum(({ credits }) => credits ?? 0) : null,
+    creditsPerDay: isPaid ? sum(({ creditsPerDay }) => creditsPerDay ?? 0) : null,
+    latest: [],
+  };
+}
+
 const endMsOf = ({ endedMs, startedMs, atMs }: RecordedRun): number => endedMs ?? startedMs ?? atMs;
 
 function durationMsOf({ startedMs, endedMs }: RecordedRun): number | null {

@@ -1,3 +1,4 @@
+import type { NamedAutomation } from '../journal/run-filter.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
 import { type AutomationTarget, isUuid } from '../runs/run.ts';
@@ -37,6 +38,10 @@ export function parseAutomationArgument(text: string, project: () => string): Au
   if (projectId === undefined) checkBareName(automationName);
   return { family: 'automation', projectId: projectId ?? project(), automationName };
 }
+
+/** The automations whose runs are asked for: in the project in force, or without one in every project. Throws a usage problem. */
+export const parseAutomationNames = (texts: readonly string[], projectId: string | undefined): NamedAutomation[] =>
+  texts.map((text) => ({ projectId, ...parseAutomationName(text) }));
 
 /** `<automationName>` or `<projectId>/<automationName>`. Throws a usage problem. */
 export function parseAutomationName(text: string) {

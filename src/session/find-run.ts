@@ -1,6 +1,7 @@
 import { valueIfGiven } from '../config/setting.ts';
 import { requireProject } from '../config/settings.ts';
 import { isOpen, type Journal, type JournalRun } from '../journal/journal.ts';
+import type { NamedAutomation } from '../journal/run-filter.ts';
 import { nearest } from '../problems/nearest.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
@@ -25,7 +26,7 @@ export async function findRun(named: RunArgument, here: Here): Promise<KnownRun>
     }
     case 'word': {
       const { automationName, projectId = projectOf(here) } = named;
-      const found = await findLast({ automation: automationName, projectId }, here);
+      const found = await findLast({ automationName, projectId }, here);
       if (found) return found;
       const byPrefix = findByPrefix(named.text, here);
       if (byPrefix) return byPrefix;
@@ -83,17 +84,18 @@ function findById(
 
 /** The last run of an automation, or of any; undefined if the journal has neither a run nor a trigger of it. */
 async function findLast(
-  { automation, projectId }: { automation?: string; projectId?: string },
+  { automationName, projectId }: Partial<NamedAutomation>,
   here: Here,
 ): Promise<KnownRun | undefined> {
   const { journal, baseUrl, context } = here;
   let unresolved: JournalRun | undefined;
   let last: JournalRun | undefined;
-  for (const run of journal.runs({ baseUrl, automation, projectId })) {
+  const automations = automationName === undefined ? [] : [{ automationName, projectId }];
+  for (const run of journal.runs({ baseUrl, automations })) {
     if (run.executionId === null) unresolved ??= last || !isOpen(run, context.clock.nowMs()) ? undefined : run;
     else if (!last) last = run;
-    else if (automation !== undefined && projectId === undefined) checkSameProject(last, run);
-    if (last && (automation === undefined || projectId !== undefined)) break;
+    else if (automationName !== undefined && projectId === undefined) checkSameProject(last, run);
+    if (last && (automationName === undefined || projectId !== undefined)) break;
   }
   if (last?.executionId) {
     if (unresolved) {

@@ -68,12 +68,11 @@ const table: Row[] = [
   ['watch --json -q', 'watch', { runs: [] }, { json: true, quiet: true }],
   ['watch --field status', 'watch', { runs: [] }, { field: ['status'] }],
   [
-    'list -n 5 -a nightly --status FAILED --since 2d --offline --json --quiet',
+    'list nightly -n 5 --status FAILED --since 2d --offline --json --quiet',
     'list',
-    {},
+    { automations: ['nightly'] },
     {
       limit: 5,
-      automation: 'nightly',
       status: 'FAILED',
       since: { agoMs: 172_800_000 },
       offline: true,
@@ -81,7 +80,12 @@ const table: Row[] = [
       quiet: true,
     },
   ],
-  ['stats nightly --since 7d -q', 'stats', { automations: ['nightly'] }, { sinceMs: 604_800_000, quiet: true }],
+  [
+    'stats nightly --since 7d -q',
+    'stats',
+    { automations: ['nightly'] },
+    { since: { agoMs: 604_800_000 }, quiet: true },
+  ],
   [`stats --json ${settings}`, 'stats', { automations: [] }, { json: true, ...ofSettings }],
   ['stats --field runctl.stats.credits', 'stats', { automations: [] }, { field: ['runctl.stats.credits'] }],
   [
@@ -96,7 +100,7 @@ const table: Row[] = [
     { automations: ['nightly'] },
     { within: { ms: 3_600_000, text: '1h' }, quiet: true, field: ['status'] },
   ],
-  [`list --field status ${settings}`, 'list', {}, { field: ['status'], ...ofSettings }],
+  [`list --field status ${settings}`, 'list', { automations: [] }, { field: ['status'], ...ofSettings }],
   [
     'recover --on-exit= --dry-run --max-age 20h --resend --give-up-after 1m --json -q',
     'recover',
@@ -154,7 +158,7 @@ const table: Row[] = [
   ['help --json', 'help', {}, { json: true }],
   ['version --json -q', 'version', {}, { json: true, quiet: true }],
   ['version --field runctl.version', 'version', {}, { field: ['runctl.version'] }],
-  ['--profile a -q ls --no-color', 'list', {}, { profile: 'a', quiet: true, noColor: true }],
+  ['--profile a -q ls --no-color', 'list', { automations: [] }, { profile: 'a', quiet: true, noColor: true }],
   ['--json --base-url=https://a.example config list', 'config list', {}, { json: true, baseUrl: 'https://a.example' }],
   [`-p x --debug agent trigger ${id}`, 'agent trigger', { agentId: id }, { project: 'x', debug: true }],
   ['explain', 'explain', { code: undefined }, {}],

@@ -1,19 +1,17 @@
 import { expect, test } from 'vitest';
 import { runCli } from '../../src/cli/run.ts';
 import { openJournal } from '../../src/journal/journal.ts';
+import type { NewRecord } from '../../src/journal/records.ts';
 import { program } from '../../src/program.ts';
 import { jsonLines } from '../helpers/json-lines.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { accepted, baseUrl, status, triggered, uuid, weekly } from '../journal/records.ts';
+import { accepted, baseUrl, projectId, status, triggered, uuid, weekly } from '../journal/records.ts';
 
 const otherUrl = 'https://other.example.com';
 
 /** What `list` prints on a machine that knows two runs of nightly, one of weekly, and one of another service. */
-async function listed(flags: string[], isEmpty = false) {
-  const folder = temporaryFolder();
-  const context = createMemory({ RUNCTL_BASE_URL: baseUrl, RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder });
-  const { append } = openJournal({ folder, nowMs: context.clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
+function listed(flags: string[], isEmpty = false) {
   const runs = [
     [triggered(1), accepted(1), status(1, 'FAILED')],
     [triggered(2, weekly), accepted(2, weekly)],
@@ -23,19 +21,27 @@ async function listed(flags: string[], isEmpty = false) {
     ],
     [triggered(4), accepted(4), status(4, 'COMPLETED')],
   ];
-  if (!isEmpty) for (const record of runs.flat()) append(record);
-  expect(await runCli(['list', ...flags], program, context)).toBe(0);
-  return { out: context.out(), err: context.err() };
+  return listedAfter(isEmpty ? [] : runs.flat(), flags);
+}
+
+async function listedAfter(records: readonly NewRecord[], flags: string[], code = 0) {
+  const folder = temporaryFolder();
+  const context = createMemory({ RUNCTL_BASE_URL: baseUrl, RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder });
+  const { append } = openJournal({ folder, nowMs: context.clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
+  for (const record of records) append(record);
+  expect(await runCli(['list', ...flags], program, context)).toBe(code);
+  return { out: context.out(), err: context.err().replaceAll(folder, '<folder>') };
 }
 
 const idsOf = (json: string) => jsonLines(json).map((run) => run.executionId);
 
 test.each([
   ['all of this service, newest first', [], [4, 2, 1]],
-  ['of one automation', ['-a', 'nightly'], [4, 1]],
+  ['of one automation', ['nightly'], [4, 1]],
   ['with one status', ['--status', 'failed'], [1]],
   ['the newest only', ['--limit', '2'], [4, 2]],
-  ['of one automation in another project', ['-a', 'nightly', '--project', uuid(9)], []],
+  ['of two automations', ['nightly', `${projectId}/weekly/report`], [4, 2, 1]],
+  ['of one automation in another project', ['nightly', '--project', uuid(9)], []],
 ])('the runs that are listed are %s', async (_, flags, numbers) => {
   expect(idsOf((await listed([...flags, '--json'])).out)).toEqual(numbers.map(uuid));
 });
@@ -47,16 +53,76 @@ test('people are shown a table of the runs', async () => {
 });
 
 test.each([
-  ['there is no run yet', [], true, 'No runs here yet. Start one with `runctl trigger <automation>`.\n'],
+  [
+    'there is no run yet',
+    [],
+    true,
+    `No runs recorded for ${baseUrl} (journal: <folder>). Runs of other machines aren't listed. Start one with \`runctl trigger <automation>\`.`,
+  ],
   [
     'no run fits the filters',
-    ['-a', 'nobody', '--status', 'FAILED'],
+    ['nobody', '--status', 'FAILED'],
     false,
-    'No runs of nobody with the status FAILED here; `runctl list` shows all.\n',
+    `No runs of nobody with the status FAILED recorded for ${baseUrl} (journal: <folder>). Runs of other machines aren't listed. \`runctl list\` shows all.`,
   ],
   ['it is to be quiet', ['--quiet'], true, ''],
 ])('where %s, stdout stays empty and stderr says why', async (_, flags, isEmpty, sentence) => {
   const { out, err } = await listed(flags, isEmpty);
   expect(out).toBe('');
   expect(err.replaceAll(/\s+/g, ' ').trim()).toBe(sentence.trim());
+});
+
+test('where the journal has runs of another base URL alone, that is named, with --json too', async () => {
+  const flags = ['--base-url', 'https://third.example.com'];
+  for (const output of [[], ['--json']])
+    expect((await listed([...flags, ...output])).err).toMatch(
+      /has runs for https:\/\/api\.example\.com.*--base-url https:\/\/api/s,
+    );
+  expect((await listed([...flags, '--quiet'])).err).toBe('');
+});
+
+test.each([
+  ['20, and says so', [], 20, /newest 20 runs.*-n 100/s],
+  ['20 with --json, and says so', ['--json'], 20, /newest 20 runs.*-n 100/s],
+  ['20, and says nothing with --quiet', ['--quiet'], 20, /^$/],
+  ['all since a time', ['--since', '2d'], 23, /^$/],
+  ['as many as --limit says', ['--since', '2d', '-n', '3'], 3, /newest 3 runs.*-n 15/s],
+  ['all if there are no more', ['-n', '23'], 23, /^$/],
+])('of 23 runs the list shows %s', async (_, flags, shown, said) => {
+  const { out, err } = await listedAfter(
+    Array.from({ length: 23 }, (_, n) => [triggered(n), accepted(n), status(n, 'COMPLETED')]).flat(),
+    flags,
+  );
+  expect(out.trim().split('\n')).toHaveLength(flags.includes('--json') ? shown : shown + 1);
+  expect(err).toMatch(said);
+});
+
+test('a status that is none is refused, but one that the service has made up is found', async () => {
+  const records = [triggered(1), accepted(1), status(1, 'PAUSED'), triggered(2)];
+  expect(await listedAfter(records, ['--status', 'FAIL'], 2)).toMatchObject({ err: expect.stringContaining('FAILED') });
+  expect((await listedAfter(records, ['--status', 'paused'])).out).toContain('PAUSED');
+  // A trigger without an answer is listed under this word.
+  expect((await listedAfter(records, ['--status', 'unknown', '--field', 'runctl.list.idempotencyKey'])).out).toBe(
+    'key-2\n',
+  );
+});
+
+test('runs that were only looked at are marked, if there are any', async () => {
+  const started = [triggered(1), accepted(1), status(1, 'COMPLETED')];
+  expect((await listedAfter(started, [])).out).not.toContain('ORIGIN');
+  expect((await listedAfter([...started, status(2, 'COMPLETED')], [])).out).toMatch(/ORIGIN.*elsewhere/s);
+});
+
+test.each([
+  ['usually 1m', 30_000],
+  ['late, usually 1m', 600_000],
+])('an unfinished run is listed with "%s"', async (text, ageMs) => {
+  const { clock } = createMemory({});
+  const ago = (ms: number) => new Date(clock.nowMs() - ms).toISOString();
+  const ended = { startedAt: ago(1_200_000), completedAt: ago(1_140_000) };
+  const records = [
+    ...[1, 2, 3].map((n) => ({ ...status(n, 'COMPLETED'), ...ended })),
+    { ...status(4, 'RUNNING'), startedAt: ago(ageMs) },
+  ];
+  expect((await listedAfter(records, [])).out).toMatch(new RegExp(`RUNNING.*ago  +${text}  `));
 });

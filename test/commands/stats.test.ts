@@ -25,7 +25,7 @@ async function stats(flags: string[], records: [agoHours: number, record: NewRec
   const context = { ...memory, unicode, clock: { ...memory.clock, nowMs: () => nowMs } };
   const code = await runCli(['stats', ...flags], program, context);
   checkDocuments(flags, memory.out());
-  return { code, out: memory.out(), err: memory.err().replaceAll(/\s+/g, ' ').trim() };
+  return { code, out: memory.out(), err: memory.err().replaceAll(folder, '<folder>').replaceAll(/\s+/g, ' ').trim() };
 }
 
 /** A run that finished so many hours ago. */
@@ -57,6 +57,7 @@ test('each automation has a line, and runs that finished unseen are named', asyn
       'AUTOMATION     RUNS  COMPLETED  MEDIAN  P95  CREDITS  CREDITS/DAY  LAST RUNS',
       'nightly           4    3 (75%)      6m  12m       48         11.9  ▄█✖▄',
       'weekly/report     1   1 (100%)      1m   1m       12          9.3  ▄',
+      'total             5    4 (80%)       –    –       60         21.2',
       '',
     ].join('\n'),
   );
@@ -73,6 +74,8 @@ test.each([
   ['of one in another project', ['nightly', '--project', uuid(9)], []],
   ['of one that is named twice', ['nightly', `${projectId}/nightly`], ['nightly']],
   ['of a shorter time', ['--since', '26h'], ['nightly']],
+  ['since a date, which means UTC', ['--since', '2026-11-21'], ['nightly', 'weekly/report']],
+  ['since a time in another zone', ['--since', '2026-11-21T09:00+02:00'], ['nightly']],
 ])('statistics %s', async (_, flags, names) => {
   const { out } = await stats([...flags, '--json'], month);
   expect(jsonLines(out).map((each) => each.automationName)).toEqual(names);
@@ -115,11 +118,17 @@ test.each([
 });
 
 test.each([
-  [[], 'No run finished in the last 30d, as far as this machine knows.'],
-  [['--since', '1h30m', 'nobody'], 'No run of nobody finished in the last 1h 30m, as far as this machine knows.'],
+  [[], 'No finished runs in the last 30d recorded (journal: <folder>).'],
+  [['--since', '1h30m', 'nobody'], 'No finished runs of nobody in the last 1h 30m recorded (journal: <folder>).'],
   [['--quiet'], ''],
 ])('a machine without a journal says so: %j', async (flags, err) => {
   expect(await stats(flags, [])).toEqual({ code: 0, out: '', err });
+});
+
+test('where the journal has runs of another base URL alone, that is named', async () => {
+  const { err } = await stats(['nightly'], month, { RUNCTL_BASE_URL: 'https://other.example.com' });
+  expect(err).toContain('for https://other.example.com (journal');
+  expect(err).toContain(`--base-url ${baseUrl}`);
 });
 
 test.each(['0', '1', 'yesterday'])('--since %s is refused', async (value) => {

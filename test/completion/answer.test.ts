@@ -33,7 +33,7 @@ function createCompleter(settings: Record<string, string> = { RUNCTL_BASE_URL: b
 describe('what this machine alone knows completes', () => {
   test.each<[string, string[], string[]]>([
     ['an automation, as it is named in the journal', ['trigger', ''], ['nightly', 'weekly/report']],
-    ['the value of --automation', ['list', '-a', 'wee'], ['weekly/report']],
+    ['an automation to list', ['list', 'nightly', 'wee'], ['weekly/report']],
     ['a run by its automation', ['status', 'night'], ['nightly']],
     ['a run by its id', ['status', uuid(1)], [uuid(1)]],
     ['a profile of the config file', ['status', '--profile', ''], ['prod', 'staging']],

@@ -168,7 +168,9 @@ function checkAgainst(records: JournalRecord[], journal: Journal, nowMs: number)
     const final = reports.find((status) => status !== null && isFinal(nightly, status));
     const known = journal.find(id, { baseUrl });
     expect(known?.status, 'the first final status, else the last one').toBe(final ?? reports.at(-1));
-    expect(listed.find(({ executionId }) => executionId === id)).toEqual(known);
+    // Only a list reads the triggers, too.
+    const { notBeforeMs: _, ...run } = listed.find(({ executionId }) => executionId === id) ?? {};
+    expect(run).toEqual(known);
   }
 
   const allKeys = new Set(records.flatMap((record) => ('idempotencyKey' in record ? [record.idempotencyKey] : [])));

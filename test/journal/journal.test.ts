@@ -39,6 +39,7 @@ describe('the runs', () => {
         idempotencyKey: 'key-1',
         statusAt: '2026-11-21T03:00:00.000Z',
         at: '2026-11-21T03:00:00.000Z',
+        notBeforeMs: Date.parse('2026-11-21T03:00:00.000Z'),
       },
     ]);
   });
@@ -110,11 +111,11 @@ describe('the runs', () => {
   test.each([
     ['address', { baseUrl: 'http://localhost:1' }, [4]],
     ['target', { target: weekly }, [2]],
-    ['automation', { automation: 'nightly' }, [4, 1]],
-    ['automation of a project', { automation: 'nightly', projectId }, [4, 1]],
-    ['automation of another project', { automation: 'nightly', projectId: uuid(9) }, []],
-    ['project alone, which says nothing', { projectId: uuid(9) }, [4, 3, 2, 1]],
-    ['end of a name', { automation: 'report' }, []],
+    ['automation', { automations: [{ automationName: 'nightly' }] }, [4, 1]],
+    ['automation of a project', { automations: [{ automationName: 'nightly', projectId }] }, [4, 1]],
+    ['automation of another project', { automations: [{ automationName: 'nightly', projectId: uuid(9) }] }, []],
+    ['no automation, which says nothing', { automations: [] }, [4, 3, 2, 1]],
+    ['end of a name', { automations: [{ automationName: 'report' }] }, []],
   ])('can be chosen by %s', (_, filter, expected) => {
     const { open } = createStateFolder();
     const journal = open();
@@ -130,7 +131,11 @@ describe('the runs', () => {
     const target = { family: 'automation', projectId, automationName: 'a/"b"\n%2F\u{1F600}é\\' } as const;
     open().append(status(1, 'RUNNING', target));
     expect(open().runs({ target }).next().value?.target).toEqual(target);
-    expect(open().runs({ automation: target.automationName }).next().value?.executionId).toBe(uuid(1));
+    expect(
+      open()
+        .runs({ automations: [target] })
+        .next().value?.executionId,
+    ).toBe(uuid(1));
   });
 
   describe('keep the place of their first record', () => {
@@ -485,7 +490,7 @@ test('a record is not of a target because its idempotency key looks like that', 
   const { open } = createStateFolder();
   open().append({ ...triggered(1, weekly), idempotencyKey: pathOf(nightly) });
   expect([...open().runs({ target: nightly })]).toEqual([]);
-  expect([...open().runs({ automation: 'nightly' })]).toEqual([]);
+  expect([...open().runs({ automations: [{ automationName: 'nightly' }] })]).toEqual([]);
 });
 
 test('a process that asks for many runs is answered as one that asks for few', () => {

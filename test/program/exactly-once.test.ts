@@ -384,7 +384,7 @@ describe('recover', () => {
   test('is told the automations that are meant, and sends no trigger of any other', async () => {
     const { env, clock, emulator, sent } = await withUnresolvedTrigger();
     const other = await runProgram(['recover', 'weekly'], { env, clock });
-    expect([other.code, other.stderr]).toEqual([0, expect.stringContaining('Nothing to recover for weekly')]);
+    expect([other.code, other.stderr]).toEqual([0, expect.stringContaining('no unresolved triggers of weekly')]);
     expect(posts(emulator)).toHaveLength(sent);
     const both = await runProgram(['recover', 'weekly', 'nightly', '--max-age', '4h'], { env, clock });
     expect(both.stdout).toMatch(/^[\w-]{36}\n$/);

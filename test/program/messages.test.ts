@@ -195,16 +195,16 @@ test.each([
   expect(nextStepOf(run, status, errorType, projectId)).toBe(step);
 });
 
-const now = 'as far as this machine knows';
+const nowhere = 'recorded for <base URL> (journal: <journal>)';
 const trigger = 'runctl trigger <automation>';
 
 /** What commands print, stdout before stderr, on a machine with nothing in its journal. */
 const atFirst: [argv: string, text: string][] = [
-  ['list', `No runs here yet. Start one with \`${trigger}\`.`],
+  ['list', `No runs ${nowhere}. Runs of other machines aren't listed. Start one with \`${trigger}\`.`],
   ['status', `runctl: no run was started or watched here yet\n  → start one with \`${trigger}\``],
   ['watch --all', 'No unfinished runs.'],
-  ['recover', 'Nothing to recover at <base URL>.'],
-  ['stats', `No run finished in the last 30d, ${now}.`],
+  ['recover', `Nothing to recover: no unresolved triggers ${nowhere}.`],
+  ['stats', `No finished runs in the last 30d ${nowhere}.`],
   ['trigger', "runctl: missing required argument 'automation'\n  → see `runctl trigger --help`"],
 ];
 
@@ -212,18 +212,18 @@ const atFirst: [argv: string, text: string][] = [
 const later: [argv: string, text: string][] = [
   [
     'list',
-    'STATUS       AUTOMATION  STARTED  TOOK  RUN\n✖ FAILED     weekly       3h ago    1m  <id>\n✔ COMPLETED  nightly      3h ago    1m  <id>',
+    'STATUS       AUTOMATION  STARTED  TOOK  CREDITS  RUN\n✖ FAILED     weekly       3h ago    1m       12  <id>\n✔ COMPLETED  nightly      3h ago    1m       12  <id>',
   ],
-  ['list --automation x', 'No runs of x here; `runctl list` shows all.'],
+  ['list x', `No runs of x ${nowhere}. Runs of other machines aren't listed. \`runctl list\` shows all.`],
   [
     'list --status foo',
-    'No runs with the status foo here; statuses are RUNNING, COMPLETED, FAILED, TIMED_OUT, CANCELLED.',
+    'runctl: no run here has the status "foo"\n  → statuses are RUNNING, COMPLETED, FAILED, TIMED_OUT, CANCELLED, unknown, not_found',
   ],
-  ['stats x', `No run of x finished in the last 30d, ${now}.`],
+  ['stats x', `No finished runs of x in the last 30d ${nowhere}.`],
   ['check nightly --within 26h', 'nightly completed 2h 59m ago'],
   [
     'check weekly --within 26h',
-    'runctl: weekly has not completed within 26h: no run that this machine knows has completed; its last run: FAILED 2h 59m ago\n  → see its runs with `runctl list --automation weekly`',
+    'runctl: weekly has not completed within 26h: no run that this machine knows has completed; its last run: FAILED 2h 59m ago\n  → see its runs with `runctl list weekly`',
   ],
   [
     'check other --within 26h',
@@ -259,7 +259,7 @@ test('commands say in common words what they found', async () => {
   const run = async (argv: string) => {
     const { stdout, stderr } = await runProgram(argv.split(' '), { env: { ...env, LANG: 'C.UTF-8' }, clock });
     const said = (stdout + stderr).trimEnd().replaceAll(env.RUNCTL_BASE_URL ?? '', '<base URL>');
-    return said.replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, '<id>');
+    return said.replaceAll(env.RUNCTL_STATE_DIR ?? '', '<journal>').replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, '<id>');
   };
   const printedBy = async (rows: typeof later) => {
     const printed: typeof later = [];

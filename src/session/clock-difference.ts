@@ -1,0 +1,34 @@
+import type { Context } from '../context.ts';
+import type { JournalRun } from '../journal/journal.ts';
+import { formatAge } from '../runs/duration.ts';
+import { nameOf } from '../runs/run.ts';
+
+const mostMs = 300_000; // how wrong a clock may be that is kept in step
+
+/** How far the clock of this machine was ahead of the service's when the run was recorded; undefined if the run cannot tell. */
+export function clockAheadMs({ startedAt, completedAt, ...record }: JournalRun): number | undefined {
+  const { notBeforeMs, at, statusAt = at } = record;
+  if (startedAt === null) return undefined;
+  // Nothing can be recorded before it happened.
+  const behindMs = Date.parse(completedAt ?? startedAt) - Date.parse(statusAt);
+  if (behindMs > mostMs) return -behindMs;
+  if (notBeforeMs === undefined) return undefined;
+  const aheadMs = notBeforeMs - Date.parse(startedAt);
+  return aheadMs > mostMs ? aheadMs : 0;
+}
+
+/** Warns if the newest of these runs that can tell says that the clocks differ. Runs come newest first. */
+export function warnOfClock(runs: Iterable<JournalRun>, { reporter }: Pick<Context, 'reporter'>): void {
+  for (const run of runs) {
+    const aheadMs = clockAheadMs(run);
+    if (aheadMs === undefined) continue;
+    if (aheadMs !== 0) reporter.observe({ event: 'warning', name: 'clock_differs', message: sentenceOf(run, aheadMs) });
+    return;
+  }
+}
+
+function sentenceOf({ target }: JournalRun, aheadMs: number): string {
+  const roundedMs = Math.round(Math.abs(aheadMs) / mostMs) * mostMs;
+  const how = `about ${formatAge(roundedMs)} ${aheadMs > 0 ? 'ahead of' : 'behind'}`;
+  return `this machine's clock was ${how} the service's clock at the last ${nameOf(target)} run, so the ages shown here may be wrong; set the clock, and see \`runctl doctor\``;
+}

@@ -38,9 +38,11 @@ export function reportOfRecovery(recovery: Recovery, flags: RecoverFlags, sessio
       const { execution, how, started } = recovery.start;
       const { executionId, status } = execution;
       const run = { target, executionId };
+      // A service may repeat its first answer, in which the run is RUNNING.
+      const end = isFinal(target, status) ? `, which finished ${status}` : '';
       const sentence =
         how === 'recovered'
-          ? `${about} had started run ${executionId}, which is ${status}`
+          ? `${about} had started run ${executionId}${end}`
           : `${about} was sent again and started run ${executionId}`;
       const outcome = isFinal(target, status) ? exitNameOfRun(run, status) : 'ok';
       const trigger = { how, started, ...facts };

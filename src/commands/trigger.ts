@@ -61,8 +61,8 @@ export const trigger = defineCommand({
     ['runctl trigger nightly --if-active skip', 'exits with 0 if it is already running'],
     ['runctl trigger nightly --idempotency-key "nightly-$(date -u +%F)"', 'starts at most one run a day'],
     [
-      'runctl trigger nightly --watch --rerun-on any --idempotency-key "nightly-$(date -u +%F)"',
-      'tries until a run completes, 4 times a day at most',
+      'runctl trigger nightly --watch --rerun-on any --max-reruns 3',
+      'starts a new run after each one that fails, three times at most',
     ],
   ],
   whenMissing: nameKnown,

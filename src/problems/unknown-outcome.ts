@@ -84,7 +84,7 @@ export function withheldProblem(trigger: UnknownTrigger): Problem {
   const why =
     keys === 'ignored'
       ? 'the service was seen to ignore idempotency keys, and would start a second run'
-      : `${name} was already running when it was repeated, most likely as its own run, and this service was never seen to honour idempotency keys`;
+      : `${name} was already running when it was repeated, most likely as its own run, and this service was never seen to honor idempotency keys`;
   return inDoubtProblem({
     message: `the trigger of ${name}${when} is not sent again: ${why} (idempotency key ${idempotencyKey})`,
     hint: `${lookFor(trigger)}; if there is none, send it again with \`--resend\``,

@@ -98,7 +98,7 @@ export const list = defineCommand({
       documents: runs.map((run) => documentOf(documentFactsOf(run, nowMs), context)),
       omission: [
         ...(missed.length > 0 ? [`${count(missed.length, 'run')} could not be polled: ${reason}`] : []),
-        ...(matching.length > runs.length && !options.quiet ? [moreNote(runs.length)] : []),
+        ...(matching.length > runs.length && !options.quiet ? [moreNote(runs.length, options)] : []),
       ],
       text: (theme, lines) => runTable(withUsual(runs, journal, nowMs), nowMs, theme, lines),
     };
@@ -151,8 +151,8 @@ function withUsual(runs: readonly ListedRow[], journal: Journal, nowMs: number) 
   });
 }
 
-const moreNote = (shown: number) =>
-  `Showing the newest ${count(shown, 'run')}; for more, add \`-n ${shown * 5}\` or \`--since 7d\`.`;
+const moreNote = (shown: number, { limit }: ListOptions) =>
+  `Showing the newest ${count(shown, 'run')}; for more, add \`-n ${shown * 5}\`${limit === undefined ? ' or `--since 7d`' : ''}.`;
 
 /** Why there is nothing to list. Throws a usage problem for a status that does not exist. */
 function emptyNote(
@@ -171,9 +171,10 @@ function emptyNote(
     since && ' at that time',
   ];
   const isFiltered = names.length > 0 || status || since;
-  const next = isFiltered ? '`runctl list` shows all.' : 'Start one with `runctl trigger <automation>`.';
-  const sentence = `No runs${filters.filter(Boolean).join('')} ${place}. Runs of other machines aren't listed. ${next}`;
-  return [sentence, elsewhere('runs', here, { automations }) ?? []].flat();
+  const next = isFiltered ? ' `runctl list` shows all.' : ' Start one with `runctl trigger <automation>`.';
+  const others = elsewhere('runs', here, { automations });
+  const sentence = `No runs${filters.filter(Boolean).join('')} ${place}. Runs of other machines aren't listed.${others ? '' : next}`;
+  return [sentence, others ?? []].flat();
 }
 
 /** What the journal knows of a run or an unresolved trigger. None of it changes the exit code of the list. */

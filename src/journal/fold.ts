@@ -10,6 +10,7 @@ export interface JournalRun {
   /** The first final status stays. It is null also if the service forgot the run before it reported an end. */
   status: string | null;
   startedAt: string | null;
+  startSeenAt?: string; // when that was first recorded, by the clock of this machine
   completedAt: string | null;
   creditsCharged: number | null;
   idempotencyKey: string | null; // null if this machine did not start the run
@@ -155,6 +156,7 @@ export function updateRun(runs: State['runs'], record: RecordOf<'accepted' | 'st
     if (record.account !== undefined) run.account = record.account;
   }
   run.statusAt = record.at;
+  if (run.startedAt === null && record.startedAt !== undefined) run.startSeenAt = record.at;
   return Object.assign(run, reportedOf(run, record));
 }
 

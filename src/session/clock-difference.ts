@@ -6,11 +6,10 @@ import { nameOf } from '../runs/run.ts';
 const mostMs = 300_000; // how wrong a clock may be that is kept in step
 
 /** How far the clock of this machine was ahead of the service's when the run was recorded; undefined if the run cannot tell. */
-export function clockAheadMs({ startedAt, completedAt, ...record }: JournalRun): number | undefined {
-  const { notBeforeMs, at, statusAt = at } = record;
+export function clockAheadMs({ startedAt, startSeenAt = '', notBeforeMs }: JournalRun): number | undefined {
   if (startedAt === null) return undefined;
-  // Nothing can be recorded before it happened.
-  const behindMs = Date.parse(completedAt ?? startedAt) - Date.parse(statusAt);
+  // No start can be seen before it happened.
+  const behindMs = Date.parse(startedAt) - Date.parse(startSeenAt);
   if (behindMs > mostMs) return -behindMs;
   if (notBeforeMs === undefined) return undefined;
   const aheadMs = notBeforeMs - Date.parse(startedAt);

@@ -34,6 +34,7 @@ describe('the runs', () => {
         executionId: uuid(1),
         status: 'COMPLETED',
         startedAt: 'S',
+        startSeenAt: '2026-11-21T03:00:00.000Z',
         completedAt: 'C',
         creditsCharged: 2.5,
         idempotencyKey: 'key-1',

@@ -1,21 +1,21 @@
 import { isUnfinished } from '../journal/fold.ts';
 import { isFinal, type Run, type Target } from '../runs/run.ts';
+import type { Connection } from '../session/connection.ts';
 import { knownRun } from '../session/known-run.ts';
 import { pollKnownRun } from '../session/poll-once.ts';
-import type { Session } from '../session/session.ts';
 import { beganAfter, type Moment, momentOf } from '../triggering/moments.ts';
 import { hostSkewMs } from '../triggering/whose-run.ts';
 import type { ActionFlags } from './flags.ts';
 import type { FoundRun } from './start-result.ts';
 
 /** The active run. It is polled only if it will be followed, as the refusal says that it is running. */
-export async function activeRun(run: Run, flags: ActionFlags, session: Session): Promise<FoundRun> {
-  if (flags.watch) return pollKnownRun(run, flags, session);
-  return knownRun(run, session.journal.find(run.executionId, session), session.context.clock);
+export async function activeRun(run: Run, flags: ActionFlags, connection: Connection): Promise<FoundRun> {
+  if (flags.watch) return pollKnownRun(run, flags, connection);
+  return knownRun(run, connection.journal.find(run.executionId, connection), connection.context.clock);
 }
 
 /** Had the run that a refusal names finished before our request, by the service's clock? Then the refusal is an old one. */
-export function hadFinished({ run, polled }: FoundRun, sent: Moment, { context }: Session): boolean {
+export function hadFinished({ run, polled }: FoundRun, sent: Moment, { context }: Connection): boolean {
   if (polled?.kind !== 'ok') return polled !== undefined && polled.problem.facts.name === 'not_found';
   const { status, completedAt } = polled.value;
   if (!isFinal(run.target, status) || completedAt === undefined) return false;
@@ -27,7 +27,7 @@ export function hadFinished({ run, polled }: FoundRun, sent: Moment, { context }
 }
 
 /** When the active run began: the journal knows, or one poll does, for which nobody waits long. */
-export async function startOfActive(run: Run, { journal, baseUrl, service, context, limiter }: Session) {
+export async function startOfActive(run: Run, { journal, baseUrl, service, context, limiter }: Connection) {
   const recorded = journal.find(run.executionId, { baseUrl })?.startedAt;
   if (recorded) return recorded;
   const { signal } = context;
@@ -45,7 +45,7 @@ export function mayBeActive({ run, polled }: FoundRun): boolean {
   return polled.kind === 'ok' ? !isFinal(run.target, polled.value.status) : polled.problem.facts.name !== 'not_found';
 }
 
-export function lastUnfinished(target: Target, { journal, baseUrl }: Session): string | undefined {
+export function lastUnfinished(target: Target, { journal, baseUrl }: Connection): string | undefined {
   for (const run of journal.runs({ baseUrl, target })) {
     if (run.executionId !== null) return isUnfinished(run) ? run.executionId : undefined;
   }

@@ -4,8 +4,8 @@ import { exitNameOfWatch } from '../problems/watch-problems.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { isFinal, type Run, type Target } from '../runs/run.ts';
+import type { Connection } from '../session/connection.ts';
 import { argumentOf } from '../session/known-run.ts';
-import type { Session } from '../session/session.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
 import {
   executionOf,
@@ -46,18 +46,18 @@ export const wasLeftByFailFast = (watched: WatchResult | undefined): boolean =>
 
 export const isOk = ({ exitName }: ArgumentResult): boolean => exitCodeOf(exitName) === 0;
 
-export function resultOfFollow(followed: Followed, session: Session): ArgumentResult {
+export function resultOfFollow(followed: Followed, connection: Connection): ArgumentResult {
   const { watched, problem } = followed;
   const { run } = watched;
   const exitName = exitNameOfFollow(followed);
-  const document = () => documentOf(factsOfFollowed(followed, session), session.context);
+  const document = () => documentOf(factsOfFollowed(followed, connection), connection.context);
   return { target: run.target, run, watched, problem, exitName, whenNoStatus: 'not polled', document };
 }
 
 const exitNameOfFollow = ({ watched, problem, isForgotten }: Followed): ExitName =>
   wasLeftByFailFast(watched) || isForgotten ? 'ok' : exitNameOfWatch(watched, problem);
 
-export function factsOfFollowed(followed: Followed, session: Session): DocumentFacts {
+export function factsOfFollowed(followed: Followed, connection: Connection): DocumentFacts {
   const { watched, problem, trigger } = followed;
   return {
     ...watched,
@@ -65,12 +65,16 @@ export function factsOfFollowed(followed: Followed, session: Session): DocumentF
     outcome: wasLeftByFailFast(watched) ? 'still_running' : exitNameOfWatch(watched, problem),
     exitName: exitNameOfFollow(followed),
     trigger: trigger && triggerFactsOf(trigger),
-    argument: argumentOf(watched.run, session),
+    argument: argumentOf(watched.run, connection),
     lastConfirmed: watched.kind === 'finished' ? undefined : watched,
   };
 }
 
-export function resultOfStart(start: StartResult, isSafeToRepeat: () => boolean, session: Session): ArgumentResult {
+export function resultOfStart(
+  start: StartResult,
+  isSafeToRepeat: () => boolean,
+  connection: Connection,
+): ArgumentResult {
   const run = 'run' in start ? start.run : undefined;
   const target = 'run' in start ? start.run.target : start.target;
   const problem = problemOf(start);
@@ -84,10 +88,10 @@ export function resultOfStart(start: StartResult, isSafeToRepeat: () => boolean,
         outcome: exitName,
         execution: executionOf(start),
         trigger: triggerFactsOf(outcomeOfStart(start, isSafeToRepeat)),
-        argument: run && argumentOf(run, session),
+        argument: run && argumentOf(run, connection),
         activeExecutionId: start.kind === 'skipped' ? start.activeId : undefined,
       },
-      session.context,
+      connection.context,
     );
   return { target, run, problem, exitName, whenNoStatus: withoutStatus(start), document };
 }

@@ -1,6 +1,5 @@
 import { resolveStateFolder } from '../config/paths.ts';
 import { endedBy } from '../context.ts';
-import { createFinalHooks } from '../hooks/on-final.ts';
 import { claimFollowing, type FollowerClaim, nameOfFollower } from '../journal/follower-claim.ts';
 import { type JournalRecord, targetOf } from '../journal/records.ts';
 import { createTail, type Tail } from '../journal/tail.ts';
@@ -9,9 +8,10 @@ import { Problem, usageProblem } from '../problems/problem.ts';
 import { type CommandResult, printSentence } from '../render/output.ts';
 import type { Clock } from '../runs/clock.ts';
 import { isFinal, type Run } from '../runs/run.ts';
+import type { Connection } from '../session/connection.ts';
+import { createFollowing, type Following, withBoard } from '../session/following.ts';
 import { type KnownRun, knownRun } from '../session/known-run.ts';
 import { journalOf } from '../session/open-journal.ts';
-import { type Session, withReporter } from '../session/session.ts';
 import { resultOfFollow } from './argument-result.ts';
 import type { ActionFlags } from './flags.ts';
 import { followRun } from './follow-run.ts';
@@ -23,54 +23,55 @@ const renewalMs = 10_000;
 
 /** Follows the runs of this machine, also later ones. Throws a usage problem if another process already does so. */
 export async function followMachine(
-  findUnfinished: (session: Session) => KnownRun[],
+  findUnfinished: (connection: Connection) => KnownRun[],
   flags: ActionFlags,
-  base: Session,
+  connection: Connection,
 ): Promise<CommandResult> {
-  const claim = claimOrThrow(base);
-  const connected = await withReporter(base, flags, Number.POSITIVE_INFINITY);
-  const { context, reporter, baseUrl, journal } = connected;
-  const hooks = createFinalHooks(flags.onFinal, context, createHookRecord(connected));
-  const session = { ...connected, hooks };
-  const { clock } = context;
+  const claim = claimOrThrow(connection);
+  const withoutEnd = { ...flags, timeoutMs: 0 };
+  const shown = await withBoard(connection, flags, Number.POSITIVE_INFINITY);
+  const hookRecord = createHookRecord(shown);
+  const following = createFollowing(shown, withoutEnd, Number.POSITIVE_INFINITY, { hookRecord });
+  const { context, baseUrl, journal } = following;
+  const { clock, reporter } = context;
   const ending = new AbortController();
   const { signal } = endedBy(context, AbortSignal.any([ending.signal, context.stdout.closed]));
-  const following = new Map<string, Promise<void>>();
+  const underWay = new Map<string, Promise<void>>();
   let left = 0;
 
   const follow = (known: KnownRun): void => {
     const id = known.run.executionId.toLowerCase();
-    if (!following.has(id))
-      following.set(
+    if (!underWay.has(id))
+      underWay.set(
         id,
-        toEnd(known).finally(() => following.delete(id)),
+        toEnd(known).finally(() => underWay.delete(id)),
       );
   };
   async function toEnd(known: KnownRun): Promise<void> {
     // An opened journal remembers each run that it was asked for; this process lives too long for that.
-    const own = { ...session, journal: journalOf(context, { quiet: true }) };
+    const own = { ...following, journal: journalOf(context, { quiet: true }) };
     if (flags.onFinal !== undefined) recordDueHook(known.run, own);
     const endless = { giveUpAfterMs: Number.POSITIVE_INFINITY, ...flags };
     const followed = await followRun(known, endless, own, { leave: signal });
     if (signal.aborted) return;
-    createDoneReport(own, following.size)(resultOfFollow(followed, own));
+    createDoneReport(own, underWay.size)(resultOfFollow(followed, own));
     const { warnings } = context;
-    const isFollowed = (run: Run) => run !== known.run && following.has(run.executionId.toLowerCase());
+    const isFollowed = (run: Run) => run !== known.run && underWay.has(run.executionId.toLowerCase());
     warnings.splice(0, warnings.length, ...warnings.filter(({ run }) => run && isFollowed(run)));
     const { problem } = followed;
-    const isHopeless = problem?.facts.name === 'unauthorized' || (problem && !session.watches.isAnswered);
+    const isHopeless = problem?.facts.name === 'unauthorized' || (problem && !following.watches.isAnswered);
     if (isHopeless && problem.facts.name !== 'not_found') ending.abort(problem);
   }
 
   try {
-    reportCutOffHooks(session);
-    const folder = folderOf(session);
+    reportCutOffHooks(following);
+    const folder = folderOf(following);
     const tail = orRefuseFolder(folder, () => createTail(folder));
-    const newRuns = createNewRuns(tail, session);
-    for (const known of findUnfinished(session)) follow(known);
-    for (const run of flags.onFinal === undefined ? [] : dueHooks(session))
+    const newRuns = createNewRuns(tail, following);
+    for (const known of findUnfinished(following)) follow(known);
+    for (const run of flags.onFinal === undefined ? [] : dueHooks(following))
       follow(knownRun(run, journal.find(run.executionId, { baseUrl }), clock));
-    if (following.size === 0 && !flags.quiet && !flags.events)
+    if (underWay.size === 0 && !flags.quiet && !flags.events)
       printSentence('No unfinished runs. Waiting for runs that are triggered on this machine.', context);
     for (let renewedMs = clock.elapsedMs(); !signal.aborted; ) {
       await clock.sleep(betweenReadsMs, signal);
@@ -79,10 +80,10 @@ export async function followMachine(
       renewedMs = clock.elapsedMs();
       if (!claim.renew()) ending.abort(usageProblem(`another process follows the runs of ${baseUrl} now`));
     }
-    left = following.size;
-    await Promise.all(following.values());
-    await hooks.waitForAll();
-    reportLeftHooks(session);
+    left = underWay.size;
+    await Promise.all(underWay.values());
+    await following.hooks.waitForAll();
+    reportLeftHooks(following);
   } finally {
     ending.abort();
     reporter.stop();
@@ -95,7 +96,7 @@ export async function followMachine(
   return { exitNames: [problem.facts.name], problems: [{ problem }] };
 }
 
-function reportLeftHooks({ hooks: { left }, reporter }: Session): void {
+function reportLeftHooks({ hooks: { left }, context: { reporter } }: Following): void {
   if (left.length === 0) return;
   const commands = left.length === 1 ? '1 --on-final command was' : `${left.length} --on-final commands were`;
   const message = `${commands} not run: the next \`runctl watch --follow --on-final …\` within 48 hours runs them`;
@@ -103,7 +104,7 @@ function reportLeftHooks({ hooks: { left }, reporter }: Session): void {
 }
 
 /** The folder of the journal, without which `connect` would have thrown. */
-const folderOf = ({ context }: Session): string => resolveStateFolder(context.env) ?? '';
+const folderOf = ({ context }: Connection): string => resolveStateFolder(context.env) ?? '';
 
 /** Throws a usage problem where the folder is not one in which a follower can work. */
 function orRefuseFolder<T>(folder: string, act: () => T): T {
@@ -115,9 +116,9 @@ function orRefuseFolder<T>(folder: string, act: () => T): T {
   }
 }
 
-function claimOrThrow(session: Session): FollowerClaim {
-  const { baseUrl, processes, context } = session;
-  const folder = folderOf(session);
+function claimOrThrow(connection: Connection): FollowerClaim {
+  const { baseUrl, processes, context } = connection;
+  const folder = folderOf(connection);
   const claim = orRefuseFolder(folder, () =>
     claimFollowing({ folder, baseUrl, processes, nowMs: context.clock.nowMs }),
   );
@@ -129,7 +130,7 @@ function claimOrThrow(session: Session): FollowerClaim {
 }
 
 /** Returns the runs that were recorded since the last call. A failure to read the journal is reported once. */
-function createNewRuns(tail: Tail, { baseUrl, reporter, context }: Session): () => KnownRun[] {
+function createNewRuns(tail: Tail, { baseUrl, context }: Connection): () => KnownRun[] {
   let isReported = false;
   return () => {
     try {
@@ -138,7 +139,7 @@ function createNewRuns(tail: Tail, { baseUrl, reporter, context }: Session): () 
         .flatMap((record) => (record.baseUrl === baseUrl ? (newRunOf(record, context.clock) ?? []) : []));
     } catch (error) {
       const message = `the journal cannot be read (${(error as Error).message}): new runs are not followed until it can`;
-      if (!isReported) reporter.observe({ event: 'warning', name: 'journal_unavailable', message });
+      if (!isReported) context.reporter.observe({ event: 'warning', name: 'journal_unavailable', message });
       isReported = true;
       return [];
     }

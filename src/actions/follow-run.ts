@@ -5,9 +5,10 @@ import { formatDuration } from '../runs/duration.ts';
 import type { Reporter, RunEvent } from '../runs/events.ts';
 import { isFinal, isKnownStatus, type Run, type Target } from '../runs/run.ts';
 import { utcTime } from '../runs/utc-time.ts';
+import { retryPortsOf } from '../session/connection.ts';
+import type { Following } from '../session/following.ts';
 import { argumentOf, type KnownRun } from '../session/known-run.ts';
 import { hasJournal } from '../session/open-journal.ts';
-import { retryPortsOf, type Session } from '../session/session.ts';
 import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
 import { pollUntilFinal, type WatchOptions, type WatchPorts, watchToEnd } from '../watching/watch.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
@@ -24,7 +25,11 @@ interface FollowOptions {
 const minuteMs = 60_000;
 const roundMs = 10_000;
 
-export function reportManyRuns(runs: number, { rate = defaults.rate }: ActionFlags, { reporter }: Session): void {
+export function reportManyRuns(
+  runs: number,
+  { rate = defaults.rate }: ActionFlags,
+  { context: { reporter } }: Following,
+): void {
   if (runs <= rate * 60) return;
   const many = `${runs} runs are more than \`--rate ${rate}\` can poll in a minute`;
   const message = `${many}: those that are likeliest to have finished are polled first`;
@@ -35,28 +40,29 @@ export function reportManyRuns(runs: number, { rate = defaults.rate }: ActionFla
 export async function followRun(
   { run, known, sinceTriggerMs, retryAfterMs }: KnownRun & Pick<WatchOptions, 'known' | 'retryAfterMs'>,
   flags: ActionFlags,
-  session: Session,
+  following: Following,
   { leave, trigger }: FollowOptions = {},
 ): Promise<Followed> {
-  const { journal, baseUrl, reporter, context } = session;
+  const { journal, baseUrl, context } = following;
+  const { reporter } = context;
   const observe = (event: RunEvent) => {
     if (event.event === 'status' && event.changed) journal.recordStatus(baseUrl, run, event.execution);
     reporter.observe(event);
     if (event.event === 'status' && event.changed) warnOfUnknownStatus(run, event.execution.status, reporter);
   };
   // The answer to the trigger shows that the settings are right.
-  if (known) session.watches.answered();
-  const options = { ...scheduleOf(run.target, flags, session), sinceTriggerMs, known, retryAfterMs };
-  const watched = await watchToEnd(run, options, portsOf(run, flags, session, observe), leave);
+  if (known) following.watches.answered();
+  const options = { ...scheduleOf(run.target, flags, following), sinceTriggerMs, known, retryAfterMs };
+  const watched = await watchToEnd(run, options, portsOf(run, flags, following, observe), leave);
   // A run that was left because another failed has no problem of its own.
   if (wasLeftByFailFast(watched)) return { watched, trigger };
-  const found = watchProblem(watched, context.signal, argumentOf(run, session), hasJournal(context));
+  const found = watchProblem(watched, context.signal, argumentOf(run, following), hasJournal(context));
   const problem = found && trigger ? watchFailedProblem(found) : found;
   const warning = watched.kind === 'finished' ? watchWarning(watched) : undefined;
   if (warning) reporter.observe({ event: 'warning', ...warning, run });
   const followed = { watched, problem, trigger };
   if (watched.kind === 'finished')
-    void session.hooks.start(run, documentOf(factsOfFollowed(followed, session), context));
+    void following.hooks.start(run, documentOf(factsOfFollowed(followed, following), context));
   return followed;
 }
 
@@ -82,13 +88,13 @@ function warnOfLongWait(run: Run, event: RunEvent, reporter: Reporter): void {
 export async function waitForOther(
   run: Run,
   { intervalMs }: Pick<ActionFlags, 'intervalMs'>,
-  session: Session,
+  following: Following,
 ): Promise<WatchResult> {
-  const { journal, baseUrl, reporter } = session;
+  const { journal, baseUrl, context } = following;
   const observe = (event: RunEvent) => {
     const isEnd = event.event === 'status' && isFinal(run.target, event.execution.status);
     if (isEnd) return;
-    reporter.observe({
+    context.reporter.observe({
       ...(event.event === 'waiting' && event.run ? { ...event, for: 'slot' } : event),
       isActiveRun: true,
     });
@@ -96,8 +102,8 @@ export async function waitForOther(
   const known = { executionId: run.executionId, status: 'RUNNING', document: {} };
   // `--give-up-after` is for the trigger; this watch has its own limit.
   const flags = { intervalMs };
-  const options = { ...scheduleOf(run.target, flags, session), known };
-  const watched = await pollUntilFinal(run, options, portsOf(run, flags, session, observe));
+  const options = { ...scheduleOf(run.target, flags, following), known };
+  const watched = await pollUntilFinal(run, options, portsOf(run, flags, following, observe));
   if (watched.kind === 'finished') journal.recordStatus(baseUrl, run, watched.execution);
   return watched;
 }
@@ -105,17 +111,17 @@ export async function waitForOther(
 function portsOf(
   run: Run,
   { giveUpAfterMs = defaults.watchGiveUpAfterMs }: ActionFlags,
-  session: Session,
+  following: Following,
   observe: (event: RunEvent) => void,
 ): WatchPorts {
-  const { service, watches, renewApiKey, debug, reporter } = session;
+  const { service, watches, renewApiKey, debug, context } = following;
   return {
-    ...retryPortsOf(session, giveUpAfterMs),
+    ...retryPortsOf(following, giveUpAfterMs),
     service,
     group: watches,
     renewApiKey,
     observe(event) {
-      warnOfLongWait(run, event, reporter);
+      warnOfLongWait(run, event, context.reporter);
       if (event.event === 'waiting') debug?.(`next poll of ${run.executionId} in ${Math.round(event.nextMs)} ms`);
       if (event.event === 'attempt_failed') debug?.(`${event.fault.kind}: ${event.fault.message}`);
       observe(event);
@@ -123,7 +129,7 @@ function portsOf(
   };
 }
 
-function scheduleOf(target: Target, { intervalMs }: ActionFlags, { history, runs, context }: Session): WatchOptions {
+function scheduleOf(target: Target, { intervalMs }: ActionFlags, { history, runs, context }: Following): WatchOptions {
   const schedule = createPollSchedule({ durationsMs: history(target).map(({ durationMs }) => durationMs), runs });
   const gapMs = (ageMs: number) => intervalMs ?? jitter(schedule.gapMs(ageMs), context.random);
   return { schedule: { ...schedule, gapMs }, isFixed: intervalMs !== undefined };

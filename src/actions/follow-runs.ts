@@ -6,8 +6,9 @@ import type { CommandResult } from '../render/output.ts';
 import { defaults } from '../runs/defaults.ts';
 import { onAbort } from '../runs/on-abort.ts';
 import type { Run } from '../runs/run.ts';
+import { alsoEndedBy, type Connection } from '../session/connection.ts';
+import { createFollowing, type Following, withBoard } from '../session/following.ts';
 import type { KnownRun } from '../session/known-run.ts';
-import { type Session, sessionEndedBy, withReporter } from '../session/session.ts';
 import { type ArgumentResult, type Followed, failFastReason, isOk, resultOfFollow } from './argument-result.ts';
 import type { ActionFlags } from './flags.ts';
 import { followRun, reportManyRuns } from './follow-run.ts';
@@ -17,22 +18,22 @@ import { createDoneReport, reportResults } from './report.ts';
 export async function followAll(
   runs: KnownRun[],
   flags: ActionFlags,
-  base: Session,
+  connection: Connection,
   more?: AsyncIterable<KnownRun>,
 ): Promise<CommandResult> {
   const keyOf = ({ run }: KnownRun) => JSON.stringify(run);
   const count = more ? Number.POSITIVE_INFINITY : new Set(runs.map(keyOf)).size;
-  const session = await withReporter(base, flags, count);
-  const { context, reporter } = session;
+  const following = createFollowing(await withBoard(connection, flags, count), flags, count);
+  const { context } = following;
   const enough = new AbortController();
   try {
-    const watching = sessionEndedBy(session, context.stdout.closed);
+    const watching = alsoEndedBy(following, context.stdout.closed);
     const { signal: leave } = endedBy(watching.context, enough.signal);
-    const reportDone = createDoneReport(session, count);
+    const reportDone = createDoneReport(following, count);
     const followOne = async (known: KnownRun): Promise<ArgumentResult> => {
       const followed = await followRun(known, flags, watching, { leave });
-      const isForgotten = flags.all && isClosed(known.run, followed, session);
-      const result = resultOfFollow({ ...followed, isForgotten }, session);
+      const isForgotten = flags.all && isClosed(known.run, followed, following);
+      const result = resultOfFollow({ ...followed, isForgotten }, following);
       if (flags.failFast && !isOk(result)) enough.abort(failFastReason);
       reportDone(result);
       return result;
@@ -43,27 +44,27 @@ export async function followAll(
       const key = keyOf(known);
       const started = follows.get(key) ?? followOne(known);
       follows.set(key, started);
-      if (more && follows.size === mostAtRate + 1) reportManyRuns(follows.size, flags, session);
+      if (more && follows.size === mostAtRate + 1) reportManyRuns(follows.size, flags, following);
       return started;
     };
-    if (!more) reportManyRuns(count, flags, session);
-    const following = runs.map(follow);
-    const isWhole = !more || (await takeEach(more, (known) => following.push(follow(known)), leave, session));
-    const results = await Promise.all(following);
-    await session.hooks.waitForAll();
-    const result = await reportResults(results, flags, session);
+    if (!more) reportManyRuns(count, flags, following);
+    const pending = runs.map(follow);
+    const isWhole = !more || (await takeEach(more, (known) => pending.push(follow(known)), leave, following));
+    const results = await Promise.all(pending);
+    await following.hooks.waitForAll();
+    const result = await reportResults(results, flags, following);
     const isReported = isWhole || enough.signal.aborted || result.exitNames?.some(isInterruptName);
-    return isReported ? result : withUnfinishedInput(result, session);
+    return isReported ? result : withUnfinishedInput(result, following);
   } catch (error) {
     enough.abort(failFastReason);
     throw error;
   } finally {
-    reporter.stop();
+    context.reporter.stop();
   }
 }
 
 /** Does the journal no longer count the run as unfinished, because the service does not know it? */
-function isClosed({ executionId }: Run, { problem }: Followed, { journal, baseUrl }: Session): boolean {
+function isClosed({ executionId }: Run, { problem }: Followed, { journal, baseUrl }: Following): boolean {
   return problem?.facts.name === 'not_found' && journal.find(executionId, { baseUrl, fresh: true })?.status === null;
 }
 
@@ -72,7 +73,7 @@ async function takeEach<T>(
   items: AsyncIterable<T>,
   take: (item: T) => void,
   signal: AbortSignal,
-  { watches, context }: Session,
+  { watches, context }: Following,
 ): Promise<boolean> {
   const iterator = items[Symbol.asyncIterator]();
   const ended = new Promise<undefined>((resolve) => {
@@ -90,7 +91,7 @@ async function takeEach<T>(
 }
 
 /** The result of a command that ended before its input did, and so ends with what ended it. */
-function withUnfinishedInput(result: CommandResult, { context }: Session): CommandResult {
+function withUnfinishedInput(result: CommandResult, { context }: Following): CommandResult {
   const { signal, stdout } = context;
   const interrupt = [signal, stdout.closed].find(({ aborted }) => aborted);
   const problem = interrupt

@@ -3,7 +3,7 @@ import { anyFailure } from '../problems/next-step.ts';
 import { defaults } from '../runs/defaults.ts';
 import { formatDuration } from '../runs/duration.ts';
 import { finalStatusOf } from '../runs/run.ts';
-import type { Session } from '../session/session.ts';
+import type { Following } from '../session/following.ts';
 import type { Followed } from './argument-result.ts';
 import type { ActionFlags } from './flags.ts';
 import { followRun } from './follow-run.ts';
@@ -29,9 +29,10 @@ export async function followWithReruns(
   request: StartRequest,
   first: RunStart,
   { isSafeToRepeat, ...options }: ActionFlags & Pick<TriggerOutcome, 'isSafeToRepeat'>,
-  session: Session,
+  following: Following,
 ): Promise<Followed> {
-  const { reporter, context } = session;
+  const { context } = following;
+  const { reporter } = context;
   const { maxReruns = defaults.maxReruns } = options;
   let start: RunStart = first;
   let trigger = outcomeOfStart(first, isSafeToRepeat);
@@ -41,7 +42,7 @@ export async function followWithReruns(
     const retryAfterMs = start.kind === 'started' ? start.retryAfterMs : undefined;
     // `--give-up-after` is for the trigger; the watch has its own limit.
     const followFlags = { ...options, giveUpAfterMs: undefined };
-    const followed = await followRun({ run, sinceTriggerMs, known, retryAfterMs }, followFlags, session, { trigger });
+    const followed = await followRun({ run, sinceTriggerMs, known, retryAfterMs }, followFlags, following, { trigger });
     const failure = failureOf(followed, options.rerunOn);
     if (failure === undefined || !isOfKey(start) || context.signal.aborted) return followed;
     const notStarted = (why: string) => {
@@ -49,15 +50,15 @@ export async function followWithReruns(
       reporter.observe({ event: 'warning', name: 'rerun_not_started', message, run });
       return followed;
     };
-    if (reruns > maxReruns) return request.idempotencyKey ? reportUsedTries(followed, reruns, session) : followed;
-    const obstacle = obstacleTo(followed, { first, isGiven: request.idempotencyKey !== undefined }, session);
+    if (reruns > maxReruns) return request.idempotencyKey ? reportUsedTries(followed, reruns, following) : followed;
+    const obstacle = obstacleTo(followed, { first, isGiven: request.idempotencyKey !== undefined }, following);
     if (obstacle) return notStarted(obstacle);
     reporter.observe({ event: 'rerun', run, errorType: failure });
     const idempotencyKey = request.idempotencyKey && `${request.idempotencyKey}/${reruns}`;
     // `--if-active skip` and `attach` are for the first trigger only.
     const ifActive = options.ifActive === 'wait' ? 'wait' : 'fail';
-    const next = await startUnlessActive({ ...request, idempotencyKey }, { ...options, ifActive }, session);
-    reporter.observe(triggeredEvent(next, true, session));
+    const next = await startUnlessActive({ ...request, idempotencyKey }, { ...options, ifActive }, following);
+    reporter.observe(triggeredEvent(next, true, following));
     if (next.kind === 'skipped') return followed;
     if (next.kind === 'failed') {
       const { facts, message } = next.problem;
@@ -89,7 +90,7 @@ function isOfKey(start: RunStart): boolean {
 function obstacleTo(
   { watched }: Followed,
   { first, isGiven }: { first: RunStart; isGiven: boolean },
-  { watches, context }: Session,
+  { watches, context }: Following,
 ): string | undefined {
   const leftMs = watches.leftMs();
   if (leftMs < leastForTriggerMs) return '`--timeout` has passed';
@@ -104,7 +105,7 @@ function obstacleTo(
   return isOld ? 'its idempotency key is more than 24h old; give a new one' : undefined;
 }
 
-function reportUsedTries(followed: Followed, tries: number, { reporter }: Session): Followed {
+function reportUsedTries(followed: Followed, tries: number, { context: { reporter } }: Following): Followed {
   const { run } = followed.watched;
   const used = tries === 1 ? 'the only try' : `all ${tries} tries`;
   const message = `${used} of this idempotency key failed; give a new one, or a larger \`--max-reruns\``;

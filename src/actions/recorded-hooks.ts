@@ -1,12 +1,12 @@
 import { commandFor, type HookRecord } from '../hooks/on-final.ts';
 import type { HookState } from '../journal/hook-states.ts';
 import type { Run } from '../runs/run.ts';
-import type { Session } from '../session/session.ts';
+import type { Connection } from '../session/connection.ts';
 
-type Recorder = Pick<Session, 'journal' | 'baseUrl' | 'processes' | 'reporter'>;
+type Recorder = Pick<Connection, 'journal' | 'baseUrl' | 'processes' | 'context'>;
 
 /** The record of a follower's hooks, by which each runs once at most, however many followers are ended and started. */
-export function createHookRecord({ journal, baseUrl, processes, reporter }: Recorder): HookRecord {
+export function createHookRecord({ journal, baseUrl, processes, context }: Recorder): HookRecord {
   const hookOf = ({ executionId }: Run): HookState | undefined => journal.hooks({ baseUrl, executionId })[0];
   return {
     begin(run) {
@@ -14,7 +14,7 @@ export function createHookRecord({ journal, baseUrl, processes, reporter }: Reco
       if (state !== 'due') return false;
       if (!journal.append({ type: 'hook_begun', baseUrl, ...run, process: processes.own })) {
         const message = `${commandFor(run)} was not run: the journal can't be written`;
-        reporter.observe({ event: 'warning', name: 'hook_failed', message, run });
+        context.reporter.observe({ event: 'warning', name: 'hook_failed', message, run });
         return false;
       }
       // Of two processes that begin it at once, the one whose line is the first runs it.
@@ -38,12 +38,12 @@ export function dueHooks({ journal, baseUrl }: Recorder): Run[] {
 }
 
 /** Warns of the hooks that an earlier follower began, but did not end. */
-export function reportCutOffHooks({ journal, baseUrl, processes, reporter }: Recorder): void {
+export function reportCutOffHooks({ journal, baseUrl, processes, context }: Recorder): void {
   for (const { run, state, begunBy } of journal.hooks({ baseUrl })) {
     const isCutOff = state === 'begun' && (begunBy === undefined || processes.stateOf(begunBy) !== 'running');
     if (!isCutOff) continue;
     const message = `${commandFor(run)} was cut off when its follower ended; it is not run again`;
-    reporter.observe({ event: 'warning', name: 'hook_cut_off', message, run });
+    context.reporter.observe({ event: 'warning', name: 'hook_cut_off', message, run });
     journal.append({ type: 'hook_ended', baseUrl, ...run, failure: 'was cut off' });
   }
 }

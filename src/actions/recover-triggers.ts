@@ -5,7 +5,7 @@ import { needsResend, otherAccountProblem, tooOldProblem, withheldProblem } from
 import { defaults } from '../runs/defaults.ts';
 import type { Fault } from '../runs/fault.ts';
 import type { Target } from '../runs/run.ts';
-import type { Session } from '../session/session.ts';
+import type { Connection } from '../session/connection.ts';
 import type { StartedTrigger } from '../triggering/answer-meaning.ts';
 import { earlierAttemptsOf, sendRecorded } from './send-recorded.ts';
 import { unknownTriggerOf } from './unknown-trigger.ts';
@@ -36,17 +36,17 @@ export type Recovery = { trigger: UnresolvedTrigger } & (
 /** Resolves the triggers whose outcome is unknown, the newest first: if that has a run, earlier ones are not sent. */
 export async function* recoverTriggers(
   flags: RecoverFlags,
-  session: Session,
+  connection: Connection,
   isMeant: (target: Target) => boolean = () => true,
 ): AsyncGenerator<Recovery> {
-  const { journal, baseUrl } = session;
+  const { journal, baseUrl } = connection;
   for (const trigger of journal.unresolvedTriggers({ baseUrl })) {
     if (!isMeant(trigger.target)) continue;
     try {
-      yield await recoverTrigger(trigger, flags, session);
+      yield await recoverTrigger(trigger, flags, connection);
     } catch (error) {
       // Without anything sent, the problem ends the command; else the triggers that were sent are reported as well.
-      if (!(error instanceof Problem) || session.sentKeys.size === 0) throw error;
+      if (!(error instanceof Problem) || connection.sentKeys.size === 0) throw error;
       const { message, hint } = error.facts;
       const problem = inDoubtProblem({ message, hint });
       yield { trigger, kind: 'failed', problem };
@@ -57,28 +57,28 @@ export async function* recoverTriggers(
 async function recoverTrigger(
   trigger: UnresolvedTrigger,
   { dryRun, resend, maxAgeMs = defaults.recoverMaxAgeMs, giveUpAfterMs }: RecoverFlags,
-  session: Session,
+  connection: Connection,
 ): Promise<Recovery> {
-  const { journal, baseUrl } = session;
+  const { journal, baseUrl } = connection;
   const { target, idempotencyKey, userProvided, body, ageMs } = trigger;
-  const account = await session.account(idempotencyKey);
-  const { signal } = session.context;
-  if (isStillSent(trigger, session)) return { trigger, kind: 'left' };
+  const account = await connection.account(idempotencyKey);
+  const { signal } = connection.context;
+  if (isStillSent(trigger, connection)) return { trigger, kind: 'left' };
   if (journal.hasLaterRun({ baseUrl, target }, trigger.at)) {
     if (!dryRun) journal.append({ type: 'superseded', baseUrl, target, idempotencyKey });
     return { trigger, kind: 'superseded' };
   }
-  const unknown = unknownTriggerOf(trigger, session);
+  const unknown = unknownTriggerOf(trigger, connection);
   if (ageMs > maxAgeMs) return { trigger, kind: 'too_old', problem: tooOldProblem(unknown, ageMs) };
   if (trigger.account !== account) return { trigger, kind: 'other_api_key', problem: otherAccountProblem(unknown) };
   if (needsResend(unknown) && !resend) return { trigger, kind: 'withheld', problem: withheldProblem(unknown) };
   if (dryRun) return { trigger, kind: 'unresolved' };
-  session.sentKeys.add(idempotencyKey);
+  connection.sentKeys.add(idempotencyKey);
   const identity = { baseUrl, account, target, idempotencyKey, userProvided };
   const history = { earlier: earlierAttemptsOf(trigger), isRecovery: true };
   const result = signal.aborted
     ? ({ kind: 'interrupted', mayHaveStarted: true } as const)
-    : await sendRecorded(identity, body, { giveUpAfterMs, ...history }, session);
+    : await sendRecorded(identity, body, { giveUpAfterMs, ...history }, connection);
   if (result.kind === 'started') return { trigger, kind: 'found', start: result };
   if (result.kind === 'refused') return { trigger, kind: 'refused', fault: result.fault };
   return { trigger, kind: 'failed', problem: triggerProblem(result, unknown, signal) };
@@ -88,7 +88,7 @@ async function recoverTrigger(
 const otherHostMs = 180_000;
 
 /** Does the process that sends the trigger still run? On another host or in another container its age decides. */
-function isStillSent({ senders }: UnresolvedTrigger, { processes }: Session): boolean {
+function isStillSent({ senders }: UnresolvedTrigger, { processes }: Connection): boolean {
   return senders.some(({ process, ageMs }) => {
     const state = processes.stateOf(process);
     return state === 'running' || (state === 'unknown' && ageMs < otherHostMs);

@@ -7,8 +7,8 @@ import type { allResolutions } from '../runs/events.ts';
 import { reasonOf } from '../runs/fault.ts';
 import { isFinal, nameOf, type Run } from '../runs/run.ts';
 import { utcTime } from '../runs/utc-time.ts';
+import type { Connection } from '../session/connection.ts';
 import { argumentOf } from '../session/known-run.ts';
-import type { Session } from '../session/session.ts';
 import type { RecoverFlags, Recovery } from './recover-triggers.ts';
 
 /** What became of a trigger, for people and for programs. */
@@ -20,7 +20,7 @@ export interface RecoveryReport {
 }
 
 /** A run that was found does not change the exit code, whatever its status. */
-export function reportOfRecovery(recovery: Recovery, flags: RecoverFlags, session: Session): RecoveryReport {
+export function reportOfRecovery(recovery: Recovery, flags: RecoverFlags, connection: Connection): RecoveryReport {
   const { dryRun, resend, maxAgeMs = defaults.recoverMaxAgeMs } = flags;
   const { target, idempotencyKey, at, reason } = recovery.trigger;
   const about = `the trigger of ${nameOf(target)} at ${utcTime(at)}`;
@@ -46,7 +46,7 @@ export function reportOfRecovery(recovery: Recovery, flags: RecoverFlags, sessio
           : `${about} was sent again and started run ${executionId}`;
       const outcome = isFinal(target, status) ? exitNameOfRun(run, status) : 'ok';
       const trigger = { how, started, ...facts };
-      const argument = argumentOf(run, session);
+      const argument = argumentOf(run, connection);
       return { sentence, run, facts: { run, execution, outcome, exitName: 'ok', argument, report, trigger } };
     }
     case 'refused': {

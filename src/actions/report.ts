@@ -9,7 +9,7 @@ import type { FinalRow, finalTable } from '../render/tables.ts';
 import type { Theme } from '../render/theme.ts';
 import type { WrapOptions } from '../render/wrap.ts';
 import { nameOf } from '../runs/run.ts';
-import type { Session } from '../session/session.ts';
+import type { Connection } from '../session/connection.ts';
 import type { FinishedWatch } from '../watching/watch-result.ts';
 import { type ArgumentResult, isOk, wasLeftByFailFast } from './argument-result.ts';
 
@@ -18,7 +18,7 @@ const replayNextStep =
 const againWithAll = 'watch them again: `runctl watch --all`';
 
 /** Reports each result of the `watched` runs as soon as it is known: the others may take hours. */
-export function createDoneReport(session: Session, watched: number): (result: ArgumentResult) => void {
+export function createDoneReport(connection: Connection, watched: number): (result: ArgumentResult) => void {
   let pending = watched;
   return ({ run, target, problem, document }) => {
     pending = Math.max(0, pending - 1);
@@ -26,7 +26,7 @@ export function createDoneReport(session: Session, watched: number): (result: Ar
     // An interruption and the timeout end the watches of all runs together.
     const failure = problem && { name: shownName, endsAll: isInterruptName(name) || name === 'timeout' };
     const about = run ? { run } : { target };
-    session.reporter.observe({ event: 'run_done', ...about, document: document(), pending, failure });
+    connection.context.reporter.observe({ event: 'run_done', ...about, document: document(), pending, failure });
   };
 }
 
@@ -36,9 +36,9 @@ const finishedWatchOf = ({ watched }: ArgumentResult): FinishedWatch | undefined
 export async function reportResults(
   results: ArgumentResult[],
   { quiet }: OutputOptions,
-  session: Session,
+  connection: Connection,
 ): Promise<CommandResult> {
-  const { context, settings } = session;
+  const { context, settings } = connection;
   // A run that was named twice has a document in both places, and is reported once.
   const distinct = [...new Set(results)];
   const documents = results.map(({ document }) => document());

@@ -2,7 +2,8 @@ import type { UnresolvedTrigger } from '../journal/journal.ts';
 import { createTriggerRecord } from '../journal/trigger-record.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { RetryOptions } from '../runs/retry.ts';
-import { retryPortsOf, type Session } from '../session/session.ts';
+import { type Connection, retryPortsOf } from '../session/connection.ts';
+import type { Following } from '../session/following.ts';
 import type { EarlierAttempts } from '../triggering/attempt-times.ts';
 import {
   type KeyHistory,
@@ -16,15 +17,15 @@ export function sendRecorded(
   identity: TriggerIdentity,
   body: string,
   { giveUpAfterMs = defaults.triggerGiveUpAfterMs, ...history }: KeyHistory & { giveUpAfterMs?: number },
-  session: Session,
+  connection: Connection & Partial<Pick<Following, 'inTurn' | 'watches'>>,
 ): Promise<TriggerResult> {
-  const { service, journal, processes, inTurn, watches, reporter } = session;
+  const { service, journal, processes, inTurn, watches, context } = connection;
   const isRepeat = history.earlier !== undefined;
   const record = createTriggerRecord(journal, { ...identity, body, isRepeat, process: processes.own });
   const { target } = identity;
   const onRetry: RetryOptions['onRetry'] = (failed) =>
-    reporter.observe({ event: 'attempt_failed', operation: 'trigger', target, ...failed });
-  const ports = { ...retryPortsOf(session, giveUpAfterMs), leftMs: watches.leftMs, inTurn, onRetry };
+    context.reporter.observe({ event: 'attempt_failed', operation: 'trigger', target, ...failed });
+  const ports = { ...retryPortsOf(connection, giveUpAfterMs), leftMs: watches?.leftMs, inTurn, onRetry };
   return sendUntilKnown(identity, body, { ...ports, service, record }, history);
 }
 

@@ -3,7 +3,7 @@ import { noRunProblem, slotTimeoutProblem } from '../problems/trigger-problems.t
 import { pause } from '../runs/clock.ts';
 import type { Fault } from '../runs/fault.ts';
 import type { Run, Target } from '../runs/run.ts';
-import type { Session } from '../session/session.ts';
+import type { Following } from '../session/following.ts';
 import type { TriggerIdentity } from '../triggering/send-until-known.ts';
 import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
 import type { ActionFlags } from './flags.ts';
@@ -21,8 +21,8 @@ export const leastForTriggerMs = 1_000;
 /** Triggers are not sent more often than this while nobody knows which run is active. */
 const leastBetweenTriggersMs = 5_000;
 
-export function createSlot(target: Target, flags: Pick<ActionFlags, 'intervalMs'>, session: Session): Slot {
-  const { reporter, context, watches } = session;
+export function createSlot(target: Target, flags: Pick<ActionFlags, 'intervalMs'>, following: Following): Slot {
+  const { context, watches } = following;
   const { clock, random, signal } = context;
   const { timeoutMs } = watches;
   const startMs = clock.elapsedMs();
@@ -42,9 +42,9 @@ export function createSlot(target: Target, flags: Pick<ActionFlags, 'intervalMs'
       if (!active || active.executionId === passedId) {
         const gapMs = flags.intervalMs ?? jitter(schedule.gapMs(refusedAtMs - startMs), random);
         waitMs = Math.min(Math.max(leastBetweenTriggersMs, gapMs), leftMs);
-        reporter.observe({ event: 'waiting', for: 'slot', target, nextMs: waitMs });
+        context.reporter.observe({ event: 'waiting', for: 'slot', target, nextMs: waitMs });
       } else {
-        const watched = await waitForOther(active, flags, session);
+        const watched = await waitForOther(active, flags, following);
         if (watched.kind === 'timed_out') return slotTimeoutProblem(timeoutMs, identity, fault);
         // If the run cannot be polled, the answer to the next trigger decides.
         passedId = active.executionId;

@@ -3,9 +3,9 @@ import type { TriggerFacts } from '../render/document.ts';
 import type { HowTriggered, RunEvent } from '../runs/events.ts';
 import type { Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
+import type { Connection } from '../session/connection.ts';
 import { argumentOf, type KnownRun } from '../session/known-run.ts';
 import type { PolledOnce } from '../session/poll-once.ts';
-import type { Session } from '../session/session.ts';
 import type { StartedTrigger } from '../triggering/answer-meaning.ts';
 import type { StartedExecution } from '../triggering/trigger-record.ts';
 
@@ -69,10 +69,10 @@ export function executionOf(start: StartResult): Execution | undefined {
   return 'polled' in start && start.polled?.kind === 'ok' ? start.polled.value : undefined;
 }
 
-export function triggeredEvent(start: StartResult, isWatched: boolean, session: Session): RunEvent {
+export function triggeredEvent(start: StartResult, isWatched: boolean, connection: Connection): RunEvent {
   const how = howOf(start);
   if (!('run' in start)) return { event: 'triggered', how, target: start.target, isWatched };
   const { run, idempotencyKey } = start;
-  const argument = argumentOf(run, session);
+  const argument = argumentOf(run, connection);
   return { event: 'triggered', how, run, execution: executionOf(start), argument, idempotencyKey, isWatched };
 }

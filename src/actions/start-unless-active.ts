@@ -2,8 +2,8 @@ import type { Problem } from '../problems/problem.ts';
 import { refusedTriggerProblem, usedKeyProblem } from '../problems/trigger-problems.ts';
 import { randomUuid } from '../random-uuid.ts';
 import { defaults } from '../runs/defaults.ts';
+import type { Following } from '../session/following.ts';
 import { argumentOf } from '../session/known-run.ts';
-import type { Session } from '../session/session.ts';
 import { momentOf } from '../triggering/moments.ts';
 import type { TriggerIdentity } from '../triggering/send-until-known.ts';
 import { activeRun, hadFinished, lastUnfinished, mayBeActive, startOfActive } from './active-run.ts';
@@ -16,31 +16,31 @@ import { startUnlessKeyUsed } from './start-unless-key-used.ts';
 export async function startUnlessActive(
   request: StartRequest,
   flags: ActionFlags,
-  session: Session,
+  following: Following,
 ): Promise<StartResult> {
   const { target } = request;
   const { ifActive = defaults.ifActive } = flags;
-  const slot = createSlot(target, flags, session);
+  const slot = createSlot(target, flags, following);
   for (let isWaiting = false; ; isWaiting = true) {
-    const identity = await identityOf(request, session);
+    const identity = await identityOf(request, following);
     const { idempotencyKey } = identity;
-    const sent = momentOf(session.context.clock);
+    const sent = momentOf(following.context.clock);
     const failed = (problem: Problem): StartResult => ({ kind: 'failed', target, problem, idempotencyKey });
-    const start = await startUnlessKeyUsed(identity, request.body, flags, session, isWaiting);
+    const start = await startUnlessKeyUsed(identity, request.body, flags, following, isWaiting);
     if (start.kind !== 'refused') return { ...start, idempotencyKey };
 
     const { fault } = start;
     const isConflict = fault.kind === 'already_active';
-    const activeId = isConflict ? (fault.executionId ?? lastUnfinished(target, session)) : undefined;
+    const activeId = isConflict ? (fault.executionId ?? lastUnfinished(target, following)) : undefined;
     const active = activeId === undefined ? undefined : { target, executionId: activeId };
     const refused = (since?: string) =>
       refusedTriggerProblem(
         { ...fault, executionId: activeId },
-        { target, active: active && { argument: argumentOf(active, session), since } },
+        { target, active: active && { argument: argumentOf(active, following), since } },
       );
     const isNamed = fault.executionId !== undefined;
     if (isConflict && ifActive === 'fail') {
-      return failed(refused(active && isNamed ? await startOfActive(active, session) : undefined));
+      return failed(refused(active && isNamed ? await startOfActive(active, following) : undefined));
     }
     if (isConflict && ifActive === 'skip') return { kind: 'skipped', target, activeId, idempotencyKey };
     if (isConflict && ifActive === 'attach') {
@@ -48,8 +48,8 @@ export async function startUnlessActive(
         const hint = 'the service did not say which run is active; use `--if-active wait`';
         return failed(refused().with({ hint }));
       }
-      const attached = await activeRun(active, flags, session);
-      if (isNamed ? !hadFinished(attached, sent, session) : mayBeActive(attached)) {
+      const attached = await activeRun(active, flags, following);
+      if (isNamed ? !hadFinished(attached, sent, following) : mayBeActive(attached)) {
         return { kind: 'attached', ...attached, idempotencyKey };
       }
       const hint = `run ${activeId} has finished; try again, or use \`--if-active wait\``;
@@ -62,7 +62,7 @@ export async function startUnlessActive(
 }
 
 /** Each try has a new idempotency key, unless the user gave one: a service may replay the refusal of an old key. */
-async function identityOf(request: StartRequest, { baseUrl, account }: Session): Promise<TriggerIdentity> {
+async function identityOf(request: StartRequest, { baseUrl, account }: Following): Promise<TriggerIdentity> {
   const { target, idempotencyKey = randomUuid() } = request;
   const userProvided = request.idempotencyKey !== undefined;
   return { baseUrl, account: await account(idempotencyKey), target, idempotencyKey, userProvided };

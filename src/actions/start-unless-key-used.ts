@@ -5,8 +5,8 @@ import { defaults } from '../runs/defaults.ts';
 import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';
 import { nameOf, type Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
+import type { Following } from '../session/following.ts';
 import { pollKnownRun } from '../session/poll-once.ts';
-import type { Session } from '../session/session.ts';
 import type { StartedTrigger } from '../triggering/answer-meaning.ts';
 import type { TriggerIdentity } from '../triggering/send-until-known.ts';
 import { earlierAttemptsOf, sendRecorded } from './send-recorded.ts';
@@ -21,10 +21,10 @@ export async function startUnlessKeyUsed(
   identity: TriggerIdentity,
   body: string,
   flags: { giveUpAfterMs?: number },
-  session: Session,
+  following: Following,
   isWaiting: boolean,
 ): Promise<StartResult | Refusal> {
-  const { journal, context } = session;
+  const { journal, context } = following;
   const { target, idempotencyKey, userProvided } = identity;
   const failed = (problem: Problem): StartResult => ({ kind: 'failed', target, problem });
   const known = userProvided ? journal.findKey(identity) : undefined;
@@ -32,23 +32,23 @@ export async function startUnlessKeyUsed(
     const run = { target, executionId: known.executionId };
     const { isByTime } = known;
     const isOfOtherAccount = known.account !== undefined && known.account !== identity.account;
-    return { kind: 'replayed', isByTime, isOfOtherAccount, ...(await pollKnownRun(run, flags, session)) };
+    return { kind: 'replayed', isByTime, isOfOtherAccount, ...(await pollKnownRun(run, flags, following)) };
   }
   const open = known?.state === 'open' ? known.trigger : undefined;
-  const unknown = open && unknownTriggerOf(open, session);
+  const unknown = open && unknownTriggerOf(open, following);
   if (unknown && open.account !== identity.account) return failed(otherAccountProblem(unknown));
   if (unknown && open.ageMs > defaults.keyRetentionMs) return failed(expiredKeyProblem(unknown));
   if (unknown?.keys === 'ignored' && needsResend(unknown)) return failed(withheldProblem(unknown));
   const options = { giveUpAfterMs: flags.giveUpAfterMs, earlier: open && earlierAttemptsOf(open) };
-  session.sentKeys.add(idempotencyKey);
+  following.sentKeys.add(idempotencyKey);
   // An idempotency key that was sent before is sent with the same bytes again.
   const bytes = open?.body ?? body;
-  const result = await sendRecorded(identity, bytes, options, withOpenTriggerWarning(target, session));
+  const result = await sendRecorded(identity, bytes, options, withOpenTriggerWarning(target, following));
   if (result.kind === 'started') return startOf(result, target, context.clock);
   if (result.kind === 'refused' && (result.fault.kind === 'already_active' || (isWaiting && mayPass(result.fault)))) {
     return { kind: 'refused', fault: result.fault };
   }
-  return failed(problemOfTrigger(result, identity, session));
+  return failed(problemOfTrigger(result, identity, following));
 }
 
 /** Is it worth another try: a 429, or a trigger that was surely not sent? */
@@ -64,24 +64,24 @@ function startOf({ how, ...start }: StartedTrigger, target: Target, clock: Clock
   return { ...start, started, how, run, sinceTriggerMs: () => clock.elapsedMs() - startedMs };
 }
 
-/** A session whose next trigger also warns of earlier triggers of the target without a known outcome. */
-function withOpenTriggerWarning(target: Target, session: Session): Session {
-  const { service } = session;
+/** A following whose next trigger also warns of earlier triggers of the target without a known outcome. */
+function withOpenTriggerWarning(target: Target, following: Following): Following {
+  const { service } = following;
   let isFirst = true;
   const trigger: Service['trigger'] = (...request) => {
     const answer = service.trigger(...request);
     // The journal is read while the service works, so that it costs no time.
-    if (isFirst) warnOfOpenTriggers(target, session);
+    if (isFirst) warnOfOpenTriggers(target, following);
     isFirst = false;
     return answer;
   };
-  return { ...session, service: { ...service, trigger } };
+  return { ...following, service: { ...service, trigger } };
 }
 
 const justSentMs = 5_000;
 
-function warnOfOpenTriggers(target: Target, session: Session): void {
-  const { journal, baseUrl, sentKeys, reporter } = session;
+function warnOfOpenTriggers(target: Target, following: Following): void {
+  const { journal, baseUrl, sentKeys, context } = following;
   const open = journal
     .unresolvedTriggers({ baseUrl, target })
     // Another process may still be sending a new trigger.
@@ -89,5 +89,5 @@ function warnOfOpenTriggers(target: Target, session: Session): void {
   if (open.every(({ idempotencyKey }) => sentKeys.has(idempotencyKey))) return;
   const earlier = `an earlier trigger of ${nameOf(target)} may or may not have started a run`;
   const message = `${earlier}: resolve it with \`runctl recover\``;
-  reporter.observe({ event: 'warning', name: 'unresolved_trigger', message, target });
+  context.reporter.observe({ event: 'warning', name: 'unresolved_trigger', message, target });
 }

@@ -5,8 +5,8 @@ import { pause } from '../runs/clock.ts';
 import { isCompleted, isFinal, nameOf } from '../runs/run.ts';
 import { startOf } from '../runs/service.ts';
 import { createTurns } from '../runs/turns.ts';
-import { type Session, sessionEndedBy, withReporter } from '../session/session.ts';
-import { createWatchGroup, timeoutMsOf } from '../watching/watch-group.ts';
+import { alsoEndedBy, type Connection } from '../session/connection.ts';
+import { createFollowing, type Following, withBoard } from '../session/following.ts';
 import { type ArgumentResult, resultOfFollow, resultOfStart } from './argument-result.ts';
 import type { ActionFlags } from './flags.ts';
 import { reportManyRuns } from './follow-run.ts';
@@ -21,56 +21,57 @@ const mostInFlight = 64;
 export async function triggerAll(
   requests: StartRequest[],
   options: ActionFlags,
-  base: Session,
+  connection: Connection,
 ): Promise<CommandResult> {
-  const inTurn = createTurns(mostInFlight);
-  const session = { ...(await withReporter(base, options, requests.length)), inTurn };
-  const { context, reporter } = session;
+  const shown = await withBoard(connection, options, requests.length);
+  const { context } = shown;
+  const { reporter } = context;
   try {
-    await splay(options.splayMs, session);
+    await splay(options.splayMs, context);
+    const inTurn = createTurns(mostInFlight);
+    const following = createFollowing(shown, options, requests.length, { inTurn });
     const { signal } = context;
     const isEnded = signal.aborted;
     // A generated idempotency key is a different one when the command is repeated.
     const unsafe = new Set(requests.filter(({ idempotencyKey }) => idempotencyKey === undefined));
     const isSafeToRepeat = () => unsafe.size === 0;
-    session.watches = createWatchGroup(timeoutMsOf(options), context.clock);
     // Ids are printed in the order of the arguments, unless stdout is for the summary of the run or for other data.
     const idsAreData = !options.watch && !wantsData(options);
     const inOrder = createInOrder();
-    const watching = sessionEndedBy(session, context.stdout.closed);
-    const reportDone = createDoneReport(session, options.watch ? requests.length : 0);
-    if (options.watch) reportManyRuns(requests.length, options, session);
+    const watching = alsoEndedBy(following, context.stdout.closed);
+    const reportDone = createDoneReport(following, options.watch ? requests.length : 0);
+    if (options.watch) reportManyRuns(requests.length, options, following);
     const results = await Promise.all(
       requests.map(async (request, index): Promise<ArgumentResult> => {
-        const start = isEnded ? notStarted(request, signal) : await startUnlessActive(request, options, session);
+        const start = isEnded ? notStarted(request, signal) : await startUnlessActive(request, options, following);
         if (startedOf(start) === 'no') unsafe.delete(request);
         const report = () => {
           const id = 'run' in start ? start.run.executionId : undefined;
           // Of several, line n belongs to argument n, so one without a run has an empty line.
           if (idsAreData && (id !== undefined || requests.length > 1)) context.stdout.write(`${id ?? ''}\n`);
-          reporter.observe(triggeredEvent(start, options.watch === true, session));
+          reporter.observe(triggeredEvent(start, options.watch === true, following));
         };
         if (idsAreData) inOrder(index, report);
         else report();
         const isFollowed = options.watch && start.kind !== 'skipped' && start.kind !== 'failed';
         const result = isFollowed
-          ? resultOfFollow(await followWithReruns(request, start, { ...options, isSafeToRepeat }, watching), session)
-          : resultOfStart(start, isSafeToRepeat, session);
-        if (start.kind === 'replayed') reportReplay(start, result, session);
+          ? resultOfFollow(await followWithReruns(request, start, { ...options, isSafeToRepeat }, watching), following)
+          : resultOfStart(start, isSafeToRepeat, following);
+        if (start.kind === 'replayed') reportReplay(start, result, following);
         reportDone(result);
         return result;
       }),
     );
     if (idsAreData) await reportUnread(results, context);
-    await session.hooks.waitForAll();
-    return await reportResults(results, options, session);
+    await following.hooks.waitForAll();
+    return await reportResults(results, options, following);
   } finally {
     reporter.stop();
   }
 }
 
 /** Warns of an older run that did not complete, which must not pass for a new one. */
-function reportReplay({ run, polled }: FoundRun, result: ArgumentResult, { reporter }: Session): void {
+function reportReplay({ run, polled }: FoundRun, result: ArgumentResult, { context: { reporter } }: Following): void {
   const start = `this idempotency key started a run of ${nameOf(run.target)}`;
   if (polled?.kind === 'failed' && !result.watched) {
     const message = `${start} before, whose status cannot be read: ${polled.problem.message}`;
@@ -97,9 +98,8 @@ function notStarted({ target, idempotencyKey }: StartRequest, signal: AbortSigna
   return { kind: 'failed', target, problem: noRunProblem(signal), idempotencyKey };
 }
 
-async function splay(splayMs: number | undefined, { reporter, context }: Session): Promise<void> {
+async function splay(splayMs: number | undefined, { random, clock, signal, reporter }: Context): Promise<void> {
   if (!splayMs) return;
-  const { random, clock, signal } = context;
   const waitMs = random() * splayMs;
   reporter.observe({ event: 'waiting', for: 'splay', nextMs: waitMs });
   await pause(waitMs, clock, signal);

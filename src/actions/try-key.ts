@@ -7,7 +7,8 @@ import { defaults } from '../runs/defaults.ts';
 import { deliveryOf, isRetryable, reasonOf } from '../runs/fault.ts';
 import { retry } from '../runs/retry.ts';
 import { type AutomationTarget, nameOf, type Run } from '../runs/run.ts';
-import { retryPortsOf, type Session } from '../session/session.ts';
+import { retryPortsOf } from '../session/connection.ts';
+import type { Following } from '../session/following.ts';
 import type { TriggerIdentity } from '../triggering/send-until-known.ts';
 import type { KeyTreatment, StartedExecution } from '../triggering/trigger-record.ts';
 import { waitForOther } from './follow-run.ts';
@@ -30,23 +31,23 @@ const body = '{}';
 export async function tryKey(
   target: AutomationTarget,
   say: (sentence: string) => void,
-  session: Session,
+  following: Following,
 ): Promise<KeyTrial> {
-  const { baseUrl, context, journal, processes, service } = session;
+  const { baseUrl, context, journal, processes, service } = following;
   const { signal } = context;
   const idempotencyKey = randomUuid();
-  const account = await session.account(idempotencyKey);
+  const account = await following.account(idempotencyKey);
   const identity: TriggerIdentity = { baseUrl, account, target, idempotencyKey, userProvided: false };
-  const first = await sendRecorded(identity, body, { neverRepeat: true }, session);
+  const first = await sendRecorded(identity, body, { neverRepeat: true }, following);
   if (first.kind !== 'started') {
-    return { kind: 'unclear', runs: [], problem: unclearProblem(problemOfTrigger(first, identity, session)) };
+    return { kind: 'unclear', runs: [], problem: unclearProblem(problemOfTrigger(first, identity, following)) };
   }
   const run: Run = { target, executionId: first.execution.executionId };
   say(`started run ${run.executionId} of ${nameOf(target)}; repeating the trigger with the same idempotency key`);
   let repeated = await repeat();
   if (repeated.kind !== 'ok' && repeated.fault.kind === 'already_active') {
     say('the repeat was refused because that run is active; the trigger is repeated once more after its end');
-    const watched = await waitForOther(run, {}, session);
+    const watched = await waitForOther(run, {}, following);
     if (watched.kind !== 'finished') return unclear('the end of the run was not seen');
     repeated = await repeat();
   }
@@ -62,7 +63,7 @@ export async function tryKey(
 
   function repeat() {
     return retry((onWrite) => service.trigger({ target, idempotencyKey, body }, signal, { onWrite }), {
-      ...retryPortsOf(session, defaults.triggerGiveUpAfterMs),
+      ...retryPortsOf(following, defaults.triggerGiveUpAfterMs),
       isRetryable: (fault) => isRetryable(fault) && deliveryOf(fault) !== 'unknown',
     });
   }

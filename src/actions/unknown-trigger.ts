@@ -5,8 +5,8 @@ import { shellWord } from '../problems/quote.ts';
 import { triggerProblem } from '../problems/trigger-problems.ts';
 import type { UnknownTrigger } from '../problems/unknown-outcome.ts';
 import type { Target } from '../runs/run.ts';
+import type { Connection } from '../session/connection.ts';
 import { automationsIn } from '../session/find-run.ts';
-import type { Session } from '../session/session.ts';
 import type { StartedTrigger } from '../triggering/answer-meaning.ts';
 import type { TriggerIdentity, TriggerResult } from '../triggering/send-until-known.ts';
 
@@ -14,14 +14,14 @@ import type { TriggerIdentity, TriggerResult } from '../triggering/send-until-kn
 export function problemOfTrigger(
   result: Exclude<TriggerResult, StartedTrigger>,
   identity: TriggerIdentity,
-  session: Session,
+  connection: Connection,
 ): Problem {
-  const { journal, context } = session;
+  const { journal, context } = connection;
   // `recover` can only resolve what is in the journal.
   const recorded = mayHaveStarted(result) ? journal.findKey(identity) : undefined;
-  const unknown = recorded?.state === 'open' ? unknownTriggerOf(recorded.trigger, session) : identity;
+  const unknown = recorded?.state === 'open' ? unknownTriggerOf(recorded.trigger, connection) : identity;
   const problem = triggerProblem(result, unknown, context.signal);
-  const meant = problem.facts.name === 'not_found' && nearestAutomation(identity.target, session);
+  const meant = problem.facts.name === 'not_found' && nearestAutomation(identity.target, connection);
   return meant ? problem.with({ hint: `did you mean \`runctl trigger ${shellWord(meant)}\`?` }) : problem;
 }
 
@@ -29,7 +29,7 @@ const mayHaveStarted = (result: Exclude<TriggerResult, StartedTrigger>) =>
   result.kind === 'interrupted' ? result.mayHaveStarted : result.kind === 'unknown';
 
 /** What the messages about a trigger without a known outcome are made of. */
-export function unknownTriggerOf(trigger: UnresolvedTrigger, { journal, baseUrl }: Session): UnknownTrigger {
+export function unknownTriggerOf(trigger: UnresolvedTrigger, { journal, baseUrl }: Connection): UnknownTrigger {
   const { target, idempotencyKey, at, conflict } = trigger;
   return {
     ...{ target, idempotencyKey, ...conflict },
@@ -39,9 +39,9 @@ export function unknownTriggerOf(trigger: UnresolvedTrigger, { journal, baseUrl 
   };
 }
 
-function nearestAutomation(target: Target, session: Session): string | undefined {
+function nearestAutomation(target: Target, connection: Connection): string | undefined {
   if (target.family === 'agent') return undefined;
-  const others = automationsIn(session);
+  const others = automationsIn(connection);
   others.delete(target.automationName);
   return nearest(target.automationName, others);
 }

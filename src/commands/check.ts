@@ -12,9 +12,9 @@ import { type AutomationTarget, lastStatusOf } from '../runs/run.ts';
 import { parseAutomationArgument } from '../session/arguments.ts';
 import { warnOfClock } from '../session/clock-difference.ts';
 import { connect } from '../session/connect.ts';
+import type { Connection } from '../session/connection.ts';
 import { endMsOf, isInTime, type LastRuns, lastRunsOf, pollUnfinished } from '../session/last-runs.ts';
 import { journalOf } from '../session/open-journal.ts';
-import type { Session } from '../session/session.ts';
 
 const options = {
   within: option('--within <duration>', 'how long ago a run may have completed (required)', typedDuration),
@@ -41,7 +41,7 @@ export const check = defineCommand({
     const journal = journalOf(context, { needed: true });
     const nowMs = context.clock.nowMs();
     const sinceMs = nowMs - within.ms;
-    let connected: Promise<Session> | undefined;
+    let connected: Promise<Connection> | undefined;
     // An API key from a pipe can be read only once.
     const connectOnce = () => {
       connected ??= connect(options, context);

@@ -12,8 +12,8 @@ import { interruptedProblem } from '../problems/watch-problems.ts';
 import { printNextStep, printSentence, themeOf } from '../render/output.ts';
 import { type Fault, reasonOf } from '../runs/fault.ts';
 import { connect, connectWith } from '../session/connect.ts';
+import type { Connection } from '../session/connection.ts';
 import { pollUnknownRun } from '../session/poll-once.ts';
-import type { Session } from '../session/session.ts';
 
 const questions = [
   { key: 'baseUrl', asks: 'base URL of the service', isNeeded: true },
@@ -101,9 +101,9 @@ async function ask({ key, asks, isNeeded }: Question, stored: string | undefined
 /** Adds `https://`, as `api.example.com` is often typed without it. */
 const withScheme = (text: string) => (/^[\w.-]+(:\d+)?(\/|$)/.test(text) ? `https://${text}` : text);
 
-async function faultOf(session: Session): Promise<Fault | undefined> {
-  const { signal } = session.context;
-  const answer = await pollUnknownRun(session);
+async function faultOf(connection: Connection): Promise<Fault | undefined> {
+  const { signal } = connection.context;
+  const answer = await pollUnknownRun(connection);
   if (signal.aborted) throw interruptedProblem(signal);
   return answer.kind === 'fault' && answer.fault.kind !== 'not_found' ? answer.fault : undefined;
 }
@@ -112,10 +112,10 @@ async function faultOf(session: Session): Promise<Fault | undefined> {
 export async function trySettings(options: { profile?: string }, context: Context): Promise<number> {
   const { stderr } = context;
   const theme = themeOf(stderr, context);
-  const session = await connect(options, context);
-  const { settings, baseUrl } = session;
+  const connection = await connect(options, context);
+  const { settings, baseUrl } = connection;
   const project = valueIfGiven(settings.project);
-  const fault = await faultOf(session);
+  const fault = await faultOf(connection);
   if (fault) {
     const profile = options.profile === undefined ? '' : ` --profile ${shellWord(options.profile)}`;
     throw new Problem({

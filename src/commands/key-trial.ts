@@ -9,6 +9,7 @@ import { type CommandResult, printSentence, wantsData } from '../render/output.t
 import { nameOf } from '../runs/run.ts';
 import { parseAutomationArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
+import { createFollowing } from '../session/following.ts';
 import { findingLine } from './finding-line.ts';
 
 type TrialOptions = SettingFlags & OutputOptions & { yes?: boolean };
@@ -19,13 +20,13 @@ export async function showKeyTrial(
   options: TrialOptions,
   context: Context,
 ): Promise<CommandResult> {
-  const session = await connect(options, context);
-  const target = parseAutomationArgument(automation, () => requireProject(session.settings));
+  const connection = await connect(options, context);
+  const target = parseAutomationArgument(automation, () => requireProject(connection.settings));
   if (!options.yes && !(await isConfirmed(nameOf(target), context))) return { note: 'Nothing was sent.' };
   const say = (sentence: string) => {
     if (!options.quiet && !wantsData(options)) printSentence(sentence, context);
   };
-  const trial = await tryKey(target, say, session);
+  const trial = await tryKey(target, say, createFollowing(connection, {}, 1));
   const finding = findingOf(trial);
   const problem = trial.kind === 'unclear' ? trial.problem : undefined;
   const [run] = trial.runs;

@@ -62,17 +62,19 @@ export const list = defineCommand({
     const inForce = settings ?? resolveWithoutApiKey(options, env);
     const baseUrl = valueIfGiven(inForce.baseUrl);
     const automations = parseAutomationNames(names, valueIfGiven(inForce.project));
-    const session =
+    const connection =
       settings && baseUrl !== undefined && settings.apiKey.value !== undefined
         ? await connectWith(settings, options, context, { needed: true })
         : undefined;
-    const journal = session?.journal ?? journalOf(context, { needed: true });
+    const journal = connection?.journal ?? journalOf(context, { needed: true });
     const nowMs = clock.nowMs();
 
     const recorded = [...runsIn(journal, { baseUrl, automations }, options, nowMs)];
     const isPollable = (run: JournalRun) => isUnfinished(run) && run.baseUrl === baseUrl && isOpen(run, nowMs);
-    const unfinished = session ? recorded.filter(isPollable) : [];
-    const { current, fault }: Refreshed = session ? await refreshRuns(unfinished, session) : { current: new Map() };
+    const unfinished = connection ? recorded.filter(isPollable) : [];
+    const { current, fault }: Refreshed = connection
+      ? await refreshRuns(unfinished, connection)
+      : { current: new Map() };
     if (signal.aborted) throw interruptedProblem(signal);
 
     const matching = recorded
@@ -85,7 +87,7 @@ export const list = defineCommand({
     const runs = matching.slice(0, limitOf(options));
     if (runs.length === 0) return { omission: emptyNote(names, { journal, baseUrl, automations }, options, context) };
     warnOfClock(recorded, context);
-    const missed = session ? runs.filter((run) => run.isOld && isPollable(run)) : [];
+    const missed = connection ? runs.filter((run) => run.isOld && isPollable(run)) : [];
     const reason = fault ? reasonOf(fault) : 'no answer within 3s';
     for (const { target, executionId } of missed) {
       const message = `its status is old, as it could not be polled: ${reason}`;

@@ -16,8 +16,8 @@ import type { JsonObject } from '../runs/json.ts';
 import type { Target } from '../runs/run.ts';
 import { parseAutomationNames } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
+import type { Connection } from '../session/connection.ts';
 import { elsewhere, journalPlace } from '../session/elsewhere.ts';
-import type { Session } from '../session/session.ts';
 
 const options = {
   dryRun: flag('--dry-run', 'list unresolved triggers, and send nothing'),
@@ -47,13 +47,13 @@ export const recover = defineCommand({
   ],
   /** Reports each trigger as soon as it is resolved. Ends with 0 when nothing is left unresolved. */
   async run({ automations }, options, context) {
-    const session = await connect(options, context, { needed: true });
-    const named = parseAutomationNames(automations, valueIfGiven(session.settings.project));
+    const connection = await connect(options, context, { needed: true });
+    const named = parseAutomationNames(automations, valueIfGiven(connection.settings.project));
     const isMeant = (target: Target) => isAmong(named, target);
     const problems: Problem[] = [];
     const documents: JsonObject[] = [];
-    for await (const recovery of recoverTriggers(options, session, isMeant)) {
-      const report = reportOfRecovery(recovery, options, session);
+    for await (const recovery of recoverTriggers(options, connection, isMeant)) {
+      const report = reportOfRecovery(recovery, options, connection);
       const { run, problem, facts } = report;
       const document = documentOf(facts, context);
       documents.push(document);
@@ -65,7 +65,7 @@ export const recover = defineCommand({
     const isNothing = documents.length === 0 && !options.quiet;
     return {
       documents,
-      omission: isNothing ? nothingFor(automations, named, session) : undefined,
+      omission: isNothing ? nothingFor(automations, named, connection) : undefined,
       exitNames: [exitNameOf(problems, options)],
     };
   },
@@ -77,8 +77,12 @@ function exitNameOf(problems: Problem[], { dryRun }: RecoverOptions): ExitName {
   return problems.length > 0 && !dryRun ? 'outcome_unknown' : 'ok';
 }
 
-function nothingFor(names: readonly string[], automations: readonly NamedAutomation[], session: Session): string[] {
-  const { journal, baseUrl, context } = session;
+function nothingFor(
+  names: readonly string[],
+  automations: readonly NamedAutomation[],
+  connection: Connection,
+): string[] {
+  const { journal, baseUrl, context } = connection;
   const whose = names.length === 0 ? '' : ` of ${names.join(', ')}`;
   const nowMs = context.clock.nowMs();
   const isUnresolved = (run: JournalRun) => run.executionId === null && isOpen(run, nowMs);

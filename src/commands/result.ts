@@ -26,8 +26,8 @@ export const result = defineCommand({
   ],
   async run({ run: runArgument = '@last' }, options, context) {
     const named = parseRunArgument(runArgument);
-    const session = await connect(options, context, { needed: isFromJournal(named) });
-    const known = await findRun(named, session);
+    const connection = await connect(options, context, { needed: isFromJournal(named) });
+    const known = await findRun(named, connection);
     const { run } = known;
     if (run.target.family === 'agent') {
       throw usageProblem(
@@ -35,18 +35,18 @@ export const result = defineCommand({
         `\`runctl agent status ${run.target.agentId} ${run.executionId}\``,
       );
     }
-    const polled = await pollOnce('result', known, options, session);
+    const polled = await pollOnce('result', known, options, connection);
     if (polled.kind === 'failed') return resultOfFailure(polled.problem, run, context);
     const found = polled.value;
     const isFinished = isFinal(run.target, found.status);
-    if (isFinished) session.journal.recordStatus(session.baseUrl, run, found);
+    if (isFinished) connection.journal.recordStatus(connection.baseUrl, run, found);
     const outcome = exitNameOfRun(run, found.status);
-    const argument = argumentOf(run, session);
+    const argument = argumentOf(run, connection);
     const documents = [documentOf({ run, result: found, outcome, exitName: 'ok', argument }, context)];
     if (wantsData(options)) return { documents };
     if (options.quiet) return { text: (_, { columns }) => bareOutput(found, columns === undefined) };
     // Only the status has duration and credits; a summary without them is better than none.
-    const { limiter, service } = session;
+    const { limiter, service } = connection;
     const { signal } = context;
     const polledStatus = await limiter.send({ signal }, (onWrite) => service.status(run, signal, { onWrite }));
     const execution = polledStatus?.kind === 'ok' ? polledStatus.value : undefined;

@@ -9,10 +9,10 @@ import type { RunResult } from '../runs/service.ts';
 import { isFromJournal, parseRunArgument } from '../session/arguments.ts';
 import { warnOfClock } from '../session/clock-difference.ts';
 import { connect } from '../session/connect.ts';
+import type { Connection } from '../session/connection.ts';
 import { findRun } from '../session/find-run.ts';
 import { argumentOf, type KnownRun } from '../session/known-run.ts';
 import { pollOnce, resultOfFailure } from '../session/poll-once.ts';
-import type { Session } from '../session/session.ts';
 
 const options = { exitStatus, ...giveUpOptions, ...outputOptions, ...settingOptions };
 
@@ -30,29 +30,33 @@ export const status = defineCommand({
   ],
   async run({ run = '@last' }, options, context) {
     const named = parseRunArgument(run);
-    const session = await connect(options, context, { needed: isFromJournal(named) });
-    return showStatus(await findRun(named, session), options, session);
+    const connection = await connect(options, context, { needed: isFromJournal(named) });
+    return showStatus(await findRun(named, connection), options, connection);
   },
 });
 
 /** Polls a run and prints its status. */
-export async function showStatus(known: KnownRun, options: StatusOptions, session: Session): Promise<CommandResult> {
-  const { context, journal, baseUrl } = session;
-  const polled = await pollOnce('status', known, options, session);
+export async function showStatus(
+  known: KnownRun,
+  options: StatusOptions,
+  connection: Connection,
+): Promise<CommandResult> {
+  const { context, journal, baseUrl } = connection;
+  const polled = await pollOnce('status', known, options, connection);
   if (polled.kind === 'failed') return resultOfFailure(polled.problem, known.run, context);
   const execution = polled.value;
   journal.recordStatus(baseUrl, known.run, execution);
   warnOfClock(journal.runs({ baseUrl, target: known.run.target }), context);
   const outcome = exitNameOfRun(known.run, execution.status);
   const exitName = options.exitStatus ? outcome : 'ok';
-  const argument = argumentOf(known.run, session);
+  const argument = argumentOf(known.run, connection);
   const { run } = known;
   const isFailed = run.target.family === 'automation' && isFinal(run.target, execution.status) && outcome !== 'ok';
   const isShown = !wantsData(options) && !(options.quiet && exitName === 'ok');
   // Only the result has the error; a status without it is better than none.
-  const result = isFailed && isShown ? await resultOf(run, session) : undefined;
+  const result = isFailed && isShown ? await resultOf(run, connection) : undefined;
   const isUnfinished = !isFinal(run.target, execution.status);
-  const history = isUnfinished && isShown ? session.history(run.target) : [];
+  const history = isUnfinished && isShown ? connection.history(run.target) : [];
   return {
     exitNames: [exitName],
     documents: [documentOf({ run: known.run, execution, outcome, exitName, argument }, context)],
@@ -62,7 +66,7 @@ export async function showStatus(known: KnownRun, options: StatusOptions, sessio
   };
 }
 
-async function resultOf(run: Run, { limiter, service, context }: Session): Promise<RunResult | undefined> {
+async function resultOf(run: Run, { limiter, service, context }: Connection): Promise<RunResult | undefined> {
   const { signal } = context;
   const answer = await limiter.send({ signal }, (onWrite) => service.result(run, signal, { onWrite }));
   return answer?.kind === 'ok' ? answer.value : undefined;

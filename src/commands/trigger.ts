@@ -17,9 +17,9 @@ import { defaults } from '../runs/defaults.ts';
 import { type AutomationTarget, fullNameOf } from '../runs/run.ts';
 import { parseAutomationArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
+import type { Connection } from '../session/connection.ts';
 import { automationsIn } from '../session/find-run.ts';
 import { journalOf } from '../session/open-journal.ts';
-import type { Session } from '../session/session.ts';
 
 const options = {
   watch: flag('-w, --watch', 'watch the run until it is finished, then print its summary'),
@@ -68,13 +68,13 @@ export const trigger = defineCommand({
   whenMissing: nameKnown,
   async run({ automations: names }, options, context) {
     const idempotencyKeyOf = parseKeyTemplate(options, names.length);
-    const session = await connect(options, context, { quiet: false });
-    const project = () => requireProject(session.settings);
+    const connection = await connect(options, context, { quiet: false });
+    const project = () => requireProject(connection.settings);
     const requests = names.map((name) => {
       const target = parseAutomationArgument(name, project);
       return { target, body: '{}', idempotencyKey: idempotencyKeyOf(target) };
     });
-    return options.dryRun ? dryRun(requests, session) : triggerAll(requests, options, session);
+    return options.dryRun ? dryRun(requests, connection) : triggerAll(requests, options, connection);
   },
 });
 
@@ -99,7 +99,7 @@ function nameKnown(context: Context): string | undefined {
 }
 
 /** Shows what would be sent. Without a given idempotency key, each command generates a new one. */
-function dryRun(requests: readonly StartRequest[], { baseUrl, context }: Session): CommandResult {
+function dryRun(requests: readonly StartRequest[], { baseUrl, context }: Connection): CommandResult {
   const sent = requests.map(({ target, body, idempotencyKey = randomUuid() }) => {
     const request = { method: 'POST', url: `${baseUrl}${triggerPath(target)}`, idempotencyKey, body: JSON.parse(body) };
     const trigger: TriggerFacts = { how: 'not_started', started: 'no', idempotencyKey, safeToRepeat: true, reruns: [] };

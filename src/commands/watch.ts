@@ -9,9 +9,9 @@ import { usageProblem } from '../problems/problem.ts';
 import type { CommandResult } from '../render/output.ts';
 import { isFromJournal, parseRunArgument, type RunArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
+import type { Connection } from '../session/connection.ts';
 import { findRun } from '../session/find-run.ts';
 import { type KnownRun, knownRun } from '../session/known-run.ts';
-import type { Session } from '../session/session.ts';
 
 const options = {
   all: { ...flag('--all', 'every unfinished run of the journal'), refuses: ['runs'] },
@@ -49,42 +49,42 @@ export const watch = defineCommand({
     const named = texts.map(parseRunArgument);
     const needed = options.all || named.some(isFromJournal);
     if (options.follow) return followAllRuns(options, context);
-    const session = await connect(options, context, { needed });
-    const runs = options.all ? unfinishedRuns(session) : await findRuns(named, session);
+    const connection = await connect(options, context, { needed });
+    const runs = options.all ? unfinishedRuns(connection) : await findRuns(named, connection);
     if (fromStdin) {
-      const more = runsOfInput(runs.length === 0, session);
-      return followAll(runs, options, session, more);
+      const more = runsOfInput(runs.length === 0, connection);
+      return followAll(runs, options, connection, more);
     }
     if (runs.length === 0) {
       return { note: options.quiet ? undefined : 'No unfinished runs.' };
     }
-    return followAll(runs, options, session);
+    return followAll(runs, options, connection);
   },
 });
 
 async function followAllRuns(options: WatchOptions, context: Context): Promise<CommandResult> {
-  const session = await connect({ ...options, timeoutMs: 0 }, context, { needed: true });
-  return followMachine(unfinishedRuns, options, session);
+  const connection = await connect(options, context, { needed: true });
+  return followMachine(unfinishedRuns, options, connection);
 }
 
 /** The runs of standard input, as they come. Throws a usage problem for a line that names none, and for no run if one `mustBe` there. */
-async function* runsOfInput(mustBe: boolean, session: Session): AsyncGenerator<KnownRun> {
+async function* runsOfInput(mustBe: boolean, connection: Connection): AsyncGenerator<KnownRun> {
   let isEmpty = mustBe;
-  for await (const line of readInputLines(session.context.stdin)) {
-    refuseApiKeyIn([line], session.context);
-    yield findRun(parseRunArgument(line), session);
+  for await (const line of readInputLines(connection.context.stdin)) {
+    refuseApiKeyIn([line], connection.context);
+    yield findRun(parseRunArgument(line), connection);
     isEmpty = false;
   }
   if (isEmpty) throw usageProblem('standard input names no run');
 }
 
-async function findRuns(named: RunArgument[], session: Session): Promise<KnownRun[]> {
+async function findRuns(named: RunArgument[], connection: Connection): Promise<KnownRun[]> {
   const runs: KnownRun[] = [];
-  for (const argument of named) runs.push(await findRun(argument, session));
+  for (const argument of named) runs.push(await findRun(argument, connection));
   return runs;
 }
 
-function unfinishedRuns({ journal, baseUrl, context }: Session): KnownRun[] {
+function unfinishedRuns({ journal, baseUrl, context }: Connection): KnownRun[] {
   const unfinished = journal.unfinishedRuns({ baseUrl }).reverse();
   return unfinished.map((recorded) => {
     const { target, executionId } = recorded;

@@ -10,13 +10,13 @@ import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
 
 export async function* checkService({ flags, context, settings }: Machine): AsyncGenerator<Finding> {
   if (!settings) return;
-  const session = await connectWith(settings, flags, context, { quiet: true });
+  const connection = await connectWith(settings, flags, context, { quiet: true });
   const { clock, signal } = context;
-  await session.account();
+  await connection.account();
   yield ok('api_key_command', settings.apiKey.command ? 'it printed an API key' : 'not set');
 
   const askedMs = clock.elapsedMs();
-  const answer = await pollUnknownRun(session);
+  const answer = await pollUnknownRun(connection);
   const tookMs = clock.elapsedMs() - askedMs;
   const fault = answer.kind === 'fault' ? answer.fault : undefined;
   if (fault && isInterruption(fault)) throw interruptedProblem(signal);

@@ -10,7 +10,6 @@ import {
   type Settings,
 } from '../config/settings.ts';
 import type { Context } from '../context.ts';
-import { createFinalHooks } from '../hooks/on-final.ts';
 import type { Journal } from '../journal/journal.ts';
 import { createProcesses } from '../journal/processes.ts';
 import { sanitizeLine } from '../render/sanitize.ts';
@@ -18,16 +17,13 @@ import type { Clock } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
 import { createRateLimiter } from '../runs/rate-limiter.ts';
 import { mostEarlierRuns } from '../watching/poll-schedule.ts';
-import { createWatchGroup, timeoutMsOf } from '../watching/watch-group.ts';
 import { withNotFoundTracking, withRenewal } from './answers.ts';
 import { createApiKeys } from './api-keys.ts';
+import type { Connection } from './connection.ts';
 import { type JournalNeed, journalOf } from './open-journal.ts';
-import type { Session } from './session.ts';
 
 interface ConnectOptions extends SettingFlags {
   rate?: number;
-  /** `--timeout`; 0 means no limit. */
-  timeoutMs?: number;
   /** Largest result body, in bytes. */
   debug?: boolean;
   quiet?: boolean;
@@ -42,7 +38,7 @@ export async function connect(
   options: ConnectOptions,
   context: Context,
   journalNeed: JournalNeed = {},
-): Promise<Session> {
+): Promise<Connection> {
   return connectWith(await resolveSettings(options, context), options, context, journalNeed);
 }
 
@@ -51,7 +47,7 @@ export async function connectWith(
   options: ConnectOptions,
   context: Context,
   journalNeed: JournalNeed = {},
-): Promise<Session> {
+): Promise<Connection> {
   const { clock, env, secrets, stderr } = context;
   const baseUrl = requireBaseUrl(settings);
   const apiKeys = createApiKeys(settings, context);
@@ -93,21 +89,17 @@ export async function connectWith(
     settings,
     baseUrl,
     account,
-    reporter: context.reporter,
-    runs: 1,
     renewApiKey: apiKeys.renewAtLast,
     service: withNotFoundTracking(withRenewal(service, apiKeys), journal, baseUrl, account),
     journal,
     processes: createProcesses(),
     history: historyOf(journal, baseUrl, clock),
-    hooks: createFinalHooks(undefined, context),
     limiter: createRateLimiter(rate, clock, {
       connections,
       onWait(nextMs) {
         if (nextMs >= shortestReportedWaitMs) context.reporter.observe({ event: 'waiting', for: 'rate', nextMs });
       },
     }),
-    watches: createWatchGroup(timeoutMsOf(options), clock),
     requestTimeoutMs,
     sentKeys: new Set(),
     debug,
@@ -117,8 +109,8 @@ export async function connectWith(
 const betweenHistoriesMs = 3_600_000;
 
 /** Reads the history of a target when it is asked for, and again after an hour: a follower runs for months. */
-function historyOf(journal: Journal, baseUrl: string, { elapsedMs }: Clock): Session['history'] {
-  const read = new Map<string, { history: ReturnType<Session['history']>; atMs: number }>();
+function historyOf(journal: Journal, baseUrl: string, { elapsedMs }: Clock): Connection['history'] {
+  const read = new Map<string, { history: ReturnType<Connection['history']>; atMs: number }>();
   return (target) => {
     const key = JSON.stringify(target);
     const known = read.get(key);

@@ -7,10 +7,10 @@ import { usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
 import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
 import type { RunArgument } from './arguments.ts';
+import type { Connection } from './connection.ts';
 import { type KnownRun, knownRun } from './known-run.ts';
-import type { Session } from './session.ts';
 
-type Here = Pick<Session, 'baseUrl' | 'settings' | 'journal' | 'context'>;
+type Here = Pick<Connection, 'baseUrl' | 'settings' | 'journal' | 'context'>;
 
 /** Finds the run that is meant, and warns of a later trigger without a known run. Throws a usage problem if none is. */
 export async function findRun(named: RunArgument, here: Here): Promise<KnownRun> {

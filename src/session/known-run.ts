@@ -2,7 +2,7 @@ import type { JournalRun } from '../journal/journal.ts';
 import { fullArgumentOf } from '../problems/quote.ts';
 import type { Clock } from '../runs/clock.ts';
 import type { Run } from '../runs/run.ts';
-import type { Session } from './session.ts';
+import type { Connection } from './connection.ts';
 
 export interface KnownRun {
   run: Run;
@@ -13,7 +13,7 @@ export interface KnownRun {
 /** The run as an argument of a suggested command: in full if the journal lacks it, and in CI. */
 export function argumentOf(
   { target, executionId }: Run,
-  { journal, baseUrl, context }: Pick<Session, 'journal' | 'baseUrl' | 'context'>,
+  { journal, baseUrl, context }: Pick<Connection, 'journal' | 'baseUrl' | 'context'>,
 ): string {
   const { CI, GITHUB_ACTIONS } = context.env;
   const isHere = !CI && !GITHUB_ACTIONS && journal.find(executionId, { baseUrl }) !== undefined;

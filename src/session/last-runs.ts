@@ -2,8 +2,8 @@ import type { Journal, JournalRun } from '../journal/journal.ts';
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { Problem } from '../problems/problem.ts';
 import { type AutomationTarget, isCompleted, isFinal, runLimitMs } from '../runs/run.ts';
+import type { Connection } from './connection.ts';
 import { pollKnownRun } from './poll-once.ts';
-import type { Session } from './session.ts';
 
 /** What the journal says about the last runs of an automation. */
 export interface LastRuns {
@@ -46,14 +46,14 @@ export const isInTime = ({ completed }: LastRuns, sinceMs: number): boolean =>
 const mostPolls = 20;
 
 /** Polls each unfinished run once, the newest first, until one has COMPLETED or a poll fails. */
-export async function pollUnfinished(runs: LastRuns, connect: () => Promise<Session>): Promise<LastRuns> {
+export async function pollUnfinished(runs: LastRuns, connect: () => Promise<Connection>): Promise<LastRuns> {
   let { last } = runs;
-  let session: Session | undefined;
+  let connection: Connection | undefined;
   for (const run of runs.unfinished.slice(0, mostPolls)) {
     const { target, executionId } = run;
     try {
-      session ??= await connect();
-      const { polled } = await pollKnownRun({ target, executionId }, {}, session);
+      connection ??= await connect();
+      const { polled } = await pollKnownRun({ target, executionId }, {}, connection);
       if (polled.kind === 'failed') throw polled.problem;
       const { status, startedAt = null, completedAt = null } = polled.value;
       const seen = { ...run, status, startedAt, completedAt };

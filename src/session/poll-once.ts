@@ -9,9 +9,9 @@ import { type Fault, isRetryable, isTooEarly } from '../runs/fault.ts';
 import { retry } from '../runs/retry.ts';
 import type { Run } from '../runs/run.ts';
 import type { Answer, Execution, RunResult } from '../runs/service.ts';
+import { type Connection, retryPortsOf } from './connection.ts';
 import { argumentOf, type KnownRun, knownRun } from './known-run.ts';
 import { hasJournal } from './open-journal.ts';
-import { retryPortsOf, type Session } from './session.ts';
 
 interface Answers {
   status: Execution;
@@ -29,22 +29,22 @@ export async function pollOnce<Operation extends keyof Answers>(
   operation: Operation,
   { run, sinceTriggerMs }: KnownRun,
   { giveUpAfterMs = defaults.giveUpAfterMs }: PollFlags,
-  session: Session,
+  connection: Connection,
 ): Promise<PolledOnce<Answers[Operation]>> {
-  const { service, reporter, context } = session;
-  const { signal } = context;
+  const { service, context } = connection;
+  const { signal, reporter } = context;
   let missingPaths = 0;
   /** A gateway may answer 404 in place of the service for a moment: only the second one counts. */
   const isFirstMissingPath = ({ kind }: Fault) => kind === 'path_not_found' && ++missingPaths < 2;
   const attempt = (onWrite: () => void) =>
     service[operation](run, signal, { onWrite }) as Promise<Answer<Answers[Operation]>>;
   const polled = await retry(attempt, {
-    ...retryPortsOf(session, giveUpAfterMs),
+    ...retryPortsOf(connection, giveUpAfterMs),
     isRetryable: (fault) => isTooEarly(fault, sinceTriggerMs?.()) || isRetryable(fault) || isFirstMissingPath(fault),
     onRetry: (failed) => reporter.observe({ event: 'attempt_failed', operation, run, ...failed }),
   });
   if (polled.kind === 'ok') return polled;
-  const argument = argumentOf(run, session);
+  const argument = argumentOf(run, connection);
   const problem =
     polled.kind === 'interrupted'
       ? interruptedProblem(signal, run, argument)
@@ -64,17 +64,17 @@ export function resultOfFailure(problem: Problem, run: Run, context: Context): C
 export async function pollKnownRun(
   run: Run,
   flags: PollFlags,
-  session: Session,
+  connection: Connection,
 ): Promise<KnownRun & { polled: PolledOnce<Execution> }> {
-  const { journal, baseUrl, context } = session;
+  const { journal, baseUrl, context } = connection;
   const known = knownRun(run, journal.find(run.executionId, { baseUrl }), context.clock);
-  const polled = await pollOnce('status', known, flags, session);
+  const polled = await pollOnce('status', known, flags, connection);
   if (polled.kind === 'ok') journal.recordStatus(baseUrl, run, polled.value);
   return { ...known, polled };
 }
 
 /** Asks for a run that cannot exist: that it is not found says that the service is there and takes the API key. */
-export function pollUnknownRun({ service, settings, context }: Session): Promise<Answer<Execution>> {
+export function pollUnknownRun({ service, settings, context }: Connection): Promise<Answer<Execution>> {
   const { value: projectId = randomUuid() } = settings.project;
   const target = { family: 'automation', projectId, automationName: 'runctl-settings-check' } as const;
   return service.status({ target, executionId: randomUuid() }, context.signal);

@@ -1,7 +1,7 @@
 import { reportedOf } from '../journal/fold.ts';
 import type { JournalRun } from '../journal/journal.ts';
 import type { Fault } from '../runs/fault.ts';
-import type { Session } from './session.ts';
+import type { Connection } from './connection.ts';
 
 const longestRefreshMs = 3_000;
 
@@ -11,8 +11,8 @@ export interface Refreshed {
 }
 
 /** Polls each run once, for three seconds at most, and records what it learns. */
-export async function refreshRuns(runs: readonly JournalRun[], session: Session): Promise<Refreshed> {
-  const { context, service, limiter, journal, baseUrl } = session;
+export async function refreshRuns(runs: readonly JournalRun[], connection: Connection): Promise<Refreshed> {
+  const { context, service, limiter, journal, baseUrl } = connection;
   const end = new AbortController();
   const signal = AbortSignal.any([end.signal, context.signal]);
   const current: Refreshed['current'] = new Map();

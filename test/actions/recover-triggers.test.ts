@@ -6,6 +6,7 @@ import { usageProblem } from '../../src/problems/problem.ts';
 import type { Target } from '../../src/runs/run.ts';
 import type { Answer, Execution } from '../../src/runs/service.ts';
 import type { KeyTreatment } from '../../src/triggering/trigger-record.ts';
+import { account, baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import {
   executionId,
@@ -17,7 +18,6 @@ import {
   state,
   target,
 } from '../helpers/scripted-service.ts';
-import { account, baseUrl, createSession } from '../helpers/session.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 
@@ -53,9 +53,9 @@ function createMachine() {
     { stateOf = () => 'ended', status }: Partial<Pick<Processes, 'stateOf'>> & { status?: Answer<Execution>[] } = {},
   ) {
     const service = scriptedService({ trigger, status });
-    const session = createSession(service, { context, journal, processes: { own: 'host 8 1', stateOf } });
+    const connection = createConnection(service, { context, journal, processes: { own: 'host 8 1', stateOf } });
     const recoveries: Recovery[] = [];
-    for await (const recovery of recoverTriggers(flags, session)) recoveries.push(recovery);
+    for await (const recovery of recoverTriggers(flags, connection)) recoveries.push(recovery);
     return {
       reported: recoveries.map(({ kind, trigger }) => `${trigger.idempotencyKey} ${kind}`),
       sent: service.calls.trigger.map(({ idempotencyKey }) => idempotencyKey),
@@ -87,9 +87,9 @@ test('a journal that cannot be read any more leaves the next trigger unresolved,
     return journal.hasLaterRun(...about);
   };
   const context = { ...createMemory(), clock };
-  const session = createSession(service, { context, journal: { ...journal, hasLaterRun } });
+  const connection = createConnection(service, { context, journal: { ...journal, hasLaterRun } });
   const recoveries: Recovery[] = [];
-  for await (const recovery of recoverTriggers({}, session)) recoveries.push(recovery);
+  for await (const recovery of recoverTriggers({}, connection)) recoveries.push(recovery);
   expect(recoveries).toMatchObject([
     { kind: 'found', trigger: { idempotencyKey: 'b' } },
     {
@@ -99,7 +99,7 @@ test('a journal that cannot be read any more leaves the next trigger unresolved,
     },
   ]);
   await expect(
-    recoverTriggers({}, createSession(service, { context, journal: { ...journal, hasLaterRun } })).next(),
+    recoverTriggers({}, createConnection(service, { context, journal: { ...journal, hasLaterRun } })).next(),
   ).rejects.toBe(broken);
 });
 

@@ -8,11 +8,11 @@ import { createReporter } from '../../src/render/reporter.ts';
 import type { Clock } from '../../src/runs/clock.ts';
 import { nameOf, type Run } from '../../src/runs/run.ts';
 import type { Service } from '../../src/runs/service.ts';
-import type { Session } from '../../src/session/session.ts';
+import type { Following } from '../../src/session/following.ts';
+import { createConnection } from '../helpers/connection.ts';
 import { jsonLines } from '../helpers/json-lines.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { fault, projectId, resultOf, state } from '../helpers/scripted-service.ts';
-import { createSession } from '../helpers/session.ts';
 
 const minute = 60_000;
 const durationMs = 10 * minute;
@@ -70,10 +70,10 @@ function createRunsHarness(changes: (elapsedMs: () => number, sleep: Clock['slee
     ...changes(clock.elapsedMs, clock.sleep),
   };
   /** Runs a command as the command line does: with its reporter, and its result printed. Returns the exit code. */
-  const command = async (flags: OutputOptions, run: (session: Session) => Promise<CommandResult>) => {
+  const command = async (flags: OutputOptions, run: (connection: Following) => Promise<CommandResult>) => {
     const own = { ...context, reporter: createReporter(flags, context) };
     const result = await run(
-      createSession(service, {
+      createConnection(service, {
         context: own,
         history: () => record.map((durationMs) => ({ durationMs, credits: null })),
       }),
@@ -88,19 +88,19 @@ function createRunsHarness(changes: (elapsedMs: () => number, sleep: Clock['slee
     out: context.out,
     watch: (count: number, flags = {}) => harness.follow(numbers(count).map(runOf), flags),
     follow: (runs: Run[], flags = {}) =>
-      command(flags, (session) =>
+      command(flags, (connection) =>
         followAll(
           runs.map((run) => ({ run })),
           flags,
-          session,
+          connection,
         ),
       ),
     trigger: (count: number, flags = {}) =>
-      command(flags, (session) =>
+      command(flags, (connection) =>
         triggerAll(
           numbers(count).map((number) => ({ target: targetOf(number), body: '{}' })),
           { watch: true, ...flags },
-          session,
+          connection,
         ),
       ),
   };

@@ -5,9 +5,9 @@ import { openJournal } from '../../src/journal/journal.ts';
 import type { Reporter, RunEvent } from '../../src/runs/events.ts';
 import type { Service } from '../../src/runs/service.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
+import { baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { executionId, fault, run, running, scriptedService, state, target } from '../helpers/scripted-service.ts';
-import { baseUrl, createSession } from '../helpers/session.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 
@@ -36,16 +36,15 @@ function createTriggerHarness() {
     };
     const events: RunEvent[] = [];
     const reporter: Reporter = { observe: (event) => events.push(event), stop() {} };
-    const session = createSession(timed, {
-      context,
-      reporter,
+    const connection = createConnection(timed, {
+      context: { ...context, reporter },
       account: async () => account,
       journal: journal(),
       watches: createWatchGroup(flags.timeoutMs ?? Number.POSITIVE_INFINITY, clock),
     });
-    const start = await startUnlessActive({ target, body: '{}', idempotencyKey }, flags, session);
+    const start = await startUnlessActive({ target, body: '{}', idempotencyKey }, flags, connection);
     const problem = start.kind === 'failed' ? start.problem : undefined;
-    return { start, problem, calls: service.calls, triggeredAtMs, events, limiter: session.limiter };
+    return { start, problem, calls: service.calls, triggeredAtMs, events, limiter: connection.limiter };
   }
   return { trigger, journal, clock };
 }
@@ -102,7 +101,7 @@ test('a refusal that arrives as the user presses Ctrl-C ends with its own exit c
       return fault('no_credits', { httpStatus: 402 });
     },
   };
-  const start = await startUnlessActive({ target, body: '{}' }, {}, createSession(service, { context }));
+  const start = await startUnlessActive({ target, body: '{}' }, {}, createConnection(service, { context }));
   expect(start).toMatchObject({
     kind: 'failed',
     problem: { exitCode: 8, facts: { name: 'no_credits', started: 'no' } },

@@ -5,10 +5,10 @@ import { pollOnce } from '../../src/session/poll-once.ts';
 import { type KeyHistory, sendUntilKnown } from '../../src/triggering/send-until-known.ts';
 import { type WatchOptions, watchToEnd } from '../../src/watching/watch.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
+import { account, baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { run, target } from '../helpers/scripted-service.ts';
 import { scriptedTransport } from '../helpers/scripted-transport.ts';
-import { account, baseUrl, createSession } from '../helpers/session.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 
 export interface Given {
@@ -79,7 +79,7 @@ const poll =
     const { ended, service, limiter, clock, random } = prepare(script, given);
     const context = { ...createMemory(), clock, random };
     const flags = { giveUpAfterMs: given.giveUpAfterMs, quiet: true };
-    const polled = await pollOnce(operation, { run }, flags, createSession(service, { context, limiter }));
+    const polled = await pollOnce(operation, { run }, flags, createConnection(service, { context, limiter }));
     return ended(polled.kind === 'ok' ? 'ok' : polled.problem.facts.name);
   };
 

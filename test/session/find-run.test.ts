@@ -6,9 +6,9 @@ import { nameOf } from '../../src/runs/run.ts';
 import { parseRunArgument } from '../../src/session/arguments.ts';
 import { findRun } from '../../src/session/find-run.ts';
 import { argumentOf, knownRun } from '../../src/session/known-run.ts';
+import { account, baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { executionId, projectId, running, scriptedService, target } from '../helpers/scripted-service.ts';
-import { account, baseUrl, createSession } from '../helpers/session.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const project = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;
@@ -40,18 +40,18 @@ function createMachine(
     journal.append({ type: 'triggered', ...key, ...attempt, first: true });
     if (executionId) journal.append({ type: 'accepted', ...key, executionId, status: 'RUNNING', first: true });
   }
-  const session = createSession(scriptedService({}), { context, journal });
-  if (inForce) session.settings = { ...session.settings, project: { value: inForce, source: 'flag' } };
+  const connection = createConnection(scriptedService({}), { context, journal });
+  if (inForce) connection.settings = { ...connection.settings, project: { value: inForce, source: 'flag' } };
   const find = async (text: string) => {
     try {
-      const { run } = await findRun(parseRunArgument(text), session);
+      const { run } = await findRun(parseRunArgument(text), connection);
       return `${nameOf(run.target)} ${run.executionId}`;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       return `${error.exitCode} ${error.message}`;
     }
   };
-  return { find, session, warnings };
+  return { find, connection, warnings };
 }
 
 const a = 'aaaa0000-0000-4000-8000-000000000000';
@@ -160,17 +160,17 @@ describe('a run in a command to type next', () => {
     ['in full in GitHub Actions', { GITHUB_ACTIONS: 'true' }, a, inFull(a)],
     ['by its id where CI is empty', { CI: '' }, a, a],
   ])('is named %s', (_, env, executionId, argument) => {
-    const { session } = createMachine([`nightly ${a}`], { env });
-    expect(argumentOf({ target, executionId }, session)).toBe(argument);
+    const { connection } = createMachine([`nightly ${a}`], { env });
+    expect(argumentOf({ target, executionId }, connection)).toBe(argument);
   });
 });
 
 test('the time since the trigger of a run of the journal goes by the wall clock', () => {
-  const { session } = createMachine([`nightly ${a}`]);
-  const record = session.journal.find(a, session);
+  const { connection } = createMachine([`nightly ${a}`]);
+  const record = connection.journal.find(a, connection);
   if (!record) return expect.unreachable('the journal holds the run');
   const run = { target, executionId: a };
-  const clock = { ...session.context.clock, nowMs: () => Date.parse(record.at) + 1000 };
+  const clock = { ...connection.context.clock, nowMs: () => Date.parse(record.at) + 1000 };
   expect(knownRun(run, record, clock).sinceTriggerMs?.()).toBe(1000);
   expect(knownRun(run, { ...record, idempotencyKey: null }, clock)).toEqual({ run });
   expect(knownRun(run, undefined, clock)).toEqual({ run });
@@ -183,10 +183,10 @@ test.each([executionId, executionId.toUpperCase()])(
     const journal = openJournal({ folder, nowMs: Date.now, onTrouble() {} });
     const { value } = running({ executionId: written }) as Extract<ReturnType<typeof running>, { kind: 'ok' }>;
     journal.recordStatus(baseUrl, { target, executionId: written }, value);
-    const session = createSession(scriptedService({}), { journal });
+    const connection = createConnection(scriptedService({}), { journal });
     for (const typed of [executionId, executionId.toUpperCase()]) {
       for (const argument of [typed, `${projectId}/nightly/${typed}`]) {
-        expect((await findRun(parseRunArgument(argument), session)).run.executionId).toBe(written);
+        expect((await findRun(parseRunArgument(argument), connection)).run.executionId).toBe(written);
       }
     }
   },
@@ -195,5 +195,5 @@ test.each([executionId, executionId.toUpperCase()])(
 test('the id of a run that is not on record is sent as it was typed', async () => {
   const capitals = executionId.toUpperCase();
   const named = parseRunArgument(`${projectId}/nightly/${capitals}`);
-  expect((await findRun(named, createSession(scriptedService({})))).run.executionId).toBe(capitals);
+  expect((await findRun(named, createConnection(scriptedService({})))).run.executionId).toBe(capitals);
 });

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { expect } from 'vitest';
 import { isFinal } from '../../src/runs/run.ts';
 import type { HowStarted } from '../../src/triggering/how-started.ts';
+import { baseUrl } from '../helpers/connection.ts';
 import { target } from '../helpers/scripted-service.ts';
-import { baseUrl } from '../helpers/session.ts';
 import type { SentTrigger, TrueRun } from './simulated-service.ts';
 import type { Outcome, Simulation, SimulationOptions, Use } from './simulation.ts';
 

@@ -15,13 +15,13 @@ import { parseRecord } from '../../src/journal/records.ts';
 import type { Clock } from '../../src/runs/clock.ts';
 import { defaults } from '../../src/runs/defaults.ts';
 import type { Service } from '../../src/runs/service.ts';
+import type { Following } from '../../src/session/following.ts';
 import { knownRun } from '../../src/session/known-run.ts';
-import type { Session } from '../../src/session/session.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
+import { baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { createRandom } from '../helpers/random.ts';
 import { target } from '../helpers/scripted-service.ts';
-import { baseUrl, createSession } from '../helpers/session.ts';
 import { createVirtualClock } from '../helpers/virtual-clock.ts';
 import {
   apiKeys,
@@ -110,7 +110,7 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
     return new Set(records.flatMap((record) => (record.type === 'superseded' ? record.idempotencyKey : [])));
   }
 
-  function openProcess(use: Use, apiKey: string, onKill: () => void): Session & { own: string } {
+  function openProcess(use: Use, apiKey: string, onKill: () => void): Following & { own: string } {
     const machine = machineOf(use);
     const journal = journalOf(use);
     const own = `machine-${use.machine} ${++processes} 1`;
@@ -168,7 +168,7 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
       journal: { ...journal, append },
       processes: { own, stateOf },
     };
-    return { ...createSession(mortalService, parts), own };
+    return { ...createConnection(mortalService, parts), own };
   }
 
   async function disturb({ disturbed, ...use }: Use): Promise<void> {
@@ -193,37 +193,37 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
       return {};
     }
     void disturb(use);
-    const session = openProcess(use, apiKeys[account] ?? '', kill);
+    const connection = openProcess(use, apiKeys[account] ?? '', kill);
     try {
-      return await Promise.race([killed, act(use, session)]);
+      return await Promise.race([killed, act(use, connection)]);
     } catch (error) {
       if (error instanceof Killed) return { isKilled: true };
       throw error;
     } finally {
-      running.delete(session.own);
+      running.delete(connection.own);
     }
   }
 
-  async function act(use: Use, session: Session): Promise<Outcome> {
-    const { journal, context } = session;
+  async function act(use: Use, connection: Following): Promise<Outcome> {
+    const { journal, context } = connection;
     if (use.command === 'recover') {
       const recoveries = [];
       const flags = { maxAgeMs: 24 * 3_600_000 };
-      for await (const recovery of recoverTriggers(flags, session)) recoveries.push(recovery);
+      for await (const recovery of recoverTriggers(flags, connection)) recoveries.push(recovery);
       return { recoveries };
     }
     if (use.command === 'watch') {
       const last = journal.runs({ baseUrl }).next().value;
       if (!last?.executionId) return {};
       const known = knownRun({ target: last.target, executionId: last.executionId }, last, clock);
-      return { followed: await followRun(known, {}, session) };
+      return { followed: await followRun(known, {}, connection) };
     }
     const flags = { ifActive: use.ifActive, timeoutMs: 180_000 };
-    session.watches = createWatchGroup(flags.timeoutMs, clock);
+    connection.watches = createWatchGroup(flags.timeoutMs, clock);
     const request = { target, body: '{}', idempotencyKey: use.key };
-    const start = await startUnlessActive(request, flags, session);
+    const start = await startUnlessActive(request, flags, connection);
     if (use.maxReruns !== undefined && start.kind !== 'skipped' && start.kind !== 'failed') {
-      session.watches = createWatchGroup(1_800_000, context.clock);
+      connection.watches = createWatchGroup(1_800_000, context.clock);
       const rerunFlags = {
         ...flags,
         isSafeToRepeat: () => true,
@@ -231,12 +231,12 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
         rerunOn: ['any'],
         maxReruns: use.maxReruns,
       };
-      return { start, followed: await followWithReruns(request, start, rerunFlags, session) };
+      return { start, followed: await followWithReruns(request, start, rerunFlags, connection) };
     }
     if (start.kind !== 'started' || !use.watches) return { start };
-    session.watches = createWatchGroup(defaults.timeoutMs, context.clock);
+    connection.watches = createWatchGroup(defaults.timeoutMs, context.clock);
     const ours = { ...start, known: start.execution };
-    return { start, followed: await followRun(ours, {}, session) };
+    return { start, followed: await followRun(ours, {}, connection) };
   }
 
   return {

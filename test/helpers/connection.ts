@@ -2,7 +2,7 @@ import { createFinalHooks } from '../../src/hooks/on-final.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Service } from '../../src/runs/service.ts';
-import type { Session } from '../../src/session/session.ts';
+import type { Following } from '../../src/session/following.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
 import { createMemory } from './memory-context.ts';
 
@@ -21,11 +21,11 @@ const settings = {
   stateFolder: {},
 };
 
-/** A session with this service, in memory, in virtual time, and without a journal; `parts` replaces what a test needs. */
-export function createSession(
+/** A connection to this service, in memory, in virtual time, and without a journal; `parts` replaces what a test needs. */
+export function createConnection(
   service: Service,
-  { context = createMemory(), ...parts }: Partial<Session> = {},
-): Session {
+  { context = createMemory(), ...parts }: Partial<Following> = {},
+): Following {
   const { clock } = context;
   return {
     context,
@@ -39,7 +39,6 @@ export function createSession(
     limiter: createRateLimiter(10, clock),
     watches: createWatchGroup(Number.POSITIVE_INFINITY, clock),
     requestTimeoutMs: 30_000,
-    reporter: context.reporter,
     runs: 1,
     history: () => [],
     hooks: createFinalHooks(undefined, context),

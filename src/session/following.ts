@@ -1,0 +1,40 @@
+import { createFinalHooks, type FinalHooks, type HookRecord } from '../hooks/on-final.ts';
+import type { OutputOptions } from '../render/output.ts';
+import { contextWithBoard } from '../render/reporter.ts';
+import type { Turns } from '../runs/turns.ts';
+import { createWatchGroup, timeoutMsOf, type WatchGroup } from '../watching/watch-group.ts';
+import type { Connection } from './connection.ts';
+
+/** A connection, and what all runs share that a command triggers or watches. */
+export interface Following extends Connection {
+  /** Shared by every watch of this command; `--timeout` counts from its creation. */
+  watches: WatchGroup;
+  hooks: FinalHooks;
+  /** How many runs are triggered or watched together. */
+  runs: number;
+  /** Limits how many triggers are sent at once; undefined for no limit. */
+  inTurn?: Turns;
+}
+
+interface FollowingFlags {
+  timeoutMs?: number; // 0 means no limit
+  onFinal?: string;
+}
+
+/** This is made when `--timeout` begins to count: after `--splay`. */
+export function createFollowing(
+  connection: Connection,
+  flags: FollowingFlags,
+  runs: number,
+  { inTurn, hookRecord }: { inTurn?: Turns; hookRecord?: HookRecord } = {},
+): Following {
+  const { context } = connection;
+  const watches = createWatchGroup(timeoutMsOf(flags), context.clock);
+  return { ...connection, watches, runs, inTurn, hooks: createFinalHooks(flags.onFinal, context, hookRecord) };
+}
+
+/** The connection with a board for this many runs, if stderr is a terminal. Its reporter has to be stopped. */
+export async function withBoard<C extends Connection>(connection: C, flags: OutputOptions, runs: number): Promise<C> {
+  const { context, history } = connection;
+  return { ...connection, context: await contextWithBoard(flags, { runs, history }, context) };
+}

@@ -84,7 +84,7 @@ test('another build of the same source is the same, byte for byte but for what V
     (name) => !readFileSync(join(again, name)).equals(readFileSync(join(root, 'dist', name))),
   );
   expect(differing).toEqual([]);
-});
+}, 120_000);
 
 test('packed again, whatever the umask, it is the same byte for byte, and its checksum is right', () => {
   const again = join(folder, 'again');
@@ -94,7 +94,7 @@ test('packed again, whatever the umask, it is the same byte for byte, and its ch
   const [name, sums] = [`runctl-${version}.tgz`, `runctl-${version}.tgz.sha256`];
   expect(readFileSync(join(again, name)).equals(readFileSync(join(folder, name)))).toBe(true);
   expect(spawnSync('sha256sum', ['--check', sums], { cwd: folder, encoding: 'utf8' }).stdout).toBe(`${name}: OK\n`);
-});
+}, 120_000);
 
 test('every package that is bundled has its licence in the package', () => {
   const licences = readFileSync(join(root, 'dist/LICENSES.txt'), 'utf8');

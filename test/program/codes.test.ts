@@ -49,6 +49,10 @@ const failed = (outcome: 'FAILED' | 'TIMED_OUT' | 'CANCELLED', more: Scenario = 
 });
 const rerun = [...watched, '--rerun-on', 'reaped', '--max-reruns', '2'];
 const reaped = short({ outcome: 'FAILED', error: { type: 'reaped', message: '' } });
+const slowlyReaped: Scenario = {
+  ...short({ duration: '30s', outcome: 'FAILED', error: { type: 'reaped', message: '' } }),
+  namesActiveRun: true,
+};
 const conflict = { code: 'runAlreadyActive', executionId: id };
 
 const ofTriggers: Record<string, Row> = {
@@ -276,7 +280,7 @@ const ofTriggers: Record<string, Row> = {
     argv: ['agent', 'trigger', id],
     scenario: { agents: 'accept' },
     ends: '0 started unknown ok',
-    really: 1,
+    really: 0,
     says: /discontinued/,
   },
   'an agent whose answer is lost': {
@@ -387,6 +391,19 @@ const ofWatchedTriggers: Record<string, Row> = {
     scenario: { ...reaped, ...faulty(answers(402, { on: 'trigger', from: 3 })) },
     earlier: given,
     ends: '1 replayed unknown run_failed',
+    really: 1,
+  },
+  'an attached run that fails, which is not started again': {
+    argv: [...rerun, '--if-active', 'attach'],
+    ...active,
+    scenario: slowlyReaped,
+    ends: '1 attached no run_failed',
+    really: 1,
+  },
+  'a run that is ours by its time alone, which is not started again': {
+    argv: rerun,
+    scenario: { ...slowlyReaped, order: 'activeFirst', ...faulty({ ...loss, nth: 1 }) },
+    ends: '1 recovered yes run_failed',
     really: 1,
   },
   'a rerun that meets an active run': {

@@ -280,7 +280,7 @@ const ofTriggers: Record<string, Row> = {
     argv: ['agent', 'trigger', id],
     scenario: { agents: 'accept' },
     ends: '0 started unknown ok',
-    really: 0,
+    really: 1,
     says: /discontinued/,
   },
   'an agent whose answer is lost': {
@@ -398,7 +398,7 @@ const ofWatchedTriggers: Record<string, Row> = {
     ...active,
     scenario: slowlyReaped,
     ends: '1 attached no run_failed',
-    really: 1,
+    really: 0,
   },
   'a run that is ours by its time alone, which is not started again': {
     argv: rerun,

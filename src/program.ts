@@ -9,6 +9,7 @@ import { doctor } from './commands/doctor.ts';
 import { emulator } from './commands/emulator.ts';
 import { explain } from './commands/explain.ts';
 import { helpOf } from './commands/help.ts';
+import { history } from './commands/history.ts';
 import { list } from './commands/list.ts';
 import { recover } from './commands/recover.ts';
 import { result } from './commands/result.ts';
@@ -35,7 +36,7 @@ export const program: CommandDefinition = {
   ],
   commands: [
     ...under('Start and watch runs:', [trigger, status, result, watch]),
-    ...under('Runs of this machine:', [list, recover, stats, check]),
+    ...under('Runs of this machine:', [list, recover, history, stats, check]),
     ...under('Set up:', [config, doctor, completion]),
     ...under('Try and learn:', [emulator, demo, explain, schema, helpOf(() => program), versionCommand]),
     ...under('Discontinued:', [agent]),

@@ -65,7 +65,8 @@ async function recoverTrigger(
   const { signal } = connection.context;
   if (isStillSent(trigger, connection)) return { trigger, kind: 'left' };
   if (journal.hasLaterRun({ baseUrl, target }, trigger.at)) {
-    if (!dryRun) journal.append({ type: 'superseded', baseUrl, target, idempotencyKey });
+    const { own: process } = connection.processes;
+    if (!dryRun) journal.append({ type: 'superseded', baseUrl, target, idempotencyKey, process });
     return { trigger, kind: 'superseded' };
   }
   const unknown = unknownTriggerOf(trigger, connection);

@@ -1,3 +1,4 @@
+import type { HistoryEvent } from '../runs/history.ts';
 import { isCompleted, isFinal, type Run, runLimitMs, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import type { PastRun } from '../runs/statistics.ts';
@@ -12,6 +13,7 @@ import {
   type Trigger,
   updateRun,
 } from './fold.ts';
+import { historyIn } from './history.ts';
 import { type HookState, hookStatesIn } from './hook-states.ts';
 import { type LogOptions, openLog } from './log.ts';
 import {
@@ -50,7 +52,7 @@ const surelyFinishedMs = 24 * 3_600_000;
 /** Where runs are looked for before all files are read; a file holds some 250. */
 const newestFiles = [2, 16];
 /** Which earlier runs of an automation say how long the next one will take. */
-const history = { files: 16, ageMs: 90 * 24 * 3_600_000 };
+const pastFiles = { files: 16, ageMs: 90 * 24 * 3_600_000 };
 
 export type Journal = ReturnType<typeof openJournal>;
 
@@ -67,6 +69,7 @@ export function openJournal(options: LogOptions) {
     recordStatus,
     markNotFound,
     runs,
+    history,
     unfinishedRuns,
     find,
     findElsewhere,
@@ -126,6 +129,11 @@ export function openJournal(options: LogOptions) {
       const isListed = listed.size > 0 && listed.has(idOf(run));
       if (!isCut && !isListed) yield run;
     }
+  }
+
+  /** What was done and seen since then, oldest first. Older records of the same files say what it belongs to. */
+  function history(filter: RunFilter & { sinceMs: number }): HistoryEvent[] {
+    return historyIn(read(filter)).filter(({ at }) => Date.parse(at) >= filter.sinceMs);
   }
 
   function newestFirst(filter: RunFilter) {
@@ -222,10 +230,10 @@ export function openJournal(options: LogOptions) {
   /** The last completed runs of the target, newest first, from the newest files. */
   function pastRuns(filter: TargetFilter, limit: number): PastRun[] {
     const pastRuns: PastRun[] = [];
-    const sinceMs = nowMs() - history.ageMs;
+    const sinceMs = nowMs() - pastFiles.ageMs;
     for (const { status, startedAt, completedAt, creditsCharged, at } of runs({
       ...filter,
-      files: history.files,
+      files: pastFiles.files,
       hasRun: true,
     })) {
       if (pastRuns.length >= limit || Date.parse(at) < sinceMs) break;

@@ -18,11 +18,10 @@ interface RunKey {
 export type NewRecord = (
   | TriggeredRecord // an attempt is about to be sent
   | AcceptedRecord
-  /** This attempt started no run; another process may have sent the same idempotency key. */
-  | ({ type: 'refused'; attempt: string; name: ExitName } & TriggerKey)
+  | RefusedRecord
   | InDoubtRecord // the answer to an attempt was lost: the trigger stays unresolved
   | ({ type: 'forgotten' } & TriggerKey) // the user gave up on learning the outcome
-  | ({ type: 'superseded' } & TriggerKey) // a later trigger has a run: nobody needs to know the outcome of this one
+  | ({ type: 'superseded'; process?: string } & TriggerKey) // a later trigger has a run: nobody needs to know the outcome of this one
   | { type: 'keys_seen'; treatment: KeyTreatment; baseUrl: string; target: Target } // what the service does with them
   | ({ type: 'status'; status: string; startedAt?: string; completedAt?: string; creditsCharged?: number } & RunKey)
   | ({ type: 'not_found' } & RunKey) // the service no longer knows this run, which must have finished by then
@@ -48,7 +47,17 @@ interface AcceptedRecord extends TriggerKey, RunKey {
   status?: string;
   startedAt?: string;
   account?: string;
+  attempt?: string; // the one that got this answer
   isByTime?: true; // only the time at which the run began shows that this trigger started it
+}
+
+/** This attempt started no run; another process may have sent the same idempotency key. */
+interface RefusedRecord extends TriggerKey {
+  type: 'refused';
+  attempt: string;
+  name: ExitName;
+  reason?: string;
+  activeExecutionId?: string; // the run because of which it was refused
 }
 
 interface InDoubtRecord extends TriggerKey {
@@ -61,8 +70,11 @@ interface InDoubtRecord extends TriggerKey {
   isLast?: true; // the process will not send it again
 }
 
-/** A record as it stands in a file: `at` is when it was written, ISO 8601; `target` is a path, as that parses faster. */
-export type JournalRecord = Stored<NewRecord>;
+/**
+ * A record as it stands in a file: `at` is when it was written, ISO 8601, and `by` which command; `target` is a path, as that
+ * parses faster.
+ */
+export type JournalRecord = Stored<NewRecord> & { by?: string };
 export type RecordOf<T extends NewRecord['type']> = Extract<JournalRecord, { type: T }>;
 type Stored<R> = R extends NewRecord ? Omit<R, 'target'> & { schema: 1; at: string; target: string } : never;
 
@@ -120,7 +132,18 @@ const required: Record<JournalRecord['type'], string[]> = {
   hook_begun: ['executionId'],
   hook_ended: ['executionId'],
 };
-const optional = ['status', 'startedAt', 'completedAt', 'account', 'process', 'sentAt', 'activeExecutionId', 'failure'];
+const optional = [
+  'status',
+  'startedAt',
+  'completedAt',
+  'account',
+  'process',
+  'sentAt',
+  'activeExecutionId',
+  'failure',
+  'reason',
+  'by',
+];
 
 /**
  * Undefined for a line that is torn, of another schema or with a field of the wrong type. The check is written by hand,

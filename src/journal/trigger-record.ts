@@ -22,10 +22,10 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
     inDoubt(fault, { sentAtMs, isLast }) {
       isInDoubt = true;
       const sentAt = sentAtMs === undefined ? undefined : new Date(sentAtMs).toISOString();
-      const ended = isLast ? ({ attempt, isLast } as const) : {};
+      const ended = isLast ? ({ isLast } as const) : {};
       const { message: reason, executionId: activeExecutionId } = fault;
       const name = exitNameOf(fault);
-      journal.append({ type: 'in_doubt', ...key, reason, name, activeExecutionId, sentAt, ...ended });
+      journal.append({ type: 'in_doubt', ...key, reason, name, activeExecutionId, attempt, sentAt, ...ended });
     },
     started({ executionId, startedAt, status }, { isByTime, isKeyHonoured } = {}) {
       if (!isWritten) writeTriggered();
@@ -36,6 +36,7 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
       journal.append({
         type: 'accepted',
         ...key,
+        attempt,
         account,
         executionId,
         startedAt,
@@ -47,7 +48,8 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
     refused(fault) {
       // Every attempt with a reused key was answered with the run that had used it.
       if (fault.kind === 'reused_key') journal.append({ type: 'forgotten', ...key });
-      return journal.append({ type: 'refused', ...key, name: exitNameOf(fault), attempt });
+      const { message: reason, executionId: activeExecutionId } = fault;
+      return journal.append({ type: 'refused', ...key, name: exitNameOf(fault), reason, activeExecutionId, attempt });
     },
     isRepeatable: () => target.family === 'agent' || journal.keysSeen(baseUrl)?.treatment !== 'ignored',
     readKey() {

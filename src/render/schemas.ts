@@ -2,6 +2,7 @@ import { exitCodes } from '../problems/exit-codes.ts';
 import { causesOfUnknown } from '../problems/problem.ts';
 import { allHowTriggered, allResolutions } from '../runs/events.ts';
 import { faultKinds } from '../runs/fault.ts';
+import { historyEventNames } from '../runs/history.ts';
 import type { JsonObject } from '../runs/json.ts';
 
 export type Schema = JsonObject;
@@ -47,6 +48,13 @@ const reports = {
   list: object({ idempotencyKey: textOrNull, at: time, baseUrl: text }),
   recover: object({ at: time, resolution: oneOf(...allResolutions), reason: textOrNull }, { until: time }),
   check: object({ isOverdue: yesOrNo, lastCompletedAt: timeOrNull, lastStatus: textOrNull }),
+  history: object(
+    {
+      ...{ at: time, what: oneOf(...historyEventNames), baseUrl: text },
+      ...{ by: textOrNull, process: textOrNull, idempotencyKey: textOrNull },
+    },
+    { status: text, durationMs: count, reason: text, refusal: text, failure: text },
+  ),
   stats: object({
     ...{ baseUrl: text, since: time, finished: count, running: count, unseen: count, statuses: mapOf(count) },
     ...{ completedShare: numberOrNull, medianMs: numberOrNull, p95Ms: numberOrNull, lastCompletedAt: timeOrNull },

@@ -14,12 +14,13 @@ export interface JournalNeed {
 export const hasJournal = ({ env }: Context) => resolveStateFolder(env) !== undefined;
 
 /** Opens the journal. A failure is reported once; if the journal is `needed`, reading it throws the problem. */
-export function journalOf({ env, reporter, clock }: Context, { needed, quiet }: JournalNeed = {}): Journal {
+export function journalOf({ env, reporter, clock, command }: Context, { needed, quiet }: JournalNeed = {}): Journal {
   const folder = resolveStateFolder(env);
   if (needed && folder === undefined)
     throw usageProblem('there is no folder for the journal', 'set HOME or RUNCTL_STATE_DIR');
   return openJournal({
     folder,
+    command,
     nowMs: clock.nowMs,
     onTrouble(what, doing) {
       if (needed && doing === 'reading') {

@@ -81,6 +81,13 @@ const table: Row[] = [
     },
   ],
   [
+    `history nightly weekly --since 2d -q --json ${settings}`,
+    'history',
+    { automations: ['nightly', 'weekly'] },
+    { since: { agoMs: 172_800_000 }, quiet: true, json: true, ...ofSettings },
+  ],
+  ['history --field runctl.history.what', 'history', { automations: [] }, { field: ['runctl.history.what'] }],
+  [
     'stats nightly --since 7d -q',
     'stats',
     { automations: ['nightly'] },

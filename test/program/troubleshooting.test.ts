@@ -73,7 +73,7 @@ const troubles: Record<string, Trouble> = {
       [trigger, 0],
       [trigger, 0],
     ],
-    shows: /COMPLETED +nightly[\s\S]*COMPLETED +nightly/,
+    shows: /sent by trigger.*\n.*accepted.*\n.*sent by trigger.*\n.*accepted/,
   },
   'A hook that stayed silent': {
     before: [],
@@ -86,7 +86,7 @@ const troubles: Record<string, Trouble> = {
       [trigger, 0],
       [trigger, 5],
     ],
-    shows: /RUNNING +nightly/,
+    shows: /accepted: RUNNING[\s\S]*refused: it is already running \(exit code 5\)/,
   },
   'Exit code 74': {
     scenario: hour,

@@ -1,0 +1,68 @@
+import { argument, defineCommand, option } from '../cli/define-command.ts';
+import { outputOptions, settingOptions } from '../cli/options.ts';
+import { moment, msOf } from '../cli/values.ts';
+import { valueIfGiven } from '../config/setting.ts';
+import { resolveWithoutApiKey } from '../config/settings.ts';
+import { type DocumentFacts, documentOf } from '../render/document.ts';
+import type { HistoryEvent } from '../runs/history.ts';
+import { localTime } from '../runs/local-time.ts';
+import { parseAutomationNames } from '../session/arguments.ts';
+import { elsewhere, journalPlace } from '../session/elsewhere.ts';
+import { journalOf } from '../session/open-journal.ts';
+
+const usualPeriodMs = 86_400_000;
+
+const options = {
+  since: option(
+    '--since <time>',
+    'how far back: a duration (2d), or a time like 2026-11-21T02:00Z (default: 24h)',
+    moment,
+  ),
+  ...outputOptions,
+  ...settingOptions,
+};
+
+export const history = defineCommand({
+  name: 'history',
+  about: 'show what this machine did and saw, oldest first: triggers, responses, ends and hooks',
+  arguments: { automations: argument('[automation...]', 'name, or <projectId>/<name> (default: all)') },
+  options,
+  examples: [
+    ['runctl history', 'the last 24 hours'],
+    ['runctl history nightly --since 7d', 'one automation in the last week'],
+    ['runctl history --json', 'one JSON document a line, for a script'],
+  ],
+  /** Sends nothing, and needs no setting: without a base URL, what was done at every base URL is shown. */
+  async run({ automations: names }, { since = { agoMs: usualPeriodMs }, quiet, ...flags }, context) {
+    const settings = resolveWithoutApiKey(flags, context.env);
+    const baseUrl = valueIfGiven(settings.baseUrl);
+    const automations = parseAutomationNames(names, valueIfGiven(settings.project));
+    const sinceMs = msOf(since, context.clock.nowMs());
+    const journal = journalOf(context, { needed: true });
+    const events = journal.history({ baseUrl, automations, sinceMs });
+    if (events.length === 0) {
+      const whose = names.length > 0 ? ` of ${names.join(', ')}` : '';
+      const when = localTime(new Date(sinceMs).toISOString());
+      const sentence = `Nothing${whose} since ${when} is ${journalPlace(baseUrl, context)}.`;
+      const other = elsewhere('runs', { journal, baseUrl }, { automations, hasRun: true });
+      return { documents: [], omission: quiet ? undefined : [sentence, other ?? []].flat() };
+    }
+    const { historyTable } = await import('../render/history-table.ts');
+    return {
+      documents: events.map((event) => documentOf(documentFactsOf(event), context)),
+      text(theme, lines) {
+        const text = historyTable(events, theme, lines);
+        return quiet ? text.slice(text.indexOf('\n') + 1) : text;
+      },
+    };
+  },
+});
+
+/** The run of a refusal is another's: it is named apart. */
+function documentFactsOf({ target, executionId, ...event }: HistoryEvent): DocumentFacts {
+  const { by = null, process = null, idempotencyKey = null, what } = event;
+  const isOther = what === 'refused' || what === 'response_lost';
+  const run = executionId === undefined || isOther ? undefined : { target, executionId };
+  const activeExecutionId = isOther ? executionId : undefined;
+  return { target, run, activeExecutionId, report: { history: { ...event, by, process, idempotencyKey } } };
+}

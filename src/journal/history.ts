@@ -1,0 +1,71 @@
+import type { HistoryEvent } from '../runs/history.ts';
+import { isFinal } from '../runs/run.ts';
+import { type JournalRecord, runIdOf, targetOf, triggerIdOf } from './records.ts';
+
+/** What the records say, in their order, without what they repeat. */
+export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
+  const processes = new Map<string, string | undefined>(); // by attempt
+  const doubts = new Map<string, string>(); // the last reason of each trigger
+  const finished = new Set<string>();
+  const keys = new Map<string, string>(); // of the runs that were started here
+
+  return Array.from(records, (record): HistoryEvent | undefined => {
+    const { at, baseUrl, by } = record;
+    const event = { at, baseUrl, target: targetOf(record.target), by };
+    const key = 'idempotencyKey' in record ? { idempotencyKey: record.idempotencyKey } : {};
+    const ofRun = (executionId: string) => ({
+      executionId,
+      idempotencyKey: keys.get(runIdOf({ baseUrl, executionId })),
+    });
+    switch (record.type) {
+      case 'triggered':
+        processes.set(record.attempt, record.process);
+        return { ...event, ...key, what: record.first ? 'sent' : 'sent_again', process: record.process };
+      case 'in_doubt':
+        if (doubts.get(triggerIdOf(record)) === record.reason) return undefined;
+        doubts.set(triggerIdOf(record), record.reason);
+        return {
+          ...event,
+          ...key,
+          what: 'response_lost',
+          executionId: record.activeExecutionId,
+          reason: record.reason,
+        };
+      case 'accepted': {
+        const { executionId, status, attempt = '', isByTime } = record;
+        keys.set(runIdOf(record), record.idempotencyKey);
+        const how = isByTime ? 'resolved_by_time' : 'resolved';
+        const what = doubts.has(triggerIdOf(record)) || isByTime ? how : 'accepted';
+        return { ...event, ...key, what, executionId, status, process: processes.get(attempt) };
+      }
+      case 'refused': {
+        const { name: refusal, reason, activeExecutionId: executionId, attempt } = record;
+        return { ...event, ...key, what: 'refused', executionId, refusal, reason, process: processes.get(attempt) };
+      }
+      case 'superseded':
+        return { ...event, ...key, what: 'superseded', process: record.process };
+      case 'forgotten':
+        return { ...event, ...key, what: 'untracked' };
+      case 'status': {
+        const { executionId, status, startedAt, completedAt, first } = record;
+        const isEnd = isFinal(event.target, status);
+        if (finished.has(runIdOf(record)) || (!isEnd && !first && status === 'RUNNING')) return undefined;
+        if (isEnd) finished.add(runIdOf(record));
+        const tookMs = Date.parse(completedAt ?? '') - Date.parse(startedAt ?? '');
+        const durationMs = isEnd && tookMs >= 0 ? tookMs : undefined;
+        const what = first ? 'looked_at' : isEnd ? 'finished' : 'status';
+        return { ...event, ...ofRun(executionId), what, status, durationMs };
+      }
+      case 'not_found':
+        return { ...event, ...ofRun(record.executionId), what: 'forgotten' };
+      case 'hook_due':
+        return { ...event, ...ofRun(record.executionId), what: 'hook_due' };
+      case 'hook_begun':
+        return { ...event, ...ofRun(record.executionId), what: 'hook_begun', process: record.process };
+      case 'hook_ended':
+        return { ...event, ...ofRun(record.executionId), what: 'hook_ended', failure: record.failure };
+      default:
+        return { ...event, what: record.treatment === 'ignored' ? 'keys_ignored' : 'keys_honored' };
+    }
+  }).filter((event) => event !== undefined);
+}

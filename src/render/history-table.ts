@@ -1,0 +1,68 @@
+import { exitCodes } from '../problems/exit-codes.ts';
+import { formatDuration } from '../runs/duration.ts';
+import type { HistoryEvent, HistoryEventName } from '../runs/history.ts';
+import { localTime } from '../runs/local-time.ts';
+import { isCompleted, isFinal, nameOf } from '../runs/run.ts';
+import { sanitizeLine } from './sanitize.ts';
+import { shortId } from './status.ts';
+import { type Column, table } from './table-layout.ts';
+import type { Theme } from './theme.ts';
+import type { WrapOptions } from './wrap.ts';
+
+const columnsOf = (idLength: number): readonly Column<HistoryEvent>[] => [
+  { heading: 'TIME', cell: ({ at }, { dim }) => [localTime(at), dim] },
+  { heading: 'AUTOMATION', cell: ({ target }) => sanitizeLine(nameOf(target)), least: 12, cut: 'middle' },
+  { heading: 'WHAT', cell: (event, theme) => [sanitizeLine(sentenceOf(event)), styleOf(event, theme)], least: 40 },
+  { heading: 'RUN', cell: ({ executionId = '' }) => sanitizeLine(executionId.slice(0, idLength)) },
+  {
+    heading: 'KEY',
+    spare: 1,
+    cell: ({ idempotencyKey = '' }, { dim }) => [sanitizeLine(idempotencyKey.slice(0, idLength)), dim],
+  },
+];
+
+/** What happened, one line for each event. On a terminal, which has `columns`, ids are cut. */
+export function historyTable(events: readonly HistoryEvent[], theme: Theme, { columns }: WrapOptions): string {
+  return table(columnsOf(columns === undefined ? Infinity : shortId), events, theme, columns);
+}
+
+const sentences: Record<HistoryEventName, (event: HistoryEvent) => string> = {
+  sent: (event) => `sent by ${senderOf(event)}`,
+  sent_again: (event) => `sent again by ${senderOf(event)}`,
+  response_lost: ({ reason = '' }) => `no answer: ${reason}`,
+  accepted: ({ status = 'RUNNING' }) => `accepted: ${status}`,
+  resolved: (event) => `resolved by ${senderOf(event)}: ${event.status ?? 'RUNNING'}`,
+  resolved_by_time: (event) => `resolved by ${senderOf(event)}: the active run began when it was sent`,
+  refused({ reason, refusal = '' }) {
+    const code = exitCodes.find(({ name }) => name === refusal)?.code;
+    return `refused: ${reason ?? refusal}${code === undefined ? '' : ` (exit code ${code})`}`;
+  },
+  superseded: (event) => `superseded by a later run, found by ${senderOf(event)}`,
+  untracked: () => 'no longer tracked',
+  looked_at: ({ by, status }) => `seen for the first time${by ? ` by ${by}` : ''}: ${status}`,
+  status: ({ status }) => `${status}`,
+  finished: ({ by, status, durationMs }) => {
+    const after = durationMs === undefined ? '' : ` after ${formatDuration(durationMs)}`;
+    return `${status}${after}${by ? `, seen by ${by}` : ''}`;
+  },
+  forgotten: () => 'no longer known to the service',
+  hook_due: () => 'hook due',
+  hook_begun: (event) => `hook begun by ${senderOf(event)}`,
+  hook_ended: ({ failure = 'ended with 0' }) => `hook ${failure}`,
+  keys_honored: () => 'the service honors idempotency keys',
+  keys_ignored: () => 'the service ignores idempotency keys',
+};
+
+const sentenceOf = (event: HistoryEvent): string => sentences[event.what](event);
+
+function senderOf({ by = 'runctl', process }: HistoryEvent): string {
+  const [, pid] = process?.split(' ') ?? [];
+  return pid === undefined ? by : `${by} (process ${pid})`;
+}
+
+function styleOf({ what, status, target, failure }: HistoryEvent, theme: Theme): (text: string) => string {
+  if (what === 'refused' || what === 'response_lost' || what === 'keys_ignored' || failure !== undefined)
+    return theme.warn;
+  if (what !== 'finished' || status === undefined || !isFinal(target, status)) return String;
+  return isCompleted(status) ? theme.ok : theme.bad;
+}

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { openJournal } from '../../src/journal/journal.ts';
+import { withEmulator } from '../helpers/emulator.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
+import { runProgram } from '../helpers/run-program.ts';
+
+interface Shown {
+  automationName: string;
+  executionId: string | null;
+  runctl: { history: { what: string; by: string; process: string | null; idempotencyKey: string | null } };
+}
+
+test('a morning: who sent what, what came of it, and which process resolved it', async () => {
+  const { env, clock, emulator } = await withEmulator({
+    automations: { '*': { duration: '5s' } },
+    faults: [{ on: 'trigger', automation: 'weekly', nth: 1, do: 'loseAnswer' }],
+  });
+  const run = (...argv: string[]) => runProgram(argv, { env, clock });
+  const shown = async (...argv: string[]) => {
+    const { code, stdout } = await run('history', '--json', ...argv);
+    expect(code).toBe(0);
+    return jsonLines(stdout) as Shown[];
+  };
+  const whats = (events: Shown[]) => events.map(({ runctl: { history } }) => `${history.what} by ${history.by}`);
+
+  await run('trigger', 'nightly');
+  expect((await run('trigger', 'nightly')).code).toBe(5);
+  expect((await run('trigger', 'weekly', '--give-up-after', '1ms')).code).toBe(12);
+  const recovered = await run('recover');
+  const [, weekly] = emulator.runs();
+  expect(recovered.stdout).toContain(weekly?.executionId);
+
+  expect(whats(await shown('nightly'))).toEqual([
+    'sent by trigger',
+    'accepted by trigger',
+    'sent by trigger',
+    'refused by trigger',
+  ]);
+  const ofWeekly = await shown('weekly');
+  expect(whats(ofWeekly)).toEqual([
+    'sent by trigger',
+    'response_lost by trigger',
+    'sent_again by recover',
+    'resolved by recover',
+  ]);
+  expect(ofWeekly.at(-1)).toMatchObject({
+    executionId: weekly?.executionId,
+    runctl: { history: { status: 'RUNNING' } },
+  });
+  expect(new Set(ofWeekly.map(({ runctl }) => runctl.history.idempotencyKey)).size).toBe(1);
+  const { stdout, stderr } = await run('history', 'nightly');
+  expect(stderr).toBe('');
+  const [heading, ...lines] = stdout.trimEnd().split('\n');
+  expect(heading).toMatch(/^TIME +AUTOMATION +WHAT +RUN +KEY$/);
+  expect(lines[0]).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4} {2}nightly +sent by trigger \(process \d+\) /);
+  expect(lines.at(-1)).toContain('refused: it is already running (exit code 5)');
+  expect((await run('history', 'nightly', '-q')).stdout.trimEnd().split('\n')).toEqual(lines);
+});
+
+test('what is older than --since is not shown, and where nothing is, the folder and the base URL are named', async () => {
+  const { env, clock } = await withEmulator({});
+  const run = (...argv: string[]) => runProgram(argv, { env, clock });
+  const journal = openJournal({
+    folder: env.RUNCTL_STATE_DIR,
+    nowMs: () => clock.nowMs() - 25 * 3_600_000,
+    onTrouble() {},
+  });
+  const target = { family: 'automation', projectId: env.RUNCTL_PROJECT ?? '', automationName: 'nightly' } as const;
+  const executionId = '99999999-0000-4000-8000-000000000000';
+  const baseUrl = env.RUNCTL_BASE_URL ?? '';
+  journal.append({ type: 'status', baseUrl, target, executionId, status: 'FAILED', first: true });
+  const { code, stdout, stderr } = await run('history');
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+  for (const text of [env.RUNCTL_STATE_DIR, baseUrl]) expect(stderr.replaceAll(/\s+/g, ' ')).toContain(text);
+  expect((await run('history', '-q')).stderr).toBe('');
+  const day = new Date(clock.nowMs() - 50 * 3_600_000).toISOString().slice(0, 10);
+  for (const since of ['26h', day])
+    expect((await run('history', '--since', since)).stdout).toContain('seen for the first time');
+});

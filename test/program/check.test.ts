@@ -148,3 +148,17 @@ test.each([
     expect(jsonLines(stdout)[0]?.runctl.warnings, argv).toMatchObject([{ name: 'clock_differs' }]);
   }
 });
+
+test('list --json warns of a run that it could not poll, and list says it once', async () => {
+  const { run, emulator, clock } = await machine();
+  await run('trigger', 'nightly');
+  await emulator.close();
+  clock.leap(2 * 60_000);
+  const { stdout, stderr } = await run('list', '--json');
+  const [listed] = jsonLines(stdout);
+  expect(listed).toMatchObject({
+    status: 'RUNNING',
+    runctl: { lastConfirmed: { status: 'RUNNING' }, warnings: [{ name: 'status_unavailable' }] },
+  });
+  expect(stderr).toMatch(/^1 run could not be polled: .*\n$/);
+});

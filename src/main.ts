@@ -27,7 +27,7 @@ function answer(text: string): void {
     writeSync(1, text);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== 'EPIPE') fail(74, `what was asked for could not be written: ${message}`);
+    if (code !== 'EPIPE') fail(74, `the output couldn't be written: ${message}`);
   }
 }
 

@@ -67,7 +67,7 @@ export async function runProcess(open = openOutput): Promise<void> {
   // A connection or a timer that is still open must not delay the end of the process.
   out.write('', (error?: NodeJS.ErrnoException | null) => {
     const lost = error && error.code !== 'EPIPE' ? error : stdout.lost;
-    if (lost) stderr.write(`runctl: what was asked for could not be written: ${lost.message}\n`);
+    if (lost) stderr.write(`runctl: the output couldn't be written: ${lost.message}\n`);
     err.write('', () => end(exitCodeWithOutput(code, { lost, closed: stdout.closed })));
   });
 }

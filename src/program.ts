@@ -25,14 +25,14 @@ const under = (heading: string, commands: readonly CommandDefinition[]) =>
 
 export const program: CommandDefinition = {
   name: 'runctl',
-  about: 'Trigger an Automation exactly once, watch it to its end, and get an exit code that you can trust.',
+  about: 'Start an Automation run, follow it to the end, and get an exit code you can trust.',
   version,
   whenUnknown: hintForAutomation,
   examples: [
-    ['runctl config', 'asks for the base URL, the API key and the project'],
-    ['runctl trigger nightly --watch', 'starts a run and watches it until it is finished'],
-    ['runctl watch', 'watches the last run again, after Ctrl-C for instance'],
-    ['runctl result nightly --field output', 'prints the output of the last run of nightly'],
+    ['runctl config', 'enter the base URL, the API key and the project'],
+    ['runctl trigger nightly --watch', 'start a run and follow it until it finishes'],
+    ['runctl watch', 'follow the last run again, for example after Ctrl-C'],
+    ['runctl result nightly --field output', 'print the output of the last nightly run'],
   ],
   commands: [
     ...under('Start and watch runs:', [trigger, status, result, watch]),

@@ -76,7 +76,7 @@ test.each([
 });
 
 test.each([
-  ['ENOSPC', 74, /what was asked for could not be written: ENOSPC/],
+  ['ENOSPC', 74, /the output couldn't be written: ENOSPC/],
   ['EPIPE', 0, /^$/],
 ])('output that ends in %s makes the process end with %i', async (code, exitCode, err) => {
   const { texts, ended } = start(['explain', '12'], { writeError: Object.assign(new Error(code), { code }) });

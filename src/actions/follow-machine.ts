@@ -90,7 +90,7 @@ export async function followMachine(
     claim.release();
   }
   const { reason } = signal;
-  const message = left > 0 ? 'interrupted: unfinished runs were left alone' : 'interrupted';
+  const message = left > 0 ? 'interrupted: unfinished runs continue' : 'interrupted';
   const hint = `follow ${left > 0 ? 'them' : 'runs'} again with \`runctl watch --follow\``;
   const problem = reason instanceof Problem ? reason : new Problem({ name: interruptNameOf(signal), message, hint });
   return { exitNames: [problem.facts.name], problems: [{ problem }] };
@@ -138,7 +138,7 @@ function createNewRuns(tail: Tail, { baseUrl, context }: Connection): () => Know
         .read()
         .flatMap((record) => (record.baseUrl === baseUrl ? (newRunOf(record, context.clock) ?? []) : []));
     } catch (error) {
-      const message = `the journal cannot be read (${(error as Error).message}): new runs are not followed until it can`;
+      const message = `the journal can't be read (${(error as Error).message}): new runs are not followed until it can`;
       if (!isReported) context.reporter.observe({ event: 'warning', name: 'journal_unavailable', message });
       isReported = true;
       return [];

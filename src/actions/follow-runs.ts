@@ -63,7 +63,7 @@ export async function followAll(
   }
 }
 
-/** Does the journal no longer count the run as unfinished, because the service does not know it? */
+/** Does the journal no longer count the run as unfinished, because the service doesn't know it? */
 function isClosed({ executionId }: Run, { problem }: Followed, { journal, baseUrl }: Following): boolean {
   return problem?.facts.name === 'not_found' && journal.find(executionId, { baseUrl, fresh: true })?.status === null;
 }
@@ -96,7 +96,7 @@ function withUnfinishedInput(result: CommandResult, { context }: Following): Com
   const interrupt = [signal, stdout.closed].find(({ aborted }) => aborted);
   const problem = interrupt
     ? new Problem({ name: interruptNameOf(interrupt), message: 'interrupted' })
-    : new Problem({ name: 'timeout', message: '`--timeout` passed before the input had ended' });
+    : new Problem({ name: 'timeout', message: '`--timeout` expired before the input ended' });
   return {
     ...result,
     exitNames: [...(result.exitNames ?? []), problem.facts.name],

@@ -46,7 +46,7 @@ export async function followWithReruns(
     const failure = failureOf(followed, options.rerunOn);
     if (failure === undefined || !isOfKey(start) || context.signal.aborted) return followed;
     const notStarted = (why: string) => {
-      const message = `the rerun did not start: ${why}`;
+      const message = `the rerun didn't start: ${why}`;
       reporter.observe({ event: 'warning', name: 'rerun_not_started', message, run });
       return followed;
     };
@@ -93,7 +93,7 @@ function obstacleTo(
   { watches, context }: Following,
 ): string | undefined {
   const leftMs = watches.leftMs();
-  if (leftMs < leastForTriggerMs) return '`--timeout` has passed';
+  if (leftMs < leastForTriggerMs) return '`--timeout` has expired';
   const { startedAt = '', completedAt = '' } = watched.execution ?? {};
   const tookMs = Date.parse(completedAt) - Date.parse(startedAt);
   if (tookMs > leftMs) return `a run takes ${formatDuration(tookMs)}, longer than what is left of \`--timeout\``;

@@ -42,7 +42,7 @@ export function reportCutOffHooks({ journal, baseUrl, processes, context }: Reco
   for (const { run, state, begunBy } of journal.hooks({ baseUrl })) {
     const isCutOff = state === 'begun' && (begunBy === undefined || processes.stateOf(begunBy) !== 'running');
     if (!isCutOff) continue;
-    const message = `${commandFor(run)} was cut off when its follower ended; it is not run again`;
+    const message = `${commandFor(run)} was cut off when its follower ended; it won't run again`;
     context.reporter.observe({ event: 'warning', name: 'hook_cut_off', message, run });
     journal.append({ type: 'hook_ended', baseUrl, ...run, failure: 'was cut off' });
   }

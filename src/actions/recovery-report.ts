@@ -56,7 +56,7 @@ export function reportOfRecovery(recovery: Recovery, flags: RecoverFlags, connec
       return { sentence, facts: { target, problem, exitName: 'ok', report, trigger } };
     }
     case 'superseded':
-      return withoutRun(`${about} is not sent again: a later trigger of ${nameOf(target)} has a run`);
+      return withoutRun(`${about} isn't sent again: a later trigger of ${nameOf(target)} has a run`);
     case 'unresolved': {
       const why = reason ?? 'its process ended before the response came';
       return withoutRun(`${about} would be sent again, until ${utcTime(untilMs)} (${why})`);

@@ -45,7 +45,7 @@ export async function startUnlessActive(
     if (isConflict && ifActive === 'skip') return { kind: 'skipped', target, activeId, idempotencyKey };
     if (isConflict && ifActive === 'attach') {
       if (!active) {
-        const hint = 'the service did not say which run is active; use `--if-active wait`';
+        const hint = "the service didn't say which run is active; use `--if-active wait`";
         return failed(refused().with({ hint }));
       }
       const attached = await activeRun(active, flags, following);

@@ -17,7 +17,7 @@ import { problemOfTrigger } from './unknown-trigger.ts';
 
 export type KeyTrial = { runs: Run[] } & (
   | { kind: 'seen'; treatment: KeyTreatment }
-  /** What the service does with the key could not be seen. */
+  /** What the service does with the key couldn't be determined. */
   | { kind: 'unclear'; problem: Problem }
 );
 
@@ -70,7 +70,7 @@ export async function tryKey(
 
   function unclear(why: string): KeyTrial {
     const name = signal.aborted ? interruptNameOf(signal) : 'outcome_unknown';
-    const message = `what the service does with idempotency keys could not be seen: ${why}`;
+    const message = `what the service does with idempotency keys couldn't be determined: ${why}`;
     return { kind: 'unclear', runs: [run], problem: new Problem({ name, started: 'yes', message }) };
   }
 }

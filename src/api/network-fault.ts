@@ -19,7 +19,7 @@ export function faultOf(failure: ExchangeFailure, attempt: Attempt): Fault {
     const limit = formatDuration(timeoutMs);
     const way = proxy ? ` through ${proxyNameOf(proxy)}` : '';
     return failure.sent
-      ? { kind: 'lost', message: `${host} did not finish its response within ${limit}` }
+      ? { kind: 'lost', message: `${host} didn't finish its response within ${limit}` }
       : { kind: 'unreachable', message: `no connection to ${host}${way} within ${limit}` };
   }
   const causes = causesOf(failure.error);
@@ -47,20 +47,20 @@ function connectionFault(causes: Cause[], failure: ExchangeFailure, attempt: Att
 function unsendable(causes: Cause[]): Fault | undefined {
   const cause = causes.find(({ code }) => code === 'UND_ERR_INVALID_ARG');
   if (!cause) return undefined;
-  return { kind: 'unsendable', message: `the request cannot be sent (${cause.message})` };
+  return { kind: 'unsendable', message: `the request can't be sent (${cause.message})` };
 }
 
 // getaddrinfo(3): the name server, not the name, is at fault.
 const dnsHint = "check this machine's DNS and network connection";
 
 const networkMessages: Record<string, string> = {
-  ENOTFOUND: 'cannot resolve $',
-  EAI_AGAIN: 'cannot resolve $: no name server answered',
-  ECONNREFUSED: 'cannot connect to $: connection refused',
+  ENOTFOUND: "can't resolve $",
+  EAI_AGAIN: "can't resolve $: no name server answered",
+  ECONNREFUSED: "can't connect to $: connection refused",
   EHOSTUNREACH: 'no route to $',
   ENETUNREACH: 'no network to reach $',
-  ETIMEDOUT: '$ did not answer',
-  UND_ERR_CONNECT_TIMEOUT: '$ did not accept a connection in time',
+  ETIMEDOUT: "$ didn't respond",
+  UND_ERR_CONNECT_TIMEOUT: "$ didn't accept a connection in time",
   UND_ERR_HEADERS_TIMEOUT: '$ accepted a connection and then said nothing',
   ECONNRESET: '$ reset the connection',
   EPIPE: '$ closed the connection',
@@ -74,11 +74,11 @@ function networkMessage(causes: Cause[], { sent, status }: ExchangeFailure, { ho
   const words =
     known?.replace('$', host) ?? `the exchange with ${host} failed (${causes[0]?.message ?? 'no reason given'})`;
   if (status !== undefined) return `${words} in the middle of a ${status} answer`;
-  return sent ? `${words} before it answered` : words;
+  return sent ? `${words} before it responded` : words;
 }
 
 const expired = 'the certificate of $ has expired';
-const unknownIssuer = 'the certificate of $ is signed by an authority this machine does not trust';
+const unknownIssuer = "the certificate of $ is signed by an authority that this machine doesn't trust";
 const trustHint = 'name the authority in NODE_EXTRA_CA_CERTS=<file.pem>';
 const tlsMessages: Record<string, [message: string, hint?: string]> = {
   CERT_HAS_EXPIRED: [expired, "check this machine's clock, or have the certificate renewed"],
@@ -109,7 +109,7 @@ function tlsFault(causes: Cause[], host: string, sent: boolean): Fault | undefin
     if (known) return { kind, message: known[0].replace('$', host), hint: known[1] };
     if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) {
       if (/wrong version number|packet length too long|http request/i.test(message)) {
-        return { kind, message: `${host} does not speak https`, hint: 'check the scheme and the port of the base URL' };
+        return { kind, message: `${host} doesn't speak HTTPS`, hint: 'check the scheme and the port of the base URL' };
       }
       return { kind, message: `the TLS handshake with ${host} failed (${sslReason(message)})` };
     }

@@ -62,7 +62,7 @@ export class ProxyFailure extends Error {
   readonly code = 'PROXY';
 
   constructor(cause: unknown) {
-    super('the proxy did not open a tunnel', { cause });
+    super("the proxy didn't open a tunnel", { cause });
   }
 }
 
@@ -85,7 +85,7 @@ export function refusalOf(causes: Cause[], proxy: ProxySettings, host: string): 
   }
   if (status === '403') {
     const hint = 'ask whoever runs the proxy, or name the host in NO_PROXY';
-    return { kind: 'proxy_refused', message: `${name} does not allow connections to ${host} (403)`, hint };
+    return { kind: 'proxy_refused', message: `${name} doesn't allow connections to ${host} (403)`, hint };
   }
   return { kind: 'unreachable', message: `${name} did not connect to ${host} (${status})`, hint: hintFor(proxy) };
 }

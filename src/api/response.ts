@@ -40,7 +40,7 @@ async function readSuccess<T>(raw: HttpResponse, reading: Reading<T>): Promise<A
   } catch (error) {
     if (!(error instanceof UnreadableBody)) throw error;
     const page = pageIn(reading.scrub(error.text.slice(0, longestScrubbed)));
-    const message = page ? pageMessage(page) : `the response body cannot be read: ${error.message}`;
+    const message = page ? pageMessage(page) : `the response body can't be read: ${error.message}`;
     return faultOf(error.tooLarge ? 'too_large' : 'unreadable', message);
   }
 
@@ -109,7 +109,7 @@ function refusalMessage({ status, headers }: HttpResponse, body: ErrorBody, kind
   if (kind === 'redirected') {
     const [location] = valuesOf(headers, 'location');
     const place = location ? ` to ${originOf(location)}` : '';
-    return `the service answered with a redirect${place}, which runctl does not follow with an API key`;
+    return `the service answered with a redirect${place}, which runctl doesn't follow because it would send the API key along`;
   }
   if (kind === 'unreadable') return body.page ? pageMessage(body.page) : 'the response is not JSON';
   if (status >= 500) return `the service reported an error${body.message ? `: ${body.message}` : ''}`;

@@ -16,7 +16,7 @@ export interface OptionDefinition<Value = unknown> {
   /** Where help lists it; an option without a heading belongs to the command itself and comes first. */
   heading?: string;
   choices?: readonly Value[];
-  /** The options and arguments that it cannot be combined with, by their names in the definition of a command. */
+  /** The options and arguments that it can't be combined with, by their names in the definition of a command. */
   refuses?: readonly string[];
   /** What to do instead of combining them. */
   instead?: string;

@@ -19,7 +19,7 @@ export function checkCombination(
       if (args[other] && isGiven(given.arguments[other]))
         throw usageProblem(`${flag} takes no ${args[other].form.replace(/\W/g, '')} arguments`);
       if (options[other] && isGiven(given.options[other]))
-        throw usageProblem(`${flag} and ${longNameOf(options[other])} cannot be combined`, option.instead);
+        throw usageProblem(`${flag} and ${longNameOf(options[other])} can't be combined`, option.instead);
     }
     const needed = options[option.needs ?? ''];
     if (needed && !isGiven(given.options[option.needs ?? '']))

@@ -65,7 +65,7 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
       { of: 'status result', say: '`runctl watch {run}` waits until the run is finished' },
       { of: 'list stats', say: '`runctl watch --follow` follows every run of this machine' },
       { of: 'recover', say: 'it waits without a flag' },
-      { of: 'check', say: 'it answers at once; `runctl watch` waits' },
+      { of: 'check', say: 'it returns at once; `runctl watch` waits' },
     ],
   ],
   [
@@ -96,7 +96,7 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
       { of: 'trigger', say: 'a name is given without a flag: `runctl trigger <automation>`' },
       { of: 'list stats check', say: 'a name is given without a flag, after the command' },
       { of: 'status result watch', say: 'a run is given without a flag, after the command' },
-      { of: 'recover', say: 'it resolves every trigger whose answer was lost' },
+      { of: 'recover', say: 'it resolves every trigger whose response was lost' },
     ],
   ],
   [

@@ -8,7 +8,7 @@ import { duration, durationOrZero, fieldPath, idempotencyKey, nonEmpty, positive
 
 export const runArgument = argument(
   '[run]',
-  'executionId or the beginning of one, automation (its last run), <projectId>/<name>/<executionId>, or @last (default)',
+  'run id or a prefix of it, automation (its last run), <projectId>/<name>/<executionId>, or @last (default)',
 );
 
 export const asTyped = (ms: number) => formatDuration(ms).replace(' ', '');
@@ -18,16 +18,16 @@ export const exitStatus = flag('--exit-status', 'end with the exit code of the r
 const startingOptions = under('Starting:', {
   idempotencyKey: option(
     '--idempotency-key <key>',
-    'makes repeats safe: one idempotency key starts one run; {automation} stands for the project and name',
+    'makes repeats safe: one key starts one run ({automation} stands for project and name)',
     idempotencyKey,
   ),
-  splayMs: option('--splay <duration>', 'wait a random time, up to this long, before triggering', duration),
+  splayMs: option('--splay <duration>', 'wait a random time up to this long before triggering', duration),
 });
 
 const giveUpOption = (after: string) => ({
   giveUpAfterMs: option(
     '--give-up-after <duration>',
-    `stop retrying after this long without a valid answer (default: ${after})`,
+    `stop retrying after this long without a valid response (default: ${after})`,
     positiveDuration,
   ),
 });
@@ -42,7 +42,7 @@ export const triggerGiveUpOptions = { ...giveUpOption(asTyped(defaults.triggerGi
 const followingOptions = under('Following:', {
   timeoutMs: option(
     '--timeout <duration>',
-    `stop waiting after this time and leave the run alone; 0: never (default: ${asTyped(defaults.timeoutMs)})`,
+    `stop waiting after this time; the run continues (0: never) (default: ${asTyped(defaults.timeoutMs)})`,
     durationOrZero,
   ),
   ...giveUpOption(`${asTyped(defaults.watchGiveUpAfterMs)}; of a trigger: ${asTyped(defaults.triggerGiveUpAfterMs)}`),
@@ -51,12 +51,12 @@ const followingOptions = under('Following:', {
     'poll at this fixed interval (default: grows with the age of the run, 15s at most)',
     positiveDuration,
   ),
-  rate: option('--rate <number>', `maximum number of requests a second (default: ${defaults.rate})`, positive),
+  rate: option('--rate <number>', `maximum number of requests per second (default: ${defaults.rate})`, positive),
   ...onExitOption,
   onFinal: {
     ...option(
       '--on-final <command>',
-      'shell command to run for each run that finished; it gets the JSON document on stdin',
+      'shell command to run for each finished run; gets the JSON document on stdin',
       nonEmpty,
     ),
     needs: 'watch',
@@ -64,16 +64,16 @@ const followingOptions = under('Following:', {
 });
 
 export const outputOptions = under(common, {
-  json: { ...flag('--json', 'print JSON, one document a line'), refuses: ['field', 'events'] },
+  json: { ...flag('--json', 'print JSON, one document per line'), refuses: ['field', 'events'] },
   field: {
     ...option('--field <path>', 'print the value of a field, such as status (repeatable)', fieldPath),
     refuses: ['events'],
   },
-  quiet: flag('-q, --quiet', 'print only what was asked for, errors and failed runs'),
+  quiet: flag('-q, --quiet', 'print only what you asked for, plus errors'),
 });
 
 export const eventOptions = under('Following:', {
-  events: flag('--events', 'print each event as a JSON object on a line of its own'),
+  events: flag('--events', 'print each event as a JSON object, one per line'),
 });
 
 export const settingOptions = under(common, {
@@ -82,7 +82,7 @@ export const settingOptions = under(common, {
   project: settingOption('project'),
   profile: settingOption('profile'),
   requestTimeout: settingOption('requestTimeout'),
-  debug: flag('--debug', 'print every request and answer on stderr'),
+  debug: flag('--debug', 'print every request and response to stderr'),
 });
 
 function settingOption(key: SettingKey): OptionDefinition<string> {

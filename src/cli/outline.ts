@@ -8,7 +8,7 @@ import { longNameOf, namesOf } from './flags.ts';
 const otherVariables = {
   RUNCTL_CI: '`0` switches off annotations, job summary and outputs in GitHub Actions',
   RUNCTL_IN_HOOK: '1 in a command that a hook runs: there only a hook that is given by its flag is run',
-  HTTPS_PROXY: 'the proxy to reach the service through; ALL_PROXY where it is not set',
+  HTTPS_PROXY: "the proxy to reach the service through; ALL_PROXY if it isn't set",
   NO_PROXY: 'hosts that need no proxy',
   NODE_EXTRA_CA_CERTS: 'a file of certificates of further authorities to trust',
   NO_COLOR: 'switches colors off',

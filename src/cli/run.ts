@@ -76,7 +76,7 @@ async function explained(error: unknown, program: CommandDefinition, context: Co
   return problemOfRefusal(error, program, whenUnknown);
 }
 
-/** The hook for every exit of this command; undefined if it cannot have one or the settings cannot be read. */
+/** The hook for every exit of this command; undefined if it cannot have one or the settings can't be read. */
 function onExitOf({ command, options }: ParsedCommand, { env }: Context): string | undefined {
   if (!command.options || !('onExit' in command.options)) return undefined;
   try {
@@ -97,7 +97,10 @@ async function end(
   if (typeof result !== 'number') {
     printResult(result, output, context);
     if (context.signal.reason === 'SIGHUP')
-      printNextStep('`setsid -f` or a systemd unit outlives a terminal; `nohup` does not, as Node undoes it', context);
+      printNextStep(
+        "`setsid -f` or a systemd unit outlives a terminal; `nohup` doesn't, because Node undoes it",
+        context,
+      );
   }
   if (onExit !== undefined && typeof result !== 'number') {
     const { runOnExit } = await import('../hooks/on-exit.ts');

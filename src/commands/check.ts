@@ -17,19 +17,19 @@ import { endMsOf, isInTime, type LastRuns, lastRunsOf, pollUnfinished } from '..
 import { journalOf } from '../session/open-journal.ts';
 
 const options = {
-  within: option('--within <duration>', 'how long ago a run may have completed (required)', typedDuration),
+  within: option('--within <duration>', 'time within which a run must have completed (required)', typedDuration),
   ...outputOptions,
   ...settingOptions,
 };
 
 export const check = defineCommand({
   name: 'check',
-  about: 'check that each automation has completed lately; ends with 15 where one has not',
+  about: "check that every automation has completed recently; exit with 15 if one hasn't",
   arguments: { automations: argument('<automation...>', 'name, or <projectId>/<name>') },
   options,
   examples: [
     ['runctl check nightly --within 26h', '0 if a run completed within 26 hours, else 15'],
-    ['runctl check nightly weekly --within 8d --quiet', 'silent unless one is overdue, for cron'],
+    ['runctl check nightly weekly --within 8d --quiet', 'silent unless one is overdue; for cron'],
   ],
   /** Reads the journal; asks the service only about unfinished runs that may have completed in time. */
   async run({ automations: names }, options, context) {
@@ -84,7 +84,7 @@ function overdueProblem({ automationName }: AutomationTarget, runs: LastRuns, wi
   const parts = [
     `${automationName} has not completed within ${within}: ${completed ? `it last completed ${agoOf(completed)}` : known}`,
     last && last !== completed && `its last run: ${lastStatusOf(last)} ${agoOf(last)}`,
-    failedPoll && `run ${failedPoll.executionId} could not be polled: ${failedPoll.problem.message}`,
+    failedPoll && `run ${failedPoll.executionId} couldn't be polled: ${failedPoll.problem.message}`,
   ];
   const hint = last
     ? `see its runs with \`runctl list ${shellWord(automationName)}\``

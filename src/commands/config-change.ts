@@ -46,7 +46,7 @@ export async function warnOfOverridden(
   context: Context,
 ): Promise<void> {
   const settings = await showSettings(options, context).catch((error: unknown) => {
-    // The setting is stored, even if the settings cannot be read again.
+    // The setting is stored, even if the settings can't be read again.
     if (!(error instanceof Problem) || error.facts.name !== 'usage') throw error;
   });
   const warn = (message: string) => context.reporter.observe({ event: 'warning', name: 'setting_overridden', message });

@@ -64,7 +64,7 @@ async function askThatWork(stored: Stored, context: Context): Promise<Answers> {
     if (!fault) return answers;
     const question = fault.kind === 'unauthorized' ? apiKeyQuestion : baseUrlQuestion;
     const { name } = settingTable[question.key];
-    printSentence(`That does not work: ${reasonOf(fault)}. Type another ${name}, or press Enter to keep it.`, context);
+    printSentence(`That doesn't work: ${reasonOf(fault)}. Type another ${name}, or press Enter to keep it.`, context);
     const answer = await ask(question, answers[question.key], context);
     if (answer === answers[question.key]) return answers;
     answers[question.key] = answer;
@@ -120,7 +120,7 @@ export async function trySettings(options: { profile?: string }, context: Contex
     const profile = options.profile === undefined ? '' : ` --profile ${shellWord(options.profile)}`;
     throw new Problem({
       name: exitNameOf(fault),
-      message: `the settings are saved, but they do not work: ${reasonOf(fault)}`,
+      message: `the settings are saved but don't work: ${reasonOf(fault)}`,
       hint: fault.hint ?? `change them with \`runctl config${profile}\`; \`runctl config list${profile}\` shows them`,
       ...factsOf(fault),
     });

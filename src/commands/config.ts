@@ -59,13 +59,13 @@ const pathCommand = defineCommand({
 
 export const config = defineCommand({
   name: 'config',
-  about: 'set up runctl: asks for the settings and checks them',
+  about: 'set up runctl: enter the settings and check them',
   options: profileOptions,
   examples: [
-    ['runctl config', 'asks for everything that is needed, and checks it'],
-    ['runctl config set apiKey < key.txt', 'stores the API key that is in a file'],
-    ['runctl config set baseUrl https://staging.example.com --profile staging', 'stores a setting in another profile'],
-    ['runctl config list', 'shows every setting in force and where it comes from'],
+    ['runctl config', 'enter what is needed and check it'],
+    ['runctl config set apiKey < key.txt', 'store the API key from a file'],
+    ['runctl config set baseUrl https://staging.example.com --profile staging', 'store a setting in another profile'],
+    ['runctl config list', 'show every setting in force and where it comes from'],
   ],
   commands: [getCommand, setCommand, unsetCommand, listCommand, pathCommand, groupHelp],
   async run(_, options, context) {

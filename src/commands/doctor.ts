@@ -30,7 +30,7 @@ export const doctor = defineCommand({
   options,
   examples: [
     ['runctl doctor', 'what is wrong here, and what to type next'],
-    ['runctl doctor --json', 'the same for a report: no API key is in it'],
+    ['runctl doctor --json', 'the same as JSON, without the API key, for a bug report'],
     ['runctl doctor --try-key nightly', 'whether the service honors idempotency keys; starts one or two runs'],
   ],
   async run(_, options, context): Promise<CommandResult> {

@@ -38,7 +38,7 @@ const options = {
     'only runs that started since then: a duration ago (2d), or a date or time in UTC',
     moment,
   ),
-  offline: flag('--offline', 'do not poll: show what the journal holds'),
+  offline: flag('--offline', "don't poll; show what the journal has"),
   ...outputOptions,
   ...settingOptions,
 };
@@ -90,7 +90,7 @@ export const list = defineCommand({
     const missed = connection ? runs.filter((run) => run.isOld && isPollable(run)) : [];
     const reason = fault ? reasonOf(fault) : 'no answer within 3s';
     for (const { target, executionId } of missed) {
-      const message = `its status is old, as it could not be polled: ${reason}`;
+      const message = `its status is old, as it couldn't be polled: ${reason}`;
       // One sentence says it for all of them on stderr.
       if (executionId !== null)
         context.warnings.push({ event: 'warning', name: 'status_unavailable', message, run: { target, executionId } });
@@ -99,7 +99,7 @@ export const list = defineCommand({
     return {
       documents: runs.map((run) => documentOf(documentFactsOf(run, nowMs), context)),
       omission: [
-        ...(missed.length > 0 ? [`${count(missed.length, 'run')} could not be polled: ${reason}`] : []),
+        ...(missed.length > 0 ? [`${count(missed.length, 'run')} couldn't be polled: ${reason}`] : []),
         ...(matching.length > runs.length && !options.quiet ? [moreNote(runs.length, options)] : []),
       ],
       text: (theme, lines) => runTable(withUsual(runs, journal, nowMs), nowMs, theme, lines),
@@ -107,7 +107,7 @@ export const list = defineCommand({
   },
 });
 
-/** A run as it is listed; `isOld` if its status could not be polled. */
+/** A run as it is listed; `isOld` if its status couldn't be polled. */
 type ListedRow = JournalRun & { isOld: boolean };
 
 const limitOf = ({ limit, since }: ListOptions) => limit ?? (since ? Number.POSITIVE_INFINITY : defaults.listLimit);

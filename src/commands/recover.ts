@@ -20,13 +20,13 @@ import type { Connection } from '../session/connection.ts';
 import { elsewhere, journalPlace } from '../session/elsewhere.ts';
 
 const options = {
-  dryRun: flag('--dry-run', 'list unresolved triggers, and send nothing'),
+  dryRun: flag('--dry-run', 'list unresolved triggers without sending anything'),
   maxAgeMs: option(
     '--max-age <duration>',
-    `do not send older triggers again (default: ${asTyped(defaults.recoverMaxAgeMs)}; ${asTyped(defaults.keyRetentionMs)} at most)`,
+    `don't resend triggers older than this (default: ${asTyped(defaults.recoverMaxAgeMs)}; ${asTyped(defaults.keyRetentionMs)} at most)`,
     durationUpTo(defaults.keyRetentionMs),
   ),
-  resend: flag('--resend', 'send triggers again even if that may start a second run'),
+  resend: flag('--resend', 'resend triggers even if that could start a second run'),
   ...triggerGiveUpOptions,
   ...outputOptions,
   ...eventOptions,
@@ -41,9 +41,9 @@ export const recover = defineCommand({
   arguments: { automations: argument('[automation...]', 'name, or <projectId>/<name> (default: all)') },
   options,
   examples: [
-    ['runctl recover --dry-run', 'lists unresolved triggers, and says which would be sent'],
-    ['runctl recover', 'resolves them'],
-    ['runctl recover nightly', 'resolves those of one automation'],
+    ['runctl recover --dry-run', 'list unresolved triggers and which of them would be sent'],
+    ['runctl recover', 'resolve them'],
+    ['runctl recover nightly', 'resolve the triggers of one automation'],
   ],
   /** Reports each trigger as soon as it is resolved. Ends with 0 when nothing is left unresolved. */
   async run({ automations }, options, context) {

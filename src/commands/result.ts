@@ -22,7 +22,7 @@ export const result = defineCommand({
   examples: [
     ['runctl result', 'the result of the last run'],
     ['runctl result nightly --field output > report.txt', 'prints the output, byte for byte'],
-    ['runctl result --json', 'prints everything that the service answered'],
+    ['runctl result --json', 'print everything that the service returned'],
   ],
   async run({ run: runArgument = '@last' }, options, context) {
     const named = parseRunArgument(runArgument);

@@ -33,7 +33,7 @@ type StatsOptions = OptionValues<typeof options>;
 
 export const stats = defineCommand({
   name: 'stats',
-  about: 'show success rate, durations and credits of each automation, from the journal',
+  about: "show each automation's success rate, durations and credits",
   arguments: { automations: argument('[automation...]', 'name, or <projectId>/<name> (default: all)') },
   options,
   examples: [

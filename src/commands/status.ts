@@ -26,7 +26,7 @@ export const status = defineCommand({
   examples: [
     ['runctl status', 'the status of the last run'],
     ['runctl status nightly --field status', 'prints the bare status, for a script'],
-    ['runctl status --exit-status', 'ends with the exit code of the run, or 16 while it is unfinished'],
+    ['runctl status --exit-status', "exit with the run's code, or with 16 if it hasn't finished"],
   ],
   async run({ run = '@last' }, options, context) {
     const named = parseRunArgument(run);

@@ -22,7 +22,7 @@ import { automationsIn } from '../session/find-run.ts';
 import { journalOf } from '../session/open-journal.ts';
 
 const options = {
-  watch: flag('-w, --watch', 'watch the run until it is finished, then print its summary'),
+  watch: flag('-w, --watch', 'follow the run until it finishes, then print its summary'),
   ifActive: choice(
     '--if-active <what>',
     'if it is already running: fail (exit 5), skip (exit 0), wait and then start, or attach to that run (default: fail)',
@@ -40,7 +40,7 @@ const options = {
     ...option('--max-reruns <n>', `maximum number of reruns (default: ${defaults.maxReruns})`, whole(0, 1000)),
     needs: 'watch',
   },
-  dryRun: flag('--dry-run', 'show what would be sent, and send nothing'),
+  dryRun: flag('--dry-run', 'show what would be sent without sending it'),
   ...startOptions,
 };
 
@@ -51,15 +51,15 @@ const mostNamed = 8;
 
 export const trigger = defineCommand({
   name: 'trigger',
-  about: 'start a run; with --watch, watch it until it is finished',
+  about: 'start a run; with --watch, follow it until it finishes',
   arguments: { automations: argument('<automation...>', 'name, or <projectId>/<name>') },
   options,
   examples: [
-    ['id=$(runctl trigger nightly)', 'starts a run and keeps its id'],
-    ['runctl trigger nightly --watch', 'starts a run, watches it and ends with its exit code'],
-    ['runctl trigger a b c --watch', 'starts three runs and watches them together'],
-    ['runctl trigger nightly --if-active skip', 'exits with 0 if it is already running'],
-    ['runctl trigger nightly --idempotency-key "nightly-$(date -u +%F)"', 'starts at most one run a day'],
+    ['id=$(runctl trigger nightly)', 'start a run and keep its id'],
+    ['runctl trigger nightly --watch', 'start a run, follow it and exit with its code'],
+    ['runctl trigger a b c --watch', 'start three runs and follow them together'],
+    ['runctl trigger nightly --if-active skip', "exit with 0 if it's already running"],
+    ['runctl trigger nightly --idempotency-key "nightly-$(date -u +%F)"', 'start at most one run a day'],
     [
       'runctl trigger nightly --watch --rerun-on any --max-reruns 3',
       'starts a new run after each one that fails, three times at most',

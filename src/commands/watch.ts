@@ -20,7 +20,7 @@ const options = {
     refuses: ['runs', 'timeoutMs', 'failFast', 'json', 'field'],
     instead: '`--follow` runs until a signal ends it; `--events` gives its data',
   },
-  failFast: flag('--fail-fast', 'stop at the first run that does not complete, and end with its exit code'),
+  failFast: flag('--fail-fast', "stop at the first run that doesn't complete and exit with its code"),
   ...followOptions,
 };
 
@@ -28,7 +28,7 @@ type WatchOptions = OptionValues<typeof options>;
 
 export const watch = defineCommand({
   name: 'watch',
-  about: 'watch runs until they are finished, then print their summaries',
+  about: 'follow runs until they finish, then print their summaries',
   arguments: {
     runs: argument('[run...]', 'as for `runctl status`; - reads runs from standard input, one a line'),
   },
@@ -37,9 +37,9 @@ export const watch = defineCommand({
     ['runctl watch', 'the last run'],
     ['runctl watch nightly weekly', 'the last runs of two automations'],
     ['runctl watch --all', 'every unfinished run'],
-    ['runctl watch --follow', 'one watcher for the whole machine, later runs included'],
-    ['runctl watch --timeout 10m --quiet', 'prints only errors; ends with 124 after ten minutes'],
-    ['runctl watch --on-final \'notify-send runctl "$RUNCTL_STATUS"\'', 'runs a command when the run is finished'],
+    ['runctl watch --follow', 'everything on this machine, later runs included'],
+    ['runctl watch --timeout 10m --quiet', 'print only errors; exit with 124 after ten minutes'],
+    ['runctl watch --on-final \'notify-send runctl "$RUNCTL_STATUS"\'', 'run a command when the run has finished'],
   ],
   async run({ runs: runArguments }, options, context) {
     const fromStdin = runArguments.includes('-');

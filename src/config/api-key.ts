@@ -79,7 +79,7 @@ function readApiKeyFile(path: string, source: string, context: Context): Promise
     } catch (error) {
       if (error instanceof Problem) throw error;
       const { code, message } = error as NodeJS.ErrnoException;
-      throw usageProblem(`${file} cannot be read (${code ?? message})`, 'it must hold the API key and nothing else');
+      throw usageProblem(`${file} can't be read (${code ?? message})`, 'it must contain the API key and nothing else');
     } finally {
       done.abort();
     }

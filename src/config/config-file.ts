@@ -47,7 +47,7 @@ function readIfThere(path: string): { text: string; mode: number } | ForeignPath
     const { code, message } = error as NodeJS.ErrnoException;
     // Some users set RUNCTL_CONFIG_DIR=/dev/null to have no config file.
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw usageProblem(`the config file ${path} cannot be read (${code ?? message})`, 'check its owner and its mode');
+    throw usageProblem(`the config file ${path} can't be read (${code ?? message})`, 'check its owner and its mode');
   }
 }
 
@@ -62,7 +62,7 @@ export function parseConfig(text: string, path: string): ConfigFile {
     throw usageProblem(`the config file ${path} is not JSON`, fixHint);
   }
   const misfit = misfitIn(value);
-  if (misfit) throw usageProblem(`the config file ${path} does not fit: ${misfit}`, fixHint);
+  if (misfit) throw usageProblem(`the config file ${path} is invalid: ${misfit}`, fixHint);
   return value as ConfigFile;
 }
 

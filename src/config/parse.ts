@@ -17,7 +17,7 @@ function flawOfApiKey(apiKey: string): string | undefined {
   if (apiKey === '') return 'is empty';
   if (apiKey.length < shortestSecret) return `is shorter than ${shortestSecret} characters`;
   if (/[\r\n]/.test(apiKey)) return 'holds a line break';
-  if (/[^\x21-\x7e]/.test(apiKey)) return 'holds a blank or another character that is not visible ASCII';
+  if (/[^\x21-\x7e]/.test(apiKey)) return "contains a space or another character that isn't visible ASCII";
   return undefined;
 }
 
@@ -39,12 +39,13 @@ const trimSlashes = (path: string) => path.replace(/\/+$/, '');
 function flawOfBaseUrl(text: string): string | undefined {
   // The URL parser drops these characters silently.
   if (/[^!-~]/.test(text) && /[\s\p{Cc}]/u.test(text)) return 'holds a blank or a control character';
-  if (!/^https?:\/\//i.test(text)) return 'does not begin with https://';
+  if (!/^https?:\/\//i.test(text)) return "doesn't begin with https://";
   if (!URL.canParse(text)) return 'is not a valid URL';
   const { protocol, hostname, username, password } = new URL(text);
   if (username || password) return 'holds a user name or password, which it must not';
   if (/[?#]/.test(text)) return 'holds a query or a fragment, which it must not';
-  if (protocol === 'http:' && !isLoopback(hostname)) return 'must begin with https://, as it is not this machine';
+  if (protocol === 'http:' && !isLoopback(hostname))
+    return 'must begin with https:// (plain HTTP is allowed for localhost only)';
   return undefined;
 }
 

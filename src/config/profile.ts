@@ -21,7 +21,7 @@ export interface ProfileInForce extends ChosenProfile {
   ignored?: string;
 }
 
-/** Reads the profile in force. Throws a usage problem for a file that cannot be read, and for a profile that it does not have. */
+/** Reads the profile in force. Throws a usage problem for a file that can't be read, and for a profile that it does not have. */
 export function readProfileInForce(flag: string | undefined, env: Env): ProfileInForce {
   const file = readConfigFile(resolveConfigFile(env));
   const { path, config, isExposed, isShared, ignored } = file;
@@ -88,7 +88,7 @@ export function withProfile(config: ConfigFile, { name }: ChosenProfile, changes
   return { ...config, profiles: { ...config.profiles, [name]: profile } };
 }
 
-/** Changes the config file. Throws a usage problem if it cannot be read or written. */
+/** Changes the config file. Throws a usage problem if it can't be read or written. */
 export async function changeConfig(path: string, make: (config: ConfigFile) => ConfigFile): Promise<void> {
   const { changeConfigFile } = await import('./write-config.ts');
   changeConfigFile(path, make);

@@ -34,7 +34,7 @@ export async function* readChunks<T>(stream: AsyncIterable<T>, what: string, hin
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    throw usageProblem(`${what} cannot be read (${code})`, hint);
+    throw usageProblem(`${what} can't be read (${code})`, hint);
   }
 }
 

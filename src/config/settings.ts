@@ -65,7 +65,7 @@ function misuseOfStoredKey({ name, stored, storedSource }: ProfileInForce, inFor
   const others = `give the API key for ${inForce.value} with \`--api-key-file <path>\` or RUNCTL_API_KEY`;
   if (!stored.baseUrl) {
     return usageProblem(
-      `the API key of ${storedSource} has no base URL stored beside it, so it is not sent to ${inForce.value} (${inForce.source})`,
+      `the API key of ${storedSource} has no base URL stored with it, so it isn't sent to ${inForce.value} (${inForce.source})`,
       `store it with \`runctl config set baseUrl <url> --profile ${name}\`, or ${others}`,
     );
   }

@@ -5,7 +5,7 @@ import { makeOwnFolder, resolveOwn } from '../open-own.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { type ConfigFile, parseConfig, readConfigFile } from './config-file.ts';
 
-/** Replaces the file in one step; a link to it stays one. Throws a usage problem if it cannot be read or written. */
+/** Replaces the file in one step; a link to it stays one. Throws a usage problem if it can't be read or written. */
 export function changeConfigFile(path: string, change: (config: ConfigFile) => ConfigFile): void {
   try {
     const named = resolveOwn(path).path;
@@ -29,7 +29,7 @@ export function changeConfigFile(path: string, change: (config: ConfigFile) => C
     if (error instanceof Problem) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     throw usageProblem(
-      `the config file ${path} cannot be written (${code ?? message})`,
+      `the config file ${path} can't be written (${code ?? message})`,
       'set RUNCTL_CONFIG_DIR to a folder that can be written, or give the setting by its variable',
     );
   }

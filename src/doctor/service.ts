@@ -22,7 +22,7 @@ export async function* checkService({ flags, context, settings }: Machine): Asyn
   if (fault && isInterruption(fault)) throw interruptedProblem(signal);
   const result = fault ? doctorResultOf(fault) : 'ok';
   if (fault && result === 'unavailable') throw serviceProblem(fault, result);
-  yield ok('http', `the service answered in ${formatDuration(tookMs)} (HTTP ${fault?.httpStatus ?? 200})`);
+  yield ok('http', `the service responded in ${formatDuration(tookMs)} (HTTP ${fault?.httpStatus ?? 200})`);
   yield clockFinding(answer.serviceTimeMs, clock.nowMs());
   yield keyFinding(fault, result);
 }
@@ -31,10 +31,10 @@ export async function* checkService({ flags, context, settings }: Machine): Asyn
 const tolerableMs = 10_000;
 
 function clockFinding(serviceTimeMs: number | undefined, nowMs: number): Finding {
-  if (serviceTimeMs === undefined) return skipped('clock', 'the service does not say its time');
+  if (serviceTimeMs === undefined) return skipped('clock', "the service doesn't send its time");
   const offMs = nowMs - serviceTimeMs;
   const side = offMs > 0 ? 'ahead of' : 'behind';
-  if (Math.abs(offMs) <= tolerableMs) return ok('clock', 'agrees with that of the service');
+  if (Math.abs(offMs) <= tolerableMs) return ok('clock', "agrees with the service's clock");
   const message = `this machine's clock is ${formatDuration(Math.abs(offMs))} ${side} that of the service`;
   return warning('clock', message, 'set the clock of this machine, with NTP for example');
 }
@@ -51,7 +51,7 @@ const serviceProblem = (fault: Fault, name: ExitName) =>
 function keyFinding(fault: Fault | undefined, result: ExitName | 'warning'): Finding {
   const name = 'api_key_accepted';
   if (!fault || result === 'ok')
-    return ok(name, 'very likely: a run that does not exist was answered as not found, not with 401 or 403');
+    return ok(name, 'very likely: asking for a nonexistent run returned not found, not 401 or 403');
   if (result === 'warning')
     return warning(name, `not known: ${reasonOf(fault)}`, remedies[fault.kind] ?? 'try again later');
   throw serviceProblem(fault, result);

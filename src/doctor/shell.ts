@@ -54,7 +54,7 @@ function manPageFinding({ MANPATH = '', PATH = '' }: Env): Finding {
   const found = pages.find((page) => isAccessible(page, constants.R_OK));
   return found
     ? ok('man_page', found)
-    : warning('man_page', '`man` does not find it', `npm 12 installs no man pages: \`man ${ownPage}\` shows it`);
+    : warning('man_page', "`man` can't find it", `npm 12 installs no man pages: \`man ${ownPage}\` shows it`);
 }
 
 function cronFinding({ PATH = '' }: Env): Finding {
@@ -64,7 +64,7 @@ function cronFinding({ PATH = '' }: Env): Finding {
   const path = [...new Set(folders), ...cronFolders].join(':');
   return warning(
     'cron_path',
-    `cron does not find ${missing.join(' and ')} in ${cronFolders.join(':')}`,
+    `cron can't find ${missing.join(' and ')} in ${cronFolders.join(':')}`,
     folders.includes(undefined)
       ? 'install runctl with `npm install --global`'
       : `begin the crontab with \`PATH=${path}\``,

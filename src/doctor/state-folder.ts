@@ -24,7 +24,7 @@ export function* checkStateFolder({ context, disk }: Machine): Generator<Finding
     yield stateFolderFinding(folder, disk);
   } catch (error) {
     if (error instanceof Problem) throw error;
-    throw problem(`${folder} cannot be read (${(error as Error).message})`, otherFolder);
+    throw problem(`${folder} can't be read (${(error as Error).message})`, otherFolder);
   }
 }
 
@@ -35,7 +35,7 @@ function stateFolderFinding(folder: string, disk: Machine['disk']): Finding {
   const [newest] = files;
   const places = newest ? [path, newest.path] : [stat ? path : nearestFolder(path)];
   const barred = places.find((place) => !disk.isWritable(place));
-  if (barred) throw problem(`${barred} cannot be written`, otherFolder);
+  if (barred) throw problem(`${barred} can't be written`, otherFolder);
   const room = disk.freeBytes(places[0] ?? path);
   if (room < leastBytes)
     throw problem(`the disk of ${path} is full`, 'make room, or name another folder with RUNCTL_STATE_DIR');
@@ -105,7 +105,7 @@ function keysFinding(seen: ReturnType<Journal['keysSeen']>): Finding {
   }
   const when = `as seen at ${utcTime(seen.at)}`;
   if (seen.treatment === 'honoured') return ok(name, `honored, ${when}`);
-  const advice = 'a trigger whose response is lost is not repeated; `runctl recover` says which run to look for';
+  const advice = "a trigger whose response is lost isn't repeated; `runctl recover` says which run to look for";
   return warning(name, `ignored, ${when}`, advice);
 }
 

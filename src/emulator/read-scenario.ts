@@ -11,7 +11,7 @@ export async function readScenario(path: string): Promise<Scenario> {
   const refuse = (why: string) => usageProblem(`the scenario ${path} ${why}`, scenarioHint);
   // Without O_NONBLOCK, opening a FIFO waits for somebody to write into it.
   const throwUnreadable = ({ message }: Error) => {
-    throw refuse(`cannot be read: ${message}`);
+    throw refuse(`can't be read: ${message}`);
   };
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(throwUnreadable);
   try {
@@ -32,7 +32,7 @@ export function parseScenario(text: string, source: string): Scenario {
   } catch (error) {
     // The rest of the parser's message may quote the text, which may be a file of secrets.
     const [place = ''] = / at position \d+/.exec(String(error)) ?? [];
-    throw usageProblem(`${source} cannot be read as JSON${place}`, scenarioHint);
+    throw usageProblem(`${source} can't be read as JSON${place}`, scenarioHint);
   }
   return checkScenario(value, source);
 }

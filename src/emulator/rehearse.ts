@@ -19,7 +19,7 @@ export const settingsFor = ({ url, apiKey, projectId }: Emulator) => ({
 
 /**
  * Runs a command with the emulator in place of the service, and returns its exit code. The settings of the environment
- * are set aside, but no flag of the command. Throws a usage problem for a command that cannot be started.
+ * are set aside, but no flag of the command. Throws a usage problem for a command that can't be started.
  */
 export async function rehearse(
   [file = '', ...args]: readonly string[],
@@ -41,7 +41,7 @@ export async function rehearse(
       child.on('close', (code, name) => resolve(code ?? 128 + (name ? constants.signals[name] : 0)));
     }).catch(({ code, message }: NodeJS.ErrnoException) => {
       const name = `the command ${file.slice(0, 80)}`;
-      if (code !== 'ENOENT') throw usageProblem(`${name} cannot be started: ${message}`);
+      if (code !== 'ENOENT') throw usageProblem(`${name} can't be started: ${message}`);
       const meant = findBuiltInScenario(file) ? `; did you mean \`runctl emulator --scenario ${file}\`?` : '';
       stderr.write(`runctl: ${name} does not exist${meant}\n`);
       return notFound;

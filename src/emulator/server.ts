@@ -110,7 +110,7 @@ function lineOf(request: ServiceRequest, { fault, reply }: EmulatedResponse): st
 function cannotListen(port: number, { code, message }: NodeJS.ErrnoException) {
   const reason = code === 'EADDRINUSE' ? 'it is in use' : (code ?? message);
   return usageProblem(
-    `the emulator cannot listen on port ${port} of ${host}: ${reason}`,
+    `the emulator can't listen on port ${port} of ${host}: ${reason}`,
     'give another port, or 0 for any that is free',
   );
 }

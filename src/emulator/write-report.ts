@@ -4,16 +4,13 @@ import { usageProblem } from '../problems/problem.ts';
 import { createReport, reportText } from './report.ts';
 import type { Emulator } from './server.ts';
 
-/** Opens the file at once, so that one that cannot be written is refused before anything runs. `-` is stderr. */
+/** Opens the file at once, so that one that can't be written is refused before anything runs. `-` is stderr. */
 export async function openReport(path: string, { stderr }: Context) {
   const facts = createReport();
   const file = path === '-' ? undefined : await open(path, 'w').catch(refuse);
 
   function refuse({ message }: Error): never {
-    throw usageProblem(
-      `the report cannot be written: ${message}`,
-      'give a file that can be written, or `-` for stderr',
-    );
+    throw usageProblem(`the report can't be written: ${message}`, 'give a file that can be written, or `-` for stderr');
   }
 
   return {
@@ -26,7 +23,7 @@ export async function openReport(path: string, { stderr }: Context) {
         await file?.writeFile(`${JSON.stringify(document, undefined, 2)}\n`);
         return true;
       } catch (error) {
-        stderr.write(`runctl: the report could not be written to ${path}: ${(error as Error).message}\n`);
+        stderr.write(`runctl: the report couldn't be written to ${path}: ${(error as Error).message}\n`);
         return false;
       } finally {
         await file?.close();

@@ -40,7 +40,7 @@ export function createFinalHooks(command: string | undefined, context: Context, 
       return undefined;
     });
     if (!how) return;
-    const code = isInterrupted(signal) ? '' : '; the exit code stays that of the run';
+    const code = isInterrupted(signal) ? '' : "; the exit code is still the run's";
     const message = `${commandFor(run)} ${how}${code}`;
     reporter.observe({ event: 'warning', name: 'hook_failed', message, run });
   }

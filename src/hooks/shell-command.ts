@@ -25,7 +25,7 @@ export function runShellCommand(asked: ShellCommand, { env, signal, clock }: Con
       done.abort();
       resolve(stopReason ?? failure);
     };
-    const fail = (error: Error) => end(`could not be started (${error.message})`);
+    const fail = (error: Error) => end(`couldn't be started (${error.message})`);
     let child: ReturnType<typeof start>;
     try {
       child = start(asked, env);

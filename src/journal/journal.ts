@@ -56,7 +56,7 @@ const pastFiles = { files: 16, ageMs: 90 * 24 * 3_600_000 };
 
 export type Journal = ReturnType<typeof openJournal>;
 
-/** The journal of this machine. Only what `onTrouble` throws is thrown: what cannot be read is unknown. */
+/** The journal of this machine. Only what `onTrouble` throws is thrown: what can't be read is unknown. */
 export function openJournal(options: LogOptions) {
   const log = openLog(options);
   const { nowMs } = options;
@@ -81,7 +81,7 @@ export function openJournal(options: LogOptions) {
     pastRuns,
   };
 
-  /** Returns false if the record could not be written. A `triggered` record is on disk on return. */
+  /** Returns false if the record couldn't be written. A `triggered` record is on disk on return. */
   function append(record: NewRecord): boolean {
     const stored = log.append(record);
     if (!stored || !('executionId' in stored) || isOfHook(stored)) return stored !== undefined;

@@ -5,9 +5,9 @@ import { pruneFiles } from './prune.ts';
 import { type JournalRecord, type NewRecord, pathOf, recordsIn } from './records.ts';
 
 interface Log {
-  /** Returns undefined if the record could not be written. A `triggered` record is on disk on return. */
+  /** Returns undefined if the record couldn't be written. A `triggered` record is on disk on return. */
   append(record: NewRecord): JournalRecord | undefined;
-  /** The records of each file, oldest first. A file that cannot be read is reported. */
+  /** The records of each file, oldest first. A file that can't be read is reported. */
   read(part?: LogPart): Generator<JournalRecord[]>;
 }
 
@@ -42,7 +42,7 @@ export function openLog(options: LogOptions): Log {
     const append = () => report('there is no folder for the journal (set HOME or RUNCTL_STATE_DIR)', 'writing');
     return { append: () => void append(), *read() {} };
   }
-  const cannot = (be: string, error: unknown) => `the journal in ${folder} cannot be ${be} (${describe(error)})`;
+  const cannot = (be: string, error: unknown) => `the journal in ${folder} can't be ${be} (${describe(error)})`;
   const attempt = <T>(reading: () => T): T | undefined => {
     try {
       return reading();

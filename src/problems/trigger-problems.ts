@@ -36,11 +36,11 @@ export function refusedTriggerProblem(
     ? `\`runctl watch ${active?.argument ?? fullArgumentOf({ target, executionId: fault.executionId })}\``
     : 'its schedule, a person or another machine may have started it; wait for it with `--if-active wait`, or choose `skip` or `attach`';
   const since = active?.since === undefined ? '' : ` since ${utcTime(active.since)}`;
-  const others = [`${name} could not be triggered: ${fault.message}`, remedies[fault.kind]];
+  const others = [`${name} couldn't be triggered: ${fault.message}`, remedies[fault.kind]];
   const known: Partial<Record<FaultKind, (string | undefined)[]>> = {
     already_active: [`${name} is already running${since}`, activeHint],
     not_found: [
-      `the service does not know ${name}`,
+      `the service doesn't know ${name}`,
       'check the name, the project and the base URL: `runctl config list`',
     ],
   };
@@ -79,7 +79,7 @@ export function slotTimeoutProblem(timeoutMs: number, identity: Identity, fault:
   const limit = formatDuration(timeoutMs);
   const wait = retryAfterHint(fault);
   const happened = wait
-    ? `is already running, and \`--timeout\` (${limit}) passes before the next try`
+    ? `is already running, and \`--timeout\` (${limit}) expires before the next try`
     : `was still running after ${limit}`;
   return new Problem({
     ...factsOf(fault),

@@ -86,7 +86,7 @@ export function withheldProblem(trigger: UnknownTrigger): Problem {
       ? 'the service was seen to ignore idempotency keys, and would start a second run'
       : `${name} was already running when it was repeated, most likely as its own run, and this service was never seen to honor idempotency keys`;
   return inDoubtProblem({
-    message: `the trigger of ${name}${when} is not sent again: ${why} (idempotency key ${idempotencyKey})`,
+    message: `the trigger of ${name}${when} isn't sent again: ${why} (idempotency key ${idempotencyKey})`,
     hint: `${lookFor(trigger)}; if there is none, send it again with \`--resend\``,
   });
 }
@@ -121,7 +121,7 @@ export function tooOldProblem(trigger: UnknownTrigger, ageMs: number): Problem {
     : 'if it never arrived, its run would start now';
   return inDoubtProblem({
     shownName: isExpired ? 'idempotency_key_expired' : undefined,
-    message: `the trigger of ${nameOf(target)} ${age} and is not sent again: ${why} (idempotency key ${idempotencyKey})`,
+    message: `the trigger of ${nameOf(target)} ${age} and isn't sent again: ${why} (idempotency key ${idempotencyKey})`,
     hint: isExpired
       ? `${lookFor(trigger)}; ${untilWhen(trigger)}`
       : '`runctl recover --max-age 24h` sends it all the same',

@@ -50,7 +50,7 @@ export function watchWarning({
     };
   }
   if (!resultFault || isInterruption(resultFault) || isCompleted(execution.status)) return undefined;
-  const message = `the run finished ${execution.status}, but its result could not be read: ${reasonOf(resultFault)}`;
+  const message = `the run finished ${execution.status}, but its result couldn't be read: ${reasonOf(resultFault)}`;
   return { name: 'result_unavailable', message };
 }
 
@@ -86,7 +86,7 @@ export function pollProblem(fault: Fault, { operation, run, argument, hasJournal
   const happened =
     name === 'not_found'
       ? `${nameOf(run.target)} has no run ${run.executionId}${orElse}`
-      : `the ${operation} of ${nameOf(run.target)} could not be read: ${fault.message}; the run is not affected`;
+      : `the ${operation} of ${nameOf(run.target)} couldn't be read: ${fault.message}; the run is not affected`;
   const remedy = remedies[fault.kind] ?? (name === 'not_found' ? notFoundHint(hasJournal) : again(operation, argument));
   return new Problem({
     ...factsOf(fault),
@@ -111,11 +111,11 @@ function giveUpProblem(watched: Extract<UnfinishedWatch, { kind: 'gave_up' }>, a
   const wait = retryAfterHint(fault);
   const happened = wait
     ? `${fault.message}, and the service asks for a wait beyond \`--timeout\``
-    : `no valid answer for ${formatDuration(watched.giveUpAfterMs)}, ${fault.message}`;
+    : `no valid response for ${formatDuration(watched.giveUpAfterMs)}, ${fault.message}`;
   return new Problem({
     ...factsOf(fault),
     name: exitNameOfSilence(fault),
-    message: `${nameOf(watched.run.target)} could not be watched: ${happened}; the run may still be running, ${lastConfirmed(watched)}${httpOf(fault)}`,
+    message: `${nameOf(watched.run.target)} couldn't be followed: ${happened}; the run may still be running, ${lastConfirmed(watched)}${httpOf(fault)}`,
     hint: wait ? `${wait}; ${resume(argument)}` : (fault.hint ?? resume(argument)),
   });
 }
@@ -128,12 +128,12 @@ function timeoutProblem(watched: Extract<UnfinishedWatch, { kind: 'timed_out' }>
   return new Problem({
     ...(fault && factsOf(fault)),
     name: 'timeout',
-    message: `stopped watching ${nameOf(watched.run.target)} after ${limit}${why}; the run was left alone, ${lastConfirmed(watched)}${wait ? httpOf(fault) : ''}`,
+    message: `stopped watching ${nameOf(watched.run.target)} after ${limit}${why}; the run continues, ${lastConfirmed(watched)}${wait ? httpOf(fault) : ''}`,
     hint: wait ? `${wait}; ${resume(argument)}` : resume(argument),
   });
 }
 
-/** The run has finished, but its result could not be read, or the user did not wait for it. */
+/** The run has finished, but its result couldn't be read, or the user did not wait for it. */
 function resultProblem(
   { execution, run }: FinishedWatch,
   fault: Fault,
@@ -154,7 +154,7 @@ function resultProblem(
     ...factsOf(fault),
     name: 'result_unavailable',
     shownName: exitNameOf(fault),
-    message: `${nameOf(run.target)} finished ${status}, but its result could not be read: ${reasonOf(fault)}`,
+    message: `${nameOf(run.target)} finished ${status}, but its result couldn't be read: ${reasonOf(fault)}`,
     hint: hints[fault.kind] ?? fault.hint ?? retryAfterHint(fault) ?? again('result', argument),
   });
 }
@@ -170,6 +170,6 @@ export function interruptedProblem(
 ): Problem {
   const name = interruptNameOf(interrupt);
   if (!run) return new Problem({ name, message: 'interrupted' });
-  const message = `stopped watching ${nameOf(run.target)}; the run was left alone${askedWait(interrupt)}`;
+  const message = `stopped watching ${nameOf(run.target)}; the run continues${askedWait(interrupt)}`;
   return new Problem({ name, message, hint: resume(argument) });
 }

@@ -44,7 +44,7 @@ export function createBoard(options: BoardOptions, context: Context): Reporter &
         spinner.above(finishedLine(run, event.execution, stderr.columns, theme));
       state.observe(run, event);
       if (isBack) {
-        const back = `${theme.symbols.dot} the service answers again after ${formatDuration(event.afterMs)}`;
+        const back = `${theme.symbols.dot} the service responds again after ${formatDuration(event.afterMs)}`;
         spinner.above(theme.dim(back));
       }
       spinner.draw();

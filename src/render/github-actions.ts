@@ -78,7 +78,7 @@ async function append(
   // A pipe that nobody reads must not block the command.
   const flag = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK;
   await appendFile(file, secrets.scrub(text), { flag }).catch(({ code }: NodeJS.ErrnoException) =>
-    reporter.observe({ event: 'warning', name, message: `${what} could not be written (${code})` }),
+    reporter.observe({ event: 'warning', name, message: `${what} couldn't be written (${code})` }),
   );
 }
 

@@ -65,7 +65,7 @@ function changeOf(event: RunEvent, isNamed: boolean): string | undefined {
       return `no valid answer${silence}: ${reasonOf(fault)}; ${lastConfirmed(event)}; retrying in ${formatDuration(retryInMs)}`;
     }
     case 'service_back':
-      return `answers again after ${formatDuration(event.afterMs)}`;
+      return `responds again after ${formatDuration(event.afterMs)}`;
     case 'waiting':
       return event.run && event.execution && `still ${event.execution.status}`;
     case 'final':

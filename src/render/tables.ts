@@ -27,7 +27,7 @@ interface ListedRun {
   /** When this machine first recorded it. */
   at: string;
   statusAt?: string;
-  /** The run was unfinished, and its status could not be polled. */
+  /** The run was unfinished, and its status couldn't be polled. */
   isOld?: boolean;
   creditsCharged: number | null;
   /** Null if this machine has only looked at the run. */

@@ -74,7 +74,7 @@ export interface WarningEvent {
 export interface FailedAttempt {
   fault: Fault;
   failures: number; // in a row
-  silentMs: number; // time without a valid answer
+  silentMs: number; // time without a valid response
   retryInMs: number;
 }
 

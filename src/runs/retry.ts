@@ -30,7 +30,7 @@ export interface RetryPorts {
   clock: Clock;
   random(): number;
   signal: AbortSignal;
-  giveUpAfterMs: number; // time without a valid answer after which attempts end
+  giveUpAfterMs: number; // time without a valid response after which attempts end
   /** The time limit of an attempt: one that takes much longer shows that the machine slept. */
   requestTimeoutMs?: number;
   leftMs?(): number; // what is left for the whole command: in its last second no further attempt is begun
@@ -80,7 +80,7 @@ export async function retry<T>(
     const delayMs = backoffMs(failures, fault, Math.min(giveUpAfterMs - silentMs(), leftMs() - lastMomentMs), random);
     if (delayMs === undefined) return { kind: 'gave_up', fault };
     onRetry?.({ fault, failures, silentMs: silentMs(), retryInMs: delayMs });
-    // After a sleep or a stop, the time without a valid answer counts from the next attempt.
+    // After a sleep or a stop, the time without a valid response counts from the next attempt.
     if (await pause(delayMs, clock, signal, fault.retryAfterMs)) silentSinceMs = undefined;
     last = fault;
   }

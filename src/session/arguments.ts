@@ -76,10 +76,10 @@ function checkBareName(name: string): void {
   }
 }
 
-/** Throws a usage problem for names that cannot be sent: a URL parser drops `.` and `..` even when percent-encoded. */
+/** Throws a usage problem for names that can't be sent: a URL parser drops `.` and `..` even when percent-encoded. */
 export function checkAutomationName(name: string, whole = name): void {
   if (name === '') throw usageProblem(`${quote(whole)} names no automation`);
-  if (name === '.' || name === '..') throw usageProblem(`the automation name ${quote(name)} cannot be sent in a path`);
+  if (name === '.' || name === '..') throw usageProblem(`the automation name ${quote(name)} can't be sent in a path`);
   if (!name.isWellFormed()) throw usageProblem('the automation name holds half a character (a lone surrogate)');
 }
 

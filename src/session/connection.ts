@@ -28,7 +28,7 @@ export interface Connection {
   debug?(line: string): void;
 }
 
-/** What attempts with retries need, for so long without a valid answer. */
+/** What attempts with retries need, for so long without a valid response. */
 export function retryPortsOf({ limiter, requestTimeoutMs, context }: Connection, giveUpAfterMs: number) {
   const { clock, random, signal } = context;
   return { limiter, clock, random, signal, giveUpAfterMs, requestTimeoutMs };

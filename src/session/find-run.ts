@@ -77,7 +77,7 @@ function findById(
     : found?.target;
   if (target) return knownRun({ target, executionId: found?.executionId ?? executionId }, found, context.clock);
   throw usageProblem(
-    `run ${executionId} is not in the journal of this machine`,
+    `run ${executionId} is not in this machine's journal`,
     'name it in full as <projectId>/<automationName>/<executionId>, or as <automationName>/<executionId> with --project',
   );
 }

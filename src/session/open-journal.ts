@@ -4,7 +4,7 @@ import { type Journal, openJournal } from '../journal/journal.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 
 export interface JournalNeed {
-  /** The command prints what the journal says: one that cannot be read must not pass for an empty one. */
+  /** The command prints what the journal says: one that can't be read must not pass for an empty one. */
   needed?: boolean;
   /** No warning is wanted. Only a trigger, which `recover` may need a record of, warns all the same. */
   quiet?: boolean;

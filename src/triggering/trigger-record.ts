@@ -6,7 +6,7 @@ export interface TriggerRecord {
   sending(): void; // called before the first byte is sent; on disk when it returns
   inDoubt(fault: Fault, attempt: AttemptInDoubt): void; // the trigger was sent, and its outcome is unknown
   started(execution: StartedExecution, evidence?: StartEvidence): void;
-  /** No attempt of ours has started a run. False when that could not be written. */
+  /** No attempt of ours has started a run. False when that couldn't be written. */
   refused(fault: Fault): boolean;
   isOfAnother(executionId: string): boolean; // did another trigger of this machine start the run, as far as is known?
   readKey(): RecordedKey | undefined;

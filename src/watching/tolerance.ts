@@ -59,7 +59,7 @@ export function createTolerance(options: ToleranceOptions) {
     renewed(): void {
       refusedSinceMs = undefined;
     },
-    /** Returns the time without a valid answer; undefined if the last poll had one. */
+    /** Returns the time without a valid response; undefined if the last poll had one. */
     succeeded(): number | undefined {
       const afterMs = failures > 0 ? silentMs + waitMs : undefined;
       group.answered();

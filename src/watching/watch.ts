@@ -125,4 +125,4 @@ function withResult(watched: FinishedWatch, result: RunResult): FinishedWatch {
   };
 }
 
-const timeoutFault = { kind: 'lost', message: '`--timeout` passed' } as const;
+const timeoutFault = { kind: 'lost', message: '`--timeout` expired' } as const;

@@ -76,12 +76,12 @@ function dated(clock: { nowMs(): number }, beganMs: number): Answer<Execution> {
   };
 }
 
-test('a journal that cannot be read any more leaves the next trigger unresolved, and the others are reported', async () => {
+test("a journal that can't be read any more leaves the next trigger unresolved, and the others are reported", async () => {
   const { clock, journal, lose } = createMachine();
   lose('a');
   lose('b', { of: other });
   const service = scriptedService({ trigger: [running()] });
-  const broken = usageProblem('the journal cannot be read (EIO)', 'fix it');
+  const broken = usageProblem("the journal can't be read (EIO)", 'fix it');
   const hasLaterRun: typeof journal.hasLaterRun = (...about) => {
     if (service.calls.trigger.length > 0) throw broken;
     return journal.hasLaterRun(...about);

@@ -241,7 +241,7 @@ describe('a rerun', () => {
         document: { status: 'FAILED', runctl: { outcome: 'run_failed', trigger: { started: 'yes' } } },
       },
     ]);
-    expect(err()).toContain('the rerun did not start');
+    expect(err()).toContain("the rerun didn't start");
   });
 
   test('whose outcome is unknown ends with 12, though an earlier run was started', async () => {
@@ -256,7 +256,7 @@ describe('a rerun', () => {
     async (ifActive) => {
       const { trigger, err } = rerun(fault('already_active', { httpStatus: 422, executionId: idOf(7) }));
       expect(await trigger(2, { quiet: true, ifActive, rerunOn: ['flaky'] })).toBe(1);
-      expect(err()).toContain('the rerun did not start');
+      expect(err()).toContain("the rerun didn't start");
     },
   );
 
@@ -266,7 +266,7 @@ describe('a rerun', () => {
       result: async () => resultOf('FAILED', { error: { type: 'flaky' } }),
     }));
     expect(await trigger(1, { events: true, timeoutMs: 1500, rerunOn: ['flaky'], maxReruns: 9 })).toBe(1);
-    expect(err()).toContain('`--timeout` has passed');
+    expect(err()).toContain('`--timeout` has expired');
     expect(eventsIn(out(), 'triggered').length).toBeLessThan(5);
   });
 });

@@ -71,7 +71,7 @@ test('the time since the trigger of this process goes by the clock that cannot b
 });
 
 describe('a key that started a run before', () => {
-  test('is answered with that run, also while the service does not know it yet', async () => {
+  test("is answered with that run, also while the service doesn't know it yet", async () => {
     const { trigger, clock } = createTriggerHarness();
     const flags = { idempotencyKey: 'nightly-1' };
     await trigger({ trigger: [running()] }, flags);

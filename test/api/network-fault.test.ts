@@ -13,12 +13,12 @@ const network = (error: unknown, { sent = false, status }: { sent?: boolean; sta
 
 describe('a connection that fails', () => {
   test.each<[Error, string]>([
-    [coded('ENOTFOUND'), 'cannot resolve service.test'],
-    [coded('ECONNREFUSED'), 'cannot connect to service.test: connection refused'],
+    [coded('ENOTFOUND'), "can't resolve service.test"],
+    [coded('ECONNREFUSED'), "can't connect to service.test: connection refused"],
     [coded('EHOSTUNREACH'), 'no route to service.test'],
     [coded('ENETUNREACH'), 'no network to reach service.test'],
-    [coded('ETIMEDOUT'), 'service.test did not answer'],
-    [coded('UND_ERR_CONNECT_TIMEOUT'), 'service.test did not accept a connection in time'],
+    [coded('ETIMEDOUT'), "service.test didn't respond"],
+    [coded('UND_ERR_CONNECT_TIMEOUT'), "service.test didn't accept a connection in time"],
     [coded('UND_ERR_HEADERS_TIMEOUT'), 'service.test accepted a connection and then said nothing'],
     [coded('ECONNRESET'), 'service.test reset the connection'],
     [coded('EPIPE'), 'service.test closed the connection'],
@@ -26,7 +26,7 @@ describe('a connection that fails', () => {
     [coded('ENEW', 'something new'), 'the exchange with service.test failed (fetch failed)'],
   ])('with %s is put into words', (error, message) => {
     expect(network(nested(error))).toEqual({ kind: 'unreachable', message });
-    const before = { kind: 'lost', message: `${message} before it answered` };
+    const before = { kind: 'lost', message: `${message} before it responded` };
     expect(network(nested(error), { sent: true })).toEqual(before);
     const within = { kind: 'lost', message: `${message} in the middle of a 200 answer` };
     expect(network(nested(error), { sent: true, status: 200 })).toEqual(within);
@@ -35,7 +35,7 @@ describe('a connection that fails', () => {
   test('since no name server answers is the fault of the machine, not of the base URL', () => {
     const { message, hint } = network(nested(coded('EAI_AGAIN')));
     expect([message, hint]).toEqual([
-      'cannot resolve service.test: no name server answered',
+      "can't resolve service.test: no name server answered",
       "check this machine's DNS and network connection",
     ]);
   });
@@ -52,7 +52,7 @@ describe('a connection that fails', () => {
 
   test('since HTTP cannot carry the request is not tried again', () => {
     const error = nested(coded('UND_ERR_INVALID_ARG', 'invalid header'));
-    expect(network(error)).toEqual({ kind: 'unsendable', message: 'the request cannot be sent (invalid header)' });
+    expect(network(error)).toEqual({ kind: 'unsendable', message: "the request can't be sent (invalid header)" });
   });
 });
 
@@ -60,14 +60,14 @@ test.each<['interrupted' | 'deadline', boolean, FaultKind, string]>([
   ['interrupted', false, 'interrupted', 'interrupted'],
   ['interrupted', true, 'interrupted_in_flight', 'interrupted'],
   ['deadline', false, 'unreachable', 'no connection to service.test within 1.5s'],
-  ['deadline', true, 'lost', 'service.test did not finish its response within 1.5s'],
+  ['deadline', true, 'lost', "service.test didn't finish its response within 1.5s"],
 ])('a request that was %s, and sent: %s, is %s', (reason, sent, kind, message) => {
   expect(faultOf({ reason, sent }, attempt)).toEqual({ kind, message });
 });
 
 describe('a TLS connection that fails', () => {
   const ofHost = 'the certificate of service.test';
-  const authority = `${ofHost} is signed by an authority this machine does not trust`;
+  const authority = `${ofHost} is signed by an authority that this machine doesn't trust`;
   const trust = 'name the authority in NODE_EXTRA_CA_CERTS=<file.pem>';
   const ssl = (reason: string) => `80:error:0A:SSL routines:ssl3_read_bytes:${reason}:../ssl/record.c:1605:`;
 
@@ -84,17 +84,17 @@ describe('a TLS connection that fails', () => {
     [coded('CERT_REVOKED'), `${ofHost} has been revoked`, undefined],
     [
       coded('EPROTO', ssl('wrong version number')),
-      'service.test does not speak https',
+      "service.test doesn't speak HTTPS",
       'check the scheme and the port of the base URL',
     ],
     [
       coded('ERR_SSL_HTTP_REQUEST', 'HTTP request'),
-      'service.test does not speak https',
+      "service.test doesn't speak HTTPS",
       'check the scheme and the port of the base URL',
     ],
     [
       coded('EPROTO', ssl('packet length too long')),
-      'service.test does not speak https',
+      "service.test doesn't speak HTTPS",
       'check the scheme and the port of the base URL',
     ],
     [

@@ -27,16 +27,16 @@ describe('through a proxy', () => {
       `${name} wants other credentials (401)`,
       'password into https_proxy as http://',
     ],
-    ['403', refused(403), 'proxy_refused', `${name} does not allow connections to service.test (403)`, 'NO_PROXY'],
+    ['403', refused(403), 'proxy_refused', `${name} doesn't allow connections to service.test (403)`, 'NO_PROXY'],
     ['502', refused(502), 'unreachable', `${name} did not connect to service.test (502)`, 'check https_proxy'],
     [
       'refused',
       coded('ECONNREFUSED'),
       'unreachable',
-      `cannot connect to ${name}: connection refused`,
+      `can't connect to ${name}: connection refused`,
       'check https_proxy',
     ],
-    ['an unknown name', coded('ENOTFOUND'), 'unreachable', `cannot resolve ${name}`, 'check https_proxy'],
+    ['an unknown name', coded('ENOTFOUND'), 'unreachable', `can't resolve ${name}`, 'check https_proxy'],
     ['reset', coded('ECONNRESET'), 'unreachable', `${name} reset the connection`, 'check https_proxy'],
     [
       'a hang',
@@ -68,7 +68,7 @@ describe('through a proxy', () => {
 
   test.each([
     [coded('CERT_HAS_EXPIRED'), false, 'the certificate of service.test has expired'],
-    [coded('ECONNRESET'), true, 'service.test reset the connection before it answered'],
+    [coded('ECONNRESET'), true, 'service.test reset the connection before it responded'],
   ])('what fails behind the tunnel is not its failure', (error, sent, message) => {
     const fault = faultFor(error, sent);
     expect(fault.message).toBe(message);

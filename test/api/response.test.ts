@@ -95,7 +95,7 @@ describe('an answer', () => {
   test.each([
     [200, '{"ok":true}', 'the response does not name this run; something other than the service may have answered'],
     [200, '[]', 'the response is not a JSON object'],
-    [200, 'welcome', 'the response body cannot be read: it is not JSON'],
+    [200, 'welcome', "the response body can't be read: it is not JSON"],
     [200, '<html><title>Hotel Wi-Fi</title>', fromElsewhere('Hotel Wi-Fi')],
     [403, '<!DOCTYPE html><h1>Access denied</h1>', fromElsewhere('Access denied')],
     [400, body('bad', 'No such field.'), 'the service refused the request: No such field.'],

@@ -66,7 +66,7 @@ test.each([
   ['status --wait', '`runctl watch` waits until the run is finished'],
   ['result nightly --follow', '`runctl watch nightly` waits until the run is finished'],
   ['list --follow', '`runctl watch --follow` follows every run of this machine'],
-  ['check nightly --wait', 'it answers at once; `runctl watch` waits'],
+  ['check nightly --wait', 'it returns at once; `runctl watch` waits'],
   ['watch nightly --wait', '`runctl watch` follows a run to its end without a flag'],
   ['watch nightly -f', '`runctl watch` follows a run to its end without a flag'],
   ['watch --exit-status', '`runctl watch` exits with the code of the run without a flag'],

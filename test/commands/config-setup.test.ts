@@ -29,8 +29,8 @@ test('an answer that is refused is asked for again, and so is one that is needed
   ]);
   expect(end).toBe(0);
   expect(config.profiles.default).not.toHaveProperty('project');
-  expect(shown).toContain('does not begin with https://');
-  expect(shown).toContain('holds a blank or another character');
+  expect(shown).toContain("doesn't begin with https://");
+  expect(shown).toContain('contains a space or another character');
   expect(shown).toContain('runctl trigger <projectId>/<automation> --watch');
 });
 
@@ -49,7 +49,7 @@ test('an API key that the service refuses is asked for again, and kept only wher
   expect(end).toBeInstanceOf(Problem);
   expect(end).toMatchObject({
     exitCode: 7,
-    message: expect.stringContaining('they do not work: the API key was refused (HTTP 401'),
+    message: expect.stringContaining("don't work: the API key was refused (HTTP 401"),
   });
 });
 

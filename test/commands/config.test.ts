@@ -85,7 +85,7 @@ test.each<[string, Record<string, string>, Record<string, string>, string]>([
   expect((await set('apiKeyCommand', 'a')).err()).toContain(note);
 });
 
-test('a setting that was stored is said to be stored where the file cannot be read again', async () => {
+test("a setting that was stored is said to be stored where the file can't be read again", async () => {
   const { path } = createConfig({});
   const env = {
     get RUNCTL_CONFIG_DIR() {
@@ -253,7 +253,7 @@ describe('config get', () => {
 });
 
 describe('config list', () => {
-  test('shows every setting in force and where it comes from', async () => {
+  test('show every setting in force and where it comes from', async () => {
     const config = createConfig(
       { profiles: { a: { apiKey: 'test-key-123' } } },
       { RUNCTL_PROFILE: 'a', RUNCTL_STATE_DIR: '/state', RUNCTL_PROJECT: 'x' },

@@ -85,8 +85,8 @@ test('a rehearsal passes SIGTERM on to its command, and ends with it', async () 
   expect(await running).toBe(143);
 });
 
-test.each([['/', 'the command / cannot be started: spawn / EACCES']])(
-  'a command that cannot be started is named: %s',
+test.each([['/', "the command / can't be started: spawn / EACCES"]])(
+  "a command that can't be started is named: %s",
   async (file, message) => {
     const running = emulator.run({ command: [file] }, { quiet: true }, createMemory(path));
     await expect(running).rejects.toMatchObject({ exitCode: 2, message });
@@ -119,7 +119,7 @@ test('a report goes to a file as JSON, or to stderr in words, when the command e
   expect(listening.err()).toContain('nightly: 1 trigger without a key, 1 run started, 1 RUNNING');
 });
 
-test('a report that cannot be written is refused before the command runs, and 74 only in place of 0', async () => {
+test("a report that can't be written is refused before the command runs, and 74 only in place of 0", async () => {
   const runs = (report: string, code: number) =>
     emulator.run({ command: ['sh', '-c', `exit ${code}`] }, { report, quiet: true }, createMemory(path));
   await expect(runs('/nothing/here', 0)).rejects.toMatchObject({ exitCode: 2 });

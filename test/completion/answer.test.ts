@@ -81,7 +81,7 @@ test('a machine without a journal and a config file has the words of the program
   expect(answerCompletion(['fish', 'status', ''], program, env)).toBe('@last\tthe last run\n');
 });
 
-test('a journal and a config file that cannot be read are no error at a prompt', () => {
+test("a journal and a config file that can't be read are no error at a prompt", () => {
   const folder = temporaryFolder();
   const file = join(folder, 'config.json');
   writeFileSync(file, 'not JSON', { mode: 0o600 });

@@ -46,10 +46,10 @@ describe('the config file', () => {
     expect(readFileSync(path, 'utf8')).toBe(text);
   });
 
-  test('that cannot be read is refused with its path', () => {
+  test("that can't be read is refused with its path", () => {
     const path = join(temporaryFolder(), 'config.json');
     mkdirSync(path);
-    expect(() => readConfigFile(path)).toThrow(`${path} cannot be read (${path} is not a regular file)`);
+    expect(() => readConfigFile(path)).toThrow(`${path} can't be read (${path} is not a regular file)`);
   });
 
   const withKey = '{"profiles":{"a":{"apiKey":"hunter2"}}}';

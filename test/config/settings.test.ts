@@ -130,7 +130,7 @@ describe('a setting', () => {
     const settings = await resolve({ flags: {}, env, profile: {} });
     expect(requireBaseUrl(settings)).toBe('https://a.example');
     expect(() => requireProject(settings)).toThrow('the project (RUNCTL_PROJECT) is not a UUID');
-    expect(() => requireApiKey(settings)).toThrow('/nowhere/key cannot be read (ENOENT)');
+    expect(() => requireApiKey(settings)).toThrow("/nowhere/key can't be read (ENOENT)");
   });
 
   test.each([
@@ -257,7 +257,7 @@ describe('the API key of a profile', () => {
     const { problem } = (await resolveWith({}, { baseUrl: 'https://b.example' })).apiKey;
     expect(problem).toMatchObject({
       exitCode: 2,
-      message: expect.stringMatching(/no base URL stored beside it.*b\.ex/),
+      message: expect.stringMatching(/no base URL stored with it.*b\.ex/),
     });
     expect(problem?.facts.hint).toContain('runctl config set baseUrl <url> --profile default');
   });

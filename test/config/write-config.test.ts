@@ -86,10 +86,10 @@ describe('the stored settings', () => {
     expect(modeOf(target)).toBe(0o600);
   });
 
-  test('that cannot be written are a problem that names the path', () => {
+  test("that can't be written are a problem that names the path", () => {
     const file = join(temporaryFolder(), 'file');
     writeFileSync(file, '');
     const path = join(file, 'config.json');
-    expect(() => changeConfigFile(path, (config) => config)).toThrow(`${path} cannot be written`);
+    expect(() => changeConfigFile(path, (config) => config)).toThrow(`${path} can't be written`);
   });
 });

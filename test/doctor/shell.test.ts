@@ -44,10 +44,10 @@ test('the man page beside a folder of PATH is found, and one that is missing is 
   expect(find('man_page', { PATH: '/nowhere/bin' })).toMatchObject({ result: 'warning' });
 });
 
-test('what cron does not find is named, with the line that begins the crontab', () => {
+test("what cron can't find is named, with the line that begins the crontab", () => {
   const home = homeWith(['bin/runctl', ''], ['bin/node', '']);
   const found = find('cron_path', { PATH: `/nowhere:${home}/bin` });
-  expect(found?.message).toMatch(/^cron does not find runctl/);
+  expect(found?.message).toMatch(/^cron can't find runctl/);
   expect(found?.advice).toBe(`begin the crontab with \`PATH=${home}/bin:/usr/bin:/bin\``);
   expect(find('cron_path', { PATH: '' })?.advice).toMatch(/^install runctl/);
 });

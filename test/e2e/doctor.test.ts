@@ -91,14 +91,14 @@ test.each<Row>([
     0,
     /others can read/,
   ],
-  ['no DNS', faulty('unresolvable'), 'dns', 10, /cannot resolve no-such-host/],
+  ['no DNS', faulty('unresolvable'), 'dns', 10, /can't resolve no-such-host/],
   ['nobody who listens', faulty('refused'), 'connection', 10, /connection refused/],
   ['an expired certificate', faulty('expired certificate'), 'tls', 10, /has expired; it is signed by authority of the/],
   ['a slow clock for a certificate', faulty('certificate not yet valid'), 'tls', 10, /is not yet valid/],
   ['a stranger between', faulty('unknown authority'), 'tls', 10, /does not trust; it is signed by authority of nobody/],
   ['a proxy that refuses', faulty('proxy 403'), 'connection', 10, /the proxy .* does not allow connections/],
   ['a proxy that wants a password', faulty('proxy 407'), 'connection', 10, /wants other credentials/],
-  ['a proxy that is not there', faulty('proxy refused'), 'connection', 10, /cannot connect to the proxy .*HTTPS_PROXY/],
+  ['a proxy that is not there', faulty('proxy refused'), 'connection', 10, /can't connect to the proxy .*HTTPS_PROXY/],
   ['a proxy that hangs', hasty('proxy hang'), 'connection', 10, /no connection to service\.test through the proxy/],
   ['a host that hangs', hasty('TLS stall'), 'tls', 10, /no connection to 127\.0\.0\.1/],
   ['a revoked API key', answering(401), 'api_key_accepted', 7, /API key was refused/],
@@ -197,7 +197,7 @@ const roomy: Disk = { isWritable: () => true, freeBytes: () => 2 ** 30 };
 
 test.each<[string, Partial<Disk>, RegExp]>([
   ['full', { freeBytes: () => 0 }, /is full/],
-  ['read-only', { isWritable: () => false }, /cannot be written/],
+  ['read-only', { isWritable: () => false }, /can't be written/],
 ])('a disk that is %s is named', async (_, disk, message) => {
   const { env } = await healthy();
   const findings = await diagnose({ offline: true }, createMemory(env), { ...roomy, ...disk });

@@ -74,7 +74,7 @@ test('a disk that takes half a record is trouble, and what it took before counts
   const { talk, errors } = await talkOf(child);
   expect(talk.length).toBeGreaterThan(2);
   expect(talk.length).toBeLessThan(18);
-  expect(errors).toContain('cannot be written (only ');
+  expect(errors).toContain("can't be written (only ");
   const accepted = talk.filter((line) => line.startsWith('accepted')).length;
   expect([...open().runs()].filter(({ executionId }) => executionId !== null)).toHaveLength(accepted);
 });

@@ -50,7 +50,7 @@ test('root with the home of another user triggers, and writes to nothing of thei
   const { RUNCTL_STATE_DIR: _, RUNCTL_CONFIG_DIR: __, ...settings } = env;
   const ended = await runProgram(['trigger', 'nightly'], { env: { ...settings, HOME: home } });
   expect(ended).toMatchObject({ code: 0, stdout: `${emulator.runs()[0]?.executionId}\n` });
-  expect(ended.stderr.match(/the journal in .* cannot be written \(.* belongs to another user\)/g)).toHaveLength(1);
+  expect(ended.stderr.match(/the journal in .* can't be written \(.* belongs to another user\)/g)).toHaveLength(1);
   expect(readFileSync(victim, 'utf8')).toBe('# of root\n');
   expect(readdirSync(state)).toEqual(['journal.jsonl']);
 });
@@ -72,7 +72,7 @@ test('a state folder that the user may not read is named, and no fault of the pr
     });
   const doctor = await as('doctor', '--offline', '--json');
   const findings: { name: string; message: string }[] = JSON.parse(doctor.stdout).runctl.doctor;
-  expect(findings.find(({ name }) => name === 'state_folder')?.message).toMatch(/cannot be read \(EACCES/);
+  expect(findings.find(({ name }) => name === 'state_folder')?.message).toMatch(/can't be read \(EACCES/);
   expect(await as('list')).toMatchObject({
     code: 74,
     stderr: expect.stringMatching(/^runctl: the journal in .*EACCES/),

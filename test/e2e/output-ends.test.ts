@@ -1,4 +1,4 @@
-// What becomes of the exit code where the answer cannot be written, nobody reads it, or the program is not whole.
+// What becomes of the exit code where the answer can't be written, nobody reads it, or the program is not whole.
 import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -12,7 +12,7 @@ const inShell = (line: string, env: Record<string, string | undefined> = {}) =>
 
 const watching = 'runctl trigger nightly --watch --interval 20ms';
 const ofFirst = 'exit $PIPESTATUS';
-const notWritten = /^runctl: what was asked for could not be written: .*ENOSPC/m;
+const notWritten = /^runctl: the output couldn't be written: .*ENOSPC/m;
 
 test.each([
   ['the version', 'runctl --version > /dev/full', 74],
@@ -27,7 +27,7 @@ test.each([
   expect(stderr).toMatch(notWritten);
 });
 
-test('a version that cannot be written, nor why, ends with 74', async () => {
+test("a version that can't be written, nor why, ends with 74", async () => {
   expect((await inShell('runctl --version > /dev/full 2> /dev/full')).code).toBe(74);
 });
 

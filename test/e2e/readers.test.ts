@@ -19,7 +19,7 @@ test.each([['trigger', 'weekly'], ['list', '--json'], ['status'], ['completion',
     const { env } = await withEmulator(slow);
     await trigger(env);
     const { code, stderr } = await runProcess(argv, { env, shell: 'exec >/dev/full' });
-    expect([code, stderr]).toEqual([74, expect.stringContaining('could not be written: ENOSPC')]);
+    expect([code, stderr]).toEqual([74, expect.stringContaining("couldn't be written: ENOSPC")]);
   },
 );
 

@@ -39,7 +39,7 @@ describe.each(signals)('%s', (signal) => {
     expect(ended).toMatchObject({ code: ends[signal] });
     expect(ended.lastedMs).toBeLessThan(ended.atOnceMs);
     expect(ended.stderr).toContain(`runctl watch ${id}`);
-    expect(ended.stderr).toContain('the run was left alone');
+    expect(ended.stderr).toContain('the run continues');
     expect(ended.stderr.includes('`setsid -f`')).toBe(signal === 'SIGHUP');
     expect(JSON.parse(ended.stdout)).toMatchObject({
       executionId: id,

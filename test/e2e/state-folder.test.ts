@@ -114,7 +114,7 @@ describe.each(unreadable)('where the state folder %s', (_, prepare) => {
       const { emulator, env } = await withEmulator({});
       const { stdout, stderr, code } = await runProgram(argv, { env: { ...env, RUNCTL_STATE_DIR: prepare().state } });
       expect(code).toBe(74);
-      expect(stderr).toMatch(/^runctl: the journal in .* cannot be read \(.+\)\n.*RUNCTL_STATE_DIR.*\n$/);
+      expect(stderr).toMatch(/^runctl: the journal in .* can't be read \(.+\)\n.*RUNCTL_STATE_DIR.*\n$/);
       expect(argv.includes('--json') ? JSON.parse(stdout).runctl.outcome : stdout).toBe(
         argv.includes('--json') ? 'output_error' : '',
       );
@@ -169,7 +169,7 @@ test('where no folder can be made, neither a run nor a setting waits for one', a
   const broken = { ...env, RUNCTL_STATE_DIR: '/proc/nowhere', RUNCTL_CONFIG_DIR: '/proc/nowhere' };
   expect((await runProgram(['trigger', 'nightly'], { env: broken })).code).toBe(0);
   const { code, stderr } = await runProgram(['config', 'set', 'project', env.RUNCTL_PROJECT ?? ''], { env: broken });
-  expect([code, stderr]).toEqual([2, expect.stringContaining('cannot be written (ENOENT)')]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("can't be written (ENOENT)")]);
 });
 
 test('a disk that fills up between trigger and outcome leaves an unresolved trigger, and `recover` finds its run', async () => {

@@ -49,7 +49,7 @@ describe('runctl config alone', () => {
     const { code, text } = await atTheEnd(screen);
     expect(code).toBe(7);
     expect(text.replaceAll(/\s+/g, ' ')).toContain(
-      'the settings are saved, but they do not work: the API key was refused (HTTP 401',
+      "the settings are saved but don't work: the API key was refused (HTTP 401",
     );
     const again = openScreen(['config'], { env: { ...screen.env, ...unset } });
     await again.sees(/base URL .*\[http/);

@@ -31,13 +31,13 @@ describe('a watch on a terminal', () => {
     expect(written.lastIndexOf(`${esc}[?25h`)).toBeGreaterThan(written.lastIndexOf(`${esc}[?25l`));
   });
 
-  test('ends at once with Ctrl-C, says that the run was left alone, and gives the cursor back', async () => {
+  test('ends at once with Ctrl-C, says that the run continues, and gives the cursor back', async () => {
     const screen = await onScreen(watching, going);
     await screen.sees(/RUNNING/);
     screen.type(ctrlC);
     const { code, text } = await atTheEnd(screen);
     expect(code).toBe(130);
-    expect(text).toContain('stopped watching nightly; the run was left alone');
+    expect(text).toContain('stopped watching nightly; the run continues');
     expect(text).toContain(`runctl watch ${screen.emulator.runs()[0]?.executionId}`);
     const written = screen.written();
     expect(written.lastIndexOf(`${esc}[?25h`)).toBeGreaterThan(written.lastIndexOf(`${esc}[?25l`));

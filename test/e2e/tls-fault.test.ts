@@ -87,7 +87,7 @@ describe('over TLS', () => {
     const port = await listen(createHttpServer());
     expect(await exchange({ origin: `https://127.0.0.1:${port}` })).toMatchObject({
       sent: false,
-      fault: { kind: 'untrusted', message: `127.0.0.1:${port} does not speak https` },
+      fault: { kind: 'untrusted', message: `127.0.0.1:${port} doesn't speak HTTPS` },
     });
   });
 
@@ -156,7 +156,7 @@ describe('through a proxy', () => {
   test.each([
     ['wants credentials', { credentials: 'a:b' }, 'proxy_refused', /wants other credentials \(407\)$/],
     ['says so in the words of tinyproxy', { refuse: 401 }, 'proxy_refused', /wants other credentials \(401\)$/],
-    ['forbids it', { refuse: 403 }, 'proxy_refused', /does not allow connections to 127\.0\.0\.1:\d+ \(403\)$/],
+    ['forbids it', { refuse: 403 }, 'proxy_refused', /doesn't allow connections to 127\.0\.0\.1:\d+ \(403\)$/],
     ['cannot reach the service', { refuse: 502 }, 'unreachable', /did not connect to 127\.0\.0\.1:\d+ \(502\)$/],
     [
       'hangs',
@@ -180,7 +180,7 @@ describe('through a proxy', () => {
     [
       'is not there',
       async () => `http://127.0.0.1:${await freePort()}`,
-      /^cannot connect to the proxy 127\.0\.0\.1:\d+ \(/,
+      /^can't connect to the proxy 127\.0\.0\.1:\d+ \(/,
     ],
     [
       'has an unknown name',
@@ -193,9 +193,9 @@ describe('through a proxy', () => {
       /^the proxy 127\.0\.0\.1:\d+ \(https_proxy\) (reset|closed) the connection$/,
     ],
     [
-      'does not speak https, though its address says so',
+      "doesn't speak HTTPS, though its address says so",
       async () => `https://127.0.0.1:${await listen(createHttpServer())}`,
-      /^the proxy 127\.0\.0\.1:\d+ \(https_proxy\) does not speak https$/,
+      /^the proxy 127\.0\.0\.1:\d+ \(https_proxy\) doesn't speak HTTPS$/,
     ],
   ])('a proxy that %s is named, with its variable', async (_, start, message) => {
     const { origin, requests } = await startService(good());

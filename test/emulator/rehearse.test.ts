@@ -6,7 +6,7 @@ import { objectNames } from './object-names.ts';
 
 test.each<[string, string]>([
   ['', 'the command is an empty word'],
-  ['x'.repeat(9_000), `the command ${'x'.repeat(80)} cannot be started: spawn ENAMETOOLONG`],
+  ['x'.repeat(9_000), `the command ${'x'.repeat(80)} can't be started: spawn ENAMETOOLONG`],
 ])('a rehearsal of the command %j is refused', async (command, message) => {
   const emulator = await startEmulator({ scenario: {} });
   const rehearsal = rehearse([command], emulator, createMemory({ PATH: '/usr/bin' })).finally(emulator.close);

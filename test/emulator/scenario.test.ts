@@ -78,10 +78,10 @@ describe('parseScenario', () => {
   });
 
   test.each<[string, string]>([
-    ['', 'my.json cannot be read as JSON'],
-    ['sk-live-0123', 'my.json cannot be read as JSON'],
-    ['{\u0000}', 'my.json cannot be read as JSON at position 1'],
-    ['{"credits":1,}', 'my.json cannot be read as JSON at position 13'],
+    ['', "my.json can't be read as JSON"],
+    ['sk-live-0123', "my.json can't be read as JSON"],
+    ['{\u0000}', "my.json can't be read as JSON at position 1"],
+    ['{"credits":1,}', "my.json can't be read as JSON at position 13"],
     ['[]', 'my.json: a scenario is a JSON object'],
     ...objectNames.map((name): [string, string] => [`{"${name}":1}`, `my.json: ${name} is not a field of a scenario`]),
     ['{"automations":[]}', 'my.json: automations must be an object, not Array'],
@@ -133,18 +133,18 @@ describe('readScenario refuses', () => {
   const deep = (open: string, close: string) => open.repeat(100_000) + close.repeat(100_000);
 
   test.each<[string, (path: string) => void, RegExp]>([
-    ['a file that is not there', () => {}, /cannot be read: ENOENT/],
+    ['a file that is not there', () => {}, /can't be read: ENOENT/],
     ['a FIFO that nobody writes into', (path) => execFileSync('mkfifo', [path]), /is not a file/],
     ['a link to a device that never ends', (path) => symlinkSync('/dev/zero', path), /is not a file/],
     ['a folder', (path) => mkdirSync(path), /is not a file/],
-    ['a file that fails as it is read', (path) => symlinkSync('/proc/self/mem', path), /cannot be read: EIO/],
+    ['a file that fails as it is read', (path) => symlinkSync('/proc/self/mem', path), /can't be read: EIO/],
     ['100 MB', (path) => writeZeros(path, 100_000_000), /is larger than 1024 KiB/],
-    ['NULs', (path) => writeZeros(path, 1000), /cannot be read as JSON/],
-    ['lists in lists', (path) => writeFileSync(path, deep('[', ']')), /cannot be read as JSON/],
+    ['NULs', (path) => writeZeros(path, 1000), /can't be read as JSON/],
+    ['lists in lists', (path) => writeFileSync(path, deep('[', ']')), /can't be read as JSON/],
     [
       'a body of a fault that nests deep',
       (path) => writeFileSync(path, `{"faults":[{"do":"status","status":502,"body":${deep('[', ']')}}]}`),
-      /cannot be read as JSON/,
+      /can't be read as JSON/,
     ],
   ])('%s', async (_, make, message) => {
     const path = join(temporaryFolder(), 'my.json');

@@ -154,7 +154,7 @@ describe('trouble is said once, and the journal is done without', () => {
     expect([...journal.runs()]).toEqual([]);
     expect(journal.find(uuid(1), { baseUrl })).toBeUndefined();
     expect(state.troubles).toEqual([
-      expect.stringMatching(`^the journal in ${state.folder} cannot be written \\(.*${why}\\)$`),
+      expect.stringMatching(`^the journal in ${state.folder} can't be written \\(.*${why}\\)$`),
     ]);
   });
 
@@ -170,7 +170,7 @@ describe('trouble is said once, and the journal is done without', () => {
     expect(troubles).toEqual([expect.stringContaining('writing: there is no folder for the journal')]);
   });
 
-  test('when a part of it cannot be read; the rest is', () => {
+  test("when a part of it can't be read; the rest is", () => {
     const { open, file, troubles } = createStateFolder();
     for (const n of [1, 2, 3]) open(1).append(triggered(n));
     rmSync(file);

@@ -69,7 +69,7 @@ test.each([61_000, -61_000])(
 );
 
 test.each(['', '{', 'null', '{"process":1}', '{"process":"host 1 1"}', '{"process":1,"since":"S"}'])(
-  'a claim that cannot be read is none: %j',
+  "a claim that can't be read is none: %j",
   (text) => {
     const folder = temporaryFolder();
     (claim(folder, 'host 1 1') as FollowerClaim).release();

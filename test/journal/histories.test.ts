@@ -118,7 +118,7 @@ function perform(steps: Step[], folder: string, fileBytes: number): void {
   expect(troubles).toEqual([]);
 }
 
-/** As the commands do: a key that was accepted is not sent again. An attempt may end in a later step. */
+/** As the commands do: a key that was accepted isn't sent again. An attempt may end in a later step. */
 function trigger(
   journal: Journal,
   sent: Map<number, TriggerRecord>,

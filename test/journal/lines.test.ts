@@ -87,5 +87,5 @@ test.each([
   const troubles: string[] = [];
   const onTrouble = (what: string, while_: string) => troubles.push(`${while_}: ${what}`);
   act(openJournal({ folder, nowMs: () => 0, onTrouble }));
-  expect(troubles).toEqual([expect.stringContaining(`${doing}: the journal in ${folder} cannot be ${be} (`)]);
+  expect(troubles).toEqual([expect.stringContaining(`${doing}: the journal in ${folder} can't be ${be} (`)]);
 });

@@ -60,7 +60,7 @@ test.runIf(process.platform === 'linux')('does not take one that has the id of a
 test.each([
   ['EPERM', 'running'],
   ['ESRCH', 'ended'],
-])('takes a process that a signal cannot be sent to because of %s for one that is %s', (code, state) => {
+])("takes a process that a signal can't be sent to because of %s for one that is %s", (code, state) => {
   const { own, stateOf } = parts();
   const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
     throw Object.assign(new Error(code), { code });

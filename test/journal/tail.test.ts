@@ -105,7 +105,7 @@ test('a file is read no more once two newer ones were begun', () => {
   expect(tail.read()).toEqual([]);
 });
 
-test('a folder that cannot be read is an error', () => {
+test("a folder that can't be read is an error", () => {
   const { folder, file, open } = createStateFolder();
   open().append(accepted(1));
   expect(() => createTail(file)).toThrow('ENOTDIR');

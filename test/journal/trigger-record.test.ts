@@ -103,7 +103,7 @@ describe('a run that was accepted', () => {
     expect(open().find(uuid(1), { baseUrl })).toMatchObject({ status: 'COMPLETED', idempotencyKey: 'key-1' });
   });
 
-  test('is listed once and in its place although its trigger could not be written before', () => {
+  test("is listed once and in its place although its trigger couldn't be written before", () => {
     const { open, folder, file } = createStateFolder();
     const seen = (number: number) => open().append({ ...status(number, 'RUNNING'), first: true });
     mkdirSync(file, { recursive: true });

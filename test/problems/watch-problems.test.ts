@@ -34,7 +34,7 @@ describe('a run that was left', () => {
       { kind: 'gave_up', giveUpAfterMs: 10 * minute, fault: unavailable, ...seen },
       'unavailable',
       10,
-      'nightly could not be watched: no valid answer for 10m, the service is unavailable; the run may still be running, last confirmed RUNNING 8h 1m ago (HTTP 503)',
+      "nightly couldn't be followed: no valid response for 10m, the service is unavailable; the run may still be running, last confirmed RUNNING 8h 1m ago (HTTP 503)",
       resume,
     ],
     [
@@ -42,7 +42,7 @@ describe('a run that was left', () => {
       { kind: 'gave_up', giveUpAfterMs: 10 * minute, fault: unavailable, run },
       'unavailable',
       10,
-      'nightly could not be watched: no valid answer for 10m, the service is unavailable; the run may still be running, its status was never confirmed (HTTP 503)',
+      "nightly couldn't be followed: no valid response for 10m, the service is unavailable; the run may still be running, its status was never confirmed (HTTP 503)",
       resume,
     ],
     [
@@ -50,7 +50,7 @@ describe('a run that was left', () => {
       { kind: 'gave_up', giveUpAfterMs: 10 * minute, fault: asksForAnHour, ...seen },
       'unavailable',
       10,
-      'nightly could not be watched: the service is unavailable, and the service asks for a wait beyond `--timeout`; the run may still be running, last confirmed RUNNING 8h 1m ago (HTTP 503)',
+      "nightly couldn't be followed: the service is unavailable, and the service asks for a wait beyond `--timeout`; the run may still be running, last confirmed RUNNING 8h 1m ago (HTTP 503)",
       `try again in 1h, as the service asks; ${resume}`,
     ],
     [
@@ -58,7 +58,7 @@ describe('a run that was left', () => {
       { kind: 'timed_out', timeoutMs: minute, ...seen },
       'timeout',
       124,
-      'stopped watching nightly after 1m; the run was left alone, last confirmed RUNNING 8h 1m ago',
+      'stopped watching nightly after 1m; the run continues, last confirmed RUNNING 8h 1m ago',
       resume,
     ],
     [
@@ -66,11 +66,11 @@ describe('a run that was left', () => {
       { kind: 'timed_out', timeoutMs: minute, fault: asksForAnHour, ...seen },
       'timeout',
       124,
-      'stopped watching nightly after 1m: the service is unavailable; the run was left alone, last confirmed RUNNING 8h 1m ago (HTTP 503)',
+      'stopped watching nightly after 1m: the service is unavailable; the run continues, last confirmed RUNNING 8h 1m ago (HTTP 503)',
       `try again in 1h, as the service asks; ${resume}`,
     ],
     [
-      'since the service does not know it',
+      "since the service doesn't know it",
       { kind: 'refused', fault: fault('not_found', { httpStatus: 422 }).fault, run },
       'not_found',
       6,
@@ -82,7 +82,7 @@ describe('a run that was left', () => {
       { kind: 'interrupted', reason: 'SIGTERM', ...seen },
       'interrupted_terminated',
       143,
-      'stopped watching nightly; the run was left alone',
+      'stopped watching nightly; the run continues',
       resume,
     ],
   ])('%s has a name, an exit code, a message and a next command', (_, watched, name, exitCode, message, hint) => {
@@ -111,7 +111,7 @@ describe('a run that has finished', () => {
       unavailable,
       signal,
       13,
-      'nightly finished COMPLETED, but its result could not be read: the service is unavailable (HTTP 503)',
+      "nightly finished COMPLETED, but its result couldn't be read: the service is unavailable (HTTP 503)",
     ],
     ['COMPLETED', interrupted, terminated, 143, 'interrupted; nightly finished COMPLETED, but its result was not read'],
     ['FAILED', interrupted, terminated, 143, 'interrupted; nightly finished FAILED, but its result was not read'],
@@ -121,7 +121,7 @@ describe('a run that has finished', () => {
     expect(problem?.facts.hint).toBe(`\`runctl result ${executionId}\``);
   });
 
-  test('names the cause in the problem where the result of a completed run cannot be read', () => {
+  test("names the cause in the problem where the result of a completed run can't be read", () => {
     const problem = watchProblem({ ...finished('COMPLETED'), resultFault: unavailable }, signal);
     expect(problem).toMatchObject({ exitCode: 13, facts: { shownName: 'unavailable' } });
   });
@@ -130,13 +130,13 @@ describe('a run that has finished', () => {
     ['FAILED', 'run_failed'],
     ['TIMED_OUT', 'run_timed_out'],
     ['CANCELLED', 'run_cancelled'],
-  ])('%s keeps its own exit code, with a warning, where its result cannot be read', (status, name) => {
+  ])("%s keeps its own exit code, with a warning, where its result can't be read", (status, name) => {
     const watched = { ...finished(status), resultFault: unavailable };
     expect(watchProblem(watched, signal)).toBeUndefined();
     expect(exitNameOfWatch(watched, undefined)).toBe(name);
     expect(watchWarning(watched)).toEqual({
       name: 'result_unavailable',
-      message: `the run finished ${status}, but its result could not be read: the service is unavailable (HTTP 503)`,
+      message: `the run finished ${status}, but its result couldn't be read: the service is unavailable (HTTP 503)`,
     });
   });
 

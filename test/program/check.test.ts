@@ -74,7 +74,7 @@ test('a run that is not known to have finished and cannot be polled is overdue, 
   const { RUNCTL_API_KEY: _, ...keyless } = env;
   const { code, stderr } = await runProgram(['check', 'nightly', '--within', '26h'], { env: keyless, clock });
   expect(code).toBe(15);
-  expect(stderr).toContain(`run ${id} could not be polled: no API key is set`);
+  expect(stderr).toContain(`run ${id} couldn't be polled: no API key is set`);
 });
 
 test('several automations have a line each, and a document each', async () => {
@@ -160,5 +160,5 @@ test('list --json warns of a run that it could not poll, and list says it once',
     status: 'RUNNING',
     runctl: { lastConfirmed: { status: 'RUNNING' }, warnings: [{ name: 'status_unavailable' }] },
   });
-  expect(stderr).toMatch(/^1 run could not be polled: .*\n$/);
+  expect(stderr).toMatch(/^1 run couldn't be polled: .*\n$/);
 });

@@ -130,7 +130,7 @@ const ofTriggers: Record<string, Row> = {
     ends: '12 unknown unknown outcome_unknown outcome_unknown',
     next: /^runctl recover/,
   },
-  'an answer that cannot be read': {
+  "an answer that can't be read": {
     argv: trigger,
     scenario: faulty({ do: 'wrongJson' }),
     ends: '12 unknown unknown outcome_unknown outcome_unknown',
@@ -269,7 +269,7 @@ const ofTriggers: Record<string, Row> = {
     earlier: given,
     scenario: faulty(answers(500, { on: 'status' })),
     ends: '0 replayed no ok',
-    says: /cannot be read/,
+    says: /can't be read/,
   },
   'a given key that is refused again': {
     argv: given,
@@ -351,16 +351,16 @@ const ofWatchedTriggers: Record<string, Row> = {
     scenario: faulty(answers(429, { on: 'status', ...later })),
     ends: '14 started yes watch_failed rate_limited',
   },
-  'a result that cannot be read': {
+  "a result that can't be read": {
     argv: watched,
     scenario: onlyResult({ status: 401 }),
     ends: '13 started yes result_unavailable unauthorized',
   },
-  'FAILED, and its result cannot be read': {
+  "FAILED, and its result can't be read": {
     argv: watched,
     scenario: failed('FAILED', faulty(answers(401, { on: 'result' }))),
     ends: '1 started yes run_failed',
-    says: /result could not be read/,
+    says: /result couldn't be read/,
   },
   'the timeout': {
     argv: [...watched, '--timeout', '100ms'],
@@ -378,7 +378,7 @@ const ofWatchedTriggers: Record<string, Row> = {
     argv: rerun,
     scenario: { ...reaped, credits: 12 },
     ends: '1 started yes run_failed',
-    says: /the rerun did not start/,
+    says: /the rerun didn't start/,
   },
   'a rerun whose answer is lost': {
     argv: rerun,

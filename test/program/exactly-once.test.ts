@@ -87,7 +87,7 @@ test('a trigger beside an unresolved one says so, with the command that resolves
   expect(stderr).toContain('runctl recover');
 });
 
-test('a repeated key follows its run, though the service does not know it yet', async () => {
+test("a repeated key follows its run, though the service doesn't know it yet", async () => {
   const { env, clock, emulator } = await withEmulator({ automations: { '*': { duration: '60s', statusLate: '20s' } } });
   const argv = ['trigger', 'nightly', '--idempotency-key', 'n'];
   expect((await runProgram(argv, { env, clock })).code).toBe(0);
@@ -302,7 +302,7 @@ describe('--rerun-on', () => {
       /all 3 tries of this idempotency key failed; give a/,
     ],
     ['but not after a run that was cancelled', any, once(['CANCELLED']), 4, 1, /run did not complete/],
-    ['but not where the rerun is refused', any, once(['FAILED'], { credits: 12 }), 1, 1, /the rerun did not start/],
+    ['but not where the rerun is refused', any, once(['FAILED'], { credits: 12 }), 1, 1, /the rerun didn't start/],
     [
       'but not after an unknown outcome',
       withKey,
@@ -349,7 +349,7 @@ describe('--rerun-on', () => {
     clock.leap(hours * 3_600_000);
     const { code, stderr } = await runProgram(withKey, { env: { ...env, ...key }, clock });
     expect([code, emulator.runs().length]).toEqual([runs === 1 ? 1 : 0, runs]);
-    if (runs === 1) expect(stderr).toMatch(/the rerun did not start: .*give a new one/);
+    if (runs === 1) expect(stderr).toMatch(/the rerun didn't start: .*give a new one/);
   });
 
   test('leaves other errors alone', async () => {
@@ -393,7 +393,7 @@ describe('recover', () => {
   test('--max-age keeps an old trigger from being sent', async () => {
     const { env, clock, emulator, sent } = await withUnresolvedTrigger();
     const old = await runProgram(['recover', '--max-age', '1ms'], { env, clock });
-    expect(old.stderr).toContain('is not sent again');
+    expect(old.stderr).toContain("isn't sent again");
     expect(old.code).toBe(12);
     expect(posts(emulator)).toHaveLength(sent);
   });
@@ -442,7 +442,7 @@ test('several automations are started side by side: a line each in order, empty 
   const idOf = (name: string) =>
     emulator.runs().find(({ target }) => 'automationName' in target && target.automationName === name)?.executionId;
   expect(stdout).toBe(`${idOf('a')}\n\n${idOf('c')}\n`);
-  expect(stderr).toContain('runctl: b could not be triggered');
+  expect(stderr).toContain("runctl: b couldn't be triggered");
   expect(code).toBe(8);
 });
 

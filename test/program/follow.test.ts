@@ -141,7 +141,7 @@ test('each run whose hook failed is named', async () => {
   for (const id of ids) expect(stderr).toContain(`the --on-final command for run ${id} of`);
 });
 
-test('a run that the service does not know is reported and dropped, and the others are followed', async () => {
+test("a run that the service doesn't know is reported and dropped, and the others are followed", async () => {
   const { follower, trigger, reported, hook, journal, env } = await machine();
   await trigger();
   const [known] = [...journal.runs()];

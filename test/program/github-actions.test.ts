@@ -82,10 +82,10 @@ test('a command that neither starts nor follows a run leaves the outputs of the 
   expect(outputs).toThrow('ENOENT');
 });
 
-test('a summary that cannot be written is reported and changes nothing else', async () => {
+test("a summary that can't be written is reported and changes nothing else", async () => {
   const { code, stderr } = await step({ credits: 0 }, ['trigger', 'nightly'], 'folder');
   expect(code).toBe(8);
-  expect(stderr).toMatch(/^runctl: the job summary could not be written \(EISDIR\)$/m);
+  expect(stderr).toMatch(/^runctl: the job summary couldn't be written \(EISDIR\)$/m);
 });
 
 test('elsewhere nothing of the kind is written', async () => {

@@ -20,7 +20,7 @@ const nowhere = { RUNCTL_BASE_URL: 'http://127.0.0.1:9' };
 test.each<[string, string[], () => Record<string, string>]>([
   ['a state folder that cannot be made', ['list'], () => ({ RUNCTL_STATE_DIR: join(file(), 'state') })],
   ['a state folder', ['trigger', 'nightly', '--give-up-after', '1ms'], () => ({ RUNCTL_STATE_DIR: join(file(), 's') })],
-  ['a config folder that cannot be read', ['config', 'list'], () => ({ RUNCTL_CONFIG_DIR: file() })],
+  ["a config folder that can't be read", ['config', 'list'], () => ({ RUNCTL_CONFIG_DIR: file() })],
   [
     'a config folder, written to',
     ['config', 'set', 'project', '0b6f2a64-90f5-4ed2-8c8e-5f0a9f3ad001'],

@@ -95,7 +95,7 @@ describe('a given idempotency key whose run', () => {
     await runProgram(argv, { env });
     const { code, stdout, stderr } = await runProgram(argv, { env, clock });
     expect([code, stdout.trim()]).toEqual([0, emulator.runs()[0]?.executionId]);
-    expect(stderr).toContain('cannot be read');
+    expect(stderr).toContain("can't be read");
   });
 });
 

@@ -152,7 +152,7 @@ describe('states', () => {
     const { stderr, code } = await runProgram(['trigger', 'nightly', '--watch', '--timeout', '300ms', ...fast], {
       env,
     });
-    expect(stderr.match(/PONDERING is a status that this version does not know/g)).toHaveLength(1);
+    expect(stderr.match(/PONDERING is a status this version doesn't know/g)).toHaveLength(1);
     expect(code).toBe(124);
   });
 });
@@ -291,7 +291,7 @@ describe('limits', () => {
     expect(code).toBe(3);
   });
 
-  test('a key that was used is not sent again: the same run answers', async () => {
+  test("a key that was used isn't sent again: the same run answers", async () => {
     const { env, emulator } = await withEmulator({});
     const again = () => runProgram(['trigger', 'nightly', '--idempotency-key', 'night-1', '--json'], { env });
     const [first, second] = [await again(), await again()];

@@ -56,25 +56,25 @@ const table: [situation: string, problem: Problem, message: string, hint?: strin
   [
     'an automation does not exist',
     refusedTriggerProblem(fault('not_found', 'not found', 404), { target }),
-    'the service does not know nightly; no run was started (HTTP 404)',
+    "the service doesn't know nightly; no run was started (HTTP 404)",
     'check the name, the project and the base URL: `runctl config list`',
   ],
   [
     'the credits are used up',
     refusedTriggerProblem(fault('no_credits', 'the AI credit balance is 0', 402), { target }),
-    'nightly could not be triggered: the AI credit balance is 0; no run was started (HTTP 402)',
+    "nightly couldn't be triggered: the AI credit balance is 0; no run was started (HTTP 402)",
     'top up the credits, then trigger again',
   ],
   [
     'an API key is refused',
     refusedTriggerProblem(unauthorized, { target }),
-    'nightly could not be triggered: the API key was refused; no run was started (HTTP 401)',
+    "nightly couldn't be triggered: the API key was refused; no run was started (HTTP 401)",
     '`runctl config list` shows where the API key comes from: replace it there',
   ],
   [
     'a rate limit lasts',
     refusedTriggerProblem({ ...fault('throttled', 'the rate limit was reached', 429), retryAfterMs: 8000 }, { target }),
-    'nightly could not be triggered: the rate limit was reached; no run was started (HTTP 429)',
+    "nightly couldn't be triggered: the rate limit was reached; no run was started (HTTP 429)",
     'try again in 8s, as the service asks',
   ],
   [
@@ -116,7 +116,7 @@ const table: [situation: string, problem: Problem, message: string, hint?: strin
   [
     '`recover` does not send it where keys are ignored',
     withheldProblem({ ...lostTrigger, keys: 'ignored' }),
-    'the trigger of nightly at 2026-11-22 02:00:13 UTC is not sent again: the service was seen to ignore idempotency keys, and would start a second run (idempotency key nightly-21)',
+    "the trigger of nightly at 2026-11-22 02:00:13 UTC isn't sent again: the service was seen to ignore idempotency keys, and would start a second run (idempotency key nightly-21)",
     'look in the service for a run of nightly that began at about 2026-11-22 02:00:13 UTC; if there is none, send it again with `--resend`',
   ],
   [
@@ -141,7 +141,7 @@ const table: [situation: string, problem: Problem, message: string, hint?: strin
   [
     'a lost trigger is too old to be sent again',
     tooOldProblem(lostTrigger, 2 * hour),
-    'the trigger of nightly is 2h old and is not sent again: if it never arrived, its run would start now (idempotency key nightly-21)',
+    "the trigger of nightly is 2h old and isn't sent again: if it never arrived, its run would start now (idempotency key nightly-21)",
     '`runctl recover --max-age 24h` sends it all the same',
   ],
   [
@@ -163,15 +163,15 @@ const table: [situation: string, problem: Problem, message: string, hint?: strin
     'check the id, the project and the automation; `runctl list` shows the runs of this machine',
   ],
   [
-    'a result cannot be read',
+    "a result can't be read",
     pollProblem(unavailable, { operation: 'result', run, argument: 'nightly' }),
-    'the result of nightly could not be read: the service is unavailable; the run is not affected (HTTP 503)',
+    "the result of nightly couldn't be read: the service is unavailable; the run is not affected (HTTP 503)",
     '`runctl result nightly`',
   ],
   [
     'Ctrl-C is pressed',
     interruptedProblem(signal, run, 'nightly'),
-    'stopped watching nightly; the run was left alone',
+    'stopped watching nightly; the run continues',
     '`runctl watch nightly`',
   ],
 ];
@@ -302,13 +302,13 @@ test.each([
 
 /** What is typed into `runctl config`, and what it says then. */
 const guide: [typed: string, sentence?: string][] = [
-  ['ftp://x', 'The base URL does not begin with https://; use a URL like https://api.example.com.'],
+  ['ftp://x', "The base URL doesn't begin with https://; use a URL like https://api.example.com."],
   ['', 'The base URL is required.'],
   ['<url>'],
   ['abc', 'The API key is shorter than 4 characters; copy it again: the whole API key and nothing else.'],
   [
     'wrong-key-0123456789',
-    'That does not work: the API key was refused (HTTP 401 invalidApiKey). Type another API key, or press Enter to keep it.',
+    "That doesn't work: the API key was refused (HTTP 401 invalidApiKey). Type another API key, or press Enter to keep it.",
   ],
   [apiKey],
   ['nightly', 'The project is not a UUID; use a UUID like 123e4567-e89b-42d3-a456-426614174000.'],

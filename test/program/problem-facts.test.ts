@@ -10,7 +10,7 @@ test.each([
   ['trigger', ['trigger', 'nightly'], 8],
   ['status', ['status', ...run], 8],
   ['result', ['result', ...run], 8],
-  // A watch continues after it, until it has gone without a valid answer for too long.
+  // A watch continues after it, until it has gone without a valid response for too long.
   ['watch', ['watch', ...run, '--give-up-after', '1ms'], 10],
 ])('the problem of %s names the HTTP status, the code and the request id of the refusal', async (_, argv, exitCode) => {
   const headers = { 'x-request-id': 'req-8f2c' };

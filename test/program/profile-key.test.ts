@@ -43,6 +43,6 @@ test('the API key of a profile without a base URL is sent nowhere', async () => 
   store({ apiKey: own.apiKey });
   const { code, stderr } = await runProgram(['trigger', 'nightly', '--base-url', other.url], { env });
   expect(code).toBe(2);
-  expect(stderr).toContain('has no base URL stored beside it');
+  expect(stderr).toContain('has no base URL stored with it');
   expect(other.requests).toEqual([]);
 });

@@ -48,5 +48,5 @@ test('what fails at the proxy names it and its variable', async () => {
   };
   const { code, stderr } = await runProgram(['trigger', 'nightly'], { env });
   expect(code).toBe(10);
-  expect(stderr).toContain(`${new URL(proxy.url).host} (HTTPS_PROXY) does not allow connections to service.test (403)`);
+  expect(stderr).toContain(`${new URL(proxy.url).host} (HTTPS_PROXY) doesn't allow connections to service.test (403)`);
 });

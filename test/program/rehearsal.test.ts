@@ -42,8 +42,8 @@ test.each([
 test.each([
   ['./nothing-here', 127, 'runctl: the command ./nothing-here does not exist\n'],
   ['happy', 127, 'runctl: the command happy does not exist; did you mean `runctl emulator --scenario happy`?\n'],
-  ['/', 2, 'runctl: the command / cannot be started: spawn / EACCES\n'],
-])('a command that cannot be started is named: %s', async (command, code, message) => {
+  ['/', 2, "runctl: the command / can't be started: spawn / EACCES\n"],
+])("a command that can't be started is named: %s", async (command, code, message) => {
   expect(await runProgram(['emulator', '--', command], { env })).toMatchObject({ code, stderr: message });
 });
 

@@ -39,7 +39,7 @@ const troubles: Record<string, Trouble> = {
   'Exit code 12': {
     scenario: lost,
     before: [[trigger, 12]],
-    shows: /the trigger of nightly at .*UTC is not sent again/,
+    shows: /the trigger of nightly at .*UTC isn't sent again/,
   },
   'recover says that a trigger is too old': {
     scenario: lost,

@@ -169,12 +169,12 @@ test.each<[JsonObject, string]>([
   expect((await reported(failed('nightly', ''), { document })).output).toBe(lines);
 });
 
-test('files of the runner that cannot be written are warnings, and none are written where they are not named', async () => {
+test("files of the runner that can't be written are warnings, and none are written where they are not named", async () => {
   expect((await reported(failed('nightly', ''), { summary: '', output: '' })).warnings).toEqual([]);
   const nowhere = '/nowhere/at/all';
   expect((await reported(failed('nightly', ''), { summary: nowhere, output: nowhere })).warnings).toMatchObject([
-    { event: 'warning', message: 'the job summary could not be written (ENOENT)' },
-    { event: 'warning', message: 'the outputs of the step could not be written (ENOENT)' },
+    { event: 'warning', message: "the job summary couldn't be written (ENOENT)" },
+    { event: 'warning', message: "the outputs of the step couldn't be written (ENOENT)" },
   ]);
 });
 
@@ -183,8 +183,8 @@ test('a pipe that nobody reads in place of the files does not hold the command',
   execFileSync('mkfifo', [pipe]);
   const { warnings } = await reported(failed('nightly', ''), { summary: pipe, output: '/dev/full' });
   expect(warnings).toMatchObject([
-    { message: 'the job summary could not be written (ENXIO)' },
-    { message: 'the outputs of the step could not be written (ENOSPC)' },
+    { message: "the job summary couldn't be written (ENXIO)" },
+    { message: "the outputs of the step couldn't be written (ENOSPC)" },
   ]);
 });
 

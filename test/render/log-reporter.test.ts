@@ -67,8 +67,8 @@ describe('a sentence of a log', () => {
     [{ event: 'rerun', run, errorType: 'reaped' }, 'nightly finished with reaped; starting a new run'],
     [done(1), 'nightly: not found'],
     [
-      { event: 'warning', name: 'journal_unavailable', message: 'the journal cannot be written' },
-      'runctl: the journal cannot be written',
+      { event: 'warning', name: 'journal_unavailable', message: "the journal can't be written" },
+      "runctl: the journal can't be written",
     ],
   ])('of %j is: %s', (event, sentence) => {
     const memory = createMemory();
@@ -114,7 +114,7 @@ describe('a log', () => {
   test.each<[RunEvent, string]>([
     [{ event: 'status', run, execution: execution('RUNNING'), changed: true }, `RUNNING (run ${executionId})`],
     [failed(1, 0), 'no valid answer: the service answered 502; last confirmed RUNNING 15s ago; retrying in 2s'],
-    [{ event: 'service_back', run, afterMs: 95_000 }, 'answers again after 1m 35s'],
+    [{ event: 'service_back', run, afterMs: 95_000 }, 'responds again after 1m 35s'],
     [{ event: 'final', run, execution: execution('COMPLETED') }, 'COMPLETED'],
   ])('says of %j: %s', (event, words) => {
     const memory = createMemory();

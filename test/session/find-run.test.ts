@@ -87,13 +87,9 @@ describe('a run argument', () => {
     ['is nothing that the journal holds', 'monthly', '2 no run here is named "monthly"'],
     ['is the beginning of two ids', 'aaaa', `2 two runs begin with "aaaa": ${a} and ${b}`],
     ['is less than four characters of an id', 'ccc', '2 no run here is named "ccc"'],
-    [
-      'is an id that the journal does not hold',
-      project(9),
-      `2 run ${project(9)} is not in the journal of this machine`,
-    ],
+    ['is an id that the journal does not hold', project(9), `2 run ${project(9)} is not in this machine's journal`],
     ['lacks its project, which no setting has', `nightly/${a}`, '2 no project is set'],
-    ['cannot be sent in a path', '..', '2 the automation name ".." cannot be sent in a path'],
+    ["can't be sent in a path", '..', '2 the automation name ".." can\'t be sent in a path'],
   ])('that %s is refused', async (_, text, message) => {
     const machine = createMachine([`nightly ${b}`, `nightly ${a}`, `weekly ${c}`]);
     expect(await machine.find(text)).toBe(message);

@@ -166,7 +166,7 @@ describe('one trigger', () => {
     expect(inDoubtAtMs).toEqual([250, 750]);
   });
 
-  test('that never reached the service is refused, although that cannot be written', async () => {
+  test("that never reached the service is refused, although that can't be written", async () => {
     const { result } = await triggered([fault('unreachable')], { isWritten: false });
     expect(result.kind).toBe('refused');
   });
@@ -225,7 +225,7 @@ describe('one trigger', () => {
     [fault('unreachable'), false, ['sending', 'refused']],
     [lost, true, ['sending', 'in doubt', 'left in doubt']],
   ] as const)(
-    'that the user ends between two attempts is not sent again (%j)',
+    "that the user ends between two attempts isn't sent again (%j)",
     async (first, mayHaveStarted, records) => {
       const interrupt = new AbortController();
       const ports = { signal: interrupt.signal, onRetry: () => interrupt.abort('SIGINT') };
@@ -328,7 +328,7 @@ describe('one trigger', () => {
     expect([result.kind, clock.elapsedMs()]).toEqual(['unknown', 0]);
   });
 
-  test('is in doubt where the refusal could not be written: then the record says nothing', async () => {
+  test("is in doubt where the refusal couldn't be written: then the record says nothing", async () => {
     const { result } = await triggered([conflict], {
       history: earlierOf(1000),
       readKey: () => undefined,

@@ -26,7 +26,7 @@ test('failed requests and the waits between them are silence of the service, wha
   expect(tolerance.failed(lost, 0)).toMatchObject({ failures: 1, silentMs: 0 });
 });
 
-test('a request that cannot be sent is given up at once, also after valid answers', () => {
+test("a request that can't be sent is given up at once, also after valid answers", () => {
   const { tolerance } = createTolerated();
   tolerance.succeeded();
   expect(tolerance.failed(fault('unsendable').fault, 0)).toEqual({ kind: 'refused' });

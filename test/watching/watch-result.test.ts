@@ -49,11 +49,11 @@ test.each<[string, Parameters<typeof resultOf>[0] | 'too_large', number, object]
 test('a watch leaves a finished run without its result where the timeout passes before its turn comes', async () => {
   const service = scriptedService({ status: [state('COMPLETED')] });
   const { watched } = await watch(service, { timeoutMs: 10 * second }, { rate: 1 / 60 });
-  const resultFault = { kind: 'lost', message: '`--timeout` passed' };
+  const resultFault = { kind: 'lost', message: '`--timeout` expired' };
   expect(watched).toMatchObject({ kind: 'finished', execution: { status: 'COMPLETED' }, resultFault });
 });
 
-test('a watch keeps the final status of a run whose result cannot be read', async () => {
+test("a watch keeps the final status of a run whose result can't be read", async () => {
   const service = scriptedService({ status: [state('FAILED')], result: [fault('unauthorized')] });
   const { watched } = await watch(service);
   const resultFault = { kind: 'unauthorized' };

@@ -67,7 +67,7 @@ describe('a watch', () => {
     expect(events.find(({ event }) => event === 'service_back')).toMatchObject({ afterMs: 750 });
   });
 
-  test('gives up after ten minutes without a valid answer, and keeps what was confirmed last', async () => {
+  test('gives up after ten minutes without a valid response, and keeps what was confirmed last', async () => {
     const { watched } = await watch(scriptedService({ status: [running(), fault('unavailable')] }));
     expect(watched).toMatchObject({
       kind: 'gave_up',

@@ -94,6 +94,7 @@ function acceptanceOf({ execution, dated }: DatedExecution, { times, ...trigger 
     afterFirst: beganAfter(times.ownFirst(), dated),
     afterThis: beganAfter(dated.sent, dated),
     mayHaveActed: times.mayHaveActed(),
+    isEarlierRecent: times.isEarlierRecent(),
   };
 }
 

@@ -1,6 +1,7 @@
 import { type Clock, stopwatch } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
 import { type Moment, momentOf } from './moments.ts';
+import { largestSkewMs } from './whose-run.ts';
 
 /** Attempts of an earlier process that are in doubt, by the wall clock. */
 export interface EarlierAttempts {
@@ -37,6 +38,8 @@ export function createAttemptTimes(clock: Clock, earlier?: EarlierAttempts) {
     lastInDoubt: (): Moment => lastInDoubt ?? latest,
     /** May the service have acted on an attempt of this process? */
     mayHaveActed: () => mayHaveActed,
+    /** Was an attempt of an earlier process sent just before ours, or may it have been? */
+    isEarlierRecent: () => earlier !== undefined && ownFirst.wallMs - earlier.lastSentAtMs < largestSkewMs,
     /** Is the first attempt so old that the service may have forgotten the key? */
     isStale: () => (earlier?.ageMs ?? 0) + sinceMs() > defaults.keyRetentionMs,
   };

@@ -1,7 +1,7 @@
 import { isFinal, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import type { Span } from './moments.ts';
-import { hostSkewMs } from './whose-run.ts';
+import { hostSkewMs, largestSkewMs } from './whose-run.ts';
 
 export interface HowStarted {
   /**
@@ -21,6 +21,7 @@ export interface Acceptance {
   userProvided: boolean;
   wasInDoubt: boolean; // an earlier attempt, also of another process
   mayHaveActed: boolean; // the service may have acted on an earlier attempt of this process
+  isEarlierRecent: boolean; // another process has sent the key so shortly before that its run may be as young
   isRecovery?: boolean;
 }
 
@@ -37,7 +38,8 @@ export function howStarted(accepted: Acceptance): HowStarted {
   const isOlder = isFinished && !mayHaveActed;
   if (isRecovery) {
     if (isOlder || isBefore(afterFirst, hostSkewMs)) return { how: 'recovered', started: 'no' };
-    return { how: 'started', started: afterFirst && afterFirst.leastMs > -hostSkewMs ? 'yes' : 'unknown' };
+    const isOurs = !accepted.isEarlierRecent && afterFirst !== undefined && afterFirst.leastMs > -hostSkewMs;
+    return { how: 'started', started: isOurs ? 'yes' : 'unknown' };
   }
   if (userProvided) {
     if (isOlder || isBefore(afterFirst, replayedMs)) return { how: 'replayed', started: 'no' };
@@ -46,7 +48,10 @@ export function howStarted(accepted: Acceptance): HowStarted {
   return { how: wasInDoubt && isBefore(afterThis, hostSkewMs) ? 'recovered' : 'started', started: 'yes' };
 }
 
-/** Does the answer show that the service honours keys: a run that began before the attempt, whose key had been sent? */
+/**
+ * Does the answer show that the service honours keys: a run that began before the attempt, whose key had been sent? As
+ * triggers are sent again because of it, the clocks of the service's hosts may differ by as much as they ever do.
+ */
 export function showsHonouredKey({ afterThis, userProvided, wasInDoubt }: Acceptance): boolean {
-  return (userProvided || wasInDoubt) && isBefore(afterThis, hostSkewMs);
+  return (userProvided || wasInDoubt) && isBefore(afterThis, largestSkewMs);
 }

@@ -484,12 +484,13 @@ describe('how an accepted trigger came to its run', () => {
   });
 
   test.each<[string, Answer<Execution>[], Given, string, boolean]>([
-    ['2 s before the attempt', [lost, began(-2000)], {}, 'recovered yes', true],
+    ['2 s before the attempt', [lost, began(-2000)], {}, 'recovered yes', false],
+    ['a minute before the attempt', [lost, began(-minute)], {}, 'recovered yes', true],
     ['less than 2 s before it', [lost, began(-1999)], {}, 'started yes', false],
     ['after it', [lost, began(250)], {}, 'started yes', false],
     ['nobody knows when', [lost, running()], {}, 'started yes', false],
     ['long before it, but nothing was in doubt', [fault('throttled'), began(-minute)], {}, 'started yes', false],
-    ['2 s before the attempt, under a given key', [lost, began(-2000)], { userProvided: true }, 'found unknown', true],
+    ['2 s before the attempt, under a given key', [lost, began(-2000)], { userProvided: true }, 'found unknown', false],
     ['and finished, under a given key', [lost, began(0, finished)], { userProvided: true }, 'found unknown', false],
     ['long before it, under a given key', [began(-minute)], { userProvided: true }, 'replayed no', true],
   ])('after a lost answer, %s', async (_, script, given, expected, isHonoured) => {

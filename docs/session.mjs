@@ -1,4 +1,4 @@
-// Draws docs/session.svg and docs/board.svg from the running program: `npm run picture`.
+// Draws docs/session.svg, docs/board.svg and docs/history.svg from the running program: `npm run picture`.
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -24,8 +24,10 @@ const scenario = {
       creditsCharged: 9,
     },
     'weekly-export': { duration: '40s' },
+    backup: { duration: '4s', creditsCharged: 2 },
   },
   faults: [
+    { on: 'trigger', automation: 'backup', nth: 1, do: 'loseAnswer' },
     // The first three runs show it the usual duration.
     { on: 'trigger', automation: 'nightly-report', nth: 4, do: 'html', status: 504, acts: true },
     { on: 'status', automation: 'nightly-report', during: { after: '2s', for: '2s' }, do: 'html', status: 502 },
@@ -82,6 +84,16 @@ await draw(
 );
 board.type('\u0003');
 await promptOf(board);
+
+const past = open();
+await enter(past, 'runctl trigger backup --give-up-after 1ms; runctl recover; runctl trigger backup');
+await enter(past, "timeout -s INT 8 runctl watch --follow --on-final './tell-the-chat'; clear");
+await enter(past, 'runctl history backup');
+await draw(
+  past,
+  'history',
+  'The history of an automation: a response was lost, recover has resolved the trigger, another trigger was refused, and a hook ended with 127',
+);
 rmSync(folder, { recursive: true, force: true });
 process.exit();
 

@@ -50,10 +50,7 @@ export const history = defineCommand({
     const { historyTable } = await import('../render/history-table.ts');
     return {
       documents: events.map((event) => documentOf(documentFactsOf(event), context)),
-      text(theme, lines) {
-        const text = historyTable(events, theme, lines);
-        return quiet ? text.slice(text.indexOf('\n') + 1) : text;
-      },
+      text: (theme, { columns }) => historyTable(events, theme, { columns, hasHeading: !quiet }),
     };
   },
 });

@@ -7,12 +7,16 @@ import { sanitizeLine } from './sanitize.ts';
 import { shortId } from './status.ts';
 import { type Column, table } from './table-layout.ts';
 import type { Theme } from './theme.ts';
-import type { WrapOptions } from './wrap.ts';
 
-const columnsOf = (idLength: number): readonly Column<HistoryEvent>[] => [
-  { heading: 'TIME', cell: ({ at }, { dim }) => [localTime(at), dim] },
+const zoneLength = ' +0100'.length;
+
+const columnsOf = (zone: string | undefined, idLength: number): readonly Column<HistoryEvent>[] => [
+  {
+    heading: zone === undefined ? 'TIME' : `TIME${zone}`,
+    cell: ({ at }, { dim }) => [zone === undefined ? localTime(at) : localTime(at).slice(0, -zoneLength), dim],
+  },
   { heading: 'AUTOMATION', cell: ({ target }) => sanitizeLine(nameOf(target)), least: 12, cut: 'middle' },
-  { heading: 'WHAT', cell: (event, theme) => [sanitizeLine(sentenceOf(event)), styleOf(event, theme)], least: 40 },
+  { heading: 'WHAT', cell: (event, theme) => [sanitizeLine(sentenceOf(event)), styleOf(event, theme)], least: 28 },
   { heading: 'RUN', cell: ({ executionId = '' }) => sanitizeLine(executionId.slice(0, idLength)) },
   {
     heading: 'KEY',
@@ -21,9 +25,16 @@ const columnsOf = (idLength: number): readonly Column<HistoryEvent>[] => [
   },
 ];
 
-/** What happened, one line for each event. On a terminal, which has `columns`, ids are cut. */
-export function historyTable(events: readonly HistoryEvent[], theme: Theme, { columns }: WrapOptions): string {
-  return table(columnsOf(columns === undefined ? Infinity : shortId), events, theme, columns);
+/** One line for each event. The heading names the zone of the times, if they have one in common. */
+export function historyTable(
+  events: readonly HistoryEvent[],
+  theme: Theme,
+  { columns, hasHeading }: { columns?: number; hasHeading: boolean },
+): string {
+  const zones = new Set(events.map(({ at }) => localTime(at).slice(-zoneLength)));
+  const zone = hasHeading && zones.size === 1 ? [...zones][0] : undefined;
+  const text = table(columnsOf(zone, columns === undefined ? Infinity : shortId), events, theme, columns);
+  return hasHeading ? text : text.slice(text.indexOf('\n') + 1);
 }
 
 const sentences: Record<HistoryEventName, (event: HistoryEvent) => string> = {

@@ -32,7 +32,8 @@ export const helpOf = (program: () => CommandDefinition) =>
       if (json || !topic) return { documents: [documentOf({ report: { help: outlineOf(program()) } }, context)] };
       if (topic === 'programs' || topic === 'troubleshooting') {
         const { default: page } = await documents[topic]();
-        return { verbatim: page.trimEnd() };
+        // A terminal shows no pictures.
+        return { verbatim: page.replaceAll(/^!\[.*\n\n/gm, '').trimEnd() };
       }
       return {
         text: (theme, { columns = widestPage }) => pages[topic](theme, { columns: Math.min(columns, widestPage) }),

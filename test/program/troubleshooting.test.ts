@@ -100,6 +100,13 @@ const troubles: Record<string, Trouble> = {
   },
 };
 
+test('the page is printed by help, without its pictures', async () => {
+  const { code, stdout } = await runProgram(['help', 'troubleshooting']);
+  expect(code).toBe(0);
+  expect(page).toContain('![');
+  expect(stdout).toBe(`${page.replace(/!\[.*\n\n/, '').trimEnd()}\n`);
+});
+
 test('every trouble of the page is tried', () => {
   expect([...sections.keys()]).toEqual(Object.keys(troubles));
 });

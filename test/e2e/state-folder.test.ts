@@ -67,7 +67,7 @@ function run(argv: readonly string[], { state, shell, mount }: Place, env: Proce
 }
 
 const oneLine =
-  /^runctl: the journal in .* cannot be (written|read) \(.+\); `runctl recover` and short run ids will not work.*$/gm;
+  /^runctl: the journal in .* can't be (written|read) \(.+\); `runctl recover` and short run ids will not work.*$/gm;
 
 describe.each(places)('where the state folder %s', (_, prepare) => {
   test('a trigger starts its run, and one line says what is lost', async (context) => {

@@ -43,7 +43,7 @@ describe('runctl config alone', () => {
     const screen = await onScreen(['config'], {}, { env: unset });
     await answer(screen, /base URL/, screen.emulator.url);
     await answer(screen, /API key/, 'another-key-0000');
-    await screen.sees(/That does not work/);
+    await screen.sees(/That doesn't work/);
     await answer(screen, /API key .*\[\*{4}0000\]/, '');
     await answer(screen, /project/, '');
     const { code, text } = await atTheEnd(screen);

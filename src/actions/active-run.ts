@@ -1,4 +1,5 @@
 import { isUnfinished } from '../journal/fold.ts';
+import { isOpen } from '../journal/journal.ts';
 import { isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Connection } from '../session/connection.ts';
 import { knownRun } from '../session/known-run.ts';
@@ -45,9 +46,11 @@ export function mayBeActive({ run, polled }: FoundRun): boolean {
   return polled.kind === 'ok' ? !isFinal(run.target, polled.value.status) : polled.problem.facts.name !== 'not_found';
 }
 
-export function lastUnfinished(target: Target, { journal, baseUrl }: Connection): string | undefined {
+/** The last run of a target, if it was unfinished when it was last polled. */
+export function lastUnfinished(target: Target, { journal, baseUrl, context }: Connection): string | undefined {
   for (const run of journal.runs({ baseUrl, target })) {
-    if (run.executionId !== null) return isUnfinished(run) ? run.executionId : undefined;
+    if (run.executionId === null) continue;
+    return isUnfinished(run) && isOpen(run, context.clock.nowMs()) ? run.executionId : undefined;
   }
   return undefined;
 }

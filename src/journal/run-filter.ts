@@ -34,7 +34,7 @@ export function isMatch(record: JournalRecord, filter: RunFilter): boolean {
   if (hasRun && !('executionId' in record)) return false;
   if (idPrefix !== undefined && !hasIdPrefix(record, idPrefix)) return false;
   if (target) return record.target === pathOf(target);
-  return isAmong(automations, targetOf(record.target));
+  return automations.length === 0 || isAmong(automations, targetOf(record.target));
 }
 
 /** Is the target one of those that were named, or was none named? */

@@ -91,7 +91,9 @@ async function findLast(
   let unresolved: JournalRun | undefined;
   let last: JournalRun | undefined;
   const automations = automationName === undefined ? [] : [{ automationName, projectId }];
+  let read = 0;
   for (const run of journal.runs({ baseUrl, automations })) {
+    if (++read > mostRunsRead && last) break;
     if (run.executionId === null) unresolved ??= last || !isOpen(run, context.clock.nowMs()) ? undefined : run;
     else if (!last) last = run;
     else if (automationName !== undefined && projectId === undefined) checkSameProject(last, run);
@@ -122,9 +124,9 @@ const prefix = /^[\da-f-]{4,35}$/i;
 function findByPrefix(text: string, { journal, baseUrl, context }: Here): KnownRun | undefined {
   if (!prefix.test(text)) return undefined;
   let found: KnownRun | undefined;
-  for (const record of journal.runs({ baseUrl })) {
+  for (const record of journal.runs({ baseUrl, idPrefix: text })) {
     const { executionId, target } = record;
-    if (!executionId?.toLowerCase().startsWith(text.toLowerCase())) continue;
+    if (executionId === null) continue;
     const ids = found && `${found.run.executionId} and ${executionId}`;
     if (ids) throw usageProblem(`two runs begin with ${quote(text)}: ${ids}`, 'type more characters of the id');
     found = knownRun({ target, executionId }, record, context.clock);

@@ -175,11 +175,16 @@ describe('--if-active attach', () => {
     expect(start).toMatchObject({ kind: 'attached', run, polled: { value: { status: 'RUNNING' } } });
   });
 
-  test('takes the active run of the journal where the refusal names none', async () => {
-    const { trigger } = createTriggerHarness();
+  test.each([
+    [47, 'attached'],
+    [48, 'failed'],
+  ])('where the refusal names none, takes the unfinished run of the journal, %d hours old: %s', async (hours, kind) => {
+    const { trigger, clock } = createTriggerHarness();
     await trigger({ trigger: [running()] });
+    clock.suspend(hours * 3600 * second);
     const { start, calls } = await trigger({ trigger: [conflict({ executionId: undefined })] }, attach);
-    expect(start).toMatchObject({ kind: 'attached', run });
+    expect(start.kind).toBe(kind);
+    if (start.kind === 'attached') expect(start.run).toEqual(run);
     expect(calls.status).toBe(0);
   });
 

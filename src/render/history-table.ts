@@ -40,7 +40,7 @@ export function historyTable(
 const sentences: Record<HistoryEventName, (event: HistoryEvent) => string> = {
   sent: (event) => `sent by ${senderOf(event)}`,
   sent_again: (event) => `sent again by ${senderOf(event)}`,
-  response_lost: ({ reason = '' }) => `no answer: ${reason}`,
+  response_lost: ({ reason = '' }) => `outcome unknown: ${reason}`,
   accepted: ({ status = 'RUNNING' }) => `accepted: ${status}`,
   resolved: (event) => `resolved by ${senderOf(event)}: ${event.status ?? 'RUNNING'}`,
   resolved_by_time: (event) => `resolved by ${senderOf(event)}: the active run began when it was sent`,
@@ -59,7 +59,7 @@ const sentences: Record<HistoryEventName, (event: HistoryEvent) => string> = {
   forgotten: () => 'no longer known to the service',
   hook_due: () => 'hook due',
   hook_begun: (event) => `hook begun by ${senderOf(event)}`,
-  hook_ended: ({ failure = 'ended with 0' }) => `hook ${failure}`,
+  hook_ended: ({ failure = 'exited with 0' }) => `hook ${failure}`,
   keys_honored: () => 'the service honors idempotency keys',
   keys_ignored: () => 'the service ignores idempotency keys',
 };

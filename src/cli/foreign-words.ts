@@ -42,7 +42,7 @@ export const impossibleWords: Readonly<Record<string, string>> = {
   'the service has no way to cancel a run': 'cancel stop kill abort terminate pause suspend',
   'the service has no way to delete a run': 'delete remove rm prune',
   'the service has no logs of a run; `runctl result` prints its output': 'logs log tail',
-  'runctl knows no web page of a run; `runctl status` shows how it stands': 'open browse web',
+  'runs have no web page; `runctl status` shows how a run is doing': 'open browse web',
   'runctl has no schedule of its own: cron or a systemd timer runs `runctl trigger`': 'schedule cron every',
   'update runctl as you installed it, with npm or from a checkout': 'update upgrade self-update',
 };
@@ -73,7 +73,7 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
     [
       { of: 'result', say: 'the output goes to standard output: `runctl result {run} --quiet > <file>`, or `--json`' },
       '--json',
-      { say: 'it prints to standard output, which a shell sends to a file with `>`' },
+      { say: 'it prints to standard output; use `>` to write to a file' },
     ],
   ],
   ['--jq --query --template', ['--field', { say: 'it prints no JSON' }]],
@@ -132,9 +132,9 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
   [
     '--all --all-projects --all-namespaces -A',
     [
-      { of: 'list', say: '`--since 365d` lists all runs of that time, and `--limit 1000000` all there are' },
+      { of: 'list', say: '`--since 365d` lists all runs since then, and `--limit 1000000` all there are' },
       { of: 'status result', say: '`runctl list` shows all runs' },
-      { of: 'recover stats', say: 'without a name it takes all of them' },
+      { of: 'recover stats', say: 'without a name it covers all automations' },
       { of: 'check', say: 'give each automation by name' },
       { of: 'trigger', say: 'give each automation by name' },
     ],
@@ -145,7 +145,7 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
   ['--silent --no-progress --progress --no-verbose', ['--quiet']],
   [
     '--dryrun --preview --simulate --what-if --plan --noop',
-    ['--dry-run', { say: 'it changes nothing at the service' }],
+    ['--dry-run', { say: 'it changes nothing on the service' }],
   ],
   [
     '--exit-status --exit-code --fail --check',
@@ -165,12 +165,12 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
     '--no-wait --detach --async --background --no-watch --no-follow',
     [
       { of: 'trigger', say: 'it waits only with `--watch`' },
-      { of: looks, say: 'it does not wait' },
+      { of: looks, say: "it doesn't wait" },
     ],
   ],
   [
     '--concurrency --parallel -j -P --jobs --max-parallel',
-    [{ of: 'trigger watch', say: 'runs go on at the same time; `--rate` limits the requests a second' }],
+    [{ of: 'trigger watch', say: 'runs are always parallel; `--rate` limits the requests per second' }],
   ],
   ['--schedule --cron --at', [{ say: 'runctl has no schedule of its own: cron or a systemd timer runs it' }]],
   ['--delay --jitter --random-delay', ['--splay', '--interval']],
@@ -179,10 +179,10 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
     '--log --logs --show-logs --log-failed',
     [{ say: 'the service has no logs of a run; `runctl result` prints its output' }],
   ],
-  ['--web --browser --open', [{ say: 'runctl knows no web page of a run; `runctl status` shows how it stands' }]],
+  ['--web --browser --open', [{ say: 'runs have no web page; `runctl status` shows how a run is doing' }]],
   [
     '--sort --sort-by --order --reverse',
-    [{ of: 'list', say: 'the newest run is first; `--json` and jq sort in another way' }],
+    [{ of: 'list', say: 'the newest run comes first; for another order, use `--json` and jq' }],
   ],
   ['--color --colour --colors', [{ say: 'FORCE_COLOR switches colors on, and `--no-color` off' }]],
   ['--no-header --no-headers --no-headings --wide', ['--field']],

@@ -13,7 +13,7 @@ export const runArgument = argument(
 
 export const asTyped = (ms: number) => formatDuration(ms).replace(' ', '');
 
-export const exitStatus = flag('--exit-status', 'end with the exit code of the run, or 16 while it is unfinished');
+export const exitStatus = flag('--exit-status', "exit with the run's exit code, or 16 if it hasn't finished");
 
 const startingOptions = under('Starting:', {
   idempotencyKey: option(
@@ -48,7 +48,7 @@ const followingOptions = under('Following:', {
   ...giveUpOption(`${asTyped(defaults.watchGiveUpAfterMs)}; of a trigger: ${asTyped(defaults.triggerGiveUpAfterMs)}`),
   intervalMs: option(
     '--interval <duration>',
-    'poll at this fixed interval (default: grows with the age of the run, 15s at most)',
+    'poll at this fixed interval (default: based on how long earlier runs took)',
     positiveDuration,
   ),
   rate: option('--rate <number>', `maximum number of requests per second (default: ${defaults.rate})`, positive),

@@ -30,7 +30,7 @@ export const history = defineCommand({
   examples: [
     ['runctl history', 'the last 24 hours'],
     ['runctl history nightly --since 7d', 'one automation in the last week'],
-    ['runctl history --json', 'one JSON document a line, for a script'],
+    ['runctl history --json', 'one JSON document per line, for a script'],
   ],
   /** Sends nothing, and needs no setting: without a base URL, what was done at every base URL is shown. */
   async run({ automations: names }, { since = { agoMs: usualPeriodMs }, quiet, ...flags }, context) {

@@ -41,7 +41,7 @@ export async function showKeyTrial(
 
 async function isConfirmed(name: string, context: Context): Promise<boolean> {
   const what = `this starts one run of ${name}, or two if the service ignores idempotency keys`;
-  if (!context.stdin.isTTY || !context.stderr.isTTY) throw usageProblem(what, 'add `--yes` if it may');
+  if (!context.stdin.isTTY || !context.stderr.isTTY) throw usageProblem(what, 'add `--yes` to allow it');
   const { askLine } = await import('../config/prompts.ts');
   const answer = await askLine(`${what[0]?.toUpperCase()}${what.slice(1)}. Continue? [y/N] `, context);
   return /^y(es)?$/i.test(answer.trim());

@@ -1,6 +1,6 @@
 import { type FinalStatus, finalStatusOf, isFinal, type Run } from '../runs/run.ts';
 
-/** An exit code. `explain`, the README and the man page take them all from the table below. */
+/** An exit code. `explain`, the reference and the man page take them all from the table below. */
 export interface ExitCode {
   code: number;
   name: string;

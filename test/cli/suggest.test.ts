@@ -73,7 +73,7 @@ test.each([
   ['list -o json', '--json'],
   ['list -ojson', '--json'],
   ['list --format=json', '--json'],
-  ['completion bash -o', 'it prints to standard output, which a shell sends to a file with `>`'],
+  ['completion bash -o', 'it prints to standard output; use `>` to write to a file'],
   ['list --json=status', '--field status'],
   ['trigger a --dry-run=client', '--dry-run'],
   ['trigger a --watch=true', '--watch'],

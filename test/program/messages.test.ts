@@ -244,10 +244,7 @@ const later: [argv: string, text: string][] = [
   ['login', "runctl: unknown command 'login'\n  → did you mean `runctl config`?"],
   ['cancel', "runctl: unknown command 'cancel'\n  → the service has no way to cancel a run"],
   ['logs', "runctl: unknown command 'logs'\n  → the service has no logs of a run; `runctl result` prints its output"],
-  [
-    'open',
-    "runctl: unknown command 'open'\n  → runctl knows no web page of a run; `runctl status` shows how it stands",
-  ],
+  ['open', "runctl: unknown command 'open'\n  → runs have no web page; `runctl status` shows how a run is doing"],
   ['update', "runctl: unknown command 'update'\n  → update runctl as you installed it, with npm or from a checkout"],
   ['agent watch', "runctl: missing required argument 'agentId'\n  → see `runctl agent watch --help`"],
   ['explain 99', 'runctl: there is no exit code "99"\n  → `runctl explain` lists them all'],

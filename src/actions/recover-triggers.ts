@@ -37,11 +37,11 @@ export type Recovery = { trigger: UnresolvedTrigger } & (
 export async function* recoverTriggers(
   flags: RecoverFlags,
   connection: Connection,
-  isMeant: (target: Target) => boolean = () => true,
+  isSelected: (target: Target) => boolean = () => true,
 ): AsyncGenerator<Recovery> {
   const { journal, baseUrl } = connection;
   for (const trigger of journal.unresolvedTriggers({ baseUrl })) {
-    if (!isMeant(trigger.target)) continue;
+    if (!isSelected(trigger.target)) continue;
     try {
       yield await recoverTrigger(trigger, flags, connection);
     } catch (error) {

@@ -45,14 +45,17 @@ export async function startUnlessKeyUsed(
   const bytes = open?.body ?? body;
   const result = await sendRecorded(identity, bytes, options, withOpenTriggerWarning(target, following));
   if (result.kind === 'started') return startOf(result, target, context.clock);
-  if (result.kind === 'refused' && (result.fault.kind === 'already_active' || (isWaiting && mayPass(result.fault)))) {
+  if (
+    result.kind === 'refused' &&
+    (result.fault.kind === 'already_active' || (isWaiting && isWorthRetrying(result.fault)))
+  ) {
     return { kind: 'refused', fault: result.fault };
   }
   return failed(problemOfTrigger(result, identity, following));
 }
 
-/** Is it worth another try: a 429, or a trigger that was surely not sent? */
-const mayPass = (fault: Fault) => isRetryable(fault) && deliveryOf(fault) !== 'unknown';
+/** A 429, or a trigger that was surely not sent. */
+const isWorthRetrying = (fault: Fault) => isRetryable(fault) && deliveryOf(fault) !== 'unknown';
 
 function startOf({ how, ...start }: StartedTrigger, target: Target, clock: Clock): StartResult {
   const { execution } = start;

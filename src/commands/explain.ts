@@ -33,11 +33,7 @@ export const explain = defineCommand({
   },
 });
 
-export function exitCodeBlock(
-  { code, name, meaning, advice }: ExitCode,
-  theme: Theme,
-  { columns }: WrapOptions,
-): string {
+function exitCodeBlock({ code, name, meaning, advice }: ExitCode, theme: Theme, { columns }: WrapOptions): string {
   const head = `${code} ${name}`;
   return `${theme.strong(head)}: ${renderMarkup(meaning, theme, { columns, taken: head.length + 2 })}\n${renderMarkup(advice, theme, { columns })}\n`;
 }

@@ -49,10 +49,10 @@ export const recover = defineCommand({
   async run({ automations }, options, context) {
     const connection = await connect(options, context, { needed: true });
     const named = parseAutomationNames(automations, valueIfGiven(connection.settings.project));
-    const isMeant = (target: Target) => isAmong(named, target);
+    const isSelected = (target: Target) => isAmong(named, target);
     const problems: Problem[] = [];
     const documents: JsonObject[] = [];
-    for await (const recovery of recoverTriggers(options, connection, isMeant)) {
+    for await (const recovery of recoverTriggers(options, connection, isSelected)) {
       const report = reportOfRecovery(recovery, options, connection);
       const { run, problem, facts } = report;
       const document = documentOf(facts, context);

@@ -95,7 +95,7 @@ function unfinishedRuns({ journal, baseUrl, context }: Connection): KnownRun[] {
 const longestLine = 64 * 1024;
 
 /** The lines, trimmed, without empty ones. Throws a usage problem for an endless line and an unreadable stream. */
-export async function* readInputLines(stream: NodeJS.ReadableStream): AsyncGenerator<string> {
+async function* readInputLines(stream: NodeJS.ReadableStream): AsyncGenerator<string> {
   stream.setEncoding('utf8');
   let rest = '';
   for await (const chunk of readChunks(stream, 'standard input')) {

@@ -83,8 +83,8 @@ export function* checkJournal({ settings, context }: Machine): Generator<Finding
   const sinceMs = nowMs - openMs;
   const isOpenTrigger = (run: JournalRun) => run.executionId === null && isOpen(run, nowMs);
   const isOpenRun = (run: JournalRun) => isUnfinished(run) && isOpen(run, nowMs);
-  const noneOf = (what: string, isMeant: (run: JournalRun) => boolean) =>
-    ['none', elsewhere(what, { journal, baseUrl }, { sinceMs }, isMeant) ?? []].flat().join('. ');
+  const noneOf = (what: string, isCounted: (run: JournalRun) => boolean) =>
+    ['none', elsewhere(what, { journal, baseUrl }, { sinceMs }, isCounted) ?? []].flat().join('. ');
   if (unresolved === 0) yield ok('unresolved_triggers', noneOf('unresolved triggers', isOpenTrigger));
   else yield warning('unresolved_triggers', `${unresolved}: whether they started a run is unknown`, '`runctl recover`');
   const unfinished = journal.unfinishedRuns({ baseUrl }).length;

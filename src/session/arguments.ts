@@ -44,7 +44,7 @@ export const parseAutomationNames = (texts: readonly string[], projectId: string
   texts.map((text) => ({ projectId, ...parseAutomationName(text) }));
 
 /** `<automationName>` or `<projectId>/<automationName>`. Throws a usage problem. */
-export function parseAutomationName(text: string) {
+function parseAutomationName(text: string) {
   const name = splitName(text);
   checkAutomationName(name.automationName, text);
   return name;
@@ -77,7 +77,7 @@ function checkBareName(name: string): void {
 }
 
 /** Throws a usage problem for names that can't be sent: a URL parser drops `.` and `..` even when percent-encoded. */
-export function checkAutomationName(name: string, whole = name): void {
+function checkAutomationName(name: string, whole = name): void {
   if (name === '') throw usageProblem(`${quote(whole)} names no automation`);
   if (name === '.' || name === '..') throw usageProblem(`the automation name ${quote(name)} can't be sent in a path`);
   if (!name.isWellFormed()) throw usageProblem('the automation name holds half a character (a lone surrogate)');

@@ -18,11 +18,11 @@ export function elsewhere(
   what: string,
   { journal, baseUrl }: { journal: Journal; baseUrl: string | undefined },
   filter: RunFilter,
-  isMeant: (run: JournalRun) => boolean = () => true,
+  isCounted: (run: JournalRun) => boolean = () => true,
 ): string | undefined {
   if (baseUrl === undefined) return undefined;
   for (const run of journal.runs({ ...filter, baseUrl: undefined })) {
-    if (run.baseUrl === baseUrl || !isMeant(run)) continue;
+    if (run.baseUrl === baseUrl || !isCounted(run)) continue;
     return `The same journal has ${what} for ${run.baseUrl}: add \`--base-url ${shellWord(run.baseUrl)}\`, or choose its profile.`;
   }
   return undefined;

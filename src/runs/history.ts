@@ -26,7 +26,7 @@ export const historyEventNames = [
   'resolved_by_time', // the same, as far as the time at which the run began shows it
   'refused',
   'superseded', // a trigger whose response was lost, as a later one has a run
-  'untracked', // nobody asks about the trigger any more
+  'untracked', // the key had started a run of another target
   'looked_at', // a run that this machine did not start, for the first time
   'status',
   'finished',

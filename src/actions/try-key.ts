@@ -59,7 +59,7 @@ export async function tryKey(
   const isSame = executionId.toLowerCase() === run.executionId.toLowerCase();
   record.started({ ...repeated.value, executionId } satisfies StartedExecution);
   const runs = isSame ? [run] : [run, { target, executionId }];
-  return { kind: 'seen', treatment: isSame ? 'honoured' : 'ignored', runs };
+  return { kind: 'seen', treatment: isSame ? 'honored' : 'ignored', runs };
 
   function repeat() {
     return retry((onWrite) => service.trigger({ target, idempotencyKey, body }, signal, { onWrite }), {

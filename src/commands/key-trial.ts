@@ -51,6 +51,6 @@ function findingOf(trial: KeyTrial): Finding {
   const name = 'idempotency_keys';
   if (trial.kind === 'unclear') return failed(name, trial.problem);
   const [first, second] = trial.runs.map(({ executionId }) => executionId);
-  if (trial.treatment === 'honoured') return ok(name, `honored: the repeated trigger returned the same run (${first})`);
+  if (trial.treatment === 'honored') return ok(name, `honored: the repeated trigger returned the same run (${first})`);
   return warning(name, `ignored: the repeated trigger started a second run (${first}, then ${second})`);
 }

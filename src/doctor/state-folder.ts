@@ -104,7 +104,7 @@ function keysFinding(seen: ReturnType<Journal['keysSeen']>): Finding {
     return skipped(name, 'never seen whether they are honored: `runctl doctor --try-key <automation>` finds out');
   }
   const when = `as seen at ${utcTime(seen.at)}`;
-  if (seen.treatment === 'honoured') return ok(name, `honored, ${when}`);
+  if (seen.treatment === 'honored') return ok(name, `honored, ${when}`);
   const advice = "a trigger whose response is lost isn't repeated; `runctl recover` says which run to look for";
   return warning(name, `ignored, ${when}`, advice);
 }

@@ -47,7 +47,7 @@ export const scenarioFields: readonly (readonly [path: string, about: string])[]
   ['order', 'what a trigger checks first: keyFirst (the idempotency key; the default) or activeFirst (an active run)'],
   [
     'idempotencyKeys',
-    'honoured (a repeated key returns the run it started; the default), ignored (it may start another run) or agentsOnly (ignored for automations)',
+    'honored (a repeated key returns the run it started; the default), ignored (it may start another run) or agentsOnly (ignored for automations)',
   ],
   ['replayErrors', 'true: an idempotency key that was refused is refused again (false by default)'],
   ['namesActiveRun', 'true: a 422 runAlreadyActive names the active run (false by default)'],

@@ -103,7 +103,7 @@ export const scenarioSchema = v.strictObject({
   faults: v.optional(v.array(fault)),
   errorShape: v.optional(errorShape),
   order: v.optional(v.picklist(['keyFirst', 'activeFirst'])),
-  idempotencyKeys: v.optional(v.picklist(['honoured', 'ignored', 'agentsOnly'])),
+  idempotencyKeys: v.optional(v.picklist(['honored', 'ignored', 'agentsOnly'])),
   replayErrors: v.optional(v.boolean()),
   namesActiveRun: v.optional(v.boolean()),
   rateLimit: v.optional(

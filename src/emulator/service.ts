@@ -23,7 +23,7 @@ export type EmulatedService = ReturnType<typeof createEmulatedService>;
 
 /** The service of docs/service.md as a state machine: only requests and time change it. */
 export function createEmulatedService(scenario: Scenario, apiKey: string) {
-  const { automations = { '*': {} }, rateLimit, errorShape = 'flat', idempotencyKeys = 'honoured' } = scenario;
+  const { automations = { '*': {} }, rateLimit, errorShape = 'flat', idempotencyKeys = 'honored' } = scenario;
   const runLimitMs = toMs(scenario.runLimit ?? '3h');
   const apiKeys = new Set([apiKey, ...(scenario.apiKeys ?? [])]);
   const waitMs = rateLimit ? createRateLimit(rateLimit.requests, toMs(rateLimit.window)) : () => 0;

@@ -27,9 +27,9 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
       const name = exitNameOf(fault);
       journal.append({ type: 'in_doubt', ...key, reason, name, activeExecutionId, attempt, sentAt, ...ended });
     },
-    started({ executionId, startedAt, status }, { isByTime, isKeyHonoured } = {}) {
+    started({ executionId, startedAt, status }, { isByTime, isKeyHonored } = {}) {
       if (!isWritten) writeTriggered();
-      const treatment = treatmentOf(executionId, isByTime) ?? (isKeyHonoured ? 'honoured' : undefined);
+      const treatment = treatmentOf(executionId, isByTime) ?? (isKeyHonored ? 'honored' : undefined);
       if (treatment) recordTreatment(treatment);
       // No other process can know the run of a key that we generated and whose answer came at once.
       const isNew = !(userProvided || isInDoubt) || journal.find(executionId, { baseUrl, fresh: true }) === undefined;
@@ -67,7 +67,7 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
   function treatmentOf(executionId: string, isByTime?: true): KeyTreatment | undefined {
     const known = userProvided || isInDoubt ? journal.findKey(key) : undefined;
     if (known?.state !== 'accepted' || known.account !== account || known.isByTime || isByTime) return undefined;
-    return known.executionId.toLowerCase() === executionId.toLowerCase() ? 'honoured' : 'ignored';
+    return known.executionId.toLowerCase() === executionId.toLowerCase() ? 'honored' : 'ignored';
   }
 
   function recordTreatment(treatment: KeyTreatment): void {

@@ -22,7 +22,7 @@ export interface UnknownTrigger {
 /** Is it sent again only if the user asks for that? Else a second run might start. */
 export function needsResend({ target, hasMetConflict, keys }: UnknownTrigger): boolean {
   if (target.family === 'agent') return false;
-  return keys === 'ignored' || (hasMetConflict === true && keys !== 'honoured');
+  return keys === 'ignored' || (hasMetConflict === true && keys !== 'honored');
 }
 
 export function unknownTriggerProblem(fault: Fault, trigger: UnknownTrigger): Problem {

@@ -4,7 +4,7 @@ import type { RetryPorts } from '../runs/retry.ts';
 import type { Target } from '../runs/run.ts';
 import type { Answer, Execution, Service } from '../runs/service.ts';
 import type { AttemptTimes } from './attempt-times.ts';
-import { type Acceptance, type HowStarted, howStarted, showsHonouredKey } from './how-started.ts';
+import { type Acceptance, type HowStarted, howStarted, showsHonoredKey } from './how-started.ts';
 import { beganAfter, type DatedExecution } from './moments.ts';
 import { eventOf, type TriggerEvent } from './trigger-protocol.ts';
 import type { StartEvidence, StartedExecution, TriggerRecord } from './trigger-record.ts';
@@ -73,8 +73,8 @@ function startedBy(answer: DatedExecution, trigger: SentTrigger): StartedTrigger
   const acceptance = acceptanceOf(answer, trigger);
   const execution = withId(answer.execution);
   const { retryAfterMs } = answer;
-  const isKeyHonoured = showsHonouredKey(acceptance);
-  return { kind: 'started', execution, retryAfterMs, ...howStarted(acceptance), isKeyHonoured };
+  const isKeyHonored = showsHonoredKey(acceptance);
+  return { kind: 'started', execution, retryAfterMs, ...howStarted(acceptance), isKeyHonored };
 }
 
 function startedByTime(answer: DatedExecution, trigger: SentTrigger): StartedTrigger {

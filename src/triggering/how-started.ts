@@ -49,9 +49,9 @@ export function howStarted(accepted: Acceptance): HowStarted {
 }
 
 /**
- * Does the answer show that the service honours keys: a run that began before the attempt, whose key had been sent? As
+ * Does the answer show that the service honors keys: a run that began before the attempt, whose key had been sent? As
  * triggers are sent again because of it, the clocks of the service's hosts may differ by as much as they ever do.
  */
-export function showsHonouredKey({ afterThis, userProvided, wasInDoubt }: Acceptance): boolean {
+export function showsHonoredKey({ afterThis, userProvided, wasInDoubt }: Acceptance): boolean {
   return (userProvided || wasInDoubt) && isBefore(afterThis, largestSkewMs);
 }

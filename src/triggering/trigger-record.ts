@@ -25,11 +25,11 @@ export type RecordedKey =
   | { state: 'open'; ageMs: number };
 
 /** What the service does with an idempotency key that it has seen before, as an answer showed. */
-export type KeyTreatment = 'honoured' | 'ignored';
+export type KeyTreatment = 'honored' | 'ignored';
 
 export interface StartEvidence {
   isByTime?: true; // only the time at which the run began shows that this trigger started it
-  isKeyHonoured?: boolean; // the answer showed that the service honours idempotency keys
+  isKeyHonored?: boolean; // the answer showed that the service honors idempotency keys
 }
 
 export type StartedExecution = Execution & { executionId: string };

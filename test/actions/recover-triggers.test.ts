@@ -154,13 +154,13 @@ describe('recover', () => {
 
   test.each<[string, boolean, KeyTreatment | undefined, RecoverFlags, string]>([
     ['keys were never seen', false, undefined, {}, 'a found'],
-    ['keys were seen honoured', false, 'honoured', {}, 'a found'],
+    ['keys were seen honored', false, 'honored', {}, 'a found'],
     ['keys were seen ignored', false, 'ignored', {}, 'a withheld'],
     ['keys were seen ignored, with --resend', false, 'ignored', { resend: true }, 'a found'],
     ['keys were never seen, after a conflict', true, undefined, {}, 'a withheld'],
     ['the same with --dry-run', true, undefined, { dryRun: true }, 'a withheld'],
     ['the same with --resend', true, undefined, { resend: true }, 'a found'],
-    ['keys were seen honoured, after a conflict', true, 'honoured', {}, 'a found'],
+    ['keys were seen honored, after a conflict', true, 'honored', {}, 'a found'],
     ['keys were seen ignored, after a conflict', true, 'ignored', {}, 'a withheld'],
   ])('where %s (conflict: %s), seen %s', async (_, hasMetConflict, treatment, flags, expected) => {
     const { lose, recover, journal } = createMachine();

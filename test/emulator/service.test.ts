@@ -224,19 +224,19 @@ describe('an idempotency key', () => {
   });
 
   test.each([
-    ['honoured', 1],
+    ['honored', 1],
     ['ignored', 2],
     ['agentsOnly', 2],
   ] as const)('%s: sent again after its run has finished, it has started %d in all', (idempotencyKeys, runs) => {
     const { trigger, pass, service } = createEmulatorHarness({ idempotencyKeys });
     trigger('nightly', { key: 'k' });
-    expect(trigger('nightly', { key: 'k' }).status).toBe(idempotencyKeys === 'honoured' ? 201 : 422);
+    expect(trigger('nightly', { key: 'k' }).status).toBe(idempotencyKeys === 'honored' ? 201 : 422);
     pass(hourMs);
     expect(trigger('nightly', { key: 'k' }).status).toBe(201);
     expect(service.runs()).toHaveLength(runs);
   });
 
-  test('is honoured for agents where it is ignored for automations', () => {
+  test('is honored for agents where it is ignored for automations', () => {
     const { triggerAgent, service } = createEmulatorHarness({ agents: 'accept', idempotencyKeys: 'agentsOnly' });
     const first = triggerAgent('{}', { key: 'k' });
     expect(triggerAgent('{}', { key: 'k' }).body).toBe(first.body);

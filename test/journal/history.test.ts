@@ -87,7 +87,7 @@ test.each<[string, NewRecord[], object[]]>([
   ],
   [
     'what the service does with idempotency keys',
-    (['honoured', 'ignored'] as const).map((treatment) => ({ type: 'keys_seen', treatment, baseUrl, target: nightly })),
+    (['honored', 'ignored'] as const).map((treatment) => ({ type: 'keys_seen', treatment, baseUrl, target: nightly })),
     [{ what: 'keys_honored' }, { what: 'keys_ignored' }],
   ],
 ])('shows %s', (_, records, expected) => {

@@ -10,7 +10,7 @@ const kinds: Record<string, Record<string, string>> = {
   in_doubt: { idempotencyKey: 'key-1', reason: 'lost' },
   forgotten: { idempotencyKey: 'key-1' },
   superseded: { idempotencyKey: 'key-1' },
-  keys_seen: { treatment: 'honoured' },
+  keys_seen: { treatment: 'honored' },
   status: { executionId: uuid(1), status: 'RUNNING' },
   not_found: { executionId: uuid(1) },
   hook_begun: { executionId: uuid(1) },

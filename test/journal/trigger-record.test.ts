@@ -124,9 +124,9 @@ describe('what the service does with idempotency keys', () => {
 
   test.each<[string, NewRecord[], object, StartEvidence, KeyTreatment | undefined]>([
     ['an ordinary answer', [], ours, {}, undefined],
-    ['a run that began before', [], ours, { isKeyHonoured: true }, 'honoured'],
-    ['a run that began before, of an agent', [], ofAgent, { isKeyHonoured: true }, undefined],
-    ['the run of the key', [{ ...accepted(1), account }], { ...ours, userProvided: true }, {}, 'honoured'],
+    ['a run that began before', [], ours, { isKeyHonored: true }, 'honored'],
+    ['a run that began before, of an agent', [], ofAgent, { isKeyHonored: true }, undefined],
+    ['the run of the key', [{ ...accepted(1), account }], { ...ours, userProvided: true }, {}, 'honored'],
     ['another run', [{ ...accepted(1), account, executionId: uuid(2) }], { ...ours, isRepeat: true }, {}, 'ignored'],
     [
       'another run, under another API key',
@@ -156,9 +156,9 @@ describe('what the service does with idempotency keys', () => {
     const { open, clock, folder } = createStateFolder();
     open().append({ type: 'keys_seen', baseUrl, target: nightly, treatment: 'ignored' });
     clock.nowMs += 1000;
-    for (const number of [1, 2]) createTriggerRecord(open(), ours).started(execution(number), { isKeyHonoured: true });
+    for (const number of [1, 2]) createTriggerRecord(open(), ours).started(execution(number), { isKeyHonored: true });
     const at = new Date(clock.nowMs).toISOString();
-    expect(open().keysSeen(baseUrl)).toEqual({ treatment: 'honoured', at });
+    expect(open().keysSeen(baseUrl)).toEqual({ treatment: 'honored', at });
     expect(linesIn(folder).filter((line) => line.includes('keys_seen'))).toHaveLength(2);
   });
 });

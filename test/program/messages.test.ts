@@ -96,8 +96,8 @@ const table: [situation: string, problem: Problem, message: string, hint?: strin
     `repeat it with ${again}, which finds the run if there is one`,
   ],
   [
-    'a repeat met a conflict where keys are honoured',
-    unknownTriggerProblem(conflict, { ...lostTrigger, hasMetConflict: true, keys: 'honoured' }),
+    'a repeat met a conflict where keys are honored',
+    unknownTriggerProblem(conflict, { ...lostTrigger, hasMetConflict: true, keys: 'honored' }),
     'nightly is already running, most likely the run of this trigger, whose response was lost, with the idempotency key nightly-21 (HTTP 422)',
     `when that run has finished: \`runctl recover\`; ${elsewhere}`,
   ],

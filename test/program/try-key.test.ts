@@ -9,10 +9,10 @@ const failing = { do: 'status', status: 503 } as const;
 
 describe('doctor --try-key', () => {
   test.each<[string, Scenario, number, number, RegExp]>([
-    ['that honours keys', {}, 0, 1, /idempotency keys +honored: .*the same run/],
+    ['that honors keys', {}, 0, 1, /idempotency keys +honored: .*the same run/],
     ['that checks the active run first', { order: 'activeFirst' }, 0, 1, /idempotency keys +honored/],
     ['that ignores keys', { idempotencyKeys: 'ignored' }, 0, 2, /idempotency keys +ignored: .* a second run/],
-    ['that honours those of agents alone', { idempotencyKeys: 'agentsOnly' }, 0, 2, /idempotency keys +ignored/],
+    ['that honors those of agents alone', { idempotencyKeys: 'agentsOnly' }, 0, 2, /idempotency keys +ignored/],
     ['whose 429 is retried', { faults: [{ on: 'trigger', nth: 2, do: 'status', status: 429 }] }, 0, 1, /honored/],
     ['without credits', { credits: 0 }, 12, 0, /HTTP 402/],
     ['that repeats a refusal', { order: 'activeFirst', replayErrors: true }, 0, 1, /honored/],

@@ -91,7 +91,7 @@ function checkHow(use: Use, { how, started }: HowStarted, runId: string, { simul
 
 /** `recover` starts no second run of a trigger that is known to have met a conflict. */
 export function checkWithheld({ sent, options }: Past): void {
-  if (options.idempotencyKeys === 'honoured') return;
+  if (options.idempotencyKeys === 'honored') return;
   sent.forEach(({ use, machine, attempt }, index) => {
     if (use.command !== 'recover' || attempt.startedId === undefined) return;
     tell('started by recover');

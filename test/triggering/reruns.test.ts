@@ -48,7 +48,7 @@ const services = fc.record({
   order: fc.constantFrom('keyFirst', 'activeFirst'),
   namesActiveRun: fc.boolean(),
   replaysRefusals: fc.boolean(),
-  idempotencyKeys: fc.constant('honoured'),
+  idempotencyKeys: fc.constant('honored'),
   durationMs: fc.constantFrom(1_000, 20_000, 300_000),
   outcomes: fc.array(fc.constantFrom(...finalStatuses, 'FAILED', 'FAILED'), { minLength: 1, maxLength: 5 }),
   hostSkewMs: fc.constantFrom(0, 2_000),

@@ -493,10 +493,10 @@ describe('how an accepted trigger came to its run', () => {
     ['2 s before the attempt, under a given key', [lost, began(-2000)], { userProvided: true }, 'found unknown', false],
     ['and finished, under a given key', [lost, began(0, finished)], { userProvided: true }, 'found unknown', false],
     ['long before it, under a given key', [began(-minute)], { userProvided: true }, 'replayed no', true],
-  ])('after a lost answer, %s', async (_, script, given, expected, isHonoured) => {
+  ])('after a lost answer, %s', async (_, script, given, expected, isHonored) => {
     const { result } = await triggered(script, given);
     expect(result.kind === 'started' && `${result.how} ${result.started}`).toBe(expected);
-    expect(result).toMatchObject({ isKeyHonoured: isHonoured });
+    expect(result).toMatchObject({ isKeyHonored: isHonored });
   });
 });
 

@@ -19,7 +19,7 @@ export interface ServiceOptions {
   order: 'keyFirst' | 'activeFirst';
   namesActiveRun: boolean;
   replaysRefusals: boolean;
-  idempotencyKeys: 'honoured' | 'ignored';
+  idempotencyKeys: 'honored' | 'ignored';
   durationMs: number;
   /** The final statuses of its runs, in turn. */
   outcomes?: FinalStatus[];

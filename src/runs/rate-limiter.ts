@@ -26,6 +26,8 @@ const margin = 1.05;
 /** Turns that a busy process has missed are made up for, as far as this. */
 const busyMs = 100;
 const queueSliceMs = 1000;
+/** How long an order of the polls holds, so that thousands are not compared at each of a thousand turns a second. */
+const orderHoldsMs = 100;
 // The reason with which a pause is cut short: an abort without a reason creates an error with a stack.
 const early = 'early';
 
@@ -43,7 +45,11 @@ export function createRateLimiter(perSecond: number, clock: Clock, options: Limi
   let inFlight = 0; // on the shared connections
   let nextTurnMs = Number.NEGATIVE_INFINITY;
   let heldUntilMs = Number.NEGATIVE_INFINITY;
-  const queue = new Set<Waiting>();
+  const polls = new Set<Waiting>();
+  const others = new Set<Waiting>(); // triggers and results
+  const waitingCount = () => polls.size + others.size;
+  let order: Waiting[] = []; // of the polls, the likeliest last
+  let orderedMs = Number.NEGATIVE_INFINITY;
   let nextCheckMs = Number.NEGATIVE_INFINITY; // whether one of thousands has waited too long
   let isServing = false;
   let isBlocked = false; // until a request is written or ends
@@ -81,17 +87,18 @@ export function createRateLimiter(perSecond: number, clock: Clock, options: Limi
   function turn(wish: Wish): Promise<boolean> {
     const { signal, chance, hasOwnConnection } = wish;
     if (signal.aborted) return Promise.resolve(false);
-    if (!chance && queue.size === 0 && dueInMs() <= 0 && (hasOwnConnection || inFlight < connections)) {
+    if (!chance && waitingCount() === 0 && dueInMs() <= 0 && (hasOwnConnection || inFlight < connections)) {
       grant(wish);
       return Promise.resolve(true);
     }
     return new Promise((resolve) => {
+      const queue = chance ? polls : others;
       const waiting: Waiting = {
         ...wish,
         end(isGranted) {
           stopListening();
           queue.delete(waiting);
-          if (queue.size === 0) alarm.abort(early);
+          if (waitingCount() === 0) alarm.abort(early);
           resolve(isGranted);
         },
       };
@@ -102,7 +109,7 @@ export function createRateLimiter(perSecond: number, clock: Clock, options: Limi
       else if (!chance) alarm.abort(early);
       if (!queue.has(waiting)) return;
       const dueMs = unwritten < most ? dueInMs() : nextTurnMs - clock.elapsedMs();
-      onWait(Math.max(dueMs + (queue.size - 1) * betweenMs, chance ? heldMs() : 0));
+      onWait(Math.max(dueMs + (waitingCount() - 1) * betweenMs, chance ? heldMs() : 0));
     });
   }
 
@@ -131,20 +138,20 @@ export function createRateLimiter(perSecond: number, clock: Clock, options: Limi
 
   async function serve(): Promise<void> {
     isServing = true;
-    while (queue.size > 0) {
+    while (waitingCount() > 0) {
       if (clock.elapsedMs() >= nextCheckMs) endLate();
       const next = likeliest();
       if (next) {
         grant(next);
         next.end(true);
-      } else if (queue.size > 0) await waitForChange();
+      } else if (waitingCount() > 0) await waitForChange();
     }
     isServing = false;
   }
 
   function endLate(): void {
     let soonestMs = queueSliceMs;
-    for (const waiting of [...queue]) {
+    for (const waiting of [...others, ...polls]) {
       const lateMs = lateInMs(waiting);
       if (lateMs <= 0) waiting.end(false);
       else soonestMs = Math.min(soonestMs, lateMs);
@@ -158,23 +165,30 @@ export function createRateLimiter(perSecond: number, clock: Clock, options: Limi
     isBlocked = !(dueInMs() > 0 && dueInMs() < Number.POSITIVE_INFINITY);
     alarm = new AbortController();
     const woke = await pause(Math.min(...soonMs), clock, alarm.signal);
-    if (woke) for (const { onWake } of queue) onWake?.();
+    if (woke) for (const { onWake } of [...others, ...polls]) onWake?.();
   }
 
   /** Picks a request that is no poll, else the poll with the highest chance; of equals the one that came first. */
   function likeliest(): Waiting | undefined {
     if (dueInMs() > 0) return undefined;
-    const isHeld = heldMs() > 0;
     const isFull = inFlight >= connections;
-    let best: Waiting | undefined;
-    let bestChance = Number.NEGATIVE_INFINITY;
-    for (const waiting of queue) {
-      if (isFull && !waiting.hasOwnConnection) continue;
-      if (!waiting.chance) return waiting;
-      if (isHeld) continue;
-      const chance = queue.size > 1 ? waiting.chance() : 1;
-      if (chance > bestChance) [best, bestChance] = [waiting, chance];
+    for (const waiting of others) if (!isFull || waiting.hasOwnConnection) return waiting;
+    if (isFull || heldMs() > 0) return undefined;
+    if (clock.elapsedMs() - orderedMs >= orderHoldsMs) order = [];
+    while (polls.size > 0) {
+      if (order.length === 0) orderPolls();
+      const next = order.pop();
+      if (next && polls.has(next)) return next;
     }
-    return best;
+    return undefined;
+  }
+
+  function orderPolls(): void {
+    const rated = [...polls].map((poll) => ({ poll, chance: polls.size > 1 ? (poll.chance?.() ?? 0) : 1 }));
+    order = rated
+      .reverse()
+      .sort((one, another) => one.chance - another.chance)
+      .map(({ poll }) => poll);
+    orderedMs = clock.elapsedMs();
   }
 }

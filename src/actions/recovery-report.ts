@@ -43,7 +43,7 @@ export function reportOfRecovery(recovery: Recovery, flags: RecoverFlags, connec
       const sentence =
         how === 'recovered'
           ? `${about} had started run ${executionId}${end}`
-          : `${about} was sent again and started run ${executionId}`;
+          : `${about} was sent again${started === 'yes' ? ` and started run ${executionId}` : `; its run is ${executionId}`}`;
       const outcome = isFinal(target, status) ? exitNameOfRun(run, status) : 'ok';
       const trigger = { how, started, ...facts };
       const argument = argumentOf(run, connection);

@@ -38,7 +38,7 @@ export async function startUnlessKeyUsed(
   const unknown = open && unknownTriggerOf(open, following);
   if (unknown && open.account !== identity.account) return failed(otherAccountProblem(unknown));
   if (unknown && open.ageMs > defaults.keyRetentionMs) return failed(expiredKeyProblem(unknown));
-  if (unknown?.keys === 'ignored' && needsResend(unknown)) return failed(withheldProblem(unknown));
+  if (unknown && needsResend(unknown)) return failed(withheldProblem(unknown));
   const options = { giveUpAfterMs: flags.giveUpAfterMs, earlier: open && earlierAttemptsOf(open) };
   following.sentKeys.add(idempotencyKey);
   // An idempotency key that was sent before is sent with the same bytes again.

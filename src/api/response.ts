@@ -94,8 +94,8 @@ function scrubbed<T>(response: HttpResponse, { scrub }: Reading<T>): HttpRespons
 /** An object with a `status` may also come from a gateway, which packs what it has to say in one. */
 const strangers: Record<Operation, string> = {
   trigger: 'the response has no executionId',
-  status: 'the response does not name this run; something other than the service may have answered',
-  result: 'the response does not name this run; something other than the service may have answered',
+  status: "the response doesn't give this run and a status; something other than the service may have answered",
+  result: "the response doesn't give this run and a status; something other than the service may have answered",
 };
 
 const pageHint = 'find out what answered (a proxy, a firewall, a login page) before you replace the API key';

@@ -129,5 +129,7 @@ export const storedKeys = settingKeys.filter((key): key is StoredKey => key !== 
 export function parseSettingKey(text: string): SettingKey {
   const key = settingKeys.find((candidate) => candidate.toLowerCase() === text.toLowerCase());
   if (key) return key;
-  throw usageProblem(`there is no setting ${JSON.stringify(text)}`, `settings: ${settingKeys.join(', ')}`);
+  const meant = settingKeys.find((candidate) => candidate.toLowerCase() === text.toLowerCase().replaceAll(/[-_]/g, ''));
+  const hint = meant ? `did you mean \`${meant}\`?` : `settings: ${settingKeys.join(', ')}`;
+  throw usageProblem(`there is no setting ${JSON.stringify(text)}`, hint);
 }

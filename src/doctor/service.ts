@@ -22,7 +22,7 @@ export async function* checkService({ flags, context, settings }: Machine): Asyn
   if (fault && isInterruption(fault)) throw interruptedProblem(signal);
   const result = fault ? doctorResultOf(fault) : 'ok';
   if (fault && result === 'unavailable') throw serviceProblem(fault, result);
-  yield ok('http', `the service responded in ${formatDuration(tookMs)} (HTTP ${fault?.httpStatus ?? 200})`);
+  yield ok('http', `response in ${formatDuration(tookMs)} (HTTP ${fault?.httpStatus ?? 200})`);
   yield clockFinding(answer.serviceTimeMs, clock.nowMs());
   yield keyFinding(fault, result);
 }
@@ -34,7 +34,7 @@ function clockFinding(serviceTimeMs: number | undefined, nowMs: number): Finding
   if (serviceTimeMs === undefined) return skipped('clock', "the service doesn't send its time");
   const offMs = nowMs - serviceTimeMs;
   const side = offMs > 0 ? 'ahead of' : 'behind';
-  if (Math.abs(offMs) <= tolerableMs) return ok('clock', "agrees with the service's clock");
+  if (Math.abs(offMs) <= tolerableMs) return ok('clock', "agrees with the server's clock");
   const message = `this machine's clock is ${formatDuration(Math.abs(offMs))} ${side} that of the service`;
   return warning('clock', message, 'set the clock of this machine, with NTP for example');
 }

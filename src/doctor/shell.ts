@@ -52,9 +52,7 @@ function manPageFinding({ MANPATH = '', PATH = '' }: Env): Finding {
     .filter(Boolean)
     .flatMap((folder) => ['', '.gz'].map((end) => join(folder, `man1/runctl.1${end}`)));
   const found = pages.find((page) => isAccessible(page, constants.R_OK));
-  return found
-    ? ok('man_page', found)
-    : warning('man_page', "`man` can't find it", `npm 12 installs no man pages: \`man ${ownPage}\` shows it`);
+  return found ? ok('man_page', found) : warning('man_page', "`man` can't find it", `read it with \`man ${ownPage}\``);
 }
 
 function cronFinding({ PATH = '' }: Env): Finding {

@@ -42,7 +42,7 @@ const table = {
   unauthorized: [
     7,
     'the API key was refused (401, 403)',
-    '`runctl config list` shows where the API key comes from. `runctl config set apiKey` stores another one. `runctl help troubleshooting` has more.',
+    '`runctl config list` shows where the API key comes from. `runctl config set apiKey` stores another one. If the message names a page, something in front of the service responded, and the API key may be fine. `runctl help troubleshooting` has more.',
   ],
   no_credits: [8, 'the AI credit balance is 0 (402)', 'Top up the balance, then trigger again.'],
   rate_limited: [
@@ -63,7 +63,7 @@ const table = {
   outcome_unknown: [
     12,
     'the response to a trigger was lost; a run may have been started',
-    "Don't repeat the command. Run `runctl recover`: it sends the same trigger with the same idempotency key, which finds the run, or starts it if the request never arrived. `runctl help troubleshooting` has more.",
+    "Don't repeat the command. Run `runctl recover`: it sends the same trigger with the same idempotency key, which finds the run if the service honors idempotency keys, or starts it if the request never arrived. `runctl help troubleshooting` has more.",
   ],
   result_unavailable: [
     13,

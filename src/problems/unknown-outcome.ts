@@ -25,7 +25,9 @@ export function needsResend({ target, hasMetConflict, keys }: UnknownTrigger): b
   return keys === 'ignored' || (hasMetConflict === true && keys !== 'honored');
 }
 
-export function unknownTriggerProblem(fault: Fault, trigger: UnknownTrigger): Problem {
+export function unknownTriggerProblem(fault: Fault, recorded: UnknownTrigger): Problem {
+  const hasMetConflict = recorded.hasMetConflict || fault.kind === 'already_active';
+  const trigger = { ...recorded, hasMetConflict };
   const { target, idempotencyKey, keys } = trigger;
   const name = nameOf(target);
   if (fault.kind === 'stale_key') return expiredKeyProblem(trigger);
@@ -57,7 +59,8 @@ function whatNext(trigger: UnknownTrigger, { kind, retryAfterMs }: Partial<Fault
   const command = target.family === 'agent' ? 'agent trigger' : 'trigger';
   const again = `\`runctl ${command} ${shellWord(fullNameOf(target))} --idempotency-key ${shellWord(idempotencyKey)}\``;
   if (sentAtMs === undefined) {
-    return needsResend(trigger) ? lookFor(trigger) : `repeat it with ${again}, which finds the run if there is one`;
+    const condition = trigger.keys === 'honored' ? 'there is one' : 'the service honors idempotency keys';
+    return needsResend(trigger) ? lookFor(trigger) : `repeat it with ${again}, which finds the run if ${condition}`;
   }
   if (needsResend(trigger))
     return `\`runctl recover\` sends it again only with \`--resend\`: first ${lookFor(trigger)}`;
@@ -87,7 +90,7 @@ export function withheldProblem(trigger: UnknownTrigger): Problem {
       : `${name} was already running when it was repeated, most likely as its own run, and this service was never seen to honor idempotency keys`;
   return inDoubtProblem({
     message: `the trigger of ${name}${when} isn't sent again: ${why} (idempotency key ${idempotencyKey})`,
-    hint: `${lookFor(trigger)}; if there is none, send it again with \`--resend\``,
+    hint: `${lookFor(trigger)}; if there is none, send it again with \`runctl recover --resend\``,
   });
 }
 

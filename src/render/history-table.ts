@@ -46,7 +46,7 @@ const sentences: Record<HistoryEventName, (event: HistoryEvent) => string> = {
   resolved_by_time: (event) => `resolved by ${senderOf(event)}: the active run began when it was sent`,
   refused({ reason, refusal = '' }) {
     const code = exitCodes.find(({ name }) => name === refusal)?.code;
-    return `refused: ${reason ?? refusal}${code === undefined ? '' : ` (exit code ${code})`}`;
+    return `refused: ${reason ?? refusal}${code === undefined ? '' : ` (${code}, ${refusal})`}`;
   },
   superseded: (event) => `superseded by a later run, found by ${senderOf(event)}`,
   untracked: () => 'no longer tracked',

@@ -93,7 +93,11 @@ describe('an answer', () => {
   });
 
   test.each([
-    [200, '{"ok":true}', 'the response does not name this run; something other than the service may have answered'],
+    [
+      200,
+      '{"ok":true}',
+      "the response doesn't give this run and a status; something other than the service may have answered",
+    ],
     [200, '[]', 'the response is not a JSON object'],
     [200, 'welcome', "the response body can't be read: it is not JSON"],
     [200, '<html><title>Hotel Wi-Fi</title>', fromElsewhere('Hotel Wi-Fi')],

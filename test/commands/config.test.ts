@@ -179,10 +179,15 @@ describe('config set', () => {
   });
 
   test('lists the settings where there is none of that name', async () => {
-    const problem = await problemOf(createConfig().set('base-url', 'x'));
+    const problem = await problemOf(createConfig().set('no-such', 'x'));
     expect(problem?.facts.hint).toBe(
       'settings: apiKey, apiKeyCommand, baseUrl, project, profile, requestTimeout, onExit',
     );
+  });
+
+  test('suggests the name of a setting that was typed like its flag', async () => {
+    const problem = await problemOf(createConfig().set('base-url', 'x'));
+    expect(problem?.facts.hint).toContain('baseUrl');
   });
 
   test('chooses a profile that is there, or the default', async () => {

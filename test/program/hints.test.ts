@@ -58,7 +58,7 @@ const situations: Record<string, Situation> = {
     scenario: lost,
     async act({ run, env }) {
       mkdirSync(join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl'), { recursive: true });
-      return run(['trigger', name]);
+      return run(['trigger', name, '--give-up-after', '1ms']);
     },
     prints: /--idempotency-key/,
   },

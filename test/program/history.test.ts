@@ -53,7 +53,7 @@ test('a morning: who sent what, what came of it, and which process resolved it',
   const [heading, ...lines] = stdout.trimEnd().split('\n');
   expect(heading).toMatch(/^TIME [+-]\d{4} +AUTOMATION +WHAT +RUN +KEY$/);
   expect(lines[0]).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}nightly +sent by trigger \(process \d+\) /);
-  expect(lines.at(-1)).toContain('refused: it is already running (exit code 5)');
+  expect(lines.at(-1)).toContain('refused: it is already running (5, already_active)');
   const bare = (await run('history', 'nightly', '-q')).stdout.trimEnd().split('\n');
   expect(bare).toHaveLength(lines.length);
   for (const line of bare) expect(line).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4} {2}nightly /);

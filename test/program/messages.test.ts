@@ -93,7 +93,7 @@ const table: [situation: string, problem: Problem, message: string, hint?: strin
     'the answer to a trigger is lost, and nothing could be recorded',
     triggerProblem(unknown, identity, signal),
     'the trigger of nightly got no valid response: the service is unavailable; a run may have been started, with the idempotency key nightly-21 (HTTP 503)',
-    `repeat it with ${again}, which finds the run if there is one`,
+    `repeat it with ${again}, which finds the run if the service honors idempotency keys`,
   ],
   [
     'a repeat met a conflict where keys are honored',
@@ -117,7 +117,7 @@ const table: [situation: string, problem: Problem, message: string, hint?: strin
     '`recover` does not send it where keys are ignored',
     withheldProblem({ ...lostTrigger, keys: 'ignored' }),
     "the trigger of nightly at 2026-11-22 02:00:13 UTC isn't sent again: the service was seen to ignore idempotency keys, and would start a second run (idempotency key nightly-21)",
-    'look in the service for a run of nightly that began at about 2026-11-22 02:00:13 UTC; if there is none, send it again with `--resend`',
+    'look in the service for a run of nightly that began at about 2026-11-22 02:00:13 UTC; if there is none, send it again with `runctl recover --resend`',
   ],
   [
     'a trigger is interrupted on its way',

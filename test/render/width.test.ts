@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
 import { sanitizeLine } from '../../src/render/sanitize.ts';
 import { createTheme } from '../../src/render/theme.ts';
@@ -26,6 +27,13 @@ test.each([
   ['👩‍👩‍👧', 2],
   ['', 0],
 ])('%j takes %i columns', (text, columns) => expect(widthOf(text)).toBe(columns));
+
+test('what is taken for narrow without being measured is as wide as string-width says', () => {
+  const letters = String.fromCodePoint(...Array.from({ length: 0x17f - 0xc0 + 1 }, (_, index) => 0xc0 + index));
+  const symbols = Object.values(theme.symbols).join('');
+  for (const character of letters + symbols) expect(stringWidth(character), character).toBe(1);
+  expect(stringWidth(symbols + letters)).toBe(widthOf(symbols + letters));
+});
 
 describe('a text that is cut', () => {
   test.each([

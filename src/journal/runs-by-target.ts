@@ -5,8 +5,9 @@ import { pathOf } from './records.ts';
 /** The runs of each base URL and target, as statistics need them. */
 export function runsByTarget(runs: Iterable<JournalRun>): PastRuns[] {
   const groups = new Map<string, PastRuns>();
-  for (const { baseUrl, target, executionId, ...run } of runs) {
-    if (executionId === null) continue;
+  for (const run of runs) {
+    const { baseUrl, target } = run;
+    if (run.executionId === null) continue;
     const id = `${baseUrl}\n${pathOf(target)}`;
     const group = groups.get(id) ?? { baseUrl, target, runs: [] };
     groups.set(id, group);
@@ -15,8 +16,7 @@ export function runsByTarget(runs: Iterable<JournalRun>): PastRuns[] {
   return [...groups.values()];
 }
 
-function recordedRunOf(run: Omit<JournalRun, 'baseUrl' | 'target' | 'executionId'>): RecordedRun {
-  const { status, startedAt, completedAt, creditsCharged: credits, at } = run;
+function recordedRunOf({ status, startedAt, completedAt, creditsCharged: credits, at }: JournalRun): RecordedRun {
   return { status, startedMs: msOf(startedAt), endedMs: msOf(completedAt), credits, atMs: Date.parse(at) };
 }
 

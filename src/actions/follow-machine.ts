@@ -64,13 +64,17 @@ export async function followMachine(
   }
 
   try {
-    reportCutOffHooks(following);
     const folder = folderOf(following);
-    const tail = orRefuseFolder(folder, () => createTail(folder));
+    const { tail, open } = orRefuseFolder(folder, () => {
+      reportCutOffHooks(following);
+      const tail = createTail(folder);
+      const unfinished = findUnfinished(following);
+      const due = flags.onFinal === undefined ? [] : dueHooks(following);
+      const dueRuns = due.map((run) => knownRun(run, journal.find(run.executionId, { baseUrl }), clock));
+      return { tail, open: [...unfinished, ...dueRuns] };
+    });
     const newRuns = createNewRuns(tail, following);
-    for (const known of findUnfinished(following)) follow(known);
-    for (const run of flags.onFinal === undefined ? [] : dueHooks(following))
-      follow(knownRun(run, journal.find(run.executionId, { baseUrl }), clock));
+    for (const known of open) follow(known);
     if (underWay.size === 0 && !flags.quiet && !flags.events)
       printSentence('No unfinished runs. Waiting for runs that are triggered on this machine.', context);
     for (let renewedMs = clock.elapsedMs(); !signal.aborted; ) {
@@ -106,11 +110,13 @@ function reportLeftHooks({ hooks: { left }, context: { reporter } }: Following):
 /** The folder of the journal, without which `connect` would have thrown. */
 const folderOf = ({ context }: Connection): string => resolveStateFolder(context.env) ?? '';
 
-/** Throws a usage problem where the folder is not one in which a follower can work. */
+/** Throws a usage problem if no follower can work with the folder, or with the journal in it. */
 function orRefuseFolder<T>(folder: string, act: () => T): T {
   try {
     return act();
   } catch (error) {
+    // The journal that can't be read is named by its own problem, with the exit code of commands that only read.
+    if (error instanceof Problem) throw error.with({ name: 'usage' });
     const message = `runs can't be followed with the state folder ${folder} (${(error as Error).message})`;
     throw usageProblem(message, 'fix it, or set RUNCTL_STATE_DIR to another folder');
   }

@@ -16,6 +16,16 @@ import { geteuid } from 'node:process';
 /** Another user owns a path, or a folder or link on the way to it, or can put something else in its place. */
 export class ForeignPathError extends Error {}
 
+/** Others can rename what is in a folder on the way, so what stands at the path may be theirs at any moment. */
+export class SharedFolderError extends ForeignPathError {
+  readonly folder: string;
+
+  constructor(folder: string) {
+    super(`others can replace what is in ${folder}: chmod go-w ${folder}`);
+    this.folder = folder;
+  }
+}
+
 interface OwnPath {
   path: string; // without links
   stat?: Stats; // undefined if nothing is there yet
@@ -69,10 +79,9 @@ function isShared(folder: Stats): boolean {
 
 const sticky = 0o1000;
 
-/** Throws `ForeignPathError`. */
+/** Throws `SharedFolderError`. */
 export function refuseShared({ sharedFolder }: OwnPath): void {
-  if (sharedFolder === undefined) return;
-  throw new ForeignPathError(`others can replace what is in ${sharedFolder}: chmod go-w ${sharedFolder}`);
+  if (sharedFolder !== undefined) throw new SharedFolderError(sharedFolder);
 }
 
 const componentsOf = (path: string) => path.split('/').filter((name) => name !== '');

@@ -1,5 +1,5 @@
 import { platform } from 'node:process';
-import { ForeignPathError, readOwn } from '../open-own.ts';
+import { ForeignPathError, readOwn, SharedFolderError } from '../open-own.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
 import { type StoredKey, storedKeys } from './setting-table.ts';
@@ -17,8 +17,11 @@ export interface ReadConfig {
   config: ConfigFile;
   /** The file holds an API key, and its mode lets others read it. */
   isExposed: boolean;
-  /** Others may write to the file. It names shell commands and where the API key is sent, so it is not obeyed. */
-  isShared: boolean;
+  /**
+   * The file, or a folder on its way, if others may write to it. The file names shell commands and where the API key is
+   * sent, so it is not obeyed, and behind such a folder not read.
+   */
+  sharedPath?: string;
   /** Why the file is ignored: it is another user's, who would choose where the API key is sent. */
   ignored?: string;
 }
@@ -28,14 +31,16 @@ const fixHint = 'fix it by hand, or move it away; it was not changed';
 
 /** Reads config.json; nothing is set without one or in one of another user. Throws a usage problem for a bad file. */
 export function readConfigFile(path: string | undefined): ReadConfig {
-  const nothing = { path, config: {}, isExposed: false, isShared: false };
+  const nothing = { path, config: {}, isExposed: false };
   const file = path === undefined ? undefined : readIfThere(path);
   if (path === undefined || file === undefined) return nothing;
+  if (file instanceof SharedFolderError) return { ...nothing, sharedPath: file.folder };
   if (file instanceof ForeignPathError) return { ...nothing, ignored: file.message };
   const config = parseConfig(file.text, path);
   const holdsKey = Object.values(config.profiles ?? {}).some(({ apiKey }) => apiKey);
   const mode = platform === 'win32' ? 0 : file.mode; // Windows has no such modes
-  return { path, config, isExposed: holdsKey && (mode & 0o077) !== 0, isShared: (mode & 0o022) !== 0 };
+  const sharedPath = (mode & 0o022) === 0 ? undefined : path;
+  return { path, config, isExposed: holdsKey && (mode & 0o077) !== 0, sharedPath };
 }
 
 function readIfThere(path: string): { text: string; mode: number } | ForeignPathError | undefined {

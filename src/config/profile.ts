@@ -16,7 +16,8 @@ export interface ProfileInForce extends ChosenProfile {
   storedSource: string;
   /** The config file, if it holds an API key that others can read. */
   exposedPath?: string;
-  /** The config file, if others may write to it. */
+  path?: string; // of the config file
+  /** What others may write to, so that they can change the config file: the file, or a folder on its way. */
   sharedPath?: string;
   ignored?: string;
 }
@@ -24,10 +25,10 @@ export interface ProfileInForce extends ChosenProfile {
 /** Reads the profile in force. Throws a usage problem for a file that can't be read, and for a profile that it does not have. */
 export function readProfileInForce(flag: string | undefined, env: Env): ProfileInForce {
   const file = readConfigFile(resolveConfigFile(env));
-  const { path, config, isExposed, isShared, ignored } = file;
+  const { path, config, isExposed, sharedPath, ignored } = file;
   const { name, source } = chooseProfile(flag, env, file);
   const stored = storedProfile(name, config);
-  if (!stored && name !== defaultProfile) {
+  if (!stored && name !== defaultProfile && !sharedPath) {
     const names = Object.keys(config.profiles ?? {});
     const known = names.length > 0 ? `there are ${names.join(', ')}; ` : '';
     throw usageProblem(
@@ -41,7 +42,8 @@ export function readProfileInForce(flag: string | undefined, env: Env): ProfileI
     stored: stored ?? {},
     storedSource: sourceOf(name, path),
     exposedPath: isExposed ? path : undefined,
-    sharedPath: isShared ? path : undefined,
+    path,
+    sharedPath,
     ignored,
   };
 }

@@ -30,14 +30,14 @@ export async function resolveSettings(flags: SettingFlags, context: Context): Pr
   return showSettings(flags, context);
 }
 
-/** The same for what shows settings or changes them, and obeys none: a config file that others may write to is read. */
+/** The same for what shows settings or changes them, and obeys none: it only warns of a file that others may write to. */
 export async function showSettings(flags: SettingFlags, context: Context): Promise<Settings> {
   const { env, reporter } = context;
   const profile = readProfileInForce(flags.profile, env);
-  const { exposedPath, sharedPath, ignored, stored, storedSource } = profile;
+  const { exposedPath, path = '', sharedPath, ignored, stored, storedSource } = profile;
   const warn = (name: WarningName, message: string) => reporter.observe({ event: 'warning', name, message });
   if (ignored) warn('config_ignored', `the config file is ignored: ${ignored}`);
-  if (sharedPath) warn('config_shared', `${sharedFile(sharedPath)}: ${fixOfSharedFile(sharedPath)}`);
+  if (sharedPath) warn('config_shared', `${sharedFile(path)}: ${fixOfSharedFile(sharedPath)}`);
   else if (exposedPath)
     warn('exposed_api_key', `others can read the API key in ${exposedPath}: chmod 600 ${exposedPath}`);
   const others = resolveOthers(flags, env, profile);
@@ -51,11 +51,12 @@ export async function showSettings(flags: SettingFlags, context: Context): Promi
 export const sharedFile = (path: string) => `other users can change the config file ${path}`;
 export const fixOfSharedFile = (path: string) => `chmod go-w ${shellWord(path)}`;
 
-function refuseSharedFile({ sharedPath }: ProfileInForce): void {
+function refuseSharedFile({ path = '', sharedPath }: ProfileInForce): void {
   if (!sharedPath) return;
+  const otherFolder = sharedPath === path ? '' : ', or name a folder of your own with RUNCTL_CONFIG_DIR';
   throw usageProblem(
-    `${sharedFile(sharedPath)}, which says what to run and where to send the API key`,
-    `\`${fixOfSharedFile(sharedPath)}\``,
+    `${sharedFile(path)}, which says what to run and where to send the API key`,
+    `\`${fixOfSharedFile(sharedPath)}\`${otherFolder}`,
   );
 }
 

@@ -22,12 +22,12 @@ export function* checkProgram(): Generator<Finding> {
 }
 
 export function* checkConfigFile({ context }: Machine): Generator<Finding> {
-  const { path, config, isExposed, isShared, ignored } = readConfigFile(resolveConfigFile(context.env));
+  const { path, config, isExposed, sharedPath, ignored } = readConfigFile(resolveConfigFile(context.env));
   const profiles = Object.keys(config.profiles ?? {});
   if (ignored) yield warning('config_file', `the config file is ignored: ${ignored}`, 'a config file must be your own');
-  else if (path && isShared)
+  else if (path && sharedPath)
     yield {
-      ...warning('config_file', `${sharedFile(path)}: commands refuse it`, `\`${fixOfSharedFile(path)}\``),
+      ...warning('config_file', `${sharedFile(path)}: commands refuse it`, `\`${fixOfSharedFile(sharedPath)}\``),
       isObstacle: true,
     };
   else if (isExposed) yield warning('config_file', `others can read the API key in ${path}`, `\`chmod 600 ${path}\``);

@@ -1,5 +1,5 @@
 // A config file holds shell commands and says where the API key is sent, so one that others may write to is not obeyed.
-import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { shellWord } from '../../src/problems/quote.ts';
@@ -52,35 +52,43 @@ const reading = [
   [],
 ];
 
-describe('a config file that others may write to', () => {
+const sharedWays = [
+  ['that others may write to', { mode: 0o620 }, 'config/config.json'],
+  ['in a folder in which others can replace it', { folderMode: 0o777 }, 'config'],
+] as const;
+
+describe.each(sharedWays)('a config file %s', (_, modes, shared) => {
   test.each(refusing)('is refused by %s %s', async (...argv) => {
     if (!program.commands?.some(({ name }) => name === argv[0])) return;
-    const { emulator, file, env, hasRun } = await withConfigFile({ mode: 0o620 });
+    const { emulator, file, env, hasRun } = await withConfigFile(modes);
     const { code, stderr } = await runProgram(argv, { env });
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(`chmod go-w ${shellWord(file)}`) });
+    const fix = `chmod go-w ${shellWord(join(file, '../..', shared))}`;
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(fix) });
     expect([hasRun(), emulator.requests]).toEqual([false, []]);
   });
 
   test.each(reading)('stops neither %s %s nor has it run what is stored', async (...argv) => {
-    const { emulator, env, hasRun } = await withConfigFile({ mode: 0o602 });
+    const { emulator, env, hasRun } = await withConfigFile(modes);
     const { code } = await runProgram(argv, { env });
     expect([code, hasRun(), emulator.requests]).toEqual([0, false, []]);
   });
 
-  test('has every command in one of these tables, but those that are a service of their own', () => {
-    const covered = new Set([...refusing, ...reading, ['emulator'], ['demo']].map(([name]) => name));
-    expect(program.commands?.filter(({ name }) => !covered.has(name)).map(({ name }) => name)).toEqual([]);
-  });
-
   test('is named by doctor as the first thing that is wrong', async () => {
-    const { env, file } = await withConfigFile({ mode: 0o666 });
+    const { env, file } = await withConfigFile(modes);
     const { stdout } = await runProgram(['doctor', '--json'], { env });
     const findings: { name: string; result: string }[] = JSON.parse(stdout).runctl.doctor;
     expect(findings.find(({ result }) => result === 'warning')).toMatchObject({
       name: 'config_file',
-      advice: `\`chmod go-w ${shellWord(file)}\``,
+      advice: `\`chmod go-w ${shellWord(join(file, '../..', shared))}\``,
     });
     expect(findings.find(({ name }) => name === 'base_url')).toMatchObject({ result: 'skipped' });
+  });
+});
+
+describe('a config file that others may write to', () => {
+  test('has every command in one of these tables, but those that are a service of their own', () => {
+    const covered = new Set([...refusing, ...reading, ['emulator'], ['demo']].map(([name]) => name));
+    expect(program.commands?.filter(({ name }) => !covered.has(name)).map(({ name }) => name)).toEqual([]);
   });
 
   test('is repaired by `config set`', async () => {
@@ -92,14 +100,21 @@ describe('a config file that others may write to', () => {
 });
 
 describe('a config file in a folder in which others can replace it', () => {
-  test('is ignored, and not written', async () => {
-    const { emulator, env, hasRun } = await withConfigFile({ folderMode: 0o777 });
-    const { code, stderr } = await runProgram(['trigger', 'nightly'], { env });
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/the config file is ignored: .*chmod go-w/);
-    expect([hasRun(), emulator.requests]).toEqual([false, []]);
-    const set = await runProgram(['config', 'set', 'requestTimeout', '5s'], { env });
-    expect(set).toMatchObject({ code: 2, stderr: expect.stringContaining('chmod go-w') });
+  test('is neither written nor looked at for its profiles', async () => {
+    const { env } = await withConfigFile({ folderMode: 0o777 });
+    for (const argv of [
+      ['config', 'set', 'requestTimeout', '5s'],
+      ['list', '--profile', 'staging'],
+    ]) {
+      const { code, stderr } = await runProgram(argv, { env });
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('chmod go-w') });
+    }
+  });
+
+  test('is refused only if it is there: without one, the variables do', async () => {
+    const { env, file } = await withConfigFile({ folderMode: 0o777 });
+    rmSync(file);
+    expect((await runProgram(['list', '--offline'], { env })).code).toBe(0);
   });
 
   test('is read where the folder is sticky', async () => {

@@ -46,7 +46,7 @@ export async function showStatus(
   if (polled.kind === 'failed') return resultOfFailure(polled.problem, known.run, context);
   const execution = polled.value;
   journal.recordStatus(baseUrl, known.run, execution);
-  warnOfClock(journal.runs({ baseUrl, target: known.run.target }), context);
+  warnOfClock(journal.runs({ baseUrl, target: known.run.target, files: 2 }), context);
   const outcome = exitNameOfRun(known.run, execution.status);
   const exitName = options.exitStatus ? outcome : 'ok';
   const argument = argumentOf(known.run, connection);

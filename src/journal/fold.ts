@@ -55,8 +55,13 @@ export function fold(records: Iterable<JournalRecord>): State {
 /** The entries of runs alone, in half the time. */
 export function runEntriesOf(records: Iterable<JournalRecord>): Entry[] {
   const runs: State['runs'] = new Map();
-  for (const record of records) if ('executionId' in record && !isAside(record)) updateRun(runs, record);
-  return Array.from(runs.values(), (run) => ({ run, isWhole: true }));
+  const whole = new Set<JournalRun>();
+  for (const record of records) {
+    if (!('executionId' in record) || isAside(record)) continue;
+    const run = updateRun(runs, record);
+    if (record.first) whole.add(run);
+  }
+  return Array.from(runs.values(), (run) => ({ run, isWhole: whole.has(run) }));
 }
 
 /** Adds one record to the state, which may lack older ones that were lost. */

@@ -115,14 +115,15 @@ export function openJournal(options: LogOptions) {
    */
   function* runs(filter: RunFilter = {}): Generator<JournalRun> {
     const listed = new Set<string>();
-    for (const files of filter.sinceMs === undefined ? newestFiles : []) {
-      for (const { run, isWhole } of newestFirst({ ...filter, hasRun: undefined, files })) {
-        if (!isWhole || listed.has(idOf(run)) || (filter.hasRun && run.executionId === null)) continue;
+    const isFirstPart = (files: number) => filter.sinceMs === undefined && files < (filter.files ?? Infinity);
+    for (const files of newestFiles.filter(isFirstPart)) {
+      for (const { run, isWhole } of newestFirst({ ...filter, files })) {
+        if (!isWhole || listed.has(idOf(run))) continue;
         listed.add(idOf(run));
         yield run;
       }
     }
-    const isPart = filter.sinceMs !== undefined || filter.files !== undefined;
+    const isPart = !filter.hasRun && (filter.sinceMs !== undefined || filter.files !== undefined);
     for (const { run, isWhole } of newestFirst(filter)) {
       // What has neither a key nor a first record began in a file that was not read.
       const isCut = isPart && !isWhole && run.idempotencyKey === null;

@@ -11,8 +11,8 @@ export function journalPlace(baseUrl: string | undefined, { env }: Context): str
 }
 
 /**
- * A sentence that names another base URL under which the same journal has such runs; undefined if there is none.
- * `http://localhost` and `http://127.0.0.1` are two base URLs.
+ * A sentence that names the base URL of the newest such run in the journal; undefined if it is the one in force, or if there
+ * is no such run. `http://localhost` and `http://127.0.0.1` are two base URLs.
  */
 export function elsewhere(
   what: string,
@@ -22,7 +22,8 @@ export function elsewhere(
 ): string | undefined {
   if (baseUrl === undefined) return undefined;
   for (const run of journal.runs({ ...filter, baseUrl: undefined })) {
-    if (run.baseUrl === baseUrl || !isCounted(run)) continue;
+    if (!isCounted(run)) continue;
+    if (run.baseUrl === baseUrl) return undefined;
     return `The same journal has ${what} for ${run.baseUrl}: add \`--base-url ${shellWord(run.baseUrl)}\`, or choose its profile.`;
   }
   return undefined;

@@ -28,6 +28,7 @@ const commands = {
   'trigger, a new idempotency key': () => ['trigger', `new-${++names}`, '--idempotency-key', `key-${names}`],
   list: () => ['list'],
   'list --status FAILED': () => ['list', '--status', 'FAILED'],
+  'list --status TIMED_OUT, of which there is none': () => ['list', '--status', 'TIMED_OUT'],
   'watch of the newest run': (runs) => ['watch', uuid(3, runs - 1), '--timeout', '1s'],
   'status of the oldest run': () => ['status', uuid(3, 0)],
   'recover --dry-run': () => ['recover', '--dry-run'],

@@ -163,6 +163,11 @@ function checkAgainst(records: JournalRecord[], journal: Journal, nowMs: number)
   expect(listed.flatMap(({ executionId }) => executionId ?? []).toSorted(), 'each run once').toEqual(
     [...ids].toSorted(),
   );
+  const withoutTriggers = [...journal.runs({ hasRun: true })].map(({ executionId, status }) => [executionId, status]);
+  expect(new Map(withoutTriggers as [string, string | null][]), 'also where triggers are not read').toEqual(
+    new Map(listed.flatMap(({ executionId, status }) => (executionId === null ? [] : [[executionId, status]]))),
+  );
+  expect(withoutTriggers).toHaveLength(ids.size);
   for (const id of ids) {
     const reports = records.filter(isOf(id)).map((record) => ('status' in record ? (record.status ?? null) : null));
     const final = reports.find((status) => status !== null && isFinal(nightly, status));

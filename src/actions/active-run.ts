@@ -2,21 +2,21 @@ import { isUnfinished } from '../journal/fold.ts';
 import { isOpen } from '../journal/journal.ts';
 import { isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Connection } from '../session/connection.ts';
-import { knownRun } from '../session/known-run.ts';
-import { pollKnownRun } from '../session/poll-once.ts';
+import { pollRun } from '../session/poll-once.ts';
+import { runToPollOf } from '../session/run-to-poll.ts';
 import { beganAfter, type Moment, momentOf } from '../triggering/moments.ts';
 import { hostSkewMs } from '../triggering/whose-run.ts';
 import type { ActionFlags } from './flags.ts';
-import type { FoundRun } from './start-result.ts';
+import type { EarlierRun } from './start-result.ts';
 
 /** The active run. It is polled only if it will be followed, as the refusal says that it is running. */
-export async function activeRun(run: Run, flags: ActionFlags, connection: Connection): Promise<FoundRun> {
-  if (flags.watch) return pollKnownRun(run, flags, connection);
-  return knownRun(run, connection.journal.find(run.executionId, connection), connection.context.clock);
+export async function activeRun(run: Run, flags: ActionFlags, connection: Connection): Promise<EarlierRun> {
+  if (flags.watch) return pollRun(run, flags, connection);
+  return runToPollOf(run, connection.journal.find(run.executionId, connection), connection.context.clock);
 }
 
 /** Had the run that a refusal names finished before our request, by the service's clock? Then the refusal is an old one. */
-export function hadFinished({ run, polled }: FoundRun, sent: Moment, { context }: Connection): boolean {
+export function hadFinished({ run, polled }: EarlierRun, sent: Moment, { context }: Connection): boolean {
   if (polled?.kind !== 'ok') return polled !== undefined && polled.problem.facts.name === 'not_found';
   const { status, completedAt } = polled.value;
   if (!isFinal(run.target, status) || completedAt === undefined) return false;
@@ -41,7 +41,7 @@ export async function startOfActive(run: Run, { journal, baseUrl, service, conte
 const shortPollMs = 2_000;
 
 /** A run that only the journal takes for the active one must be unfinished. */
-export function mayBeActive({ run, polled }: FoundRun): boolean {
+export function mayBeActive({ run, polled }: EarlierRun): boolean {
   if (!polled) return true;
   return polled.kind === 'ok' ? !isFinal(run.target, polled.value.status) : polled.problem.facts.name !== 'not_found';
 }

@@ -5,11 +5,11 @@ import { type DocumentFacts, documentOf } from '../render/document.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Connection } from '../session/connection.ts';
-import { argumentOf } from '../session/known-run.ts';
+import { argumentOf } from '../session/run-to-poll.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
 import {
+  type EarlierRun,
   executionOf,
-  type FoundRun,
   outcomeOfStart,
   type StartResult,
   type TriggerOutcome,
@@ -104,7 +104,7 @@ function problemOf(start: StartResult): Problem | undefined {
 }
 
 /** The ending of the run that was found: a repeated trigger must not turn a failed run into a success. */
-function exitNameOfReplay({ run, polled }: FoundRun): ExitName {
+function exitNameOfReplay({ run, polled }: EarlierRun): ExitName {
   const isFinished = polled?.kind === 'ok' && isFinal(run.target, polled.value.status);
   return isFinished ? exitNameOfRun(run, polled.value.status) : 'ok';
 }

@@ -10,8 +10,8 @@ import type { Clock } from '../runs/clock.ts';
 import { isFinal, type Run } from '../runs/run.ts';
 import type { Connection } from '../session/connection.ts';
 import { createFollowing, type Following, withBoard } from '../session/following.ts';
-import { type KnownRun, knownRun } from '../session/known-run.ts';
 import { journalOf } from '../session/open-journal.ts';
+import { type RunToPoll, runToPollOf } from '../session/run-to-poll.ts';
 import { resultOfFollow } from './argument-result.ts';
 import type { ActionFlags } from './flags.ts';
 import { followRun } from './follow-run.ts';
@@ -23,7 +23,7 @@ const renewalMs = 10_000;
 
 /** Follows the runs of this machine, also later ones. Throws a usage problem if another process already does so. */
 export async function followMachine(
-  findUnfinished: (connection: Connection) => KnownRun[],
+  findUnfinished: (connection: Connection) => RunToPoll[],
   flags: ActionFlags,
   connection: Connection,
 ): Promise<CommandResult> {
@@ -39,24 +39,24 @@ export async function followMachine(
   const underWay = new Map<string, Promise<void>>();
   let left = 0;
 
-  const follow = (known: KnownRun): void => {
-    const id = known.run.executionId.toLowerCase();
+  const follow = (runToPoll: RunToPoll): void => {
+    const id = runToPoll.run.executionId.toLowerCase();
     if (!underWay.has(id))
       underWay.set(
         id,
-        toEnd(known).finally(() => underWay.delete(id)),
+        toEnd(runToPoll).finally(() => underWay.delete(id)),
       );
   };
-  async function toEnd(known: KnownRun): Promise<void> {
+  async function toEnd(runToPoll: RunToPoll): Promise<void> {
     // An opened journal remembers each run that it was asked for; this process lives too long for that.
     const own = { ...following, journal: journalOf(context, { quiet: true }) };
-    if (flags.onFinal !== undefined) recordDueHook(known.run, own);
+    if (flags.onFinal !== undefined) recordDueHook(runToPoll.run, own);
     const endless = { giveUpAfterMs: Number.POSITIVE_INFINITY, ...flags };
-    const followed = await followRun(known, endless, own, { leave: signal });
+    const followed = await followRun(runToPoll, endless, own, { leave: signal });
     if (signal.aborted) return;
     createDoneReport(own, underWay.size)(resultOfFollow(followed, own));
     const { warnings } = context;
-    const isFollowed = (run: Run) => run !== known.run && underWay.has(run.executionId.toLowerCase());
+    const isFollowed = (run: Run) => run !== runToPoll.run && underWay.has(run.executionId.toLowerCase());
     warnings.splice(0, warnings.length, ...warnings.filter(({ run }) => run && isFollowed(run)));
     const { problem } = followed;
     const isHopeless = problem?.facts.name === 'unauthorized' || (problem && !following.watches.isAnswered);
@@ -70,16 +70,16 @@ export async function followMachine(
       const tail = createTail(folder);
       const unfinished = findUnfinished(following);
       const due = flags.onFinal === undefined ? [] : dueHooks(following);
-      const dueRuns = due.map((run) => knownRun(run, journal.find(run.executionId, { baseUrl }), clock));
+      const dueRuns = due.map((run) => runToPollOf(run, journal.find(run.executionId, { baseUrl }), clock));
       return { tail, open: [...unfinished, ...dueRuns] };
     });
     const newRuns = createNewRuns(tail, following);
-    for (const known of open) follow(known);
+    for (const runToPoll of open) follow(runToPoll);
     if (underWay.size === 0 && !flags.quiet && !flags.events)
       printSentence('No unfinished runs. Waiting for runs that are triggered on this machine.', context);
     for (let renewedMs = clock.elapsedMs(); !signal.aborted; ) {
       await clock.sleep(betweenReadsMs, signal);
-      for (const known of newRuns()) follow(known);
+      for (const runToPoll of newRuns()) follow(runToPoll);
       if (clock.elapsedMs() - renewedMs < renewalMs) continue;
       renewedMs = clock.elapsedMs();
       if (!claim.renew()) ending.abort(usageProblem(`another process follows the runs of ${baseUrl} now`));
@@ -136,7 +136,7 @@ function claimOrThrow(connection: Connection): FollowerClaim {
 }
 
 /** Returns the runs that were recorded since the last call. A failure to read the journal is reported once. */
-function createNewRuns(tail: Tail, { baseUrl, context }: Connection): () => KnownRun[] {
+function createNewRuns(tail: Tail, { baseUrl, context }: Connection): () => RunToPoll[] {
   let isReported = false;
   return () => {
     try {
@@ -153,7 +153,7 @@ function createNewRuns(tail: Tail, { baseUrl, context }: Connection): () => Know
 }
 
 /** The run of a record that says that it was triggered, or is watched for the first time. */
-function newRunOf(record: JournalRecord, clock: Clock): KnownRun | undefined {
+function newRunOf(record: JournalRecord, clock: Clock): RunToPoll | undefined {
   if (record.type !== 'accepted' && record.type !== 'status') return undefined;
   const target = targetOf(record.target);
   const isNew = record.type === 'accepted' || (record.first === true && !isFinal(target, record.status));

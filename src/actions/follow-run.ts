@@ -7,8 +7,8 @@ import { isFinal, isKnownStatus, type Run, type Target } from '../runs/run.ts';
 import { utcTime } from '../runs/utc-time.ts';
 import { retryPortsOf } from '../session/connection.ts';
 import type { Following } from '../session/following.ts';
-import { argumentOf, type KnownRun } from '../session/known-run.ts';
 import { hasJournal } from '../session/open-journal.ts';
+import { argumentOf, type RunToPoll } from '../session/run-to-poll.ts';
 import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
 import { pollUntilFinal, type WatchOptions, type WatchPorts, watchToEnd } from '../watching/watch.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
@@ -38,7 +38,7 @@ export function reportManyRuns(
 
 /** Follows one run until it has finished: reports events, records statuses, runs `--on-final`. */
 export async function followRun(
-  { run, known, sinceTriggerMs, retryAfterMs }: KnownRun & Pick<WatchOptions, 'known' | 'retryAfterMs'>,
+  { run, known, sinceTriggerMs, retryAfterMs }: RunToPoll & Pick<WatchOptions, 'known' | 'retryAfterMs'>,
   flags: ActionFlags,
   following: Following,
   { leave, trigger }: FollowOptions = {},

@@ -8,7 +8,7 @@ import { onAbort } from '../runs/on-abort.ts';
 import type { Run } from '../runs/run.ts';
 import { alsoEndedBy, type Connection } from '../session/connection.ts';
 import { createFollowing, type Following, withBoard } from '../session/following.ts';
-import type { KnownRun } from '../session/known-run.ts';
+import type { RunToPoll } from '../session/run-to-poll.ts';
 import { type ArgumentResult, type Followed, failFastReason, isOk, resultOfFollow } from './argument-result.ts';
 import type { ActionFlags } from './flags.ts';
 import { followRun, reportManyRuns } from './follow-run.ts';
@@ -16,12 +16,12 @@ import { createDoneReport, reportResults } from './report.ts';
 
 /** Follows each run once, and reports in the order given. `more` gives further runs; what it throws is thrown. */
 export async function followAll(
-  runs: KnownRun[],
+  runs: RunToPoll[],
   flags: ActionFlags,
   connection: Connection,
-  more?: AsyncIterable<KnownRun>,
+  more?: AsyncIterable<RunToPoll>,
 ): Promise<CommandResult> {
-  const keyOf = ({ run }: KnownRun) => JSON.stringify(run);
+  const keyOf = ({ run }: RunToPoll) => JSON.stringify(run);
   const count = more ? Number.POSITIVE_INFINITY : new Set(runs.map(keyOf)).size;
   const following = createFollowing(await withBoard(connection, flags, count), flags, count);
   const { context } = following;
@@ -30,9 +30,9 @@ export async function followAll(
     const watching = alsoEndedBy(following, context.stdout.closed);
     const { signal: leave } = endedBy(watching.context, enough.signal);
     const reportDone = createDoneReport(following, count);
-    const followOne = async (known: KnownRun): Promise<ArgumentResult> => {
-      const followed = await followRun(known, flags, watching, { leave });
-      const isForgotten = flags.all && isClosed(known.run, followed, following);
+    const followOne = async (runToPoll: RunToPoll): Promise<ArgumentResult> => {
+      const followed = await followRun(runToPoll, flags, watching, { leave });
+      const isForgotten = flags.all && isClosed(runToPoll.run, followed, following);
       const result = resultOfFollow({ ...followed, isForgotten }, following);
       if (flags.failFast && !isOk(result)) enough.abort(failFastReason);
       reportDone(result);
@@ -40,16 +40,16 @@ export async function followAll(
     };
     const follows = new Map<string, Promise<ArgumentResult>>();
     const mostAtRate = Math.floor((flags.rate ?? defaults.rate) * 60);
-    const follow = (known: KnownRun): Promise<ArgumentResult> => {
-      const key = keyOf(known);
-      const started = follows.get(key) ?? followOne(known);
+    const follow = (runToPoll: RunToPoll): Promise<ArgumentResult> => {
+      const key = keyOf(runToPoll);
+      const started = follows.get(key) ?? followOne(runToPoll);
       follows.set(key, started);
       if (more && follows.size === mostAtRate + 1) reportManyRuns(follows.size, flags, following);
       return started;
     };
     if (!more) reportManyRuns(count, flags, following);
     const pending = runs.map(follow);
-    const isWhole = !more || (await takeEach(more, (known) => pending.push(follow(known)), leave, following));
+    const isWhole = !more || (await takeEach(more, (runToPoll) => pending.push(follow(runToPoll)), leave, following));
     const results = await Promise.all(pending);
     await following.hooks.waitForAll();
     const result = await reportResults(results, flags, following);

@@ -8,7 +8,7 @@ import { reasonOf } from '../runs/fault.ts';
 import { isFinal, nameOf, type Run } from '../runs/run.ts';
 import { utcTime } from '../runs/utc-time.ts';
 import type { Connection } from '../session/connection.ts';
-import { argumentOf } from '../session/known-run.ts';
+import { argumentOf } from '../session/run-to-poll.ts';
 import type { RecoverFlags, Recovery } from './recover-triggers.ts';
 
 /** What became of a trigger, for people and for programs. */

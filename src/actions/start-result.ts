@@ -4,8 +4,8 @@ import type { HowTriggered, RunEvent } from '../runs/events.ts';
 import type { Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
 import type { Connection } from '../session/connection.ts';
-import { argumentOf, type KnownRun } from '../session/known-run.ts';
 import type { PolledOnce } from '../session/poll-once.ts';
+import { argumentOf, type RunToPoll } from '../session/run-to-poll.ts';
 import type { StartedTrigger } from '../triggering/answer-meaning.ts';
 import type { StartedExecution } from '../triggering/trigger-record.ts';
 
@@ -17,7 +17,7 @@ export interface StartRequest {
 }
 
 /** A run that existed before, with its status if that was asked for. */
-export type FoundRun = KnownRun & { polled?: PolledOnce<Execution> };
+export type EarlierRun = RunToPoll & { polled?: PolledOnce<Execution> };
 
 /** What became of a trigger. */
 export type StartResult = {
@@ -27,10 +27,10 @@ export type StartResult = {
         /** As `HowStarted` has it. */
         how: 'started' | 'recovered' | 'found';
         execution: StartedExecution;
-      } & KnownRun)
+      } & RunToPoll)
   /** A run that existed before: its idempotency key had been used, or it is the active one. */
-  | ({ kind: 'replayed'; isOfOtherAccount?: boolean; isByTime?: true } & FoundRun)
-  | ({ kind: 'attached' } & FoundRun)
+  | ({ kind: 'replayed'; isOfOtherAccount?: boolean; isByTime?: true } & EarlierRun)
+  | ({ kind: 'attached' } & EarlierRun)
   | { kind: 'skipped'; target: Target; activeId?: string }
   /** The trigger started no run, or its outcome is unknown. */
   | { kind: 'failed'; target: Target; problem: Problem }

@@ -2,9 +2,11 @@ import type { Problem } from '../problems/problem.ts';
 import { refusedTriggerProblem, usedKeyProblem } from '../problems/trigger-problems.ts';
 import { randomUuid } from '../random-uuid.ts';
 import { defaults } from '../runs/defaults.ts';
+import type { Fault } from '../runs/fault.ts';
+import type { Run, Target } from '../runs/run.ts';
 import type { Following } from '../session/following.ts';
-import { argumentOf } from '../session/known-run.ts';
-import { momentOf } from '../triggering/moments.ts';
+import { argumentOf } from '../session/run-to-poll.ts';
+import { type Moment, momentOf } from '../triggering/moments.ts';
 import type { TriggerIdentity } from '../triggering/send-until-known.ts';
 import { activeRun, hadFinished, lastUnfinished, mayBeActive, startOfActive } from './active-run.ts';
 import type { ActionFlags } from './flags.ts';
@@ -25,40 +27,62 @@ export async function startUnlessActive(
     const identity = await identityOf(request, following);
     const { idempotencyKey } = identity;
     const sent = momentOf(following.context.clock);
-    const failed = (problem: Problem): StartResult => ({ kind: 'failed', target, problem, idempotencyKey });
     const start = await startUnlessKeyUsed(identity, request.body, flags, following, isWaiting);
     if (start.kind !== 'refused') return { ...start, idempotencyKey };
 
-    const { fault } = start;
-    const isConflict = fault.kind === 'already_active';
-    const activeId = isConflict ? (fault.executionId ?? lastUnfinished(target, following)) : undefined;
-    const active = activeId === undefined ? undefined : { target, executionId: activeId };
-    const refused = (since?: string) =>
-      refusedTriggerProblem(
-        { ...fault, executionId: activeId },
-        { target, active: active && { argument: argumentOf(active, following), since } },
-      );
-    const isNamed = fault.executionId !== undefined;
-    if (isConflict && ifActive === 'fail') {
-      return failed(refused(active && isNamed ? await startOfActive(active, following) : undefined));
-    }
-    if (isConflict && ifActive === 'skip') return { kind: 'skipped', target, activeId, idempotencyKey };
-    if (isConflict && ifActive === 'attach') {
-      if (!active) {
-        const hint = "the service didn't say which run is active; use `--if-active wait`";
-        return failed(refused().with({ hint }));
-      }
-      const attached = await activeRun(active, flags, following);
-      if (isNamed ? !hadFinished(attached, sent, following) : mayBeActive(attached)) {
-        return { kind: 'attached', ...attached, idempotencyKey };
-      }
-      const hint = `run ${activeId} has finished; try again, or use \`--if-active wait\``;
-      return failed(refused().with({ hint }));
-    }
-    if (identity.userProvided && slot.hasFinished(fault.executionId)) return failed(usedKeyProblem(identity));
-    const problem = await slot.wait(fault, active, identity);
-    if (problem) return failed(problem);
+    const conflict = conflictOf(start.fault, target, following);
+    if (conflict && ifActive !== 'wait')
+      return { ...(await endAtConflict(conflict, sent, flags, following)), idempotencyKey };
+    const isUsed = identity.userProvided && slot.hasFinished(start.fault.executionId);
+    const problem = isUsed ? usedKeyProblem(identity) : await slot.wait(start.fault, conflict?.active, identity);
+    if (problem) return { kind: 'failed', target, problem, idempotencyKey };
   }
+}
+
+/** The automation is already running. */
+interface Conflict {
+  fault: Fault;
+  target: Target;
+  active: Run | undefined; // the run that the refusal names, else the last one of the journal if it is unfinished
+  isNamed: boolean;
+}
+
+function conflictOf(fault: Fault, target: Target, following: Following): Conflict | undefined {
+  if (fault.kind !== 'already_active') return undefined;
+  const executionId = fault.executionId ?? lastUnfinished(target, following);
+  const active = executionId === undefined ? undefined : { target, executionId };
+  return { fault, target, active, isNamed: fault.executionId !== undefined };
+}
+
+/** What `--if-active fail`, `skip` and `attach` do. */
+async function endAtConflict(
+  conflict: Conflict,
+  sent: Moment,
+  flags: ActionFlags,
+  following: Following,
+): Promise<StartResult> {
+  const { target, active, isNamed } = conflict;
+  if (flags.ifActive === 'skip') return { kind: 'skipped', target, activeId: active?.executionId };
+  if (flags.ifActive !== 'attach') {
+    const since = active && isNamed ? await startOfActive(active, following) : undefined;
+    return { kind: 'failed', target, problem: refusalOf(conflict, following, since) };
+  }
+  const cannotAttach = (hint: string): StartResult => {
+    return { kind: 'failed', target, problem: refusalOf(conflict, following).with({ hint }) };
+  };
+  if (!active) return cannotAttach("the service didn't say which run is active; use `--if-active wait`");
+  const attached = await activeRun(active, flags, following);
+  const isActive = isNamed ? !hadFinished(attached, sent, following) : mayBeActive(attached);
+  if (isActive) return { kind: 'attached', ...attached };
+  return cannotAttach(`run ${active.executionId} has finished; try again, or use \`--if-active wait\``);
+}
+
+function refusalOf({ fault, target, active }: Conflict, following: Following, since?: string): Problem {
+  const argument = active && argumentOf(active, following);
+  return refusedTriggerProblem(
+    { ...fault, executionId: active?.executionId },
+    { target, active: argument === undefined ? undefined : { argument, since } },
+  );
 }
 
 /** Each try has a new idempotency key, unless the user gave one: a service may replay the refusal of an old key. */

@@ -6,7 +6,7 @@ import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';
 import { nameOf, type Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
 import type { Following } from '../session/following.ts';
-import { pollKnownRun } from '../session/poll-once.ts';
+import { pollRun } from '../session/poll-once.ts';
 import type { StartedTrigger } from '../triggering/answer-meaning.ts';
 import type { TriggerIdentity } from '../triggering/send-until-known.ts';
 import { earlierAttemptsOf, sendRecorded } from './send-recorded.ts';
@@ -32,7 +32,7 @@ export async function startUnlessKeyUsed(
     const run = { target, executionId: known.executionId };
     const { isByTime } = known;
     const isOfOtherAccount = known.account !== undefined && known.account !== identity.account;
-    return { kind: 'replayed', isByTime, isOfOtherAccount, ...(await pollKnownRun(run, flags, following)) };
+    return { kind: 'replayed', isByTime, isOfOtherAccount, ...(await pollRun(run, flags, following)) };
   }
   const open = known?.state === 'open' ? known.trigger : undefined;
   const unknown = open && unknownTriggerOf(open, following);

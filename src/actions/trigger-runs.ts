@@ -12,7 +12,7 @@ import type { ActionFlags } from './flags.ts';
 import { reportManyRuns } from './follow-run.ts';
 import { followWithReruns } from './follow-with-reruns.ts';
 import { createDoneReport, reportResults } from './report.ts';
-import { type FoundRun, type StartRequest, type StartResult, startedOf, triggeredEvent } from './start-result.ts';
+import { type EarlierRun, type StartRequest, type StartResult, startedOf, triggeredEvent } from './start-result.ts';
 import { startUnlessActive } from './start-unless-active.ts';
 
 /** More triggers at once would only wait for each other. */
@@ -71,7 +71,7 @@ export async function triggerAll(
 }
 
 /** Warns of an older run that did not complete, which must not pass for a new one. */
-function reportReplay({ run, polled }: FoundRun, result: ArgumentResult, { context: { reporter } }: Following): void {
+function reportReplay({ run, polled }: EarlierRun, result: ArgumentResult, { context: { reporter } }: Following): void {
   const start = `this idempotency key started a run of ${nameOf(run.target)}`;
   if (polled?.kind === 'failed' && !result.watched) {
     const message = `${start} before, whose status can't be read: ${polled.problem.message}`;

@@ -9,8 +9,8 @@ import { graverStatus, isFinal } from '../runs/run.ts';
 import { isFromJournal, parseRunArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
 import { findRun } from '../session/find-run.ts';
-import { argumentOf } from '../session/known-run.ts';
 import { pollOnce, resultOfFailure } from '../session/poll-once.ts';
+import { argumentOf } from '../session/run-to-poll.ts';
 
 const options = { ...giveUpOptions, ...outputOptions, ...settingOptions };
 

@@ -11,8 +11,8 @@ import { warnOfClock } from '../session/clock-difference.ts';
 import { connect } from '../session/connect.ts';
 import type { Connection } from '../session/connection.ts';
 import { findRun } from '../session/find-run.ts';
-import { argumentOf, type KnownRun } from '../session/known-run.ts';
 import { pollOnce, resultOfFailure } from '../session/poll-once.ts';
+import { argumentOf, type RunToPoll } from '../session/run-to-poll.ts';
 
 const options = { exitStatus, ...giveUpOptions, ...outputOptions, ...settingOptions };
 
@@ -37,20 +37,20 @@ export const status = defineCommand({
 
 /** Polls a run and prints its status. */
 export async function showStatus(
-  known: KnownRun,
+  runToPoll: RunToPoll,
   options: StatusOptions,
   connection: Connection,
 ): Promise<CommandResult> {
   const { context, journal, baseUrl } = connection;
-  const polled = await pollOnce('status', known, options, connection);
-  if (polled.kind === 'failed') return resultOfFailure(polled.problem, known.run, context);
+  const polled = await pollOnce('status', runToPoll, options, connection);
+  if (polled.kind === 'failed') return resultOfFailure(polled.problem, runToPoll.run, context);
   const execution = polled.value;
-  journal.recordStatus(baseUrl, known.run, execution);
-  warnOfClock(journal.runs({ baseUrl, target: known.run.target, files: 2 }), context);
-  const outcome = exitNameOfRun(known.run, execution.status);
+  journal.recordStatus(baseUrl, runToPoll.run, execution);
+  warnOfClock(journal.runs({ baseUrl, target: runToPoll.run.target, files: 2 }), context);
+  const outcome = exitNameOfRun(runToPoll.run, execution.status);
   const exitName = options.exitStatus ? outcome : 'ok';
-  const argument = argumentOf(known.run, connection);
-  const { run } = known;
+  const argument = argumentOf(runToPoll.run, connection);
+  const { run } = runToPoll;
   const isFailed = run.target.family === 'automation' && isFinal(run.target, execution.status) && outcome !== 'ok';
   const isShown = !wantsData(options) && !(options.quiet && exitName === 'ok');
   // Only the result has the error; a status without it is better than none.
@@ -59,7 +59,7 @@ export async function showStatus(
   const history = isUnfinished && isShown ? connection.history(run.target) : [];
   return {
     exitNames: [exitName],
-    documents: [documentOf({ run: known.run, execution, outcome, exitName, argument }, context)],
+    documents: [documentOf({ run: runToPoll.run, execution, outcome, exitName, argument }, context)],
     text: (theme, lines) =>
       isShown ? statusFields({ run, execution, result, history }, context.clock.nowMs(), theme, lines) : '',
     next: isFailed && isShown ? `\`runctl result ${argument}\`` : undefined,

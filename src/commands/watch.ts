@@ -11,7 +11,7 @@ import { isFromJournal, parseRunArgument, type RunArgument } from '../session/ar
 import { connect } from '../session/connect.ts';
 import type { Connection } from '../session/connection.ts';
 import { findRun } from '../session/find-run.ts';
-import { type KnownRun, knownRun } from '../session/known-run.ts';
+import { type RunToPoll, runToPollOf } from '../session/run-to-poll.ts';
 
 const options = {
   all: { ...flag('--all', 'every unfinished run of the journal'), refuses: ['runs'] },
@@ -68,7 +68,7 @@ async function followAllRuns(options: WatchOptions, context: Context): Promise<C
 }
 
 /** The runs of standard input, as they come. Throws a usage problem for a line that names none, and for no run if one `mustBe` there. */
-async function* runsOfInput(mustBe: boolean, connection: Connection): AsyncGenerator<KnownRun> {
+async function* runsOfInput(mustBe: boolean, connection: Connection): AsyncGenerator<RunToPoll> {
   let isEmpty = mustBe;
   for await (const line of readInputLines(connection.context.stdin)) {
     refuseApiKeyIn([line], connection.context);
@@ -78,17 +78,17 @@ async function* runsOfInput(mustBe: boolean, connection: Connection): AsyncGener
   if (isEmpty) throw usageProblem('standard input names no run');
 }
 
-async function findRuns(named: RunArgument[], connection: Connection): Promise<KnownRun[]> {
-  const runs: KnownRun[] = [];
+async function findRuns(named: RunArgument[], connection: Connection): Promise<RunToPoll[]> {
+  const runs: RunToPoll[] = [];
   for (const argument of named) runs.push(await findRun(argument, connection));
   return runs;
 }
 
-function unfinishedRuns({ journal, baseUrl, context }: Connection): KnownRun[] {
+function unfinishedRuns({ journal, baseUrl, context }: Connection): RunToPoll[] {
   const unfinished = journal.unfinishedRuns({ baseUrl }).reverse();
   return unfinished.map((recorded) => {
     const { target, executionId } = recorded;
-    return knownRun({ target, executionId }, recorded, context.clock);
+    return runToPollOf({ target, executionId }, recorded, context.clock);
   });
 }
 

@@ -8,12 +8,12 @@ import { quote, shellWord } from '../problems/quote.ts';
 import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
 import type { RunArgument } from './arguments.ts';
 import type { Connection } from './connection.ts';
-import { type KnownRun, knownRun } from './known-run.ts';
+import { type RunToPoll, runToPollOf } from './run-to-poll.ts';
 
 type Here = Pick<Connection, 'baseUrl' | 'settings' | 'journal' | 'context'>;
 
 /** Finds the run that is meant, and warns of a later trigger without a known run. Throws a usage problem if none is. */
-export async function findRun(named: RunArgument, here: Here): Promise<KnownRun> {
+export async function findRun(named: RunArgument, here: Here): Promise<RunToPoll> {
   switch (named.kind) {
     case 'run':
       return findById(named.executionId, here, named);
@@ -59,8 +59,8 @@ function findById(
   executionId: string,
   { journal, baseUrl, settings, context }: Here,
   typed?: { projectId?: string; automationName: string },
-): KnownRun {
-  const found = journal.find(executionId, { baseUrl });
+): RunToPoll {
+  const recorded = journal.find(executionId, { baseUrl });
   const other = journal.findElsewhere(executionId, baseUrl);
   if (other !== undefined) {
     throw usageProblem(
@@ -74,8 +74,9 @@ function findById(
         automationName: typed.automationName,
         projectId: typed.projectId ?? requireProject(settings),
       }
-    : found?.target;
-  if (target) return knownRun({ target, executionId: found?.executionId ?? executionId }, found, context.clock);
+    : recorded?.target;
+  if (target)
+    return runToPollOf({ target, executionId: recorded?.executionId ?? executionId }, recorded, context.clock);
   throw usageProblem(
     `run ${executionId} is not in this machine's journal`,
     'name it in full as <projectId>/<automationName>/<executionId>, or as <automationName>/<executionId> with --project',
@@ -86,7 +87,7 @@ function findById(
 async function findLast(
   { automationName, projectId }: Partial<NamedAutomation>,
   here: Here,
-): Promise<KnownRun | undefined> {
+): Promise<RunToPoll | undefined> {
   const { journal, baseUrl, context } = here;
   let unresolved: JournalRun | undefined;
   let last: JournalRun | undefined;
@@ -104,7 +105,7 @@ async function findLast(
       const message = `${lostTrigger(unresolved)}: resolve it with \`runctl recover\`; this is the run before it`;
       context.reporter.observe({ event: 'warning', name: 'unresolved_trigger', message, target: unresolved.target });
     }
-    return knownRun({ target: last.target, executionId: last.executionId }, last, context.clock);
+    return runToPollOf({ target: last.target, executionId: last.executionId }, last, context.clock);
   }
   if (unresolved) throw usageProblem(lostTrigger(unresolved), 'resolve it with `runctl recover`');
   return undefined;
@@ -121,15 +122,15 @@ function checkSameProject({ target: one }: JournalRun, { target: other }: Journa
 
 const prefix = /^[\da-f-]{4,35}$/i;
 
-function findByPrefix(text: string, { journal, baseUrl, context }: Here): KnownRun | undefined {
+function findByPrefix(text: string, { journal, baseUrl, context }: Here): RunToPoll | undefined {
   if (!prefix.test(text)) return undefined;
-  let found: KnownRun | undefined;
+  let found: RunToPoll | undefined;
   for (const record of journal.runs({ baseUrl, idPrefix: text })) {
     const { executionId, target } = record;
     if (executionId === null) continue;
     const ids = found && `${found.run.executionId} and ${executionId}`;
     if (ids) throw usageProblem(`two runs begin with ${quote(text)}: ${ids}`, 'type more characters of the id');
-    found = knownRun({ target, executionId }, record, context.clock);
+    found = runToPollOf({ target, executionId }, record, context.clock);
   }
   return found;
 }

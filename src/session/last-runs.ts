@@ -3,7 +3,7 @@ import { isInterruptName } from '../problems/exit-codes.ts';
 import { Problem } from '../problems/problem.ts';
 import { type AutomationTarget, isCompleted, isFinal, runLimitMs } from '../runs/run.ts';
 import type { Connection } from './connection.ts';
-import { pollKnownRun } from './poll-once.ts';
+import { pollRun } from './poll-once.ts';
 
 /** What the journal says about the last runs of an automation. */
 export interface LastRuns {
@@ -53,7 +53,7 @@ export async function pollUnfinished(runs: LastRuns, connect: () => Promise<Conn
     const { target, executionId } = run;
     try {
       connection ??= await connect();
-      const { polled } = await pollKnownRun({ target, executionId }, {}, connection);
+      const { polled } = await pollRun({ target, executionId }, {}, connection);
       if (polled.kind === 'failed') throw polled.problem;
       const { status, startedAt = null, completedAt = null } = polled.value;
       const seen = { ...run, status, startedAt, completedAt };

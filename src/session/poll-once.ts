@@ -10,8 +10,8 @@ import { retry } from '../runs/retry.ts';
 import type { Run } from '../runs/run.ts';
 import type { Answer, Execution, RunResult } from '../runs/service.ts';
 import { type Connection, retryPortsOf } from './connection.ts';
-import { argumentOf, type KnownRun, knownRun } from './known-run.ts';
 import { hasJournal } from './open-journal.ts';
+import { argumentOf, type RunToPoll, runToPollOf } from './run-to-poll.ts';
 
 interface Answers {
   status: Execution;
@@ -27,7 +27,7 @@ export type PolledOnce<T> = { kind: 'ok'; value: T; serviceTimeMs?: number } | {
 /** Asks for the status or the result of a run, with retries. */
 export async function pollOnce<Operation extends keyof Answers>(
   operation: Operation,
-  { run, sinceTriggerMs }: KnownRun,
+  { run, sinceTriggerMs }: RunToPoll,
   { giveUpAfterMs = defaults.giveUpAfterMs }: PollFlags,
   connection: Connection,
 ): Promise<PolledOnce<Answers[Operation]>> {
@@ -61,16 +61,16 @@ export function resultOfFailure(problem: Problem, run: Run, context: Context): C
 }
 
 /** Asks for the status of a run and records it. The answer names the run also if that fails. */
-export async function pollKnownRun(
+export async function pollRun(
   run: Run,
   flags: PollFlags,
   connection: Connection,
-): Promise<KnownRun & { polled: PolledOnce<Execution> }> {
+): Promise<RunToPoll & { polled: PolledOnce<Execution> }> {
   const { journal, baseUrl, context } = connection;
-  const known = knownRun(run, journal.find(run.executionId, { baseUrl }), context.clock);
-  const polled = await pollOnce('status', known, flags, connection);
+  const recorded = runToPollOf(run, journal.find(run.executionId, { baseUrl }), context.clock);
+  const polled = await pollOnce('status', recorded, flags, connection);
   if (polled.kind === 'ok') journal.recordStatus(baseUrl, run, polled.value);
-  return { ...known, polled };
+  return { ...recorded, polled };
 }
 
 /** Asks for a run that cannot exist: that it is not found says that the service is there and takes the API key. */

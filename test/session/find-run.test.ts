@@ -5,7 +5,7 @@ import type { Reporter } from '../../src/runs/events.ts';
 import { nameOf } from '../../src/runs/run.ts';
 import { parseRunArgument } from '../../src/session/arguments.ts';
 import { findRun } from '../../src/session/find-run.ts';
-import { argumentOf, knownRun } from '../../src/session/known-run.ts';
+import { argumentOf, runToPollOf } from '../../src/session/run-to-poll.ts';
 import { account, baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import { executionId, projectId, running, scriptedService, target } from '../helpers/scripted-service.ts';
@@ -167,9 +167,9 @@ test('the time since the trigger of a run of the journal goes by the wall clock'
   if (!record) return expect.unreachable('the journal holds the run');
   const run = { target, executionId: a };
   const clock = { ...connection.context.clock, nowMs: () => Date.parse(record.at) + 1000 };
-  expect(knownRun(run, record, clock).sinceTriggerMs?.()).toBe(1000);
-  expect(knownRun(run, { ...record, idempotencyKey: null }, clock)).toEqual({ run });
-  expect(knownRun(run, undefined, clock)).toEqual({ run });
+  expect(runToPollOf(run, record, clock).sinceTriggerMs?.()).toBe(1000);
+  expect(runToPollOf(run, { ...record, idempotencyKey: null }, clock)).toEqual({ run });
+  expect(runToPollOf(run, undefined, clock)).toEqual({ run });
 });
 
 test.each([executionId, executionId.toUpperCase()])(

@@ -16,7 +16,7 @@ import type { Clock } from '../../src/runs/clock.ts';
 import { defaults } from '../../src/runs/defaults.ts';
 import type { Service } from '../../src/runs/service.ts';
 import type { Following } from '../../src/session/following.ts';
-import { knownRun } from '../../src/session/known-run.ts';
+import { runToPollOf } from '../../src/session/run-to-poll.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
 import { baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
@@ -215,7 +215,7 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
     if (use.command === 'watch') {
       const last = journal.runs({ baseUrl }).next().value;
       if (!last?.executionId) return {};
-      const known = knownRun({ target: last.target, executionId: last.executionId }, last, clock);
+      const known = runToPollOf({ target: last.target, executionId: last.executionId }, last, clock);
       return { followed: await followRun(known, {}, connection) };
     }
     const flags = { ifActive: use.ifActive, timeoutMs: 180_000 };

@@ -4,7 +4,7 @@ import type { Clock } from '../runs/clock.ts';
 import type { Run } from '../runs/run.ts';
 import type { Connection } from './connection.ts';
 
-export interface KnownRun {
+export interface RunToPoll {
   run: Run;
   /** Milliseconds since this machine triggered the run; undefined if it did not. */
   sinceTriggerMs?(): number;
@@ -21,7 +21,7 @@ export function argumentOf(
 }
 
 /** A run of the journal, which another process may have triggered: its age goes by the wall clock. */
-export function knownRun(run: Run, record: JournalRun | undefined, clock: Clock): KnownRun {
+export function runToPollOf(run: Run, record: JournalRun | undefined, clock: Clock): RunToPoll {
   if (!record?.idempotencyKey) return { run };
   return { run, sinceTriggerMs: () => clock.nowMs() - Date.parse(record.at) };
 }

@@ -92,7 +92,7 @@ await enter(past, 'runctl history backup');
 await draw(
   past,
   'history',
-  'The history of an automation: a response was lost, recover has resolved the trigger, another trigger was refused, and a hook ended with 127',
+  'The history of an automation: a response was lost, recover has resolved the trigger, another trigger was refused, and a hook exited with 127',
 );
 rmSync(folder, { recursive: true, force: true });
 process.exit();

@@ -79,7 +79,7 @@ const allowed: Record<string, string[]> = {
     ...domain,
   ],
   startup: [],
-  cli: ['.', 'config', 'hooks', 'problems', 'render', ...domain],
+  cli: ['.', 'config', 'hooks', 'problems', 'render', 'session', ...domain],
 };
 
 test.each(Object.entries(allowed))('%s imports nothing but its own and %j', (folder, others) => {

@@ -9,6 +9,7 @@ type Recorder = Pick<Connection, 'journal' | 'baseUrl' | 'processes' | 'context'
 export function createHookRecord({ journal, baseUrl, processes, context }: Recorder): HookRecord {
   const hookOf = ({ executionId }: Run): HookState | undefined => journal.hooks({ baseUrl, executionId })[0];
   return {
+    isResumed: true,
     begin(run) {
       const { state = 'due' } = hookOf(run) ?? {};
       if (state !== 'due') return false;

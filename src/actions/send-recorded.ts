@@ -11,17 +11,20 @@ import {
   type TriggerIdentity,
   type TriggerResult,
 } from '../triggering/send-until-known.ts';
+import type { ActionFlags } from './flags.ts';
+
+type SendFlags = Pick<ActionFlags, 'giveUpAfterMs' | 'ifActive'>;
 
 /** Sends one trigger, with retries, until the protocol ends. It is in the journal before it is sent. */
 export function sendRecorded(
   identity: TriggerIdentity,
   body: string,
-  { giveUpAfterMs = defaults.triggerGiveUpAfterMs, ...history }: KeyHistory & { giveUpAfterMs?: number },
+  { giveUpAfterMs = defaults.triggerGiveUpAfterMs, ifActive, ...history }: KeyHistory & SendFlags,
   connection: Connection & Partial<Pick<Following, 'inTurn' | 'watches'>>,
 ): Promise<TriggerResult> {
   const { service, journal, processes, inTurn, watches, context } = connection;
   const isRepeat = history.earlier !== undefined;
-  const record = createTriggerRecord(journal, { ...identity, body, isRepeat, process: processes.own });
+  const record = createTriggerRecord(journal, { ...identity, body, isRepeat, process: processes.own, ifActive });
   const { target } = identity;
   const onRetry: RetryOptions['onRetry'] = (failed) =>
     context.reporter.observe({ event: 'attempt_failed', operation: 'trigger', target, ...failed });

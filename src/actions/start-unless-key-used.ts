@@ -9,6 +9,7 @@ import type { Following } from '../session/following.ts';
 import { pollRun } from '../session/poll-once.ts';
 import type { StartedTrigger } from '../triggering/answer-meaning.ts';
 import type { TriggerIdentity } from '../triggering/send-until-known.ts';
+import type { ActionFlags } from './flags.ts';
 import { earlierAttemptsOf, sendRecorded } from './send-recorded.ts';
 import type { StartResult } from './start-result.ts';
 import { problemOfTrigger, unknownTriggerOf } from './unknown-trigger.ts';
@@ -20,7 +21,7 @@ type Refusal = { kind: 'refused'; fault: Fault };
 export async function startUnlessKeyUsed(
   identity: TriggerIdentity,
   body: string,
-  flags: { giveUpAfterMs?: number },
+  flags: Pick<ActionFlags, 'giveUpAfterMs' | 'ifActive'>,
   following: Following,
   isWaiting: boolean,
 ): Promise<StartResult | Refusal> {
@@ -39,7 +40,8 @@ export async function startUnlessKeyUsed(
   if (unknown && open.account !== identity.account) return failed(otherAccountProblem(unknown));
   if (unknown && open.ageMs > defaults.keyRetentionMs) return failed(expiredKeyProblem(unknown));
   if (unknown && needsResend(unknown)) return failed(withheldProblem(unknown));
-  const options = { giveUpAfterMs: flags.giveUpAfterMs, earlier: open && earlierAttemptsOf(open) };
+  const { giveUpAfterMs, ifActive } = flags;
+  const options = { giveUpAfterMs, ifActive, earlier: open && earlierAttemptsOf(open) };
   following.sentKeys.add(idempotencyKey);
   // An idempotency key that was sent before is sent with the same bytes again.
   const bytes = open?.body ?? body;

@@ -38,7 +38,7 @@ export async function runCli(
   const commandLine = ['runctl', ...argv.map(shellWord)].join(' ');
   let own = variantOf(context, { command: name, commandLine, warnings: [] });
   own = variantOf(own, { reporter: createReporter(typedOutput, own) });
-  let onExit: string | undefined;
+  let onExit: ExitHook | undefined;
   try {
     await loadColors(context.stdout, context.stderr);
     const parsed = parse(argv, program, context.stdout, (command) => command.whenMissing?.(context));
@@ -76,11 +76,17 @@ async function explained(error: unknown, program: CommandDefinition, context: Co
   return problemOfRefusal(error, program, whenUnknown);
 }
 
+interface ExitHook {
+  command: string;
+  baseUrl: string | undefined; // under which it is recorded
+}
+
 /** The hook for every exit of this command; undefined if it cannot have one or the settings can't be read. */
-function onExitOf({ command, options }: ParsedCommand, { env }: Context): string | undefined {
+function onExitOf({ command, options }: ParsedCommand, { env }: Context): ExitHook | undefined {
   if (!command.options || !('onExit' in command.options)) return undefined;
   try {
-    return resolveWithoutApiKey(options, env).onExit.value || undefined;
+    const { onExit, baseUrl } = resolveWithoutApiKey(options, env);
+    return onExit.value ? { command: onExit.value, baseUrl: valueIfGiven(baseUrl) } : undefined;
   } catch (error) {
     if (error instanceof Problem) return undefined;
     throw error;
@@ -92,7 +98,7 @@ async function end(
   result: CommandResult | number,
   output: OutputOptions,
   context: Context,
-  { document, onExit }: { document?: JsonObject; onExit?: string } = {},
+  { document, onExit }: { document?: JsonObject; onExit?: ExitHook } = {},
 ): Promise<number> {
   if (typeof result !== 'number') {
     printResult(result, output, context);
@@ -104,10 +110,12 @@ async function end(
   }
   if (onExit !== undefined && typeof result !== 'number') {
     const { runOnExit } = await import('../hooks/on-exit.ts');
+    const { documents = [] } = result;
+    const { exitHookRecord } = await import('../session/command-hooks.ts');
+    const record = exitHookRecord(documents, onExit.baseUrl, context);
     // A failed write is noticed in the next turn of the event loop.
     await context.clock.sleep(0);
-    const exitCode = exitCodeNow(result, context);
-    await runOnExit(onExit, { exitCode, documents: result.documents ?? [] }, context);
+    await runOnExit(onExit.command, { exitCode: exitCodeNow(result, context), documents }, context, record);
   }
   const exitCode = typeof result === 'number' ? result : exitCodeNow(result, context);
   if (typeof result !== 'number' && startsOrFollows.test(context.command ?? ''))
@@ -122,7 +130,7 @@ function exitCodeNow({ exitNames = [] }: CommandResult, { signal, stdout }: Cont
   return exitCodeWithOutput(exitCodeOfAll(exitNames), stdout);
 }
 
-function fail(error: unknown, output: OutputOptions, context: Context, onExit?: string): Promise<number> {
+function fail(error: unknown, output: OutputOptions, context: Context, onExit?: ExitHook): Promise<number> {
   const problem = error instanceof Problem ? error : ownFault(error);
   const document = documentOf({ problem, trigger: triggerOf(problem, context) }, context);
   const result = { exitNames: [problem.facts.name], documents: [document], problems: [{ problem }] };

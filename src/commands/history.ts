@@ -24,7 +24,7 @@ const options = {
 
 export const history = defineCommand({
   name: 'history',
-  about: 'show what this machine did and saw, oldest first: triggers, responses, ends and the hooks of watch --follow',
+  about: 'show what this machine did and saw, oldest first: triggers, responses, ends and hooks',
   arguments: { automations: argument('[automation...]', 'name, or <projectId>/<name> (default: all)') },
   options,
   examples: [

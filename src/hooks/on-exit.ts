@@ -11,13 +11,16 @@ export async function runOnExit(
   command: string,
   { exitCode, documents }: { exitCode: number; documents: readonly JsonObject[] },
   context: Context,
+  record?: { begin(): void; end(failure: string | undefined): void },
 ): Promise<void> {
   if (signalOfExitCode(exitCode)) return;
   const ofCommand = { RUNCTL_EXIT_CODE: String(exitCode), RUNCTL_COMMAND: context.command };
   // Of several runs, the outcome is that of the command.
   const name = exitCodes.find(({ code }) => code === exitCode)?.name ?? null;
   const variables = { ...ofCommand, ...(documents.length !== 1 && { RUNCTL_OUTCOME: name }) };
+  record?.begin();
   const how = await runHook({ command, documents, variables, limitMs }, context);
+  record?.end(how);
   if (!how) return;
   const code = isInterrupted(context.signal) ? '' : `; the exit code stays ${exitCode}`;
   const message = `the --on-exit command ${how}${code}`;

@@ -12,6 +12,7 @@ const longestWaitMs = 600_000;
 
 /** Says which hooks may be run, and learns how they ended. */
 export interface HookRecord {
+  isResumed: boolean; // another process runs those that an interruption has kept from running
   begin(run: Run): boolean;
   end(run: Run, failure: string | undefined): void;
 }
@@ -26,7 +27,7 @@ export function createFinalHooks(command: string | undefined, context: Context, 
 
   async function runFor(run: Run, document: JsonObject, shellCommand: string): Promise<void> {
     const how = await inTurn(async () => {
-      if (isInterrupted(signal) && record) left.push(run);
+      if (isInterrupted(signal) && record?.isResumed) left.push(run);
       else if (isInterrupted(signal)) return 'was not run: interrupted';
       else if (tooLate.signal.aborted) return 'was not run: those before it took too long';
       else if (!record || record.begin(run)) {

@@ -61,7 +61,7 @@ export function runShellCommand(asked: ShellCommand, { env, signal, clock }: Con
       });
     }
     const endOf = (code: number | null, killer: string | null) =>
-      end(code === 0 ? undefined : `ended with ${killer ?? code}`);
+      end(code === 0 ? undefined : killer ? `was killed by ${killer}` : `exited with ${code}`);
     child.on('close', endOf);
     // A process that the command leaves in the background may keep the output open for ever.
     child.on('exit', (code, killer) => void clock.sleep(graceMs, done.signal).then(() => endOf(code, killer)));

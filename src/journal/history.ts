@@ -1,6 +1,8 @@
 import type { HistoryEvent } from '../runs/history.ts';
 import { isFinal } from '../runs/run.ts';
-import { type JournalRecord, runIdOf, targetOf, triggerIdOf } from './records.ts';
+import { type JournalRecord, type RecordOf, runIdOf, targetOf, triggerIdOf } from './records.ts';
+
+type HookRecord = RecordOf<'hook_begun' | 'hook_ended' | 'command_hook_begun' | 'command_hook_ended'>;
 
 /** What the records say, in their order, without what they repeat. */
 export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
@@ -17,6 +19,10 @@ export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
       executionId,
       idempotencyKey: keys.get(runIdOf({ baseUrl, executionId })),
     });
+    const ofHook = (hook: HookRecord) =>
+      'hook' in hook
+        ? { ...(hook.run !== undefined && ofRun(hook.run)), hook: hook.hook }
+        : { ...ofRun(hook.executionId), hook: '--on-final' };
     switch (record.type) {
       case 'triggered':
         processes.set(record.attempt, record.process);
@@ -39,8 +45,9 @@ export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
         return { ...event, ...key, what, executionId, status, process: processes.get(attempt) };
       }
       case 'refused': {
-        const { name: refusal, reason, activeExecutionId: executionId, attempt } = record;
-        return { ...event, ...key, what: 'refused', executionId, refusal, reason, process: processes.get(attempt) };
+        const { name: refusal, reason, activeExecutionId: executionId, attempt, ifActive } = record;
+        const refused = { what: 'refused', executionId, refusal, reason, ifActive } as const;
+        return { ...event, ...key, ...refused, process: processes.get(attempt) };
       }
       case 'superseded':
         return { ...event, ...key, what: 'superseded', process: record.process };
@@ -59,11 +66,13 @@ export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
       case 'not_found':
         return { ...event, ...ofRun(record.executionId), what: 'forgotten' };
       case 'hook_due':
-        return { ...event, ...ofRun(record.executionId), what: 'hook_due' };
+        return { ...event, ...ofRun(record.executionId), what: 'hook_due', hook: '--on-final' };
       case 'hook_begun':
-        return { ...event, ...ofRun(record.executionId), what: 'hook_begun', process: record.process };
+      case 'command_hook_begun':
+        return { ...event, ...ofHook(record), what: 'hook_begun', process: record.process };
       case 'hook_ended':
-        return { ...event, ...ofRun(record.executionId), what: 'hook_ended', failure: record.failure };
+      case 'command_hook_ended':
+        return { ...event, ...ofHook(record), what: 'hook_ended', failure: record.failure };
       default:
         return { ...event, what: record.treatment === 'ignored' ? 'keys_ignored' : 'keys_honored' };
     }

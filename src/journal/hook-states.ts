@@ -1,5 +1,5 @@
 import type { Run } from '../runs/run.ts';
-import { isOfHook, type JournalRecord, runIdOf, targetOf } from './records.ts';
+import { isOfFollowerHook, type JournalRecord, runIdOf, targetOf } from './records.ts';
 
 /** What became of the `--on-final` command of a follower for a run. */
 export interface HookState {
@@ -13,7 +13,7 @@ export interface HookState {
 export function hookStatesIn(records: Iterable<JournalRecord>): Map<string, HookState> {
   const states = new Map<string, HookState>();
   for (const record of records) {
-    if (!isOfHook(record)) continue;
+    if (!isOfFollowerHook(record)) continue;
     const run = { target: targetOf(record.target), executionId: record.executionId };
     const hook: HookState = states.get(runIdOf(record)) ?? { run, state: 'due', at: record.at };
     states.set(runIdOf(record), hook);

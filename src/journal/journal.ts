@@ -17,7 +17,7 @@ import { historyIn } from './history.ts';
 import { type HookState, hookStatesIn } from './hook-states.ts';
 import { type LogOptions, openLog } from './log.ts';
 import {
-  isOfHook,
+  isAside,
   type JournalRecord,
   type NewRecord,
   pathOf,
@@ -84,7 +84,7 @@ export function openJournal(options: LogOptions) {
   /** Returns false if the record couldn't be written. A `triggered` record is on disk on return. */
   function append(record: NewRecord): boolean {
     const stored = log.append(record);
-    if (!stored || !('executionId' in stored) || isOfHook(stored)) return stored !== undefined;
+    if (!stored || !('executionId' in stored) || isAside(stored)) return stored !== undefined;
     const isFirst = missing.delete(runIdOf(stored)) || stored.first;
     if (isFirst || remembered.has(runIdOf(stored))) updateRun(remembered, stored);
     return true;
@@ -169,7 +169,7 @@ export function openJournal(options: LogOptions) {
     let elsewhere: string | undefined;
     const texts = textsOf({ idPrefix: executionId });
     for (const inFile of log.read({ texts, newestFirst: true })) {
-      const ofId = inFile.filter((record) => !isOfHook(record) && isOfRun(record, executionId));
+      const ofId = inFile.filter((record) => !isAside(record) && isOfRun(record, executionId));
       const ofRun = ofId.filter((record) => record.baseUrl === baseUrl);
       elsewhere ??= ofId.find((record) => record.baseUrl !== baseUrl)?.baseUrl;
       records = [...ofRun, ...records];

@@ -25,9 +25,11 @@ export type NewRecord = (
   | { type: 'keys_seen'; treatment: KeyTreatment; baseUrl: string; target: Target } // what the service does with them
   | ({ type: 'status'; status: string; startedAt?: string; completedAt?: string; creditsCharged?: number } & RunKey)
   | ({ type: 'not_found' } & RunKey) // the service no longer knows this run, which must have finished by then
-  | ({ type: 'hook_due' } & RunKey) // a follower has taken the run, whose hook it or a later follower runs
+  | ({ type: 'hook_due' } & RunKey) // a follower has taken the run, whose `--on-final` command it or a later follower runs
   | ({ type: 'hook_begun'; process?: string } & RunKey) // the hook is about to be run, and is never run again
   | ({ type: 'hook_ended'; failure?: string } & RunKey) // why it failed, as the end of a sentence
+  | ({ type: 'command_hook_begun'; process?: string } & CommandHook)
+  | ({ type: 'command_hook_ended'; failure?: string } & CommandHook)
 ) & {
   /** No earlier record of this run or trigger was known, so a reader that comes from the end can stop here. */
   first?: boolean;
@@ -40,6 +42,14 @@ export interface TriggeredRecord extends TriggerKey {
   body: string; // the exact bytes of the request
   userProvided: boolean;
   process?: string; // as `Processes` names it
+}
+
+/** A hook of one command. No other process goes by its records, which only `runctl history` reads. */
+interface CommandHook {
+  hook: '--on-exit' | '--on-final';
+  baseUrl: string;
+  target: Target;
+  run?: string; // its executionId; without one, the hook belongs to no run or to several
 }
 
 interface AcceptedRecord extends TriggerKey, RunKey {
@@ -58,6 +68,7 @@ interface RefusedRecord extends TriggerKey {
   name: ExitName;
   reason?: string;
   activeExecutionId?: string; // the run because of which it was refused
+  ifActive?: string; // what the command did about that, unless it failed
 }
 
 interface InDoubtRecord extends TriggerKey {
@@ -79,12 +90,15 @@ export type RecordOf<T extends NewRecord['type']> = Extract<JournalRecord, { typ
 type Stored<R> = R extends NewRecord ? Omit<R, 'target'> & { schema: 1; at: string; target: string } : never;
 
 /** Says nothing of a run or a trigger: it is neither listed nor resolves anything. */
-export const isAside = (record: JournalRecord): record is HookRecord | RecordOf<'keys_seen'> =>
-  isOfHook(record) || record.type === 'keys_seen';
+export const isAside = (
+  record: JournalRecord,
+): record is FollowerHookRecord | RecordOf<'command_hook_begun' | 'command_hook_ended' | 'keys_seen'> =>
+  isOfFollowerHook(record) || record.type.startsWith('command_hook_') || record.type === 'keys_seen';
 
-type HookRecord = RecordOf<'hook_due' | 'hook_begun' | 'hook_ended'>;
+type FollowerHookRecord = RecordOf<'hook_due' | 'hook_begun' | 'hook_ended'>;
 
-export const isOfHook = (record: JournalRecord): record is HookRecord => record.type.startsWith('hook_');
+export const isOfFollowerHook = (record: JournalRecord): record is FollowerHookRecord =>
+  record.type.startsWith('hook_');
 
 /** Identifies a run: ids of different services may be equal, and the case of an id does not matter. */
 export const runIdOf = ({ baseUrl, executionId }: { baseUrl: string; executionId: string }): string =>
@@ -131,8 +145,12 @@ const required: Record<JournalRecord['type'], string[]> = {
   hook_due: ['executionId'],
   hook_begun: ['executionId'],
   hook_ended: ['executionId'],
+  command_hook_begun: ['hook'],
+  command_hook_ended: ['hook'],
 };
 const optional = [
+  'run',
+  'ifActive',
   'status',
   'startedAt',
   'completedAt',

@@ -8,10 +8,11 @@ interface SentTrigger extends TriggerIdentity {
   body: string;
   isRepeat: boolean;
   process?: string;
+  ifActive?: string; // what the command does if it is refused as a run is active
 }
 
 export function createTriggerRecord(journal: Journal, trigger: SentTrigger): TriggerRecord {
-  const { baseUrl, target, idempotencyKey, account, body, userProvided, isRepeat, process } = trigger;
+  const { baseUrl, target, idempotencyKey, account, body, userProvided, isRepeat, process, ifActive } = trigger;
   const key = { baseUrl, target, idempotencyKey };
   const attempt = randomUuid();
   let isWritten = false;
@@ -49,7 +50,9 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
       // Every attempt with a reused key was answered with the run that had used it.
       if (fault.kind === 'reused_key') journal.append({ type: 'forgotten', ...key });
       const { message: reason, executionId: activeExecutionId } = fault;
-      return journal.append({ type: 'refused', ...key, name: exitNameOf(fault), reason, activeExecutionId, attempt });
+      const name = exitNameOf(fault);
+      const then = name === 'already_active' && ifActive !== 'fail' ? { ifActive } : {};
+      return journal.append({ type: 'refused', ...key, name, reason, activeExecutionId, attempt, ...then });
     },
     isRepeatable: () => target.family === 'agent' || journal.keysSeen(baseUrl)?.treatment !== 'ignored',
     readKey() {

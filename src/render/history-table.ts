@@ -16,8 +16,8 @@ const columnsOf = (zone: string | undefined, idLength: number): readonly Column<
     cell: ({ at }, { dim }) => [zone === undefined ? localTime(at) : localTime(at).slice(0, -zoneLength), dim],
   },
   { heading: 'AUTOMATION', cell: ({ target }) => sanitizeLine(nameOf(target)), least: 12, cut: 'middle' },
-  { heading: 'WHAT', cell: (event, theme) => [sanitizeLine(sentenceOf(event)), styleOf(event, theme)], least: 28 },
-  { heading: 'RUN', cell: ({ executionId = '' }) => sanitizeLine(executionId.slice(0, idLength)) },
+  { heading: 'WHAT', cell: (event, theme) => [sanitizeLine(sentenceOf(event)), styleOf(event, theme)], least: 34 },
+  { heading: 'RUN', cell: ({ executionId = '' }) => sanitizeLine(executionId.slice(0, idLength)), spare: 2 },
   {
     heading: 'KEY',
     spare: 1,
@@ -38,37 +38,41 @@ export function historyTable(
 }
 
 const sentences: Record<HistoryEventName, (event: HistoryEvent) => string> = {
-  sent: (event) => `sent by ${senderOf(event)}`,
-  sent_again: (event) => `sent again by ${senderOf(event)}`,
+  sent: (event) => `sent by ${commandOf(event)}${processOf(event)}`,
+  sent_again: (event) => `sent again by ${commandOf(event)}${processOf(event)}`,
   response_lost: ({ reason = '' }) => `outcome unknown: ${reason}`,
   accepted: ({ status = 'RUNNING' }) => `accepted: ${status}`,
-  resolved: (event) => `resolved by ${senderOf(event)}: ${event.status ?? 'RUNNING'}`,
-  resolved_by_time: (event) => `resolved by ${senderOf(event)}: the active run began when it was sent`,
-  refused({ reason, refusal = '' }) {
+  resolved: (event) => `resolved by ${commandOf(event)}: ${event.status ?? 'RUNNING'}${processOf(event)}`,
+  resolved_by_time: (event) => `resolved by ${commandOf(event)} from its start time${processOf(event)}`,
+  refused({ reason, refusal = '', ifActive }) {
+    if (ifActive !== undefined) return `already running (--if-active ${ifActive})`;
     const code = exitCodes.find(({ name }) => name === refusal)?.code;
-    return `refused: ${reason ?? refusal}${code === undefined ? '' : ` (${code}, ${refusal})`}`;
+    return `refused${code === undefined ? '' : ` (${code})`}: ${reason ?? refusal}`;
   },
-  superseded: (event) => `superseded by a later run, found by ${senderOf(event)}`,
+  superseded: (event) => `superseded by a later run (${commandOf(event)}${processOf(event)})`,
   untracked: () => 'no longer tracked',
-  looked_at: ({ by, status }) => `seen for the first time${by ? ` by ${by}` : ''}: ${status}`,
+  looked_at: ({ by, status }) => `first seen${by ? ` by ${by}` : ''}: ${status}`,
   status: ({ status }) => `${status}`,
   finished: ({ by, status, durationMs }) => {
     const after = durationMs === undefined ? '' : ` after ${formatDuration(durationMs)}`;
     return `${status}${after}${by ? `, seen by ${by}` : ''}`;
   },
   forgotten: () => 'no longer known to the service',
-  hook_due: () => 'hook due',
-  hook_begun: (event) => `hook begun by ${senderOf(event)}`,
-  hook_ended: ({ failure = 'exited with 0' }) => `hook ${failure}`,
-  keys_honored: () => 'the service honors idempotency keys',
-  keys_ignored: () => 'the service ignores idempotency keys',
+  hook_due: ({ hook }) => `${hook} hook due`,
+  hook_begun: (event) => `${event.hook} hook started${processOf(event)}`,
+  hook_ended: ({ hook, failure = 'exited with 0' }) => `${hook} hook ${failure}`,
+  keys_honored: () => 'idempotency keys are honored',
+  keys_ignored: () => 'idempotency keys are ignored',
 };
 
 const sentenceOf = (event: HistoryEvent): string => sentences[event.what](event);
 
-function senderOf({ by = 'runctl', process }: HistoryEvent): string {
-  const [, pid] = process?.split(' ') ?? [];
-  return pid === undefined ? by : `${by} (process ${pid})`;
+const commandOf = ({ by = 'runctl' }: HistoryEvent): string => by;
+
+/** It comes last: a narrow terminal cuts the end of a line. */
+function processOf({ process = '' }: HistoryEvent): string {
+  const [, pid] = process.split(' ');
+  return pid === undefined ? '' : `, pid ${pid}`;
 }
 
 function styleOf({ what, status, target, failure }: HistoryEvent, theme: Theme): (text: string) => string {

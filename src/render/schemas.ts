@@ -53,7 +53,7 @@ const reports = {
       ...{ at: time, what: oneOf(...historyEventNames), baseUrl: text },
       ...{ by: textOrNull, process: textOrNull, idempotencyKey: textOrNull },
     },
-    { status: text, durationMs: count, reason: text, refusal: text, failure: text },
+    { status: text, durationMs: count, reason: text, refusal: text, ifActive: text, hook: text, failure: text },
   ),
   stats: object({
     ...{ baseUrl: text, since: time, finished: count, running: count, unseen: count, statuses: mapOf(count) },

@@ -14,6 +14,8 @@ export interface HistoryEvent {
   durationMs?: number;
   reason?: string;
   refusal?: string; // the name of an exit code
+  ifActive?: string; // what the command then did, unless it failed
+  hook?: string; // the option that gave it
   failure?: string; // why a hook failed, as the end of a sentence
 }
 

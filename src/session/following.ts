@@ -3,6 +3,7 @@ import type { OutputOptions } from '../render/output.ts';
 import { contextWithBoard } from '../render/reporter.ts';
 import type { Turns } from '../runs/turns.ts';
 import { createWatchGroup, timeoutMsOf, type WatchGroup } from '../watching/watch-group.ts';
+import { finalHookRecord } from './command-hooks.ts';
 import type { Connection } from './connection.ts';
 
 /** A connection, and what all runs share that a command triggers or watches. */
@@ -26,7 +27,7 @@ export function createFollowing(
   connection: Connection,
   flags: FollowingFlags,
   runs: number,
-  { inTurn, hookRecord }: { inTurn?: Turns; hookRecord?: HookRecord } = {},
+  { inTurn, hookRecord = finalHookRecord(connection) }: { inTurn?: Turns; hookRecord?: HookRecord } = {},
 ): Following {
   const { context } = connection;
   const watches = createWatchGroup(timeoutMsOf(flags), context.clock);

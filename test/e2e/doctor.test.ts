@@ -69,7 +69,7 @@ test.each<Row>([
     (env) => ({ ...env, RUNCTL_API_KEY: '', RUNCTL_API_KEY_COMMAND: 'exit 3' }),
     'api_key_command',
     2,
-    /ended with 3/,
+    /exited with 3/,
   ],
   ['a bad base URL', (env) => ({ ...env, RUNCTL_BASE_URL: 'api.example.com' }), 'base_url', 2, /base URL/],
   ['a profile that is not there', (env) => ({ ...env, RUNCTL_PROFILE: 'prod' }), 'profile', 2, /no profile "prod"/],

@@ -46,13 +46,13 @@ test('of a hook that floods, the first megabyte is shown', async () => {
 });
 
 test.each([
-  ['fails', 'exit 3', 'ended with 3'],
-  ['is killed', 'kill -9 $$', 'ended with SIGKILL'],
-  ['is not there', '/nowhere/hook', 'ended with 127'],
+  ['fails', 'exit 3', 'exited with 3'],
+  ['is killed', 'kill -9 $$', 'was killed by SIGKILL'],
+  ['is not there', '/nowhere/hook', 'exited with 127'],
   ['reads all its input', 'cat >/dev/null', undefined],
   ['reads no input', 'true', undefined],
   ['waits for more input than there is', 'read a; read b; test -z "$b"', undefined],
-  ['needs a terminal', '(read a </dev/tty) || exit 4', 'ended with 4'],
+  ['needs a terminal', '(read a </dev/tty) || exit 4', 'exited with 4'],
   ['leaves something in the background', 'sleep 60 & true', undefined],
 ])('a hook that %s: %j', async (_, command, expected) => {
   const { failure } = await hooked(command);

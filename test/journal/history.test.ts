@@ -77,12 +77,12 @@ test.each<[string, NewRecord[], object[]]>([
     [
       { type: 'hook_due', ...hook },
       { type: 'hook_begun', ...hook, process: 'host 3 3' },
-      { type: 'hook_ended', ...hook, failure: 'ended with 3' },
+      { type: 'hook_ended', ...hook, failure: 'exited with 3' },
     ],
     [
       { what: 'hook_due' },
       { what: 'hook_begun', process: 'host 3 3' },
-      { what: 'hook_ended', failure: 'ended with 3' },
+      { what: 'hook_ended', failure: 'exited with 3' },
     ],
   ],
   [

@@ -59,10 +59,10 @@ describe('a command gives the API key', () => {
 
 describe('before the first request a command ends with 2, and nothing is sent or recorded, when it', () => {
   test.each([
-    ['fails', 'exit 3', 'ended with 3'],
-    ['fails although it prints something', 'echo "$KEY"; exit 3', 'ended with 3'],
-    ['is killed', 'kill -9 $$', 'ended with SIGKILL'],
-    ['does not exist', 'no-such-command', 'ended with 127'],
+    ['fails', 'exit 3', 'exited with 3'],
+    ['fails although it prints something', 'echo "$KEY"; exit 3', 'exited with 3'],
+    ['is killed', 'kill -9 $$', 'was killed by SIGKILL'],
+    ['does not exist', 'no-such-command', 'exited with 127'],
     ['prints nothing', 'true', 'is empty'],
     ['prints an empty line first', 'echo; echo "$KEY"', 'is empty'],
     ['prints what no API key is', 'echo "two words"', 'visible ASCII'],
@@ -232,6 +232,6 @@ describe('an API key that is refused after a valid answer', () => {
     const { env, clock } = await prepare(command, scenario);
     const { code, stderr } = await runProgram(argv, { env, clock: patientClock(clock) });
     expect(code).toBe(14);
-    expect(stderr).toContain('the command that prints the API key (RUNCTL_API_KEY_COMMAND) ended with 9');
+    expect(stderr).toContain('the command that prints the API key (RUNCTL_API_KEY_COMMAND) exited with 9');
   });
 });

@@ -7,7 +7,16 @@ import { runProgram } from '../helpers/run-program.ts';
 interface Shown {
   automationName: string;
   executionId: string | null;
-  runctl: { history: { what: string; by: string; process: string | null; idempotencyKey: string | null } };
+  runctl: {
+    history: {
+      what: string;
+      by: string;
+      process: string | null;
+      idempotencyKey: string | null;
+      hook?: string;
+      failure?: string;
+    };
+  };
 }
 
 test('a morning: who sent what, what came of it, and which process resolved it', async () => {
@@ -52,8 +61,8 @@ test('a morning: who sent what, what came of it, and which process resolved it',
   expect(stderr).toBe('');
   const [heading, ...lines] = stdout.trimEnd().split('\n');
   expect(heading).toMatch(/^TIME [+-]\d{4} +AUTOMATION +WHAT +RUN +KEY$/);
-  expect(lines[0]).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}nightly +sent by trigger \(process \d+\) /);
-  expect(lines.at(-1)).toContain('refused: it is already running (5, already_active)');
+  expect(lines[0]).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}nightly +sent by trigger, pid \d+ /);
+  expect(lines.at(-1)).toContain('refused (5): it is already running');
   const bare = (await run('history', 'nightly', '-q')).stdout.trimEnd().split('\n');
   expect(bare).toHaveLength(lines.length);
   for (const line of bare) expect(line).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4} {2}nightly /);
@@ -76,6 +85,56 @@ test('what is older than --since is not shown, and where nothing is, the folder 
   for (const text of [env.RUNCTL_STATE_DIR, baseUrl]) expect(stderr.replaceAll(/\s+/g, ' ')).toContain(text);
   expect((await run('history', '-q')).stderr).toBe('');
   const day = new Date(clock.nowMs() - 50 * 3_600_000).toISOString().slice(0, 10);
-  for (const since of ['26h', day])
-    expect((await run('history', '--since', since)).stdout).toContain('seen for the first time');
+  for (const since of ['26h', day]) expect((await run('history', '--since', since)).stdout).toContain('first seen');
+});
+
+test('each hook of a command is shown with its exit, and is none that a follower goes by', async () => {
+  const { env, emulator } = await withEmulator(
+    { automations: { nightly: { duration: '1ms' }, '*': { duration: '1h' } } },
+    { nowMs: Date.now },
+  );
+  const run = (...argv: string[]) => runProgram(argv, { env });
+  const hooksOf = async (name: string) => {
+    const events = jsonLines((await run('history', '--json', name)).stdout) as Shown[];
+    return events.flatMap(({ executionId, runctl: { history } }) =>
+      history.hook ? [`${history.hook} ${history.what} ${history.failure ?? 'exited with 0'} ${executionId}`] : [],
+    );
+  };
+
+  const hooks = ['--on-final', 'exit 3', '--on-exit', 'true'];
+  expect((await run('trigger', 'nightly', '--watch', '--interval', '20ms', ...hooks)).code).toBe(0);
+  const [nightly] = emulator.runs();
+  expect(await hooksOf('nightly')).toEqual([
+    `--on-final hook_begun exited with 0 ${nightly?.executionId}`,
+    `--on-final hook_ended exited with 3 ${nightly?.executionId}`,
+    `--on-exit hook_begun exited with 0 ${nightly?.executionId}`,
+    `--on-exit hook_ended exited with 0 ${nightly?.executionId}`,
+  ]);
+  const journal = openJournal({ folder: env.RUNCTL_STATE_DIR, nowMs: Date.now, onTrouble() {} });
+  expect(journal.hooks({ baseUrl: env.RUNCTL_BASE_URL ?? '' })).toEqual([]);
+
+  // The hook of a command with several runs belongs to none of them, and that of a refused trigger has none.
+  await run('trigger', 'weekly');
+  expect((await run('trigger', 'weekly', 'monthly', '--on-exit', 'kill -9 $$')).code).toBe(5);
+  for (const name of ['weekly', 'monthly'])
+    expect(await hooksOf(name)).toEqual([
+      '--on-exit hook_begun exited with 0 null',
+      '--on-exit hook_ended was killed by SIGKILL null',
+    ]);
+  const { stdout } = await run('history', 'weekly', '-q');
+  expect(stdout).toMatch(/--on-exit hook started, pid \d+\n.*--on-exit hook was killed by SIGKILL\n$/);
+});
+
+test.each([
+  ['skip', 0],
+  ['attach', 0],
+  ['fail', 5],
+])('a trigger with --if-active %s that found a run says what it did then', async (ifActive, code) => {
+  const { env, clock } = await withEmulator({ automations: { '*': { duration: '1h' } } });
+  const run = (...argv: string[]) => runProgram(argv, { env, clock });
+  await run('trigger', 'nightly');
+  expect((await run('trigger', 'nightly', '--if-active', ifActive)).code).toBe(code);
+  const { stdout } = await run('history', 'nightly');
+  const said = code === 0 ? `already running (--if-active ${ifActive})` : 'refused (5): it is already running';
+  expect(stdout.trimEnd().split('\n').at(-1)).toContain(said);
 });

@@ -146,7 +146,7 @@ test('a hook that fails is reported, and changes no exit code', async () => {
   const { run } = await machine(failing);
   const { code, stderr } = await run(['trigger', 'nightly', ...watched, '--on-exit', 'exit 7']);
   expect(code).toBe(1);
-  expect(stderr).toContain('the --on-exit command ended with 7; the exit code stays 1');
+  expect(stderr).toContain('the --on-exit command exited with 7; the exit code stays 1');
 });
 
 test('a stored hook stays as it was written, and can be taken away', async () => {

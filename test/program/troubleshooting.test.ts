@@ -86,7 +86,7 @@ const troubles: Record<string, Trouble> = {
       [trigger, 0],
       [trigger, 5],
     ],
-    shows: /accepted: RUNNING[\s\S]*refused: it is already running \(5, already_active\)/,
+    shows: /accepted: RUNNING[\s\S]*refused \(5\): it is already running/,
   },
   'Exit code 74': {
     scenario: hour,

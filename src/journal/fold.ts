@@ -120,12 +120,12 @@ function unrecordedTrigger({ triggers, entries }: State, record: RecordOf<'accep
 }
 
 /** A refusal ends its own attempt alone: another process may have sent the same key. */
-function resolve({ triggers }: State, record: RecordOf<'refused' | 'forgotten' | 'superseded' | 'in_doubt'>): void {
+function resolve({ triggers }: State, record: RecordOf<'refused' | 'reused_key' | 'superseded' | 'in_doubt'>): void {
   const known = triggers.get(triggerIdOf(record));
   if (!known || !isUnresolved(known)) return;
   if (record.type === 'in_doubt') doubt(known, record);
   if (record.type === 'superseded') known.superseded = known.attempts;
-  if (record.type === 'superseded' || record.type === 'forgotten') known.attempts = [];
+  if (record.type === 'superseded' || record.type === 'reused_key') known.attempts = [];
   if (record.type === 'refused') known.attempts = known.attempts.filter(({ attempt }) => attempt !== record.attempt);
   const [oldest] = known.attempts;
   if (!oldest) known.entry.run = undefined;

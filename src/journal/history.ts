@@ -51,7 +51,7 @@ export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
       }
       case 'superseded':
         return { ...event, ...key, what: 'superseded', process: record.process };
-      case 'forgotten':
+      case 'reused_key':
         return { ...event, ...key, what: 'untracked' };
       case 'status': {
         const { executionId, status, startedAt, completedAt, first } = record;

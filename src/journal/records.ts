@@ -20,7 +20,7 @@ export type NewRecord = (
   | AcceptedRecord
   | RefusedRecord
   | InDoubtRecord // the answer to an attempt was lost: the trigger stays unresolved
-  | ({ type: 'forgotten' } & TriggerKey) // the key had started a run of another target, so nothing is left to resolve
+  | ({ type: 'reused_key' } & TriggerKey) // the key had started a run of another target, so nothing is left to resolve
   | ({ type: 'superseded'; process?: string } & TriggerKey) // a later trigger has a run: nobody needs to know the outcome of this one
   | { type: 'keys_seen'; treatment: KeyTreatment; baseUrl: string; target: Target } // what the service does with them
   | ({ type: 'status'; status: string; startedAt?: string; completedAt?: string; creditsCharged?: number } & RunKey)
@@ -137,7 +137,7 @@ const required: Record<JournalRecord['type'], string[]> = {
   accepted: ['idempotencyKey', 'executionId'],
   refused: ['idempotencyKey', 'attempt', 'name'],
   in_doubt: ['idempotencyKey', 'reason'],
-  forgotten: ['idempotencyKey'],
+  reused_key: ['idempotencyKey'],
   superseded: ['idempotencyKey'],
   keys_seen: ['treatment'],
   status: ['executionId', 'status'],

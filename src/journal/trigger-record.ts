@@ -48,7 +48,7 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
     },
     refused(fault) {
       // Every attempt with a reused key was answered with the run that had used it.
-      if (fault.kind === 'reused_key') journal.append({ type: 'forgotten', ...key });
+      if (fault.kind === 'reused_key') journal.append({ type: 'reused_key', ...key });
       const { message: reason, executionId: activeExecutionId } = fault;
       const name = exitNameOf(fault);
       const then = name === 'already_active' && ifActive !== 'fail' ? { ifActive } : {};

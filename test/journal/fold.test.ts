@@ -80,7 +80,7 @@ describe('the outcome of an attempt', () => {
   const outcomes: NewRecord[] = [
     inDoubt,
     refused(1),
-    { type: 'forgotten', ...key(1) },
+    { type: 'reused_key', ...key(1) },
     { type: 'superseded', ...key(1) },
   ];
 

@@ -19,7 +19,7 @@ vi.setConfig({ testTimeout: propertyTimeoutMs });
 
 const writers = 3;
 const keys = 2;
-const outcomes = ['none', 'started', 'refused', 'doubtful', 'forgotten'] as const;
+const outcomes = ['none', 'started', 'refused', 'doubtful', 'reused_key'] as const;
 const statuses = ['RUNNING', 'COMPLETED', 'FAILED', 'NEW'];
 
 type Step =
@@ -137,7 +137,7 @@ function trigger(
   if (outcome === 'doubtful') record.inDoubt(fault('lost').fault, { sentAtMs: 0, isLast: false });
   if (outcome === 'started') record.started({ executionId: uuid(number), status: 'RUNNING', document: {} });
   if (outcome === 'refused') record.refused(fault('no_credits').fault);
-  if (outcome === 'forgotten') journal.append({ type: 'forgotten', ...key(number) });
+  if (outcome === 'reused_key') journal.append({ type: 'reused_key', ...key(number) });
   if (outcome !== 'none' && outcome !== 'doubtful') sent.delete(number);
 }
 
@@ -181,7 +181,7 @@ function checkAgainst(records: JournalRecord[], journal: Journal, nowMs: number)
   const allKeys = new Set(records.flatMap((record) => ('idempotencyKey' in record ? [record.idempotencyKey] : [])));
   const open = [...allKeys, 'never sent'].flatMap((idempotencyKey) => {
     const own = records.filter((record) => 'idempotencyKey' in record && record.idempotencyKey === idempotencyKey);
-    const since = own.slice(own.findLastIndex(({ type }) => type === 'forgotten') + 1);
+    const since = own.slice(own.findLastIndex(({ type }) => type === 'reused_key') + 1);
     const refused = since.flatMap((record) => (record.type === 'refused' ? [record.attempt] : []));
     const attempts = since.filter((record) => record.type === 'triggered' && !refused.includes(record.attempt));
     const state = own.some(({ type }) => type === 'accepted') ? 'accepted' : attempts[0] && 'open';

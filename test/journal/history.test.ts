@@ -52,7 +52,7 @@ test.each<[string, NewRecord[], object[]]>([
     [{ what: 'refused', refusal: 'already_active', reason: 'it is already running', executionId: uuid(2) }],
   ],
   ['a trigger that is superseded', [{ type: 'superseded', ...key(1), process: 'host 2 2' }], [{ what: 'superseded' }]],
-  ['a trigger that nobody tracks', [{ type: 'forgotten', ...key(1) }], [{ what: 'untracked' }]],
+  ['a trigger that nobody tracks', [{ type: 'reused_key', ...key(1) }], [{ what: 'untracked' }]],
   ['a run that was only looked at', [{ ...status(1, 'RUNNING'), first: true }], [{ what: 'looked_at' }]],
   [
     'a run that had finished when it was looked at, and no end of its own',

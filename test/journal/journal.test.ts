@@ -65,11 +65,11 @@ describe('the runs', () => {
     expect(open().runs({}).next().value).toMatchObject({ executionId: null, status: null, idempotencyKey: 'key-1' });
   });
 
-  test('leave out what was refused or forgotten', () => {
+  test("leave out what was refused or is another target's key", () => {
     const { open } = createStateFolder();
     const journal = open();
     for (const record of [triggered(1), refused(1), triggered(2)]) journal.append(record);
-    journal.append({ type: 'forgotten', ...key(2) });
+    journal.append({ type: 'reused_key', ...key(2) });
     expect([...open().runs()]).toEqual([]);
   });
 
@@ -387,11 +387,11 @@ describe('a key', () => {
     ['stays accepted', [triggered(1), accepted(1), triggered(1), refused(1)], 'accepted'],
     ['is unknown once it is refused', [triggered(1), refused(1)], undefined],
     [
-      'stays accepted when it is forgotten later',
-      [triggered(1), accepted(1), { type: 'forgotten', ...key(1) } as const],
+      "stays accepted when it has turned out to be another target's",
+      [triggered(1), accepted(1), { type: 'reused_key', ...key(1) } as const],
       'accepted',
     ],
-    ['is unknown once it is forgotten', [triggered(1), { type: 'forgotten', ...key(1) } as const], undefined],
+    ["is unknown once it is another target's", [triggered(1), { type: 'reused_key', ...key(1) } as const], undefined],
     ['is unknown for another automation', [triggered(1, weekly), accepted(1, weekly)], undefined],
     ['is open under whatever API key', [{ ...triggered(1), account: '0' }], 'open'],
     [

@@ -8,7 +8,7 @@ const kinds: Record<string, Record<string, string>> = {
   accepted: { idempotencyKey: 'key-1', executionId: uuid(1) },
   refused: { idempotencyKey: 'key-1', attempt: 'attempt-1', name: 'no_credits' },
   in_doubt: { idempotencyKey: 'key-1', reason: 'lost' },
-  forgotten: { idempotencyKey: 'key-1' },
+  reused_key: { idempotencyKey: 'key-1' },
   superseded: { idempotencyKey: 'key-1' },
   keys_seen: { treatment: 'honored' },
   status: { executionId: uuid(1), status: 'RUNNING' },

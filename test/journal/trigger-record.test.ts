@@ -200,7 +200,7 @@ describe('an attempt', () => {
 
   test.each<[FaultKind, string[], string]>([
     ['no_credits', ['triggered', 'refused'], 'no_credits'],
-    ['reused_key', ['triggered', 'forgotten', 'refused'], 'rejected'],
+    ['reused_key', ['triggered', 'reused_key', 'refused'], 'rejected'],
   ])('that is refused, %s, is written as %j', (kind, types, name) => {
     const { open, folder } = createStateFolder();
     const record = createTriggerRecord(open(), ours);

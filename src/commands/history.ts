@@ -7,6 +7,7 @@ import { type DocumentFacts, documentOf } from '../render/document.ts';
 import type { HistoryEvent } from '../runs/history.ts';
 import { localTime } from '../runs/local-time.ts';
 import { parseAutomationNames } from '../session/arguments.ts';
+import { warnOfClock } from '../session/clock-difference.ts';
 import { elsewhere, journalPlace } from '../session/elsewhere.ts';
 import { journalOf } from '../session/open-journal.ts';
 
@@ -47,6 +48,7 @@ export const history = defineCommand({
       const other = elsewhere('runs', { journal, baseUrl }, { automations, hasRun: true });
       return { documents: [], omission: quiet ? undefined : [sentence, other ?? []].flat() };
     }
+    warnOfClock(journal.runs({ baseUrl, automations, sinceMs }), context);
     const { historyTable } = await import('../render/history-table.ts');
     return {
       documents: events.map((event) => documentOf(documentFactsOf(event), context)),
@@ -58,7 +60,7 @@ export const history = defineCommand({
 /** The run of a refusal is another's: it is named apart. */
 function documentFactsOf({ target, executionId, ...event }: HistoryEvent): DocumentFacts {
   const { by = null, process = null, idempotencyKey = null, what } = event;
-  const isOther = what === 'refused' || what === 'response_lost';
+  const isOther = ['refused', 'repeat_refused', 'response_lost'].includes(what);
   const run = executionId === undefined || isOther ? undefined : { target, executionId };
   const activeExecutionId = isOther ? executionId : undefined;
   return { target, run, activeExecutionId, report: { history: { ...event, by, process, idempotencyKey } } };

@@ -46,7 +46,10 @@ export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
       }
       case 'refused': {
         const { name: refusal, reason, activeExecutionId: executionId, attempt, ifActive } = record;
-        const refused = { what: 'refused', executionId, refusal, reason, ifActive } as const;
+        const doubt = doubts.get(triggerIdOf(record));
+        if (doubt === reason) return undefined;
+        const what = doubt === undefined ? 'refused' : 'repeat_refused';
+        const refused = { what, executionId, refusal, reason, ifActive } as const;
         return { ...event, ...key, ...refused, process: processes.get(attempt) };
       }
       case 'superseded':

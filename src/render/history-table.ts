@@ -16,7 +16,12 @@ const columnsOf = (zone: string | undefined, idLength: number): readonly Column<
     cell: ({ at }, { dim }) => [zone === undefined ? localTime(at) : localTime(at).slice(0, -zoneLength), dim],
   },
   { heading: 'AUTOMATION', cell: ({ target }) => sanitizeLine(nameOf(target)), least: 12, cut: 'middle' },
-  { heading: 'WHAT', cell: (event, theme) => [sanitizeLine(sentenceOf(event)), styleOf(event, theme)], least: 34 },
+  {
+    heading: 'WHAT',
+    cell: (event, theme) => [sanitizeLine(sentenceOf(event)), styleOf(event, theme)],
+    least: 34,
+    cut: 'wrap',
+  },
   { heading: 'RUN', cell: ({ executionId = '' }) => sanitizeLine(executionId.slice(0, idLength)), spare: 2 },
   {
     heading: 'KEY',
@@ -49,6 +54,7 @@ const sentences: Record<HistoryEventName, (event: HistoryEvent) => string> = {
     const code = exitCodes.find(({ name }) => name === refusal)?.code;
     return `refused${code === undefined ? '' : ` (${code})`}: ${reason ?? refusal}`;
   },
+  repeat_refused: ({ reason, refusal }) => `repeat refused: ${reason ?? refusal}`,
   superseded: (event) => `superseded by a later run (${commandOf(event)}${processOf(event)})`,
   untracked: () => 'no longer tracked',
   looked_at: ({ by, status }) => `first seen${by ? ` by ${by}` : ''}: ${status}`,
@@ -69,14 +75,19 @@ const sentenceOf = (event: HistoryEvent): string => sentences[event.what](event)
 
 const commandOf = ({ by = 'runctl' }: HistoryEvent): string => by;
 
-/** It comes last: a narrow terminal cuts the end of a line. */
 function processOf({ process = '' }: HistoryEvent): string {
   const [, pid] = process.split(' ');
   return pid === undefined ? '' : `, pid ${pid}`;
 }
 
 function styleOf({ what, status, target, failure }: HistoryEvent, theme: Theme): (text: string) => string {
-  if (what === 'refused' || what === 'response_lost' || what === 'keys_ignored' || failure !== undefined)
+  if (
+    what === 'refused' ||
+    what === 'repeat_refused' ||
+    what === 'response_lost' ||
+    what === 'keys_ignored' ||
+    failure !== undefined
+  )
     return theme.warn;
   if (what !== 'finished' || status === undefined || !isFinal(target, status)) return String;
   return isCompleted(status) ? theme.ok : theme.bad;

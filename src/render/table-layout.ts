@@ -1,14 +1,15 @@
 import { unknown } from './status.ts';
 import type { Theme } from './theme.ts';
 import { cutTo, padTo, shortenTo, widthOf } from './width.ts';
+import { wrap } from './wrap.ts';
 
 export interface Column<Row> {
   heading: string;
   cell(row: Row, theme: Theme): Cell;
   /** The width to which the column may be cut; undefined if it must not be cut. */
   least?: number;
-  /** Where to cut: a name says as much at its end as at its beginning. */
-  cut?: 'middle' | 'end';
+  /** Where to cut: a name says as much at its end as at its beginning. A sentence goes on in the next line. */
+  cut?: 'middle' | 'end' | 'wrap';
   /** If cutting is not enough, the columns with the lowest number are left out first. */
   spare?: number;
   isNumber?: boolean;
@@ -28,16 +29,15 @@ export function table<Row>(definitions: readonly Column<Row>[], rows: readonly R
   const cells = shown.map((column, at) => {
     const columnWidth = column.mayBeCut ? Math.max(0, Math.min(column.full, column.least + left)) : column.full;
     left -= columnWidth - column.least;
-    return texts(column, columnWidth, { isLast: at === shown.length - 1, theme });
+    const lines = texts(column, columnWidth, { isLast: at === shown.length - 1, theme });
+    return { lines, blank: ' '.repeat(columnWidth) };
   });
+  const lineOf = (row: number, at: number) => cells.map(({ lines, blank }) => lines[row]?.[at] ?? blank);
   return ['', ...rows]
-    .map(
-      (_, at) =>
-        `${cells
-          .map((lines) => lines[at])
-          .join(' '.repeat(gap))
-          .trimEnd()}\n`,
-    )
+    .flatMap((_, row) => {
+      const height = Math.max(...cells.map(({ lines }) => lines[row]?.length ?? 0));
+      return Array.from({ length: height }, (_, at) => `${lineOf(row, at).join(' '.repeat(gap)).trimEnd()}\n`);
+    })
     .join('');
 }
 
@@ -65,15 +65,18 @@ function withoutSpares(columns: readonly Measured[], width: number): readonly Me
   );
 }
 
-/** The heading and the cells of a column, each as wide as the column. */
+/** The heading and the cells of a column, each as lines that are as wide as the column. */
 function texts(
   { heading, cells, cut, isNumber }: Measured,
   width: number,
   { isLast, theme }: { isLast: boolean; theme: Theme },
-): string[] {
+): string[][] {
   return [[heading, theme.dim] as const, ...cells].map(([text, style]) => {
-    const fitting = (cut === 'middle' ? shortenTo : cutTo)(text, width, theme);
-    if (isNumber) return style(fitting.padStart(width));
-    return style(isLast ? fitting : padTo(fitting, width));
+    const lines = cut === 'wrap' ? wrap(text.split(' '), { columns: width }).split('\n') : [text];
+    return lines.map((line) => {
+      const fitting = (cut === 'middle' ? shortenTo : cutTo)(line, width, theme);
+      if (isNumber) return style(fitting.padStart(width));
+      return style(isLast ? fitting : padTo(fitting, width));
+    });
   });
 }

@@ -27,6 +27,7 @@ export const historyEventNames = [
   'resolved', // a trigger whose response was lost has a run
   'resolved_by_time', // the same, as far as the time at which the run began shows it
   'refused',
+  'repeat_refused', // of a trigger whose outcome stays unknown
   'superseded', // a trigger whose response was lost, as a later one has a run
   'untracked', // the key had started a run of another target
   'looked_at', // a run that this machine did not start, for the first time

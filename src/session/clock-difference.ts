@@ -29,5 +29,5 @@ export function warnOfClock(runs: Iterable<JournalRun>, { reporter }: Pick<Conte
 function sentenceOf({ target }: JournalRun, aheadMs: number): string {
   const roundedMs = Math.round(Math.abs(aheadMs) / mostMs) * mostMs;
   const how = `about ${formatAge(roundedMs)} ${aheadMs > 0 ? 'ahead of' : 'behind'}`;
-  return `this machine's clock was ${how} the service's clock at the last ${nameOf(target)} run, so the ages shown here may be wrong; set the clock, and see \`runctl doctor\``;
+  return `this machine's clock was ${how} the service's clock at the last ${nameOf(target)} run, so the times and ages shown here may be wrong; set the clock, and see \`runctl doctor\``;
 }

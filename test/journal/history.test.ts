@@ -51,6 +51,27 @@ test.each<[string, NewRecord[], object[]]>([
     [{ ...refused(1), reason: 'it is already running', activeExecutionId: uuid(2) }],
     [{ what: 'refused', refusal: 'already_active', reason: 'it is already running', executionId: uuid(2) }],
   ],
+  [
+    'a refusal of a repeat, which says nothing of the trigger, and none that was just told',
+    [
+      sent,
+      lost,
+      { ...refused(1), name: 'unauthorized', reason: 'the API key was refused' },
+      { ...lost, reason: 'it is already running' },
+      { ...refused(1), reason: 'it is already running' },
+    ],
+    [
+      { what: 'sent' },
+      { what: 'response_lost' },
+      { what: 'repeat_refused', reason: 'the API key was refused' },
+      { what: 'response_lost', reason: 'it is already running' },
+    ],
+  ],
+  [
+    'the hook of a command that has several runs',
+    [{ type: 'command_hook_ended', hook: '--on-exit', baseUrl, target: nightly, failure: 'exited with 3' }],
+    [{ what: 'hook_ended', hook: '--on-exit', failure: 'exited with 3' }],
+  ],
   ['a trigger that is superseded', [{ type: 'superseded', ...key(1), process: 'host 2 2' }], [{ what: 'superseded' }]],
   ['a trigger that nobody tracks', [{ type: 'reused_key', ...key(1) }], [{ what: 'untracked' }]],
   ['a run that was only looked at', [{ ...status(1, 'RUNNING'), first: true }], [{ what: 'looked_at' }]],

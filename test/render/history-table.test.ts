@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { historyTable } from '../../src/render/history-table.ts';
+import { createTheme } from '../../src/render/theme.ts';
+import { widthOf } from '../../src/render/width.ts';
+import type { HistoryEvent } from '../../src/runs/history.ts';
+import { projectId } from '../helpers/scripted-service.ts';
+
+const theme = createTheme({ colors: false, unicode: true });
+const about = (automationName: string) => ({
+  at: '2026-11-22T03:00:00.000Z',
+  baseUrl: 'https://api.example.com',
+  by: 'trigger',
+  process: 'host 4194304 1',
+  target: { family: 'automation', projectId, automationName } as const,
+  executionId: '11111111-2222-4333-8444-555555555555',
+  idempotencyKey: 'nightly-2026-11-22',
+});
+const reason = 'api.platform.example.com reset the connection before it responded';
+const events: HistoryEvent[] = [
+  { ...about('nightly'), what: 'sent' },
+  { ...about('invoices-to-the-ledger'), what: 'response_lost', reason },
+  { ...about('nightly'), what: 'refused', refusal: 'already_active', reason: 'it is already running' },
+  { ...about('nightly'), what: 'hook_ended', hook: '--on-exit', failure: 'took longer than 30s and was ended' },
+];
+
+test.each([80, 120])('in %d columns no word of what happened is lost', (columns) => {
+  const lines = historyTable(events, theme, { columns, hasHeading: true }).trimEnd().split('\n');
+  for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(columns);
+  const words = lines.join(' ').split(/\s+/);
+  const said = `sent by trigger, pid 4194304 outcome unknown: ${reason} refused (5): --on-exit hook took longer than 30s`;
+  for (const word of said.split(' ')) expect(words).toContain(word);
+  // Each event begins a line with its time, and only the sentence goes on in the next.
+  expect(lines.filter((line) => line.startsWith('2026-11-2'))).toHaveLength(events.length);
+  expect(lines.filter((line) => line.includes('11111111'))).toHaveLength(events.length);
+});

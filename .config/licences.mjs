@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** The names, versions and licences of the packages of which something is in the bundle, as a text. */
+/** The names, versions and licenses of the packages of which something is in the bundle, as a text. */
 export async function collectLicences(metafile, root) {
   const used = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
   const folders = used.map((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]).filter(Boolean);
@@ -11,7 +11,7 @@ export async function collectLicences(metafile, root) {
 async function licenceOf(folder) {
   const { name, version, license } = JSON.parse(await readFile(`${folder}/package.json`, 'utf8'));
   const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
-  if (!file) throw new Error(`${name} has no licence file: find out what may be done with it`);
+  if (!file) throw new Error(`${name} has no license file: find out what may be done with it`);
   const text = await readFile(`${folder}/${file}`, 'utf8');
   return `--- ${name} ${version} (${license})\n\n${text.trim()}\n`;
 }

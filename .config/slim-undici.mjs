@@ -27,7 +27,7 @@ export const parts = {
   'undici/http2': `module.exports = () => { throw new Error('HTTP/2 is not in this build of undici') };`,
   'undici/body': `exports.extractBody = () => { throw new Error('only strings and buffers can be sent') };`,
   // undici holds its parser, which is WebAssembly, with and without SIMD; the one that runs on every processor is enough.
-  // Node 20 ends 80 ms later if V8 is still optimising the parser; newer versions do not wait. With the flag, V8 refuses
+  // Node 20 ends 80 ms later if V8 is still optimizing the parser; newer versions do not wait. With the flag, V8 refuses
   // the compiled code of Node's own modules: it is set when the first connection is there, and all of them are loaded.
   'undici/llhttp': `
     if (process.versions.node.startsWith('20.')) require('node:v8').setFlagsFromString('--liftoff-only');

@@ -28,7 +28,7 @@ const table = {
     'the run finished TIMED_OUT',
     'The service stops a run after 3 hours. Make the Automation do less in one run, then trigger it again.',
   ],
-  run_cancelled: [4, 'the run finished CANCELLED', "The run was cancelled. Trigger it again if that wasn't intended."],
+  run_cancelled: [4, 'the run finished CANCELLED', "The run was canceled. Trigger it again if that wasn't intended."],
   already_active: [
     5,
     'the automation is already running (with `--if-active wait`: still running when `--timeout` expired)',

@@ -9,7 +9,7 @@ export function nearest(typed: string, names: Iterable<string>): string | undefi
   return found?.name;
 }
 
-/** How many characters must be inserted, removed, replaced or swapped with their neighbour. */
+/** How many characters must be inserted, removed, replaced or swapped with their neighbor. */
 function distanceOf(one: string, other: string): number {
   const rows: number[][] = [Array.from({ length: other.length + 1 }, (_, j) => j)];
   const at = (i: number, j: number) => rows[i]?.[j] ?? Number.POSITIVE_INFINITY;

@@ -27,7 +27,7 @@ export interface CommandResult {
   documents?: JsonObject[];
   /** For shells, such as a path or a script: printed as it is, and sanitized only on a terminal. */
   verbatim?: string;
-  /** For people: in the colours and the width of the terminal, and in CI without commands to the runner. */
+  /** For people: in the colors and the width of the terminal, and in CI without commands to the runner. */
   text?(theme: Theme, lines: WrapOptions): string;
   /** Printed on stderr in every case; `about` names the one of several runs that failed. */
   problems?: readonly { problem: Problem; about?: string }[];

@@ -15,7 +15,7 @@ export function colorOfStatus(target: Target, status: string, theme: Theme): (te
   return isCompleted(status) ? theme.ok : theme.bad;
 }
 
-/** A status with its symbol, in its colour. */
+/** A status with its symbol, in its color. */
 export const markedStatus = (target: Target, status: string, theme: Theme): string =>
   colorOfStatus(target, status, theme)(`${symbolOfStatus(target, status, theme)} ${sanitizeLine(status)}`);
 

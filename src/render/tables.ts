@@ -175,7 +175,7 @@ function sparkline({ latest, medianMs }: Statistics | Total, { symbols, ok, bad 
       return bars[Math.min(Math.max(height, 1), bars.length) - 1];
     })
     .join('');
-  // Bars of one height say nothing in one colour, so those that did not complete have another.
+  // Bars of one height say nothing in one color, so those that did not complete have another.
   const style = (text: string) =>
     text
       .split(symbols.bad)

@@ -3,7 +3,7 @@ import type { Context, Env } from '../context.ts';
 import { sanitizeLine } from './sanitize.ts';
 import { type WrapOptions, wrap } from './wrap.ts';
 
-/** The styles of one stream: colours if it has them, and symbols that mean the same without colour. */
+/** The styles of one stream: colors if it has them, and symbols that mean the same without color. */
 export interface Theme {
   ok(text: string): string;
   bad(text: string): string;
@@ -11,7 +11,7 @@ export interface Theme {
   busy(text: string): string;
   dim(text: string): string;
   strong(text: string): string;
-  /** A command to type; in backquotes if there are no colours. */
+  /** A command to type; in backquotes if there are no colors. */
   command(text: string): string;
   symbols: Record<keyof typeof symbols, string>;
 }
@@ -55,14 +55,14 @@ export const withConnectionFlags = (command: string, flags = ''): string =>
 
 let chalk: ChalkInstance | undefined;
 
-/** Loads chalk if one of these streams has colours. Themes that were created before have none. */
+/** Loads chalk if one of these streams has colors. Themes that were created before have none. */
 export async function loadColors(...streams: { colors: boolean }[]): Promise<void> {
   if (chalk || !streams.some(({ colors }) => colors)) return;
   const { Chalk } = await import('chalk');
   chalk = new Chalk({ level: 1 });
 }
 
-/** Uses the terminal's own sixteen colours, which its user has made readable on dark or light. */
+/** Uses the terminal's own sixteen colors, which its user has made readable on dark or light. */
 export function createTheme({ colors, unicode, connectionFlags = '' }: ThemeOptions): Theme {
   const withFlags = (command: string) => withConnectionFlags(command, connectionFlags);
   const { green: ok, red: bad, yellow: warn, cyan: busy, dim, bold: strong } = (colors && chalk) || uncolored;
@@ -79,7 +79,7 @@ export function renderMarkup(sentence: string, theme: Theme, lines: WrapOptions 
   );
 }
 
-/** May this stream be coloured? FORCE_COLOR, then NO_COLOR, then what the stream is: the order Node itself follows. */
+/** May this stream be colored? FORCE_COLOR, then NO_COLOR, then what the stream is: the order Node itself follows. */
 export function hasColors(stream: { isTTY?: boolean }, env: Env): boolean {
   if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
   if (env.NO_COLOR) return false;

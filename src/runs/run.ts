@@ -31,19 +31,19 @@ export type FinalStatus = (typeof finalStatuses)[number];
 export const statuses = ['RUNNING', ...finalStatuses] as const;
 
 // Another spelling of the same word must not make a watch poll for ever.
-const normalise = (status: string) => status.trim().toUpperCase();
+const normalize = (status: string) => status.trim().toUpperCase();
 
-const isOneOf = (known: readonly string[], status: string) => known.includes(normalise(status));
+const isOneOf = (known: readonly string[], status: string) => known.includes(normalize(status));
 
 export const isKnownStatus = (status: string): boolean => isOneOf(statuses, status);
 
 /** For Agents each status but RUNNING is final (docs/service.md, Final statuses stay). */
 export function isFinal(target: Target, status: string): boolean {
-  return target.family === 'agent' ? normalise(status) !== 'RUNNING' : isOneOf(finalStatuses, status);
+  return target.family === 'agent' ? normalize(status) !== 'RUNNING' : isOneOf(finalStatuses, status);
 }
 
 export function finalStatusOf(status: string): FinalStatus | undefined {
-  return finalStatuses.find((known) => known === normalise(status));
+  return finalStatuses.find((known) => known === normalize(status));
 }
 
 const byGravity: readonly FinalStatus[] = ['FAILED', 'TIMED_OUT', 'CANCELLED', 'COMPLETED'];

@@ -58,7 +58,7 @@ beforeAll(() => {
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('the package holds the program, its page, its schemas, types and licences, and nothing else', () => {
+test('the package holds the program, its page, its schemas, types and licenses, and nothing else', () => {
   const dist = ['LICENSES.txt', 'runctl.1', 'runctl.d.ts', ...entryPoints.map((name) => `${name}.cjs`)];
   const contract = Object.keys(schemas).map((name) => `schema/${name}.json`);
   const made = [...dist, ...contract].map((name) => `dist/${name}`);
@@ -96,14 +96,14 @@ test('packed again, whatever the umask, it is the same byte for byte, and its ch
   expect(spawnSync('sha256sum', ['--check', sums], { cwd: folder, encoding: 'utf8' }).stdout).toBe(`${name}: OK\n`);
 }, 120_000);
 
-test('every package that is bundled has its licence in the package', () => {
-  const licences = readFileSync(join(root, 'dist/LICENSES.txt'), 'utf8');
+test('every package that is bundled has its license in the package', () => {
+  const licenses = readFileSync(join(root, 'dist/LICENSES.txt'), 'utf8');
   const programs = readdirSync(join(root, 'dist')).filter((name) => name.endsWith('.cjs'));
   const sources = programs.map((name) => readFileSync(join(root, 'dist', name), 'utf8')).join('\n');
   const bundled = [...sources.matchAll(/^\s*\/\/ (?:.*\/)?node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)].map(
     ([, name]) => name,
   );
-  const [, ...parts] = licences.split(/^--- (?=.*\)$)/m);
+  const [, ...parts] = licenses.split(/^--- (?=.*\)$)/m);
   const named = parts.map((part) => part.split(' ')[0]);
   expect(named.sort()).toEqual([...new Set(bundled)].sort());
   expect(parts.filter((part) => part.length < 400)).toEqual([]);

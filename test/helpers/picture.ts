@@ -4,7 +4,7 @@ const cellWidth = 8.4;
 const lineHeight = 19;
 const margin = 18;
 
-/** The names of the palette's first sixteen colours, as the style sheet calls them. */
+/** The names of the palette's first sixteen colors, as the style sheet calls them. */
 const colorNames = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'];
 
 const dark = {
@@ -33,7 +33,7 @@ const rulesOf = ({ back, edge, text, ...looks }: typeof dark) =>
     .concat(Object.entries(looks).map(([look, color]) => `.${look}{fill:${color}}`))
     .join('');
 
-/** Dark or light as the reader's own surroundings are; every colour has a contrast of at least 4.5 to 1. */
+/** Dark or light as the reader's own surroundings are; every color has a contrast of at least 4.5 to 1. */
 const style = `
     text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;white-space:pre}.bold{font-weight:700}
     ${rulesOf(dark)}

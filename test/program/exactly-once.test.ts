@@ -301,7 +301,7 @@ describe('--rerun-on', () => {
       3,
       /all 3 tries of this idempotency key failed; give a/,
     ],
-    ['but not after a run that was cancelled', any, once(['CANCELLED']), 4, 1, /run did not complete/],
+    ['but not after a run that was canceled', any, once(['CANCELLED']), 4, 1, /run did not complete/],
     ['but not where the rerun is refused', any, once(['FAILED'], { credits: 12 }), 1, 1, /the rerun didn't start/],
     [
       'but not after an unknown outcome',

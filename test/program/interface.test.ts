@@ -60,7 +60,7 @@ describe('resources and their fields', () => {
     });
   });
 
-  test('2.1: the status is shown as a labelled block', async () => {
+  test('2.1: the status is shown as a labeled block', async () => {
     const { env, emulator } = await withEmulator({});
     const id = await triggered(emulator, env);
     const { stdout } = await runProgram(['status'], { env });

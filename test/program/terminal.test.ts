@@ -88,7 +88,7 @@ describe('a watch on a terminal', () => {
   });
 });
 
-describe('colour', () => {
+describe('color', () => {
   const sgr = new RegExp(`${esc}\\[[\\d;]*m`);
 
   test('sets the outcome off, and means the same without; what the service says gives the terminal no orders', async () => {

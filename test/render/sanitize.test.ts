@@ -147,7 +147,7 @@ describe('on the screen of a terminal', () => {
     return { lines, answers: answers.splice(0), isPlain, cursor: [active.cursorX, active.cursorY] };
   }
 
-  test('a line of any text stays on its line, changes no colour, and asks the terminal for nothing', async () => {
+  test('a line of any text stays on its line, changes no color, and asks the terminal for nothing', async () => {
     await fc.assert(
       fc.asyncProperty(hostile, async (text) => {
         const line = sanitizeLine(text);

@@ -31,7 +31,7 @@ const statistics = (statuses: string[]): Statistics => {
   };
 };
 
-test('what completed and what did not have the same colours as in every table', () => {
+test('what completed and what did not have the same colors as in every table', () => {
   const rows = [statistics(['COMPLETED', 'COMPLETED']), statistics(['COMPLETED', 'FAILED', 'COMPLETED'])];
   const [, all, some] = statisticsTable(rows, marked, {}).split('\n');
   expect(all).toMatch(/\{ *2 \(100%\)\} .* \{▄▄\}$/);

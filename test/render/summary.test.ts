@@ -87,8 +87,8 @@ describe('the text of the service', () => {
   });
 });
 
-test('colours change nothing but the colours', () => {
+test('colors change nothing but the colors', () => {
   const watched = { run, execution: execution('FAILED'), result: result('FAILED', { error: { type: 'run_failed' } }) };
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what colours are made of
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what colors are made of
   expect(summary(watched, colored, {}).replace(/\u001B\[\d+m/g, '')).toBe(summary(watched, plain, {}));
 });

@@ -24,7 +24,7 @@ test('escape sequences take no room', () => {
   expect(wrap(['\u001B[31mred\u001B[39m', 'ink'], { columns: 6 })).toBe('\u001B[31mred\u001B[39m\nink');
 });
 
-test('what is to be typed stays on one line, and in backquotes where there is no colour', async () => {
+test('what is to be typed stays on one line, and in backquotes where there is no color', async () => {
   await loadColors({ colors: true });
   const [plain, colored] = [false, true].map((colors) => createTheme({ colors, unicode: true }));
   if (!plain || !colored) throw new Error('no theme');

@@ -22,7 +22,7 @@ export interface OptionDefinition<Value = unknown> {
   instead?: string;
   /** An option without which it has no effect, in commands that have that option. */
   needs?: string;
-  /** Reads the value; `earlier` is the value so far if an option is repeated. Throws InvalidArgumentError. */
+  /** Reads the value; `earlier` is the value so far if an option is repeated. Throws a `RefusedValue`. */
   parse?(text: string, earlier: Value | undefined): Value;
 }
 
@@ -49,6 +49,8 @@ export interface CommandDefinition<A = Arguments, O = Options> {
   version?: string;
   /** A hint for a missing required argument; undefined if only the help can tell. */
   whenMissing?(context: Context): string | undefined;
+  /** A hint for one argument too many. */
+  whenExcess?: string;
   /** Of a group: a hint for a word that is none of its commands; undefined if only `cli/suggest.ts` can tell. */
   whenUnknown?(word: string, context: Context): string | undefined;
   /** Returns what to print, or the exit code if it printed all itself. Throws a `Problem`. */

@@ -20,7 +20,8 @@ export interface Refused {
   value?: string; // what follows its `=`; it may be an API key
   path: string; // the command before it, such as `list` or `config set`; empty if it stands in the place of the command
   command?: CommandDefinition;
-  next?: string; // for a command, the word after it; for a flag, the first argument of its command
+  rest?: readonly string[]; // for a command, the words after it
+  next?: string; // for a flag, the first argument of its command
   after?: string; // for a flag, the word after it
 }
 
@@ -37,7 +38,7 @@ export function parse(
   const command = commands.find(({ name, alias }) => name === asked || alias === asked);
   if (/^[^-]/.test(asked) && !command) {
     const path = argv[0] === 'help' ? 'help' : '';
-    throw new RefusedCommandLine(`unknown command '${asked}'`, { word: asked, path, next: words[1] });
+    throw new RefusedCommandLine(`unknown command '${asked}'`, { word: asked, path, rest: words.slice(1) });
   }
   let parsed: ParsedCommand | undefined;
   try {
@@ -76,29 +77,44 @@ function wrongUsage(
   words: readonly string[],
   whenMissing: (command: CommandDefinition) => string | undefined,
 ): Problem | RefusedCommandLine {
-  const known = code === 'commander.missingArgument' && outer ? whenMissing(outer) : undefined;
   const inner = outer?.commands?.find(({ name }) => name === words[1]);
+  const command = inner ?? outer;
   const path = [outer, inner].flatMap((each) => (each ? [each.name] : [])).join(' ');
-  const help = known ?? `see \`runctl ${path ? `${path} ` : ''}--help\``;
+  const help = `see \`runctl ${path ? `${path} ` : ''}--help\``;
+  if (code === 'commander.unknownOption') return unknownOption(message, words, { outer, inner, path });
   if (code === 'commander.help' && outer?.commands) {
     const names = outer.commands.map(({ name }) => name).filter((name) => name !== 'help');
     return usageProblem(`${outer.name} needs one of: ${names.join(', ')}`, help);
   }
-  // What follows the = of an unknown option may be an API key.
-  const shown = message
-    .replace(/^error: /, '')
-    .replace(/^command-argument value /, '')
-    .replace(/(unknown option '[^=']*)=.*'$/m, "$1'")
-    .replace(/ is invalid(?: for argument '(\w+)')?\. /, (_, name) => (name ? ` is no ${name}: ` : ' is invalid: '))
-    .replace('Allowed choices are', 'it is one of');
-  const [first = ''] = shown.split('\n');
-  if (code !== 'commander.unknownOption') return usageProblem(first.replace(/\.$/, ''), help);
-  const [, word = '', value] = /unknown option '([^=']*)(?:=(.*))?'/.exec(message) ?? [];
+  if (code === 'commander.missingArgument' && command) {
+    const choices = Object.values(command.arguments ?? {})[0]?.choices;
+    const toGive = choices ? `choose one of ${choices.join(', ')}` : whenMissing(command);
+    return usageProblem(message.replace('error: ', ''), toGive ?? help);
+  }
+  if (code === 'commander.excessArguments' && command) {
+    const most = Object.keys(command.arguments ?? {}).length;
+    const number = ['no arguments', 'only one argument', 'only two arguments'][most] ?? `only ${most} arguments`;
+    return usageProblem(`${path} takes ${number}`, command.whenExcess ?? help);
+  }
+  const [, flags = ''] = /^error: option '(?:-\w, )?(.*)' argument missing$/.exec(message) ?? [];
+  if (flags) return usageProblem(`${flags.replace(/ .*/, '')} needs a value: ${flags}`, help);
+  return usageProblem(message.replace('error: ', ''), help);
+}
+
+function unknownOption(
+  message: string,
+  words: readonly string[],
+  { outer, inner, path }: { outer?: CommandDefinition; inner?: CommandDefinition; path: string },
+): Problem | RefusedCommandLine {
+  // What follows the = may be an API key. Of `-w=1`, commander takes `-w` for a flag and the rest for another.
+  const short = words.find((each) => /^-\w=/.test(each)) ?? '';
+  const [, unknown = '', assigned] = /unknown option '([^=']*)(?:=(.*))?'/s.exec(message) ?? [];
+  const [word, value] = unknown === '-' && short ? [short.slice(0, 2), short.slice(3)] : [unknown, assigned];
   const early = outer ? undefined : sharedFlag(word);
   if (early) return usageProblem('no command was given', `\`runctl ${early.flags.replace(/^-\w, /, '')} <command>\``);
   const command = inner ?? outer;
   const isOwn = Object.values(command?.options ?? {}).some((option) => namesOf(option).includes(word));
-  const what = isOwn ? `option '${word}' takes no value` : first;
+  const what = isOwn ? `option '${word}' takes no value` : `unknown option '${word}'`;
   const next = words[inner ? 2 : 1];
   const after = words[words.indexOf(word) + 1];
   return new RefusedCommandLine(what, { word, value, path, command, next, after });

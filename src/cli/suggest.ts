@@ -1,3 +1,4 @@
+import { exitCodes } from '../problems/exit-codes.ts';
 import { nearest } from '../problems/nearest.ts';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import { fieldsOf } from '../render/field-paths.ts';
@@ -36,7 +37,7 @@ const meaningOf = (word: string, meanings: Readonly<Record<string, string>>): st
 const didYouMean = (line: string) => `did you mean \`runctl ${line}\`?`;
 
 function hintForCommand(
-  { word, next = '', path }: Refused,
+  { word, rest = [], path }: Refused,
   program: CommandDefinition,
   whenUnknown: (word: string) => string | undefined,
 ): string | undefined {
@@ -47,44 +48,59 @@ function hintForCommand(
     const meant = (path === 'config' && meaningOf(word, configWords)) || (near && `${path} ${near}`);
     return meant && didYouMean(meant);
   }
-  if (path === 'help') {
-    const topic = nearest(word.replace(/\W/g, ''), helpTopics) ?? nearest(word, names(program));
-    return topic && didYouMean(`help ${topic}`);
-  }
-  return whenUnknown(word) ?? impossible(word) ?? ofRuns(word, next) ?? ofCommand(word, names(program));
+  if (path === 'help') return ofHelp(word, names(program));
+  return whenUnknown(word) ?? impossible(word) ?? ofRuns(word, rest) ?? ofCommand(word, rest, names(program));
+}
+
+/** `help 12`, `help exitcodes`, `help logs`. */
+function ofHelp(word: string, names: readonly string[]): string | undefined {
+  const code = exitCodes.find((row) => [String(row.code), row.name].includes(word));
+  if (code) return didYouMean(`explain ${code.code}`);
+  const topic = nearest(word.replace(/\W/g, ''), helpTopics) ?? nearest(word, names);
+  const meant = topic ?? meaningOf(word, commandWords)?.replace(/ -.*/, '');
+  return meant ? didYouMean(`help ${meant}`) : impossible(word);
 }
 
 const impossible = (word: string) => meaningOf(word, impossibleWords);
 
 /** `run list` and `get runs`: a word for runs beside a verb. To look is taken for granted where no verb says more. */
-function ofRuns(word: string, next: string): string | undefined {
+function ofRuns(word: string, [next = '', ...rest]: readonly string[]): string | undefined {
   const isRuns = (text: string) => runWords.split(' ').includes(text);
   if (isRuns(next) && meaningOf(word, runVerbs) === 'status')
-    return didYouMean(/s$|^all$/.test(next) ? 'list' : 'status');
+    return withArgument(/s$|^all$/.test(next) ? 'list' : 'status', rest);
   if (!isRuns(word)) return undefined;
   const verb = meaningOf(next, runVerbs);
   if (impossible(next)) return impossible(next);
-  if (verb) return didYouMean(verb);
-  return word === 'run' && next !== '' ? didYouMean('trigger') : didYouMean('list');
+  if (verb) return withArgument(verb, rest);
+  return word === 'run' && next !== '' ? withArgument('trigger', [next]) : didYouMean('list');
 }
 
-function ofCommand(word: string, names: readonly string[]): string | undefined {
+function ofCommand(word: string, rest: readonly string[], names: readonly string[]): string | undefined {
   const meant = meaningOf(word, commandWords) ?? nearest(word, names);
-  return meant && didYouMean(meant);
+  return meant && withArgument(meant, rest);
 }
+
+const plainWord = /^[\w@][\w./@-]*$/;
+
+/** With the run or automation that was typed, for the commands that take one. */
+const withArgument = (command: string, [next = '']: readonly string[]) =>
+  didYouMean(
+    /^(trigger|watch|status|result|list)$/.test(command) && plainWord.test(next) ? `${command} ${next}` : command,
+  );
 
 function hintForFlag({ path, word, value, after, next }: Refused, command: CommandDefinition): string | undefined {
   const options = Object.values(command.version ? { ...shared, versionOption } : (command.options ?? {}));
   const flags = new Set(options.flatMap(namesOf));
   const own = options.find((option) => namesOf(option).includes(word));
   if (own) {
+    if (/^(false|0|no|off)$/.test(value ?? '')) return `leave out \`${longNameOf(own)}\``;
     const isField = word === '--json' && value !== undefined && fieldsOf(path).includes(value);
     return `did you mean \`${isField ? `--field ${value}` : longNameOf(own)}\`?`;
   }
   // Of `-ojson`, `-o` is the flag.
   const typed = /^-[a-z]./i.test(word) ? [word, word.slice(0, 2)] : [word];
   const answers = flagWords.find(([words]) => words.split(' ').some((each) => typed.includes(each)))?.[1] ?? [];
-  const run = next !== undefined && /^[\w@][\w./@-]*$/.test(next) ? next : '';
+  const run = next !== undefined && plainWord.test(next) ? next : '';
   for (const answer of answers) {
     if (typeof answer === 'string') {
       if (flags.has(answer)) return `did you mean \`${answer}\`?`;

@@ -1,8 +1,11 @@
 import { Argument, Command, Option } from 'commander';
 import type { Sink } from '../context.ts';
+import { usageProblem } from '../problems/problem.ts';
+import { quote } from '../problems/quote.ts';
 import { createTheme } from '../render/theme.ts';
 import { widestPage } from '../render/wrap.ts';
 import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from './define-command.ts';
+import { longNameOf } from './flags.ts';
 import {
   addReadOn,
   colorCommands,
@@ -13,6 +16,7 @@ import {
   ownFirst,
   versionOption,
 } from './help.ts';
+import { oneOf, RefusedValue } from './values.ts';
 
 /** The command of a command line, with its values. */
 export interface ParsedCommand {
@@ -94,19 +98,32 @@ export function toCommander(
 
 function argumentOf({ form, about, choices }: ArgumentDefinition): Argument {
   const argument = new Argument(form, about);
-  return choices ? argument.choices(choices.map(String)) : argument;
+  return choices ? argument.argParser(reading(`unknown ${argument.name()}`, oneOf(choices))) : argument;
 }
 
-function optionOf(name: string, { flags, about, heading, choices, parse }: OptionDefinition): Option {
+function optionOf(name: string, definition: OptionDefinition): Option {
+  const { flags, about, heading, choices } = definition;
   const option = new Option(flags, about);
+  const parse = choices ? oneOf(choices) : definition.parse;
   option.attributeName = () => name;
   // For commander, `--no-color` would be the negation of `--color`.
   option.negate = false;
   if (heading) option.helpGroup(heading);
-  if (choices) option.choices(choices.map(String));
-  if (parse) option.argParser(parse);
+  if (parse) option.argParser(reading(`invalid value for ${longNameOf(definition)}:`, parse));
   return option;
 }
+
+type Parse = NonNullable<OptionDefinition['parse']>;
+
+const reading =
+  (refusal: string, parse: Parse): Parse =>
+  (text, earlier) => {
+    try {
+      return parse(text, earlier);
+    } catch (error) {
+      throw error instanceof RefusedValue ? usageProblem(`${refusal} ${quote(text)}`, error.message) : error;
+    }
+  };
 
 /** If a group can be run itself, commander takes an unknown command of the group for an argument. */
 function refuseUnknown(group: Command): void {

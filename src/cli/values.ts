@@ -1,15 +1,19 @@
-import { InvalidArgumentError } from 'commander';
 import { anyFailure, errorTypes } from '../problems/next-step.ts';
 import { formatDuration, parseDuration } from '../runs/duration.ts';
 
-// Parsers of the values of options. Each throws InvalidArgumentError for a text that it refuses.
+/** Thrown by the parsers of values for a text that they refuse; the message says what to give. */
+export class RefusedValue extends Error {}
 
 /** Parses a duration into milliseconds. */
 export function duration(text: string): number {
   const ms = parseDuration(text);
-  if (ms === undefined) throw new InvalidArgumentError('give a duration like 500ms, 30s, 5m, 1h30m or 2d');
+  if (ms === undefined) throw new RefusedValue(`give a duration, such as ${durationsLike(text)}`);
   return ms;
 }
+
+/** A bare number lacks its unit. */
+const durationsLike = (text: string) =>
+  /^\d+$/.test(text) ? `${text}s, ${text}m or ${text}h` : '500ms, 30s, 5m, 1h30m or 2d';
 
 /** Parses a time: a duration before now, or a timestamp, which is UTC unless it has an offset. */
 export function moment(text: string): { agoMs: number } | { atMs: number } {
@@ -20,9 +24,11 @@ export function moment(text: string): { agoMs: number } | { atMs: number } {
   const hasZone = /(Z|[+-]\d\d:\d\d)$/i.test(text.slice(10));
   const atMs = isDay || isTime ? Date.parse(isDay || hasZone ? text : `${text}Z`) : Number.NaN;
   if (Number.isNaN(atMs))
-    throw new InvalidArgumentError('give a duration (2d: two days ago) or a time like 2026-11-21T02:00Z');
+    throw new RefusedValue(`give a duration, such as ${daysLike(text)}, or a time, such as 2026-11-21T02:00Z`);
   return { atMs };
 }
+
+const daysLike = (text: string) => (/^\d+$/.test(text) ? `${text}h or ${text}d` : '2d (two days ago)');
 
 /** A time as milliseconds since 1970. */
 export const msOf = (time: ReturnType<typeof moment>, nowMs: number): number =>
@@ -33,7 +39,7 @@ export const durationOrZero = (text: string) => (text === '0' ? 0 : duration(tex
 
 export function positiveDuration(text: string): number {
   const ms = duration(text);
-  if (ms === 0) throw new InvalidArgumentError('it must be more than 0');
+  if (ms === 0) throw new RefusedValue('give a duration greater than 0');
   return ms;
 }
 
@@ -42,14 +48,14 @@ export const typedDuration = (text: string) => ({ ms: positiveDuration(text), te
 
 export const durationUpTo = (mostMs: number) => (text: string) => {
   const ms = duration(text);
-  if (ms > mostMs) throw new InvalidArgumentError(`it must be at most ${formatDuration(mostMs)}`);
+  if (ms > mostMs) throw new RefusedValue(`give a duration of at most ${formatDuration(mostMs)}`);
   return ms;
 };
 
 export const whole = (least: number, most: number) => (text: string) => {
   const number = Number(text);
   if (!/^\d+$/.test(text) || number < least || number > most) {
-    throw new InvalidArgumentError(`give a whole number from ${least} to ${most}`);
+    throw new RefusedValue(`give a whole number from ${least} to ${most}`);
   }
   return number;
 };
@@ -60,7 +66,7 @@ const largestFactor = 100_000;
 export function positive(text: string): number {
   const number = Number(text);
   if (!/^\d+(\.\d+)?$/.test(text) || number <= 0 || number > largestFactor) {
-    throw new InvalidArgumentError(`give a number greater than 0, at most ${largestFactor}`);
+    throw new RefusedValue(`give a number greater than 0, at most ${largestFactor}`);
   }
   return number;
 }
@@ -68,7 +74,7 @@ export function positive(text: string): number {
 export function fieldPath(text: string, earlier: string[] = []): string[] {
   const paths = text.split(',').map((path) => path.trim().replace(/^\./, ''));
   if (paths.some((path) => path.split('.').includes(''))) {
-    throw new InvalidArgumentError('give a path like summary.failedSteps');
+    throw new RefusedValue('give a path like summary.failedSteps');
   }
   return [...earlier, ...paths];
 }
@@ -78,7 +84,7 @@ export const longestIdempotencyKey = 255;
 export function idempotencyKey(text: string): string {
   // The key is sent in a header.
   if (!/^[\x21-\x7e]{1,255}$/.test(text)) {
-    throw new InvalidArgumentError('give 1 to 255 visible ASCII characters without blanks');
+    throw new RefusedValue('give 1 to 255 visible ASCII characters without blanks');
   }
   return text;
 }
@@ -88,13 +94,21 @@ export function errorTypeNames(text: string): string[] {
   const list = text.split(',').map((name) => name.trim());
   const odd = list.find((name) => name !== anyFailure && !errorTypes.includes(name));
   if (odd !== undefined) {
-    throw new InvalidArgumentError(`${JSON.stringify(odd)} is none of ${anyFailure}, ${errorTypes.join(', ')}`);
+    throw new RefusedValue(`${JSON.stringify(odd)} is none of ${anyFailure}, ${errorTypes.join(', ')}`);
   }
   // The service lists the two together.
   return list.includes('lease_lost') ? [...new Set([...list, 'reaped'])] : list;
 }
 
 export function nonEmpty(text: string): string {
-  if (text === '') throw new InvalidArgumentError('it is empty');
+  if (text === '') throw new RefusedValue('give a value that is not empty');
   return text;
 }
+
+export const oneOf =
+  <Word>(choices: readonly Word[]) =>
+  (text: string): Word => {
+    const chosen = choices.find((word) => String(word) === text);
+    if (chosen === undefined) throw new RefusedValue(`choose one of ${choices.join(', ')}`);
+    return chosen;
+  };

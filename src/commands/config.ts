@@ -18,12 +18,14 @@ import { configSet, configUnset, warnOfOverridden } from './config-change.ts';
 
 const profileOptions = { profile: option('--profile <name>', 'profile to read or write') };
 const keyArgument = argument('<key>', settingKeys.join(', '));
+const whenMissing = () => `settings: ${settingKeys.join(', ')}`;
 
 const getCommand = defineCommand({
   name: 'get',
   about: 'print a setting',
   arguments: { key: keyArgument },
   options: { ...profileOptions, ...outputOptions },
+  whenMissing,
   run: ({ key }, options, context) => configGet(key, options, context),
 });
 
@@ -32,6 +34,8 @@ const setCommand = defineCommand({
   about: 'store a setting; `set apiKey` asks for it, or reads it from a pipe',
   arguments: { key: keyArgument, value: argument('[value]', 'what to store') },
   options: { ...profileOptions, ...outputOptions },
+  whenMissing,
+  whenExcess: 'put quotes around a value that has spaces',
   run: ({ key, value }, options, context) => configSet(key, value, options, context),
 });
 
@@ -40,6 +44,7 @@ const unsetCommand = defineCommand({
   about: 'remove a stored setting',
   arguments: { key: keyArgument },
   options: { ...profileOptions, ...outputOptions },
+  whenMissing,
   run: ({ key }, options, context) => configUnset(key, options, context),
 });
 

@@ -254,5 +254,5 @@ const refused = [...commands].flatMap(([name, { arguments: args = {}, options = 
 });
 
 test.each(refused.map((argv) => [argv]))('the refusal of %j names the flag', (argv) => {
-  expect(() => parse(argv, program, { columns: 80, write() {} })).toThrow(`${argv.at(-1)?.replace('=', '')} <`);
+  expect(() => parse(argv, program, { columns: 80, write() {} })).toThrow(`${argv.at(-1)?.replace('=', '')}:`);
 });

@@ -240,7 +240,7 @@ const later: [argv: string, text: string][] = [
   ['--profile list', 'runctl: no command was given\n  → runctl --profile <name> <command>'],
   ['--json=1 list', "runctl: option '--json' takes no value\n  → did you mean `--json`?"],
   ['result --jq .status', "runctl: unknown option '--jq'\n  → did you mean `--field`?"],
-  ['start nightly', "runctl: unknown command 'start'\n  → did you mean `runctl trigger`?"],
+  ['start nightly', "runctl: unknown command 'start'\n  → did you mean `runctl trigger nightly`?"],
   ['login', "runctl: unknown command 'login'\n  → did you mean `runctl config`?"],
   ['cancel', "runctl: unknown command 'cancel'\n  → the service has no way to cancel a run"],
   ['logs', "runctl: unknown command 'logs'\n  → the service has no logs of a run; `runctl result` prints its output"],

@@ -4,9 +4,9 @@ import type { Problem } from '../problems/problem.ts';
 import { shellWord } from '../problems/quote.ts';
 import { triggerProblem } from '../problems/trigger-problems.ts';
 import type { UnknownTrigger } from '../problems/unknown-outcome.ts';
-import type { Target } from '../runs/run.ts';
+import { nameOf, type Target } from '../runs/run.ts';
 import type { Connection } from '../session/connection.ts';
-import { automationsIn } from '../session/find-run.ts';
+import { automationsIn, isIdPrefix } from '../session/find-run.ts';
 import type { StartedTrigger } from '../triggering/answer-meaning.ts';
 import type { TriggerIdentity, TriggerResult } from '../triggering/send-until-known.ts';
 
@@ -21,8 +21,8 @@ export function problemOfTrigger(
   const recorded = mayHaveStarted(result) ? journal.findKey(identity) : undefined;
   const unknown = recorded?.state === 'open' ? unknownTriggerOf(recorded.trigger, connection) : identity;
   const problem = triggerProblem(result, unknown, context.signal);
-  const meant = problem.facts.name === 'not_found' && nearestAutomation(identity.target, connection);
-  return meant ? problem.with({ hint: `did you mean \`runctl trigger ${shellWord(meant)}\`?` }) : problem;
+  const hint = problem.facts.name === 'not_found' && hintForName(identity.target, connection);
+  return hint ? problem.with({ hint }) : problem;
 }
 
 const mayHaveStarted = (result: Exclude<TriggerResult, StartedTrigger>) =>
@@ -39,9 +39,15 @@ export function unknownTriggerOf(trigger: UnresolvedTrigger, { journal, baseUrl 
   };
 }
 
-function nearestAutomation(target: Target, connection: Connection): string | undefined {
+/** The automation or run that was probably meant by a name that the service does not know. */
+function hintForName(target: Target, connection: Connection): string | undefined {
   if (target.family === 'agent') return undefined;
+  const { automationName: name } = target;
   const others = automationsIn(connection);
-  others.delete(target.automationName);
-  return nearest(target.automationName, others);
+  others.delete(name);
+  const meant = nearest(name, others);
+  if (meant) return `did you mean \`runctl trigger ${shellWord(meant)}\`?`;
+  const { journal, baseUrl } = connection;
+  const [run] = isIdPrefix(name) ? journal.runs({ baseUrl, idPrefix: name }) : [];
+  return run && `a run of ${nameOf(run.target)} has an id like that: \`runctl watch ${name}\``;
 }

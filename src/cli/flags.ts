@@ -17,7 +17,10 @@ export function checkCombination(
     const flag = longNameOf(option);
     for (const other of option.refuses ?? []) {
       if (args[other] && isGiven(given.arguments[other]))
-        throw usageProblem(`${flag} takes no ${args[other].form.replace(/\W/g, '')} arguments`);
+        throw usageProblem(
+          `${flag} takes no ${args[other].form.replace(/\W/g, '')} arguments`,
+          'leave out one of the two',
+        );
       if (options[other] && isGiven(given.options[other]))
         throw usageProblem(`${flag} and ${longNameOf(options[other])} can't be combined`, option.instead);
     }

@@ -3,13 +3,11 @@ import { outputOptions, settingOptions } from '../cli/options.ts';
 import { moment, msOf, nonEmpty, whole } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../config/settings.ts';
-import type { Context } from '../context.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { isOpen, type Journal, type JournalRun } from '../journal/journal.ts';
 import type { RunFilter } from '../journal/run-filter.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
-import { inDoubtProblem, Problem, usageProblem } from '../problems/problem.ts';
-import { quote } from '../problems/quote.ts';
+import { inDoubtProblem, Problem } from '../problems/problem.ts';
 import { interruptedProblem } from '../problems/watch-problems.ts';
 import { count } from '../render/count.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
@@ -21,10 +19,10 @@ import type { PastRun } from '../runs/statistics.ts';
 import { parseAutomationNames } from '../session/arguments.ts';
 import { warnOfClock } from '../session/clock-difference.ts';
 import { connectWith } from '../session/connect.ts';
-import { elsewhere, journalPlace } from '../session/elsewhere.ts';
 import { journalOf } from '../session/open-journal.ts';
 import { type Refreshed, refreshRuns } from '../session/refresh-runs.ts';
 import { mostEarlierRuns } from '../watching/poll-schedule.ts';
+import { emptyNote, moreNote, unknownNote } from './list-notes.ts';
 
 const options = {
   limit: option(
@@ -43,7 +41,7 @@ const options = {
   ...settingOptions,
 };
 
-type ListOptions = OptionValues<typeof options>;
+export type ListOptions = OptionValues<typeof options>;
 
 export const list = defineCommand({
   name: 'list',
@@ -102,6 +100,7 @@ export const list = defineCommand({
         ...(missed.length > 0 ? [`${count(missed.length, 'run')} couldn't be polled: ${reason}`] : []),
         ...(matching.length > runs.length && !options.quiet ? [moreNote(runs.length, options)] : []),
       ],
+      note: options.quiet ? undefined : unknownNote(runs, nowMs),
       text: (theme, lines) => runTable(withUsual(runs, journal, nowMs), nowMs, theme, lines),
     };
   },
@@ -151,32 +150,6 @@ function withUsual(runs: readonly ListedRow[], journal: Journal, nowMs: number) 
     histories.set(id, history);
     return { ...run, usual: usualOf(nowMs - Date.parse(startedAt ?? at), history) };
   });
-}
-
-const moreNote = (shown: number, { limit }: ListOptions) =>
-  `Showing the newest ${count(shown, 'run')}; for more, add \`-n ${shown * 5}\`${limit === undefined ? ' or `--since 7d`' : ''}.`;
-
-/** Why there is nothing to list. Throws a usage problem for a status that does not exist. */
-function emptyNote(
-  names: readonly string[],
-  { automations, ...here }: { journal: Journal; baseUrl: string | undefined; automations: RunFilter['automations'] },
-  { status, since, quiet }: ListOptions,
-  context: Context,
-): string[] {
-  if (status && !shownStatuses.some((word) => word.toUpperCase() === status.toUpperCase()))
-    throw usageProblem(`no run here has the status ${quote(status)}`, `statuses are ${shownStatuses.join(', ')}`);
-  if (quiet) return [];
-  const place = journalPlace(here.baseUrl, context);
-  const filters = [
-    names.length > 0 && ` of ${names.join(', ')}`,
-    status && ` with the status ${status}`,
-    since && ' at that time',
-  ];
-  const isFiltered = names.length > 0 || status || since;
-  const next = isFiltered ? ' `runctl list` shows all.' : ' Start one with `runctl trigger <automation>`.';
-  const others = elsewhere('runs', here, { automations });
-  const sentence = `No runs${filters.filter(Boolean).join('')} ${place}. Runs of other machines aren't listed.${others ? '' : next}`;
-  return [sentence, others ?? []].flat();
 }
 
 /** What the journal knows of a run or an unresolved trigger. None of it changes the exit code of the list. */

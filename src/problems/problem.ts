@@ -12,6 +12,8 @@ interface ProblemFacts {
   shownName?: ExitName | (typeof causesOfUnknown)[number];
   /** What happened and what it means for the run: one line, no full stop at its end. */
   message: string;
+  /** What to choose from, a line each. */
+  choices?: readonly string[];
   /** What to fix, or the next command to type between backquotes. */
   hint?: string;
   /** `no` unless said otherwise. */

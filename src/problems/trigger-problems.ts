@@ -34,7 +34,7 @@ export function refusedTriggerProblem(
   const name = nameOf(target);
   const activeHint = fault.executionId
     ? `\`runctl watch ${active?.argument ?? fullArgumentOf({ target, executionId: fault.executionId })}\``
-    : 'its schedule, a person or another machine may have started it; wait for it with `--if-active wait`, or choose `skip` or `attach`';
+    : 'its schedule, a person or another machine may have started it; add `--if-active wait` or `--if-active skip`';
   const since = active?.since === undefined ? '' : ` since ${utcTime(active.since)}`;
   const others = [`${name} couldn't be triggered: ${fault.message}`, remedies[fault.kind]];
   const known: Partial<Record<FaultKind, (string | undefined)[]>> = {

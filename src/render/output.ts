@@ -87,12 +87,13 @@ function printVerdict({ exitNames = [], documents = [] }: CommandResult, { stder
 
 export function printProblem(problem: Problem, context: Context, about?: string): void {
   const { stderr } = context;
-  const { message, hint } = problem.facts;
+  const { message, choices = [], hint } = problem.facts;
   const isNamed = about === undefined || problem.message.includes(about);
   const who = isNamed ? 'runctl:' : `runctl: ${sanitizeLine(about)}:`;
   const theme = themeOf(stderr, context);
   const lines = { ...wrapOptionsOf(stderr), indent: 2, taken: who.length + 1 };
   stderr.write(`${theme.bad(who)} ${renderMarkup(message, theme, lines)}\n`);
+  for (const choice of choices) stderr.write(`    ${sanitizeLine(choice)}\n`);
   if (hint) printNextStep(hint, context);
   context.runner?.commands?.write(errorAnnotation(about ?? 'runctl', hint ? `${message}\n${hint}` : message));
 }

@@ -10,6 +10,14 @@ export const unknown = '–';
 /** So many characters of an id are enough for the eye, and for a run argument. */
 export const shortId = 8;
 
+/** How much of each id tells the runs apart. */
+export function lengthOfIds(ids: readonly string[]): number {
+  const distinct = new Set(ids);
+  let length = shortId;
+  while (new Set(ids.map((id) => id.slice(0, length))).size < distinct.size) length += 1;
+  return length;
+}
+
 export function colorOfStatus(target: Target, status: string, theme: Theme): (text: string) => string {
   if (!isFinal(target, status)) return theme.busy;
   return isCompleted(status) ? theme.ok : theme.bad;

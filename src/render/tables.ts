@@ -4,7 +4,7 @@ import { type Execution, errorTextOf, type RunResult } from '../runs/service.ts'
 import { type Statistics, type Total, totalOf } from '../runs/statistics.ts';
 import { utcTime } from '../runs/utc-time.ts';
 import { sanitizeLine } from './sanitize.ts';
-import { colorOfStatus, durationOf, shortId, symbolOfStatus, unknown } from './status.ts';
+import { colorOfStatus, durationOf, lengthOfIds, symbolOfStatus, unknown } from './status.ts';
 import { type Column, table } from './table-layout.ts';
 import type { Theme } from './theme.ts';
 import type { Usual } from './usual.ts';
@@ -60,21 +60,13 @@ const columnsOfList = (nowMs: number, idLength: number): readonly Column<ListedR
   { heading: 'ORIGIN', spare: 2, cell: ({ idempotencyKey }) => (idempotencyKey === null ? 'elsewhere' : '') },
   {
     heading: 'RUN',
-    cell: ({ executionId }, { dim }) => [sanitizeLine(executionId?.slice(0, idLength) ?? 'runctl recover'), dim],
+    cell: ({ executionId }, { dim }) => [sanitizeLine(executionId?.slice(0, idLength) ?? unknown), dim],
   },
 ];
 
 function statusCell(target: Target, status: string, theme: Theme, more = '') {
   const text = `${symbolOfStatus(target, status, theme)} ${sanitizeLine(status)}${more}`;
   return [text, colorOfStatus(target, status, theme)] as const;
-}
-
-/** How much of each id tells the runs apart. */
-function lengthOfIds(ids: readonly string[]): number {
-  const distinct = new Set(ids);
-  let length = shortId;
-  while (new Set(ids.map((id) => id.slice(0, length))).size < distinct.size) length += 1;
-  return length;
 }
 
 const longAgoMs = 2 * 86_400_000;

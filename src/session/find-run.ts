@@ -5,6 +5,8 @@ import type { NamedAutomation } from '../journal/run-filter.ts';
 import { nearest } from '../problems/nearest.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
+import { lengthOfIds } from '../render/status.ts';
+import { formatAgo } from '../runs/duration.ts';
 import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
 import type { RunArgument } from './arguments.ts';
 import type { Connection } from './connection.ts';
@@ -30,12 +32,20 @@ export async function findRun(named: RunArgument, here: Here): Promise<RunToPoll
       if (found) return found;
       const byPrefix = findByPrefix(named.text, here);
       if (byPrefix) return byPrefix;
+      const asWord = wordsForRuns.get(named.text);
+      if (asWord) throw usageProblem(`no run here is named ${quote(named.text)}`, asWord);
       const meant = nearest(automationName, ['@last', ...automationsIn(here)]);
       const message = `no run here is named ${quote(named.text)}`;
       throw meant ? usageProblem(message, `did you mean \`${shellWord(meant)}\`?`) : notFound(message);
     }
   }
 }
+
+/** What people type for runs of no name. */
+const wordsForRuns = new Map([
+  ['all', '`runctl list` shows all runs; `runctl watch --all` follows the unfinished ones'],
+  ['latest', 'did you mean `@last`?'],
+]);
 
 const notFound = (message: string) =>
   usageProblem(message, 'see `runctl list`, or name the run in full as <projectId>/<automationName>/<executionId>');
@@ -120,17 +130,29 @@ function checkSameProject({ target: one }: JournalRun, { target: other }: Journa
   throw usageProblem(`${quote(one.automationName)} is in two projects: ${projects.join(' and ')}`, 'add --project');
 }
 
-const prefix = /^[\da-f-]{4,35}$/i;
+export const isIdPrefix = (text: string) => /^[\da-f-]{4,35}$/i.test(text);
+
+/** So many runs are shown to choose from. */
+const mostListed = 10;
 
 function findByPrefix(text: string, { journal, baseUrl, context }: Here): RunToPoll | undefined {
-  if (!prefix.test(text)) return undefined;
-  let found: RunToPoll | undefined;
+  if (!isIdPrefix(text)) return undefined;
+  const runs: { target: Target; executionId: string; record: JournalRun }[] = [];
   for (const record of journal.runs({ baseUrl, idPrefix: text })) {
     const { executionId, target } = record;
-    if (executionId === null) continue;
-    const ids = found && `${found.run.executionId} and ${executionId}`;
-    if (ids) throw usageProblem(`two runs begin with ${quote(text)}: ${ids}`, 'type more characters of the id');
-    found = runToPollOf({ target, executionId }, record, context.clock);
+    if (executionId !== null) runs.push({ target, executionId, record });
+    if (runs.length > mostListed) break;
   }
-  return found;
+  const [first, ...others] = runs;
+  if (!first) return undefined;
+  if (others.length === 0) return runToPollOf(first, first.record, context.clock);
+  const shown = runs.slice(0, mostListed);
+  const idLength = lengthOfIds(shown.map(({ executionId }) => executionId));
+  const choices = shown.map(({ target, executionId, record: { startedAt, at } }) => {
+    const ago = formatAgo(context.clock.nowMs() - Date.parse(startedAt ?? at));
+    return `${executionId.slice(0, idLength)}  ${nameOf(target)}, ${ago}`;
+  });
+  const number = runs.length > mostListed ? `more than ${mostListed}` : runs.length;
+  const problem = usageProblem(`${number} runs begin with ${quote(text)}`, 'type more characters of the id');
+  throw problem.with({ choices });
 }

@@ -204,6 +204,12 @@ describe('--if-active attach', () => {
     expect(problem?.facts).toMatchObject({ name: 'already_active', started: 'no', hint });
   });
 
+  test('is not offered where nobody knows which run is active', async () => {
+    const { problem } = await createTriggerHarness().trigger({ trigger: [conflict({ executionId: undefined })] });
+    expect(problem?.facts.hint).toContain('--if-active wait');
+    expect(problem?.facts.hint).not.toContain('attach');
+  });
+
   test('takes no run that has finished for the active one where only the journal names it', async () => {
     const { trigger } = createTriggerHarness();
     await trigger({ trigger: [running()] });

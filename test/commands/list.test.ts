@@ -107,6 +107,15 @@ test('a status that is none is refused, but one that the service has made up is 
   );
 });
 
+test.each([
+  ['one', [triggered(1), accepted(1), triggered(2)], [], /^1 trigger got no response.*`runctl recover` resolves it/],
+  ['two', [triggered(1), triggered(2)], [], /^2 triggers got no response.*resolves them/],
+  ['none', [triggered(1), accepted(1)], [], /^$/],
+  ['one, but --json was asked for', [triggered(1)], ['--json'], /^$/],
+] as const)('below the table is what to do about triggers in doubt: %s', async (_, records, flags, said) => {
+  expect((await listedAfter([...records], [...flags])).err).toMatch(said);
+});
+
 test('runs that were only looked at are marked, if there are any', async () => {
   const started = [triggered(1), accepted(1), status(1, 'COMPLETED')];
   expect((await listedAfter(started, [])).out).not.toContain('ORIGIN');

@@ -234,7 +234,7 @@ const later: [argv: string, text: string][] = [
     'trigger',
     "runctl: missing required argument 'automation'\n  → known on this machine: weekly, nightly; for example: `runctl trigger weekly`",
   ],
-  ['watch nightly --follow', 'runctl: --follow takes no run arguments'],
+  ['watch nightly --follow', 'runctl: --follow takes no run arguments\n  → leave out one of the two'],
   ['trigger nightly --wait', "runctl: unknown option '--wait'\n  → did you mean `--watch`?"],
   ['list -o json', "runctl: unknown option '-o'\n  → did you mean `--json`?"],
   ['--profile list', 'runctl: no command was given\n  → runctl --profile <name> <command>'],
@@ -268,6 +268,15 @@ test('commands say in common words what they found', async () => {
   endRuns();
   expect(await run('watch nightly weekly')).toContain('1 completed · 1 failed');
   expect(await printedBy(later)).toEqual(later);
+});
+
+test('who triggers an id is told of its run', async () => {
+  const { env, clock } = await withEmulator({ automations: { nightly: {} } });
+  const run = (argv: string[]) => runProgram(argv, { env, clock });
+  const id = (await run(['trigger', 'nightly'])).stdout.trim();
+  const { code, stderr } = await run(['trigger', id.slice(0, 8)]);
+  expect(code).toBe(6);
+  expect(stderr).toContain(`a run of nightly has an id like that: \`runctl watch ${id.slice(0, 8)}\``);
 });
 
 const home = { HOME: '/nowhere' };

@@ -20,6 +20,7 @@ function createMachine(
   { env = {}, inForce = '' }: { env?: Record<string, string>; inForce?: string } = {},
 ) {
   const warnings: string[] = [];
+  const hints: string[] = [];
   const reporter: Reporter = {
     observe: (event) => event.event === 'warning' && warnings.push(event.message),
     stop() {},
@@ -48,10 +49,11 @@ function createMachine(
       return `${nameOf(run.target)} ${run.executionId}`;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
+      hints.push(...(error.facts.choices ?? []), error.facts.hint ?? '');
       return `${error.exitCode} ${error.message}`;
     }
   };
-  return { find, connection, warnings };
+  return { find, connection, warnings, hints };
 }
 
 const a = 'aaaa0000-0000-4000-8000-000000000000';
@@ -85,7 +87,7 @@ describe('a run argument', () => {
   test.each([
     ['is empty', '', '2 an empty argument names no run'],
     ['is nothing that the journal holds', 'monthly', '2 no run here is named "monthly"'],
-    ['is the beginning of two ids', 'aaaa', `2 two runs begin with "aaaa": ${a} and ${b}`],
+    ['is the beginning of two ids', 'aaaa', '2 2 runs begin with "aaaa"'],
     ['is less than four characters of an id', 'ccc', '2 no run here is named "ccc"'],
     ['is an id that the journal does not hold', project(9), `2 run ${project(9)} is not in this machine's journal`],
     ['lacks its project, which no setting has', `nightly/${a}`, '2 no project is set'],
@@ -93,6 +95,27 @@ describe('a run argument', () => {
   ])('that %s is refused', async (_, text, message) => {
     const machine = createMachine([`nightly ${b}`, `nightly ${a}`, `weekly ${c}`]);
     expect(await machine.find(text)).toBe(message);
+  });
+
+  test('that is the beginning of several ids gets them to choose from, the newest first', async () => {
+    const machine = createMachine([`nightly ${a}`, `weekly ${b}`, `hourly ${c}`]);
+    await machine.find('aaaa');
+    expect(machine.hints).toEqual(['aaaa1111  weekly, 0s ago', 'aaaa0000  nightly, 0s ago', expect.any(String)]);
+    const alike = Array.from({ length: 12 }, (_, index) => `nightly aaaa1111-0000-4000-8000-0000000000${index + 10}`);
+    const busy = createMachine(alike);
+    expect(await busy.find('aaaa')).toBe('2 more than 10 runs begin with "aaaa"');
+    expect(busy.hints).toHaveLength(11);
+    expect(busy.hints[0]).toContain('aaaa1111-0000-4000-8000-000000000021  nightly');
+  });
+
+  test.each([
+    ['all', '`runctl watch --all`'],
+    ['latest', '@last'],
+    ['constructor', 'runctl list'],
+  ])('that is no name, %s, gets the right word', async (text, hint) => {
+    const machine = createMachine([`nightly ${a}`]);
+    expect(await machine.find(text)).toBe(`2 no run here is named "${text}"`);
+    expect(machine.hints.join()).toContain(hint);
   });
 
   test('that names an automation of two projects is refused unless the project is given', async () => {

@@ -1,0 +1,46 @@
+import type { Context } from '../context.ts';
+import { isOpen, type Journal, type JournalRun } from '../journal/journal.ts';
+import type { RunFilter } from '../journal/run-filter.ts';
+import { usageProblem } from '../problems/problem.ts';
+import { quote } from '../problems/quote.ts';
+import { count } from '../render/count.ts';
+import { shownStatuses } from '../runs/run.ts';
+import { elsewhere, journalPlace } from '../session/elsewhere.ts';
+import type { ListOptions } from './list.ts';
+
+// The sentences of `runctl list`.
+
+/** What `--limit` leaves out. */
+export const moreNote = (shown: number, { limit }: ListOptions) =>
+  `Showing the newest ${count(shown, 'run')}; for more, add \`-n ${shown * 5}\`${limit === undefined ? ' or `--since 7d`' : ''}.`;
+
+/** Why there is nothing to list. Throws a usage problem for a status that does not exist. */
+export function emptyNote(
+  names: readonly string[],
+  { automations, ...here }: { journal: Journal; baseUrl: string | undefined; automations: RunFilter['automations'] },
+  { status, since, quiet }: ListOptions,
+  context: Context,
+): string[] {
+  if (status && !shownStatuses.some((word) => word.toUpperCase() === status.toUpperCase()))
+    throw usageProblem(`no run here has the status ${quote(status)}`, `statuses are ${shownStatuses.join(', ')}`);
+  if (quiet) return [];
+  const place = journalPlace(here.baseUrl, context);
+  const filters = [
+    names.length > 0 && ` of ${names.join(', ')}`,
+    status && ` with the status ${status}`,
+    since && ' at that time',
+  ];
+  const isFiltered = names.length > 0 || status || since;
+  const next = isFiltered ? ' `runctl list` shows all.' : ' Start one with `runctl trigger <automation>`.';
+  const others = elsewhere('runs', here, { automations });
+  const sentence = `No runs${filters.filter(Boolean).join('')} ${place}. Runs of other machines aren't listed.${others ? '' : next}`;
+  return [sentence, others ?? []].flat();
+}
+
+/** What `unknown` means, below the table. */
+export function unknownNote(runs: readonly JournalRun[], nowMs: number): string | undefined {
+  const lost = runs.filter((run) => run.executionId === null && isOpen(run, nowMs)).length;
+  if (lost === 0) return undefined;
+  const [whose, them] = lost > 1 ? ['their outcome', 'them'] : ['its outcome', 'it'];
+  return `${count(lost, 'trigger')} got no response, so ${whose} is unknown: \`runctl recover\` resolves ${them}.`;
+}

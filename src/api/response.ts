@@ -94,13 +94,12 @@ function scrubbed<T>(response: HttpResponse, { scrub }: Reading<T>): HttpRespons
 /** An object with a `status` may also come from a gateway, which packs what it has to say in one. */
 const strangers: Record<Operation, string> = {
   trigger: 'the response has no executionId',
-  status: "the response doesn't give this run and a status; something other than the service may have answered",
-  result: "the response doesn't give this run and a status; something other than the service may have answered",
+  status: "the response doesn't name this run with a status, and may not come from the service",
+  result: "the response doesn't name this run with a status, and may not come from the service",
 };
 
-const pageHint = 'find out what answered (a proxy, a firewall, a login page) before you replace the API key';
-const pageMessage = (page: string) =>
-  `something other than the service may have answered: the response is a page, "${page}"`;
+const pageHint = 'find out what responded (a proxy, a firewall, a login page) before you replace the API key';
+const pageMessage = (page: string) => `the response is a page, "${page}", and may not come from the service`;
 
 function refusalMessage({ status, headers }: HttpResponse, body: ErrorBody, kind: FaultKind): string {
   if (kind === 'unauthorized' && body.page) return pageMessage(body.page);
@@ -111,7 +110,8 @@ function refusalMessage({ status, headers }: HttpResponse, body: ErrorBody, kind
     const place = location ? ` to ${originOf(location)}` : '';
     return `the service answered with a redirect${place}, which runctl doesn't follow because it would send the API key along`;
   }
-  if (kind === 'unreadable') return body.page ? pageMessage(body.page) : 'the response is not JSON';
+  if (body.page) return pageMessage(body.page);
+  if (kind === 'unreadable') return 'the response is not JSON';
   if (status >= 500) return `the service reported an error${body.message ? `: ${body.message}` : ''}`;
   return `the service refused the request${body.message ? `: ${body.message}` : ''}`;
 }

@@ -30,8 +30,7 @@ async function faultOf(operation: Operation, sent: Sent) {
 }
 
 const body = (code: string, message = 'no') => JSON.stringify({ code, message });
-const fromElsewhere = (page: string) =>
-  `something other than the service may have answered: the response is a page, "${page}"`;
+const fromElsewhere = (page: string) => `the response is a page, "${page}", and may not come from the service`;
 
 describe('an answer', () => {
   test.each([200, 201, 202, 206])('of %i with what was asked for is good', async (status) => {
@@ -93,11 +92,7 @@ describe('an answer', () => {
   });
 
   test.each([
-    [
-      200,
-      '{"ok":true}',
-      "the response doesn't give this run and a status; something other than the service may have answered",
-    ],
+    [200, '{"ok":true}', "the response doesn't name this run with a status, and may not come from the service"],
     [200, '[]', 'the response is not a JSON object'],
     [200, 'welcome', "the response body can't be read: it is not JSON"],
     [200, '<html><title>Hotel Wi-Fi</title>', fromElsewhere('Hotel Wi-Fi')],
@@ -107,7 +102,9 @@ describe('an answer', () => {
     [402, '', 'the AI credit balance is 0'],
     [422, '', 'the response is not JSON'],
     [422, '<body>Blocked', fromElsewhere('Blocked')],
-    [501, '<h1>Not Implemented</h1>', 'the service reported an error: Not Implemented'],
+    [501, '<h1>Not Implemented</h1>', fromElsewhere('Not Implemented')],
+    [501, body('notImplemented', 'Not here.'), 'the service reported an error: Not here.'],
+    [400, '<title>Bad Request</title>', fromElsewhere('Bad Request')],
     [429, '', 'the rate limit was reached'],
     [503, '', 'the service is unavailable'],
   ])('of %i %s is put into words', async (status, text, message) => {
@@ -153,9 +150,9 @@ describe('an answer', () => {
     });
   });
 
-  test('of 403 that is a page asks to find out what answered before the API key is replaced', async () => {
+  test('of 403 that is a page asks to find out what responded before the API key is replaced', async () => {
     expect((await faultOf('status', { status: 403, text: '<title>Login</title>' })).hint).toMatch(
-      /^find out what answered/,
+      /^find out what responded/,
     );
     expect((await faultOf('status', { status: 403, text: '{"title":"Login"}' })).hint).toBeUndefined();
   });

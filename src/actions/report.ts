@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { nextStepOf } from '../problems/next-step.ts';
-import { askedWait } from '../problems/watch-problems.ts';
+import { againWithAll } from '../problems/shared-ending.ts';
 import { reportToGithub } from '../render/github-actions.ts';
 import { type CommandResult, type OutputOptions, themeOf } from '../render/output.ts';
 import { summary } from '../render/summary.ts';
@@ -12,10 +12,10 @@ import { nameOf } from '../runs/run.ts';
 import type { Connection } from '../session/connection.ts';
 import type { FinishedWatch } from '../watching/watch-result.ts';
 import { type ArgumentResult, isOk, wasLeftByFailFast } from './argument-result.ts';
+import { problemsOf } from './report-problems.ts';
 
 const replayNextStep =
   'to try again under this idempotency key, add `--watch --rerun-on any`; for a new run, give a new one';
-const againWithAll = 'watch them again: `runctl watch --all`';
 
 /** Reports each result of the `watched` runs as soon as it is known: the others may take hours. */
 export function createDoneReport(connection: Connection, watched: number): (result: ArgumentResult) => void {
@@ -61,24 +61,6 @@ export async function reportResults(
         : undefined,
     next: nextOf(distinct, settings.project.value),
   };
-}
-
-/** An interruption is reported once for all runs, and not at all to somebody who has closed stdout. */
-function problemsOf(results: ArgumentResult[], { stdout }: Context): CommandResult['problems'] {
-  const isUnread = stdout.closed.aborted;
-  const interrupted = results.filter(({ watched }) => watched?.kind === 'interrupted' && !wasLeftByFailFast(watched));
-  const together = interrupted.length > 1 || isUnread ? interrupted : [];
-  const waits = interrupted.flatMap(({ watched }) => (watched?.kind === 'interrupted' ? [watched] : []));
-  const wait = waits.find(({ askedUntilMs }) => askedUntilMs !== undefined);
-  const message = `stopped watching ${interrupted.length} runs, which are still running${wait ? askedWait(wait) : ''}`;
-  const [first] = isUnread ? [] : together;
-  const problem = first?.problem?.with({ message, hint: againWithAll });
-  const others = results
-    .filter((result) => !together.includes(result))
-    .flatMap(({ problem, target }) =>
-      problem ? [{ problem, about: results.length > 1 ? nameOf(target) : undefined }] : [],
-    );
-  return problem ? [{ problem }, ...others] : others;
 }
 
 function nextOf(results: ArgumentResult[], project: string | undefined): string | undefined {

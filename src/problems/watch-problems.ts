@@ -105,17 +105,21 @@ const lastConfirmed = ({ execution, ageMs = 0 }: LastConfirmed) =>
 
 const resume = (argument: string) => again('watch', argument);
 
+type GivenUp = Extract<UnfinishedWatch, { kind: 'gave_up' }>;
+
+export function whyGivenUp({ fault, giveUpAfterMs }: GivenUp): string {
+  if (retryAfterHint(fault)) return `${fault.message}, and the service asks for a wait beyond \`--timeout\``;
+  return `no valid response for ${formatDuration(giveUpAfterMs)}, ${fault.message}`;
+}
+
 /** No valid answer for `giveUpAfterMs`, or the service asked twice for a wait beyond the timeout. */
-function giveUpProblem(watched: Extract<UnfinishedWatch, { kind: 'gave_up' }>, argument: string): Problem {
+function giveUpProblem(watched: GivenUp, argument: string): Problem {
   const { fault } = watched;
   const wait = retryAfterHint(fault);
-  const happened = wait
-    ? `${fault.message}, and the service asks for a wait beyond \`--timeout\``
-    : `no valid response for ${formatDuration(watched.giveUpAfterMs)}, ${fault.message}`;
   return new Problem({
     ...factsOf(fault),
     name: exitNameOfSilence(fault),
-    message: `${nameOf(watched.run.target)} couldn't be followed: ${happened}; the run may still be running, ${lastConfirmed(watched)}${httpOf(fault)}`,
+    message: `${nameOf(watched.run.target)} couldn't be followed: ${whyGivenUp(watched)}; the run may still be running, ${lastConfirmed(watched)}${httpOf(fault)}`,
     hint: wait ? `${wait}; ${resume(argument)}` : (fault.hint ?? resume(argument)),
   });
 }

@@ -175,6 +175,49 @@ test('a run that has finished by then keeps its result, and one that is left has
   expect(done.find(({ executionId }) => executionId === idOf(1))?.document).toMatchObject({ output: 'done' });
 });
 
+describe('of many watches', () => {
+  /** Each line that begins a problem, and the next command below it. */
+  const problemsIn = (text: string) => text.split('\n').filter((line) => /^(runctl:| {2}\S)/.test(line));
+  const lost = () => Promise.resolve(fault('unreachable', { message: "can't connect" }));
+
+  test.each([
+    [20, 1],
+    [4, 1],
+    [3, 3],
+  ])('%i that one cause has ended have %i problems, and each its own document', async (runs, problems) => {
+    const { watch, err, out } = createRunsHarness(() => ({ status: lost }));
+    expect(await watch(runs, { json: true, quiet: true })).toBe(10);
+    expect(problemsIn(err())).toHaveLength(2 * problems);
+    if (problems === 1) expect(err()).toContain(`${runs} runs couldn't be followed`);
+    const documents: EventLine['document'][] = jsonLines(out());
+    expect(documents.map(({ executionId }) => executionId)).toEqual(Array.from({ length: runs }, (_, n) => idOf(n)));
+    expect(documents.map(({ runctl }) => runctl.problem)).toEqual(
+      documents.map((_, n) => expect.objectContaining({ message: expect.stringContaining(`nightly ${n} `) })),
+    );
+  });
+
+  test('those that ended otherwise keep a problem of their own, and some of the others are named', async () => {
+    const { watch, err } = createRunsHarness(() => ({
+      status: ({ executionId }) =>
+        executionId === idOf(2) ? Promise.resolve(fault('not_found', { httpStatus: 422 })) : lost(),
+    }));
+    expect(await watch(6, { quiet: true })).toBe(10);
+    expect(problemsIn(err())).toHaveLength(4);
+    expect(err()).toContain('nightly 2 has no run');
+    expect(err()).toMatch(/nightly 0, nightly 1, nightly 3 and 2 other runs couldn't be followed: no valid .* connect/);
+  });
+
+  test.each([
+    ['--timeout', 124, { timeoutMs: minute }, {}],
+    ['a refused API key', 7, {}, { status: async () => fault('unauthorized', { httpStatus: 401 }) }],
+  ])('those that %s ended are reported together', async (_, code, flags, service) => {
+    const { watch, err } = createRunsHarness(() => service);
+    expect(await watch(10, { quiet: true, ...flags })).toBe(code);
+    expect(problemsIn(err())).toHaveLength(2);
+    expect(err()).toContain('10 runs');
+  });
+});
+
 describe('a run that is named twice', () => {
   test('is followed once, and has its document in both places', async () => {
     const once = createRunsHarness();

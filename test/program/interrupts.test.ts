@@ -128,7 +128,7 @@ describe('Ctrl-C', () => {
     const args = ['watch', ...ids, '--json', '--interval', '20ms'];
     const { stdout, stderr } = await interrupted(args, { env, emulator, requests: 3 });
     expect(jsonLines(stdout).map(({ executionId }) => executionId)).toEqual(ids);
-    expect(stderr).toContain('stopped watching 2 runs, which are still running');
+    expect(stderr).toContain('stopped watching 2 runs');
     expect(stderr).toContain('`runctl watch --all`');
   });
 });

@@ -1,4 +1,4 @@
-# Says what to do next: runctl trigger nightly --watch --json | jq -r -f branch.jq
+# Prints what to do next: runctl trigger nightly --watch --json | jq -r -f branch.jq
 .runctl
 | if .outcome == "ok" then "done"
   elif .trigger.started == "unknown" then "do not repeat: \(.next)"

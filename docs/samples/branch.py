@@ -1,4 +1,4 @@
-"""Says what to do next: runctl trigger nightly --watch --json | python3 branch.py"""
+"""Prints what to do next: runctl trigger nightly --watch --json | python3 branch.py"""
 import json
 import sys
 

@@ -1,9 +1,9 @@
-/** What a script needs of a document of `runctl trigger --json`. */
+/** The fields of a `runctl trigger --json` document that a script needs. */
 interface Document {
   runctl: { outcome: string; next: string | null; trigger?: { started: 'yes' | 'no' | 'unknown' } };
 }
 
-/** What to do next, in one sentence. */
+/** Says what to do next, in one sentence. */
 export function branch({ runctl: { outcome, next, trigger } }: Document): string {
   if (outcome === 'ok') return 'done';
   if (trigger?.started === 'unknown') return `do not repeat: ${next}`;

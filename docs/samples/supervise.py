@@ -1,4 +1,5 @@
-"""Starts a run, watches it to its end and recovers a lost answer, with nothing but what runctl says of itself.
+"""Starts a run, watches it until it finishes, and recovers it if the response is lost. Everything this script knows about
+runctl comes from `runctl help --json` and `runctl schema`.
 
     python3 supervise.py nightly [time to retry the trigger] [time to wait at once]
 """
@@ -15,7 +16,7 @@ def ask(*words):
 
 
 def fits(value, schema):
-    """Does a value fit a schema? The keywords that matter to whoever reads documents."""
+    """Does a value fit a schema? Handles only the keywords that matter when reading documents."""
     if "anyOf" in schema:
         return any(fits(value, each) for each in schema["anyOf"])
     if "const" in schema or "enum" in schema:
@@ -40,7 +41,7 @@ schema = json.loads(ask("schema", "document"))
 
 
 def call(command, *words, **options):
-    """The documents of a command, one a line; an option that it does not have, and one that does not fit, end the script."""
+    """Runs a command and returns its documents. Fails if an option doesn't exist or a document doesn't fit the schema."""
     for name, value in {"--json": True, **options}.items():
         assert name in options_of[command], f"runctl {command} has no {name}"
         words += (name,) if value is True else (name, value)

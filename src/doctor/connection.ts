@@ -32,14 +32,14 @@ export async function* checkConnection({ settings, context }: Machine): AsyncGen
   try {
     const addresses = await step(lookup(host, { all: true }), hasProxy);
     const found = addresses.map(({ address }) => address).join(', ');
-    yield ok('dns', isIP(host) ? `${host} is an address` : `${host} is ${found}`);
+    yield ok('dns', isIP(host) ? `not needed: ${host} is an IP address` : `${host} is ${found}`);
 
     socket = connectTcp({ host, port });
     await step(opened(socket, 'connect'), hasProxy);
     if (proxy) socket = await step(openTunnel(socket, proxy, url), hasProxy);
     yield ok('connection', proxy ? `${url.host}, through the proxy` : `${socket.remoteAddress}, port ${port}`);
 
-    if (url.protocol === 'http:') return yield ok('tls', 'not used: plain http, which is for this machine alone');
+    if (url.protocol === 'http:') return yield ok('tls', 'not used: plain HTTP (allowed for localhost only)');
     // Any certificate is accepted here, to report who signed it: nothing is sent on this connection.
     const secure = connectTls({ socket, ...namesOf(url), rejectUnauthorized: false });
     socket = secure;

@@ -29,10 +29,10 @@ const startFiles: Readonly<Record<string, readonly string[]>> = {
 function completionFinding({ HOME: home, SHELL: path = '' }: Env): Finding {
   const shell = path.replace(/^.*\//, '');
   const files = startFiles[shell];
-  if (!home || !files) return skipped('completion', 'not checked: no shell is known');
+  if (!home || !files) return skipped('completion', 'skipped: unknown shell');
   const found = files.map((file) => join(home, file)).find((file) => textOf(file).includes('runctl'));
   if (found) return ok('completion', found);
-  return warning('completion', `not switched on for ${shell}`, '`runctl completion --help`');
+  return warning('completion', `not set up for ${shell}`, '`runctl completion --help`');
 }
 
 function textOf(path: string): string {

@@ -101,7 +101,10 @@ export function* checkJournal({ settings, context }: Machine): Generator<Finding
 function keysFinding(seen: ReturnType<Journal['keysSeen']>): Finding {
   const name = 'idempotency_keys';
   if (!seen) {
-    return skipped(name, 'never seen whether they are honored: `runctl doctor --try-key <automation>` finds out');
+    return skipped(
+      name,
+      'not known yet whether the service honors them: `runctl doctor --try-key <automation>` finds out',
+    );
   }
   const when = `as seen at ${utcTime(seen.at)}`;
   if (seen.treatment === 'honored') return ok(name, `honored, ${when}`);

@@ -75,7 +75,7 @@ const troubles: Record<string, Trouble> = {
     ],
     shows: /sent by trigger.*\n.*accepted.*\n.*sent by trigger.*\n.*accepted/,
   },
-  'A hook that stayed silent': {
+  "A hook didn't run": {
     before: [],
     env: { RUNCTL_ON_EXIT: 'exit 3' },
     shows: /on exit +.*RUNCTL_ON_EXIT[\s\S]*follower +none/,
@@ -94,7 +94,7 @@ const troubles: Record<string, Trouble> = {
     env: { RUNCTL_STATE_DIR: '/proc/nothing' },
     shows: /✖ state folder/,
   },
-  'Times that are wrong': {
+  'Wrong times': {
     before: [],
     shows: /clock +agrees/,
   },

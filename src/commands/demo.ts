@@ -57,8 +57,8 @@ async function demonstrate(folder: string, context: Context): Promise<number> {
   };
 
   async function startDespiteFaults(): Promise<number> {
-    say('start a run and watch it; the response to the first request gets lost, and a poll is answered with 502');
-    onRequest = (line) => void arrived.push(line);
+    say('start a run and watch it; the response to the first request gets lost, and a poll gets a 502');
+    onRequest = (line) => void arrived.push(withoutFault(line));
     const code = await type('trigger nightly-report --watch');
     onRequest = () => {};
     if (context.signal.aborted) return code;
@@ -107,12 +107,16 @@ async function demonstrate(folder: string, context: Context): Promise<number> {
       if (step !== lookBack) await clock.sleep(readingMs, context.signal);
     }
     stderr.write('\n');
-    printSentence('Test your own scripts the same way: `runctl emulator --help`', context);
+    printSentence('To use your own account, start with `runctl config`.', context);
+    printSentence('To test your own scripts like this, see `runctl emulator --help`.', context);
     return 0;
   } finally {
     await emulator.close();
   }
 }
+
+/** The name of the emulator's fault says less than what the client saw of it. */
+const withoutFault = (line: string) => line.replace('no answer', 'response lost').replace(/ \(\w+\)$/, '');
 
 /** Equal lines become one, with their number. */
 function withoutRepeats(lines: readonly string[]): string[] {

@@ -37,6 +37,7 @@ const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about
         output: 'Read 128 orders, wrote 1 report, sent it to 3 people.',
         creditsCharged: 7,
       },
+      'sync-customers': { duration: '5s', output: 'Added 12 customers and updated 88.', creditsCharged: 4 },
       'import-orders': {
         duration: '2s',
         outcome: 'FAILED',

@@ -14,7 +14,7 @@ interface ProblemFacts {
   message: string;
   /** What to choose from, a line each. */
   choices?: readonly string[];
-  /** What to fix, or the next command to type between backquotes. */
+  /** What to fix, or the next command to type between backquotes; perhaps with more lines below. */
   hint?: string;
   /** `no` unless said otherwise. */
   started?: Started;

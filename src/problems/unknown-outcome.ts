@@ -65,11 +65,11 @@ function whatNext(trigger: UnknownTrigger, { kind, retryAfterMs }: Partial<Fault
   if (needsResend(trigger))
     return `\`runctl recover\` sends it again only with \`--resend\`: first ${lookFor(trigger)}`;
   const goodUntil = utcTime(sentAtMs + defaults.keyRetentionMs);
-  const elsewhere = `on any other machine, until ${goodUntil}: ${again}`;
-  if (kind === 'already_active') return `when that run has finished: \`runctl recover\`; ${elsewhere}`;
-  if (retryAfterMs === undefined) return `\`runctl recover\`; ${elsewhere}`;
+  const elsewhere = `\nOn any other machine, until ${goodUntil}:\n${again}`;
+  if (kind === 'already_active') return `when that run has finished: \`runctl recover\`${elsewhere}`;
+  if (retryAfterMs === undefined) return `\`runctl recover\`${elsewhere}`;
   const maxAge = retryAfterMs < defaults.recoverMaxAgeMs / 2 ? '' : ' --max-age 24h';
-  return `in ${formatDuration(retryAfterMs)}, as the service asks: \`runctl recover${maxAge}\`; ${elsewhere}`;
+  return `in ${formatDuration(retryAfterMs)}, as the service asks: \`runctl recover${maxAge}\`${elsewhere}`;
 }
 
 /** How to find the run in the service, which can list none. */

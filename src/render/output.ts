@@ -101,10 +101,12 @@ export function printProblem(problem: Problem, context: Context, about?: string)
 export function printNextStep(hint: string, context: Context): void {
   const { stderr } = context;
   const theme = themeOf(stderr, context);
-  const text = renderMarkup(hint, theme, { ...wrapOptionsOf(stderr), indent: 4 });
-  // A hint that is only a command can be pasted as it is.
-  const shown = /^`[^`]+`$/.test(hint) ? text.replaceAll('`', '') : text;
-  stderr.write(`  ${theme.symbols.arrow} ${shown}\n`);
+  const lines = hint.split('\n').map((line) => {
+    const text = renderMarkup(line, theme, { ...wrapOptionsOf(stderr), indent: 4 });
+    // A line that is only a command can be pasted as it is.
+    return /^`[^`]+`$/.test(line) ? text.replaceAll('`', '') : text;
+  });
+  stderr.write(`  ${theme.symbols.arrow} ${lines.join('\n    ')}\n`);
 }
 
 export function printSentence(sentence: string, context: Context): void {

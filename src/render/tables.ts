@@ -140,7 +140,7 @@ const columnsOfStatistics: readonly Column<Statistics | Total>[] = [
     heading: 'COMPLETED',
     isNumber: true,
     cell({ completedShare, statuses }, { ok, warn }) {
-      const text = numberOf(completedShare, (share) => `${statuses.COMPLETED ?? 0} (${Math.floor(share * 100)}%)`);
+      const text = numberOf(completedShare, (share) => `${statuses.COMPLETED ?? 0} (${percentOf(share)}%)`);
       return [text, completedShare === 1 ? ok : warn];
     },
   },
@@ -153,6 +153,9 @@ const columnsOfStatistics: readonly Column<Statistics | Total>[] = [
 
 const numberOf = (value: number | null, format: (value: number) => string) =>
   value === null ? unknown : format(value);
+
+/** One of 1,000 runs that failed is to be seen, so only all are 100%. */
+const percentOf = (share: number) => (share < 1 ? Math.min(99, Math.round(share * 100)) : 100);
 
 /** Whole from a hundred on, else with one decimal. */
 const rounded = (value: number) => String(value >= 100 ? Math.round(value) : Math.round(value * 10) / 10);

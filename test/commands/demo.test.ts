@@ -28,7 +28,7 @@ test.each([
   ]);
   // The lost response and the 502 are to be seen; the id is that of the one run.
   const [, id] =
-    /trigger nightly-report: no answer[\s\S]*trigger nightly-report: 201[\s\S]*nightly-report (\w+): 502/.exec(
+    /trigger nightly-report: response lost\n[\s\S]*trigger nightly-report: 201[\s\S]*nightly-report (\w+): 502\n/.exec(
       context.err(),
     ) ?? [''];
   expect(context.out()).toMatch(new RegExp(`COMPLETED nightly-report[\\s\\S]*run +${id}`));

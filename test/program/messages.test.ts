@@ -44,7 +44,7 @@ const hour = 3_600_000;
 const conflict = fault('already_active', 'it is already running', 422);
 const lostTrigger = { ...identity, sentAtMs: Date.parse('2026-11-22T02:00:13Z') };
 const again = `\`runctl trigger ${projectId}/nightly --idempotency-key nightly-21\``;
-const elsewhere = `on any other machine, until 2026-11-23 02:00:13 UTC: ${again}`;
+const elsewhere = `\nOn any other machine, until 2026-11-23 02:00:13 UTC:\n${again}`;
 
 const table: [situation: string, problem: Problem, message: string, hint?: string][] = [
   [
@@ -81,13 +81,13 @@ const table: [situation: string, problem: Problem, message: string, hint?: strin
     'the answer to a trigger is lost',
     triggerProblem(unknown, lostTrigger, signal),
     'the trigger of nightly got no valid response: the service is unavailable; a run may have been started, with the idempotency key nightly-21 (HTTP 503)',
-    `\`runctl recover\`; ${elsewhere}`,
+    `\`runctl recover\`${elsewhere}`,
   ],
   [
     'the answer to a trigger is lost, and the service asks for a long wait',
     triggerProblem({ ...unknown, fault: { ...unknown.fault, retryAfterMs: hour } }, lostTrigger, signal),
     'the trigger of nightly got no valid response: the service is unavailable; a run may have been started, with the idempotency key nightly-21 (HTTP 503)',
-    `in 1h, as the service asks: \`runctl recover --max-age 24h\`; ${elsewhere}`,
+    `in 1h, as the service asks: \`runctl recover --max-age 24h\`${elsewhere}`,
   ],
   [
     'the answer to a trigger is lost, and nothing could be recorded',
@@ -99,7 +99,7 @@ const table: [situation: string, problem: Problem, message: string, hint?: strin
     'a repeat met a conflict where keys are honored',
     unknownTriggerProblem(conflict, { ...lostTrigger, hasMetConflict: true, keys: 'honored' }),
     'nightly is already running, most likely the run of this trigger, whose response was lost, with the idempotency key nightly-21 (HTTP 422)',
-    `when that run has finished: \`runctl recover\`; ${elsewhere}`,
+    `when that run has finished: \`runctl recover\`${elsewhere}`,
   ],
   [
     'a repeat met a conflict where nobody knows what keys do',
@@ -123,7 +123,7 @@ const table: [situation: string, problem: Problem, message: string, hint?: strin
     'a trigger is interrupted on its way',
     interruptedTriggerProblem(signal, lostTrigger),
     'interrupted; a run of nightly may have been started (idempotency key nightly-21)',
-    `\`runctl recover\`; ${elsewhere}`,
+    `\`runctl recover\`${elsewhere}`,
   ],
   ['a trigger is interrupted before', noRunProblem(signal), 'interrupted; no run was started'],
   [

@@ -35,7 +35,12 @@ test('what completed and what did not have the same colors as in every table', (
   const rows = [statistics(['COMPLETED', 'COMPLETED']), statistics(['COMPLETED', 'FAILED', 'COMPLETED'])];
   const [, all, some] = statisticsTable(rows, marked, {}).split('\n');
   expect(all).toMatch(/\{ *2 \(100%\)\} .* \{▄▄\}$/);
-  expect(some).toMatch(/\( *2 \(66%\)\) .* \{▄\}\[✖\]\{▄\}$/);
+  expect(some).toMatch(/\( *2 \(67%\)\) .* \{▄\}\[✖\]\{▄\}$/);
+});
+
+test('only if every run completed, 100% are said to', () => {
+  const statuses = Array.from({ length: 1000 }, (_, index) => (index === 0 ? 'FAILED' : 'COMPLETED'));
+  expect(statisticsTable([statistics(statuses)], marked, {})).toContain('999 (99%)');
 });
 
 test('credits that nobody knows take no room', () => {

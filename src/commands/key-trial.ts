@@ -1,7 +1,8 @@
 import { type KeyTrial, tryKey } from '../actions/try-key.ts';
 import { requireProject, type SettingFlags } from '../config/settings.ts';
 import type { Context } from '../context.ts';
-import { type Finding, failed, ok, warning } from '../doctor/finding.ts';
+import { type Finding, failed } from '../doctor/finding.ts';
+import { honored, ignored } from '../doctor/keys.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
 import type { OutputOptions } from '../render/output.ts';
@@ -48,9 +49,8 @@ async function isConfirmed(name: string, context: Context): Promise<boolean> {
 }
 
 function findingOf(trial: KeyTrial): Finding {
-  const name = 'idempotency_keys';
-  if (trial.kind === 'unclear') return failed(name, trial.problem);
+  if (trial.kind === 'unclear') return failed('idempotency_keys', trial.problem);
   const [first, second] = trial.runs.map(({ executionId }) => executionId);
-  if (trial.treatment === 'honored') return ok(name, `honored: the repeated trigger returned the same run (${first})`);
-  return warning(name, `ignored: the repeated trigger started a second run (${first}, then ${second})`);
+  if (trial.treatment === 'honored') return honored(`honored: the repeated trigger returned the same run (${first})`);
+  return ignored(`ignored: the repeated trigger started a second run (${first}, then ${second})`);
 }

@@ -23,7 +23,9 @@ export async function* checkService({ flags, context, settings }: Machine): Asyn
   const result = fault ? doctorResultOf(fault) : 'ok';
   if (fault && result === 'unavailable') throw serviceProblem(fault, result);
   yield ok('http', `response in ${formatDuration(tookMs)} (HTTP ${fault?.httpStatus ?? 200})`);
-  yield clockFinding(answer.serviceTimeMs, clock.nowMs());
+  if (result === 'ok') yield clockFinding(answer.serviceTimeMs, clock.nowMs());
+  // A proxy or a login page has a clock of its own.
+  else yield skipped('clock', `not compared: the service may not be what responded (HTTP ${fault?.httpStatus})`);
   yield keyFinding(fault, result);
 }
 

@@ -5,14 +5,14 @@ import { requireBaseUrl } from '../config/settings.ts';
 import { filesIn } from '../journal/files.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { followerOf } from '../journal/follower-claim.ts';
-import { isOpen, type Journal, type JournalRun, openMs } from '../journal/journal.ts';
+import { isOpen, type JournalRun, openMs } from '../journal/journal.ts';
 import { createProcesses } from '../journal/processes.ts';
 import { refuseShared, resolveOwn } from '../open-own.ts';
 import { Problem } from '../problems/problem.ts';
-import { utcTime } from '../runs/utc-time.ts';
 import { elsewhere } from '../session/elsewhere.ts';
 import { journalOf } from '../session/open-journal.ts';
-import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
+import { type Finding, type Machine, ok, warning } from './finding.ts';
+import { keysFinding } from './keys.ts';
 
 /** With less free space than some hundred triggers need, the next one may not be recorded. */
 const leastBytes = 2 ** 20;
@@ -95,21 +95,6 @@ export function* checkJournal({ settings, context }: Machine): Generator<Finding
       : `${unfinished} when last polled; \`runctl watch --all\` watches them`,
   );
   yield keysFinding(journal.keysSeen(baseUrl));
-}
-
-/** What the service was last seen to do with an idempotency key that it had seen before. */
-function keysFinding(seen: ReturnType<Journal['keysSeen']>): Finding {
-  const name = 'idempotency_keys';
-  if (!seen) {
-    return skipped(
-      name,
-      'not known yet whether the service honors them: `runctl doctor --try-key <automation>` finds out',
-    );
-  }
-  const when = `as seen at ${utcTime(seen.at)}`;
-  if (seen.treatment === 'honored') return ok(name, `honored, ${when}`);
-  const advice = "a trigger whose response is lost isn't repeated; `runctl recover` says which run to look for";
-  return warning(name, `ignored, ${when}`, advice);
 }
 
 /** It is fine to have no follower; one that was killed gives a warning. */

@@ -68,7 +68,7 @@ const sentences: Record<HistoryEventName, (event: HistoryEvent) => string> = {
   hook_begun: (event) => `${event.hook} hook started${processOf(event)}`,
   hook_ended: ({ hook, failure = 'exited with 0' }) => `${hook} hook ${failure}`,
   keys_honored: () => 'idempotency keys are honored',
-  keys_ignored: () => 'idempotency keys are ignored',
+  keys_ignored: () => 'idempotency keys are ignored: triggers repeated before this may have started two runs',
 };
 
 const sentenceOf = (event: HistoryEvent): string => sentences[event.what](event);

@@ -10,21 +10,38 @@ export function journalPlace(baseUrl: string | undefined, { env }: Context): str
   return `recorded${baseUrl === undefined ? '' : ` for ${baseUrl}`} (journal: ${folder})`;
 }
 
-/**
- * A sentence that names the base URL of the newest such run in the journal; undefined if it is the one in force, or if there
- * is no such run. `http://localhost` and `http://127.0.0.1` are two base URLs.
- */
+/** A sentence that names another base URL, under which the newest such run is. */
 export function elsewhere(
   what: string,
-  { journal, baseUrl }: { journal: Journal; baseUrl: string | undefined },
+  here: Here,
+  filter: RunFilter,
+  isCounted?: (run: JournalRun) => boolean,
+): string | undefined {
+  const other = otherBaseUrl(here, filter, isCounted);
+  return other && `The same journal has ${what} for ${other}: ${useBaseUrl(other)}.`;
+}
+
+interface Here {
+  journal: Journal;
+  baseUrl: string | undefined;
+}
+
+/**
+ * The base URL of the newest such run in the journal; undefined if it is the one in force, or if there is no such run.
+ * `http://localhost` and `http://127.0.0.1` are two base URLs.
+ */
+export function otherBaseUrl(
+  { journal, baseUrl }: Here,
   filter: RunFilter,
   isCounted: (run: JournalRun) => boolean = () => true,
 ): string | undefined {
   if (baseUrl === undefined) return undefined;
   for (const run of journal.runs({ ...filter, baseUrl: undefined })) {
     if (!isCounted(run)) continue;
-    if (run.baseUrl === baseUrl) return undefined;
-    return `The same journal has ${what} for ${run.baseUrl}: add \`--base-url ${shellWord(run.baseUrl)}\`, or choose its profile.`;
+    return run.baseUrl === baseUrl ? undefined : run.baseUrl;
   }
   return undefined;
 }
+
+export const useBaseUrl = (baseUrl: string): string =>
+  `add \`--base-url ${shellWord(baseUrl)}\`, or choose its profile with \`--profile <name>\``;

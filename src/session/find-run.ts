@@ -1,15 +1,16 @@
 import { valueIfGiven } from '../config/setting.ts';
 import { requireProject } from '../config/settings.ts';
 import { isOpen, type Journal, type JournalRun } from '../journal/journal.ts';
-import type { NamedAutomation } from '../journal/run-filter.ts';
+import type { NamedAutomation, RunFilter } from '../journal/run-filter.ts';
 import { nearest } from '../problems/nearest.ts';
-import { usageProblem } from '../problems/problem.ts';
+import { type Problem, usageProblem } from '../problems/problem.ts';
 import { quote, shellWord } from '../problems/quote.ts';
 import { lengthOfIds } from '../render/status.ts';
 import { formatAgo } from '../runs/duration.ts';
 import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
 import type { RunArgument } from './arguments.ts';
 import type { Connection } from './connection.ts';
+import { otherBaseUrl, useBaseUrl } from './elsewhere.ts';
 import { type RunToPoll, runToPollOf } from './run-to-poll.ts';
 
 type Here = Pick<Connection, 'baseUrl' | 'settings' | 'journal' | 'context'>;
@@ -24,6 +25,8 @@ export async function findRun(named: RunArgument, here: Here): Promise<RunToPoll
     case 'last': {
       const found = await findLast({}, here);
       if (found) return found;
+      const elsewhere = runElsewhere('no run', {}, here);
+      if (elsewhere) throw elsewhere;
       throw usageProblem('no run was started or watched here yet', 'start one with `runctl trigger <automation>`');
     }
     case 'word': {
@@ -32,10 +35,16 @@ export async function findRun(named: RunArgument, here: Here): Promise<RunToPoll
       if (found) return found;
       const byPrefix = findByPrefix(named.text, here);
       if (byPrefix) return byPrefix;
+      const elsewhere = runElsewhere(
+        `no run of ${quote(named.text)}`,
+        { automations: [{ automationName, projectId }] },
+        here,
+      );
+      if (elsewhere) throw elsewhere;
       const asWord = wordsForRuns.get(named.text);
-      if (asWord) throw usageProblem(`no run here is named ${quote(named.text)}`, asWord);
-      const meant = nearest(automationName, ['@last', ...automationsIn(here)]);
       const message = `no run here is named ${quote(named.text)}`;
+      if (asWord) throw usageProblem(message, asWord);
+      const meant = nearest(automationName, ['@last', ...automationsIn(here)]);
       throw meant ? usageProblem(message, `did you mean \`${shellWord(meant)}\`?`) : notFound(message);
     }
   }
@@ -49,6 +58,14 @@ const wordsForRuns = new Map([
 
 const notFound = (message: string) =>
   usageProblem(message, 'see `runctl list`, or name the run in full as <projectId>/<automationName>/<executionId>');
+
+/** A problem that names the other base URL that has such a run; undefined if none has. */
+function runElsewhere(none: string, filter: RunFilter, here: Here): Problem | undefined {
+  const other = otherBaseUrl(here, { ...filter, hasRun: true });
+  if (other === undefined) return undefined;
+  const hint = `the same journal has one for ${other}: ${useBaseUrl(other)}`;
+  return usageProblem(`${none} is recorded for ${here.baseUrl}`, hint);
+}
 
 const mostRunsRead = 1000;
 
@@ -73,10 +90,7 @@ function findById(
   const recorded = journal.find(executionId, { baseUrl });
   const other = journal.findElsewhere(executionId, baseUrl);
   if (other !== undefined) {
-    throw usageProblem(
-      `run ${executionId} belongs to ${other}, but the base URL is ${baseUrl}`,
-      `add \`--base-url ${shellWord(other)}\`, or choose its profile with \`--profile <name>\``,
-    );
+    throw usageProblem(`run ${executionId} belongs to ${other}, but the base URL is ${baseUrl}`, useBaseUrl(other));
   }
   const target: Target | undefined = typed
     ? {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { diagnose } from '../../src/doctor/diagnose.ts';
 import type { Disk } from '../../src/doctor/finding.ts';
+import type { Scenario } from '../../src/emulator/scenario.ts';
 import { claimFollowing } from '../../src/journal/follower-claim.ts';
 import { createProcesses } from '../../src/journal/processes.ts';
 import { createCertificate } from '../helpers/certificates.ts';
@@ -31,8 +32,8 @@ const findingsOf = ({ stdout }: Ended): Finding[] => JSON.parse(stdout).runctl.d
 const isMarked = ({ result }: Finding) => result === 'warning' || result === 'failed';
 
 /** A machine on which all is well but for the shell, which no test should depend on. */
-async function healthy() {
-  const { emulator, env, clock } = await withEmulator({});
+async function healthy(scenario: Scenario = {}) {
+  const { emulator, env, clock } = await withEmulator(scenario);
   return { emulator, clock, env: { ...env, HOME: temporaryFolder(), PATH: '/usr/bin:/bin' } };
 }
 
@@ -150,6 +151,14 @@ test('a clock that is wrong is named with the time that it is off', async () => 
     message: expect.stringMatching(/^this machine's clock is (5m|4m 59s).* ahead/),
   });
   expect(ended.code).toBe(0);
+});
+
+test('nothing is said of the clock by what may not be the service', async () => {
+  const { env, clock } = await healthy({ faults: [{ on: 'status', do: 'html', status: 403 }] });
+  const late = { ...clock, nowMs: () => Date.now() + 300_000 };
+  const ended = await runProgram(['doctor', '--json'], { env, clock: late });
+  expect(findingsOf(ended).find(({ name }) => name === 'clock')).toMatchObject({ result: 'skipped' });
+  expect(findingsOf(ended).find(isMarked)).toMatchObject({ name: 'api_key_accepted' });
 });
 
 test.each(['directly', 'through a proxy'])(

@@ -48,6 +48,16 @@ describe('doctor --try-key', () => {
     expect([code, problem.name, emulator.runs().length]).toEqual([12, 'already_active', 1]);
   });
 
+  test('says of ignored keys what happened before, and so do doctor and the history', async () => {
+    const { env, clock } = await withEmulator({ automations: short, idempotencyKeys: 'ignored' });
+    for (const argv of [trial, ['doctor', '--offline'], ['history']]) {
+      const { stdout } = await runProgram(argv, { env, clock });
+      expect(stdout.replaceAll(/\s+/g, ' '), argv.join(' ')).toMatch(
+        /repeated before (this|that) may have started two runs/,
+      );
+    }
+  });
+
   test('names what it found and the run in a document', async () => {
     const { env, clock, emulator } = await withEmulator({ automations: short, idempotencyKeys: 'ignored' });
     const { stdout } = await runProgram([...trial, '--json'], { env, clock });

@@ -127,12 +127,15 @@ describe('a run argument', () => {
     expect(await createMachine(known).find(`${project(2)}/nightly`)).toBe(`nightly ${b}`);
   });
 
-  test.each([a, `${project(1)}/nightly/${a}`, 'nightly', 'aaaa', '@last'])(
-    'that names a run of another base URL is refused: %s',
+  test.each([a, `${project(1)}/nightly/${a}`, 'nightly', '@last'])(
+    'that names a run of another base URL is refused, and that one is named: %s',
     async (text) => {
-      const found = await createMachine([`nightly ${a} ${elsewhere}`]).find(text);
-      expect(found).toMatch(/^2 /);
-      if (text.endsWith(a)) expect(found).toBe(`2 run ${a} belongs to ${elsewhere}, but the base URL is ${baseUrl}`);
+      const { find, hints } = createMachine([`nightly ${a} ${elsewhere}`]);
+      const message = await find(text);
+      expect(message).toMatch(/^2 /);
+      if (text.endsWith(a)) expect(message).toBe(`2 run ${a} belongs to ${elsewhere}, but the base URL is ${baseUrl}`);
+      else expect(message).toContain(baseUrl);
+      expect(hints).toEqual([expect.stringContaining(`--base-url ${elsewhere}`)]);
     },
   );
 

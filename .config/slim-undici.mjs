@@ -1,5 +1,6 @@
-// What is left out of undici and commander, or loaded only when it is used.
+// What is left out of undici and commander, or loaded only when it is used, and a line of undici that is changed.
 
+import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 export const parts = {
@@ -40,6 +41,14 @@ export const parts = {
     exports.__esModule = true;`,
 };
 
+/** undici takes a 100 Continue that it didn't ask for as a broken answer; RFC 9110 §15.2 lets a client ignore it. */
+const refusesContinue = 'if (statusCode === 100) {';
+
+function acceptContinue(source) {
+  if (!source.includes(refusesContinue)) throw new Error(`client-h1.js of undici no longer has: ${refusesContinue}`);
+  return source.replace(refusesContinue, 'if (false) {');
+}
+
 /** An esbuild plugin. */
 export const slimUndici = {
   name: 'slim-undici',
@@ -58,6 +67,9 @@ export const slimUndici = {
     onLoad({ filter: /.*/, namespace: 'parts' }, ({ path }) => ({
       contents: parts[path],
       resolveDir: dirname(import.meta.dirname),
+    }));
+    onLoad({ filter: /undici\/lib\/dispatcher\/client-h1\.js$/ }, async ({ path }) => ({
+      contents: acceptContinue(await readFile(path, 'utf8')),
     }));
   },
 };

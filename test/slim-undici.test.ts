@@ -98,6 +98,19 @@ test('what is left of undici sends requests, alone and through a proxy', async (
   expect(proxy.requests.map(({ line }) => line)).toEqual([`CONNECT ${host}`]);
 });
 
+test('an answer is taken after a 100 Continue that nobody asked for', async () => {
+  const { undici } = await buildSlimUndici();
+  if (!undici.Pool) throw new Error(advice);
+  const server = createServer((_, response) => {
+    response.writeContinue();
+    response.end('hello');
+  });
+  const origin = `http://127.0.0.1:${await listen(server)}`;
+  const pool = new undici.Pool(origin);
+  onTestFinished(() => pool.destroy());
+  expect(await post(pool, origin, '{}')).toBe('hello');
+});
+
 test('string-width is loaded for text that is not ASCII, and for no other', async () => {
   const { outputFiles } = await build({
     absWorkingDir: root,

@@ -68,8 +68,6 @@ const networkMessages: Record<string, string> = {
 };
 
 function networkMessage(causes: Cause[], { sent, status }: ExchangeFailure, { host }: Attempt): string {
-  const isInterim = causes.some(({ code, message }) => code === 'UND_ERR_SOCKET' && message === 'bad response');
-  if (isInterim) return `${host} answered 100 Continue, which nobody asked for and runctl cannot read`;
   const known = causes.map(({ code }) => networkMessages[code]).find((text) => text !== undefined);
   const words =
     known?.replace('$', host) ?? `the exchange with ${host} failed (${causes[0]?.message ?? 'no reason given'})`;

@@ -44,12 +44,6 @@ describe('a connection that fails', () => {
     expect(network(undefined).message).toBe('the exchange with service.test failed (no reason given)');
   });
 
-  test('after an interim answer that nobody asked for names that', () => {
-    const { message } = network(coded('UND_ERR_SOCKET', 'bad response'), { sent: true });
-    expect(message).toBe('service.test answered 100 Continue, which nobody asked for and runctl cannot read');
-    expect(network(coded('OTHER', 'bad response')).message).not.toContain('100');
-  });
-
   test('since HTTP cannot carry the request is not tried again', () => {
     const error = nested(coded('UND_ERR_INVALID_ARG', 'invalid header'));
     expect(network(error)).toEqual({ kind: 'unsendable', message: "the request can't be sent (invalid header)" });

@@ -133,13 +133,6 @@ describe('an exchange', () => {
       200,
       /in the middle of a 200/,
     ],
-    [
-      'answered with an interim 100',
-      (socket) => socket.write('HTTP/1.1 100 Continue\r\n\r\n'),
-      'network',
-      undefined,
-      /answered 100 Continue, which nobody asked for/,
-    ],
     ['answered in another language', (socket) => socket.end('220 smtp ready\r\n'), 'network', undefined, /failed/],
     [
       'answered with a head too large',

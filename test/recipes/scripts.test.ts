@@ -81,7 +81,7 @@ test.each(printed)('the script above $place, under $heading, prints what the pag
 
 test.each([
   ['Keep the id', /^nightly: 0 steps failed\n$/],
-  ['Branch on the code', /^the report is ready\n$/],
+  ['Scripts', /^the report is ready\n$/],
   ['Skip when one is running', /^\S{36}\n$/],
   ['Several at once', /^north COMPLETED, 12 credits\nsouth COMPLETED, 12 credits\nwest COMPLETED, 12 credits\n$/],
   ['Start now, wait later', /^something else happens meanwhile\n$/],

@@ -21,7 +21,7 @@ export class SharedFolderError extends ForeignPathError {
   readonly folder: string;
 
   constructor(folder: string) {
-    super(`others can replace what is in ${folder}: chmod go-w ${folder}`);
+    super(`other users can replace files in ${folder}: chmod go-w ${folder}`);
     this.folder = folder;
   }
 }

@@ -36,7 +36,7 @@ export const program: CommandDefinition = {
   ],
   commands: [
     ...under('Start and watch runs:', [trigger, status, result, watch]),
-    ...under('Runs of this machine:', [list, recover, history, stats, check]),
+    ...under('Runs on this machine:', [list, recover, history, stats, check]),
     ...under('Set up:', [config, doctor, completion]),
     ...under('Try and learn:', [emulator, demo, explain, schema, helpOf(() => program), versionCommand]),
     ...under('Discontinued:', [agent]),

@@ -64,7 +64,7 @@ const strangersRows: Row[] = [
       }, 0o770),
       'there/file': file,
     },
-    outcome: 'others can replace',
+    outcome: 'can replace files',
   },
   {
     title: 'a file of another user in a sticky folder',
@@ -103,7 +103,7 @@ const rows: Row[] = [
   {
     title: 'a file in a folder that everybody can write to',
     things: { there: withMode(folder, 0o777), 'there/file': file },
-    outcome: 'others can replace',
+    outcome: 'can replace files',
   },
   {
     title: 'a file that a link reaches through a folder that everybody can write to',
@@ -114,7 +114,7 @@ const rows: Row[] = [
       'shared/inner/file': file,
       'there/file': linkTo('../shared/inner/file'),
     },
-    outcome: 'others can replace',
+    outcome: 'can replace files',
   },
   {
     title: 'a file in a folder that everybody can write to, and that is sticky',
@@ -125,7 +125,7 @@ const rows: Row[] = [
     title: 'a file in a folder that my group can write to',
     things: { there: withMode(folder, 0o770), 'there/file': file },
     // A private group has the number of its user.
-    outcome: process.getegid?.() === process.geteuid?.() ? opened : 'others can replace',
+    outcome: process.getegid?.() === process.geteuid?.() ? opened : 'can replace files',
   },
   {
     title: 'a link of mine to a file of mine',

@@ -94,7 +94,7 @@ test('one Ctrl-C lets the program end by itself, and a second one ends the proce
   await ended;
 });
 
-test('an error that nothing catches is reported as a fault of the program itself, with 70, and leaves a cursor', async () => {
+test('an error that nothing catches is reported as a bug, with 70, and leaves a cursor', async () => {
   const { texts, exits, ended } = start(['emulator', '--quiet'], { isTerminal: true });
   await vi.waitUntil(() => texts.stdout.includes('RUNCTL_PROJECT'), { timeout: 10_000, interval: 5 });
   // The program's own listeners: that of the test runner would fail the test, and an end takes those of signals away.
@@ -102,7 +102,7 @@ test('an error that nothing catches is reported as a fault of the program itself
   onError?.(new Error('a surprise'), 'uncaughtException');
   await vi.waitUntil(() => exits.length > 0, { timeout: 10_000, interval: 5 });
   expect(exits).toEqual([70]);
-  expect(texts.stderr).toContain('a fault of runctl');
+  expect(texts.stderr).toContain('bug in runctl');
   expect(texts.stderr).toContain('a surprise');
   expect(texts.stderr).toContain('\u001B[?25h');
   onSignal?.('SIGTERM');

@@ -82,7 +82,7 @@ export async function followMachine(
       for (const runToPoll of newRuns()) follow(runToPoll);
       if (clock.elapsedMs() - renewedMs < renewalMs) continue;
       renewedMs = clock.elapsedMs();
-      if (!claim.renew()) ending.abort(usageProblem(`another process follows the runs of ${baseUrl} now`));
+      if (!claim.renew()) ending.abort(usageProblem(`another process is now following the runs of ${baseUrl}`));
     }
     left = underWay.size;
     await Promise.all(underWay.values());
@@ -130,8 +130,8 @@ function claimOrThrow(connection: Connection): FollowerClaim {
   );
   if ('renew' in claim) return claim;
   throw usageProblem(
-    `${nameOfFollower(claim)} follows the runs of ${baseUrl} already`,
-    'one is enough for a state folder',
+    `${nameOfFollower(claim)} is already following the runs of ${baseUrl}`,
+    'only one follower is allowed for a state folder and base URL',
   );
 }
 
@@ -144,7 +144,7 @@ function createNewRuns(tail: Tail, { baseUrl, context }: Connection): () => RunT
         .read()
         .flatMap((record) => (record.baseUrl === baseUrl ? (newRunOf(record, context.clock) ?? []) : []));
     } catch (error) {
-      const message = `the journal can't be read (${(error as Error).message}): new runs are not followed until it can`;
+      const message = `the journal can't be read (${(error as Error).message}); new runs are not followed until it can be`;
       if (!isReported) context.reporter.observe({ event: 'warning', name: 'journal_unavailable', message });
       isReported = true;
       return [];

@@ -32,7 +32,7 @@ export function reportManyRuns(
 ): void {
   if (runs <= rate * 60) return;
   const many = `${runs} runs are more than \`--rate ${rate}\` can poll in a minute`;
-  const message = `${many}: those that are likeliest to have finished are polled first`;
+  const message = `${many}: the runs most likely to have finished are polled first`;
   reporter.observe({ event: 'warning', name: 'low_rate', message });
 }
 
@@ -80,7 +80,7 @@ function warnOfLongWait(run: Run, event: RunEvent, reporter: Reporter): void {
   // Runs that are told so together are reported together.
   const rounded = (ms: number) => Math.ceil(ms / roundMs) * roundMs;
   const [wait, at] = [formatDuration(rounded(nextMs)), utcTime(rounded(askedUntilMs))];
-  const message = `the service asks for a wait; polling continues in ${wait}, at ${at}`;
+  const message = `the service asked for a wait; polling resumes in ${wait}, at ${at}`;
   reporter.observe({ event: 'warning', name: 'retry_after', message, run });
 }
 

@@ -58,11 +58,11 @@ export function reportOfRecovery(recovery: Recovery, flags: RecoverFlags, connec
     case 'superseded':
       return withoutRun(`${about} isn't sent again: a later trigger of ${nameOf(target)} has a run`);
     case 'unresolved': {
-      const why = reason ?? 'its process ended before the response came';
+      const why = reason ?? 'its process exited before the response arrived';
       return withoutRun(`${about} would be sent again, until ${utcTime(untilMs)} (${why})`);
     }
     case 'left': {
-      const message = `${about} is left to the process that is sending it`;
+      const message = `${about} is still being sent by another process`;
       return withoutRun(message, inDoubtProblem({ message }));
     }
     case 'failed':

@@ -14,8 +14,7 @@ import type { FinishedWatch } from '../watching/watch-result.ts';
 import { type ArgumentResult, isOk, wasLeftByFailFast } from './argument-result.ts';
 import { problemsOf } from './report-problems.ts';
 
-const replayNextStep =
-  'to try again under this idempotency key, add `--watch --rerun-on any`; for a new run, give a new one';
+const replayNextStep = 'to retry with this idempotency key, add `--watch --rerun-on any`; for a new run, use a new key';
 
 /** Reports each result of the `watched` runs as soon as it is known: the others may take hours. */
 export function createDoneReport(connection: Connection, watched: number): (result: ArgumentResult) => void {

@@ -74,7 +74,7 @@ export async function triggerAll(
 function reportReplay({ run, polled }: EarlierRun, result: ArgumentResult, { context: { reporter } }: Following): void {
   const start = `this idempotency key started a run of ${nameOf(run.target)}`;
   if (polled?.kind === 'failed' && !result.watched) {
-    const message = `${start} before, whose status can't be read: ${polled.problem.message}`;
+    const message = `${start}, but its status can't be read: ${polled.problem.message}`;
     reporter.observe({ event: 'warning', name: 'status_unavailable', message, run });
   }
   // A rerun has taken its place.

@@ -46,15 +46,15 @@ export async function tryKey(
   say(`started run ${run.executionId} of ${nameOf(target)}; repeating the trigger with the same idempotency key`);
   let repeated = await repeat();
   if (repeated.kind !== 'ok' && repeated.fault.kind === 'already_active') {
-    say('the repeat was refused because that run is active; the trigger is repeated once more after its end');
+    say('the repeat was refused because that run is active; it is repeated once more when the run has finished');
     const watched = await waitForOther(run, {}, following);
-    if (watched.kind !== 'finished') return unclear('the end of the run was not seen');
+    if (watched.kind !== 'finished') return unclear("the run's end wasn't seen");
     repeated = await repeat();
   }
   if (repeated.kind === 'interrupted') return unclear('interrupted');
-  if (repeated.kind !== 'ok') return unclear(`the repeat was not answered with a run: ${reasonOf(repeated.fault)}`);
+  if (repeated.kind !== 'ok') return unclear(`the repeat didn't return a run: ${reasonOf(repeated.fault)}`);
   const { executionId } = repeated.value;
-  if (executionId === undefined) return unclear('the repeat was answered without the id of a run');
+  if (executionId === undefined) return unclear('the response to the repeat has no run id');
   const record = createTriggerRecord(journal, { ...identity, body, isRepeat: true, process: processes.own });
   const isSame = executionId.toLowerCase() === run.executionId.toLowerCase();
   record.started({ ...repeated.value, executionId } satisfies StartedExecution);
@@ -70,7 +70,7 @@ export async function tryKey(
 
   function unclear(why: string): KeyTrial {
     const name = signal.aborted ? interruptNameOf(signal) : 'outcome_unknown';
-    const message = `what the service does with idempotency keys couldn't be determined: ${why}`;
+    const message = `couldn't find out whether the service honors idempotency keys: ${why}`;
     return { kind: 'unclear', runs: [run], problem: new Problem({ name, started: 'yes', message }) };
   }
 }

@@ -61,7 +61,7 @@ const networkMessages: Record<string, string> = {
   ENETUNREACH: 'no network to reach $',
   ETIMEDOUT: "$ didn't respond",
   UND_ERR_CONNECT_TIMEOUT: "$ didn't accept a connection in time",
-  UND_ERR_HEADERS_TIMEOUT: '$ accepted a connection and then said nothing',
+  UND_ERR_HEADERS_TIMEOUT: '$ accepted the connection but never responded',
   ECONNRESET: '$ reset the connection',
   EPIPE: '$ closed the connection',
   UND_ERR_SOCKET: '$ closed the connection',
@@ -70,25 +70,25 @@ const networkMessages: Record<string, string> = {
 function networkMessage(causes: Cause[], { sent, status }: ExchangeFailure, { host }: Attempt): string {
   const known = causes.map(({ code }) => networkMessages[code]).find((text) => text !== undefined);
   const words =
-    known?.replace('$', host) ?? `the exchange with ${host} failed (${causes[0]?.message ?? 'no reason given'})`;
-  if (status !== undefined) return `${words} in the middle of a ${status} answer`;
+    known?.replace('$', host) ?? `the connection to ${host} failed (${causes[0]?.message ?? 'no reason given'})`;
+  if (status !== undefined) return `${words} in the middle of a ${status} response`;
   return sent ? `${words} before it responded` : words;
 }
 
-const expired = 'the certificate of $ has expired';
-const unknownIssuer = "the certificate of $ is signed by an authority that this machine doesn't trust";
-const trustHint = 'name the authority in NODE_EXTRA_CA_CERTS=<file.pem>';
+const expired = 'the certificate for $ has expired';
+const unknownIssuer = "the certificate for $ is signed by an authority this machine doesn't trust";
+const trustHint = 'add the authority with NODE_EXTRA_CA_CERTS=<file.pem>';
 const tlsMessages: Record<string, [message: string, hint?: string]> = {
-  CERT_HAS_EXPIRED: [expired, "check this machine's clock, or have the certificate renewed"],
-  CERT_NOT_YET_VALID: ['the certificate of $ is not yet valid', "check this machine's clock: it may be slow"],
-  ERR_TLS_CERT_ALTNAME_INVALID: ['the certificate of $ is for another host', 'check the base URL'],
-  DEPTH_ZERO_SELF_SIGNED_CERT: ['the certificate of $ is self-signed', trustHint],
+  CERT_HAS_EXPIRED: [expired, "check this machine's clock, or renew the certificate"],
+  CERT_NOT_YET_VALID: ['the certificate for $ is not yet valid', "check this machine's clock: it may be slow"],
+  ERR_TLS_CERT_ALTNAME_INVALID: ['$ presented a certificate for another host', 'check the base URL'],
+  DEPTH_ZERO_SELF_SIGNED_CERT: ['the certificate for $ is self-signed', trustHint],
   SELF_SIGNED_CERT_IN_CHAIN: [unknownIssuer, trustHint],
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: [unknownIssuer, trustHint],
   UNABLE_TO_GET_ISSUER_CERT: [unknownIssuer, trustHint],
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: [unknownIssuer, trustHint],
   CERT_UNTRUSTED: [unknownIssuer, trustHint],
-  CERT_REVOKED: ['the certificate of $ has been revoked'],
+  CERT_REVOKED: ['the certificate for $ has been revoked'],
 };
 
 /** The fault of a TLS connection; undefined if none of the causes is one of TLS. */
@@ -107,7 +107,7 @@ function tlsFault(causes: Cause[], host: string, sent: boolean): Fault | undefin
     if (known) return { kind, message: known[0].replace('$', host), hint: known[1] };
     if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) {
       if (/wrong version number|packet length too long|http request/i.test(message)) {
-        return { kind, message: `${host} doesn't speak HTTPS`, hint: 'check the scheme and the port of the base URL' };
+        return { kind, message: `${host} doesn't speak HTTPS`, hint: "check the base URL's scheme and port" };
       }
       return { kind, message: `the TLS handshake with ${host} failed (${sslReason(message)})` };
     }

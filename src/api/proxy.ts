@@ -70,7 +70,7 @@ export const isOfProxy = (causes: Cause[]) => causes.some(({ code }) => code ===
 
 export const proxyNameOf = ({ origin, variable }: ProxySettings) => `the proxy ${new URL(origin).host} (${variable})`;
 
-export const hintFor = ({ variable }: ProxySettings) => `check ${variable}; NO_PROXY names hosts that need no proxy`;
+export const hintFor = ({ variable }: ProxySettings) => `check ${variable}; hosts that need no proxy go in NO_PROXY`;
 
 /** The fault of a proxy that refused the tunnel; undefined if none of the causes says so. */
 export function refusalOf(causes: Cause[], proxy: ProxySettings, host: string): Fault | undefined {
@@ -81,10 +81,10 @@ export function refusalOf(causes: Cause[], proxy: ProxySettings, host: string): 
   // tinyproxy answers 401 to a wrong password.
   if (status === '407' || status === '401') {
     const hint = `put the user and password into ${proxy.variable} as http://user:password@host:port`;
-    return { kind: 'proxy_refused', message: `${name} wants other credentials (${status})`, hint };
+    return { kind: 'proxy_refused', message: `${name} rejected the credentials (${status})`, hint };
   }
   if (status === '403') {
-    const hint = 'ask whoever runs the proxy, or name the host in NO_PROXY';
+    const hint = "ask the proxy's administrator, or add the host to NO_PROXY";
     return { kind: 'proxy_refused', message: `${name} doesn't allow connections to ${host} (403)`, hint };
   }
   return { kind: 'unreachable', message: `${name} did not connect to ${host} (${status})`, hint: hintFor(proxy) };

@@ -99,7 +99,7 @@ const strangers: Record<Operation, string> = {
 };
 
 const pageHint = 'find out what responded (a proxy, a firewall, a login page) before you replace the API key';
-const pageMessage = (page: string) => `the response is a page, "${page}", and may not come from the service`;
+const pageMessage = (page: string) => `the response is an HTML page, "${page}", and may not come from the service`;
 
 function refusalMessage({ status, headers }: HttpResponse, body: ErrorBody, kind: FaultKind): string {
   if (kind === 'unauthorized' && body.page) return pageMessage(body.page);

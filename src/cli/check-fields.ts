@@ -15,7 +15,7 @@ export function checkFields(paths: readonly string[] = [], command: string): voi
   const alike = known.find((field) => field.toLowerCase().startsWith(name.toLowerCase().slice(0, 3)));
   const meant = ofRunctl.includes(name) ? `runctl.${odd}` : (nearest(name, known) ?? alike);
   throw usageProblem(
-    `a document of runctl ${command} has no field ${quote(name)}`,
+    `documents of runctl ${command} have no field ${quote(name)}`,
     meant ? `did you mean \`--field ${meant}\`?` : `it has ${known.join(', ')}`,
   );
 }
@@ -36,7 +36,7 @@ export async function notesOnFields(paths: readonly string[] = []): Promise<stri
       .with(odd.at, meant ?? '')
       .join('.');
     const hint = meant ? `did you mean \`--field ${fixed}\`?` : `known there: ${odd.names.join(', ')}`;
-    return `runctl: no field ${quote(path)} is known; ${hint}`;
+    return `runctl: unknown field ${quote(path)}; ${hint}`;
   });
 }
 

@@ -184,7 +184,7 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
     '--sort --sort-by --order --reverse',
     [{ of: 'list', say: 'the newest run comes first; for another order, use `--json` and jq' }],
   ],
-  ['--color --colour --colors', [{ say: 'FORCE_COLOR switches colors on, and `--no-color` off' }]],
+  ['--color --colour --colors', [{ say: 'FORCE_COLOR turns colors on, and `--no-color` turns them off' }]],
   ['--no-header --no-headers --no-headings --wide', ['--field']],
   ['--idempotent --key-id --client-token --request-id', ['--idempotency-key']],
   ['--on-failure --on-success --notify --exec --then', ['--on-final', '--on-exit']],

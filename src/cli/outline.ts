@@ -6,13 +6,13 @@ import type { ArgumentDefinition, CommandDefinition, OptionDefinition, Options }
 import { longNameOf, namesOf } from './flags.ts';
 
 const otherVariables = {
-  RUNCTL_CI: '`0` switches off annotations, job summary and outputs in GitHub Actions',
-  RUNCTL_IN_HOOK: '1 in a command that a hook runs: there only a hook that is given by its flag is run',
-  HTTPS_PROXY: "the proxy to reach the service through; ALL_PROXY if it isn't set",
+  RUNCTL_CI: '`0` turns off annotations, job summary and outputs in GitHub Actions',
+  RUNCTL_IN_HOOK: 'set to 1 in commands that a hook runs; there, only hooks given by a flag are run',
+  HTTPS_PROXY: 'proxy for reaching the service (default: ALL_PROXY)',
   NO_PROXY: 'hosts that need no proxy',
-  NODE_EXTRA_CA_CERTS: 'a file of certificates of further authorities to trust',
-  NO_COLOR: 'switches colors off',
-  FORCE_COLOR: 'switches colors on, also into a pipe',
+  NODE_EXTRA_CA_CERTS: 'a file of additional certificate authorities to trust',
+  NO_COLOR: 'turns colors off',
+  FORCE_COLOR: 'turns colors on, even in a pipe',
 };
 
 /** Everything that a command line may hold, as data, from the definitions that the parser uses. */

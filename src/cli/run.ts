@@ -167,8 +167,8 @@ function ownFault(error: unknown): Problem {
   const place = stack?.split('\n')[1]?.trim() ?? 'somewhere';
   return new Problem({
     name: 'internal_error',
-    message: `a fault of runctl ${version} itself: ${message} (${place})`,
-    hint: 'please report it; a trigger that it cut short is resolved by `runctl recover`',
+    message: `bug in runctl ${version}: ${message} (${place})`,
+    hint: 'please report it; if a trigger was cut short, run `runctl recover`',
     started: 'unknown',
     cause: error,
   });

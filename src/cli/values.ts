@@ -84,7 +84,7 @@ export const longestIdempotencyKey = 255;
 export function idempotencyKey(text: string): string {
   // The key is sent in a header.
   if (!/^[\x21-\x7e]{1,255}$/.test(text)) {
-    throw new RefusedValue('give 1 to 255 visible ASCII characters without blanks');
+    throw new RefusedValue('give 1 to 255 visible ASCII characters without spaces');
   }
   return text;
 }
@@ -94,7 +94,7 @@ export function errorTypeNames(text: string): string[] {
   const list = text.split(',').map((name) => name.trim());
   const odd = list.find((name) => name !== anyFailure && !errorTypes.includes(name));
   if (odd !== undefined) {
-    throw new RefusedValue(`${JSON.stringify(odd)} is none of ${anyFailure}, ${errorTypes.join(', ')}`);
+    throw new RefusedValue(`${JSON.stringify(odd)} is not one of ${anyFailure}, ${errorTypes.join(', ')}`);
   }
   // The service lists the two together.
   return list.includes('lease_lost') ? [...new Set([...list, 'reaped'])] : list;

@@ -68,7 +68,7 @@ const agentWatch = defineCommand({
 
 export const agent: CommandDefinition = {
   name: 'agent',
-  about: 'the Agent endpoints, which `runctl trigger` replaces',
+  about: 'use the discontinued Agent endpoints (`runctl trigger` replaces them)',
   commands: [agentTrigger, agentStatus, agentWatch, groupHelp],
 };
 

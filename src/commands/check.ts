@@ -80,7 +80,7 @@ const sentenceOf = ({ target, runs }: Check, nowMs: number) =>
 function overdueProblem({ automationName }: AutomationTarget, runs: LastRuns, within: string, nowMs: number): Problem {
   const { last, completed, failedPoll } = runs;
   const agoOf = (run: typeof last) => run && `${formatAge(nowMs - endMsOf(run))} ago`;
-  const known = last ? 'no run that this machine knows has completed' : 'this machine knows no run of it';
+  const known = last ? 'no completed run is recorded on this machine' : 'no runs are recorded on this machine';
   const parts = [
     `${automationName} has not completed within ${within}: ${completed ? `it last completed ${agoOf(completed)}` : known}`,
     last && last !== completed && `its last run: ${lastStatusOf(last)} ${agoOf(last)}`,

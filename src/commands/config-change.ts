@@ -30,7 +30,7 @@ export async function configSet(
   if (key === 'profile') {
     checkIsThere(value, config);
     await changeConfig(path, (config) => ({ ...config, profile: value }));
-    return changed(path, `Profile ${quote(value)} is in force from now on.`, options, context);
+    return changed(path, `Now using profile ${quote(value)}.`, options, context);
   }
   checkProfileName(profile);
   const text = await valueToStore(key, value, context);

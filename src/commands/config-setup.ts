@@ -30,7 +30,7 @@ export async function askSettings(options: { profile?: string }, context: Contex
   if (!stdin.isTTY || !stderr.isTTY) {
     throw usageProblem(
       'config needs one of: get, set, unset, list, path',
-      'on a terminal, `runctl config` alone asks for all that is needed',
+      'on a terminal, `runctl config` asks for everything it needs',
     );
   }
   const { path, config, profile } = openProfile(options.profile, context);

@@ -67,7 +67,7 @@ export const config = defineCommand({
   about: 'set up runctl: enter the settings and check them',
   options: profileOptions,
   examples: [
-    ['runctl config', 'enter what is needed and check it'],
+    ['runctl config', 'enter the settings and check them'],
     ['runctl config set apiKey < key.txt', 'store the API key from a file'],
     ['runctl config set baseUrl https://staging.example.com --profile staging', 'store a setting in another profile'],
     ['runctl config list', 'show every setting in force and where it comes from'],

@@ -14,7 +14,7 @@ const options = {
   tryKey: {
     ...option(
       '--try-key <automation>',
-      'find out whether the service honors idempotency keys: starts one run of this automation, or two',
+      'find out whether the service honors idempotency keys: starts one or two runs of this automation',
       nonEmpty,
     ),
     refuses: ['offline'],
@@ -29,7 +29,7 @@ export const doctor = defineCommand({
   about: 'check settings, network, API key, clock, journal and shell',
   options,
   examples: [
-    ['runctl doctor', 'what is wrong here, and what to type next'],
+    ['runctl doctor', 'find problems, and what to type next'],
     ['runctl doctor --json', 'the same as JSON, without the API key, for a bug report'],
     ['runctl doctor --try-key nightly', 'whether the service honors idempotency keys; starts one or two runs'],
   ],

@@ -18,12 +18,12 @@ const options = {
   ),
   speed: option(
     '--speed <factor>',
-    "how much faster than real time its clock runs (a client's own waits stay as long as they are)",
+    'how much faster than real time its clock runs (clients still wait in real time)',
     positive,
   ),
   report: option(
     '--report <file>',
-    'at the end, write what the client did: triggers, runs started twice, ends never read; - for a few lines on stderr',
+    'at the end, write what the client did (triggers, runs started twice, results never read); - for a summary on stderr',
   ),
   quiet: flag('-q, --quiet', "don't print a line for every request"),
 };

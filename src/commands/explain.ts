@@ -9,12 +9,12 @@ import { type WrapOptions, widestPage } from '../render/wrap.ts';
 
 export const explain = defineCommand({
   name: 'explain',
-  about: 'say what an exit code means and what to do',
+  about: 'explain an exit code and what to do about it',
   arguments: { code: argument('[code]', 'number or name') },
   options: outputOptions,
   examples: [
     ['runctl explain', 'all exit codes'],
-    ['runctl explain 12', 'one of them, and what to do'],
+    ['runctl explain 12', 'one exit code, and what to do about it'],
   ],
   async run({ code }, _, context): Promise<CommandResult> {
     // The name `interrupted` stands for three codes.

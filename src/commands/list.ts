@@ -88,7 +88,7 @@ export const list = defineCommand({
     const missed = connection ? runs.filter((run) => run.isOld && isPollable(run)) : [];
     const reason = fault ? reasonOf(fault) : 'no answer within 3s';
     for (const { target, executionId } of missed) {
-      const message = `its status is old, as it couldn't be polled: ${reason}`;
+      const message = `its status may be out of date because it couldn't be polled: ${reason}`;
       // One sentence says it for all of them on stderr.
       if (executionId !== null)
         context.warnings.push({ event: 'warning', name: 'status_unavailable', message, run: { target, executionId } });
@@ -166,7 +166,7 @@ function documentFactsOf(
   const times = { startedAt: startedAt ?? undefined, completedAt: completedAt ?? undefined };
   const execution = { status: status ?? '', ...times, document: Object.fromEntries(given) };
   if (executionId === null) {
-    const message = `this trigger of ${nameOf(target)} got no answer, and may have started a run`;
+    const message = `the response to this trigger of ${nameOf(target)} was lost; it may have started a run`;
     const problem = inDoubtProblem({ message, hint: '`runctl recover`' });
     return { target, exitName, report, execution, problem };
   }

@@ -89,5 +89,5 @@ function unseenNote(all: readonly Statistics[]): string | undefined {
   if (unseen.length === 0) return undefined;
   const runs = unseen.reduce((total, each) => total + each.unseen, 0);
   const names = unseen.map((each) => `${nameOf(each.target)}: ${each.unseen}`).join(', ');
-  return `How ${count(runs, 'run')} finished is not known yet (${names}); \`runctl watch --all\` finds out.`;
+  return `It isn't known yet how ${count(runs, 'run')} finished (${names}). \`runctl watch --all\` finds out.`;
 }

@@ -62,7 +62,7 @@ export const trigger = defineCommand({
     ['runctl trigger nightly --idempotency-key "nightly-$(date -u +%F)"', 'start at most one run a day'],
     [
       'runctl trigger nightly --watch --rerun-on any --max-reruns 3',
-      'starts a new run after each one that fails, three times at most',
+      'start a new run after each failure, at most three times',
     ],
   ],
   whenMissing: nameKnown,
@@ -129,7 +129,7 @@ function parseKeyTemplate(
   if (template === undefined) return () => undefined;
   if (automations > 1 && !template.includes(placeholder)) {
     throw usageProblem(
-      'with several automations each needs an idempotency key of its own',
+      'several automations need an idempotency key each',
       `put ${placeholder} into \`--idempotency-key\`: it stands for the project and the name`,
     );
   }

@@ -30,21 +30,21 @@ export const watch = defineCommand({
   name: 'watch',
   about: 'follow runs until they finish, then print their summaries',
   arguments: {
-    runs: argument('[run...]', 'as for `runctl status`; - reads runs from standard input, one a line'),
+    runs: argument('[run...]', 'as for `runctl status`; - reads runs from standard input, one per line'),
   },
   options,
   examples: [
     ['runctl watch', 'the last run'],
     ['runctl watch nightly weekly', 'the last runs of two automations'],
     ['runctl watch --all', 'every unfinished run'],
-    ['runctl watch --follow', 'everything on this machine, later runs included'],
+    ['runctl watch --follow', 'every run on this machine, including later ones'],
     ['runctl watch --timeout 10m --quiet', 'print only errors; exit with 124 after ten minutes'],
     ['runctl watch --on-final \'notify-send runctl "$RUNCTL_STATUS"\'', 'run a command when the run has finished'],
   ],
   async run({ runs: runArguments }, options, context) {
     const fromStdin = runArguments.includes('-');
     if (fromStdin && options.apiKeyFile === '-')
-      throw usageProblem('standard input gives either the runs or the API key');
+      throw usageProblem("standard input can't be both the runs and the API key");
     const texts = runArguments.length > 0 ? runArguments.filter((text) => text !== '-') : ['@last'];
     const named = texts.map(parseRunArgument);
     const needed = options.all || named.some(isFromJournal);

@@ -48,10 +48,7 @@ export async function resolveApiKey(
 export function refuseApiKeyIn(texts: readonly unknown[], { secrets }: Context): void {
   const holdsSecret = (text: unknown) => typeof text === 'string' && secrets.scrub(text) !== text;
   if (!texts.some(holdsSecret)) return;
-  throw usageProblem(
-    'the API key stands in a name or another value; nothing was sent',
-    'leave it out of the command line',
-  );
+  throw usageProblem('the API key is part of another value; nothing was sent', 'leave it out of the command line');
 }
 
 /** Every API key comes through here first, wherever it is from: it is hidden in all output, then checked. */
@@ -91,7 +88,7 @@ const longestSilenceMs = 30_000;
 
 async function silence(file: string, done: AbortSignal, { clock }: Context): Promise<never> {
   await clock.sleep(longestSilenceMs, done);
-  throw usageProblem(`${file} is a pipe, and nobody has written to it`, 'write the API key to it, and close it');
+  throw usageProblem(`${file} is a pipe, and nothing was written to it`, 'write the API key to it, and close it');
 }
 
 /** Opens without waiting: a thread that opens a pipe which nobody writes to would keep the process from ending. */

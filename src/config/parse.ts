@@ -16,14 +16,14 @@ export function parseApiKey(text: string): Parsed {
 function flawOfApiKey(apiKey: string): string | undefined {
   if (apiKey === '') return 'is empty';
   if (apiKey.length < shortestSecret) return `is shorter than ${shortestSecret} characters`;
-  if (/[\r\n]/.test(apiKey)) return 'holds a line break';
+  if (/[\r\n]/.test(apiKey)) return 'contains a line break';
   if (/[^\x21-\x7e]/.test(apiKey)) return "contains a space or another character that isn't visible ASCII";
   return undefined;
 }
 
 export function parseApiKeyCommand(text: string): Parsed {
   if (text.trim() === '') return { flaw: 'is empty' };
-  return /\p{Cc}/u.test(text) ? { flaw: 'holds a line break or another control character' } : { value: text };
+  return /\p{Cc}/u.test(text) ? { flaw: 'contains a line break or another control character' } : { value: text };
 }
 
 /** A base URL is stored without the slash at its end and without `/v0`, with which every path begins. */
@@ -38,12 +38,12 @@ const trimSlashes = (path: string) => path.replace(/\/+$/, '');
 
 function flawOfBaseUrl(text: string): string | undefined {
   // The URL parser drops these characters silently.
-  if (/[^!-~]/.test(text) && /[\s\p{Cc}]/u.test(text)) return 'holds a blank or a control character';
+  if (/[^!-~]/.test(text) && /[\s\p{Cc}]/u.test(text)) return 'contains a space or a control character';
   if (!/^https?:\/\//i.test(text)) return "doesn't begin with https://";
   if (!URL.canParse(text)) return 'is not a valid URL';
   const { protocol, hostname, username, password } = new URL(text);
-  if (username || password) return 'holds a user name or password, which it must not';
-  if (/[?#]/.test(text)) return 'holds a query or a fragment, which it must not';
+  if (username || password) return 'must not contain a user name or password';
+  if (/[?#]/.test(text)) return 'must not contain a query or fragment';
   if (protocol === 'http:' && !isLoopback(hostname))
     return 'must begin with https:// (plain HTTP is allowed for localhost only)';
   return undefined;

@@ -72,8 +72,8 @@ export function storedProfile(name: string, { profiles = {} }: ConfigFile): Prof
 export function checkProfileName({ name, source }: ChosenProfile): void {
   if (!/^[^\p{C}\p{Z}-][^\p{C}\p{Z}]*$/u.test(name)) {
     throw usageProblem(
-      `the profile name ${JSON.stringify(name)} (${source}) is empty, holds a blank or begins with a dash`,
-      'a name looks like prod or team.staging',
+      `the profile name ${JSON.stringify(name)} (${source}) is empty, contains a space or begins with a dash`,
+      'use a name like prod or team.staging',
     );
   }
 }

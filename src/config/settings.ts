@@ -66,14 +66,14 @@ function misuseOfStoredKey({ name, stored, storedSource }: ProfileInForce, inFor
   const others = `give the API key for ${inForce.value} with \`--api-key-file <path>\` or RUNCTL_API_KEY`;
   if (!stored.baseUrl) {
     return usageProblem(
-      `the API key of ${storedSource} has no base URL stored with it, so it isn't sent to ${inForce.value} (${inForce.source})`,
+      `the API key in ${storedSource} has no base URL stored with it, so it isn't sent to ${inForce.value} (${inForce.source})`,
       `store it with \`runctl config set baseUrl <url> --profile ${name}\`, or ${others}`,
     );
   }
   const { value: own, problem } = parseSetting('baseUrl', stored.baseUrl, storedSource);
   if (problem || inForce.value === own) return problem;
   return usageProblem(
-    `the API key of ${storedSource} is for ${own}, and is not sent to ${inForce.value} (${inForce.source})`,
+    `the API key in ${storedSource} is for ${own}, so it isn't sent to ${inForce.value} (${inForce.source})`,
     `${others}, or choose the profile that holds it with \`--profile <name>\``,
   );
 }

@@ -30,7 +30,7 @@ export function changeConfigFile(path: string, change: (config: ConfigFile) => C
     const { code, message } = error as NodeJS.ErrnoException;
     throw usageProblem(
       `the config file ${path} can't be written (${code ?? message})`,
-      'set RUNCTL_CONFIG_DIR to a folder that can be written, or give the setting by its variable',
+      'set RUNCTL_CONFIG_DIR to a writable folder, or use the environment variable of the setting',
     );
   }
 }
@@ -87,7 +87,7 @@ function takeLock(lock: string): number {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
-    if (Date.now() > endMs) throw new Error(`${lock} is held by another process: if there is none, remove it`);
+    if (Date.now() > endMs) throw new Error(`another process holds ${lock}; if there is none, remove it`);
     const stat = lstatSync(lock, { throwIfNoEntry: false });
     if (stat?.isDirectory()) throw new Error(`${lock} is a folder: remove it`);
     if (stat && Date.now() - stat.mtimeMs > staleMs) rmSync(lock, { force: true });

@@ -103,7 +103,7 @@ const opened = (socket: Socket, event: 'connect' | 'secureConnect') =>
     socket.on('error', reject);
   });
 
-const deadline = 'the time has passed';
+const deadline = 'timed out';
 
 async function bounded<T>(work: Promise<T>, timeoutMs: number, signal: AbortSignal): Promise<T> {
   let forget = () => {};

@@ -47,7 +47,7 @@ export async function diagnose(flags: Machine['flags'], outer: Context, disk: Di
   const findings: Finding[] = [];
   for (const group of groups) {
     const obstacle = findings.find((finding) => group.needs?.includes(finding.name) && !isPassed(finding));
-    if (group.isOnline && flags.offline) findings.push(...skip(group.names, 'not checked: --offline'));
+    if (group.isOnline && flags.offline) findings.push(...skip(group.names, 'skipped: --offline'));
     else if (obstacle) findings.push(...skip(group.names, reasonOf(obstacle)));
     else findings.push(...(await examine(group, machine)));
   }
@@ -64,7 +64,7 @@ const isPassed = ({ result, isObstacle }: Finding) => result === 'ok' || (result
 const skip = (names: readonly string[], reason: string) => names.map((name) => skipped(name, reason));
 
 const reasonOf = ({ name, result, message, isObstacle }: Finding) =>
-  result === 'failed' || isObstacle ? `not checked: fix the ${labelOf(name)} first` : message;
+  result === 'failed' || isObstacle ? `skipped: fix the ${labelOf(name)} first` : message;
 
 async function examine({ names, check }: Group, machine: Machine): Promise<Finding[]> {
   const findings: Finding[] = [];

@@ -37,7 +37,7 @@ function clockFinding(serviceTimeMs: number | undefined, nowMs: number): Finding
   const offMs = nowMs - serviceTimeMs;
   const side = offMs > 0 ? 'ahead of' : 'behind';
   if (Math.abs(offMs) <= tolerableMs) return ok('clock', "agrees with the server's clock");
-  const message = `this machine's clock is ${formatDuration(Math.abs(offMs))} ${side} that of the service`;
+  const message = `this machine's clock is ${formatDuration(Math.abs(offMs))} ${side} the service's`;
   return warning('clock', message, 'set the clock of this machine, with NTP for example');
 }
 

@@ -24,7 +24,8 @@ export function* checkProgram(): Generator<Finding> {
 export function* checkConfigFile({ context }: Machine): Generator<Finding> {
   const { path, config, isExposed, sharedPath, ignored } = readConfigFile(resolveConfigFile(context.env));
   const profiles = Object.keys(config.profiles ?? {});
-  if (ignored) yield warning('config_file', `the config file is ignored: ${ignored}`, 'a config file must be your own');
+  if (ignored)
+    yield warning('config_file', `the config file is ignored: ${ignored}`, 'the config file must belong to you');
   else if (path && sharedPath)
     yield {
       ...warning('config_file', `${sharedFile(path)}: commands refuse it`, `\`${fixOfSharedFile(sharedPath)}\``),
@@ -42,11 +43,11 @@ export async function* checkSettings(machine: Machine): AsyncGenerator<Finding> 
   const { apiKey, baseUrl, onExit, profile, project, requestTimeout } = settings;
   yield finding('profile', profile, () => profile.value);
   yield finding('base_url', baseUrl, () => requireBaseUrl(settings));
-  const use = apiKey.source?.startsWith('profile ') ? 'sent to the base URL of that profile alone' : undefined;
+  const use = apiKey.source?.startsWith('profile ') ? "sent only to that profile's base URL" : undefined;
   yield finding('api_key', withoutSecrets(apiKey), () => apiKey.command ?? requireApiKey(settings), use);
   const named = finding('project', project, () => valueIfGiven(project));
   const isMissing = named.result === 'ok' && project.value === undefined;
-  yield isMissing ? warning('project', 'not set: an automation given by name needs one', setProject) : named;
+  yield isMissing ? warning('project', 'not set: needed for automations given by name', setProject) : named;
   yield finding('request_timeout', requestTimeout, () => requireRequestTimeoutMs(settings));
   yield finding('on_exit', onExit.value ? { ...onExit, value: 'a command' } : onExit, () => valueIfGiven(onExit));
 }
@@ -55,7 +56,7 @@ const setProject = 'store it with `runctl config set project <uuid>`, or name au
 
 /** The API key as it is shown. The text of a command is hidden as well, since it may hold a token. */
 function withoutSecrets({ command, value, source }: Resolved): Resolved {
-  return { source, value: command === undefined ? value && maskApiKey(value) : 'what a command prints' };
+  return { source, value: command === undefined ? value && maskApiKey(value) : 'printed by a command' };
 }
 
 function finding(name: string, { value, source }: Resolved, require: () => unknown, use?: string): Finding {

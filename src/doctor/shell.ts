@@ -12,7 +12,7 @@ export const shellChecks: readonly string[] = ['completion', 'man_page', 'cron_p
 
 export function* checkShell({ context: { env } }: Machine): Generator<Finding> {
   if (platform === 'win32') {
-    for (const name of shellChecks) yield skipped(name, 'not checked on Windows');
+    for (const name of shellChecks) yield skipped(name, 'skipped on Windows');
     return;
   }
   yield completionFinding(env);

@@ -38,7 +38,7 @@ function stateFolderFinding(folder: string, disk: Machine['disk']): Finding {
   if (barred) throw problem(`${barred} can't be written`, otherFolder);
   const room = disk.freeBytes(places[0] ?? path);
   if (room < leastBytes)
-    throw problem(`the disk of ${path} is full`, 'make room, or name another folder with RUNCTL_STATE_DIR');
+    throw problem(`the disk of ${path} is full`, 'free some space, or set RUNCTL_STATE_DIR to another folder');
   const size = files.reduce((sum, file) => sum + file.size, 0);
   return ok(
     'state_folder',
@@ -46,7 +46,7 @@ function stateFolderFinding(folder: string, disk: Machine['disk']): Finding {
   );
 }
 
-const otherFolder = 'give it to the user that runs runctl, or name another folder with RUNCTL_STATE_DIR';
+const otherFolder = 'make it belong to the user who runs runctl, or set RUNCTL_STATE_DIR to another folder';
 
 const problem = (message: string, hint: string) => new Problem({ name: 'output_error', message, hint });
 

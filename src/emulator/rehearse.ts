@@ -26,7 +26,7 @@ export async function rehearse(
   emulator: Emulator,
   { env, signal, stderr }: Context,
 ): Promise<number> {
-  if (file === '') throw usageProblem('the command is an empty word', 'give the command after `--`');
+  if (file === '') throw usageProblem('the command is empty', 'give the command after `--`');
   const hidden = { RUNCTL_API_KEY_FILE: undefined, RUNCTL_API_KEY_COMMAND: undefined, RUNCTL_PROFILE: undefined };
   const settings = { ...settingsFor(emulator), ...hidden };
   const direct = { NO_PROXY: '127.0.0.1,localhost', no_proxy: '127.0.0.1,localhost' };
@@ -52,7 +52,7 @@ export async function rehearse(
 /** Creates a temporary folder, and removes it when `act` has ended. Throws a usage problem if it cannot. */
 export async function withScratchFolder<T>(act: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'runctl-')).catch((error: Error) => {
-    throw usageProblem(`there is no place for temporary files: ${error.message}`, 'set `TMPDIR` to a folder that is');
+    throw usageProblem(`temporary files can't be written: ${error.message}`, 'set `TMPDIR` to a writable folder');
   });
   try {
     return await act(folder);

@@ -46,7 +46,7 @@ const automationPlan = v.strictObject({
       v.strictObject({ count: v.optional(count), failed: v.optional(count), skipped: v.optional(count) }),
       v.check(
         ({ count = 3, failed = 0, skipped = 0 }) => failed + skipped <= count,
-        'a count (3 if not given) of at least the failed and skipped steps together',
+        'a count (default: 3), at least the failed and skipped steps together',
       ),
     ),
   ),

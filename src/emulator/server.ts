@@ -111,6 +111,6 @@ function cannotListen(port: number, { code, message }: NodeJS.ErrnoException) {
   const reason = code === 'EADDRINUSE' ? 'it is in use' : (code ?? message);
   return usageProblem(
     `the emulator can't listen on port ${port} of ${host}: ${reason}`,
-    'give another port, or 0 for any that is free',
+    'choose another port, or 0 for any free one',
   );
 }

@@ -29,7 +29,7 @@ export function createFinalHooks(command: string | undefined, context: Context, 
     const how = await inTurn(async () => {
       if (isInterrupted(signal) && record?.isResumed) left.push(run);
       else if (isInterrupted(signal)) return 'was not run: interrupted';
-      else if (tooLate.signal.aborted) return 'was not run: those before it took too long';
+      else if (tooLate.signal.aborted) return 'was not run: earlier commands took too long';
       else if (!record || record.begin(run)) {
         const failure = await runHook(
           { command: shellCommand, documents: [document] },
@@ -60,7 +60,7 @@ export function createFinalHooks(command: string | undefined, context: Context, 
     async waitForAll() {
       if (running.size === 0) return;
       const allEnded = new AbortController();
-      void clock.sleep(longestWaitMs, allEnded.signal).then(() => tooLate.abort('the time for hooks has passed'));
+      void clock.sleep(longestWaitMs, allEnded.signal).then(() => tooLate.abort('the time limit for hooks expired'));
       await Promise.all(running);
       allEnded.abort();
     },

@@ -53,11 +53,11 @@ export function runShellCommand(asked: ShellCommand, { env, signal, clock }: Con
       killAll('SIGTERM');
       void clock.sleep(graceMs, done.signal).then(() => killAll('SIGKILL'));
     };
-    forget = onAbort(signal, () => stop(isInterrupted(signal) ? 'was interrupted' : 'took too long and was ended'));
+    forget = onAbort(signal, () => stop(isInterrupted(signal) ? 'was interrupted' : 'took too long and was stopped'));
     const { limitMs } = asked;
     if (limitMs !== undefined) {
       void clock.sleep(limitMs, done.signal).then(() => {
-        if (!done.signal.aborted) stop(`took longer than ${formatDuration(limitMs)} and was ended`);
+        if (!done.signal.aborted) stop(`took longer than ${formatDuration(limitMs)} and was stopped`);
       });
     }
     const endOf = (code: number | null, killer: string | null) =>

@@ -6,8 +6,8 @@ const meanings: Record<string, string> = {
   step_failed: 'fix the failing step, then:',
   timed_out: 'runs are limited to 3 hours; split the work, then:',
   not_runnable: 'fix the Automation, then:',
-  lease_lost: 'the run lost its environment, which is no fault of the Automation; start a new run:',
-  reaped: 'the run lost its environment, which is no fault of the Automation; start a new run:',
+  lease_lost: "the run lost its environment, which isn't the Automation's fault; start a new run:",
+  reaped: "the run lost its environment, which isn't the Automation's fault; start a new run:",
   run_failed: 'start a new run:',
 };
 

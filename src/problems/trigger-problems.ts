@@ -34,7 +34,7 @@ export function refusedTriggerProblem(
   const name = nameOf(target);
   const activeHint = fault.executionId
     ? `\`runctl watch ${active?.argument ?? fullArgumentOf({ target, executionId: fault.executionId })}\``
-    : 'its schedule, a person or another machine may have started it; add `--if-active wait` or `--if-active skip`';
+    : 'a schedule, a person or another machine may have started it; add `--if-active wait` or `--if-active skip`';
   const since = active?.since === undefined ? '' : ` since ${utcTime(active.since)}`;
   const others = [`${name} couldn't be triggered: ${fault.message}`, remedies[fault.kind]];
   const known: Partial<Record<FaultKind, (string | undefined)[]>> = {
@@ -56,7 +56,7 @@ export function refusedTriggerProblem(
 
 const keyReuseHint = ({ kind, serviceCode = '' }: Fault) =>
   kind === 'reused_key' || /idempoten/i.test(serviceCode)
-    ? 'give another `--idempotency-key`: this one was used for something else'
+    ? 'use another `--idempotency-key`: this one was used for something else'
     : undefined;
 
 /** The run that the service calls active has finished: it repeats the old answer to this idempotency key. */

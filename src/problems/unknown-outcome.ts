@@ -87,7 +87,7 @@ export function withheldProblem(trigger: UnknownTrigger): Problem {
   const why =
     keys === 'ignored'
       ? 'the service was seen to ignore idempotency keys, and would start a second run'
-      : `${name} was already running when it was repeated, most likely as its own run, and this service was never seen to honor idempotency keys`;
+      : `when it was repeated, ${name} was already running, most likely its own run, and the service hasn't been seen to honor idempotency keys`;
   return inDoubtProblem({
     message: `the trigger of ${name}${when} isn't sent again: ${why} (idempotency key ${idempotencyKey})`,
     hint: `${lookFor(trigger)}; if there is none, send it again with \`runctl recover --resend\``,
@@ -125,9 +125,7 @@ export function tooOldProblem(trigger: UnknownTrigger, ageMs: number): Problem {
   return inDoubtProblem({
     shownName: isExpired ? 'idempotency_key_expired' : undefined,
     message: `the trigger of ${nameOf(target)} ${age} and isn't sent again: ${why} (idempotency key ${idempotencyKey})`,
-    hint: isExpired
-      ? `${lookFor(trigger)}; ${untilWhen(trigger)}`
-      : '`runctl recover --max-age 24h` sends it all the same',
+    hint: isExpired ? `${lookFor(trigger)}; ${untilWhen(trigger)}` : '`runctl recover --max-age 24h` sends it anyway',
   });
 }
 

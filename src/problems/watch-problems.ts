@@ -40,7 +40,7 @@ export function watchWarning({
 }: FinishedWatch): Pick<WarningEvent, 'name' | 'message'> | undefined {
   if (disagreement) {
     const { status, result } = disagreement;
-    const message = `the service reports ${status} as the status of the run, and ${result} in its result; ${execution.status} counts`;
+    const message = `the service reports status ${status} for the run, but ${result} in its result; runctl goes by ${execution.status}`;
     return { name: 'conflicting_status', message };
   }
   if (result?.error && isCompleted(execution.status)) {
@@ -108,7 +108,8 @@ const resume = (argument: string) => again('watch', argument);
 type GivenUp = Extract<UnfinishedWatch, { kind: 'gave_up' }>;
 
 export function whyGivenUp({ fault, giveUpAfterMs }: GivenUp): string {
-  if (retryAfterHint(fault)) return `${fault.message}, and the service asks for a wait beyond \`--timeout\``;
+  if (retryAfterHint(fault))
+    return `${fault.message}, and the service asks for a longer wait than \`--timeout\` allows`;
   return `no valid response for ${formatDuration(giveUpAfterMs)}, ${fault.message}`;
 }
 

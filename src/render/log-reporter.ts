@@ -62,7 +62,7 @@ function changeOf(event: RunEvent, isNamed: boolean): string | undefined {
       if (event.operation === 'trigger') return undefined;
       const { failures, silentMs, fault, retryInMs } = event;
       const silence = failures > 1 ? ` for ${formatDuration(silentMs)}` : '';
-      return `no valid answer${silence}: ${reasonOf(fault)}; ${lastConfirmed(event)}; retrying in ${formatDuration(retryInMs)}`;
+      return `no valid response${silence}: ${reasonOf(fault)}; ${lastConfirmed(event)}; retrying in ${formatDuration(retryInMs)}`;
     }
     case 'service_back':
       return `responds again after ${formatDuration(event.afterMs)}`;

@@ -109,5 +109,5 @@ export async function retry<T>(
   }
 }
 
-const unsent: Fault = { kind: 'unsent', message: '`--timeout` expired before its turn came' };
+const unsent: Fault = { kind: 'unsent', message: '`--timeout` expired before it could be sent' };
 const interrupted: Fault = { kind: 'interrupted', message: 'interrupted' };

@@ -93,7 +93,7 @@ export async function runApiKeyCommand(command: string, source: string, context:
   }
   const hint = 'its first line of output must be the API key: try it in a shell';
   if (failure) throw usageProblem(`the command that prints the API key (${source}) ${failure}`, hint);
-  if (text.length >= mostBytes) throw usageProblem(`what the command (${source}) prints is no API key`, hint);
+  if (text.length >= mostBytes) throw usageProblem(`the command (${source}) doesn't print a valid API key`, hint);
   refuseApiKeyIn(context.typed ?? [], context);
   return valueIfGiven(key) ?? '';
 }

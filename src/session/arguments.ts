@@ -13,7 +13,7 @@ export type RunArgument =
 
 /** `<executionId>` or a prefix of it, an automation, `@last`, or `[<projectId>/]<name>/<executionId>`. Throws a usage problem. */
 export function parseRunArgument(text: string): RunArgument {
-  if (text === '') throw usageProblem('an empty argument names no run');
+  if (text === '') throw usageProblem("an empty argument isn't a run");
   if (text === '@last') return { kind: 'last' };
   if (isUuid(text)) return { kind: 'id', executionId: text };
   const cut = text.lastIndexOf('/');
@@ -22,10 +22,7 @@ export function parseRunArgument(text: string): RunArgument {
   if (!isUuid(executionId)) return { kind: 'word', text, projectId, automationName };
   // A project and an id without the name between them.
   if (projectId === undefined && isUuid(automationName)) {
-    throw usageProblem(
-      `${quote(text)} does not name a run`,
-      'in full it is <projectId>/<automationName>/<executionId>',
-    );
+    throw usageProblem(`${quote(text)} isn't a run`, 'in full it is <projectId>/<automationName>/<executionId>');
   }
   return { kind: 'run', executionId, projectId, automationName };
 }
@@ -72,15 +69,18 @@ function checkBareName(name: string): void {
     );
   }
   if (nearlyProject.test(name)) {
-    throw usageProblem(`${quote(name)} begins with what is nearly a project, but no UUID`, `fix the UUID; ${inFull}`);
+    throw usageProblem(
+      `${quote(name)} begins with something like a project ID that isn't a UUID`,
+      `fix the UUID; ${inFull}`,
+    );
   }
 }
 
 /** Throws a usage problem for names that can't be sent: a URL parser drops `.` and `..` even when percent-encoded. */
 function checkAutomationName(name: string, whole = name): void {
-  if (name === '') throw usageProblem(`${quote(whole)} names no automation`);
+  if (name === '') throw usageProblem(`${quote(whole)} isn't an automation`);
   if (name === '.' || name === '..') throw usageProblem(`the automation name ${quote(name)} can't be sent in a path`);
-  if (!name.isWellFormed()) throw usageProblem('the automation name holds half a character (a lone surrogate)');
+  if (!name.isWellFormed()) throw usageProblem('the automation name contains half a character (a lone surrogate)');
 }
 
 /** A UUID in lower case; `what` says in a message what it stands for. Throws a usage problem. */

@@ -42,7 +42,7 @@ export async function findRun(named: RunArgument, here: Here): Promise<RunToPoll
       );
       if (elsewhere) throw elsewhere;
       const asWord = wordsForRuns.get(named.text);
-      const message = `no run here is named ${quote(named.text)}`;
+      const message = `no run here matches ${quote(named.text)}`;
       if (asWord) throw usageProblem(message, asWord);
       const meant = nearest(automationName, ['@last', ...automationsIn(here)]);
       throw meant ? usageProblem(message, `did you mean \`${shellWord(meant)}\`?`) : notFound(message);
@@ -136,7 +136,7 @@ async function findLast(
 }
 
 const lostTrigger = ({ target }: JournalRun) =>
-  `the last trigger of ${nameOf(target)} got no answer, and may have started a run`;
+  `the response to the last trigger of ${nameOf(target)} was lost; it may have started a run`;
 
 function checkSameProject({ target: one }: JournalRun, { target: other }: JournalRun): void {
   if (one.family === 'agent' || other.family === 'agent' || one.projectId === other.projectId) return;

@@ -143,7 +143,7 @@ test('a refusal says since when the run that it names is active, and what else m
   expect(unanswered.problem?.message).toMatch(/^nightly is already running; no run was started/);
   expect(unanswered.calls.status).toBe(1);
   const { problem, calls } = await createTriggerHarness().trigger({ trigger: [conflict({ executionId: undefined })] });
-  expect([problem?.facts.hint, calls.status]).toEqual([expect.stringContaining('its schedule'), 0]);
+  expect([problem?.facts.hint, calls.status]).toEqual([expect.stringContaining('a schedule'), 0]);
 });
 
 test('a trigger of what is not there says what to check', async () => {

@@ -19,16 +19,16 @@ describe('a connection that fails', () => {
     [coded('ENETUNREACH'), 'no network to reach service.test'],
     [coded('ETIMEDOUT'), "service.test didn't respond"],
     [coded('UND_ERR_CONNECT_TIMEOUT'), "service.test didn't accept a connection in time"],
-    [coded('UND_ERR_HEADERS_TIMEOUT'), 'service.test accepted a connection and then said nothing'],
+    [coded('UND_ERR_HEADERS_TIMEOUT'), 'service.test accepted the connection but never responded'],
     [coded('ECONNRESET'), 'service.test reset the connection'],
     [coded('EPIPE'), 'service.test closed the connection'],
     [coded('UND_ERR_SOCKET', 'other side closed'), 'service.test closed the connection'],
-    [coded('ENEW', 'something new'), 'the exchange with service.test failed (fetch failed)'],
+    [coded('ENEW', 'something new'), 'the connection to service.test failed (fetch failed)'],
   ])('with %s is put into words', (error, message) => {
     expect(network(nested(error))).toEqual({ kind: 'unreachable', message });
     const before = { kind: 'lost', message: `${message} before it responded` };
     expect(network(nested(error), { sent: true })).toEqual(before);
-    const within = { kind: 'lost', message: `${message} in the middle of a 200 answer` };
+    const within = { kind: 'lost', message: `${message} in the middle of a 200 response` };
     expect(network(nested(error), { sent: true, status: 200 })).toEqual(within);
   });
 
@@ -41,7 +41,7 @@ describe('a connection that fails', () => {
   });
 
   test('without a reason says so', () => {
-    expect(network(undefined).message).toBe('the exchange with service.test failed (no reason given)');
+    expect(network(undefined).message).toBe('the connection to service.test failed (no reason given)');
   });
 
   test('since HTTP cannot carry the request is not tried again', () => {
@@ -60,15 +60,19 @@ test.each<['interrupted' | 'deadline', boolean, FaultKind, string]>([
 });
 
 describe('a TLS connection that fails', () => {
-  const ofHost = 'the certificate of service.test';
-  const authority = `${ofHost} is signed by an authority that this machine doesn't trust`;
-  const trust = 'name the authority in NODE_EXTRA_CA_CERTS=<file.pem>';
+  const ofHost = 'the certificate for service.test';
+  const authority = `${ofHost} is signed by an authority this machine doesn't trust`;
+  const trust = 'add the authority with NODE_EXTRA_CA_CERTS=<file.pem>';
   const ssl = (reason: string) => `80:error:0A:SSL routines:ssl3_read_bytes:${reason}:../ssl/record.c:1605:`;
 
   test.each<[Error, string, string | undefined]>([
-    [coded('CERT_HAS_EXPIRED'), `${ofHost} has expired`, "check this machine's clock, or have the certificate renewed"],
+    [coded('CERT_HAS_EXPIRED'), `${ofHost} has expired`, "check this machine's clock, or renew the certificate"],
     [coded('CERT_NOT_YET_VALID'), `${ofHost} is not yet valid`, "check this machine's clock: it may be slow"],
-    [coded('ERR_TLS_CERT_ALTNAME_INVALID'), `${ofHost} is for another host`, 'check the base URL'],
+    [
+      coded('ERR_TLS_CERT_ALTNAME_INVALID'),
+      'service.test presented a certificate for another host',
+      'check the base URL',
+    ],
     [coded('DEPTH_ZERO_SELF_SIGNED_CERT'), `${ofHost} is self-signed`, trust],
     [coded('SELF_SIGNED_CERT_IN_CHAIN'), authority, trust],
     [coded('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), authority, trust],
@@ -79,17 +83,17 @@ describe('a TLS connection that fails', () => {
     [
       coded('EPROTO', ssl('wrong version number')),
       "service.test doesn't speak HTTPS",
-      'check the scheme and the port of the base URL',
+      "check the base URL's scheme and port",
     ],
     [
       coded('ERR_SSL_HTTP_REQUEST', 'HTTP request'),
       "service.test doesn't speak HTTPS",
-      'check the scheme and the port of the base URL',
+      "check the base URL's scheme and port",
     ],
     [
       coded('EPROTO', ssl('packet length too long')),
       "service.test doesn't speak HTTPS",
-      'check the scheme and the port of the base URL',
+      "check the base URL's scheme and port",
     ],
     [
       coded('EPROTO', ssl('tlsv1 alert protocol version')),

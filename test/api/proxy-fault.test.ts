@@ -17,14 +17,14 @@ describe('through a proxy', () => {
       '407',
       refused(407),
       'proxy_refused',
-      `${name} wants other credentials (407)`,
+      `${name} rejected the credentials (407)`,
       'password into https_proxy as http://',
     ],
     [
       '401',
       refused(401),
       'proxy_refused',
-      `${name} wants other credentials (401)`,
+      `${name} rejected the credentials (401)`,
       'password into https_proxy as http://',
     ],
     ['403', refused(403), 'proxy_refused', `${name} doesn't allow connections to service.test (403)`, 'NO_PROXY'],
@@ -42,14 +42,14 @@ describe('through a proxy', () => {
       'a hang',
       coded('UND_ERR_HEADERS_TIMEOUT'),
       'unreachable',
-      `${name} accepted a connection and then said nothing`,
+      `${name} accepted the connection but never responded`,
       '',
     ],
     [
       'its certificate',
       coded('CERT_HAS_EXPIRED'),
       'untrusted',
-      `the certificate of ${name} has expired`,
+      `the certificate for ${name} has expired`,
       'https_proxy',
     ],
   ])('what fails at the proxy is its failure: %s', (_, error, kind, message, hint) => {
@@ -67,7 +67,7 @@ describe('through a proxy', () => {
   });
 
   test.each([
-    [coded('CERT_HAS_EXPIRED'), false, 'the certificate of service.test has expired'],
+    [coded('CERT_HAS_EXPIRED'), false, 'the certificate for service.test has expired'],
     [coded('ECONNRESET'), true, 'service.test reset the connection before it responded'],
   ])('what fails behind the tunnel is not its failure', (error, sent, message) => {
     const fault = faultFor(error, sent);

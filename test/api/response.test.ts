@@ -30,7 +30,7 @@ async function faultOf(operation: Operation, sent: Sent) {
 }
 
 const body = (code: string, message = 'no') => JSON.stringify({ code, message });
-const fromElsewhere = (page: string) => `the response is a page, "${page}", and may not come from the service`;
+const fromElsewhere = (page: string) => `the response is an HTML page, "${page}", and may not come from the service`;
 
 describe('an answer', () => {
   test.each([200, 201, 202, 206])('of %i with what was asked for is good', async (status) => {

@@ -117,7 +117,7 @@ describe('an exchange', () => {
       (socket) => socket.end(half),
       'network',
       200,
-      /closed the connection in the middle of a 200 answer/,
+      /closed the connection in the middle of a 200 response/,
     ],
     [
       'reset in the body',

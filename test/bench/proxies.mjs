@@ -51,7 +51,7 @@ const proxies = {
 };
 
 const good = { code: 0 };
-const refused = { code: 10, says: /\(https_proxy\) wants other credentials \(40[17]\)/ };
+const refused = { code: 10, says: /\(https_proxy\) rejected the credentials \(40[17]\)/ };
 const right = `${user}:${password}@`;
 const wrong = `${user}:wrong@`;
 

@@ -40,14 +40,14 @@ describe('bad input is refused with 2 and a line that names it', () => {
     [['help', 'toString'], "unknown command 'toString'"],
     [['config', '__proto__'], "unknown command 'config __proto__'"],
     [['trigger'], 'automation'],
-    [['trigger', ''], 'names no automation'],
+    [['trigger', ''], "isn't an automation"],
     [['trigger', '.'], '"."'],
     [['trigger', '..'], '".."'],
-    [['trigger', `${projectId}/`], 'names no automation'],
+    [['trigger', `${projectId}/`], "isn't an automation"],
     [['trigger', '\uD800'], 'lone surrogate'],
     [['trigger', '@last'], 'names a run'],
     [['trigger', executionId], 'names a run'],
-    [['trigger', `${projectId.slice(1)}/nightly`], 'nearly a project'],
+    [['trigger', `${projectId.slice(1)}/nightly`], 'like a project'],
     [['trigger', 'a', '--max-reruns', '2'], '--watch'],
     [['status', `../${executionId}`], '".."'],
     [['help', 'nosuch'], 'nosuch'],
@@ -79,7 +79,7 @@ describe('bad input is refused with 2 and a line that names it', () => {
     [['trigger', 'a', '--api-key-file', '/no/such/file'], '/no/such/file'],
     [['status', 'nonsense'], 'nonsense'],
     [['status', executionId], executionId],
-    [['status', `${projectId}/${executionId}`], 'does not name a run'],
+    [['status', `${projectId}/${executionId}`], "isn't a run"],
     [['status', `${projectId}/../${executionId}`], '".."'],
     [['status', '--json', '--field', 'a'], '--json and --field'],
     [['status', '--field', 'a..b'], '--field'],
@@ -240,7 +240,7 @@ test.each([
   expect(context.err()).toContain(answer === 'n' ? 'runctl config' : 'Ctrl-C cancels without saving');
 });
 
-test('a trigger that names no automation names those that were triggered here before', async () => {
+test("a trigger that isn't an automation names those that were triggered here before", async () => {
   const { env } = await withEmulator({});
   expect((await runProgram(['trigger'], { env })).stderr).toContain('see `runctl trigger --help`');
   await runProgram(['trigger', 'nightly', 'weekly report'], { env });

@@ -61,7 +61,7 @@ test('each automation has a line, and runs that finished unseen are named', asyn
       '',
     ].join('\n'),
   );
-  expect(err).toBe('How 1 run finished is not known yet (nightly: 1); `runctl watch --all` finds out.');
+  expect(err).toBe("It isn't known yet how 1 run finished (nightly: 1). `runctl watch --all` finds out.");
 });
 
 test('where only ASCII can be shown, the last runs are digits', async () => {

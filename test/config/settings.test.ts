@@ -246,8 +246,8 @@ describe('the API key of a profile', () => {
       const settings = await resolveWith({ baseUrl }, flags, env);
       const { value, problem } = settings.apiKey;
       expect([value, problem?.exitCode]).toEqual([undefined, 2]);
-      expect(problem?.message).toMatch(/^the API key of profile "default" in /);
-      expect(problem?.message.endsWith(` is for ${baseUrl}, and is not sent to ${inForce} (${source})`)).toBe(true);
+      expect(problem?.message).toMatch(/^the API key in profile "default" in /);
+      expect(problem?.message.endsWith(` is for ${baseUrl}, so it isn't sent to ${inForce} (${source})`)).toBe(true);
       for (const way of ['--api-key-file', 'RUNCTL_API_KEY', '--profile']) expect(problem?.facts.hint).toContain(way);
       expect(() => requireApiKey(settings)).toThrow(problem);
     }
@@ -331,7 +331,7 @@ test('a key file that is a pipe is read when somebody writes to it, and given up
   execFileSync('mkfifo', [path]);
   const clock = createLeapingClock();
   const silent = await resolveSettings({ apiKeyFile: path }, { ...createMemory(), clock });
-  expect(() => requireApiKey(silent)).toThrow('nobody has written to it');
+  expect(() => requireApiKey(silent)).toThrow('nothing was written to it');
   expect(clock.sleptMs()).toBe(30_000);
   const resolving = resolveSettings({ apiKeyFile: path }, { ...createMemory(), clock: systemClock });
   await writeFile(path, 'test-key-123\n');

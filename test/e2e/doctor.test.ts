@@ -98,7 +98,7 @@ test.each<Row>([
   ['a slow clock for a certificate', faulty('certificate not yet valid'), 'tls', 10, /is not yet valid/],
   ['a stranger between', faulty('unknown authority'), 'tls', 10, /trust; it is signed by authority of nobody/],
   ['a proxy that refuses', faulty('proxy 403'), 'connection', 10, /the proxy .* doesn't allow connections/],
-  ['a proxy that wants a password', faulty('proxy 407'), 'connection', 10, /wants other credentials/],
+  ['a proxy that wants a password', faulty('proxy 407'), 'connection', 10, /rejected the credentials/],
   ['a proxy that is not there', faulty('proxy refused'), 'connection', 10, /can't connect to the proxy .*HTTPS_PROXY/],
   ['a proxy that hangs', hasty('proxy hang'), 'connection', 10, /no connection to service\.test through the proxy/],
   ['a host that hangs', hasty('TLS stall'), 'tls', 10, /no connection to 127\.0\.0\.1/],
@@ -245,7 +245,7 @@ test('no command of a hook or for the API key is shown, as it may hold a token',
     RUNCTL_ON_EXIT: 'curl secret-token',
   };
   const ended = await runProgram(['doctor', '--offline', '--json'], { env: { ...env, ...commands } });
-  expect(findingsOf(ended).find(({ name }) => name === 'api_key')?.message).toMatch(/^what a command prints/);
+  expect(findingsOf(ended).find(({ name }) => name === 'api_key')?.message).toMatch(/^printed by a command/);
   expect(ended.stdout).not.toContain('secret-token');
 });
 

@@ -98,7 +98,7 @@ test('a night: 39 of 40 cron lines run, the follower is killed twice, and everyt
   expect(morning).toMatchObject({ code: 15, stdout: '' });
   const overdue = morning.stderr.split('\n').filter((line) => line.startsWith('runctl:'));
   expect(overdue.map((line) => line.split(' ')[1]).sort()).toEqual([...Object.keys(failures), forgotten].sort());
-  expect(overdue.find((line) => line.includes(forgotten))).toContain('this machine knows no run of it');
+  expect(overdue.find((line) => line.includes(forgotten))).toContain('no runs are recorded on this machine');
 });
 
 test.each<[NodeJS.Signals, number | NodeJS.Signals]>([

@@ -58,7 +58,7 @@ describe('over TLS', () => {
     [
       'for another host',
       () => createCertificate({ issuer: authority, hosts: ['other.test'] }),
-      /is for another host$/,
+      /for another host$/,
       /base URL/,
     ],
     ['self-signed', () => createCertificate(), /is self-signed$/, /NODE_EXTRA_CA_CERTS/],
@@ -149,8 +149,8 @@ describe('through a proxy', () => {
   });
 
   test.each([
-    ['wants credentials', { credentials: 'a:b' }, 'proxy_refused', /wants other credentials \(407\)$/],
-    ['says so in the words of tinyproxy', { refuse: 401 }, 'proxy_refused', /wants other credentials \(401\)$/],
+    ['wants credentials', { credentials: 'a:b' }, 'proxy_refused', /rejected the credentials \(407\)$/],
+    ['says so in the words of tinyproxy', { refuse: 401 }, 'proxy_refused', /rejected the credentials \(401\)$/],
     ['forbids it', { refuse: 403 }, 'proxy_refused', /doesn't allow connections to 127\.0\.0\.1:\d+ \(403\)$/],
     ['cannot reach the service', { refuse: 502 }, 'unreachable', /did not connect to 127\.0\.0\.1:\d+ \(502\)$/],
     [

@@ -5,7 +5,7 @@ import { createMemory } from '../helpers/memory-context.ts';
 import { objectNames } from './object-names.ts';
 
 test.each<[string, string]>([
-  ['', 'the command is an empty word'],
+  ['', 'the command is empty'],
   ['x'.repeat(9_000), `the command ${'x'.repeat(80)} can't be started: spawn ENAMETOOLONG`],
 ])('a rehearsal of the command %j is refused', async (command, message) => {
   const emulator = await startEmulator({ scenario: {} });

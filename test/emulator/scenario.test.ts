@@ -96,7 +96,7 @@ describe('parseScenario', () => {
     ['{"automations":{"a":{"creditsCharged":-1}}}', 'my.json: automations.a.creditsCharged must be 0 or more, not -1'],
     [
       '{"automations":{"a":{"steps":{"count":1,"failed":2}}}}',
-      'my.json: automations.a.steps must be a count (3 if not given) of at least the failed and skipped steps together, not Object',
+      'my.json: automations.a.steps must be a count (default: 3), at least the failed and skipped steps together, not Object',
     ],
     ['{"automations":{"a":{"error":{"type":"x"}}}}', 'my.json: automations.a.error.message is missing'],
     ['{"order":"first"}', 'my.json: order must be keyFirst or activeFirst, not "first"'],

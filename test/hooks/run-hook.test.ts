@@ -62,7 +62,7 @@ test.each([
 test('a hook that hangs is stopped when its time has passed, and so is what it has started', async () => {
   const file = join(temporaryFolder(), 'pid');
   const { failure } = await hooked(`sleep 60 & echo $! > '${file}'; wait; true`, { limitMs: 1_500 });
-  expect(failure).toBe('took longer than 1.5s and was ended');
+  expect(failure).toBe('took longer than 1.5s and was stopped');
   const pid = Number(readFileSync(file, 'utf8'));
   // Gone, or dead and not collected yet.
   expect(spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout).toMatch(/^(Z.*\n)?$/);
@@ -70,7 +70,7 @@ test('a hook that hangs is stopped when its time has passed, and so is what it h
 
 test('a hook that ignores SIGTERM is killed', async () => {
   const { failure } = await hooked("trap '' TERM; while :; do sleep 1; done", { limitMs: 500 });
-  expect(failure).toBe('took longer than 500ms and was ended');
+  expect(failure).toBe('took longer than 500ms and was stopped');
 });
 
 test('a signal of the user ends the hook', async () => {

@@ -50,7 +50,7 @@ describe('a run that was left', () => {
       { kind: 'gave_up', giveUpAfterMs: 10 * minute, fault: asksForAnHour, ...seen },
       'unavailable',
       10,
-      "nightly couldn't be followed: the service is unavailable, and the service asks for a wait beyond `--timeout`; the run may still be running, last confirmed RUNNING 8h 1m ago (HTTP 503)",
+      "nightly couldn't be followed: the service is unavailable, and the service asks for a longer wait than `--timeout` allows; the run may still be running, last confirmed RUNNING 8h 1m ago (HTTP 503)",
       `try again in 1h, as the service asks; ${resume}`,
     ],
     [
@@ -144,7 +144,7 @@ describe('a run that has finished', () => {
     const disagreement = { status: 'COMPLETED', result: 'FAILED' };
     expect(watchWarning({ ...finished('FAILED'), disagreement })).toEqual({
       name: 'conflicting_status',
-      message: 'the service reports COMPLETED as the status of the run, and FAILED in its result; FAILED counts',
+      message: 'the service reports status COMPLETED for the run, but FAILED in its result; runctl goes by FAILED',
     });
   });
 

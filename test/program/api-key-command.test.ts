@@ -66,7 +66,7 @@ describe('before the first request a command ends with 2, and nothing is sent or
     ['prints nothing', 'true', 'is empty'],
     ['prints an empty line first', 'echo; echo "$KEY"', 'is empty'],
     ['prints what no API key is', 'echo "two words"', 'visible ASCII'],
-    ['prints a line of many kilobytes', 'head -c 3000000 /dev/zero | tr "\\0" x', 'no API key'],
+    ['prints a line of many kilobytes', 'head -c 3000000 /dev/zero | tr "\\0" x', 'a valid API key'],
   ])('%s', async (_, command, why) => {
     const { emulator, env } = await prepare(command);
     for (const argv of [
@@ -86,7 +86,7 @@ describe('before the first request a command ends with 2, and nothing is sent or
     const { emulator, env } = await prepare('sleep 600');
     const clock = createLeapingClock();
     const ended = await runProgram(['trigger', 'nightly'], { env, clock });
-    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('took longer than 30s and was ended') });
+    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('took longer than 30s and was stopped') });
     expect(clock.sleptMs()).toBeGreaterThanOrEqual(30_000);
     expect(emulator.requests).toEqual([]);
   });
@@ -165,7 +165,7 @@ describe('a command that is stored in a profile', () => {
   test('is not run for another base URL', async () => {
     const { env } = await stored({ apiKeyCommand: 'touch "$FOLDER/ran"' }, { RUNCTL_BASE_URL: 'http://127.0.0.1:9' });
     const ended = await runProgram(['trigger', 'nightly'], { env });
-    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('is not sent to') });
+    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining("isn't sent to") });
     expect(existsSync(join(env.FOLDER, 'ran'))).toBe(false);
   });
 

@@ -47,7 +47,7 @@ test('an automation that nobody started on this machine is overdue', async () =>
   const { run, emulator } = await machine();
   const { code, stderr } = await run('check', 'nightly', '--within', '26h');
   expect(code).toBe(15);
-  expect(stderr).toContain('nightly has not completed within 26h: this machine knows no run of it');
+  expect(stderr).toContain('nightly has not completed within 26h: no runs are recorded on this machine');
   expect(emulator.requests).toHaveLength(0);
 });
 
@@ -83,7 +83,7 @@ test('several automations have a line each, and a document each', async () => {
   const text = await run('check', 'nightly', 'weekly', '--within', '26h');
   expect(text.code).toBe(15);
   expect(text.stdout).toMatch(/^nightly completed \S+ ago\n$/);
-  expect(text.stderr).toContain('weekly has not completed within 26h: this machine knows no run of it');
+  expect(text.stderr).toContain('weekly has not completed within 26h: no runs are recorded on this machine');
   const { stdout } = await run('check', 'nightly', 'weekly', '--within', '26h', '--json');
   expect(jsonLines(stdout)).toMatchObject([
     {

@@ -91,7 +91,7 @@ test('a second follower is refused and names the first; when that has exited, an
   await vi.waitFor(async () => {
     const { code, stderr } = await run('watch', '--follow');
     expect(code).toBe(2);
-    expect(stderr).toMatch(/process \d+ on \S+ \(since .*\) follows the runs of http.* already/);
+    expect(stderr).toMatch(/process \d+ on \S+ \(since .*\) is already following the runs of http.*/);
   }, patience);
   await first.stop();
   const next = follower();

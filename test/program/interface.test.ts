@@ -259,7 +259,7 @@ describe('errors', () => {
       const argv = [command, `nightly/${unknownId}`, '--give-up-after', '2s'];
       const { code, stderr } = await runProgram(argv, { env, clock });
       expect(code).toBe(10);
-      expect(stderr).toMatch(/the response is (not JSON|a page)/);
+      expect(stderr).toMatch(/the response is (not JSON|an HTML page)/);
     }
   });
 

@@ -142,7 +142,7 @@ const table: [situation: string, problem: Problem, message: string, hint?: strin
     'a lost trigger is too old to be sent again',
     tooOldProblem(lostTrigger, 2 * hour),
     "the trigger of nightly is 2h old and isn't sent again: if it never arrived, its run would start now (idempotency key nightly-21)",
-    '`runctl recover --max-age 24h` sends it all the same',
+    '`runctl recover --max-age 24h` sends it anyway',
   ],
   [
     'an idempotency key is used up',
@@ -187,7 +187,7 @@ test.each([
   [
     'FAILED',
     'lease_lost',
-    'the run lost its environment, which is no fault of the Automation; start a new run: `runctl trigger nightly --watch`',
+    "the run lost its environment, which isn't the Automation's fault; start a new run: `runctl trigger nightly --watch`",
   ],
   ['CANCELLED', undefined, 'start a new run: `runctl trigger nightly --watch`'],
   ['COMPLETED', undefined, undefined],
@@ -223,13 +223,13 @@ const later: [argv: string, text: string][] = [
   ['check nightly --within 26h', 'nightly completed 2h 59m ago'],
   [
     'check weekly --within 26h',
-    'runctl: weekly has not completed within 26h: no run that this machine knows has completed; its last run: FAILED 2h 59m ago\n  → see its runs with `runctl list weekly`',
+    'runctl: weekly has not completed within 26h: no completed run is recorded on this machine; its last run: FAILED 2h 59m ago\n  → see its runs with `runctl list weekly`',
   ],
   [
     'check other --within 26h',
-    'runctl: other has not completed within 26h: this machine knows no run of it\n  → check the name: `runctl list` shows the runs of this machine',
+    'runctl: other has not completed within 26h: no runs are recorded on this machine\n  → check the name: `runctl list` shows the runs of this machine',
   ],
-  ['status nigthly', 'runctl: no run here is named "nigthly"\n  → did you mean `nightly`?'],
+  ['status nigthly', 'runctl: no run here matches "nigthly"\n  → did you mean `nightly`?'],
   [
     'trigger',
     "runctl: missing required argument 'automation'\n  → known on this machine: weekly, nightly; for example: `runctl trigger weekly`",

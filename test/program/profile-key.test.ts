@@ -33,7 +33,7 @@ test.each(['trigger nightly', 'status nightly/6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a
     const { own, other, env } = await startTwo();
     const { code, stderr } = await runProgram(line.split(' '), { env: { ...env, RUNCTL_BASE_URL: other.url } });
     expect(code).toBe(2);
-    expect(stderr).toContain(`is for ${own.url}, and is not sent to ${other.url} (RUNCTL_BASE_URL)`);
+    expect(stderr).toContain(`is for ${own.url}, so it isn't sent to ${other.url} (RUNCTL_BASE_URL)`);
     expect([...own.requests, ...other.requests]).toEqual([]);
   },
 );

@@ -17,8 +17,8 @@ const busy = (seconds: number, more: object = {}): InjectedFault => ({
 const argv = ['trigger', 'nightly', '--watch', '--interval', '10s'];
 
 test.each([
-  ['an hour is waited for ten minutes at a time, and said with its end', 3600, /continues in 10m, at \d{4}-.* UTC/],
-  ['a minute and a half is waited for whole', 90, /continues in 1m 30s, at/],
+  ['an hour is waited for ten minutes at a time, and said with its end', 3600, /resumes in 10m, at \d{4}-.* UTC/],
+  ['a minute and a half is waited for whole', 90, /resumes in 1m 30s, at/],
   ['half a minute is not worth a line', 30, undefined],
 ])('with --quiet, %s', async (_, seconds, said) => {
   const { env, clock } = await withEmulator({ automations: { '*': { duration: '15m' } }, faults: [busy(seconds)] });

@@ -55,7 +55,7 @@ const troubles: Record<string, Trouble> = {
       [trigger, 0],
       [['status'], 7],
     ],
-    shows: /RUNCTL_API_KEY[\s\S]*the response is a page, "403"/,
+    shows: /RUNCTL_API_KEY[\s\S]*the response is an HTML page, "403"/,
   },
   'It hangs': {
     scenario: hour,

@@ -22,14 +22,14 @@ describe('doctor --try-key', () => {
       { idempotencyKeys: 'ignored', automations: { '*': { duration: '1ms' } }, faults: [{ nth: 2, do: 'loseAnswer' }] },
       12,
       2,
-      /couldn't be determined/,
+      /couldn't find out/,
     ],
     [
       'that fails after the run has finished',
       { idempotencyKeys: 'ignored', faults: [{ on: 'trigger', from: 3, ...failing, acts: true }] },
       12,
       2,
-      /couldn't be determined/,
+      /couldn't find out/,
     ],
   ])('at a service %s', async (_, scenario, exitCode, runs, says) => {
     const { env, clock, emulator } = await withEmulator({ automations: short, ...scenario });

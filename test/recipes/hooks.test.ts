@@ -103,10 +103,13 @@ test('the monitoring plugin, the login banner and the cron line say that an auto
   writeFileSync(join(folder, 'plugin'), blockAfter('As a monitoring plugin'));
   const plugin = () => run(['sh', 'plugin', 'nightly', '--within', '26h'], { env: settings });
   const [, cron = ''] = /^30 9 \* \* \* (.*)$/m.exec(blockAfter('**From cron**')) ?? [];
-  expect(await plugin()).toMatchObject({ code: 2, stdout: expect.stringContaining('this machine knows no run of it') });
+  expect(await plugin()).toMatchObject({
+    code: 2,
+    stdout: expect.stringContaining('no runs are recorded on this machine'),
+  });
   expect(await run(['sh', '-c', cron], { env: settings })).toMatchObject({ code: 15 });
   const banner = await run(['sh', '-c', blockAfter('**At login**')], { env: settings });
-  expect(banner).toMatchObject({ code: 0, stderr: expect.stringContaining('this machine knows no run of it') });
+  expect(banner).toMatchObject({ code: 0, stderr: expect.stringContaining('no runs are recorded on this machine') });
   await runProgram(watched, { env: { ...env, ...settings } });
   expect(await plugin()).toMatchObject({ code: 0, stdout: expect.stringContaining('nightly completed') });
   expect(await run(['sh', '-c', cron], { env: settings })).toMatchObject({ code: 0, stdout: '', stderr: '' });

@@ -20,7 +20,7 @@ const events: HistoryEvent[] = [
   { ...about('nightly'), what: 'sent' },
   { ...about('invoices-to-the-ledger'), what: 'response_lost', reason },
   { ...about('nightly'), what: 'refused', refusal: 'already_active', reason: 'it is already running' },
-  { ...about('nightly'), what: 'hook_ended', hook: '--on-exit', failure: 'took longer than 30s and was ended' },
+  { ...about('nightly'), what: 'hook_ended', hook: '--on-exit', failure: 'took longer than 30s and was stopped' },
 ];
 
 test.each([80, 120])('in %d columns no word of what happened is lost', (columns) => {

@@ -113,7 +113,7 @@ describe('a sentence of a log', () => {
 describe('a log', () => {
   test.each<[RunEvent, string]>([
     [{ event: 'status', run, execution: execution('RUNNING'), changed: true }, `RUNNING (run ${executionId})`],
-    [failed(1, 0), 'no valid answer: the service answered 502; last confirmed RUNNING 15s ago; retrying in 2s'],
+    [failed(1, 0), 'no valid response: the service answered 502; last confirmed RUNNING 15s ago; retrying in 2s'],
     [{ event: 'service_back', run, afterMs: 95_000 }, 'responds again after 1m 35s'],
     [{ event: 'final', run, execution: execution('COMPLETED') }, 'COMPLETED'],
   ])('says of %j: %s', (event, words) => {

@@ -85,10 +85,10 @@ describe('a run argument', () => {
   });
 
   test.each([
-    ['is empty', '', '2 an empty argument names no run'],
-    ['is nothing that the journal holds', 'monthly', '2 no run here is named "monthly"'],
+    ['is empty', '', "2 an empty argument isn't a run"],
+    ['is nothing that the journal holds', 'monthly', '2 no run here matches "monthly"'],
     ['is the beginning of two ids', 'aaaa', '2 2 runs begin with "aaaa"'],
-    ['is less than four characters of an id', 'ccc', '2 no run here is named "ccc"'],
+    ['is less than four characters of an id', 'ccc', '2 no run here matches "ccc"'],
     ['is an id that the journal does not hold', project(9), `2 run ${project(9)} is not in this machine's journal`],
     ['lacks its project, which no setting has', `nightly/${a}`, '2 no project is set'],
     ["can't be sent in a path", '..', '2 the automation name ".." can\'t be sent in a path'],
@@ -114,7 +114,7 @@ describe('a run argument', () => {
     ['constructor', 'runctl list'],
   ])('that is no name, %s, gets the right word', async (text, hint) => {
     const machine = createMachine([`nightly ${a}`]);
-    expect(await machine.find(text)).toBe(`2 no run here is named "${text}"`);
+    expect(await machine.find(text)).toBe(`2 no run here matches "${text}"`);
     expect(machine.hints.join()).toContain(hint);
   });
 
@@ -144,7 +144,7 @@ describe('a run argument', () => {
     expect(await machine.find(`weekly/${c}`)).toBe(`weekly ${c}`);
     expect(await machine.find(`reports/weekly/${c}`)).toBe(`reports/weekly ${c}`);
     expect(await createMachine([]).find(`weekly/${c}`)).toMatch(/^2 .*project/);
-    expect(await machine.find(`${project(1)}/${c}`)).toMatch(/^2 .*does not name a run/);
+    expect(await machine.find(`${project(1)}/${c}`)).toMatch(/^2 .*isn't a run/);
   });
 });
 
@@ -153,14 +153,14 @@ describe('a later trigger whose outcome is unknown', () => {
     const machine = createMachine([`nightly ${a}`, 'nightly']);
     expect(await machine.find(text)).toBe(`nightly ${a}`);
     expect(machine.warnings).toEqual([
-      'the last trigger of nightly got no answer, and may have started a run: resolve it with `runctl recover`; this is the run before it',
+      'the response to the last trigger of nightly was lost; it may have started a run: resolve it with `runctl recover`; this is the run before it',
     ]);
   });
 
   test('is all there is to say where no run is known', async () => {
     const machine = createMachine(['nightly']);
     expect(await machine.find('nightly')).toBe(
-      '2 the last trigger of nightly got no answer, and may have started a run',
+      '2 the response to the last trigger of nightly was lost; it may have started a run',
     );
   });
 

@@ -26,7 +26,7 @@ const options = {
 
 export const doctor = defineCommand({
   name: 'doctor',
-  about: 'check settings, network, API key, clock, journal and shell',
+  about: 'check settings, network, API key, journal and shell',
   options,
   examples: [
     ['runctl doctor', 'find problems, and what to type next'],

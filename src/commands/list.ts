@@ -46,7 +46,7 @@ export type ListOptions = OptionValues<typeof options>;
 export const list = defineCommand({
   name: 'list',
   alias: 'ls',
-  about: 'list runs started or watched on this machine, newest first',
+  about: 'list runs started or watched on this machine',
   arguments: { automations: argument('[automation...]', 'name, or <projectId>/<name> (default: all)') },
   options,
   examples: [

@@ -33,7 +33,7 @@ type StatsOptions = OptionValues<typeof options>;
 
 export const stats = defineCommand({
   name: 'stats',
-  about: "show each automation's success rate, durations and credits",
+  about: 'show success rates, durations and credits',
   arguments: { automations: argument('[automation...]', 'name, or <projectId>/<name> (default: all)') },
   options,
   examples: [

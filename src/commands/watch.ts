@@ -28,7 +28,7 @@ type WatchOptions = OptionValues<typeof options>;
 
 export const watch = defineCommand({
   name: 'watch',
-  about: 'follow runs until they finish, then print their summaries',
+  about: 'follow runs until they finish and print summaries',
   arguments: {
     runs: argument('[run...]', 'as for `runctl status`; - reads runs from standard input, one per line'),
   },

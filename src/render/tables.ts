@@ -141,6 +141,7 @@ const columnsOfStatistics: readonly Column<Statistics | Total>[] = [
     isNumber: true,
     cell({ completedShare, statuses }, { ok, warn }) {
       const text = numberOf(completedShare, (share) => `${statuses.COMPLETED ?? 0} (${percentOf(share)}%)`);
+      if (completedShare === null) return text;
       return [text, completedShare === 1 ? ok : warn];
     },
   },

@@ -8,7 +8,7 @@ import type { HistoryEvent } from '../runs/history.ts';
 import { localTime } from '../runs/local-time.ts';
 import { parseAutomationNames } from '../session/arguments.ts';
 import { warnOfClock } from '../session/clock-difference.ts';
-import { elsewhere, journalPlace } from '../session/elsewhere.ts';
+import { journalPlace, useBaseUrl } from '../session/elsewhere.ts';
 import { journalOf } from '../session/open-journal.ts';
 
 const usualPeriodMs = 86_400_000;
@@ -44,9 +44,10 @@ export const history = defineCommand({
     if (events.length === 0) {
       const whose = names.length > 0 ? ` of ${names.join(', ')}` : '';
       const when = localTime(new Date(sinceMs).toISOString());
-      const sentence = `Nothing${whose} since ${when} is ${journalPlace(baseUrl, context)}.`;
-      const other = elsewhere('runs', { journal, baseUrl }, { automations, hasRun: true });
-      return { documents: [], omission: quiet ? undefined : [sentence, other ?? []].flat() };
+      const sentence = `No history${whose} since ${when}: nothing ${journalPlace(baseUrl, context)}.`;
+      const other = journal.history({ automations, sinceMs }).at(-1)?.baseUrl;
+      const hint = other === undefined ? [] : [`The same journal has some for ${other}: ${useBaseUrl(other)}.`];
+      return { documents: [], omission: quiet ? undefined : [sentence, ...hint] };
     }
     warnOfClock(journal.runs({ baseUrl, automations, sinceMs }), context);
     const { historyTable } = await import('../render/history-table.ts');

@@ -34,7 +34,7 @@ const groups: readonly Group[] = [
   },
   { names: ['state_folder'], check: checkStateFolder },
   {
-    names: ['follower', 'unresolved_triggers', 'unfinished_runs', 'idempotency_keys'],
+    names: ['follower', 'unresolved_triggers', 'unfinished_runs', 'hooks', 'idempotency_keys'],
     check: checkJournal,
     needs: ['base_url', 'state_folder'],
   },

@@ -12,7 +12,10 @@ import { Problem } from '../problems/problem.ts';
 import { elsewhere } from '../session/elsewhere.ts';
 import { journalOf } from '../session/open-journal.ts';
 import { type Finding, type Machine, ok, warning } from './finding.ts';
+import { hooksFinding } from './hooks.ts';
 import { keysFinding } from './keys.ts';
+
+const dayMs = 86_400_000;
 
 /** With less free space than some hundred triggers need, the next one may not be recorded. */
 const leastBytes = 2 ** 20;
@@ -94,6 +97,7 @@ export function* checkJournal({ settings, context }: Machine): Generator<Finding
       ? noneOf('unfinished runs', isOpenRun)
       : `${unfinished} when last polled; \`runctl watch --all\` watches them`,
   );
+  yield hooksFinding(journal.history({ baseUrl, sinceMs: nowMs - dayMs }));
   yield keysFinding(journal.keysSeen(baseUrl));
 }
 

@@ -7,9 +7,14 @@ type HookRecord = RecordOf<'hook_begun' | 'hook_ended' | 'command_hook_begun' | 
 /** What the records say, in their order, without what they repeat. */
 export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
   const processes = new Map<string, string | undefined>(); // by attempt
-  const doubts = new Map<string, string>(); // the last reason of each trigger
+  const doubts = new Map<string, RecordOf<'in_doubt'>>(); // the last one of each trigger
   const finished = new Set<string>();
   const keys = new Map<string, string>(); // of the runs that were started here
+  /** Has the same just been said of this attempt? */
+  const isRepeated = (record: RecordOf<'in_doubt' | 'refused'>) => {
+    const doubt = doubts.get(triggerIdOf(record));
+    return doubt?.attempt === record.attempt && doubt?.reason === record.reason;
+  };
 
   return Array.from(records, (record): HistoryEvent | undefined => {
     const { at, baseUrl, by } = record;
@@ -27,16 +32,12 @@ export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
       case 'triggered':
         processes.set(record.attempt, record.process);
         return { ...event, ...key, what: record.first ? 'sent' : 'sent_again', process: record.process };
-      case 'in_doubt':
-        if (doubts.get(triggerIdOf(record)) === record.reason) return undefined;
-        doubts.set(triggerIdOf(record), record.reason);
-        return {
-          ...event,
-          ...key,
-          what: 'response_lost',
-          executionId: record.activeExecutionId,
-          reason: record.reason,
-        };
+      case 'in_doubt': {
+        const { reason, activeExecutionId: executionId } = record;
+        const isKnown = isRepeated(record);
+        doubts.set(triggerIdOf(record), record);
+        return isKnown ? undefined : { ...event, ...key, what: 'response_lost', executionId, reason };
+      }
       case 'accepted': {
         const { executionId, status, attempt = '', isByTime } = record;
         keys.set(runIdOf(record), record.idempotencyKey);
@@ -46,9 +47,8 @@ export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
       }
       case 'refused': {
         const { name: refusal, reason, activeExecutionId: executionId, attempt, ifActive } = record;
-        const doubt = doubts.get(triggerIdOf(record));
-        if (doubt === reason) return undefined;
-        const what = doubt === undefined ? 'refused' : 'repeat_refused';
+        if (isRepeated(record)) return undefined;
+        const what = doubts.has(triggerIdOf(record)) ? 'repeat_refused' : 'refused';
         const refused = { what, executionId, refusal, reason, ifActive } as const;
         return { ...event, ...key, ...refused, process: processes.get(attempt) };
       }

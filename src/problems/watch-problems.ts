@@ -165,7 +165,7 @@ function resultProblem(
 }
 
 export const askedWait = ({ askedUntilMs }: { askedUntilMs?: number }): string =>
-  askedUntilMs === undefined ? '' : ` (the service had asked for a wait until ${utcTime(askedUntilMs)})`;
+  askedUntilMs === undefined ? '' : ` (it was waiting until ${utcTime(askedUntilMs)}, as the service had asked)`;
 
 /** The user ended the command; the run, if there is one, is left alone. `interrupt` is the signal or has its reason. */
 export function interruptedProblem(

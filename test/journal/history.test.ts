@@ -57,7 +57,7 @@ test.each<[string, NewRecord[], object[]]>([
       sent,
       lost,
       { ...refused(1), name: 'unauthorized', reason: 'the API key was refused' },
-      { ...lost, reason: 'it is already running' },
+      { ...lost, attempt: 'attempt-1', reason: 'it is already running' },
       { ...refused(1), reason: 'it is already running' },
     ],
     [
@@ -71,6 +71,11 @@ test.each<[string, NewRecord[], object[]]>([
     'the hook of a command that has several runs',
     [{ type: 'command_hook_ended', hook: '--on-exit', baseUrl, target: nightly, failure: 'exited with 3' }],
     [{ what: 'hook_ended', hook: '--on-exit', failure: 'exited with 3' }],
+  ],
+  [
+    'the same failure of another attempt',
+    [sent, { ...lost, attempt: 'attempt-1' }, { ...lost, attempt: 'attempt-1' }, { ...lost, attempt: 'attempt-2' }],
+    [{ what: 'sent' }, { what: 'response_lost' }, { what: 'response_lost' }],
   ],
   ['a trigger that is superseded', [{ type: 'superseded', ...key(1), process: 'host 2 2' }], [{ what: 'superseded' }]],
   ['a trigger that nobody tracks', [{ type: 'reused_key', ...key(1) }], [{ what: 'untracked' }]],

@@ -84,6 +84,10 @@ test('what is older than --since is not shown, and where nothing is, the folder 
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   for (const text of [env.RUNCTL_STATE_DIR, baseUrl]) expect(stderr.replaceAll(/\s+/g, ' ')).toContain(text);
   expect((await run('history', '-q')).stderr).toBe('');
+  await run('trigger', 'nightly');
+  const elsewhere = { ...env, RUNCTL_BASE_URL: baseUrl.replace('127.0.0.1', 'localhost') };
+  const { stderr: hint } = await runProgram(['history', 'nightly'], { env: elsewhere, clock });
+  expect(hint.replaceAll(/\s+/g, ' ')).toContain(`--base-url ${baseUrl}`);
   const day = new Date(clock.nowMs() - 50 * 3_600_000).toISOString().slice(0, 10);
   for (const since of ['26h', day]) expect((await run('history', '--since', since)).stdout).toContain('first seen');
 });
@@ -122,6 +126,8 @@ test('each hook of a command is shown with its exit, and is none that a follower
       '--on-exit hook_ended was killed by SIGKILL null',
     ]);
   const { stdout } = await run('history', 'weekly', '-q');
+  const { stdout: findings } = await run('doctor', '--offline');
+  expect(findings.replaceAll(/\s+/g, ' ')).toMatch(/hooks the --on-exit hook of monthly was killed by SIGKILL at /);
   expect(stdout).toMatch(/--on-exit hook started, pid \d+\n.*--on-exit hook was killed by SIGKILL\n$/);
 });
 

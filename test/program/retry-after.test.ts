@@ -42,7 +42,7 @@ test('a signal names the wait that it ends', async () => {
   };
   const ended = await runProgram(argv, { env, clock: { ...clock, sleep }, signal: interrupt.signal });
   expect(ended.code).toBe(143);
-  expect(ended.stderr).toMatch(/the run continues \(the service had asked for a wait until \d{4}-.* UTC\)/);
+  expect(ended.stderr).toMatch(/the run continues \(it was waiting until \d{4}-.* UTC, as the service had asked\)/);
 });
 
 test('the first poll comes no earlier than the answer to the trigger asks', async () => {

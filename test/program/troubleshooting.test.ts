@@ -76,9 +76,10 @@ const troubles: Record<string, Trouble> = {
     shows: /sent by trigger.*\n.*accepted.*\n.*sent by trigger.*\n.*accepted/,
   },
   "A hook didn't run": {
-    before: [],
+    scenario: hour,
+    before: [[trigger, 0]],
     env: { RUNCTL_ON_EXIT: 'exit 3' },
-    shows: /on exit +.*RUNCTL_ON_EXIT[\s\S]*follower +none/,
+    shows: /--on-exit hook started[\s\S]*--on-exit hook exited with 3/,
   },
   'Exit code 5, every morning': {
     scenario: hour,

@@ -106,7 +106,8 @@ export function createTransport(options: TransportOptions): Transport {
       try {
         dispatcher = await dispatcherFor(request.method);
       } catch (error) {
-        // undici cannot be loaded: the package may be replaced at this moment.
+        // undici cannot be loaded: the package may be replaced at this moment. The next request loads it again.
+        shared = undefined;
         return { kind: 'failure', failure: { sent: false, reason: 'network', error } };
       }
       try {

@@ -14,8 +14,11 @@ export function compiledCodeOf(path: string): string {
 /** The last bytes of compiled code. Without them it was torn, and V8 would crash on it. */
 const endMark = Buffer.from('runctl');
 
-/** Loads a file of dist/ with its compiled code, which saves a third of `status`; undefined if there is none. */
+const loadedFiles = new Map<string, unknown>();
+
+/** Loads a file of dist/, once, with its compiled code, which saves a third of `status`; undefined if there is none. */
 export function loadCompiled(id: string): unknown {
+  if (loadedFiles.has(id)) return loadedFiles.get(id);
   const path = `${import.meta.dirname}/${id.replace('./', '')}`;
   const cachedData = id.startsWith('./') ? readCompiled(path) : undefined;
   if (!cachedData) return undefined;
@@ -26,6 +29,7 @@ export function loadCompiled(id: string): unknown {
   const loaded = { exports: {} };
   const load = (inner: string) => loadCompiled(inner) ?? require(inner);
   script.runInThisContext()(loaded.exports, load, loaded, path, import.meta.dirname);
+  loadedFiles.set(id, loaded.exports);
   return loaded.exports;
 }
 

@@ -429,9 +429,11 @@ test('nothing is connected for an exchange that was interrupted before', async (
   expect([answered.kind, received.length]).toEqual(['response', 1]);
 });
 
-test('undici that cannot be loaded is a failure in which nothing was sent', async () => {
-  vi.doMock('undici', () => {
-    throw new Error('it is gone');
+test('undici that cannot be loaded is a failure in which nothing was sent, and is loaded for a later request', async () => {
+  let isGone = true;
+  vi.doMock('undici', (original) => {
+    if (isGone) throw new Error('it is gone');
+    return original();
   });
   vi.resetModules();
   onTestFinished(() => {
@@ -439,7 +441,7 @@ test('undici that cannot be loaded is a failure in which nothing was sent', asyn
     vi.resetModules();
   });
   const { createTransport } = await import('../../src/api/transport.ts');
-  const { origin, received } = await startFaultyServer(() => {});
+  const { origin, received } = await startFaultyServer((socket) => socket.write(wireAnswer('{}')));
   const transport = createTransport({ origin, connections: 2, connectTimeoutMs: ampleLimitMs });
   const request = { path: '/', headers: {}, timeoutMs: ampleLimitMs, maxBytes: 100 } as const;
   for (const method of ['POST', 'GET'] as const) {
@@ -447,6 +449,11 @@ test('undici that cannot be loaded is a failure in which nothing was sent', asyn
     expect(await transport.exchange({ ...request, method }, signal)).toMatchObject({ failure: { sent: false } });
   }
   expect(received.join('')).toBe('');
+  isGone = false;
+  for (const method of ['POST', 'GET'] as const) {
+    const { signal } = new AbortController();
+    expect(await transport.exchange({ ...request, method }, signal)).toMatchObject({ kind: 'response' });
+  }
 });
 
 describe('through a proxy', () => {

@@ -27,6 +27,25 @@ test('a command that sends nothing loads neither sockets nor what starts process
   expect([loaded, stderr.includes('NativeModule fs')]).toEqual([[], true]);
 });
 
+test('undici is loaded once, however many triggers have a connection of their own', () => {
+  const print = join(temporaryFolder(), 'print.cjs');
+  writeFileSync(
+    print,
+    `const fs = require('fs');
+    const { readFileSync } = fs;
+    fs.readFileSync = (path, ...rest) => {
+      if (/undici.cjs$/.test(path)) fs.writeSync(2, 'undici is read\\n');
+      return readFileSync(path, ...rest);
+    };`,
+  );
+  const project = '00000000-0000-4000-8000-000000000001';
+  const names = ['trigger', 'a', 'b', 'c', '--project', project, '--give-up-after', '1ms'];
+  const env = { RUNCTL_BASE_URL: 'http://127.0.0.1:9', RUNCTL_API_KEY: 'not-a-real-key' };
+  const argv = ['--require', print, join(root, 'bin/runctl.js'), ...names];
+  const { status, stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8', env });
+  expect([status, stderr.match(/undici is read/g)]).toEqual([10, ['undici is read']]);
+});
+
 const torn = (code: Buffer) => code.fill(0, code.length - 4096);
 
 const inPlace: [title: string, put: (path: string, code: Buffer) => void][] = [

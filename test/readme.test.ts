@@ -52,9 +52,19 @@ const sections: Record<string, () => string> = {
   objects: () =>
     table(
       ['object', 'its fields'],
-      ['trigger', 'list', 'recover', 'check', 'stats', 'doctor', 'request', 'config', 'explain', 'version'].map(
-        (name) => [`\`${name}\``, fieldsOf(runctl?.properties?.[name])],
-      ),
+      [
+        'trigger',
+        'list',
+        'history',
+        'recover',
+        'check',
+        'stats',
+        'doctor',
+        'request',
+        'config',
+        'explain',
+        'version',
+      ].map((name) => [`\`${name}\``, fieldsOf(runctl?.properties?.[name])]),
     ),
   values: () =>
     table(

@@ -13,6 +13,7 @@ import { parseAutomationArgument } from '../session/arguments.ts';
 import { warnOfClock } from '../session/clock-difference.ts';
 import { connect } from '../session/connect.ts';
 import type { Connection } from '../session/connection.ts';
+import { otherBaseUrl, useBaseUrl } from '../session/elsewhere.ts';
 import { endMsOf, isInTime, type LastRuns, lastRunsOf, pollUnfinished } from '../session/last-runs.ts';
 import { journalOf } from '../session/open-journal.ts';
 
@@ -54,7 +55,9 @@ export const check = defineCommand({
       if (runs.last) recorded.push(runs.last);
       if (!isInTime(runs, sinceMs)) runs = await pollUnfinished(runs, connectOnce);
       const isOverdue = !isInTime(runs, sinceMs);
-      checks.push({ target, runs, problem: isOverdue ? overdueProblem(target, runs, within.text, nowMs) : undefined });
+      const otherUrl = runs.last ? undefined : otherBaseUrl({ journal, baseUrl }, { target, hasRun: true });
+      const facts = { within: within.text, nowMs, otherUrl };
+      checks.push({ target, runs, problem: isOverdue ? overdueProblem(target, runs, facts) : undefined });
     }
     warnOfClock(recorded, context);
     const inTime = checks.filter(({ problem }) => !problem);
@@ -77,10 +80,16 @@ interface Check {
 const sentenceOf = ({ target, runs }: Check, nowMs: number) =>
   `${sanitizeLine(target.automationName)} completed ${runs.completed ? formatAge(nowMs - endMsOf(runs.completed)) : ''} ago`;
 
-function overdueProblem({ automationName }: AutomationTarget, runs: LastRuns, within: string, nowMs: number): Problem {
+/** `otherUrl` is a base URL for which the journal has runs of the automation, if it has none for the one in force. */
+function overdueProblem(
+  { automationName }: AutomationTarget,
+  runs: LastRuns,
+  { within, nowMs, otherUrl }: { within: string; nowMs: number; otherUrl?: string },
+): Problem {
   const { last, completed, failedPoll } = runs;
   const agoOf = (run: typeof last) => run && `${formatAge(nowMs - endMsOf(run))} ago`;
-  const known = last ? 'no completed run is recorded on this machine' : 'no runs are recorded on this machine';
+  const place = otherUrl ? `for this base URL, but for ${otherUrl}` : 'on this machine';
+  const known = last ? 'no completed run is recorded on this machine' : `no runs are recorded ${place}`;
   const parts = [
     `${automationName} has not completed within ${within}: ${completed ? `it last completed ${agoOf(completed)}` : known}`,
     last && last !== completed && `its last run: ${lastStatusOf(last)} ${agoOf(last)}`,
@@ -88,7 +97,9 @@ function overdueProblem({ automationName }: AutomationTarget, runs: LastRuns, wi
   ];
   const hint = last
     ? `see its runs with \`runctl list ${shellWord(automationName)}\``
-    : 'check the name: `runctl list` shows the runs of this machine';
+    : otherUrl
+      ? useBaseUrl(otherUrl)
+      : 'check the name: `runctl list` shows the runs of this machine';
   return new Problem({ name: 'overdue', message: parts.filter(Boolean).join('; '), hint });
 }
 

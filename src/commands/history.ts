@@ -45,7 +45,8 @@ export const history = defineCommand({
       const whose = names.length > 0 ? ` of ${names.join(', ')}` : '';
       const when = localTime(new Date(sinceMs).toISOString());
       const sentence = `No history${whose} since ${when}: nothing ${journalPlace(baseUrl, context)}.`;
-      const other = journal.history({ automations, sinceMs }).at(-1)?.baseUrl;
+      const all = journal.history({ automations, sinceMs });
+      const other = (all.findLast(({ executionId }) => executionId !== undefined) ?? all.at(-1))?.baseUrl;
       const hint = other === undefined ? [] : [`The same journal has some for ${other}: ${useBaseUrl(other)}.`];
       return { documents: [], omission: quiet ? undefined : [sentence, ...hint] };
     }

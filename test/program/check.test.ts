@@ -51,6 +51,16 @@ test('an automation that nobody started on this machine is overdue', async () =>
   expect(emulator.requests).toHaveLength(0);
 });
 
+test('an automation whose runs are recorded for another base URL is overdue, and that one is named', async () => {
+  const { run, env, clock } = await machine();
+  await run('trigger', 'nightly', '--watch');
+  const { RUNCTL_BASE_URL: baseUrl = '' } = env;
+  const elsewhere = { ...env, RUNCTL_BASE_URL: baseUrl.replace('127.0.0.1', 'localhost') };
+  const { code, stderr } = await runProgram(['check', 'nightly', '--within', '26h'], { env: elsewhere, clock });
+  expect(code).toBe(15);
+  expect(stderr).toContain(`--base-url ${baseUrl}`);
+});
+
 test.each([
   ['completed since', 'COMPLETED', 0, ''],
   ['failed since', 'FAILED', 15, 'its last run: FAILED'],

@@ -16,7 +16,7 @@ const textOf = (page: string) => readFileSync(join(root, page), 'utf8');
 
 const update = 'UPDATE_README=1 npx vitest run test/readme.test.ts';
 
-/** What stands between `<!-- name -->` and `<!-- /name -->`, written by the command above. */
+/** The text between `<!-- name -->` and `<!-- /name -->`, written by the command above. */
 const sections: Record<string, () => string> = {
   settings: () =>
     table(
@@ -42,7 +42,7 @@ const sections: Record<string, () => string> = {
     ),
   scripts: () =>
     table(
-      ['script', 'does'],
+      ['script', 'what it does'],
       Object.keys(tableOfScripts)
         .filter((name) => name in scripts)
         .map((name) => [`\`npm run ${name}\``, tableOfScripts[name] ?? '']),
@@ -137,23 +137,24 @@ const fieldOfEvent = (name: string, field: string) =>
 
 /** The scripts that do a part of `npm test`, and those that do more. */
 const tableOfScripts: Record<string, string> = {
-  'test:unit': 'the tests of one module each, from its source: nothing is built',
-  'test:program': 'the tests of whole commands, in the process of the tests and from the sources',
-  'test:e2e': 'the tests of the built program as a process, and of the recipes; builds first if a source is younger',
-  'test:watch': 'the unit tests again after every change',
-  'test:coverage': 'what the tests that need no build cover: those of the modules and of the commands',
-  'test:mutation': 'what tests would miss in a file: `MUTATION_TESTS=test/api npm run test:mutation src/api/body.ts`',
-  'test:faults': 'every fault against every command, each as a process of its own: it takes a minute',
-  pack: 'packs what was built as `runctl-<version>.tgz`, with its SHA-256 beside it',
-  picture: 'draws the picture of the README from the running program',
-  bench: 'measures one thing, named after `--`',
-  stress: 'tries to break the program in one way, named after `--`',
+  'test:unit': 'test each module from source; builds nothing',
+  'test:program': 'test whole commands from source, inside the test process',
+  'test:e2e': 'test the built program as a process, and the recipes; builds first if a source is newer',
+  'test:watch': 'run the unit tests again after every change',
+  'test:coverage': 'measure the coverage of the tests that need no build',
+  'test:mutation':
+    'find what the tests of a file miss: `MUTATION_TESTS=test/api npm run test:mutation src/api/body.ts`',
+  'test:faults': 'try every fault with every command, each in its own process (about a minute)',
+  pack: 'pack what was built as `runctl-<version>.tgz`, with its SHA-256 next to it',
+  picture: 'draw the pictures in the docs from the running program',
+  bench: 'run one benchmark, named after `--`',
+  stress: 'run one stress test, named after `--`',
 };
 
 /** The programs of one script, from the file that the script reads. */
 const tableOfPrograms = (kind: keyof typeof programs) =>
   table(
-    [`\`npm run ${kind} --\``, 'does'],
+    [`\`npm run ${kind} --\``, kind === 'bench' ? 'what it measures' : 'what it tests'],
     Object.entries(programs[kind]).map(([name, does]) => [`\`${name}\``, does]),
   );
 

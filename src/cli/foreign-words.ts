@@ -3,17 +3,20 @@
 
 /** Words in place of a command, by the command line that is meant. */
 export const commandWords: Readonly<Record<string, string>> = {
-  trigger: 'start dispatch rerun retry restart submit invoke execute launch',
+  trigger: 'start dispatch rerun retry restart submit invoke execute launch create',
   watch: 'follow wait attach',
-  'watch --all': 'wait-all',
-  status: 'get show describe view inspect info',
+  status: 'get show describe view inspect info is-active is-failed',
   result: 'output outputs download',
-  list: 'ps runs jobs executions search',
+  list: 'ps runs jobs executions search list-units',
+  history: 'events journal journalctl',
+  explain: 'codes exit-codes errors',
+  completion: 'autocomplete',
+  'watch --all': 'wait-all top',
   config: 'login auth configure init setup logout',
   'config list': 'settings profile profiles context contexts env whoami',
   'config set profile': 'use use-context switch',
-  doctor: 'check-config diagnose ping health debug',
-  help: 'man usage',
+  doctor: 'check-config diagnose ping health debug test validate verify',
+  help: 'man usage ? /?',
 };
 
 /** Words for runs, before a verb: `run list` of gh, `get jobs` of kubectl. */
@@ -30,11 +33,12 @@ export const runVerbs: Readonly<Record<string, string>> = {
 };
 
 export const configWords: Readonly<Record<string, string>> = {
-  'config list': 'show view ls dump get-contexts profiles',
-  'config set profile': 'use use-context switch select',
+  'config list': 'show view ls dump status get-contexts current-context profiles profile',
+  'config set profile': 'use use-context set-context switch select',
   'config path': 'edit open file',
   'config unset': 'remove delete rm clear',
   config: 'init setup new add create login',
+  doctor: 'test validate verify check',
 };
 
 /** What cannot be had at all, by the reason. */
@@ -43,13 +47,15 @@ export const impossibleWords: Readonly<Record<string, string>> = {
   'the service has no way to delete a run': 'delete remove rm prune',
   'the service has no logs of a run; `runctl result` prints its output': 'logs log tail',
   'runs have no web page; `runctl status` shows how a run is doing': 'open browse web',
-  'runctl has no schedule of its own: cron or a systemd timer runs `runctl trigger`': 'schedule cron every',
+  'runctl has no schedule of its own: cron or a systemd timer runs `runctl trigger`':
+    'schedule cron every enable disable',
   'update runctl as you installed it, with npm or from a checkout': 'update upgrade self-update',
 };
 
 /**
  * An answer to a flag: a flag of ours, offered to the commands that have it, or a sentence. `of` names the commands that a
- * sentence is for, without it, it is for all that are left; `valueHas` is what the word after the flag must hold. `{run}` stands for the argument that was typed.
+ * sentence is for, without it, it is for all that are left; `valueHas` is what the word after the flag must hold. `{run}` stands for the argument that was typed,
+ * `{command}` for the command.
  */
 export type FlagAnswer = `--${string}` | { of?: string; valueHas?: string; say: string };
 
@@ -57,13 +63,13 @@ const looks = 'status result stats check doctor';
 
 export const flagWords: readonly (readonly [flags: string, answers: readonly FlagAnswer[]])[] = [
   [
-    '--wait --follow --watch -w -f',
+    '--wait --follow --watch --sync --block --until-done --stream -w -f',
     [
       { of: 'trigger', valueHas: '=', say: 'the service takes no input for a run' },
       { of: 'watch', say: '`runctl watch` follows a run to its end without a flag' },
       '--watch',
       { of: 'status result', say: '`runctl watch {run}` waits until the run is finished' },
-      { of: 'list stats', say: '`runctl watch --follow` follows every run of this machine' },
+      { of: 'list stats history', say: '`runctl watch --follow` follows every run of this machine' },
       { of: 'recover', say: 'it waits without a flag' },
       { of: 'check', say: 'it returns at once; `runctl watch` waits' },
     ],
@@ -76,6 +82,13 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
       { say: 'it prints to standard output; use `>` to write to a file' },
     ],
   ],
+  ['--csv --tsv --table --yaml -j', ['--json']],
+  [
+    '--raw --output-only --plain --text',
+    [{ of: 'result', say: '`--quiet` prints the output alone, and `--field` one value' }],
+  ],
+  ['--error --errors', [{ of: 'result', say: '`--field error` prints it' }]],
+  ['--print-id --id-only', [{ of: 'trigger', say: 'the id is all that it prints on standard output' }]],
   ['--jq --query --template', ['--field', { say: 'it prints no JSON' }]],
   ['-v', ['--version', '--debug']],
   ['--verbose -vv --trace --log-level', ['--debug']],
@@ -88,10 +101,13 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
     ],
   ],
   ['--url --host --endpoint --endpoint-url --server --api-url', ['--base-url']],
-  ['--context --kubeconfig --config --env --environment -e', ['--profile']],
+  [
+    '--context --kubeconfig --config --env --environment -e',
+    [{ of: 'trigger', valueHas: '=', say: 'the service takes no input for a run' }, '--profile'],
+  ],
   ['--namespace --org --workspace --repo -R', ['--project']],
   [
-    '--name --automation -a --id --run --run-id --execution-id --workflow',
+    '--name --automation --id --run --run-id --execution-id --workflow',
     [
       { of: 'trigger', say: 'a name is given without a flag: `runctl trigger <automation>`' },
       { of: 'list stats check', say: 'a name is given without a flag, after the command' },
@@ -100,11 +116,11 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
     ],
   ],
   [
-    '--input --inputs --data -d -F --raw-field --field-file --param --params --parameter --parameters --var --arg --body --payload --ref',
+    '--input --inputs --data -d -F --raw-field --field-file --param --params --parameter --parameters --var --arg --body --payload --ref --branch --set --tag --label',
     [{ of: 'trigger', say: 'the service takes no input for a run' }, '--message'],
   ],
   [
-    '--retry --retries --max-retries --retry-delay --retry-max-time',
+    '--retry --retries --max-retries --max-attempts --attempts --retry-delay --retry-max-time',
     [
       {
         of: 'trigger',
@@ -119,7 +135,8 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
   ['--max-time -m --wait-timeout --deadline -t', ['--timeout', '--give-up-after', '--request-timeout']],
   ['--connect-timeout --read-timeout', ['--request-timeout']],
   ['--poll-interval --every --poll --period --sleep', ['--interval']],
-  ['-l -L --max --count --max-items --page-size --per-page --tail --head', ['--limit', '--since']],
+  ['-l -L --max --count --max-items --page-size --per-page --tail --head --limit -n', ['--limit', '--since']],
+  ['--last --latest', [{ of: 'status result watch', say: 'without a run, the last one is meant: `runctl {command}`' }]],
   ['--days --last --from --after --start-time --period --window --max-age --older-than --age', ['--since', '--within']],
   [
     '--since',
@@ -130,17 +147,20 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
     [{ of: 'list stats', say: '`--since` is the only limit; narrow the rest with `--json` and jq' }],
   ],
   [
-    '--all --all-projects --all-namespaces -A',
+    '--all --all-projects --all-namespaces -A -a',
     [
+      '--all',
       { of: 'list', say: '`--since 365d` lists all runs since then, and `--limit 1000000` all there are' },
       { of: 'status result', say: '`runctl list` shows all runs' },
-      { of: 'recover stats', say: 'without a name it covers all automations' },
+      { of: 'recover stats history', say: 'without a name it covers all automations' },
       { of: 'check', say: 'give each automation by name' },
       { of: 'trigger', say: 'give each automation by name' },
+      { of: 'explain', say: 'without a code it lists all' },
     ],
   ],
   ['--state --filter --conclusion -s', ['--status', '--quiet']],
   ['--failed --failures', [{ of: 'list', say: '`--status FAILED` lists them' }]],
+  ['--running --active --unfinished', [{ of: 'list', say: '`--status RUNNING` lists them' }]],
   ['--yes -y --force --no-input --non-interactive --assume-yes --batch', ['--yes', { say: 'it asks nothing' }]],
   ['--silent --no-progress --progress --no-verbose', ['--quiet']],
   [
@@ -148,7 +168,7 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
     ['--dry-run', { say: 'it changes nothing on the service' }],
   ],
   [
-    '--exit-status --exit-code --fail --check',
+    '--exit-status --exit-code --fail --fail-on-error --check',
     [
       { of: 'watch', say: '`runctl watch` exits with the code of the run without a flag' },
       { of: 'result', say: '`runctl status {run} --exit-status` exits with the code of the run' },
@@ -165,6 +185,7 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
     '--no-wait --detach --async --background --no-watch --no-follow',
     [
       { of: 'trigger', say: 'it waits only with `--watch`' },
+      { of: 'watch', say: '`runctl status {run}` shows the status and returns at once' },
       { of: looks, say: "it doesn't wait" },
     ],
   ],
@@ -186,6 +207,7 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
   ],
   ['--color --colour --colors', [{ say: 'FORCE_COLOR turns colors on, and `--no-color` turns them off' }]],
   ['--no-header --no-headers --no-headings --wide', ['--field']],
-  ['--idempotent --key-id --client-token --request-id', ['--idempotency-key']],
+  ['--idempotent --once --key-id --client-token --request-id', ['--idempotency-key']],
+  ['--skip-if-running --if-not-running --if-running --skip --no-overlap', ['--if-active']],
   ['--on-failure --on-success --notify --exec --then', ['--on-final', '--on-exit']],
 ];

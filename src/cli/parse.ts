@@ -58,6 +58,8 @@ export function parse(
 /** `help config set` means `config set --help`, unless it names a topic. An empty command line asks for help, too. */
 function expandHelp([first, second, ...others]: readonly string[]): readonly string[] {
   if (first === undefined) return ['--help'];
+  // `--help trigger`, as git takes it.
+  if (/^(-h|--help)$/.test(first) && /^\w/.test(second ?? '')) return expandHelp(['help', second ?? '', ...others]);
   const words = second === undefined ? [] : [second, ...others];
   if (first !== 'help') return [first, ...words];
   const topic = helpTopics.find((each) => each === topicOf(second));

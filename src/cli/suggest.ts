@@ -49,7 +49,13 @@ function hintForCommand(
     return meant && didYouMean(meant);
   }
   if (path === 'help') return ofHelp(word, names(program));
-  return whenUnknown(word) ?? impossible(word) ?? ofRuns(word, rest) ?? ofCommand(word, rest, names(program));
+  return (
+    whenUnknown(word) ??
+    impossible(word) ??
+    ofConfig(word, rest) ??
+    ofRuns(word, rest) ??
+    ofCommand(word, rest, names(program))
+  );
 }
 
 /** `help 12`, `help exitcodes`, `help logs`. */
@@ -63,11 +69,19 @@ function ofHelp(word: string, names: readonly string[]): string | undefined {
 
 const impossible = (word: string) => meaningOf(word, impossibleWords);
 
+/** `auth status`, `profile use staging`, `configure list`: words for the settings, before a verb. */
+function ofConfig(word: string, [next = '']: readonly string[]): string | undefined {
+  const isConfig = /^config/.test(meaningOf(word, commandWords) ?? '');
+  const meant = isConfig && (next === 'list' ? 'config list' : meaningOf(next, configWords));
+  return meant ? didYouMean(meant) : undefined;
+}
+
 /** `run list` and `get runs`: a word for runs beside a verb. To look is taken for granted where no verb says more. */
 function ofRuns(word: string, [next = '', ...rest]: readonly string[]): string | undefined {
   const isRuns = (text: string) => runWords.split(' ').includes(text);
-  if (isRuns(next) && meaningOf(word, runVerbs) === 'status')
-    return withArgument(/s$|^all$/.test(next) ? 'list' : 'status', rest);
+  const verbBefore = isRuns(next) ? meaningOf(word, runVerbs) : undefined;
+  if (verbBefore === 'status') return withArgument(/s$|^all$/.test(next) ? 'list' : 'status', rest);
+  if (verbBefore) return withArgument(verbBefore, rest);
   if (!isRuns(word)) return undefined;
   const verb = meaningOf(next, runVerbs);
   if (impossible(next)) return impossible(next);
@@ -99,18 +113,23 @@ function hintForFlag({ path, word, value, after, next }: Refused, command: Comma
   }
   // Of `-ojson`, `-o` is the flag.
   const typed = /^-[a-z]./i.test(word) ? [word, word.slice(0, 2)] : [word];
-  const answers = flagWords.find(([words]) => words.split(' ').some((each) => typed.includes(each)))?.[1] ?? [];
+  const answers = flagWords
+    .filter(([words]) => words.split(' ').some((each) => typed.includes(each)))
+    .flatMap(([, each]) => each);
   const run = next !== undefined && plainWord.test(next) ? next : '';
   for (const answer of answers) {
     if (typeof answer === 'string') {
       if (flags.has(answer)) return `did you mean \`${answer}\`?`;
     } else if (isFor(answer, path, after)) {
-      return answer.say.replace(/ ?\{run\}/, run && ` ${run}`);
+      return answer.say.replace(/ ?\{run\}/, run && ` ${run}`).replace('{command}', path);
     }
   }
   const long = [...flags].flatMap((flag) => (flag.startsWith('--') ? flag.slice(2) : []));
   const similar = word.startsWith('--') ? nearest(word.slice(2), long) : undefined;
-  return similar && `did you mean \`--${similar}\`?`;
+  if (similar) return `did you mean \`--${similar}\`?`;
+  return path === 'emulator' && /^[^-]/.test(next ?? '')
+    ? 'put `--` before a command that has flags of its own'
+    : undefined;
 }
 
 const isFor = ({ of, valueHas }: Exclude<FlagAnswer, string>, path: string, after = '') =>

@@ -19,6 +19,7 @@ export const result = defineCommand({
   about: "print a run's output, step summary and error",
   arguments: { run: runArgument },
   options,
+  whenExcess: '`--field <path>` prints one value',
   examples: [
     ['runctl result', 'the result of the last run'],
     ['runctl result nightly --field output > report.txt', 'prints the output, byte for byte'],

@@ -23,7 +23,7 @@ export const status = defineCommand({
   about: "show a run's current status",
   arguments: { run: runArgument },
   options,
-  whenExcess: '`runctl list` shows several runs',
+  whenExcess: '`--field <path>` prints one value; `runctl list` shows several runs',
   examples: [
     ['runctl status', 'the status of the last run'],
     ['runctl status nightly --field status', 'prints the bare status, for a script'],

@@ -129,7 +129,25 @@ export const storedKeys = settingKeys.filter((key): key is StoredKey => key !== 
 export function parseSettingKey(text: string): SettingKey {
   const key = settingKeys.find((candidate) => candidate.toLowerCase() === text.toLowerCase());
   if (key) return key;
-  const meant = settingKeys.find((candidate) => candidate.toLowerCase() === text.toLowerCase().replaceAll(/[-_]/g, ''));
+  const [name = '', value] = text.split('=');
+  const meant = likelyKey(name.toLowerCase().replaceAll(/[-_]/g, ''));
+  if (meant && value !== undefined)
+    throw usageProblem('a setting and its value are two arguments', `\`runctl config set ${meant} <value>\``);
   const hint = meant ? `did you mean \`${meant}\`?` : `settings: ${settingKeys.join(', ')}`;
-  throw usageProblem(`there is no setting ${JSON.stringify(text)}`, hint);
+  throw usageProblem(`there is no setting ${JSON.stringify(name)}`, hint);
 }
+
+/** `url` of `baseUrl`, and what other tools call it. */
+function likelyKey(word: string): SettingKey | undefined {
+  const keys = settingKeys.map((key) => [key, key.toLowerCase()] as const);
+  const part = keys.find(([, key]) => key === word) ?? keys.find(([, key]) => word.length > 2 && key.includes(word));
+  return part?.[0] ?? foreignNames.get(word);
+}
+
+const foreignNames = new Map<string, SettingKey>([
+  ['token', 'apiKey'],
+  ['secret', 'apiKey'],
+  ['endpoint', 'baseUrl'],
+  ['host', 'baseUrl'],
+  ['server', 'baseUrl'],
+]);

@@ -233,7 +233,7 @@ test('every option of every command has a row of the table', () => {
   expect(new Set(table.map(([, name]) => name))).toEqual(new Set(commands.keys()));
 });
 
-test.each(['--help', 'help', 'help trigger', 'trigger --help', 'config set --help', '--version'])(
+test.each(['--help', 'help', 'help trigger', '--help trigger', 'trigger --help', 'config set --help', '--version'])(
   '%s writes an answer and runs no command',
   (line) => {
     let written = '';
@@ -242,6 +242,7 @@ test.each(['--help', 'help', 'help trigger', 'trigger --help', 'config set --hel
     };
     expect(parse(line.split(' '), program, { columns: 80, write })).toBeUndefined();
     expect(written).not.toBe('');
+    if (line.includes('trigger')) expect(written).toContain('runctl trigger [options]');
   },
 );
 

@@ -160,7 +160,7 @@ test('explain shows the table of exit codes, and each of them by number and by n
   const { out } = await typed(['explain']);
   expect(out.match(/^ *\d+ {2}\w/gm)).toHaveLength(exitCodes.length);
   for (const { code, name, meaning } of exitCodes) {
-    for (const asked of [String(code), name])
+    for (const asked of [String(code), name, name.replaceAll('_', '-')])
       expect((await typed(['explain', asked])).out.replaceAll('\n', ' ')).toContain(meaning);
   }
 });

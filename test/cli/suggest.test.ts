@@ -40,6 +40,16 @@ test.each([
   ['job list', 'runctl list'],
   ['workflow run nightly', 'runctl trigger nightly'],
   ['retry nightly', 'runctl trigger nightly'],
+  ['create run nightly', 'runctl trigger nightly'],
+  ['is-active nightly', 'runctl status nightly'],
+  ['events', 'runctl history'],
+  ['exit-codes', 'runctl explain'],
+  ['auth status', 'runctl config list'],
+  ['auth login', 'runctl config'],
+  ['profile use staging', 'runctl config set profile'],
+  ['configure list', 'runctl config list'],
+  ['config current-context', 'runctl config list'],
+  ['config test', 'runctl doctor'],
   ['whoami', 'runctl config list'],
   ['profile list', 'runctl config list'],
   ['use-context staging', 'runctl config set profile'],
@@ -85,6 +95,19 @@ test.each([
   ['trigger a --watch=false', 'leave out `--watch`'],
   ['trigger a -w=1', '--watch'],
   ['stats --days 7', '--since'],
+  ['stats --period 7d', '--since'],
+  ['watch x --period 5s', '--interval'],
+  ['list -a', '`--since 365d` lists all runs since then, and `--limit 1000000` all there are'],
+  ['watch -a', '--all'],
+  ['history -n 5', '--since'],
+  ['status --last', 'without a run, the last one is meant: `runctl status`'],
+  ['trigger a --env k=v', 'the service takes no input for a run'],
+  ['trigger a --env staging', '--profile'],
+  ['trigger a --skip-if-running', '--if-active'],
+  ['list --running', '`--status RUNNING` lists them'],
+  ['result a --raw', '`--quiet` prints the output alone, and `--field` one value'],
+  ['emulator ./nightly.sh --fast', 'put `--` before a command that has flags of its own'],
+  ['emulator --fast', 'see `runctl emulator --help`'],
   ['check a --since 7d', '--within'],
   ['trigger a -f k=v', 'the service takes no input for a run'],
   ['trigger a -f', '--watch'],
@@ -167,7 +190,7 @@ test('no hint for a word in place of a command names a command that is not there
   const words = [commandWords, configWords, impossibleWords, runVerbs].flatMap((meanings) =>
     Object.values(meanings).flatMap((listed) => listed.split(' ')),
   );
-  const asks = new Set(`${commandWords.trigger} ${runVerbs.trigger} schedule cron every run`.split(' '));
+  const asks = new Set(`${commandWords.trigger} ${runVerbs.trigger} schedule cron every enable disable run`.split(' '));
   for (const word of [...words, ...runWords.split(' ')].filter((each) => !commands.has(each) && each !== 'ls')) {
     const hint = await refused(word);
     const faults = faultsOf(hint, asks.has(word) ? 'trigger' : '');

@@ -165,6 +165,8 @@ describe('config set', () => {
     ['profile', 'prod', 'there is no profile "prod"'],
     ['profile', undefined, 'no value was given for profile'],
     ['theme', 'dark', 'there is no setting "theme"'],
+    ['apiKey=test-key-123', undefined, 'two arguments'],
+    ['theme=test-key-123', undefined, 'there is no setting "theme"'],
   ])('refuses %s %s and writes nothing', async (key, value, why) => {
     const config = createConfig();
     const problem = await problemOf(config.set(key, value));
@@ -176,6 +178,17 @@ describe('config set', () => {
   test.each(['', 'a b', '-x', 'a\u001b'])('refuses to make the profile %j', async (profile) => {
     const problem = await problemOf(createConfig().set('project', project, { profile }));
     expect(problem).toMatchObject({ exitCode: 2, message: expect.stringContaining('the profile name') });
+  });
+
+  test.each([
+    ['api_key', 'apiKey'],
+    ['key', 'apiKey'],
+    ['token', 'apiKey'],
+    ['url', 'baseUrl'],
+    ['endpoint', 'baseUrl'],
+    ['timeout', 'requestTimeout'],
+  ])('offers the setting that is meant by %s', async (word, key) => {
+    expect((await problemOf(createConfig().set(word, 'x')))?.facts.hint).toBe(`did you mean \`${key}\`?`);
   });
 
   test('lists the settings where there is none of that name', async () => {

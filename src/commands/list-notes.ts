@@ -6,19 +6,18 @@ import { quote } from '../problems/quote.ts';
 import { count } from '../render/count.ts';
 import { shownStatuses } from '../runs/run.ts';
 import { elsewhere, journalPlace } from '../session/elsewhere.ts';
-import type { ListOptions } from './list.ts';
 
 // The sentences of `runctl list`.
 
 /** What `--limit` leaves out. */
-export const moreNote = (shown: number, { limit }: ListOptions) =>
+export const moreNote = (shown: number, { limit }: { limit?: number }) =>
   `Showing the newest ${count(shown, 'run')}; for more, add \`-n ${shown * 5}\`${limit === undefined ? ' or `--since 7d`' : ''}.`;
 
 /** Why there is nothing to list. Throws a usage problem for a status that does not exist. */
 export function emptyNote(
   names: readonly string[],
   { automations, ...here }: { journal: Journal; baseUrl: string | undefined; automations: RunFilter['automations'] },
-  { status, since, quiet }: ListOptions,
+  { status, since, quiet }: { status?: string; since?: unknown; quiet?: boolean },
   context: Context,
 ): string[] {
   if (status && !shownStatuses.some((word) => word.toUpperCase() === status.toUpperCase()))

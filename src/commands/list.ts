@@ -41,7 +41,7 @@ const options = {
   ...settingOptions,
 };
 
-export type ListOptions = OptionValues<typeof options>;
+type ListOptions = OptionValues<typeof options>;
 
 export const list = defineCommand({
   name: 'list',

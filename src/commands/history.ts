@@ -3,6 +3,7 @@ import { outputOptions, settingOptions } from '../cli/options.ts';
 import { moment, msOf } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting.ts';
 import { resolveWithoutApiKey } from '../config/settings.ts';
+import { openMs } from '../journal/journal.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
 import type { HistoryEvent } from '../runs/history.ts';
 import { localTime } from '../runs/local-time.ts';
@@ -10,6 +11,7 @@ import { parseAutomationNames } from '../session/arguments.ts';
 import { warnOfClock } from '../session/clock-difference.ts';
 import { journalPlace, useBaseUrl } from '../session/elsewhere.ts';
 import { journalOf } from '../session/open-journal.ts';
+import { unknownNote } from './list-notes.ts';
 
 const usualPeriodMs = 86_400_000;
 
@@ -38,7 +40,8 @@ export const history = defineCommand({
     const settings = resolveWithoutApiKey(flags, context.env);
     const baseUrl = valueIfGiven(settings.baseUrl);
     const automations = parseAutomationNames(names, valueIfGiven(settings.project));
-    const sinceMs = msOf(since, context.clock.nowMs());
+    const nowMs = context.clock.nowMs();
+    const sinceMs = msOf(since, nowMs);
     const journal = journalOf(context, { needed: true });
     const events = journal.history({ baseUrl, automations, sinceMs });
     if (events.length === 0) {
@@ -50,10 +53,12 @@ export const history = defineCommand({
       const hint = other === undefined ? [] : [`The same journal has some for ${other}: ${useBaseUrl(other)}.`];
       return { documents: [], omission: quiet ? undefined : [sentence, ...hint] };
     }
-    warnOfClock(journal.runs({ baseUrl, automations, sinceMs }), context);
+    const runs = [...journal.runs({ baseUrl, automations, sinceMs: Math.min(sinceMs, nowMs - openMs) })];
+    warnOfClock(runs, context);
     const { historyTable } = await import('../render/history-table.ts');
     return {
       documents: events.map((event) => documentOf(documentFactsOf(event), context)),
+      note: quiet ? undefined : unknownNote(runs, nowMs),
       text: (theme, { columns }) => historyTable(events, theme, { columns, hasHeading: !quiet }),
     };
   },

@@ -6,7 +6,7 @@ import { settingTable } from '../src/config/setting-table.ts';
 import { exitCodes } from '../src/problems/exit-codes.ts';
 import { program } from '../src/program.ts';
 
-/** The man page, from the same definitions as `--help`, the table of settings and that of exit codes. */
+/** The man page in roff, generated from the command definitions, the setting table and the exit codes. */
 export function manualPage(): string {
   const root = toCommander(program, { columns: 80, write() {} });
   const help = root.createHelp();
@@ -30,9 +30,8 @@ export function manualPage(): string {
       ...optionEntries(help.visibleOptions(command).filter((option) => !isShared(option))),
     ]),
     '.SH COMMON OPTIONS',
-    'Which of them a command takes,',
-    '.BI "runctl " command " \\-\\-help"',
-    'says.',
+    'To see which of them a command takes, run',
+    '.BI "runctl " command " \\-\\-help" .',
     ...optionEntries(sharedOptions(leavesOf(root).flatMap((command) => help.visibleOptions(command)))),
     '.SH EXAMPLES',
     ...examplesOf(program).flatMap(([line, about]) => entry(line, about)),
@@ -52,10 +51,10 @@ const examplesOf = ({ examples = [], commands = [] }: CommandDefinition): Exampl
   ...commands.flatMap(examplesOf),
 ];
 
-/** What many commands take has a heading of its own in their help; the manual explains it once. */
+/** Options that many commands share are under their own heading in the help. The man page describes them once. */
 const isShared = ({ helpGroupHeading, long }: Option) => helpGroupHeading !== undefined || long === '--help';
 
-/** The first that explains itself of each name. */
+/** The shared options, each once. */
 const sharedOptions = (options: readonly Option[]) => [
   ...new Map(options.filter(isShared).map((option) => [option.flags, option])).values(),
 ];
@@ -67,7 +66,7 @@ const entry = (term: string, about: string) => ['.TP', `.B ${quoted(term)}`, sen
 
 const sentence = (about: string) => text(about.endsWith('.') ? about : `${about}.`);
 
-/** Words of ours as roff reads them: a sentence a line, no escapes, no ligatures, no line that begins with a request. */
+/** Escapes text for roff: one sentence per line, no ligatures, and no line that begins with a request. */
 function text(words: string): string {
   const escaped = words.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll('–', '\\(en').replaceAll('…', '...');
   return escaped

@@ -102,11 +102,11 @@ const scenarios: Readonly<Record<string, Scenario & Pick<BuiltInScenario, 'about
     faults: [{ on: 'status', during: { after: '2h', for: '25m' }, ...badGateway }],
   },
   'lost-answer': {
-    about: 'the first trigger starts a run, but its response is lost; the same trigger again returns that run',
+    about: 'the first trigger starts a run, but its response is lost; repeating the trigger returns that run',
     faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
   },
   'lost-answer-active-first': {
-    about: 'the same, but the same trigger again gets a 422 runAlreadyActive until that run has finished',
+    about: 'the same, but repeating the trigger gets a 422 runAlreadyActive until that run has finished',
     order: 'activeFirst',
     faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
   },

@@ -72,7 +72,7 @@ export async function triggerAll(
 
 /** Warns of an older run that did not complete, which must not pass for a new one. */
 function reportReplay({ run, polled }: EarlierRun, result: ArgumentResult, { context: { reporter } }: Following): void {
-  const start = `this idempotency key started a run of ${nameOf(run.target)}`;
+  const start = `this idempotency key started ${nameOf(run.target)}`;
   if (polled?.kind === 'failed' && !result.watched) {
     const message = `${start}, but its status can't be read: ${polled.problem.message}`;
     reporter.observe({ event: 'warning', name: 'status_unavailable', message, run });

@@ -79,10 +79,10 @@ function triggeredSentence(event: Extract<RunEvent, { event: 'triggered' }>): st
   // A failure is reported when the command ends.
   if (!run || how === 'not_started' || how === 'unknown') return undefined;
   const sentences = {
-    started: `started a run of ${name}`,
-    recovered: `an earlier attempt had started a run of ${name}`,
+    started: `started ${name}`,
+    recovered: `an earlier attempt had already started ${name}`,
     found: `${name} run (idempotency key ${event.idempotencyKey})`,
-    replayed: `this idempotency key started a run of ${name} ${startOf(execution)}; no new run was started`,
+    replayed: `this idempotency key started ${name} ${startOf(execution)}; no new run was started`,
     attached: `${name} is already running; this is the active run`,
   };
   const { executionId } = run;

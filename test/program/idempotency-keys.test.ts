@@ -45,7 +45,7 @@ describe('a given idempotency key whose run', () => {
     const { code, stdout, stderr } = await runProgram(argv, { env });
     expect([code, stdout.trim()]).toEqual([exitCode, emulator.runs()[0]?.executionId]);
     if (exitCode === 0) expect(stderr).toBe('');
-    else expect(stderr).toMatch(/started a run of nightly at .*no new run was started/);
+    else expect(stderr).toMatch(/started nightly at .*no new run was started/);
     expect(emulator.runs()).toHaveLength(1);
   });
 

@@ -43,7 +43,7 @@ const histories: [string, Scenario, Step[], number][] = [
   [
     'lost, and the run has ended before the repeat: nothing is said of the first attempt',
     { faults: [loss], automations: instant },
-    [{ type: trigger, ends: '0 started yes', says: /started a run of nightly/ }],
+    [{ type: trigger, ends: '0 started yes', says: /started nightly/ }],
     2,
   ],
   [

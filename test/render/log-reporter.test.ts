@@ -29,19 +29,19 @@ describe('a sentence of a log', () => {
   const slot = { event: 'waiting', for: 'slot', target, nextMs: 1_000 } as const;
   const { fault: lost } = fault('lost', { message: 'the answer was lost' });
   test.each<[RunEvent, string]>([
-    [{ ...triggered, how: 'started' }, `started a run of nightly: ${executionId}`],
+    [{ ...triggered, how: 'started' }, `started nightly: ${executionId}`],
     [
       { ...triggered, how: 'started', isWatched: false },
-      `started a run of nightly; watch it with \`runctl watch ${executionId}\``,
+      `started nightly; watch it with \`runctl watch ${executionId}\``,
     ],
-    [{ ...triggered, how: 'recovered' }, `an earlier attempt had started a run of nightly: ${executionId}`],
+    [{ ...triggered, how: 'recovered' }, `an earlier attempt had already started nightly: ${executionId}`],
     [
       { ...triggered, how: 'replayed' },
-      `this idempotency key started a run of nightly before; no new run was started: ${executionId}`,
+      `this idempotency key started nightly before; no new run was started: ${executionId}`,
     ],
     [
       { ...triggered, how: 'replayed', execution: { ...execution('COMPLETED'), createdAt: '2026-11-22T02:00:13Z' } },
-      'this idempotency key started a run of nightly at 2026-11-22 02:00:13 UTC; no new run was started',
+      'this idempotency key started nightly at 2026-11-22 02:00:13 UTC; no new run was started',
     ],
     [{ ...triggered, how: 'found', idempotencyKey: 'k' }, `nightly run ${executionId} (idempotency key k)`],
     [{ ...triggered, how: 'attached' }, `nightly is already running; this is the active run: ${executionId}`],

@@ -181,6 +181,15 @@ test('a record that was written is said to be, whatever it is about', () => {
   expect([triggered(1), accepted(1), hook].map((record) => open().append(record))).toEqual([true, true, true]);
 });
 
+test('what is said of a hook is neither listed nor found as a run', () => {
+  const { open } = createStateFolder();
+  const ofCommand = { hook: '--on-exit', baseUrl, target: nightly, run: uuid(1) } as const;
+  open().append({ type: 'command_hook_begun', ...ofCommand });
+  open().append({ type: 'command_hook_ended', ...ofCommand, failure: 'exited with 3' });
+  for (const hasRun of [true, false]) expect([...open().runs({ hasRun })]).toEqual([]);
+  expect(open().find(uuid(1), { baseUrl })).toBeUndefined();
+});
+
 describe('a status', () => {
   test('of a run that nobody has heard of is its first record', () => {
     const { open, folder } = createStateFolder();
@@ -459,6 +468,11 @@ describe('the hook of a run', () => {
       [{ state: 'begun', begunBy: 'a' }],
     ],
     ['has ended for good', [hook('hook_begun'), hook('hook_ended'), hook('hook_due')], [{ state: 'ended' }]],
+    [
+      'is not that of a command, by which no follower goes',
+      [{ type: 'command_hook_begun', hook: '--on-final', baseUrl, target: nightly, run: uuid(1), process: 'a' }],
+      [],
+    ],
     ['is not that of another service', [{ ...hook('hook_due'), baseUrl: 'http://localhost:1' }], []],
   ])('%s', (_, records, expected) => {
     const { open } = createStateFolder();

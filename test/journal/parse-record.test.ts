@@ -15,6 +15,8 @@ const kinds: Record<string, Record<string, string>> = {
   not_found: { executionId: uuid(1) },
   hook_begun: { executionId: uuid(1) },
   hook_ended: { executionId: uuid(1) },
+  command_hook_begun: { hook: '--on-exit' },
+  command_hook_ended: { hook: '--on-exit' },
 };
 const target = 'agent/a';
 const all = { schema: 1, at: '2026-11-22T03:00:00Z', baseUrl, target };
@@ -38,6 +40,8 @@ describe('a line of the journal', () => {
     ['process', 'host 1 1'],
     ['sentAt', 'S'],
     ['activeExecutionId', uuid(1)],
+    ['run', uuid(1)],
+    ['ifActive', 'skip'],
     ['isByTime', true],
     ['creditsCharged', 0.5],
     ['first', true],

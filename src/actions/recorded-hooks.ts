@@ -1,5 +1,6 @@
 import { commandFor, type HookRecord } from '../hooks/on-final.ts';
 import type { HookState } from '../journal/hook-states.ts';
+import { Problem } from '../problems/problem.ts';
 import type { Run } from '../runs/run.ts';
 import type { Connection } from '../session/connection.ts';
 
@@ -8,18 +9,26 @@ type Recorder = Pick<Connection, 'journal' | 'baseUrl' | 'processes' | 'context'
 /** The record of a follower's hooks, by which each runs once at most, however many followers are ended and started. */
 export function createHookRecord({ journal, baseUrl, processes, context }: Recorder): HookRecord {
   const hookOf = ({ executionId }: Run): HookState | undefined => journal.hooks({ baseUrl, executionId })[0];
+  const leave = (run: Run, why: string): false => {
+    const message = `${commandFor(run)} was not run: ${why}; the next follower runs or reports it`;
+    context.reporter.observe({ event: 'warning', name: 'hook_failed', message, run });
+    return false;
+  };
   return {
     isResumed: true,
     begin(run) {
-      const { state = 'due' } = hookOf(run) ?? {};
-      if (state !== 'due') return false;
-      if (!journal.append({ type: 'hook_begun', baseUrl, ...run, process: processes.own })) {
-        const message = `${commandFor(run)} was not run: the journal can't be written`;
-        context.reporter.observe({ event: 'warning', name: 'hook_failed', message, run });
-        return false;
+      try {
+        const { state = 'due' } = hookOf(run) ?? {};
+        if (state !== 'due') return false;
+        if (!journal.append({ type: 'hook_begun', baseUrl, ...run, process: processes.own }))
+          return leave(run, "the journal can't be written");
+        // Of two processes that begin it at once, the one whose line is the first runs it.
+        return hookOf(run)?.begunBy === processes.own;
+      } catch (error) {
+        // A follower outlives a disk that is away for a while.
+        if (error instanceof Problem) return leave(run, error.message);
+        throw error;
       }
-      // Of two processes that begin it at once, the one whose line is the first runs it.
-      return hookOf(run)?.begunBy === processes.own;
     },
     end(run, failure) {
       journal.append({ type: 'hook_ended', baseUrl, ...run, failure });
@@ -43,8 +52,9 @@ export function reportCutOffHooks({ journal, baseUrl, processes, context }: Reco
   for (const { run, state, begunBy } of journal.hooks({ baseUrl })) {
     const isCutOff = state === 'begun' && (begunBy === undefined || processes.stateOf(begunBy) !== 'running');
     if (!isCutOff) continue;
-    const message = `${commandFor(run)} was cut off when its follower ended; it won't run again`;
+    // After a `kill -9` of the follower, the command itself may have run on.
+    const message = `${commandFor(run)} may be incomplete: its end was never recorded. It won't run again`;
     context.reporter.observe({ event: 'warning', name: 'hook_cut_off', message, run });
-    journal.append({ type: 'hook_ended', baseUrl, ...run, failure: 'was cut off' });
+    journal.append({ type: 'hook_ended', baseUrl, ...run, failure: 'may be incomplete' });
   }
 }

@@ -83,6 +83,8 @@ export async function connectWith(
     scrub: secrets.scrub,
   });
   const journal = journalOf(context, { quiet: options.quiet, ...journalNeed });
+  // What is read while runs are followed must not end that: a state folder may be away for a while.
+  const lasting = journalNeed.needed ? journalOf(context, { quiet: true }) : journal;
   const account = async (idempotencyKey?: string) => accountOf(await apiKeys.of(idempotencyKey));
   return {
     context,
@@ -90,10 +92,10 @@ export async function connectWith(
     baseUrl,
     account,
     renewApiKey: apiKeys.renewAtLast,
-    service: withNotFoundTracking(withRenewal(service, apiKeys), journal, baseUrl, account),
+    service: withNotFoundTracking(withRenewal(service, apiKeys), lasting, baseUrl, account),
     journal,
     processes: createProcesses(),
-    history: historyOf(journal, baseUrl, clock),
+    history: historyOf(lasting, baseUrl, clock),
     limiter: createRateLimiter(rate, clock, {
       connections,
       onWait(nextMs) {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
@@ -114,10 +114,10 @@ test('a hook that was begun is not run again, and one that was cut off is report
     () => expect(journal.hooks({ baseUrl }).every(({ state }) => state === 'ended')).toBe(true),
     patience,
   );
-  expect((await first.stop()).stderr).toContain(`the --on-final command for run ${id} of nightly was cut off`);
+  expect((await first.stop()).stderr).toContain(`the --on-final command for run ${id} of nightly may be incomplete`);
   const second = follower('--on-final', hook);
   await clock.sleep(1500);
-  expect((await second.stop()).stderr).not.toContain('cut off');
+  expect((await second.stop()).stderr).not.toContain('incomplete');
   expect(reported()).toEqual([`${other} COMPLETED`]);
 });
 
@@ -139,6 +139,31 @@ test('each run whose hook failed is named', async () => {
   await vi.waitFor(() => expect(hooks().filter(({ state }) => state === 'ended')).toHaveLength(2), patience);
   const { stderr } = await stop();
   for (const id of ids) expect(stderr).toContain(`the --on-final command for run ${id} of`);
+});
+
+test('a journal that is away for a while ends no follower, and the hooks that came due then are left to the next', async () => {
+  const { follower, trigger, reported, hook, journal, env, clock, emulator } = await machine({
+    automations: { nightly: { duration: '10s' }, '*': { duration: '1ms' } },
+  });
+  const file = join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl');
+  const first = follower('--on-final', hook);
+  const id = await trigger();
+  const hookStates = () => journal.hooks({ baseUrl: env.RUNCTL_BASE_URL ?? '' }).map(({ state }) => state);
+  await vi.waitFor(() => expect(hookStates()).toEqual(['due']), patience);
+  renameSync(file, `${file}.kept`);
+  mkdirSync(file);
+  await vi.waitFor(() => expect(emulator.requests.at(-1)?.url).toMatch(/result$/), patience);
+  await clock.sleep(2_000);
+  rmdirSync(file);
+  renameSync(`${file}.kept`, file);
+  const later = await trigger('weekly');
+  await vi.waitFor(() => expect(reported()).toEqual([`${later} COMPLETED`]), patience);
+  const { code, stderr } = await first.stop();
+  expect(code).toBe(143);
+  expect(stderr.match(/was not run: .*can't be read/g)).toHaveLength(1);
+  const second = follower('--on-final', hook);
+  await vi.waitFor(() => expect(reported()).toEqual([`${later} COMPLETED`, `${id} COMPLETED`]), patience);
+  await second.stop();
 });
 
 test("a run that the service doesn't know is reported and dropped, and the others are followed", async () => {

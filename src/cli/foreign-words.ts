@@ -3,25 +3,31 @@
 
 /** Words in place of a command, by the command line that is meant. */
 export const commandWords: Readonly<Record<string, string>> = {
-  trigger: 'start dispatch rerun retry restart submit invoke execute launch create',
-  watch: 'follow wait attach',
-  status: 'get show describe view inspect info is-active is-failed',
-  result: 'output outputs download',
-  list: 'ps runs jobs executions search list-units',
-  history: 'events journal journalctl',
-  explain: 'codes exit-codes errors',
-  completion: 'autocomplete',
+  trigger: 'start dispatch rerun retry restart submit invoke execute launch create trigger-run',
+  watch: 'follow wait attach resume continue monitor poll await',
   'watch --all': 'wait-all top',
-  config: 'login auth configure init setup logout',
-  'config list': 'settings profile profiles context contexts env whoami',
+  status: 'get show describe view inspect info state stat st is-active is-failed',
+  result: 'output outputs download fetch retrieve artifact artifacts error errors why summary',
+  list: 'ps runs jobs executions search list-units status-all',
+  history: 'events journal journalctl audit audit-log',
+  stats: 'metrics report cost costs credits',
+  config: 'login auth configure init setup logout signin',
+  'config list': 'settings profile profiles context contexts env whoami me account',
   'config set profile': 'use use-context switch',
-  doctor: 'check-config diagnose ping health debug test validate verify',
-  help: 'man usage ? /?',
+  'config set apiKey': 'token key api-key apikey',
+  'config set': 'set',
+  'config unset': 'unset',
+  doctor: 'check-config diagnose ping health healthcheck check-health debug test selftest validate verify',
+  emulator: 'mock mock-server serve server simulate',
+  demo: 'tour tutorial quickstart example examples',
+  completion: 'autocomplete',
+  explain: 'codes exit-codes',
+  help: 'man usage docs ? /?',
 };
 
 /** Words for runs, before a verb: `run list` of gh, `get jobs` of kubectl. */
 export const runWords =
-  'run runs job jobs execution executions workflow workflows automation automations task tasks all';
+  'run runs job jobs execution executions workflow workflows automation automations task tasks pipeline pipelines build builds all';
 
 /** The verbs that follow such a word. A verb that starts something is asked for by name, all others only look. */
 export const runVerbs: Readonly<Record<string, string>> = {
@@ -33,9 +39,9 @@ export const runVerbs: Readonly<Record<string, string>> = {
 };
 
 export const configWords: Readonly<Record<string, string>> = {
-  'config list': 'show view ls dump status get-contexts current-context profiles profile',
-  'config set profile': 'use use-context set-context switch select',
-  'config path': 'edit open file',
+  'config list': 'show view ls dump export status get-contexts current-context profiles profile',
+  'config set profile': 'use use-context set-context set-profile switch select',
+  'config path': 'edit open file where location',
   'config unset': 'remove delete rm clear',
   config: 'init setup new add create login',
   doctor: 'test validate verify check',
@@ -63,8 +69,9 @@ const looks = 'status result stats check doctor';
 
 export const flagWords: readonly (readonly [flags: string, answers: readonly FlagAnswer[]])[] = [
   [
-    '--wait --follow --watch --sync --block --until-done --stream -w -f',
+    '--wait --follow --watch --sync --block --until-done --wait-for-completion --stream --live -w -f',
     [
+      { of: 'trigger', valueHas: '.', say: 'the service takes no input for a run' },
       { of: 'trigger', valueHas: '=', say: 'the service takes no input for a run' },
       { of: 'watch', say: '`runctl watch` follows a run to its end without a flag' },
       '--watch',
@@ -75,14 +82,14 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
     ],
   ],
   [
-    '-o --output --format --out',
+    '-o --output --format --out --save --download',
     [
       { of: 'result', say: 'the output goes to standard output: `runctl result {run} --quiet > <file>`, or `--json`' },
       '--json',
       { say: 'it prints to standard output; use `>` to write to a file' },
     ],
   ],
-  ['--csv --tsv --table --yaml -j', ['--json']],
+  ['--csv --tsv --table --yaml --pretty -j', ['--json']],
   [
     '--raw --output-only --plain --text',
     [{ of: 'result', say: '`--quiet` prints the output alone, and `--field` one value' }],
@@ -116,7 +123,7 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
     ],
   ],
   [
-    '--input --inputs --data -d -F --raw-field --field-file --param --params --parameter --parameters --var --arg --body --payload --ref --branch --set --tag --label',
+    '--input --inputs --data -F --raw-field --field-file --param --params --parameter --parameters --var --arg --body --payload --file --ref --branch --set --tag --label',
     [{ of: 'trigger', say: 'the service takes no input for a run' }, '--message'],
   ],
   [
@@ -132,9 +139,14 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
       },
     ],
   ],
-  ['--max-time -m --wait-timeout --deadline -t', ['--timeout', '--give-up-after', '--request-timeout']],
+  ['-d', [{ of: 'trigger', say: 'the service takes no input for a run, and only `--watch` waits for it' }]],
+  ['--retry-on-failure', ['--rerun-on']],
+  [
+    '--max-time -m --wait-timeout --watch-timeout --max-wait --deadline -t',
+    ['--timeout', '--give-up-after', '--request-timeout'],
+  ],
   ['--connect-timeout --read-timeout', ['--request-timeout']],
-  ['--poll-interval --every --poll --period --sleep', ['--interval']],
+  ['--poll-interval --every --poll --period --refresh --sleep', ['--interval', '--within']],
   ['-l -L --max --count --max-items --page-size --per-page --tail --head --limit -n', ['--limit', '--since']],
   ['--last --latest', [{ of: 'status result watch', say: 'without a run, the last one is meant: `runctl {command}`' }]],
   ['--days --last --from --after --start-time --period --window --max-age --older-than --age', ['--since', '--within']],
@@ -190,16 +202,32 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
     ],
   ],
   [
+    '--sequential --serial',
+    [{ of: 'trigger', say: 'runs are parallel; for one after another, join commands with `&&`' }],
+  ],
+  [
     '--concurrency --parallel -j -P --jobs --max-parallel',
     [{ of: 'trigger watch', say: 'runs are always parallel; `--rate` limits the requests per second' }],
   ],
   ['--schedule --cron --at', [{ say: 'runctl has no schedule of its own: cron or a systemd timer runs it' }]],
   ['--delay --jitter --random-delay', ['--splay', '--interval']],
-  ['--cancel --kill --cancel-on-timeout --stop', [{ say: 'the service has no way to cancel a run' }]],
+  [
+    '--cancel --kill --cancel-on-timeout --cancel-in-progress --stop',
+    [{ say: 'the service has no way to cancel a run' }],
+  ],
   [
     '--log --logs --show-logs --log-failed',
     [{ say: 'the service has no logs of a run; `runctl result` prints its output' }],
   ],
+  [
+    '--list -l',
+    [
+      { of: 'config', say: '`runctl config list` shows the settings' },
+      { of: 'emulator', say: '`runctl help scenarios` lists the scenarios' },
+      { of: 'recover', say: '`--dry-run` shows them' },
+    ],
+  ],
+  ['--shell', [{ of: 'completion', say: 'the shell is given without a flag: `runctl completion <shell>`' }]],
   ['--web --browser --open', [{ say: 'runs have no web page; `runctl status` shows how a run is doing' }]],
   [
     '--sort --sort-by --order --reverse',
@@ -207,7 +235,8 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
   ],
   ['--color --colour --colors', [{ say: 'FORCE_COLOR turns colors on, and `--no-color` turns them off' }]],
   ['--no-header --no-headers --no-headings --wide', ['--field']],
-  ['--idempotent --once --key-id --client-token --request-id', ['--idempotency-key']],
-  ['--skip-if-running --if-not-running --if-running --skip --no-overlap', ['--if-active']],
+  ['--idempotent --unique --idem-key --key-id --client-token --request-id', ['--idempotency-key']],
+  ['--once', [{ of: 'watch', say: '`runctl status {run}` shows the status once' }, '--idempotency-key']],
+  ['--skip-if-running --if-not-running --if-running --skip --no-overlap --queue', ['--if-active']],
   ['--on-failure --on-success --notify --exec --then', ['--on-final', '--on-exit']],
 ];

@@ -34,6 +34,12 @@ export function problemOfRefusal(
 const meaningOf = (word: string, meanings: Readonly<Record<string, string>>): string | undefined =>
   Object.keys(meanings).find((meaning) => meanings[meaning]?.split(' ').includes(word));
 
+/** The only name that begins so, else the one that is most like what was typed. */
+function likely(word: string, names: readonly string[]): string | undefined {
+  const longer = word.length > 2 ? names.filter((name) => name.startsWith(word)) : [];
+  return longer.length === 1 ? longer[0] : nearest(word, names);
+}
+
 const didYouMean = (line: string) => `did you mean \`runctl ${line}\`?`;
 
 function hintForCommand(
@@ -44,7 +50,7 @@ function hintForCommand(
   const names = ({ commands = [] }: CommandDefinition) => commands.map(({ name }) => name);
   const group = program.commands?.find(({ name, commands }) => commands && name === path);
   if (group) {
-    const near = nearest(word, names(group));
+    const near = likely(word, names(group));
     const meant = (path === 'config' && meaningOf(word, configWords)) || (near && `${path} ${near}`);
     return meant && didYouMean(meant);
   }
@@ -62,7 +68,7 @@ function hintForCommand(
 function ofHelp(word: string, names: readonly string[]): string | undefined {
   const code = exitCodes.find((row) => [String(row.code), row.name].includes(word));
   if (code) return didYouMean(`explain ${code.code}`);
-  const topic = nearest(word.replace(/\W/g, ''), helpTopics) ?? nearest(word, names);
+  const topic = likely(word.replace(/\W/g, ''), helpTopics) ?? likely(word, names);
   const meant = topic ?? meaningOf(word, commandWords)?.replace(/ -.*/, '');
   return meant ? didYouMean(`help ${meant}`) : impossible(word);
 }
@@ -90,7 +96,7 @@ function ofRuns(word: string, [next = '', ...rest]: readonly string[]): string |
 }
 
 function ofCommand(word: string, rest: readonly string[], names: readonly string[]): string | undefined {
-  const meant = meaningOf(word, commandWords) ?? nearest(word, names);
+  const meant = meaningOf(word, commandWords) ?? likely(word, names);
   return meant && withArgument(meant, rest);
 }
 
@@ -125,7 +131,7 @@ function hintForFlag({ path, word, value, after, next }: Refused, command: Comma
     }
   }
   const long = [...flags].flatMap((flag) => (flag.startsWith('--') ? flag.slice(2) : []));
-  const similar = word.startsWith('--') ? nearest(word.slice(2), long) : undefined;
+  const similar = word.startsWith('--') ? likely(word.slice(2), long) : undefined;
   if (similar) return `did you mean \`--${similar}\`?`;
   return path === 'emulator' && /^[^-]/.test(next ?? '')
     ? 'put `--` before a command that has flags of its own'

@@ -19,7 +19,9 @@ export const explain = defineCommand({
   async run({ code }, _, context): Promise<CommandResult> {
     // The name `interrupted` stands for three codes.
     const name = code?.toLowerCase().replaceAll('-', '_');
-    const rows = exitCodes.filter((row) => String(row.code) === code || row.name === name);
+    const rows = exitCodes.filter(
+      (row) => String(row.code) === code || row.name === name || row.name === `run_${name}`,
+    );
     if (code !== undefined && rows.length === 0)
       throw usageProblem(`there is no exit code ${JSON.stringify(code)}`, '`runctl explain` lists them all');
     const explained = code === undefined ? exitCodes : rows;

@@ -132,10 +132,13 @@ export function parseSettingKey(text: string): SettingKey {
   const [name = '', value] = text.split('=');
   const meant = likelyKey(name.toLowerCase().replaceAll(/[-_]/g, ''));
   if (meant && value !== undefined)
-    throw usageProblem('a setting and its value are two arguments', `\`runctl config set ${meant} <value>\``);
+    throw usageProblem('a setting and its value are two arguments', `\`runctl config set ${usageOf(meant)}\``);
   const hint = meant ? `did you mean \`${meant}\`?` : `settings: ${settingKeys.join(', ')}`;
   throw usageProblem(`there is no setting ${JSON.stringify(name)}`, hint);
 }
+
+/** The API key never comes from the command line. */
+const usageOf = (key: SettingKey) => (key === 'apiKey' ? key : `${key} <value>`);
 
 /** `url` of `baseUrl`, and what other tools call it. */
 function likelyKey(word: string): SettingKey | undefined {

@@ -165,6 +165,10 @@ test('explain shows the table of exit codes, and each of them by number and by n
   }
 });
 
+test('explain takes the word of a status', async () => {
+  expect((await typed(['explain', 'FAILED'])).out).toMatch(/^1 run_failed/);
+});
+
 test('every command has a help that says what it does', async () => {
   const { out } = await typed(['--help']);
   const [index = ''] = out.split('Examples:');

@@ -191,6 +191,12 @@ describe('config set', () => {
     expect((await problemOf(createConfig().set(word, 'x')))?.facts.hint).toBe(`did you mean \`${key}\`?`);
   });
 
+  test('asks nobody to type an API key on the command line', async () => {
+    expect((await problemOf(createConfig().set('API_KEY=x', undefined)))?.facts.hint).toBe(
+      '`runctl config set apiKey`',
+    );
+  });
+
   test('lists the settings where there is none of that name', async () => {
     const problem = await problemOf(createConfig().set('no-such', 'x'));
     expect(problem?.facts.hint).toBe(

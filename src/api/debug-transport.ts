@@ -39,7 +39,7 @@ function outcomeOf(exchange: Exchange): string {
   }
   const { reason, sent, error } = exchange.failure;
   const detail = error instanceof Error ? `: ${error.message}` : '';
-  return `no answer (${reason}${detail}), the request was ${sent ? 'sent' : 'not sent'},`;
+  return `no response (${reason}${detail}), the request was ${sent ? 'sent' : 'not sent'},`;
 }
 
 function shown(headers: Headers): string {

@@ -55,7 +55,7 @@ const dnsHint = "check this machine's DNS and network connection";
 
 const networkMessages: Record<string, string> = {
   ENOTFOUND: "can't resolve $",
-  EAI_AGAIN: "can't resolve $: no name server answered",
+  EAI_AGAIN: "can't resolve $: no name server responded",
   ECONNREFUSED: "can't connect to $: connection refused",
   EHOSTUNREACH: 'no route to $',
   ENETUNREACH: 'no network to reach $',

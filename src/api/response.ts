@@ -108,7 +108,7 @@ function refusalMessage({ status, headers }: HttpResponse, body: ErrorBody, kind
   if (kind === 'redirected') {
     const [location] = valuesOf(headers, 'location');
     const place = location ? ` to ${originOf(location)}` : '';
-    return `the service answered with a redirect${place}, which runctl doesn't follow because it would send the API key along`;
+    return `the service responded with a redirect${place}, which runctl doesn't follow because it would send the API key along`;
   }
   if (body.page) return pageMessage(body.page);
   if (kind === 'unreadable') return 'the response is not JSON';

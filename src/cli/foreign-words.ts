@@ -148,7 +148,10 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
   ['--connect-timeout --read-timeout', ['--request-timeout']],
   ['--poll-interval --every --poll --period --refresh --sleep', ['--interval', '--within']],
   ['-l -L --max --count --max-items --page-size --per-page --tail --head --limit -n', ['--limit', '--since']],
-  ['--last --latest', [{ of: 'status result watch', say: 'without a run, the last one is meant: `runctl {command}`' }]],
+  [
+    '--last --latest',
+    [{ of: 'status result watch', say: 'without an argument, it uses the last run: `runctl {command}`' }],
+  ],
   ['--days --last --from --after --start-time --period --window --max-age --older-than --age', ['--since', '--within']],
   [
     '--since',
@@ -182,9 +185,9 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
   [
     '--exit-status --exit-code --fail --fail-on-error --check',
     [
-      { of: 'watch', say: '`runctl watch` exits with the code of the run without a flag' },
-      { of: 'result', say: '`runctl status {run} --exit-status` exits with the code of the run' },
-      { of: 'trigger', say: '`--watch` exits with the code of the run' },
+      { of: 'watch', say: "`runctl watch` exits with the run's code without a flag" },
+      { of: 'result', say: "`runctl status {run} --exit-status` exits with the run's code" },
+      { of: 'trigger', say: "`--watch` exits with the run's code" },
       { of: 'check', say: 'it exits with 15 if an automation is overdue' },
     ],
   ],

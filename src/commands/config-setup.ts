@@ -125,7 +125,7 @@ export async function trySettings(options: { profile?: string }, context: Contex
       ...factsOf(fault),
     });
   }
-  printSentence(`${theme.symbols.ok} ${new URL(baseUrl).host} answers and accepts this API key.`, context);
+  printSentence(`${theme.symbols.ok} ${new URL(baseUrl).host} responds and accepts this API key.`, context);
   if (project) {
     printSentence("The project can't be verified: the service has no way to check it.", context);
   }

@@ -50,7 +50,7 @@ const unsetCommand = defineCommand({
 
 const listCommand = defineCommand({
   name: 'list',
-  about: 'show every setting in force and where it comes from',
+  about: 'show every setting and where it comes from',
   options: { ...outputOptions, ...settingOptions },
   run: (_, options, context) => configList(options, context),
 });
@@ -70,7 +70,7 @@ export const config = defineCommand({
     ['runctl config', 'enter the settings and check them'],
     ['runctl config set apiKey < key.txt', 'store the API key from a file'],
     ['runctl config set baseUrl https://staging.example.com --profile staging', 'store a setting in another profile'],
-    ['runctl config list', 'show every setting in force and where it comes from'],
+    ['runctl config list', 'show every setting and where it comes from'],
   ],
   commands: [getCommand, setCommand, unsetCommand, listCommand, pathCommand, groupHelp],
   async run(_, options, context) {

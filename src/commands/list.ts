@@ -86,7 +86,7 @@ export const list = defineCommand({
     if (runs.length === 0) return { omission: emptyNote(names, { journal, baseUrl, automations }, options, context) };
     warnOfClock(recorded, context);
     const missed = connection ? runs.filter((run) => run.isOld && isPollable(run)) : [];
-    const reason = fault ? reasonOf(fault) : 'no answer within 3s';
+    const reason = fault ? reasonOf(fault) : 'no response within 3s';
     for (const { target, executionId } of missed) {
       const message = `its status may be out of date because it couldn't be polled: ${reason}`;
       // One sentence says it for all of them on stderr.

@@ -40,7 +40,7 @@ export function watchWarning({
 }: FinishedWatch): Pick<WarningEvent, 'name' | 'message'> | undefined {
   if (disagreement) {
     const { status, result } = disagreement;
-    const message = `the service reports status ${status} for the run, but ${result} in its result; runctl goes by ${execution.status}`;
+    const message = `the service reports status ${status} for the run, but ${result} in its result; runctl uses ${execution.status}`;
     return { name: 'conflicting_status', message };
   }
   if (result?.error && isCompleted(execution.status)) {

@@ -46,7 +46,7 @@ export const refusalSentences: Partial<Record<FaultKind, string>> = {
   throttled: 'the rate limit was reached',
   unavailable: 'the service is unavailable',
   already_active: 'it is already running',
-  redirected_to_run: 'the service answered with a redirect to a run, not with its id',
+  redirected_to_run: 'the service responded with a redirect to a run, not with its id',
 };
 
 /** What a command, a watch and `doctor` make of a fault, as the table says. */

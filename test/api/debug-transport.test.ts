@@ -62,5 +62,5 @@ test.each<[string, boolean, unknown, string]>([
   ['deadline', false, undefined, '(deadline), the request was not sent,'],
 ])('of a failed request, %s, the line says whether it was sent: %s', async (reason, sent, error, words) => {
   const failure = { reason: reason as 'network', sent, error };
-  expect(await linesOf({ kind: 'failure', failure })).toEqual([asked(1), `#1 no answer ${words} after 12 ms`]);
+  expect(await linesOf({ kind: 'failure', failure })).toEqual([asked(1), `#1 no response ${words} after 12 ms`]);
 });

@@ -35,7 +35,7 @@ describe('a connection that fails', () => {
   test('since no name server answers is the fault of the machine, not of the base URL', () => {
     const { message, hint } = network(nested(coded('EAI_AGAIN')));
     expect([message, hint]).toEqual([
-      "can't resolve service.test: no name server answered",
+      "can't resolve service.test: no name server responded",
       "check this machine's DNS and network connection",
     ]);
   });

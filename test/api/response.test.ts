@@ -143,7 +143,7 @@ describe('an answer', () => {
       const { kind, message } = await faultOf('trigger', { status: 302, headers });
       expect([kind, message]).toEqual([
         'redirected_to_run',
-        'the service answered with a redirect to a run, not with its id',
+        'the service responded with a redirect to a run, not with its id',
       ]);
       expect((await faultOf('trigger', { status: 302, headers: { location: '/login' } })).kind).toBe('redirected');
       expect((await faultOf('trigger', { status: 302, headers: { date: '/runs/7' } })).kind).toBe('redirected');

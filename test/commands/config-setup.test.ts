@@ -12,7 +12,7 @@ test('the answers are stored, checked with requests that start nothing, and foll
   expect(end).toBe(0);
   expect(config.profiles.default).toEqual({ baseUrl: url, apiKey, project });
   expect(requests.map(({ method }) => method)).toEqual(['GET', 'GET']);
-  expect(shown).toContain('answers and accepts this API key');
+  expect(shown).toContain('responds and accepts this API key');
   expect(shown).toContain('runctl trigger <automation> --watch');
   expect(shown).not.toContain(apiKey);
 });

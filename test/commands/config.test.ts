@@ -277,7 +277,7 @@ describe('config get', () => {
 });
 
 describe('config list', () => {
-  test('show every setting in force and where it comes from', async () => {
+  test('show every setting and where it comes from', async () => {
     const config = createConfig(
       { profiles: { a: { apiKey: 'test-key-123' } } },
       { RUNCTL_PROFILE: 'a', RUNCTL_STATE_DIR: '/state', RUNCTL_PROJECT: 'x' },

@@ -21,7 +21,7 @@ describe('runctl config alone', () => {
     await answer(screen, /project/, projectId);
     const { code, text } = await atTheEnd(screen);
     expect(code).toBe(0);
-    expect(text).toContain('answers and accepts this API key');
+    expect(text).toContain('responds and accepts this API key');
     expect(screen.written()).not.toContain(apiKey);
     const env = { ...screen.env, ...unset };
     expect(await runProgram(['trigger', 'nightly'], { env })).toMatchObject({ code: 0 });

@@ -144,7 +144,7 @@ describe('a run that has finished', () => {
     const disagreement = { status: 'COMPLETED', result: 'FAILED' };
     expect(watchWarning({ ...finished('FAILED'), disagreement })).toEqual({
       name: 'conflicting_status',
-      message: 'the service reports status COMPLETED for the run, but FAILED in its result; runctl goes by FAILED',
+      message: 'the service reports status COMPLETED for the run, but FAILED in its result; runctl uses FAILED',
     });
   });
 

@@ -328,7 +328,7 @@ test('runctl config says in common words what it does, and what is wrong with an
     `The answers are stored in ${folder}/config.json, which only you can read. Enter keeps the value in brackets; Ctrl-C cancels without saving.`,
     ...guide.flatMap(([, sentence]) => sentence ?? []),
     'Saved in profile "default".',
-    `✔ ${new URL(url).host} answers and accepts this API key.`,
+    `✔ ${new URL(url).host} responds and accepts this API key.`,
     "The project can't be verified: the service has no way to check it.",
     '  → runctl trigger <automation> --watch',
   ]);

@@ -9,7 +9,9 @@ export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
   const processes = new Map<string, string | undefined>(); // by attempt
   const doubts = new Map<string, RecordOf<'in_doubt'>>(); // the last one of each trigger
   const finished = new Set<string>();
+  const open = new Map<string, Set<string>>(); // the attempts of each trigger that were not refused
   const keys = new Map<string, string>(); // of the runs that were started here
+  const openAttempts = (record: RecordOf<'triggered' | 'refused'>) => open.get(triggerIdOf(record)) ?? new Set();
   /** Has the same just been said of this attempt? */
   const isRepeated = (record: RecordOf<'in_doubt' | 'refused'>) => {
     const doubt = doubts.get(triggerIdOf(record));
@@ -31,6 +33,7 @@ export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
     switch (record.type) {
       case 'triggered':
         processes.set(record.attempt, record.process);
+        open.set(triggerIdOf(record), openAttempts(record).add(record.attempt));
         return { ...event, ...key, what: record.first ? 'sent' : 'sent_again', process: record.process };
       case 'in_doubt': {
         const { reason, activeExecutionId: executionId } = record;
@@ -47,8 +50,10 @@ export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
       }
       case 'refused': {
         const { name: refusal, reason, activeExecutionId: executionId, attempt, ifActive } = record;
+        openAttempts(record).delete(record.attempt);
         if (isRepeated(record)) return undefined;
-        const what = doubts.has(triggerIdOf(record)) ? 'repeat_refused' : 'refused';
+        const isOpen = doubts.has(triggerIdOf(record)) && openAttempts(record).size > 0;
+        const what = isOpen ? 'repeat_refused' : 'refused';
         const refused = { what, executionId, refusal, reason, ifActive } as const;
         return { ...event, ...key, ...refused, process: processes.get(attempt) };
       }

@@ -51,8 +51,10 @@ const sentences: Record<HistoryEventName, (event: HistoryEvent) => string> = {
   resolved_by_time: (event) => `resolved by ${commandOf(event)} from its start time${processOf(event)}`,
   refused({ reason, refusal = '', ifActive }) {
     if (ifActive !== undefined) return `already running (--if-active ${ifActive})`;
+    if (refusal.startsWith('interrupted')) return 'interrupted before it was accepted';
     const code = exitCodes.find(({ name }) => name === refusal)?.code;
-    return `refused${code === undefined ? '' : ` (${code})`}: ${reason ?? refusal}`;
+    const how = refusal === 'unavailable' ? 'never arrived' : 'refused';
+    return `${how}${code === undefined ? '' : ` (${code})`}: ${reason ?? refusal}`;
   },
   repeat_refused: ({ reason, refusal }) => `repeat refused: ${reason ?? refusal}`,
   superseded: (event) => `superseded by a later run (${commandOf(event)}${processOf(event)})`,

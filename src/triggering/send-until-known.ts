@@ -76,10 +76,11 @@ export async function sendUntilKnown(
   }
   const { kind, fault } = tried as Exclude<typeof tried, { kind: 'ok' }>;
   const isRefused = step(state, 'stopped') === 'refused';
-  const end = await closeAttempts({ isRefused, fault, times }, ports, history);
+  const wasInterrupted = kind === 'interrupted' || meaning?.wasInterrupted === true;
+  const end = await closeAttempts({ isRefused, fault, times, wasInterrupted }, ports, history);
   if (end.kind === 'started') return end;
   const { mayHaveStarted } = end;
-  if (kind === 'interrupted' || meaning?.wasInterrupted) return { kind: 'interrupted', fault, mayHaveStarted };
+  if (wasInterrupted) return { kind: 'interrupted', fault, mayHaveStarted };
   return { kind: mayHaveStarted ? 'unknown' : 'refused', fault };
 }
 
@@ -96,9 +97,18 @@ async function send(
   return isReused ? reusedKey(answer.value.execution) : answer;
 }
 
+interface Closing {
+  isRefused: boolean;
+  fault: Fault;
+  times: AttemptTimes;
+  wasInterrupted: boolean;
+}
+
+const interrupted: Fault = { kind: 'interrupted', message: 'interrupted' };
+
 /** Records that this process has ended without a run, and asks what another one that sent the same key came to. */
 async function closeAttempts(
-  { isRefused, fault, times }: { isRefused: boolean; fault: Fault; times: AttemptTimes },
+  { isRefused, fault, times, wasInterrupted }: Closing,
   ports: TriggerPorts,
   { isRecovery, earlier }: KeyHistory,
 ): Promise<StartedTrigger | { kind: 'ended'; mayHaveStarted: boolean }> {
@@ -106,7 +116,8 @@ async function closeAttempts(
   const isOurs = !isRefused && times.mayHaveActed();
   if (isOurs) record.inDoubt(fault, { sentAtMs: times.lastInDoubt().wallMs, isLast: true });
   // Of a trigger whose turn never came there is no record.
-  const isClosed = !isOurs && (times.attempts() === 0 ? !earlier : record.refused(fault));
+  const isClosed =
+    !isOurs && (times.attempts() === 0 ? !earlier : record.refused(wasInterrupted ? interrupted : fault));
   const recorded = isOurs || isRecovery ? record.readKey() : await waitForOtherSenders(ports);
   if (recorded?.state === 'accepted') {
     const { executionId, isByTime } = recorded;

@@ -56,14 +56,18 @@ test.each<[string, NewRecord[], object[]]>([
     [
       sent,
       lost,
-      { ...refused(1), name: 'unauthorized', reason: 'the API key was refused' },
-      { ...lost, attempt: 'attempt-1', reason: 'it is already running' },
-      { ...refused(1), reason: 'it is already running' },
+      { ...sent, attempt: 'attempt-2', first: undefined },
+      { ...refused(1), attempt: 'attempt-2', name: 'unauthorized', reason: 'the API key was refused' },
+      { ...sent, attempt: 'attempt-3', first: undefined },
+      { ...lost, attempt: 'attempt-3', reason: 'it is already running' },
+      { ...refused(1), attempt: 'attempt-3', reason: 'it is already running' },
     ],
     [
       { what: 'sent' },
       { what: 'response_lost' },
+      { what: 'sent_again' },
       { what: 'repeat_refused', reason: 'the API key was refused' },
+      { what: 'sent_again' },
       { what: 'response_lost', reason: 'it is already running' },
     ],
   ],
@@ -71,6 +75,11 @@ test.each<[string, NewRecord[], object[]]>([
     'the hook of a command that has several runs',
     [{ type: 'command_hook_ended', hook: '--on-exit', baseUrl, target: nightly, failure: 'exited with 3' }],
     [{ what: 'hook_ended', hook: '--on-exit', failure: 'exited with 3' }],
+  ],
+  [
+    'a refusal because of an older run, which ends a trigger in doubt',
+    [sent, { ...lost, attempt: 'attempt-1' }, { ...refused(1), reason: 'it is already running' }],
+    [{ what: 'sent' }, { what: 'response_lost' }, { what: 'refused', refusal: 'already_active' }],
   ],
   [
     'the same failure of another attempt',

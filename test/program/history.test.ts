@@ -145,3 +145,13 @@ test.each([
   const said = code === 0 ? `already running (--if-active ${ifActive})` : 'refused (5): it is already running';
   expect(stdout.trimEnd().split('\n').at(-1)).toContain(said);
 });
+
+test('a trigger that never arrived is not called refused', async () => {
+  const { env, clock } = await withEmulator({});
+  const nowhere = { ...env, RUNCTL_BASE_URL: 'http://127.0.0.1:1' };
+  const run = (...argv: string[]) => runProgram(argv, { env: nowhere, clock });
+  expect((await run('trigger', 'nightly', '--give-up-after', '1s')).code).toBe(10);
+  const { stdout } = await run('history', '-q');
+  expect(stdout).toContain("never arrived (10): can't connect to 127.0.0.1:1");
+  expect(stdout).not.toContain('refused (');
+});

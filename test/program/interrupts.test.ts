@@ -103,6 +103,7 @@ describe('Ctrl-C', () => {
     expect(stderr).toContain('retrying');
     expect(JSON.parse(stdout)).toMatchObject({ runctl: { trigger: { started: 'no' } } });
     expect((await runProgram(['recover'], { env })).stderr).toContain('Nothing to recover');
+    expect((await runProgram(['history'], { env })).stdout).toContain('interrupted before it was accepted');
   });
 
   test('during `recover` leaves the trigger unresolved', async () => {

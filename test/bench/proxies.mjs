@@ -60,7 +60,7 @@ const cells = [
   ['nothing', '', 'https', good],
   ['nothing', '', 'loopback', good],
   ['nothing', right, 'https', good],
-  ['nothing', '', 'https, certificate unknown', { code: 10, says: /authority that this machine doesn.t trust/ }],
+  ['nothing', '', 'https, certificate unknown', { code: 10, says: /NODE_EXTRA_CA_CERTS/ }],
   [
     'nothing',
     '',

@@ -12,7 +12,7 @@ beforeEach((context) => needs(context, 'make'));
 /** A machine with the Makefile, and what has completed on it. */
 async function withMakefile(automations: Scenario['automations']) {
   const machine = await withBareMachine({ automations: { '*': { duration: '1ms' }, ...automations } });
-  const makefile = blockOf('Chains and diamonds', 'make').replace('--watch', '--watch --interval 20ms');
+  const makefile = blockOf('Dependencies with make', 'make').replace('--watch', '--watch --interval 20ms');
   writeFileSync(join(machine.folder, 'Makefile'), makefile);
   const make = (...argv: string[]) => machine.run(['make', '-j2', 'day=today', ...argv], { env: machine.settings });
   return {

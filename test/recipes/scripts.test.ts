@@ -87,9 +87,9 @@ test.each([
   ['Start now, wait later', /^something else happens meanwhile\n$/],
   ['Collect JSON', /^COMPLETED, 3 steps\n$/],
   ['Read many runs with jq', /^north\tCOMPLETED\t12\nsouth\tCOMPLETED\t12\nwest\tCOMPLETED\t12\n$/],
-  ['A line for a chat', /^\{"text":"Last 24 hours: 2 COMPLETED"\}\n$/],
+  ['A chat message', /^\{"text":"Last 24 hours: 2 COMPLETED"\}\n$/],
   [
-    'Twelve automations on a wall',
+    'A dashboard in a terminal',
     /^north\tCOMPLETED\t\S{16}\ttook 0s\tusually 0s\t100%\nsouth\tCOMPLETED\t\S{16}\ttook 0s\tusually 0s\t100%\n$/,
   ],
   ['Leave and come back', /^\S{36}\nleft with code 130; the run continues\n$/],

@@ -2,15 +2,15 @@ import { exitCodes } from '../problems/exit-codes.ts';
 import { formatDuration } from '../runs/duration.ts';
 import type { HistoryEvent, HistoryEventName } from '../runs/history.ts';
 import { localTime } from '../runs/local-time.ts';
-import { isCompleted, isFinal, nameOf } from '../runs/run.ts';
+import { isCompleted, isFinal, isUuid, nameOf } from '../runs/run.ts';
 import { sanitizeLine } from './sanitize.ts';
-import { shortId } from './status.ts';
+import { lengthOfIds } from './status.ts';
 import { type Column, table } from './table-layout.ts';
 import type { Theme } from './theme.ts';
 
 const zoneLength = ' +0100'.length;
 
-const columnsOf = (zone: string | undefined, idLength: number): readonly Column<HistoryEvent>[] => [
+const columnsOf = (zone: string | undefined, idLength: number, width: number): readonly Column<HistoryEvent>[] => [
   {
     heading: zone === undefined ? 'TIME' : `TIME${zone}`,
     cell: ({ at }, { dim }) => [zone === undefined ? localTime(at) : localTime(at).slice(0, -zoneLength), dim],
@@ -19,14 +19,17 @@ const columnsOf = (zone: string | undefined, idLength: number): readonly Column<
   {
     heading: 'WHAT',
     cell: (event, theme) => [sanitizeLine(sentenceOf(event)), styleOf(event, theme)],
-    least: 34,
+    least: Math.min(34, width - 35),
     cut: 'wrap',
   },
   { heading: 'RUN', cell: ({ executionId = '' }) => sanitizeLine(executionId.slice(0, idLength)), spare: 2 },
   {
     heading: 'KEY',
+    least: 8,
+    cut: 'middle',
     spare: 1,
-    cell: ({ idempotencyKey = '' }, { dim }) => [sanitizeLine(idempotencyKey.slice(0, idLength)), dim],
+    // Those that people give often differ at their ends alone, as in `nightly-2026-11-22`.
+    cell: ({ idempotencyKey: key = '' }, { dim }) => [sanitizeLine(isUuid(key) ? key.slice(0, idLength) : key), dim],
   },
 ];
 
@@ -38,7 +41,11 @@ export function historyTable(
 ): string {
   const zones = new Set(events.map(({ at }) => localTime(at).slice(-zoneLength)));
   const zone = hasHeading && zones.size === 1 ? [...zones][0] : undefined;
-  const text = table(columnsOf(zone, columns === undefined ? Infinity : shortId), events, theme, columns);
+  const ids = events.flatMap(({ executionId = [], idempotencyKey: key = '' }) =>
+    [executionId, isUuid(key) ? key : []].flat(),
+  );
+  const idLength = columns === undefined ? Infinity : lengthOfIds(ids);
+  const text = table(columnsOf(zone, idLength, columns ?? Infinity), events, theme, columns);
   return hasHeading ? text : text.slice(text.indexOf('\n') + 1);
 }
 

@@ -6,7 +6,7 @@ export const commandWords: Readonly<Record<string, string>> = {
   trigger: 'start dispatch rerun retry restart submit invoke execute launch create trigger-run',
   watch: 'follow wait attach resume continue monitor poll await',
   'watch --all': 'wait-all top',
-  status: 'get show describe view inspect info state stat st is-active is-failed',
+  status: 'get show describe view inspect info state stat st last latest is-active is-failed',
   result: 'output outputs download fetch retrieve artifact artifacts error errors why summary',
   list: 'ps runs jobs executions search list-units status-all',
   history: 'events journal journalctl audit audit-log',
@@ -96,7 +96,10 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
   ],
   ['--error --errors', [{ of: 'result', say: '`--field error` prints it' }]],
   ['--print-id --id-only', [{ of: 'trigger', say: 'the id is all that it prints on standard output' }]],
-  ['--jq --query --template', ['--field', { say: 'it prints no JSON' }]],
+  [
+    '--jq --query --template --columns --fields --no-trunc --no-truncate --full-ids',
+    ['--field', { say: 'it prints no JSON' }],
+  ],
   ['-v', ['--version', '--debug']],
   ['--verbose -vv --trace --log-level', ['--debug']],
   [
@@ -147,12 +150,18 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
   ],
   ['--connect-timeout --read-timeout', ['--request-timeout']],
   ['--poll-interval --every --poll --period --refresh --sleep', ['--interval', '--within']],
-  ['-l -L --max --count --max-items --page-size --per-page --tail --head --limit -n', ['--limit', '--since']],
+  [
+    '-l -L --max --count --max-items --page-size --per-page --page --offset --tail --head --limit -n',
+    ['--limit', '--since'],
+  ],
   [
     '--last --latest',
     [{ of: 'status result watch', say: 'without an argument, it uses the last run: `runctl {command}`' }],
   ],
-  ['--days --last --from --after --start-time --period --window --max-age --older-than --age', ['--since', '--within']],
+  [
+    '--days --hours --ago --today --yesterday --last --from --after --start-time --period --window --max-age --older-than --age',
+    ['--since', '--within'],
+  ],
   [
     '--since',
     ['--within', { of: 'status result watch', say: '`runctl list --since <time>` shows runs by their time' }],
@@ -175,7 +184,8 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
   ],
   ['--state --filter --conclusion -s', ['--status', '--quiet']],
   ['--failed --failures', [{ of: 'list', say: '`--status FAILED` lists them' }]],
-  ['--running --active --unfinished', [{ of: 'list', say: '`--status RUNNING` lists them' }]],
+  ['--running --active --unfinished --pending', ['--all', { of: 'list', say: '`--status RUNNING` lists them' }]],
+  ['--stop-on-failure --exit-on-failure --fail-first', ['--fail-fast']],
   ['--yes -y --force --no-input --non-interactive --assume-yes --batch', ['--yes', { say: 'it asks nothing' }]],
   ['--silent --no-progress --progress --no-verbose', ['--quiet']],
   [
@@ -241,5 +251,5 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
   ['--idempotent --unique --idem-key --key-id --client-token --request-id', ['--idempotency-key']],
   ['--once', [{ of: 'watch', say: '`runctl status {run}` shows the status once' }, '--idempotency-key']],
   ['--skip-if-running --if-not-running --if-running --skip --no-overlap --queue', ['--if-active']],
-  ['--on-failure --on-success --notify --exec --then', ['--on-final', '--on-exit']],
+  ['--on-failure --on-success --notify --hook --exec --then', ['--on-final', '--on-exit']],
 ];

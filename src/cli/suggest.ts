@@ -24,10 +24,14 @@ export function problemOfRefusal(
 ): Problem {
   const { path, command, word } = refused;
   const help = `see \`runctl ${path ? `${path} ` : ''}--help\``;
-  const hint = word.startsWith('-')
-    ? hintForFlag(refused, command ?? program)
-    : hintForCommand(refused, program, whenUnknown);
-  return usageProblem(message, hint ?? help);
+  if (!word.startsWith('-')) return usageProblem(message, hintForCommand(refused, program, whenUnknown) ?? help);
+  return usageProblem(message, hintForFlag(refused, command ?? program) ?? `${mainFlags(command)}${help}`);
+}
+
+/** The flags that only this command has, so that the right one may be among them. */
+function mainFlags({ options = {} }: Partial<CommandDefinition> = {}): string {
+  const main = Object.values(options).filter(({ heading }) => heading === undefined);
+  return main.length > 0 ? `it has ${main.map(longNameOf).join(', ')} and more: ` : '';
 }
 
 /** The meaning under which a word is listed. */

@@ -57,7 +57,7 @@ async function demonstrate(folder: string, context: Context): Promise<number> {
   };
 
   async function startDespiteFaults(): Promise<number> {
-    say('start a run and watch it; the response to the first request gets lost, and a poll gets a 502');
+    say('start a run and watch it: the first response gets lost, a poll gets a 502');
     onRequest = (line) => void arrived.push(withoutFault(line));
     const code = await type('trigger nightly-report --watch');
     onRequest = () => {};

@@ -40,6 +40,5 @@ export function emptyNote(
 export function unknownNote(runs: readonly JournalRun[], nowMs: number): string | undefined {
   const lost = runs.filter((run) => run.executionId === null && isOpen(run, nowMs)).length;
   if (lost === 0) return undefined;
-  const [whose, them] = lost > 1 ? ['their outcome', 'them'] : ['its outcome', 'it'];
-  return `${count(lost, 'trigger')} got no response, so ${whose} is unknown: \`runctl recover\` resolves ${them}.`;
+  return `${count(lost, 'trigger')} got no response; \`runctl recover\` finds or starts ${lost > 1 ? 'their runs' : 'its run'}.`;
 }

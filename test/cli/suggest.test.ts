@@ -116,14 +116,16 @@ test.each([
   ['trigger a -f x.yaml', 'the service takes no input for a run'],
   ['trigger a --idempotency x', '--idempotency-key'],
   ['trigger a --rerun', '--rerun-on'],
+  ['list --today', '--since'],
+  ['watch --pending', '--all'],
   ['watch --once', '`runctl status` shows the status once'],
   ['check a --every 1d', '--within'],
-  ['emulator --fast', 'see `runctl emulator --help`'],
+  ['emulator --fast', 'it has --port, --scenario, --speed, --report, --quiet and more: see `runctl emulator --help`'],
   ['check a --since 7d', '--within'],
   ['trigger a -f k=v', 'the service takes no input for a run'],
   ['trigger a -f', '--watch'],
-  ['watch --bell', 'see `runctl watch --help`'],
-  ['watch -n 5', 'see `runctl watch --help`'],
+  ['watch --bell', 'it has --all, --follow, --fail-fast and more: see `runctl watch --help`'],
+  ['demo --fast', 'see `runctl demo --help`'],
   ['trigger a -t 5m', '--timeout'],
   ['trigger a --verbose', '--debug'],
   ['--verbose', '--debug'],
@@ -133,7 +135,7 @@ test.each([
   ['trigger --name a', 'a name is given without a flag: `runctl trigger <automation>`'],
   ['trigger a --timout 5s', '--timeout'],
   ['status --all', '`runctl list` shows all runs'],
-  ['config set baseUrl x --verbose', 'see `runctl config set --help`'],
+  ['config set baseUrl x --verbose', 'it has --profile and more: see `runctl config set --help`'],
 ])('in place of a flag: `runctl %s`, %s', async (line, suggestion) => {
   expect(meaningOf(await refused(line))).toBe(suggestion);
 });

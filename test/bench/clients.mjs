@@ -132,9 +132,9 @@ function printTables() {
   }
 }
 
-/** Such as `✔ 0` with the exit code, or `✖ 8 of 10, ? 1`; with the runs that were started twice, and the requests. */
+/** Such as `✔ 0` with the exit code, or `✖ 8 of 10, ? 1` if one was told falsely; with the runs that were started twice, and the requests. */
 function cellOf({ tries: count, truly, unknown, twice, codes, requests }) {
-  const mark = truly === count ? '✔' : truly + unknown === count ? '?' : '✖';
+  const mark = truly + unknown < count ? '✖' : truly > 0 ? '✔' : '?';
   const ends = count === 1 ? `${mark} ${codes[0]}` : `${mark} ${truly} of ${count}${unknown ? `, ? ${unknown}` : ''}`;
   return `${ends}${twice > 0 ? `, **${twice} twice**` : ''}; ${requests}`;
 }

@@ -1,14 +1,16 @@
 import type { Context } from '../context.ts';
+import type { Problem } from '../problems/problem.ts';
 import { sharedEnding } from '../problems/shared-ending.ts';
+import { sharedRefusal } from '../problems/trigger-problems.ts';
 import { count } from '../render/count.ts';
 import type { CommandResult } from '../render/output.ts';
 import { nameOf } from '../runs/run.ts';
 import { type ArgumentResult, wasLeftByFailFast } from './argument-result.ts';
 
-/** So many runs are each reported with the command that watches it again. */
+/** So many are each reported, a run with the command that watches it again. */
 const mostSeparate = 3;
 
-/** The problems in the order of the runs. What ended the watches of many runs, such as a lost service, is said once. */
+/** The problems in the order of the arguments. What many have in common, such as a service that is lost, is said once. */
 export function problemsOf(results: ArgumentResult[], { stdout }: Context): CommandResult['problems'] {
   const groups = new Map<unknown, ArgumentResult[]>();
   for (const result of results) {
@@ -30,26 +32,30 @@ export function problemsOf(results: ArgumentResult[], { stdout }: Context): Comm
   });
 }
 
-/** The same for runs whose watches one cause has ended. */
+/** The same for triggers that one cause has kept from being sent or accepted, and for watches that one cause has ended. */
 function causeOf(result: ArgumentResult): unknown {
-  const { watched } = result;
-  if (!watched || wasLeftByFailFast(watched)) return result;
+  const { watched, problem, target } = result;
+  if (!problem || wasLeftByFailFast(watched)) return result;
+  if (!watched) return sharedRefusal(problem, target, '')?.message ?? result;
   return watched.kind === 'interrupted' ? watched.kind : (sharedEnding(watched, '')?.message ?? result);
 }
 
-function sharedProblem(group: ArgumentResult[], all: number) {
-  const { problem, watched } = group.find(waitWasAsked) ?? group[0] ?? {};
-  const ending = watched && sharedEnding(watched, group.length === all ? `${all} runs` : namesOf(group));
-  return ending && problem?.with(ending);
+function sharedProblem(group: ArgumentResult[], all: number): Problem | undefined {
+  const { problem, watched, target } = group.find(waitWasAsked) ?? group[0] ?? {};
+  if (!problem || !target) return undefined;
+  const who = (noun: string) => (group.length === all ? count(all, noun) : namesOf(group, noun));
+  if (!watched) return sharedRefusal(problem, target, who('automation'));
+  const ending = sharedEnding(watched, who('run'));
+  return ending && problem.with(ending);
 }
 
 /** Did the signal end a wait that the service had asked for? */
 const waitWasAsked = ({ watched }: ArgumentResult) =>
   watched?.kind === 'interrupted' && watched.askedUntilMs !== undefined;
 
-function namesOf(group: ArgumentResult[]): string {
+function namesOf(group: ArgumentResult[], noun: string): string {
   const names = group.map(({ target }) => nameOf(target));
   const rest = names.length - mostSeparate;
-  const shown = rest > 0 ? [...names.slice(0, mostSeparate), count(rest, 'other run')] : names;
+  const shown = rest > 0 ? [...names.slice(0, mostSeparate), count(rest, `other ${noun}`)] : names;
   return `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`;
 }

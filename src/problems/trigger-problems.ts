@@ -1,6 +1,6 @@
 import { formatDuration } from '../runs/duration.ts';
 import { type Fault, type FaultKind, httpOf } from '../runs/fault.ts';
-import { nameOf } from '../runs/run.ts';
+import { nameOf, type Target } from '../runs/run.ts';
 import { utcTime } from '../runs/utc-time.ts';
 import type { TriggerIdentity, TriggerResult } from '../triggering/send-until-known.ts';
 import { exitNameOf, factsOf, interruptNameOf, remedies, retryAfterHint } from './fault-facts.ts';
@@ -36,7 +36,7 @@ export function refusedTriggerProblem(
     ? `\`runctl watch ${active?.argument ?? fullArgumentOf({ target, executionId: fault.executionId })}\``
     : 'a schedule, a person or another machine may have started it; add `--if-active wait` or `--if-active skip`';
   const since = active?.since === undefined ? '' : ` since ${utcTime(active.since)}`;
-  const others = [`${name} couldn't be triggered: ${fault.message}`, remedies[fault.kind]];
+  const others = [`${failureOf(name)}${fault.message}`, remedies[fault.kind]];
   const known: Partial<Record<FaultKind, (string | undefined)[]>> = {
     already_active: [`${name} is already running${since}`, activeHint],
     not_found: [
@@ -52,6 +52,16 @@ export function refusedTriggerProblem(
     activeExecutionId: fault.executionId,
     hint: fault.hint ?? retryAfterHint(fault) ?? keyReuseHint(fault) ?? hint,
   });
+}
+
+const failureOf = (name: string) => `${name} couldn't be triggered: `;
+
+/** The same problem, said of many `automations`; undefined if it is about this automation alone, as when it is active. */
+export function sharedRefusal(problem: Problem, target: Target, automations: string): Problem | undefined {
+  const { message } = problem.facts;
+  const failure = failureOf(nameOf(target));
+  if (!message.startsWith(failure)) return undefined;
+  return problem.with({ message: failureOf(automations) + message.slice(failure.length) });
 }
 
 const keyReuseHint = ({ kind, serviceCode = '' }: Fault) =>

@@ -175,7 +175,7 @@ test('a run that has finished by then keeps its result, and one that is left has
   expect(done.find(({ executionId }) => executionId === idOf(1))?.document).toMatchObject({ output: 'done' });
 });
 
-describe('of many watches', () => {
+describe('of many', () => {
   /** Each line that begins a problem, and the next command below it. */
   const problemsIn = (text: string) => text.split('\n').filter((line) => /^(runctl:| {2}\S)/.test(line));
   const lost = () => Promise.resolve(fault('unreachable', { message: "can't connect" }));
@@ -184,7 +184,7 @@ describe('of many watches', () => {
     [20, 1],
     [4, 1],
     [3, 3],
-  ])('%i that one cause has ended have %i problems, and each its own document', async (runs, problems) => {
+  ])('%i watches that one cause has ended have %i problems, and each its own document', async (runs, problems) => {
     const { watch, err, out } = createRunsHarness(() => ({ status: lost }));
     expect(await watch(runs, { json: true, quiet: true })).toBe(10);
     expect(problemsIn(err())).toHaveLength(2 * problems);
@@ -196,7 +196,7 @@ describe('of many watches', () => {
     );
   });
 
-  test('those that ended otherwise keep a problem of their own, and some of the others are named', async () => {
+  test('watches that ended otherwise keep a problem of their own, and some of the others are named', async () => {
     const { watch, err } = createRunsHarness(() => ({
       status: ({ executionId }) =>
         executionId === idOf(2) ? Promise.resolve(fault('not_found', { httpStatus: 422 })) : lost(),
@@ -207,10 +207,23 @@ describe('of many watches', () => {
     expect(err()).toMatch(/nightly 0, nightly 1, nightly 3 and 2 other runs couldn't be followed: no valid .* connect/);
   });
 
+  test('many triggers that one cause kept from being accepted are reported together, and an active one by itself', async () => {
+    const { trigger, err } = createRunsHarness(() => ({
+      trigger: async ({ target }) =>
+        nameOf(target) === 'nightly 3'
+          ? fault('already_active', { httpStatus: 422 })
+          : fault('unauthorized', { httpStatus: 401, message: 'the API key was refused' }),
+    }));
+    expect(await trigger(6, { quiet: true })).toBe(7);
+    expect(problemsIn(err())).toHaveLength(4);
+    expect(err()).toContain('nightly 3 is already running');
+    expect(err()).toMatch(/nightly 0, nightly 1, nightly 2 and 2 other automations .*API key.* no run was started/);
+  });
+
   test.each([
     ['--timeout', 124, { timeoutMs: minute }, {}],
     ['a refused API key', 7, {}, { status: async () => fault('unauthorized', { httpStatus: 401 }) }],
-  ])('those that %s ended are reported together', async (_, code, flags, service) => {
+  ])('watches that %s ended are reported together', async (_, code, flags, service) => {
     const { watch, err } = createRunsHarness(() => service);
     expect(await watch(10, { quiet: true, ...flags })).toBe(code);
     expect(problemsIn(err())).toHaveLength(2);

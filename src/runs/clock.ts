@@ -1,20 +1,20 @@
-/** `nowMs` is the wall clock, which can be set; `elapsedMs` cannot be set, but may stand still during a sleep. */
+/** `nowMs` is the wall clock, which can be changed. `elapsedMs` can't be changed, but may stop while the machine sleeps. */
 export interface Clock {
   nowMs(): number;
   elapsedMs(): number;
-  sleep(ms: number, signal?: AbortSignal): Promise<void>; // never rejects: when `signal` aborts, it resolves at once
+  sleep(ms: number, signal?: AbortSignal): Promise<void>; // never rejects: resolves at once if `signal` aborts
 }
 
-/** Returns a function that gives the milliseconds since now, a sleep of the machine included. */
+/** Returns a function that returns the milliseconds since this call, including time the machine was asleep. */
 export function stopwatch(clock: Clock): () => number {
   const startMs = clock.elapsedMs();
   const startWallMs = clock.nowMs();
   return () => Math.max(clock.elapsedMs() - startMs, clock.nowMs() - startWallMs);
 }
 
-// Timers stand still while the machine sleeps: with short ones, polls continue soon after it wakes.
+// Timers stop while the machine sleeps. Short ones let polls continue soon after it wakes.
 const sliceMs = 5_000;
-/** A wait that ends this much too late shows that the machine slept or the process was stopped. */
+/** If a wait ends this much too late, the machine slept or the process was stopped. */
 export const suspendedMs = 10_000;
 
 /** Waits `ms`, or at least `leastMs` and returns true if the machine slept or the process was stopped meanwhile. */

@@ -12,6 +12,6 @@ export const defaults = {
   ifActive: 'fail',
 } as const;
 
-/** A long wait is reported again after the first of these times, then each time the second has passed. */
+/** A long wait is reported again after the first of these times, then after every further period of the second. */
 export const signOfLifeMs = 60_000;
 export const laterSignOfLifeMs = 300_000;

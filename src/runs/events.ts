@@ -11,7 +11,7 @@ export interface LastConfirmed {
 
 export type RunOrTarget = { run: Run; target?: undefined } | { run?: undefined; target: Target };
 
-/** What may become of a trigger. */
+/** How a trigger can end. */
 export const allHowTriggered = [
   'started',
   'recovered',
@@ -24,7 +24,7 @@ export const allHowTriggered = [
 ] as const;
 export type HowTriggered = (typeof allHowTriggered)[number];
 
-/** What `recover` may make of a trigger. */
+/** How `recover` can resolve a trigger. */
 export const allResolutions = [
   'found',
   'refused',
@@ -80,7 +80,7 @@ export interface FailedAttempt {
 
 /** Everything that happens while a command runs. The terminal, the log and `--events` show the same events. */
 export type RunEvent = {
-  /** It is about the active run that has to finish before ours can start (`--if-active wait`). */
+  /** The event is about the active run that must finish before ours can start (`--if-active wait`). */
   isActiveRun?: true;
 } & (
   | ({
@@ -89,18 +89,18 @@ export type RunEvent = {
       execution?: Execution;
       argument?: string;
       idempotencyKey?: string;
-      isWatched: boolean; // the command then watches the run, if there is one
+      isWatched: boolean; // the command watches the run next, if there is one
     } & RunOrTarget)
   | { event: 'status'; run: Run; execution: Execution; changed: boolean }
   | (FailedAttempt & { event: 'attempt_failed'; operation: 'trigger'; run?: undefined; target: Target })
   | (FailedAttempt & { event: 'attempt_failed'; operation: 'status' | 'result'; target?: undefined } & LastConfirmed)
   | { event: 'service_back'; run: Run; afterMs: number }
-  /** `slot` waits for another run of the automation to finish; if its id is unknown, only the target is given. */
+  /** `slot` waits for another run of the automation to finish. If its id is unknown, there is only a target. */
   | ({
       event: 'waiting';
       for: 'poll' | 'slot';
       nextMs: number;
-      askedUntilMs?: number; // when the wait ends that the service has asked for, by the wall clock
+      askedUntilMs?: number; // when the wait requested by the service ends, by the wall clock
       target?: undefined;
     } & LastConfirmed)
   | { event: 'waiting'; for: 'slot'; run?: undefined; target: Target; nextMs: number }
@@ -108,7 +108,7 @@ export type RunEvent = {
   | { event: 'rerun'; run: Run; errorType: string }
   | WarningEvent
   | { event: 'final'; run: Run; execution: Execution }
-  /** This is sent once for each run that was asked for, when nothing more happens to it in this command. */
+  /** Sent once for each requested run, when this command is done with it. */
   | ({
       event: 'run_done';
       document: JsonObject;

@@ -1,9 +1,9 @@
-/** What became of a request; with `unknown`, the service may have acted on it. */
+/** What happened to a request. With `unknown`, the service may have acted on it. */
 type Delivery = 'not_sent' | 'refused' | 'unknown';
 
 /**
- * `command` is the outcome (`problems/exit-codes.ts`) of a trigger, `status` or `result` that ends with the fault, `watch` that
- * of a watch that had no valid answer until it gave up. `doctor` says `ok` or `warning` where the service itself has answered.
+ * `command` is the outcome (`problems/exit-codes.ts`) if a trigger, `status` or `result` ends with the fault, and `watch` if
+ * a watch gives up without a valid response. `doctor` is `ok` or `warning` if the service itself responded.
  */
 type Row = readonly [isRetryable: boolean, delivery: Delivery, command: string, watch: string, doctor: string];
 
@@ -14,7 +14,7 @@ const faults = {
   untrusted:             [false, 'not_sent', 'unavailable',     'unavailable',  'unavailable' ], // the TLS handshake failed
   broken_tls:            [false, 'unknown',  'unavailable',     'unavailable',  'unavailable' ], // TLS failed later
   proxy_refused:         [false, 'not_sent', 'unavailable',     'unavailable',  'unavailable' ], // 407, or no tunnel
-  unsent:                [false, 'not_sent', 'unavailable',     'unavailable',  'unavailable' ], // its turn did not come in time
+  unsent:                [false, 'not_sent', 'unavailable',     'unavailable',  'unavailable' ], // its turn didn't come in time
   unsendable:            [false, 'not_sent', 'rejected',        'rejected',     'unavailable' ], // HTTP cannot carry it
   lost:                  [true,  'unknown',  'unavailable',     'unavailable',  'unavailable' ], // broken off, or silent
   unavailable:           [true,  'unknown',  'unavailable',     'unavailable',  'unavailable' ], // 408, 425, 5xx, complete
@@ -28,7 +28,7 @@ const faults = {
   path_not_found:        [false, 'refused',  'not_found',       'unavailable',  'unavailable' ], // 404, 410 to a poll: a router?
   redirected_to_run:     [false, 'unknown',  'rejected',        'unavailable',  'unavailable' ], // the trigger may have started it
   redirected:            [false, 'refused',  'rejected',        'unavailable',  'unavailable' ],
-  in_progress:           [true,  'unknown',  'rejected',        'unavailable',  'unavailable' ], // 409: the same key is in progress
+  in_progress:           [true,  'unknown',  'rejected',        'unavailable',  'unavailable' ], // 409: the key is in progress
   rejected:              [false, 'refused',  'rejected',        'unavailable',  'unavailable' ], // any other complete refusal
   reused_key:            [false, 'refused',  'rejected',        'unavailable',  'unavailable' ], // the run of another target
   stale_key:             [false, 'not_sent', 'outcome_unknown', 'unavailable',  'unavailable' ], // the service may have forgotten it
@@ -39,7 +39,7 @@ const faults = {
 export type FaultKind = keyof typeof faults;
 export const faultKinds = Object.keys(faults);
 
-/** All that there is to say of these refusals; of others, the message of the service is quoted. */
+/** The complete messages for these refusals. For all others, the service's message is quoted. */
 export const refusalSentences: Partial<Record<FaultKind, string>> = {
   unauthorized: 'the API key was refused',
   no_credits: 'the AI credit balance is 0',
@@ -49,7 +49,7 @@ export const refusalSentences: Partial<Record<FaultKind, string>> = {
   redirected_to_run: 'the service responded with a redirect to a run, not with its id',
 };
 
-/** What a command, a watch and `doctor` make of a fault, as the table says. */
+/** The outcome of a fault in a command, a watch and `doctor`, from the table. */
 export function outcomesOf({ kind }: Pick<Fault, 'kind'>) {
   const [, , command, watch, doctor] = faults[kind];
   return { command, watch, doctor };
@@ -58,7 +58,7 @@ export function outcomesOf({ kind }: Pick<Fault, 'kind'>) {
 /** Why a request failed. What it means follows from `kind` and `httpStatus` alone. */
 export interface Fault {
   kind: FaultKind;
-  /** What happened, in one clause that fits after "because" or a colon; `reasonOf` adds the facts of HTTP. */
+  /** What happened, in one clause that fits after "because" or a colon. `reasonOf` adds the HTTP facts. */
   message: string;
   hint?: string;
   httpStatus?: number;
@@ -68,7 +68,7 @@ export interface Fault {
   executionId?: string; // the active run that a 422 names
 }
 
-/** The facts of HTTP as the end of a sentence, ` (HTTP 422 runAlreadyActive)`; empty if no answer came. */
+/** The HTTP facts at the end of a sentence: ` (HTTP 422 runAlreadyActive)`. Empty if there was no response. */
 export function httpOf({ httpStatus, serviceCode }: Pick<Fault, 'httpStatus' | 'serviceCode'>): string {
   return httpStatus === undefined ? '' : ` (${['HTTP', httpStatus, serviceCode].filter(Boolean).join(' ')})`;
 }
@@ -80,7 +80,7 @@ export const isRetryable = ({ kind }: Fault): boolean => faults[kind][0];
 export const isInterruption = ({ kind }: Fault): boolean => kind === 'interrupted' || kind === 'interrupted_in_flight';
 
 export function deliveryOf({ kind, httpStatus = 0 }: Fault): Delivery {
-  // A gateway also answers 5xx when it loses the service after passing the request on.
+  // A gateway also returns 5xx if it loses the service after passing on the request.
   return httpStatus >= 500 ? 'unknown' : faults[kind][1];
 }
 

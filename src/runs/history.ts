@@ -7,15 +7,15 @@ export interface HistoryEvent {
   baseUrl: string;
   target: Target;
   by?: string; // the command that recorded it
-  process?: string; // as `Processes` names it
-  executionId?: string; // of a refusal, the run that is active
+  process?: string; // its name from `Processes`
+  executionId?: string; // after a refusal, the active run
   idempotencyKey?: string;
   status?: string;
   durationMs?: number;
   reason?: string;
   refusal?: string; // the name of an exit code
-  ifActive?: string; // what the command then did, unless it failed
-  hook?: string; // the option that gave it
+  ifActive?: string; // what the command did instead of failing
+  hook?: string; // the option that set it
   failure?: string; // why a hook failed, as the end of a sentence
 }
 
@@ -25,12 +25,12 @@ export const historyEventNames = [
   'response_lost',
   'accepted',
   'resolved', // a trigger whose response was lost has a run
-  'resolved_by_time', // the same, as far as the time at which the run began shows it
+  'resolved_by_time', // the same, but only the run's start time shows it
   'refused',
-  'repeat_refused', // of a trigger whose outcome stays unknown
-  'superseded', // a trigger whose response was lost, as a later one has a run
-  'untracked', // the key had started a run of another target
-  'looked_at', // a run that this machine did not start, for the first time
+  'repeat_refused', // the trigger's outcome stays unknown
+  'superseded', // a trigger whose response was lost; a later trigger has a run
+  'untracked', // the key had already started a run of another target
+  'looked_at', // a run that this machine didn't start was seen for the first time
   'status',
   'finished',
   'forgotten', // the service no longer knows the run

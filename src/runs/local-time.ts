@@ -1,4 +1,4 @@
-/** A time as the clock on the wall has it, with its distance from UTC, as git writes it: `2026-11-22 03:00:13 +0100`. */
+/** A local time with its offset from UTC, as git writes it: `2026-11-22 03:00:13 +0100`. */
 export function localTime(time: string): string {
   const date = new Date(time);
   const aheadMinutes = -date.getTimezoneOffset();

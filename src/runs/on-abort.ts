@@ -1,7 +1,7 @@
-// An EventTarget walks through all its listeners at every addition, which thousands of runs on one signal would feel.
+// An EventTarget goes through all its listeners whenever one is added, which is slow with thousands of runs on one signal.
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 
-/** Calls `act` when `signal` aborts; the function that it returns takes that back. */
+/** Calls `act` when `signal` aborts. Returns a function that cancels this. */
 export function onAbort(signal: AbortSignal, act: () => void): () => void {
   const acts = waiting.get(signal) ?? listen(signal);
   acts.add(act);

@@ -4,14 +4,14 @@ import { onAbort } from './on-abort.ts';
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 interface LimiterOptions {
-  connections?: number; // which the requests share, but for those that have one of their own
-  onWait?(leastMs: number): void; // the least time that a request will wait
+  connections?: number; // shared by all requests that don't have their own
+  onWait?(leastMs: number): void; // the shortest time that a request will wait
 }
 
 /** A request that waits for its turn. */
 interface Wish {
   signal: AbortSignal;
-  leftMs?(): number; // how much longer it may wait; for ever unless given
+  leftMs?(): number; // how much longer it may wait; forever if undefined
   chance?(): number; // of a poll: from 0 to 1, that its run has finished; the likeliest goes first, and `hold` holds it
   hasOwnConnection?: boolean;
   onWake?(): void; // the machine slept while it waited
@@ -21,19 +21,19 @@ interface Waiting extends Wish {
   end(isGranted: boolean): void;
 }
 
-// What leaves evenly arrives less evenly: a second is counted 5 % longer.
+// Requests arrive less evenly than they are sent, so a second counts as 5% longer.
 const margin = 1.05;
-/** Turns that a busy process has missed are made up for, as far as this. */
+/** How many turns missed by a busy process it can make up for. */
 const busyMs = 100;
 const queueSliceMs = 1000;
-/** How long an order of the polls holds, so that thousands are not compared at each of a thousand turns a second. */
+/** How long the order of polls is kept, so that thousands of polls aren't compared a thousand times a second. */
 const orderHoldsMs = 100;
-// The reason with which a pause is cut short: an abort without a reason creates an error with a stack.
+// The reason for cutting a pause short. An abort without a reason creates an error with a stack.
 const early = 'early';
 
 /**
- * In no second are more requests written than `perSecond`, which may be a fraction, and their turns come evenly. A request
- * that has its turn but is not yet written counts as if it were: opening its connection may take long.
+ * Writes at most `perSecond` requests (may be a fraction) in any second, evenly spaced. A request that has its turn but
+ * isn't written yet counts, too, because opening its connection may take long.
  */
 export function createRateLimiter(perSecond: number, clock: Clock, options: LimiterOptions = {}) {
   const { connections = Number.POSITIVE_INFINITY, onWait = () => {} } = options;
@@ -56,7 +56,7 @@ export function createRateLimiter(perSecond: number, clock: Clock, options: Limi
   let alarm = new AbortController();
 
   return {
-    /** Makes the request in its turn; undefined if the time for it has passed first, or its signal aborted. */
+    /** Makes the request when its turn comes. Undefined if its time passes first or its signal aborts. */
     async send<T>(wish: Wish, request: (onWrite: () => void) => Promise<T>): Promise<T | undefined> {
       if (!(await turn(wish))) return undefined;
       let isWritten = false;
@@ -71,13 +71,13 @@ export function createRateLimiter(perSecond: number, clock: Clock, options: Limi
       try {
         return await request(onWrite);
       } finally {
-        // One that never reached a connection counts too: a service that cannot be reached is not to be hammered.
+        // A request that never got a connection counts, too, so that an unreachable service isn't hammered.
         onWrite();
         if (!wish.hasOwnConnection) inFlight -= 1;
         if (isBlocked) alarm.abort(early);
       }
     },
-    /** Lets no poll go for so long. */
+    /** Holds all polls for this long. */
     hold(ms: number) {
       heldUntilMs = Math.max(heldUntilMs, clock.elapsedMs() + ms);
       nextCheckMs = clock.elapsedMs();
@@ -116,7 +116,7 @@ export function createRateLimiter(perSecond: number, clock: Clock, options: Limi
   function grant({ hasOwnConnection }: Wish): void {
     unwritten += 1;
     if (!hasOwnConnection) inFlight += 1;
-    // One turn may be kept: a result is asked for as soon as its run is final.
+    // One turn may be reserved, because a result is requested as soon as its run is final.
     nextTurnMs = Math.max(nextTurnMs, clock.elapsedMs() - Math.max(betweenMs, busyMs)) + betweenMs;
   }
 
@@ -124,14 +124,14 @@ export function createRateLimiter(perSecond: number, clock: Clock, options: Limi
     return Math.max(0, heldUntilMs - clock.elapsedMs());
   }
 
-  /** How long until the rate allows another request; infinite as long as that depends on what is not yet written. */
+  /** How long until the rate allows another request. Infinite while that depends on a request that isn't written yet. */
   function dueInMs(): number {
     if (unwritten >= most) return Number.POSITIVE_INFINITY;
     const counted = writtenMs.at(unwritten - most) ?? Number.NEGATIVE_INFINITY;
     return Math.max(nextTurnMs, counted + windowMs) - clock.elapsedMs();
   }
 
-  /** How long until a request has waited too long, which a poll has if it is held for longer than it may wait. */
+  /** How long until a request has waited too long. That is now for a poll that is held longer than it may wait. */
   function lateInMs({ chance, leftMs }: Wish): number {
     return leftMs ? leftMs() - (chance ? heldMs() : 0) : Number.POSITIVE_INFINITY;
   }
@@ -159,7 +159,7 @@ export function createRateLimiter(perSecond: number, clock: Clock, options: Limi
     nextCheckMs = clock.elapsedMs() + soonestMs;
   }
 
-  /** Waits until a request may go or has waited too long; what ends, is written or comes meanwhile cuts that short. */
+  /** Waits until a request may go or has waited too long. Cut short if a request is added, is written or ends. */
   async function waitForChange(): Promise<void> {
     const soonMs = [dueInMs(), heldMs(), nextCheckMs - clock.elapsedMs()].filter((ms) => ms > 0);
     isBlocked = !(dueInMs() > 0 && dueInMs() < Number.POSITIVE_INFINITY);
@@ -168,7 +168,7 @@ export function createRateLimiter(perSecond: number, clock: Clock, options: Limi
     if (woke) for (const { onWake } of [...others, ...polls]) onWake?.();
   }
 
-  /** Picks a request that is no poll, else the poll with the highest chance; of equals the one that came first. */
+  /** Picks a request that isn't a poll, else the poll with the highest chance. Ties go to the one that came first. */
   function likeliest(): Waiting | undefined {
     if (dueInMs() > 0) return undefined;
     const isFull = inFlight >= connections;

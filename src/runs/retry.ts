@@ -11,8 +11,8 @@ const shortestBackoffMs = 50;
 const lastMomentMs = 1_000;
 
 /**
- * How long to wait after so many failures in a row, when retries end in `leftMs`; undefined to give up now. Full jitter
- * (AWS, "Exponential Backoff And Jitter"); the last attempt is made when the time ends, but never before `Retry-After`.
+ * How long to wait after this many failures in a row if retries end in `leftMs`; undefined to give up now. Uses full jitter
+ * (AWS, "Exponential Backoff And Jitter"). The last attempt is made when the time ends, but never before `Retry-After`.
  */
 export function backoffMs(
   failures: number,
@@ -31,9 +31,9 @@ export interface RetryPorts {
   random(): number;
   signal: AbortSignal;
   giveUpAfterMs: number; // time without a valid response after which attempts end
-  /** The time limit of an attempt: one that takes much longer shows that the machine slept. */
+  /** The time limit of an attempt. If one takes much longer, the machine slept. */
   requestTimeoutMs?: number;
-  leftMs?(): number; // what is left for the whole command: in its last second no further attempt is begun
+  leftMs?(): number; // time left for the whole command; no attempt starts in the last second
 }
 
 export interface RetryOptions extends RetryPorts {
@@ -49,7 +49,7 @@ export type RetryResult<T> =
   | { kind: 'gave_up'; fault: Fault }
   | { kind: 'interrupted'; fault: Fault };
 
-/** Makes attempts until one is answered or refused, or the time for them has passed. The first one is always made. */
+/** Makes attempts until one succeeds or is refused, or their time has passed. The first attempt is always made. */
 export async function retry<T>(
   attempt: (onWrite: () => void) => Promise<Answer<T>>,
   options: RetryOptions,
@@ -92,11 +92,11 @@ export async function retry<T>(
   ): Promise<Answer<T> | RetryResult<T>> {
     const isLate = () => leftMs() < lastMomentMs;
     const ended = (fault = unsent): RetryResult<T> => ({ kind: 'gave_up', fault });
-    // The first attempt is made also if there never was time for it.
+    // The first attempt is made even if there is no time for it.
     if (isLate() && (last || hadTime)) return ended(last);
     const wish = { signal, leftMs: () => leftMs() - lastMomentMs, hasOwnConnection };
     const answer = await limiter.send(wish, async (onWrite) => {
-      // The service is not silent while we wait for our own turn.
+      // Waiting for our own turn doesn't count as silence of the service.
       const nowMs = clock.elapsedMs();
       silentSinceMs = silentSinceMs === undefined ? nowMs : silentSinceMs + nowMs - queuedAtMs;
       const tookMs = stopwatch(clock);

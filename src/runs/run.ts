@@ -15,10 +15,10 @@ export interface AgentTarget {
 
 export interface Run {
   target: Target;
-  executionId: string; // as the service writes it, since it may distinguish upper and lower case
+  executionId: string; // exactly as the service writes it, because case may matter to it
 }
 
-/** The service ends a run after three hours; this leaves a margin for clocks that differ. */
+/** The service ends a run after three hours. This adds a margin for clocks that differ. */
 export const runLimitMs = 3.25 * 3_600_000;
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -30,14 +30,14 @@ export type FinalStatus = (typeof finalStatuses)[number];
 
 export const statuses = ['RUNNING', ...finalStatuses] as const;
 
-// Another spelling of the same word must not make a watch poll for ever.
+// Another spelling of the same word must not make a watch poll forever.
 const normalize = (status: string) => status.trim().toUpperCase();
 
 const isOneOf = (known: readonly string[], status: string) => known.includes(normalize(status));
 
 export const isKnownStatus = (status: string): boolean => isOneOf(statuses, status);
 
-/** For Agents each status but RUNNING is final (docs/service.md, Final statuses stay). */
+/** For Agents, every status except RUNNING is final (docs/service.md, Final statuses stay). */
 export function isFinal(target: Target, status: string): boolean {
   return target.family === 'agent' ? normalize(status) !== 'RUNNING' : isOneOf(finalStatuses, status);
 }
@@ -55,7 +55,7 @@ export function graverStatus(one: string, other: string): string {
 
 export const isCompleted = (status: string): boolean => finalStatusOf(status) === 'COMPLETED';
 
-/** The words of `lastStatusOf` that the service's documentation or ours names. */
+/** The values of `lastStatusOf` that are documented by the service or by us. */
 export const shownStatuses = [...statuses, 'unknown', 'not_found'] as const;
 
 export function lastStatusOf({ status, executionId }: { status: string | null; executionId: string | null }): string {
@@ -66,7 +66,7 @@ export function nameOf(target: Target): string {
   return target.family === 'agent' ? `agent ${target.agentId}` : target.automationName;
 }
 
-/** The name that means the same in every project: `<projectId>/<name>`; of an agent, its id. */
+/** A name that is unique across projects: `<projectId>/<name>`, or an agent's id. */
 export const fullNameOf = (target: Target): string =>
   target.family === 'agent' ? target.agentId : `${target.projectId}/${target.automationName}`;
 

@@ -3,7 +3,7 @@ import type { JsonObject } from './json.ts';
 import type { Run, Target } from './run.ts';
 import { utcTime } from './utc-time.ts';
 
-/** The service as the domain sees it. Each call is one attempt: whoever calls it retries, and may shorten its timeout. */
+/** The service as the domain sees it. Each call is one attempt. The caller retries, and may shorten the timeout. */
 export interface Service {
   trigger(request: TriggerRequest, signal: AbortSignal, sending?: Sending): Promise<Answer<Execution>>;
   status(run: Run, signal: AbortSignal, sending?: Sending): Promise<Answer<Execution>>;
@@ -11,7 +11,7 @@ export interface Service {
 }
 
 export interface Sending {
-  timeoutMs?: number; // shortens that of the settings
+  timeoutMs?: number; // shortens the configured timeout
   onWrite?(): void; // called as the first byte of the request is written
 }
 
@@ -29,10 +29,10 @@ export type Answer<T> = (
     }
   | { kind: 'fault'; fault: Fault }
 ) & {
-  serviceTimeMs?: number; // the `Date` of the answer: whole seconds, in milliseconds since 1970
+  serviceTimeMs?: number; // the response's `Date` in whole seconds, as milliseconds since 1970
 };
 
-/** `AutomationExecution` in docs/service.openapi.json. Missing and malformed fields are left out; times have an offset. */
+/** `AutomationExecution` in docs/service.openapi.json. Missing and malformed fields are left out. Times have an offset. */
 export interface Execution {
   executionId?: string;
   status: string;
@@ -48,7 +48,7 @@ export interface Execution {
 /** `AutomationResult` in docs/service.openapi.json. Missing and malformed fields are left out. */
 export interface RunResult {
   status: string;
-  output?: string; // as JSON if it was no text
+  output?: string; // as JSON if it wasn't text
   summary?: { stepCount?: number; succeededSteps?: number; failedSteps?: number; skippedSteps?: number };
   error?: { type?: string; message?: string };
   completedAt?: string;

@@ -1,8 +1,8 @@
 import { finalStatusOf, isCompleted, isFinal, runLimitMs, type Target } from './run.ts';
 
-/** Times are milliseconds since 1970; what is null is unknown. */
+/** Times are milliseconds since 1970. Null means unknown. */
 export interface RecordedRun {
-  status: string | null; // null also if the service forgot the run
+  status: string | null; // also null if the service forgot the run
   startedMs: number | null;
   endedMs: number | null;
   credits: number | null;
@@ -40,14 +40,14 @@ export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: { sinceMs: numb
   const sum = credits.length > 0 ? credits.reduce((total, each) => total + each, 0) : null;
   const others = runs.filter(({ status }) => !final.has(status ?? ''));
   const unseen = others.filter(({ status, atMs }) => status === null || nowMs - atMs > runLimitMs).length;
-  // A journal that is younger than the period says nothing about the days before it.
+  // If the journal is younger than the period, it says nothing about the earlier days.
   const firstMs = runs.reduce((earliestMs, { atMs }) => Math.min(earliestMs, atMs), nowMs - dayMs);
   return {
     baseUrl,
     target,
     finished: finished.length,
     statuses: countsOf(finished, final),
-    // This and the figures below are null where nothing is known.
+    // This and the numbers below are null if they are unknown.
     completedShare: finished.length > 0 ? completed.length / finished.length : null,
     medianMs: quantileOf(durationsMs, 0.5),
     p95Ms: quantileOf(durationsMs, 0.95),
@@ -55,7 +55,7 @@ export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: { sinceMs: numb
     creditsPerDay: sum === null ? null : (sum * dayMs) / (nowMs - firstMs),
     withoutCredits: finished.length - credits.length,
     running: others.length - unseen,
-    unseen, // they must have finished, but this machine never saw their end
+    unseen, // must have finished, but this machine never saw how
     lastCompletedMs: completed.at(-1)?.endedMs ?? null,
     latest: finished.slice(-mostLatest).map((run) => ({ status: run.status ?? '', durationMs: durationMsOf(run) })),
   };
@@ -63,7 +63,7 @@ export function statisticsOf(past: PastRuns, { sinceMs, nowMs }: { sinceMs: numb
 
 export type Total = ReturnType<typeof totalOf>;
 
-/** What can be summed up over several automations. */
+/** The numbers that can be added up over several automations. */
 export function totalOf(all: readonly Statistics[]) {
   const sum = (of: (each: Statistics) => number) => all.reduce((total, each) => total + of(each), 0);
   const finished = sum((each) => each.finished);
@@ -94,7 +94,7 @@ const ascending = (values: (number | null)[]) => Float64Array.from(values.filter
 export const medianCredits = (runs: readonly PastRun[]): number | null =>
   quantileOf(ascending(runs.map(({ credits }) => credits)), 0.5);
 
-/** The smallest value that at least this share of the values does not exceed; null if there are none. */
+/** The smallest value that at least this share of the values doesn't exceed. Null if there are no values. */
 function quantileOf(sorted: Float64Array, share: number): number | null {
   return sorted[Math.ceil(share * sorted.length) - 1] ?? null;
 }

@@ -9,7 +9,7 @@ export interface Subject {
 
 const subjects = new WeakMap<JsonObject, Subject>();
 
-/** Notes what a document is about: its own fields are the service's, whose answer may name another run. */
+/** Adds what a document is about. Its other fields come from the service, whose response may name another run. */
 export const noteSubject = (document: JsonObject, subject: Subject) => subjects.set(document, subject);
 
 export const subjectOf = (document: JsonObject): Subject => subjects.get(document) ?? {};

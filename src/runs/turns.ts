@@ -1,6 +1,6 @@
 export type Turns = <T>(action: () => Promise<T>) => Promise<T>;
 
-/** At most so many actions run at once, in the order in which they came. */
+/** Runs at most this many actions at once, in the order in which they came. */
 export function createTurns(most: number): Turns {
   const waiting: (() => void)[] = [];
   let free = most;

@@ -10,20 +10,20 @@ import { eventOf, type TriggerEvent } from './trigger-protocol.ts';
 import type { StartEvidence, StartedExecution, TriggerRecord } from './trigger-record.ts';
 import { fetchNamedRun, whoseRun } from './whose-run.ts';
 
-/** What an answer means for its trigger: an event of the protocol, and the run that it started, if that is known. */
+/** What a response means for its trigger: a protocol event, and the run that it started, if known. */
 export interface Meaning {
   event: TriggerEvent;
   started?: StartedTrigger;
-  wasInterrupted?: boolean; // the user left while the run that a conflict names was asked for
+  wasInterrupted?: boolean; // the user interrupted while we asked for the run that a conflict names
 }
 
 export interface StartedTrigger extends HowStarted, StartEvidence {
   kind: 'started';
   execution: StartedExecution;
-  retryAfterMs?: number; // before the run is asked for
+  retryAfterMs?: number; // before we ask for the run
 }
 
-/** A trigger as far as it has come. */
+/** The state of a trigger so far. */
 export interface SentTrigger {
   target: Target;
   userProvided: boolean;
@@ -50,13 +50,13 @@ export async function meaningOf(
   return { event: eventOf(fault, 'unknown') };
 }
 
-/** The run that the conflict names may be ours: an answer that was lost would have named it. */
+/** The run that the conflict names may be ours, and a lost response would have named it. */
 async function conflictAfterDoubt(fault: Fault, trigger: SentTrigger, ports: MeaningPorts): Promise<Meaning> {
   const { target, times } = trigger;
   const { record } = ports;
   const { executionId } = fault;
   const lastInDoubt = times.lastInDoubt();
-  // It is recorded before anything is asked: a process that is killed meanwhile has met a conflict all the same.
+  // Record the conflict before asking anything, in case the process is killed meanwhile.
   record.inDoubt(fault, { sentAtMs: lastInDoubt.wallMs, isLast: false });
   if (executionId === undefined) return { event: 'conflict' };
   const polled = await fetchNamedRun({ target, executionId }, { ...ports, giveUpAfterMs: defaults.giveUpAfterMs });
@@ -84,7 +84,7 @@ function startedByTime(answer: DatedExecution, trigger: SentTrigger): StartedTri
   return { kind: 'started', execution: withId(answer.execution), ...how, isByTime: true };
 }
 
-/** Several processes sent the key, and it is not known whose attempt started the run. */
+/** Several processes sent the key, and we don't know whose attempt started the run. */
 export const foundByKey: HowStarted = { how: 'found', started: 'unknown' };
 
 function acceptanceOf({ execution, dated }: DatedExecution, { times, ...trigger }: SentTrigger): Acceptance {

@@ -3,7 +3,7 @@ import { defaults } from '../runs/defaults.ts';
 import { type Moment, momentOf } from './moments.ts';
 import { largestSkewMs } from './whose-run.ts';
 
-/** Attempts of an earlier process that are in doubt, by the wall clock. */
+/** An earlier process's attempts in doubt, by the wall clock. */
 export interface EarlierAttempts {
   firstSentAtMs: number;
   lastSentAtMs: number;
@@ -32,7 +32,7 @@ export function createAttemptTimes(clock: Clock, earlier?: EarlierAttempts) {
       mayHaveActed = true;
     },
     attempts: () => attempts,
-    /** Of this process alone. */
+    /** Attempts of this process only. */
     ownFirst: () => ownFirst,
     first: (): Moment => (earlier ? { wallMs: earlier.firstSentAtMs } : ownFirst),
     lastInDoubt: (): Moment => lastInDoubt ?? latest,

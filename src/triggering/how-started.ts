@@ -5,36 +5,36 @@ import { hostSkewMs, largestSkewMs } from './whose-run.ts';
 
 export interface HowStarted {
   /**
-   * `recovered`: an earlier attempt had started it; `replayed`: an earlier use of the same idempotency key;
-   * `found`: this command, or another one with the same key.
+   * `recovered`: an earlier attempt started it. `replayed`: an earlier use of the same idempotency key did.
+   * `found`: this command started it, or another one with the same key.
    */
   how: 'started' | 'recovered' | 'found' | 'replayed';
   started: 'yes' | 'no' | 'unknown';
 }
 
-/** A run that came as the answer to an attempt. When it began is a span after an attempt: negative if before. */
+/** The run in the response to an attempt. Its start is a span after an attempt, negative if before. */
 export interface Acceptance {
   target: Target;
   execution: Execution;
   afterFirst?: Span; // the first attempt of this process
-  afterThis?: Span; // the attempt that was answered
+  afterThis?: Span; // the attempt that got this response
   userProvided: boolean;
-  wasInDoubt: boolean; // an earlier attempt, also of another process
+  wasInDoubt: boolean; // an earlier attempt, including those of other processes
   mayHaveActed: boolean; // the service may have acted on an earlier attempt of this process
-  isEarlierRecent: boolean; // another process has sent the key so shortly before that its run may be as young
+  isEarlierRecent: boolean; // another process sent the key so recently that the run may be its own
   isRecovery?: boolean;
 }
 
-/** A given key is older than this if the run began so long before our first attempt: more than clocks differ. */
+/** If a run began this long before our first attempt, its key was used earlier. More than clocks can differ. */
 const replayedMs = 5_000;
 
 const isBefore = (span: Span | undefined, byMs: number) => span !== undefined && span.mostMs <= -byMs;
 
-/** Says only what the times show: the service may ignore idempotency keys, and start another run. */
+/** Claims only what the times show, because the service may ignore idempotency keys and start another run. */
 export function howStarted(accepted: Acceptance): HowStarted {
   const { target, execution, afterFirst, afterThis, userProvided, wasInDoubt, mayHaveActed, isRecovery } = accepted;
   const isFinished = isFinal(target, execution.status) || execution.completedAt !== undefined;
-  // A finished run is an older one, unless a lost answer to this process may have been about it.
+  // A finished run is an older one, unless a lost response to this process may have named it.
   const isOlder = isFinished && !mayHaveActed;
   if (isRecovery) {
     if (isOlder || isBefore(afterFirst, hostSkewMs)) return { how: 'recovered', started: 'no' };
@@ -49,8 +49,8 @@ export function howStarted(accepted: Acceptance): HowStarted {
 }
 
 /**
- * Does the answer show that the service honors keys: a run that began before the attempt, whose key had been sent? As
- * triggers are sent again because of it, the clocks of the service's hosts may differ by as much as they ever do.
+ * Does the response show that the service honors keys, because the run began before the attempt and the key had been sent?
+ * Triggers are resent because of this, so it allows for the largest possible difference between the service's clocks.
  */
 export function showsHonoredKey({ afterThis, userProvided, wasInDoubt }: Acceptance): boolean {
   return (userProvided || wasInDoubt) && isBefore(afterThis, largestSkewMs);

@@ -2,7 +2,7 @@ import type { Clock } from '../runs/clock.ts';
 import type { RetryPorts } from '../runs/retry.ts';
 import type { Answer, Execution } from '../runs/service.ts';
 
-/** A moment by both clocks of this machine; of another process only the wall clock is known. */
+/** A moment by both clocks of this machine. For another process, only the wall clock is known. */
 export interface Moment {
   wallMs: number;
   elapsedMs?: number;
@@ -29,8 +29,8 @@ export interface Span {
 const dateStepMs = 1000;
 
 /**
- * How long after `moment` a run began, by the service's clock: negative if before. The service read that for the `Date`
- * between our request and its answer; each clock of ours may be wrong, so the span covers what both say.
+ * How long after `moment` a run began, by the service's clock; negative if before. The service read its clock for the
+ * `Date` between our request and its response. Either of our clocks may be wrong, so the span covers both.
  */
 export function beganAfter(
   moment: Moment,
@@ -54,7 +54,7 @@ export interface DatedExecution {
   retryAfterMs?: number;
 }
 
-/** Asks for a run, and notes by the clocks of both sides when it was asked for and when the run began. */
+/** Asks for a run, and notes when it asked and when the run began, by the clocks of both sides. */
 export async function askDated(
   ask: () => Promise<Answer<Execution>>,
   { clock }: Pick<RetryPorts, 'clock'>,

@@ -11,17 +11,17 @@ import type { RecordedKey, TriggerRecord } from './trigger-record.ts';
 
 export interface TriggerIdentity {
   baseUrl: string;
-  /** Fingerprint of the API key, by which the service scopes idempotency keys. */
+  /** Fingerprint of the API key. The service scopes idempotency keys by API key. */
   account: string;
   target: Target;
   idempotencyKey: string;
-  userProvided: boolean; // the user gave the key, and may have used it before; else runctl generated it
+  userProvided: boolean; // the user set the key, and may have used it before; otherwise runctl generated it
 }
 
 export interface KeyHistory {
   earlier?: EarlierAttempts;
-  isRecovery?: boolean; // `recover` sends the key, and waits for no other process
-  neverRepeat?: boolean; // an attempt that the service may have acted on is the last one
+  isRecovery?: boolean; // `recover` sends the key, and doesn't wait for other processes
+  neverRepeat?: boolean; // stop after an attempt that the service may have acted on
 }
 
 export interface TriggerPorts extends RetryPorts {
@@ -38,7 +38,7 @@ export type TriggerResult =
   | { kind: 'unknown'; fault: Fault }
   | { kind: 'interrupted'; fault: Fault; mayHaveStarted: boolean };
 
-/** How long to wait for another process that sends the same key, and how old its attempt may be. */
+/** How long to wait for another process that is sending the same key, and how old its attempt may be. */
 const othersMs = { wait: 5_000, between: 200, age: 60_000 };
 
 /** Starts one run: every attempt sends the same idempotency key and the same bytes. */
@@ -53,7 +53,7 @@ export async function sendUntilKnown(
   let state: TriggerState = history.earlier ? 'in_doubt' : 'ready';
   let meaning: Meaning | undefined;
 
-  /** Send, event, step, record. `retry` repeats it until the protocol has ended, or the time for it has passed. */
+  /** Send, event, step, record. `retry` repeats this until the protocol ends or the time is up. */
   async function attempt(onWrite: () => void): Promise<Answer<DatedExecution>> {
     if (times.attempts() === 0) record.sending();
     times.next();
@@ -84,7 +84,7 @@ export async function sendUntilKnown(
   return { kind: mayHaveStarted ? 'unknown' : 'refused', fault };
 }
 
-/** One attempt. A given key may be answered with the run of another target, for which it was used before. */
+/** One attempt. If the key was used for another target before, the response may name that target's run. */
 async function send(
   { target, idempotencyKey, userProvided }: TriggerIdentity,
   body: string,
@@ -106,7 +106,7 @@ interface Closing {
 
 const interrupted: Fault = { kind: 'interrupted', message: 'interrupted' };
 
-/** Records that this process has ended without a run, and asks what another one that sent the same key came to. */
+/** Records that this process stops without a run, and checks the result of another one that sent the same key. */
 async function closeAttempts(
   { isRefused, fault, times, wasInterrupted }: Closing,
   ports: TriggerPorts,
@@ -115,7 +115,7 @@ async function closeAttempts(
   const { record } = ports;
   const isOurs = !isRefused && times.mayHaveActed();
   if (isOurs) record.inDoubt(fault, { sentAtMs: times.lastInDoubt().wallMs, isLast: true });
-  // Of a trigger whose turn never came there is no record.
+  // There is no record of a trigger whose turn never came.
   const isClosed =
     !isOurs && (times.attempts() === 0 ? !earlier : record.refused(wasInterrupted ? interrupted : fault));
   const recorded = isOurs || isRecovery ? record.readKey() : await waitForOtherSenders(ports);

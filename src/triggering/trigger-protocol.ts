@@ -1,14 +1,14 @@
 import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';
 import type { Owner } from './whose-run.ts';
 
-/** The states of a trigger. They answer one question: may a run have been started whose id we do not know? */
+/** The states of a trigger. They answer one question: could a run have been started whose id we don't know? */
 export type TriggerState =
-  | 'ready' // nothing that was sent can have started a run
-  | 'in_doubt' // an attempt was sent, and may have started one
+  | 'ready' // nothing sent so far can have started a run
+  | 'in_doubt' // an attempt was sent and may have started a run
   | TriggerEnd;
 type TriggerEnd = 'started' | 'refused' | 'unknown'; // unknown: it stays open for `recover`
 
-/** The state after each event. Only an id resolves a trigger in doubt: a refusal may concern the retry alone. */
+/** The state after each event. Only an id resolves a trigger in doubt, because a refusal may only concern the retry. */
 // biome-ignore format: a table
 export const protocol = {
   accepted:              { ready: 'started',   in_doubt: 'started'  }, // 201 with an id, or a replay of it
@@ -28,7 +28,7 @@ export const protocol = {
 
 export type TriggerEvent = keyof typeof protocol;
 
-/** `owner` says whose run it is that a conflict names. */
+/** `owner` says whose run a conflict names. */
 export function eventOf(fault: Fault, owner: Owner): TriggerEvent {
   switch (fault.kind) {
     case 'interrupted':

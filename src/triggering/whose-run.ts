@@ -10,8 +10,8 @@ export const largestSkewMs = 60_000;
 export type Owner = 'ours' | 'another' | 'unknown';
 
 /**
- * At most one run is active, so a run that began before our first attempt had them all refused. As that closes the
- * trigger, both clocks must say so (docs/service.md, Whose run a conflict names).
+ * At most one run is active, so if it began before our first attempt, all our attempts were refused. That closes the
+ * trigger, so both clocks must agree (docs/service.md, Whose run a conflict names).
  */
 export function whoseRun({ first, lastInDoubt }: { first: Moment; lastInDoubt: Moment }, answer: DatedAnswer): Owner {
   const afterFirst = beganAfter(first, answer);
@@ -21,14 +21,14 @@ export function whoseRun({ first, lastInDoubt }: { first: Moment; lastInDoubt: M
   return afterFirst.leastMs >= -hostSkewMs && afterLast.mostMs <= largestSkewMs ? 'ours' : 'unknown';
 }
 
-/** Asks for the run that a conflict names, which the service may not find at once. */
+/** Asks for the run that a conflict names. The service may not find it at once. */
 export function fetchNamedRun(
   run: Run,
   { service, ...ports }: RetryPorts & { service: Pick<Service, 'status'> },
 ): Promise<RetryResult<DatedExecution>> {
   return retry((onWrite) => askDated(() => service.status(run, ports.signal, { onWrite }), ports), {
     ...ports,
-    // The trigger that asks already has its turn, and reports its own attempts.
+    // The trigger already has its turn, and reports its own attempts.
     inTurn: undefined,
     onRetry: undefined,
     isRetryable: (fault) => isRetryable(fault) || fault.kind === 'not_found' || fault.kind === 'path_not_found',

@@ -3,7 +3,7 @@ const shortestUnlearnedGapMs = 3000;
 const longestUnlearnedGapMs = 15_000;
 const shareOfAge = 0.05;
 
-/** The lag that one request is worth to a lone run, and to one of five or more. */
+/** The delay in seconds that one request is worth for a single run, and for five or more. */
 const loneWorthMs = 200;
 const mostWorthMs = 1000;
 /** Earlier runs are COMPLETED ones. To notice an early failure, polls come within 28 s and before the age grows 2.5-fold. */
@@ -11,7 +11,7 @@ const firstPollMs = 28_000;
 const longestShareOfAge = 1.5;
 const longestGapMs = 600_000;
 
-/** Only so many earlier runs count: after a change of the run time, as many are polled at the wrong ages. */
+/** How many earlier runs count. After the run time changes, this many runs are polled at the wrong ages. */
 export const mostEarlierRuns = 20;
 const nearby = 0.1; // as a share of the age
 
@@ -22,21 +22,21 @@ export interface PollSchedule {
 }
 
 /**
- * Waits for most of the shortest earlier run; then polls the more often, the more of the earlier runs that took this
- * long ended at about this age. Durations are of COMPLETED runs, newest first; `runs` are watched together.
+ * Waits for most of the shortest earlier run. Then polls more often the more of the earlier runs that took this long ended
+ * at about this age. Durations are those of COMPLETED runs, newest first. `runs` is how many are watched together.
  */
 export function createPollSchedule(past: { durationsMs: readonly number[]; runs?: number }): PollSchedule {
   const earlierMs = past.durationsMs.filter((ms) => ms > 0 && Number.isFinite(ms)).slice(0, mostEarlierRuns);
   const endedAbout = (fromMs: number, toMs: number) =>
     earlierMs.filter((ms) => ms >= (1 - nearby) * fromMs && ms <= (1 + nearby) * toMs).length;
   const tookAbout = (ageMs: number) => endedAbout(ageMs, Number.POSITIVE_INFINITY);
-  // One more run counts, which may end at any moment: nothing is impossible.
+  // Count one more run that may end at any moment.
   const chanceOfEnd = (fromMs: number, toMs: number) =>
     (endedAbout(fromMs, toMs) + 1 - fromMs / Math.max(1, toMs)) / (tookAbout(fromMs) + 1);
   if (earlierMs.length === 0) return { gapMs: gapOfAgeMs, chanceOfEnd };
 
   const longestMs = Math.max(...earlierMs);
-  // A single run says little about the next, and twenty that took at least as long say much.
+  // A single run says little about the next one. Twenty that took at least this long say a lot.
   const trustedMs = (Math.min(...earlierMs) * earlierMs.length) / (earlierMs.length + 1);
   const worthMs = Math.min(mostWorthMs, loneWorthMs * (past.runs ?? 1));
   const stretch = Math.sqrt(worthMs / loneWorthMs);
@@ -52,7 +52,7 @@ export function createPollSchedule(past: { durationsMs: readonly number[]; runs?
     chanceOfEnd,
   };
 
-  /** Where runs end at the rate h and a request is worth c of lag, the best gap is √(2c/h) (Barlow and Proschan; Keller). */
+  /** If runs end at the rate h and a request is worth a delay of c, the best gap is √(2c/h) (Barlow and Proschan; Keller). */
   function bestGapMs(ageMs: number): number {
     const endsPerMs = (endedAbout(ageMs, ageMs) + 0.5) / (tookAbout(ageMs) + 1) / (2 * nearby * ageMs);
     return Math.sqrt((2 * worthMs) / endsPerMs);
@@ -63,5 +63,5 @@ function gapOfAgeMs(ageMs: number): number {
   return Math.min(longestUnlearnedGapMs, Math.max(shortestUnlearnedGapMs, shareOfAge * ageMs));
 }
 
-/** Varies a gap by up to a tenth, so that clients which started together do not stay in step. */
+/** Varies a gap by up to 10%, so that clients that started together don't stay in step. */
 export const jitter = (gapMs: number, random: () => number): number => gapMs * (0.9 + 0.2 * random());

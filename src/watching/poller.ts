@@ -18,7 +18,7 @@ export interface PollerPorts extends RetryPorts {
 
 interface PollerOptions {
   run: Run;
-  operation: 'status' | 'result'; // a result may be read also in the time for the last polls
+  operation: 'status' | 'result'; // a result may also be read in the time for the last polls
   chance(): number;
   sinceTriggerMs?(): number;
   lastConfirmed(): LastConfirmed;
@@ -30,7 +30,7 @@ type Request<T> = (sending: Sending) => Promise<Answer<T>>;
 /** With `isLast`, the timeout has passed and no further poll follows. */
 type Polled<T> = { kind: 'ok'; value: T; retryAfterMs?: number; isLast: boolean } | WatchEnd;
 
-// What is left of `--give-up-after` may be too little for any answer.
+// The rest of `--give-up-after` may be too short for any response.
 const leastLimitMs = 1_000;
 
 export function createPoller(options: PollerOptions, ports: PollerPorts) {
@@ -39,15 +39,15 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
   const tolerance = createTolerance({ ...ports, sinceTriggerMs: options.sinceTriggerMs });
   const leftMs = operation === 'result' ? group.leftForLastPollMs : group.leftMs;
   const wish = { signal, chance, leftMs: group.leftForLastPollMs, onWake: group.woke };
-  let askedUntilMs: number | undefined; // when the wait ends that the service has asked for, by the wall clock
+  let askedUntilMs: number | undefined; // when the wait requested by the service ends, by the wall clock
   let isRenewed = false;
   return { poll, wait: waitFor };
 
-  /** Polls until there is a valid answer, or a reason to stop. */
+  /** Polls until there is a valid response or a reason to stop. */
   async function poll<T>(request: Request<T>): Promise<Polled<T>> {
     for (let lastFault: Fault | undefined; ; ) {
       const sent = await limiter.send(wish, (onWrite) => attempt(request, onWrite));
-      // Other runs are polled in the time that is left, or the service asked for no poll until then.
+      // The remaining time is for other runs, or the service asked for no poll until then.
       if (!sent) await wait(leftMs(), leftMs());
       if (sent?.answer.kind === 'ok') return accept(sent.answer, sent.isLast);
       if (signal.aborted) return { kind: 'interrupted', reason: signal.reason, askedUntilMs };
@@ -78,7 +78,7 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
     return { ...answer, isLast };
   }
 
-  /** Why the watch ends with this failure; or it waits until the next poll is due. */
+  /** Returns why the watch ends with this failure, or waits until the next poll is due. */
   async function endOrWait(fault: Fault, { isLast, tookMs }: { isLast: boolean; tookMs: number }) {
     if (isDefinite(fault)) return { kind: 'refused', fault } as const;
     const verdict = tolerance.failed(fault, tookMs);
@@ -92,7 +92,7 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
     if (verdict.kind === 'gave_up') return { kind: 'gave_up', giveUpAfterMs, fault } as const;
     const { kind: _, leastMs, ...failed } = verdict;
     if (fault.httpStatus === 429 || fault.httpStatus === 503) limiter.hold(leastMs);
-    // A poll that `--timeout` has cut short says nothing of the service.
+    // A poll that `--timeout` cut short says nothing about the service.
     if (leftMs() > 0) observe({ event: 'attempt_failed', operation, ...failed, ...lastConfirmed() });
     noteWait(leastMs);
     await wait(failed.retryInMs, leastMs);
@@ -103,7 +103,7 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
     return { kind: 'timed_out', timeoutMs: group.timeoutMs, fault };
   }
 
-  /** Waits until `ms` or the timeout has passed or the machine wakes up, but not less than `Retry-After` asks. */
+  /** Waits until `ms` or the timeout has passed or the machine wakes up, but at least as long as `Retry-After` asks. */
   function waitFor(ms: number, retryAfterMs = 0): Promise<void> | undefined {
     const leastMs = waitAskedFor(retryAfterMs, leftMs());
     noteWait(leastMs);
@@ -114,7 +114,7 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
     askedUntilMs = leastMs > 0 ? clock.nowMs() + Math.min(leastMs, leftMs()) : undefined;
   }
 
-  /** This is not async, since each of thousands of waiting runs would hold one more frame in memory. */
+  /** Not async, because each of thousands of waiting runs would keep one more frame in memory. */
   function wait(ms: number, leastMs: number): Promise<void> | undefined {
     const atMs = clock.elapsedMs() + Math.min(ms, leftMs());
     return waitUntil(atMs, Math.min(leastMs, leftMs()));

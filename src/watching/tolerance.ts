@@ -55,11 +55,11 @@ export function createTolerance(options: ToleranceOptions) {
       if (leastMs === 0) waitMs = backoff;
       return { kind: 'retry', leastMs, fault, failures, silentMs, retryInMs: Math.max(leastMs, backoff) };
     },
-    /** A refusal of the new API key has to last as long as that of the old one. */
+    /** A refusal of the new API key must last as long as one of the old key. */
     renewed(): void {
       refusedSinceMs = undefined;
     },
-    /** Returns the time without a valid response; undefined if the last poll had one. */
+    /** Returns the time without a valid response. Undefined if the last poll had one. */
     succeeded(): number | undefined {
       const afterMs = failures > 0 ? silentMs + waitMs : undefined;
       group.answered();

@@ -1,10 +1,10 @@
 const runsThatCount = 10;
 const fewestRuns = 3;
 
-/** The median of the newest ten durations; undefined for fewer than three. */
+/** The median of the newest ten durations. Undefined if there are fewer than three. */
 export const usualDurationMs = (durationsMs: readonly number[]): number | undefined => quantileMs(durationsMs, 0.5);
 
-/** Has a run of this age taken longer than nine in ten past runs, and clearly longer than their median? */
+/** Has a run of this age taken longer than 90% of past runs, and clearly longer than their median? */
 export function isLongerThanUsual(ageMs: number, durationsMs: readonly number[]): boolean {
   const usualMs = quantileMs(durationsMs, 0.5);
   const slowMs = quantileMs(durationsMs, 0.9);

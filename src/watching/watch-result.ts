@@ -9,9 +9,9 @@ export interface FinishedWatch {
   kind: 'finished';
   run: Run;
   execution: Execution;
-  result?: RunResult; // Agents have none; if that of an automation is missing, `resultFault` says why
+  result?: RunResult; // Agents have none; if an automation has none, `resultFault` says why
   resultFault?: Fault;
-  /** The two statuses that the service reported, if they differ; `execution` and `result` have the graver one. */
+  /** The two statuses that the service reported, if they differ. `execution` and `result` have the more serious one. */
   disagreement?: { status: string; result: string };
 }
 
@@ -23,8 +23,8 @@ export type WatchEnd =
       timeoutMs: number;
       fault?: Fault; // the last failure, if `Retry-After` asked for a wait beyond the timeout
     }
-  /** No valid answer for `giveUpAfterMs`, or the service asked twice for a wait that ends after the timeout. */
+  /** No valid response for `giveUpAfterMs`, or the service asked twice for a wait that ends after the timeout. */
   | { kind: 'gave_up'; giveUpAfterMs: number; fault: Fault }
   | { kind: 'refused'; fault: Fault } // the service refused the polls for long enough, or at once
-  /** `askedUntilMs`: it was waiting until then, by the wall clock, as the service had asked. */
+  /** `askedUntilMs`: it was waiting until then, by the wall clock, because the service asked for that. */
   | { kind: 'interrupted'; reason: unknown; askedUntilMs?: number };

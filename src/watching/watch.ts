@@ -8,16 +8,16 @@ import type { FinishedWatch, WatchResult } from './watch-result.ts';
 export interface WatchOptions {
   schedule: Pick<PollSchedule, 'gapMs'> & Partial<PollSchedule>;
   isFixed?: boolean; // the first gap is not shortened at random
-  known?: Execution; // what the trigger was answered with, in place of a first poll
-  retryAfterMs?: number; // what the answer to the trigger asked for
-  sinceTriggerMs?(): number; // undefined for a run that this machine did not trigger just now
+  known?: Execution; // the response to the trigger, used instead of a first poll
+  retryAfterMs?: number; // from the response to the trigger
+  sinceTriggerMs?(): number; // undefined if this machine didn't just trigger the run
 }
 
 export interface WatchPorts extends PollerPorts {
   service: Pick<Service, 'status' | 'result'>;
 }
 
-/** Polls until the run is finished, or one of the reasons in `WatchEnd` ends that. */
+/** Polls until the run is finished or one of the reasons in `WatchEnd` stops it. */
 export async function pollUntilFinal(run: Run, options: WatchOptions, ports: WatchPorts): Promise<WatchResult> {
   const { service, clock, random, signal, group, observe } = ports;
   const { schedule, sinceTriggerMs } = options;
@@ -63,7 +63,7 @@ function ageMs(execution: Execution, watchedMs: number, clock: Clock): number {
   return age >= watchedMs && age < longestAgeMs ? age : watchedMs;
 }
 
-/** Polls until the run is finished, then reads its result. `leave` ends the polling, but not the reading. */
+/** Polls until the run is finished, then reads its result. `leave` stops the polling, but not the reading. */
 export async function watchToEnd(
   run: Run,
   options: WatchOptions,
@@ -112,7 +112,7 @@ async function fetchResult(
   }
 }
 
-/** A failed run is never hidden: if status and result differ, the graver one counts. */
+/** A failed run is never hidden: if status and result differ, the more serious one counts. */
 function withResult(watched: FinishedWatch, result: RunResult): FinishedWatch {
   const { execution } = watched;
   if (finalStatusOf(execution.status) === finalStatusOf(result.status)) return { ...watched, result };

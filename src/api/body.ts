@@ -5,7 +5,7 @@ import { type HttpResponse, valuesOf } from './exchange.ts';
 /** The message begins with "it" or "its", and ends a sentence about the body. */
 export class UnreadableBody extends Error {
   readonly tooLarge: boolean;
-  readonly text: string; // as far as it could be read
+  readonly text: string; // the part that could be read
 
   constructor(message: string, { tooLarge = false, text = '' } = {}) {
     super(message);
@@ -17,10 +17,10 @@ export class UnreadableBody extends Error {
 
 type Decoder = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
-// No honest server uses more codings than this.
+// No well-behaved server uses more codings than this.
 const mostCodings = 4;
 
-/** Undoes the codings, the last one first (RFC 9110 §8.4). Throws `UnreadableBody`, also above `maxBytes`. */
+/** Undoes the codings, last one first (RFC 9110 §8.4). Throws `UnreadableBody`, also if the result exceeds `maxBytes`. */
 export async function textOfBody({ body, headers }: HttpResponse, maxBytes: number): Promise<string> {
   const codings = valuesOf(headers, 'content-encoding')
     .flatMap((value) => value.toLowerCase().split(','))
@@ -47,7 +47,7 @@ async function undo(coding: string, decoder: Decoder, body: Buffer, maxBytes: nu
   }
 }
 
-/** runctl asks for gzip only; some gateways send the others all the same. */
+/** runctl only asks for gzip, but some gateways send the others anyway. */
 async function loadDecoders(): Promise<Map<string, Decoder>> {
   const { brotliDecompress, gunzip, inflate, inflateRaw } = await import('node:zlib');
   const unzip: Decoder = promisify(gunzip);
@@ -56,13 +56,13 @@ async function loadDecoders(): Promise<Map<string, Decoder>> {
   return new Map([
     ['gzip', unzip],
     ['x-gzip', unzip],
-    // Some servers send deflate without the zlib format, whose first byte names the method 8 (RFC 1950 §2.2).
+    // Some servers send raw deflate without the zlib format. In zlib, the first byte names method 8 (RFC 1950 §2.2).
     ['deflate', (body, options) => (((body[0] ?? 0) & 0x0f) === 8 ? inflateZlib : inflateBare)(body, options)],
     ['br', promisify(brotliDecompress)],
   ]);
 }
 
-/** Throws `UnreadableBody` for a body that is too large, coded in an unknown way or no JSON. */
+/** Throws `UnreadableBody` if the body is too large, has an unknown coding or isn't JSON. */
 export async function readJson(response: HttpResponse, maxBytes: number): Promise<unknown> {
   if (response.truncated) throw new UnreadableBody(largerThan(maxBytes), { tooLarge: true });
   const text = await textOfBody(response, maxBytes);

@@ -19,12 +19,12 @@ const conditions = {
   'no JSON': ({ body }: Refusal) => !body.isJson,
 };
 
-/** Is it the present or former name of the status 422 (RFC 9110 §15.5.21)? Some frameworks give that as the code. */
+/** Is it the current or former name of status 422 (RFC 9110 §15.5.21)? Some frameworks use that as the code. */
 const isNameOfStatus = (code: string) => /^unprocessable[_-]?(content|entity)/i.test(code);
 
 type Row = [statuses: string, condition: keyof typeof conditions, trigger: FaultKind, poll: FaultKind];
 
-/** The first row that fits decides. */
+/** The first matching row decides. */
 // biome-ignore format: a table
 const table: readonly Row[] = [
   // HTTP status           if it has            to a trigger         to a poll
@@ -54,7 +54,7 @@ const rows = table.map(([statuses, condition, trigger, poll]) => ({
   poll,
 }));
 
-/** What kind of fault an error answer is; `rejected` if no row of the table fits. */
+/** The kind of fault in an error response; `rejected` if no row matches. */
 export function kindOf(refusal: Refusal, operation: Operation): FaultKind {
   const row = rows.find(({ ranges, fits }) => ranges.some((range) => isWithin(refusal.status, range)) && fits(refusal));
   return row?.[operation === 'trigger' ? 'trigger' : 'poll'] ?? 'rejected';

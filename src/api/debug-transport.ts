@@ -1,6 +1,6 @@
 import { type Exchange, type Headers, type Transport, valuesOf } from './exchange.ts';
 
-/** This is an allow-list, so that a secret in a header nobody thought of is not shown. */
+/** An allow-list, so that a secret in an unexpected header isn't shown. */
 const shownHeaders = [
   'content-type',
   'content-length',
@@ -13,7 +13,7 @@ const shownHeaders = [
   'x-request-id',
 ];
 
-/** A transport that also describes every request and its answer in lines for `--debug`. */
+/** A transport that also describes every request and response in lines for `--debug`. */
 export function createDebugTransport(
   inner: Transport,
   { origin, nowMs, write }: { origin: string; nowMs(): number; write(line: string): void },

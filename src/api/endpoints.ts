@@ -13,7 +13,7 @@ export function targetPath(target: Target): string {
     : `/v0/automation/${segment(target.projectId)}/${segment(target.automationName)}`;
 }
 
-// Half a character of UTF-16, which no URL can carry, becomes U+FFFD.
+// A lone UTF-16 surrogate, which can't be in a URL, becomes U+FFFD.
 const segment = (text: string) => encodeURIComponent(text.toWellFormed());
 
 interface Asked {
@@ -22,7 +22,7 @@ interface Asked {
   target: Target;
 }
 
-/** The run that a `Location` leads to; undefined if it is none of the target. A gateway may leave out the prefix. */
+/** The run that a `Location` leads to. Undefined if it isn't one of the target's. A gateway may leave out the prefix. */
 export function runIdIn(location: string, { url, baseUrl, target }: Asked): string | undefined {
   if (!URL.canParse(location, url)) return undefined;
   const place = new URL(location, url);

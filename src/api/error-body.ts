@@ -1,14 +1,14 @@
 import { isJsonObject } from '../runs/json.ts';
 import { isUuid } from '../runs/run.ts';
 
-/** The body of an error answer. Its shape is undocumented (docs/service.md, Error bodies of every usual shape). */
+/** The body of an error response. Its shape is undocumented (docs/service.md, Error bodies of every usual shape). */
 export interface ErrorBody {
   code?: string;
   message?: string; // one line of at most 300 characters
-  page?: string; // of a page of HTML, its title or first words
+  page?: string; // an HTML page's title or first words
   isJson: boolean;
   executionId?: string;
-  names(code: string): boolean; // anywhere in the body, whatever its spelling with `_`, `-` or capitals
+  names(code: string): boolean; // anywhere in the body, whatever its `_`, `-` or capitals
 }
 
 const codeFields = 'code errorCode error_code serviceCode name reason type error errors codes'.split(' ');
@@ -21,7 +21,7 @@ export function readErrorBody(text: string): ErrorBody {
   try {
     parsed = JSON.parse(text);
   } catch {
-    // One line is taken from the start of a page, which may be hostile; the rest of it is not searched.
+    // Takes one line from the start of a page and doesn't search the rest, which may be hostile.
     const start = text.slice(0, 4096);
     const words = withoutTags(start);
     const message = oneLine(titleOf(start) ?? words) || undefined;
@@ -55,12 +55,12 @@ export function readErrorBody(text: string): ErrorBody {
 }
 
 interface Found {
-  /** Texts by the name of their field, outermost first: `{error:{code}}` and `{code}` read alike. */
+  /** Texts by field name, outermost first, so that `{error:{code}}` and `{code}` are read alike. */
   strings: Map<string, string[]>;
-  flags: string[]; // names of fields that hold something: `{runAlreadyActive:true}`
+  flags: string[]; // names of fields that aren't empty: `{runAlreadyActive:true}`
 }
 
-/** Strings in a list belong to the field of the list: `{errors:["runAlreadyActive"]}`. */
+/** Strings in a list belong to the list's field: `{errors:["runAlreadyActive"]}`. */
 function collect(value: unknown, found: Found, depth: number, field = 'message'): void {
   if (depth > 5) return;
   const items = Array.isArray(value) ? value.slice(0, 20) : [value];
@@ -93,7 +93,7 @@ function mentions(text: string, code: string): boolean {
   return bare(text) === wanted || text.split(/[^\w-]+/).some((word) => bare(word) === wanted);
 }
 
-/** The title or the first words of a page of HTML; undefined for what is no page. */
+/** The title or first words of an HTML page. Undefined if it isn't one. */
 export function pageIn(text: string): string | undefined {
   const start = text.slice(0, 4096);
   if (!/<(!doctype html|html|head|title|body|h1)\b/i.test(start)) return undefined;
@@ -106,7 +106,7 @@ function withoutTags(text: string): string {
   return /<[a-z!]/i.test(text) ? text.replace(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>/gi, ' ') : text;
 }
 
-/** The only id that the text calls one of a run; ids of projects and requests look the same. */
+/** The only id that the text calls a run's. Project ids and request ids look the same. */
 function executionIn(text: string): string | undefined {
   const ids = [...text.matchAll(/\b(?:execution|run)(?:[_ ]?id)?\W{1,4}([\da-f-]{36})\b/gi)].map(([, id = '']) => id);
   const [id] = ids;

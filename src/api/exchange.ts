@@ -8,7 +8,7 @@ export interface HttpRequest {
   onWrite?(): void; // called as the first byte is written
 }
 
-/** Names in lower case; a repeated header is a list. */
+/** Names are in lower case. A repeated header is a list. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export const valuesOf = (headers: Headers, name: string): readonly string[] => [headers[name] ?? []].flat();
@@ -17,14 +17,14 @@ export interface HttpResponse {
   status: number;
   headers: Headers;
   body: Buffer;
-  truncated: boolean; // the body went past `maxBytes` and was cut there
+  truncated: boolean; // the body was longer than `maxBytes` and was cut there
 }
 
 export interface ExchangeFailure {
-  /** A byte was given to the connection; else the service cannot have acted on the request. */
+  /** Whether a byte was written to the connection. If not, the service can't have acted on the request. */
   sent: boolean;
   reason: 'deadline' | 'interrupted' | 'network';
-  status?: number; // the head of an answer came, but not its whole body
+  status?: number; // a response's head came, but not its whole body
   error?: unknown;
 }
 
@@ -38,10 +38,10 @@ export interface Transport {
 export interface Cause {
   code: string;
   message: string;
-  data: string; // what an HTTP parser could not read
+  data: string; // what an HTTP parser couldn't read
 }
 
-/** The error and all that are nested in it: undici and `net` put the one that says most at any of these places. */
+/** The error and all nested errors. undici and `net` may put the most useful one in any of these places. */
 export function causesOf(error: unknown, depth = 0): Cause[] {
   if (!(error instanceof Error) || depth > 5) return [];
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -11,9 +11,9 @@ import { answerOf, type Reading } from './response.ts';
 
 export interface HttpServiceOptions {
   transport: Transport;
-  baseUrl: string; // without `/v0` and a slash at its end
+  baseUrl: string; // without `/v0` or a trailing slash
   proxy?: ProxySettings;
-  apiKey(idempotencyKey?: string): Promise<string>; // each call throws what this throws
+  apiKey(idempotencyKey?: string): Promise<string>; // its errors are thrown by every call
   requestTimeoutMs: number;
   maxOutputBytes: number;
   userAgent: string;
@@ -31,7 +31,7 @@ interface Question<T> {
   read: Reading<T>['read'];
 }
 
-/** The service over HTTP. Whatever the network or the service does becomes a fault; it is never thrown. */
+/** The service over HTTP. Everything that goes wrong becomes a fault, and is never thrown. */
 export function createHttpService(options: HttpServiceOptions): Service {
   const { transport, baseUrl, proxy, requestTimeoutMs, nowMs, scrub = (text) => text } = options;
   const { host, origin, pathname } = new URL(baseUrl);
@@ -42,7 +42,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
     trigger({ target, ...send }, signal, sending) {
       const read = (document: JsonObject) => {
         const execution = readExecution(document) ?? readExecution({ ...document, status: 'RUNNING' });
-        // Without an id there is no run that could be followed.
+        // Without an id, there is no run to follow.
         return execution?.executionId ? { ...execution, document } : undefined;
       };
       return ask({ operation: 'trigger', target, path: triggerPath(target), send, read }, signal, sending);
@@ -54,7 +54,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
     result(run, signal, sending) {
       const read = (document: JsonObject) => {
         const result = readResult(document);
-        // While a run is in progress only the status is meaningful.
+        // While a run is in progress, only the status is meaningful.
         return ofRun(run, result, result && !isFinal(run.target, result.status));
       };
       return ask({ operation: 'result', target: run.target, path: resultPath(run), read }, signal, sending);
@@ -89,7 +89,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
       maxBytes,
       nowMs: nowMs(),
       scrub,
-      // The journal keeps a status, in which a service may echo the API key.
+      // The journal stores the status, and a service may echo the API key in it.
       read(document) {
         const value = read(document);
         return value && { ...value, status: scrub(value.status) };
@@ -99,7 +99,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
   }
 }
 
-/** Undefined for an answer about another run, which a broken cache may give, or about none, as a gateway gives. */
+/** Undefined if the response is about another run (from a broken cache) or about none (from a gateway). */
 function ofRun<T extends { executionId?: string }>(
   { executionId }: Run,
   value: T | undefined,

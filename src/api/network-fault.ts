@@ -43,14 +43,14 @@ function connectionFault(causes: Cause[], failure: ExchangeFailure, attempt: Att
   );
 }
 
-/** A fault for what HTTP cannot carry, which undici refuses to write. */
+/** A fault for a request that HTTP can't carry and undici refuses to write. */
 function unsendable(causes: Cause[]): Fault | undefined {
   const cause = causes.find(({ code }) => code === 'UND_ERR_INVALID_ARG');
   if (!cause) return undefined;
   return { kind: 'unsendable', message: `the request can't be sent (${cause.message})` };
 }
 
-// getaddrinfo(3): the name server, not the name, is at fault.
+// getaddrinfo(3): the problem is the name server, not the name.
 const dnsHint = "check this machine's DNS and network connection";
 
 const networkMessages: Record<string, string> = {
@@ -91,11 +91,11 @@ const tlsMessages: Record<string, [message: string, hint?: string]> = {
   CERT_REVOKED: ['the certificate for $ has been revoked'],
 };
 
-/** The fault of a TLS connection; undefined if none of the causes is one of TLS. */
+/** The fault of a TLS connection. Undefined if none of the causes is a TLS error. */
 function tlsFault(causes: Cause[], host: string, sent: boolean): Fault | undefined {
   const kind = sent ? 'broken_tls' : 'untrusted';
   for (const { code, message, data } of causes) {
-    // A TLS alert (RFC 8446 §5.1) in answer to plain http.
+    // A TLS alert (RFC 8446 §5.1) in response to plain HTTP.
     if (data.startsWith('\x15\x03')) {
       return {
         kind: 'untrusted',

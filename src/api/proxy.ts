@@ -5,14 +5,14 @@ import type { Fault } from '../runs/fault.ts';
 import type { Cause } from './exchange.ts';
 
 export interface ProxySettings {
-  origin: string; // without a path or query, which mean nothing, as with curl
+  origin: string; // without a path or query, which are ignored, as in curl
   credentials?: string; // `user:password`, decoded
   variable: string; // the environment variable that names it
 }
 
 /**
- * The proxy for `origin`, read from the environment as curl does; undefined for this machine. `HTTP_PROXY` is not read,
- * as only this machine is spoken to in plain http. Throws a usage problem for a proxy that is no http or https URL.
+ * The proxy for `origin`, read from the environment like curl; undefined for localhost. `HTTP_PROXY` isn't read, because
+ * only localhost uses plain HTTP. Throws a usage problem if the proxy isn't an http or https URL.
  */
 export function proxyFor(origin: string, env: Env): ProxySettings | undefined {
   const service = new URL(origin);
@@ -41,7 +41,7 @@ function isExcepted({ hostname, port }: URL, list: string): boolean {
     });
 }
 
-/** The host without the brackets of IPv6 and the dot that may end a name. */
+/** The host without IPv6 brackets and without a trailing dot. */
 const bare = (host: string) => host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 
 function parseProxy(text: string): Omit<ProxySettings, 'variable'> | undefined {
@@ -72,13 +72,13 @@ export const proxyNameOf = ({ origin, variable }: ProxySettings) => `the proxy $
 
 export const hintFor = ({ variable }: ProxySettings) => `check ${variable}; hosts that need no proxy go in NO_PROXY`;
 
-/** The fault of a proxy that refused the tunnel; undefined if none of the causes says so. */
+/** The fault of a proxy that refused the tunnel. Undefined if none of the causes says so. */
 export function refusalOf(causes: Cause[], proxy: ProxySettings, host: string): Fault | undefined {
   const form = /^Proxy response \((\d+)\)/;
   const status = causes.map(({ message }) => form.exec(message)?.[1]).find(Boolean);
   if (!status) return undefined;
   const name = proxyNameOf(proxy);
-  // tinyproxy answers 401 to a wrong password.
+  // tinyproxy returns 401 for a wrong password.
   if (status === '407' || status === '401') {
     const hint = `put the user and password into ${proxy.variable} as http://user:password@host:port`;
     return { kind: 'proxy_refused', message: `${name} rejected the credentials (${status})`, hint };

@@ -11,9 +11,9 @@ export interface Reading<T> {
   operation: Operation;
   maxBytes: number;
   nowMs: number;
-  read(document: JsonObject): T | undefined; // undefined where the document is not what was asked for
+  read(document: JsonObject): T | undefined; // undefined if the document isn't the expected one
   runIdIn?(location: string): string | undefined;
-  /** Hides the API key. This comes before a message is cut to one line, as half a key would not be recognized. */
+  /** Hides the API key. Must run before a message is cut to one line, because half a key wouldn't be recognized. */
   scrub(text: string): string;
 }
 
@@ -21,7 +21,7 @@ const errorBodyBytes = 1024 * 1024;
 const longestScrubbed = 64 * 1024;
 const requestIdHeaders = ['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'];
 
-/** Reads the answer to a request (docs/service.openapi.json). */
+/** Reads the response to a request (docs/service.openapi.json). */
 export async function answerOf<T>(raw: HttpResponse, reading: Reading<T>): Promise<Answer<T>> {
   const isSuccess = raw.status >= 200 && raw.status < 300;
   const answer = await (isSuccess ? readSuccess(raw, reading) : readRefusal(scrubbed(raw, reading), reading));
@@ -52,7 +52,7 @@ async function readSuccess<T>(raw: HttpResponse, reading: Reading<T>): Promise<A
   }
 }
 
-/** A trigger may be answered with a `Location` in place of a body. */
+/** The response to a trigger may have a `Location` instead of a body. */
 function createdRun<T>({ body, headers }: HttpResponse, { operation, runIdIn }: Reading<T>): JsonObject | undefined {
   const [location] = valuesOf(headers, 'location');
   if (operation !== 'trigger' || body.length > 0 || location === undefined) return undefined;
@@ -85,13 +85,13 @@ async function readErrorOf<T>(response: HttpResponse, { scrub }: Reading<T>): Pr
   }
 }
 
-/** Hides the API key in the headers. A successful poll does without this, which costs CPU. */
+/** Hides the API key in the headers. Not used for successful polls, to save CPU time. */
 function scrubbed<T>(response: HttpResponse, { scrub }: Reading<T>): HttpResponse {
   const headers = Object.keys(response.headers).map((name) => [name, valuesOf(response.headers, name).map(scrub)]);
   return { ...response, headers: Object.fromEntries(headers) };
 }
 
-/** An object with a `status` may also come from a gateway, which packs what it has to say in one. */
+/** An object with a `status` may also be a gateway's own error object. */
 const strangers: Record<Operation, string> = {
   trigger: 'the response has no executionId',
   status: "the response doesn't name this run with a status, and may not come from the service",

@@ -3,14 +3,14 @@ import { type Headers, valuesOf } from './exchange.ts';
 const months = 'Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec';
 const time = '\\d{2}:\\d{2}:\\d{2}';
 
-/** RFC 9110 §5.6.7, to the letter: `Date.parse` alone takes "5" for a day in 2001. */
+/** Strict RFC 9110 §5.6.7, because `Date.parse` reads "5" as a day in 2001. */
 const httpDates = [
   new RegExp(`^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \\d{2} (${months}) \\d{4} ${time} GMT$`),
   new RegExp(`^(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \\d{2}-(${months})-\\d{2} ${time} GMT$`),
   new RegExp(`^(Mon|Tue|Wed|Thu|Fri|Sat|Sun) (${months}) [ \\d]\\d ${time} \\d{4}$`),
 ];
 
-/** Milliseconds since 1970; undefined for what is no date. */
+/** Milliseconds since 1970. Undefined if it isn't a date. */
 export function parseHttpDate(text: string): number | undefined {
   if (!httpDates.some((form) => form.test(text))) return undefined;
   // The last form is in GMT without saying so.
@@ -25,7 +25,7 @@ export function serviceTimeMs(headers: Headers): number | undefined {
     .find((ms) => ms !== undefined);
 }
 
-/** The longest wait that is asked for (RFC 9110 §10.2.3), by the service's clock; undefined for none. */
+/** The longest requested wait (RFC 9110 §10.2.3), by the service's clock. Undefined if there is none. */
 export function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
   const waits = valuesOf(headers, 'retry-after')
     .flatMap(waitsIn)
@@ -33,7 +33,7 @@ export function retryAfterMs(headers: Headers, nowMs: number): number | undefine
   return waits.length === 0 ? undefined : Math.max(...waits);
 }
 
-/** Repeated headers may be joined by commas (RFC 9110 §5.3); a date has a comma of its own. */
+/** Repeated headers may be joined by commas (RFC 9110 §5.3), and a date contains a comma, too. */
 function waitsIn(value: string): ({ ms: number } | { untilMs: number })[] {
   const untilMs = parseHttpDate(value.trim());
   if (untilMs !== undefined) return [{ untilMs }];

@@ -15,29 +15,29 @@ import { ProxyFailure, type ProxySettings } from './proxy.ts';
 export interface TransportOptions {
   origin: string;
   proxy?: ProxySettings;
-  connections: number; // how many the polls may share
+  connections: number; // how many connections the polls share
   connectTimeoutMs: number;
-  lookup?: LookupFunction; // how names are resolved; by the system unless given
+  lookup?: LookupFunction; // how names are resolved; by default by the system
   elapsedMs?(): number;
 }
 
-// undici keeps no deadline: runctl does. Given Node's own `maxHeaderSize`, it does not load node:http to ask for it.
+// runctl enforces the deadline, not undici. With `maxHeaderSize` set, undici doesn't load node:http to look it up.
 const noDeadlines = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 16_384, keepAliveTimeout: 20_000 };
 
 // New connections cost the service more than a request.
 const betweenRenewalsMs = 15_000;
 
-/** A failure, a 5xx or a page: may another connection lead to something better? */
+/** Could a new connection help? True after a failure, a 5xx or an HTML page. */
 function hasFailed(exchange: Exchange): boolean {
   if (exchange.kind === 'failure') return exchange.failure.reason !== 'interrupted';
   const { status, headers } = exchange.response;
   return status >= 500 || valuesOf(headers, 'content-type').some((type) => /html/i.test(type));
 }
 
-/** As the system does it. Node loads what this needs only for a name, and not for an address. */
+/** Resolves like the system. Node only loads the code for this if the host is a name, not an address. */
 const systemLookup: LookupFunction = (...query) => getBuiltinModule('node:dns').lookup(...query);
 
-/** Makes a name without any address an error, for which Node would throw in a callback of its own. */
+/** Turns a name without an address into an error. Otherwise Node would throw in its own callback. */
 const withAddress =
   (lookup: LookupFunction): LookupFunction =>
   (hostname, options, callback) =>
@@ -69,10 +69,10 @@ export function createTransport(options: TransportOptions): Transport {
       proxyTls: connect,
       requestTls: connect,
       clientFactory: (url, clientOptions) => {
-        // Without this, a proxy that hangs on CONNECT would hold its connection for five minutes.
+        // Otherwise a proxy that hangs on CONNECT would hold its connection for five minutes.
         const client = new Client(url, { ...clientOptions, headersTimeout: connectTimeoutMs });
         const openTunnel = client.connect.bind(client);
-        // undici names the proxy to TLS even by an IP address, which Node 26 refuses; left out, it names hosts alone.
+        // undici uses the proxy as the TLS server name even if it is an IP address, which Node 26 refuses.
         const named = (wanted: Dispatcher.ConnectOptions) =>
           openTunnel(Object.assign(wanted, { servername: undefined })).catch((error) =>
             Promise.reject(new ProxyFailure(error)),
@@ -84,7 +84,7 @@ export function createTransport(options: TransportOptions): Transport {
   const open = (limit: number) => (proxy ? openThrough(proxy, limit) : openDirectly(limit));
 
   let shared: Promise<Dispatcher> | undefined;
-  let isDoubtful = false; // a kept connection may lead to what no longer answers, when new ones would lead elsewhere
+  let isDoubtful = false; // a kept connection may lead to a dead host, while new ones would lead elsewhere
   let renewedAtMs = Number.NEGATIVE_INFINITY;
   const leaveDoubtful = () => {
     if (!isDoubtful || elapsedMs() - renewedAtMs < betweenRenewalsMs) return;
@@ -92,7 +92,7 @@ export function createTransport(options: TransportOptions): Transport {
     [shared, isDoubtful, renewedAtMs] = [undefined, false, elapsedMs()];
   };
   const dispatcherFor = (method: HttpRequest['method']): Promise<Dispatcher> => {
-    // The service may close a kept-alive socket just as we write, which would leave a trigger on it in doubt.
+    // The service may close a kept-alive socket just as we write, which would leave its trigger in doubt.
     if (method !== 'GET') return open(1);
     leaveDoubtful();
     shared ??= open(connections);
@@ -106,7 +106,7 @@ export function createTransport(options: TransportOptions): Transport {
       try {
         dispatcher = await dispatcherFor(request.method);
       } catch (error) {
-        // undici cannot be loaded: the package may be replaced at this moment. The next request loads it again.
+        // undici can't be loaded, because the package may be being replaced. The next request tries again.
         shared = undefined;
         return { kind: 'failure', failure: { sent: false, reason: 'network', error } };
       }
@@ -147,7 +147,7 @@ function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, s
       end({ kind: 'response', response: { ...head, body: Buffer.concat(chunks), truncated } });
     };
 
-    // After a stop of the process its timers run before its sockets are read.
+    // After the process was stopped, its timers run before its sockets are read.
     const timer = setTimeout(() => setImmediate(fail, 'deadline'), request.timeoutMs);
     if (signal.aborted) return interrupt();
     forget = onAbort(signal, interrupt);

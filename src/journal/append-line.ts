@@ -12,21 +12,21 @@ export interface Sync {
 
 interface AppendOptions {
   folder: string;
-  fileBytes: number; // when a file is larger, the next one is begun
+  fileBytes: number; // if a file is larger, the next one is started
   durable: boolean; // must the line be on disk on return?
   sync: Sync;
 }
 
 /**
- * Appends with one write, so that lines of several processes never mix, and a line break first, as a crash may have left
- * a torn line. Returns whether it began a new file. Throws the errors of node:fs and of `openOwn`.
+ * Appends with one write, so that lines of several processes never mix. Begins with a line break, because a crash may have
+ * left a torn line. Returns whether it started a new file. Throws the errors of node:fs and of `openOwn`.
  */
 export function appendLine(line: string, { folder: named, fileBytes, durable, sync }: AppendOptions): boolean {
   const folder = makeOwnFolder(named);
   const [newest] = filesInOwn(folder);
-  // Whose it is `openOwn` checks, before anything is written.
+  // `openOwn` checks who owns it before anything is written.
   const isFull = newest !== undefined && (statSync(newest.path, { throwIfNoEntry: false })?.size ?? 0) > fileBytes;
-  // Two processes that begin the next file at once begin the same one.
+  // If two processes start the next file at the same time, they start the same one.
   const path = newest && !isFull ? newest.path : join(folder, fileNameOf(newest ? newest.number + 1 : 0));
   withFd(openOwn(path, appending), (fd) => {
     const bytes = Buffer.from(`\n${line}\n`);
@@ -34,7 +34,7 @@ export function appendLine(line: string, { folder: named, fileBytes, durable, sy
     if (written < bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes were written`);
     if (durable) sync.file(fd);
   });
-  // A new file survives a crash only if its name is on disk, and that of its folder, which may be new, too.
+  // A new file only survives a crash if its name is on disk, and its folder's name, which may also be new.
   const isNew = path !== newest?.path;
   if (isNew) for (const each of [folder, dirname(folder)]) syncFolder(each, sync);
   return isNew;

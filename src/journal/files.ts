@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readOwn, resolveOwn } from '../open-own.ts';
 
-/** A larger file is no journal, and would take the memory. */
+/** A larger file isn't a journal, and would take too much memory. */
 const mostMebibytes = 256;
 
 export interface JournalFile {

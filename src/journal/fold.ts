@@ -7,16 +7,16 @@ export interface JournalRun {
   baseUrl: string;
   target: Target;
   executionId: string | null;
-  /** The first final status stays. It is null also if the service forgot the run before it reported an end. */
+  /** The first final status stays. It is also null if the service forgot the run before it reported how it ended. */
   status: string | null;
   startedAt: string | null;
-  startSeenAt?: string; // when that was first recorded, by the clock of this machine
+  startSeenAt?: string; // when the start was first recorded, by this machine's clock
   completedAt: string | null;
   creditsCharged: number | null;
-  idempotencyKey: string | null; // null if this machine did not start the run
+  idempotencyKey: string | null; // null if this machine didn't start the run
   account?: string; // fingerprint of the API key that started the run
-  notBeforeMs?: number; // the run cannot have begun earlier, by the clock of this machine; known of our own triggers
-  statusAt?: string; // when the status was recorded last
+  notBeforeMs?: number; // the run can't have begun earlier, by this machine's clock; known for our own triggers
+  statusAt?: string; // when the status was last recorded
   at: string; // when the run was triggered or first seen, ISO 8601
 }
 
@@ -25,10 +25,10 @@ export const isUnfinished = (run: JournalRun): run is JournalRun & { executionId
 
 export interface Trigger {
   at: string; // ISO 8601, like every time here
-  attempts: RecordOf<'triggered'>[]; // those without an outcome, oldest first
-  superseded?: RecordOf<'triggered'>[]; // their outcome matters only if the idempotency key is given again
-  lastSentAt?: string; // the last attempt in doubt, as far as that is known
-  executionId?: string; // the run that it started: once known, it stays
+  attempts: RecordOf<'triggered'>[]; // the attempts without an outcome, oldest first
+  superseded?: RecordOf<'triggered'>[]; // attempts whose outcome only matters if the idempotency key is used again
+  lastSentAt?: string; // when the last attempt in doubt was sent, if known
+  executionId?: string; // the run that it started; never changes once known
   acceptedAs?: Pick<RecordOf<'accepted'>, 'account' | 'isByTime'>;
   reason?: string; // why an attempt is in doubt
   conflict?: { activeExecutionId?: string }; // a repeat was refused because a run was active
@@ -36,8 +36,8 @@ export interface Trigger {
 }
 
 interface Entry {
-  run?: JournalRun; // undefined if the trigger started no run, or its run has an entry of its own
-  isWhole: boolean; // its first records were folded: no older one can change or move it
+  run?: JournalRun; // undefined if the trigger started no run, or the run has its own entry
+  isWhole: boolean; // its first records were folded, so no older record can change or move it
 }
 
 export interface State {
@@ -52,7 +52,7 @@ export function fold(records: Iterable<JournalRecord>): State {
   return state;
 }
 
-/** The entries of runs alone, in half the time. */
+/** Only the entries of runs, in half the time. */
 export function runEntriesOf(records: Iterable<JournalRecord>): Entry[] {
   const runs: State['runs'] = new Map();
   const whole = new Set<JournalRun>();
@@ -64,7 +64,7 @@ export function runEntriesOf(records: Iterable<JournalRecord>): Entry[] {
   return Array.from(runs.values(), (run) => ({ run, isWhole: whole.has(run) }));
 }
 
-/** Adds one record to the state, which may lack older ones that were lost. */
+/** Adds one record to the state. Older records may be missing. */
 function apply(state: State, record: JournalRecord): void {
   if (record.type === 'triggered') trigger(state, record);
   else if (record.type === 'accepted') accept(state, record);
@@ -74,7 +74,7 @@ function apply(state: State, record: JournalRecord): void {
 
 export const isUnresolved = ({ attempts }: Trigger): boolean => attempts.length > 0;
 
-/** Another attempt joins an unresolved trigger; after a refusal the trigger begins anew. */
+/** Another attempt joins an unresolved trigger. After a refusal, the trigger starts over. */
 function trigger({ triggers, entries }: State, record: RecordOf<'triggered'>): void {
   const id = triggerIdOf(record);
   const known = triggers.get(id);
@@ -85,13 +85,13 @@ function trigger({ triggers, entries }: State, record: RecordOf<'triggered'>): v
   }
   const entry: Entry = { run: createRun(record, null), isWhole: record.first === true };
   entries.push(entry);
-  // The order of a `Map` is that in which its keys were added.
+  // A `Map` keeps the order in which its keys were added.
   triggers.delete(id);
   const earlier = known?.superseded ?? [];
   triggers.set(id, { at: record.at, attempts: [...earlier, record], lastSentAt: known?.lastSentAt, entry });
 }
 
-/** The run takes the place of its trigger, unless it was known before. */
+/** The run replaces its trigger, unless it was known before. */
 function accept(state: State, record: RecordOf<'accepted'>): void {
   const isKnown = state.runs.has(runIdOf(record));
   const run = updateRun(state.runs, record);
@@ -99,7 +99,7 @@ function accept(state: State, record: RecordOf<'accepted'>): void {
   if (known.executionId === undefined) {
     known.executionId = record.executionId;
     const [oldest] = known.attempts;
-    // A given idempotency key may have been used before.
+    // A user's idempotency key may have been used before.
     if (oldest && !isKnown)
       run.notBeforeMs = Date.parse(oldest.at) - (oldest.userProvided ? defaults.keyRetentionMs : 0);
     known.acceptedAs = { account: record.account, isByTime: record.isByTime };
@@ -119,7 +119,7 @@ function unrecordedTrigger({ triggers, entries }: State, record: RecordOf<'accep
   return unrecorded;
 }
 
-/** A refusal ends its own attempt alone: another process may have sent the same key. */
+/** A refusal only ends its own attempt, because another process may have sent the same key. */
 function resolve({ triggers }: State, record: RecordOf<'refused' | 'reused_key' | 'superseded' | 'in_doubt'>): void {
   const known = triggers.get(triggerIdOf(record));
   if (!known || !isUnresolved(known)) return;
@@ -165,7 +165,7 @@ export function updateRun(runs: State['runs'], record: RecordOf<'accepted' | 'st
   return Object.assign(run, reportedOf(run, record));
 }
 
-/** What is known of a run after a report; a report without a status means RUNNING. */
+/** What is known about a run after a report. A report without a status means RUNNING. */
 export function reportedOf(known: JournalRun, report: Report) {
   return {
     status: isFinished(known) ? known.status : (report.status ?? 'RUNNING'),

@@ -6,7 +6,7 @@ import type { Processes } from './processes.ts';
 
 /** The claim of a process to be the only one that follows the runs of a base URL in a state folder. */
 export interface FollowerClaim {
-  renew(): boolean; // call it at least every ten seconds; false if another process has taken the claim over
+  renew(): boolean; // call at least every ten seconds; false if another process took over the claim
   release(): void;
 }
 
@@ -22,7 +22,7 @@ interface ClaimOptions {
   nowMs(): number;
 }
 
-/** If nobody knows whether a process still runs, its claim lasts this long after the last renewal. */
+/** If we can't know whether a process is still running, its claim lasts this long after the last renewal. */
 const staleMs = 60_000;
 const mostMebibytes = 1;
 
@@ -64,7 +64,7 @@ export function claimFollowing({ folder, baseUrl, processes, nowMs }: ClaimOptio
             if (found === text) utimesSync(path, new Date(), new Date());
             else writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
           } catch {
-            // A folder that cannot be reached for a while is no other process.
+            // A folder that is unavailable for a while doesn't mean that another process took over.
           }
           return true;
         },
@@ -74,14 +74,14 @@ export function claimFollowing({ folder, baseUrl, processes, nowMs }: ClaimOptio
       };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
-        // A full disk takes the name of a file, but not what is in it.
+        // A full disk accepts a file's name, but not its content.
         if (textOf(path) === '') rmSync(path, { force: true });
         throw error;
       }
     }
     const other = followerIn(textOf(path));
     if (other && isAlive(other, path, processes)) return other;
-    // Of two processes that take a claim over at once, one loses it, and finds out at its renewal.
+    // If two processes take over a claim at once, one loses it, and finds out when it renews.
     rmSync(path, { force: true });
   }
 }
@@ -90,7 +90,7 @@ function isAlive(other: Follower, path: string, processes: Processes): boolean {
   const state = processes.stateOf(other.process);
   if (state !== 'unknown') return state === 'running';
   const stat = lstatSync(path, { throwIfNoEntry: false });
-  // The clock may have been set back since, or be that of another host.
+  // The clock may have been set back since, or it may be another host's.
   return stat !== undefined && Math.abs(Date.now() - stat.mtimeMs) < staleMs;
 }
 

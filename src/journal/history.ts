@@ -4,15 +4,15 @@ import { type JournalRecord, type RecordOf, runIdOf, targetOf, triggerIdOf } fro
 
 type HookRecord = RecordOf<'hook_begun' | 'hook_ended' | 'command_hook_begun' | 'command_hook_ended'>;
 
-/** What the records say, in their order, without what they repeat. */
+/** The events that the records show, in their order, without repetitions. */
 export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
   const processes = new Map<string, string | undefined>(); // by attempt
   const doubts = new Map<string, RecordOf<'in_doubt'>>(); // the last one of each trigger
   const finished = new Set<string>();
-  const open = new Map<string, Set<string>>(); // the attempts of each trigger that were not refused
+  const open = new Map<string, Set<string>>(); // the attempts of each trigger that weren't refused
   const keys = new Map<string, string>(); // of the runs that were started here
   const openAttempts = (record: RecordOf<'triggered' | 'refused'>) => open.get(triggerIdOf(record)) ?? new Set();
-  /** Has the same just been said of this attempt? */
+  /** Was the same just reported about this attempt? */
   const isRepeated = (record: RecordOf<'in_doubt' | 'refused'>) => {
     const doubt = doubts.get(triggerIdOf(record));
     return doubt?.attempt === record.attempt && doubt?.reason === record.reason;

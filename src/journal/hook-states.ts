@@ -1,11 +1,11 @@
 import type { Run } from '../runs/run.ts';
 import { isOfFollowerHook, type JournalRecord, runIdOf, targetOf } from './records.ts';
 
-/** What became of the `--on-final` command of a follower for a run. */
+/** The state of a follower's `--on-final` command for a run. */
 export interface HookState {
   run: Run;
   state: 'due' | 'begun' | 'ended';
-  begunBy?: string; // the process that runs it, as `Processes` names it: the first one that has recorded that it begins
+  begunBy?: string; // the process that runs it (its name from `Processes`): the first one that recorded the start
   at: string; // when it was first recorded, ISO 8601
 }
 

@@ -41,28 +41,28 @@ interface TargetFilter {
 }
 
 /**
- * What is open is younger than this: an unfinished run, a trigger without an outcome, a hook. A run takes three hours at
- * most, and the service remembers an idempotency key for a day.
+ * Only what is younger than this can be open: an unfinished run, a trigger without an outcome, a hook. A run takes three
+ * hours at most, and the service remembers an idempotency key for a day.
  */
 export const openMs = 48 * 3_600_000;
 export const isOpen = ({ at }: { at: string }, nowMs: number): boolean => nowMs - Date.parse(at) < openMs;
 
-/** At this age a run counts as finished also if another API key may have started it, which may still know it. */
+/** At this age, a run counts as finished even if another API key may have started it and may still find it. */
 const surelyFinishedMs = 24 * 3_600_000;
-/** Where runs are looked for before all files are read; a file holds some 250. */
+/** How many files are searched for runs before all are read. A file holds about 250 runs. */
 const newestFiles = [2, 16];
-/** Which earlier runs of an automation say how long the next one will take. */
+/** Which of an automation's earlier runs predict how long the next one takes. */
 const pastFiles = { files: 16, ageMs: 90 * 24 * 3_600_000 };
 
 export type Journal = ReturnType<typeof openJournal>;
 
-/** The journal of this machine. Only what `onTrouble` throws is thrown: what can't be read is unknown. */
+/** This machine's journal. Throws only what `onTrouble` throws. What can't be read is unknown. */
 export function openJournal(options: LogOptions) {
   const log = openLog(options);
   const { nowMs } = options;
-  /** The runs that this process has asked for or recorded. */
+  /** The runs that this process asked for or recorded. */
   const remembered = new Map<string, JournalRun>();
-  /** Those of which the journal has no record, each with the other base URL that has its id, if there is one. */
+  /** The runs that the journal has no record of, each with another base URL that has its id, if there is one. */
   const missing = new Map<string, string | undefined>();
   return {
     append,
@@ -100,7 +100,7 @@ export function openJournal(options: LogOptions) {
     append({ type: 'status', baseUrl, target, executionId, ...report, first: earlier ? undefined : true });
   }
 
-  /** Records that `account` does not know the run, unless the run may still be running. */
+  /** Records that the service doesn't know the run for `account`, unless it may still be running. */
   function markNotFound(baseUrl: string, { target, executionId }: Run, account: string): void {
     const recordedRun = find(executionId, { baseUrl });
     const finishedMs = recordedRun?.account === account ? runLimitMs : surelyFinishedMs;
@@ -110,8 +110,8 @@ export function openJournal(options: LogOptions) {
   }
 
   /**
-   * Runs and unresolved triggers, the newest first. Of a part of the journal, those that began before it are left out.
-   * The newest files are read first, and all others only for a caller that asks for more.
+   * Runs and unresolved triggers, newest first. If only part of the journal is read, those that began earlier are left out.
+   * The newest files are read first, and the others only if the caller asks for more.
    */
   function* runs(filter: RunFilter = {}): Generator<JournalRun> {
     const listed = new Set<string>();
@@ -125,14 +125,14 @@ export function openJournal(options: LogOptions) {
     }
     const isPart = !filter.hasRun && (filter.sinceMs !== undefined || filter.files !== undefined);
     for (const { run, isWhole } of newestFirst(filter)) {
-      // What has neither a key nor a first record began in a file that was not read.
+      // A run with neither a key nor a first record began in a file that wasn't read.
       const isCut = isPart && !isWhole && run.idempotencyKey === null;
       const isListed = listed.size > 0 && listed.has(idOf(run));
       if (!isCut && !isListed) yield run;
     }
   }
 
-  /** What was done and seen since then, oldest first. Older records of the same files say what it belongs to. */
+  /** What was done and seen since then, oldest first. Older records in the same files show what it belongs to. */
   function history(filter: RunFilter & { sinceMs: number }): HistoryEvent[] {
     return historyIn(read(filter)).filter(({ at }) => Date.parse(at) >= filter.sinceMs);
   }
@@ -149,14 +149,14 @@ export function openJournal(options: LogOptions) {
     return open;
   }
 
-  /** A run by its id. With `fresh`, what other processes have recorded since the last call counts, too. */
+  /** A run by its id. With `fresh`, includes what other processes recorded since the last call. */
   function find(executionId: string, { baseUrl, fresh }: { baseUrl: string; fresh?: boolean }): JournalRun | undefined {
     const id = runIdOf({ baseUrl, executionId });
     if (fresh || !(remembered.has(id) || missing.has(id))) search(executionId, baseUrl);
     return remembered.get(id);
   }
 
-  /** The base URL of a run with this id that another service has, if this one has none. */
+  /** Another base URL that has a run with this id, if this one has none. */
   function findElsewhere(executionId: string, baseUrl: string): string | undefined {
     find(executionId, { baseUrl });
     return missing.get(runIdOf({ baseUrl, executionId }));
@@ -189,7 +189,7 @@ export function openJournal(options: LogOptions) {
     return open.map((trigger) => unresolvedOf(trigger, nowMs())).reverse();
   }
 
-  /** Has a trigger that was first sent after this time, ISO 8601, a known run? */
+  /** Does a trigger that was first sent after this time (ISO 8601) have a known run? */
   function hasLaterRun(filter: TargetFilter, at: string): boolean {
     const { triggers } = foldAll({ ...filter, sinceMs: Date.parse(at) });
     return [...triggers.values()].some((trigger) => trigger.executionId !== undefined && trigger.at > at);
@@ -199,13 +199,13 @@ export function openJournal(options: LogOptions) {
     return fold(read(filter));
   }
 
-  /** The hooks of followers, or that of one run; those that are open, the oldest first. */
+  /** The open hooks of followers, or of one run, oldest first. */
   function hooks({ baseUrl, executionId }: { baseUrl: string; executionId?: string }): HookState[] {
     const states = hookStatesIn(read({ baseUrl, idPrefix: executionId, sinceMs: nowMs() - openMs }));
     return [...states.values()].filter((hook) => isOpen(hook, nowMs()));
   }
 
-  /** What became of an idempotency key, however long ago. */
+  /** How an idempotency key was used, however long ago. */
   function findKey({ baseUrl, target, idempotencyKey }: TriggerKey): KeyState | undefined {
     const files = [...log.read({ texts: [JSON.stringify(idempotencyKey)] })];
     const id = triggerIdOf({ baseUrl, idempotencyKey, target: pathOf(target) });
@@ -219,7 +219,7 @@ export function openJournal(options: LogOptions) {
     return { state: 'open', trigger: unresolvedOf({ ...trigger, attempts: unknown }, nowMs()) };
   }
 
-  /** What the service was last seen to do with idempotency keys; undefined if that was never seen. */
+  /** What the service was last seen to do with idempotency keys. Undefined if never seen. */
   function keysSeen(baseUrl: string): { treatment: KeyTreatment; at: string } | undefined {
     for (const records of log.read({ texts: ['"keys_seen"'], newestFirst: true })) {
       const seen = records.filter((record) => record.type === 'keys_seen' && record.baseUrl === baseUrl).at(-1);

@@ -13,17 +13,17 @@ interface Log {
 
 /** Which part of the journal is read. */
 export interface LogPart {
-  sinceMs?: number; // files that hold nothing from then on are left out; milliseconds since 1970
+  sinceMs?: number; // milliseconds since 1970; skips files that have nothing from then on
   files?: number; // this many of the newest files
-  texts?: readonly string[]; // only lines in which one of these stands
-  newestFirst?: boolean; // of the files; the records of each are in the order in which they were written
+  texts?: readonly string[]; // only lines that contain one of these
+  newestFirst?: boolean; // order of the files; each file's records are in the order in which they were written
 }
 
 export interface LogOptions {
-  folder: string | undefined; // created with the first record; undefined if there is no place for it
+  folder: string | undefined; // created with the first record; undefined if there is nowhere to put it
   command?: string | null; // which records
   nowMs(): number;
-  /** Called once, with a clause for the user. What it throws ends the reading. */
+  /** Called once, with a clause for the user. If it throws, reading stops. */
   onTrouble(what: string, doing: 'reading' | 'writing'): void;
   fileBytes?: number;
   sync?: Sync;
@@ -89,7 +89,7 @@ export function openLog(options: LogOptions): Log {
   }
 }
 
-/** When the first record of a file was written; undefined if that is unknown. */
+/** When a file's first record was written. Undefined if unknown. */
 function begunMs(path: string): number | undefined {
   const [first] = recordsIn(readFile(path, () => Buffer.alloc(16 * 1024)));
   return first && Date.parse(first.at);

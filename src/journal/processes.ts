@@ -3,7 +3,7 @@ import { getBuiltinModule, kill, pid } from 'node:process';
 
 export type Processes = ReturnType<typeof createProcesses>;
 
-/** Knows whether the process that wrote a record still runs. */
+/** Knows whether the process that wrote a record is still running. */
 export function createProcesses() {
   const host = hostOf();
   return {
@@ -20,19 +20,19 @@ export function createProcesses() {
   };
 }
 
-/** A process id means something within one boot and one container only. */
+/** A process id is only meaningful within one boot and one container. */
 function hostOf(): string {
   const boot = attempt(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
   const container = attempt(() => readlinkSync('/proc/self/ns/pid'));
   return [getBuiltinModule('node:os').hostname(), boot, container].join('/').replaceAll(/\s/g, '_');
 }
 
-/** A zombie waits for its parent, which in a container may never come for it. */
+/** A zombie waits for its parent, which may never collect it in a container. */
 const endedStates = ['Z', 'X'];
 
-/** The start of a process in ticks since the boot, as ids are used again. Only Linux says so without a program. */
+/** When a process started, in ticks since the boot, because ids are reused. Only Linux shows this without a program. */
 function statOf(id: number): { state: string; start: string } {
-  // proc_pid_stat(5): the second field may hold anything, the third is the state, the 22nd the start time.
+  // proc_pid_stat(5): the second field may contain anything, the third is the state, the 22nd the start time.
   const stat = attempt(() => readFileSync(`/proc/${id}/stat`, 'utf8'));
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return { state: fields[0] ?? '', start: fields[19] ?? '' };

@@ -20,18 +20,18 @@ export type NewRecord = (
   | AcceptedRecord
   | RefusedRecord
   | InDoubtRecord // the answer to an attempt was lost: the trigger stays unresolved
-  | ({ type: 'reused_key' } & TriggerKey) // the key had started a run of another target, so nothing is left to resolve
-  | ({ type: 'superseded'; process?: string } & TriggerKey) // a later trigger has a run: nobody needs to know the outcome of this one
+  | ({ type: 'reused_key' } & TriggerKey) // the key had already started a run of another target, so there is nothing to resolve
+  | ({ type: 'superseded'; process?: string } & TriggerKey) // a later trigger has a run, so this trigger's outcome no longer matters
   | { type: 'keys_seen'; treatment: KeyTreatment; baseUrl: string; target: Target } // what the service does with them
   | ({ type: 'status'; status: string; startedAt?: string; completedAt?: string; creditsCharged?: number } & RunKey)
   | ({ type: 'not_found' } & RunKey) // the service no longer knows this run, which must have finished by then
-  | ({ type: 'hook_due' } & RunKey) // a follower has taken the run, whose `--on-final` command it or a later follower runs
-  | ({ type: 'hook_begun'; process?: string } & RunKey) // the hook is about to be run, and is never run again
+  | ({ type: 'hook_due' } & RunKey) // a follower took the run; it or a later follower runs the `--on-final` command
+  | ({ type: 'hook_begun'; process?: string } & RunKey) // the hook is about to run, and never runs again
   | ({ type: 'hook_ended'; failure?: string } & RunKey) // why it failed, as the end of a sentence
   | ({ type: 'command_hook_begun'; process?: string } & CommandHook)
   | ({ type: 'command_hook_ended'; failure?: string } & CommandHook)
 ) & {
-  /** No earlier record of this run or trigger was known, so a reader that comes from the end can stop here. */
+  /** There was no earlier record of this run or trigger, so a reader coming from the end can stop here. */
   first?: boolean;
 };
 
@@ -41,10 +41,10 @@ export interface TriggeredRecord extends TriggerKey {
   account: string; // fingerprint of the API key
   body: string; // the exact bytes of the request
   userProvided: boolean;
-  process?: string; // as `Processes` names it
+  process?: string; // its name from `Processes`
 }
 
-/** A hook of one command. No other process goes by its records, which only `runctl history` reads. */
+/** A hook of one command. Only `runctl history` reads its records. */
 interface CommandHook {
   hook: '--on-exit' | '--on-final';
   baseUrl: string;
@@ -57,18 +57,18 @@ interface AcceptedRecord extends TriggerKey, RunKey {
   status?: string;
   startedAt?: string;
   account?: string;
-  attempt?: string; // the one that got this answer
-  isByTime?: true; // only the time at which the run began shows that this trigger started it
+  attempt?: string; // the attempt that got this response
+  isByTime?: true; // only the run's start time shows that this trigger started it
 }
 
-/** This attempt started no run; another process may have sent the same idempotency key. */
+/** This attempt started no run. Another process may have sent the same idempotency key. */
 interface RefusedRecord extends TriggerKey {
   type: 'refused';
   attempt: string;
   name: ExitName;
   reason?: string;
-  activeExecutionId?: string; // the run because of which it was refused
-  ifActive?: string; // what the command did about that, unless it failed
+  activeExecutionId?: string; // the active run that caused the refusal
+  ifActive?: string; // what the command did instead of failing
 }
 
 interface InDoubtRecord extends TriggerKey {
@@ -77,19 +77,19 @@ interface InDoubtRecord extends TriggerKey {
   name?: ExitName; // `already_active` if a repeat met a conflict
   activeExecutionId?: string; // the run that the conflict named
   attempt?: string;
-  sentAt?: string; // when an attempt was last sent without an answer, ISO 8601
-  isLast?: true; // the process will not send it again
+  sentAt?: string; // when an attempt without a response was last sent, ISO 8601
+  isLast?: true; // the process won't send it again
 }
 
 /**
- * A record as it stands in a file: `at` is when it was written, ISO 8601, and `by` which command; `target` is a path, as that
- * parses faster.
+ * A record as stored in a file. `at` is when it was written (ISO 8601), `by` is the command that wrote it, and `target` is a
+ * path, which parses faster.
  */
 export type JournalRecord = Stored<NewRecord> & { by?: string };
 export type RecordOf<T extends NewRecord['type']> = Extract<JournalRecord, { type: T }>;
 type Stored<R> = R extends NewRecord ? Omit<R, 'target'> & { schema: 1; at: string; target: string } : never;
 
-/** Says nothing of a run or a trigger: it is neither listed nor resolves anything. */
+/** Says nothing about a run or a trigger, so it isn't listed and resolves nothing. */
 export const isAside = (
   record: JournalRecord,
 ): record is FollowerHookRecord | RecordOf<'command_hook_begun' | 'command_hook_ended' | 'keys_seen'> =>
@@ -100,11 +100,11 @@ type FollowerHookRecord = RecordOf<'hook_due' | 'hook_begun' | 'hook_ended'>;
 export const isOfFollowerHook = (record: JournalRecord): record is FollowerHookRecord =>
   record.type.startsWith('hook_');
 
-/** Identifies a run: ids of different services may be equal, and the case of an id does not matter. */
+/** Identifies a run. Different services may use the same id, and the case of an id doesn't matter. */
 export const runIdOf = ({ baseUrl, executionId }: { baseUrl: string; executionId: string }): string =>
   `${baseUrl}\n${executionId.toLowerCase()}`;
 
-/** Identifies a trigger. Of its three parts only the target's path may hold a line break. */
+/** Identifies a trigger. Only the target's path may contain a line break. */
 export const triggerIdOf = (key: { baseUrl: string; idempotencyKey: string; target: string }): string =>
   `${key.baseUrl}\n${key.idempotencyKey}\n${key.target}`;
 
@@ -118,7 +118,7 @@ export function pathOf(target: Target): string {
 const path = /^(?:agent\/(?<agentId>.+)|automation\/(?<projectId>[^/]+)\/(?<automationName>.+))$/s;
 const targets = new Map<string, Target>();
 
-/** The target of a path that `pathOf` made; undefined for another text. Many records share a few targets. */
+/** The target of a path from `pathOf`; undefined for other text. Many records share a few targets. */
 function parsePath(text: string): Target | undefined {
   const parsed = targets.get(text);
   if (parsed) return parsed;
@@ -164,8 +164,8 @@ const optional = [
 ];
 
 /**
- * Undefined for a line that is torn, of another schema or with a field of the wrong type. The check is written by hand,
- * as valibot takes longer than the parsing itself.
+ * Undefined if a line is torn, has another schema or has a field of the wrong type. The check is written by hand, because
+ * valibot takes longer than the parsing itself.
  */
 export function parseRecord(line: string): JournalRecord | undefined {
   try {
@@ -176,7 +176,7 @@ export function parseRecord(line: string): JournalRecord | undefined {
   }
 }
 
-/** With `texts`, the records of those lines alone in which one of them stands; a search is ten times as fast as parsing. */
+/** With `texts`, only the records of lines that contain one of them. Searching is ten times as fast as parsing. */
 export function recordsIn(bytes: Buffer, texts?: readonly string[]): JournalRecord[] {
   if (texts?.every((text) => !bytes.includes(text))) return [];
   const lines = bytes.toString().split('\n');

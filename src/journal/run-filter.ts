@@ -2,20 +2,20 @@ import type { AutomationTarget, Target } from '../runs/run.ts';
 import type { LogPart } from './log.ts';
 import { type JournalRecord, pathOf, targetOf } from './records.ts';
 
-/** With `sinceMs` or `files`, runs that began before what is read are left out. */
+/** With `sinceMs` or `files`, runs that began before the part that is read are left out. */
 export interface RunFilter extends Pick<LogPart, 'sinceMs' | 'files'> {
   baseUrl?: string;
   target?: Target;
-  automations?: readonly NamedAutomation[]; // those of any if it is empty
-  /** What `executionId` begins with, in upper or lower case, as a service may answer with another than was typed. */
+  automations?: readonly NamedAutomation[]; // all if it is empty
+  /** The beginning of `executionId`, in upper or lower case: the service may use another case than the user typed. */
   idPrefix?: string;
-  hasRun?: boolean; // without triggers that have no run, which is faster
+  hasRun?: boolean; // leaves out triggers without a run, which is faster
 }
 
-/** An automation as it is named on a command line: without a project, it is meant in every project. */
+/** An automation as named on a command line. Without a project, it means every project. */
 export type NamedAutomation = Pick<AutomationTarget, 'automationName'> & Partial<AutomationTarget>;
 
-/** What stands in every line of these runs, as one of several texts; undefined if nothing does. */
+/** Texts of which every line about these runs contains one. Undefined if there are none. */
 export function textsOf(filter: RunFilter): string[] | undefined {
   const { idPrefix, target, automations = [], hasRun } = filter;
   if (idPrefix !== undefined) {
@@ -37,7 +37,7 @@ export function isMatch(record: JournalRecord, filter: RunFilter): boolean {
   return automations.length === 0 || isAmong(automations, targetOf(record.target));
 }
 
-/** Is the target one of those that were named, or was none named? */
+/** Was the target named, or was none named? */
 export function isAmong(automations: readonly NamedAutomation[], target: Target): boolean {
   if (automations.length === 0) return true;
   return automations.some(

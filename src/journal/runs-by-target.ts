@@ -2,7 +2,7 @@ import type { PastRuns, RecordedRun } from '../runs/statistics.ts';
 import type { JournalRun } from './fold.ts';
 import { pathOf } from './records.ts';
 
-/** The runs of each base URL and target, as statistics need them. */
+/** The runs by base URL and target, for statistics. */
 export function runsByTarget(runs: Iterable<JournalRun>): PastRuns[] {
   const groups = new Map<string, PastRuns>();
   for (const run of runs) {

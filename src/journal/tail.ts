@@ -5,20 +5,20 @@ import { type JournalRecord, recordsIn } from './records.ts';
 
 export type Tail = ReturnType<typeof createTail>;
 
-type Offsets = Map<number, number>; // how many bytes of each file that may grow were read, by its number
+type Offsets = Map<number, number>; // how many bytes were read of each file that may grow, by its number
 
-/** Reads what is appended to the journal from now on. Throws the errors of node:fs. */
+/** Reads everything that is appended to the journal from now on. Throws the errors of node:fs. */
 export function createTail(folder: string) {
   const files = filesOf(folder);
   let offsets: Offsets = new Map(newest(files).map(({ path, number }) => [number, statSync(path).size]));
   let last = files[0]?.number ?? -1;
   return {
-    /** The whole records since the last call. Throws the errors of node:fs and of `openOwn`. */
+    /** The complete records since the last call. Throws the errors of node:fs and of `openOwn`. */
     read(): JournalRecord[] {
       const now = filesOf(folder);
-      // A journal that was removed begins anew.
+      // If the journal was removed, start over.
       if ((now[0]?.number ?? -1) < last) [offsets, last] = [new Map(), -1];
-      // A process that chose its file before the next one was begun may still write to it.
+      // A process that chose its file before the next one was started may still write to it.
       const growing = now.filter(({ number }) => number > last || offsets.has(number)).reverse();
       const records = growing.flatMap(({ path, number }) => recordsFrom(path, number, offsets));
       last = now[0]?.number ?? -1;

@@ -8,7 +8,7 @@ interface SentTrigger extends TriggerIdentity {
   body: string;
   isRepeat: boolean;
   process?: string;
-  ifActive?: string; // what the command does if it is refused as a run is active
+  ifActive?: string; // what the command does if it is refused because a run is active
 }
 
 export function createTriggerRecord(journal: Journal, trigger: SentTrigger): TriggerRecord {
@@ -32,7 +32,7 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
       if (!isWritten) writeTriggered();
       const treatment = treatmentOf(executionId, isByTime) ?? (isKeyHonored ? 'honored' : undefined);
       if (treatment) recordTreatment(treatment);
-      // No other process can know the run of a key that we generated and whose answer came at once.
+      // No other process can know the run of a generated key if the response came at once.
       const isNew = !(userProvided || isInDoubt) || journal.find(executionId, { baseUrl, fresh: true }) === undefined;
       journal.append({
         type: 'accepted',
@@ -47,7 +47,7 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
       });
     },
     refused(fault) {
-      // Every attempt with a reused key was answered with the run that had used it.
+      // Every attempt with a reused key got the run that had used it before.
       if (fault.kind === 'reused_key') journal.append({ type: 'reused_key', ...key });
       const { message: reason, executionId: activeExecutionId } = fault;
       const name = exitNameOf(fault);
@@ -66,7 +66,7 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
     },
   };
 
-  /** Another run under a key, and an API key, whose run is known shows that the service ignores idempotency keys. */
+  /** If a key whose run is known gets another run, with the same API key, the service ignores idempotency keys. */
   function treatmentOf(executionId: string, isByTime?: true): KeyTreatment | undefined {
     const known = userProvided || isInDoubt ? journal.findKey(key) : undefined;
     if (known?.state !== 'accepted' || known.account !== account || known.isByTime || isByTime) return undefined;
@@ -74,7 +74,7 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
   }
 
   function recordTreatment(treatment: KeyTreatment): void {
-    // What the service does for Agents is documented.
+    // For Agents, the service's behavior is documented.
     if (target.family === 'agent' || journal.keysSeen(baseUrl)?.treatment === treatment) return;
     journal.append({ type: 'keys_seen', baseUrl, target, treatment });
   }

@@ -3,14 +3,14 @@ import { type TriggeredRecord, targetOf } from './records.ts';
 
 export interface UnresolvedTrigger extends Omit<TriggeredRecord, 'type' | 'attempt' | 'baseUrl' | 'process'> {
   at: string;
-  lastSentAt: string; // as far as that is known
+  lastSentAt: string; // if known, otherwise `at`
   senders: { process: string; ageMs: number }[]; // the processes that may still send it, and since when
   ageMs: number; // infinite if the clock was set back
-  reason?: string; // why its outcome is unknown; undefined if runctl was killed before it knew
-  conflict?: { activeExecutionId?: string }; // a repeat was refused because a run was active: most likely this one's
+  reason?: string; // why the outcome is unknown; undefined if runctl was killed first
+  conflict?: { activeExecutionId?: string }; // a repeat was refused because a run was active, most likely its own
 }
 
-const clockSkewMs = 300_000; // how wrong a clock may be that is kept in step
+const clockSkewMs = 300_000; // how wrong a synchronized clock may be
 
 /** `trigger` must have an attempt without an outcome. */
 export function unresolvedOf({ attempts, reason, conflict, lastSentAt }: Trigger, nowMs: number): UnresolvedTrigger {

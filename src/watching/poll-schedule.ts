@@ -3,7 +3,7 @@ const shortestUnlearnedGapMs = 3000;
 const longestUnlearnedGapMs = 15_000;
 const shareOfAge = 0.05;
 
-/** The delay in seconds that one request is worth for a single run, and for five or more. */
+/** The delay that one request is worth if one run is watched, and if five or more are. */
 const loneWorthMs = 200;
 const mostWorthMs = 1000;
 /** Earlier runs are COMPLETED ones. To notice an early failure, polls come within 28 s and before the age grows 2.5-fold. */

@@ -9,13 +9,13 @@ import { hostSkewMs } from '../triggering/whose-run.ts';
 import type { ActionFlags } from './flags.ts';
 import type { EarlierRun } from './start-result.ts';
 
-/** The active run. It is polled only if it will be followed, as the refusal says that it is running. */
+/** The active run. Polled only if it will be followed, because the refusal says that it is running. */
 export async function activeRun(run: Run, flags: ActionFlags, connection: Connection): Promise<EarlierRun> {
   if (flags.watch) return pollRun(run, flags, connection);
   return runToPollOf(run, connection.journal.find(run.executionId, connection), connection.context.clock);
 }
 
-/** Had the run that a refusal names finished before our request, by the service's clock? Then the refusal is an old one. */
+/** Had the run named by a refusal finished before our request, by the service's clock? If so, the refusal is a replay. */
 export function hadFinished({ run, polled }: EarlierRun, sent: Moment, { context }: Connection): boolean {
   if (polled?.kind !== 'ok') return polled !== undefined && polled.problem.facts.name === 'not_found';
   const { status, completedAt } = polled.value;
@@ -27,7 +27,7 @@ export function hadFinished({ run, polled }: EarlierRun, sent: Moment, { context
   return afterSent !== undefined && afterSent.mostMs < -hostSkewMs;
 }
 
-/** When the active run began: the journal knows, or one poll does, for which nobody waits long. */
+/** When the active run began, from the journal or from one short poll. */
 export async function startOfActive(run: Run, { journal, baseUrl, service, context, limiter }: Connection) {
   const recorded = journal.find(run.executionId, { baseUrl })?.startedAt;
   if (recorded) return recorded;
@@ -40,13 +40,13 @@ export async function startOfActive(run: Run, { journal, baseUrl, service, conte
 
 const shortPollMs = 2_000;
 
-/** A run that only the journal takes for the active one must be unfinished. */
+/** If only the journal says that a run is the active one, it must be unfinished. */
 export function mayBeActive({ run, polled }: EarlierRun): boolean {
   if (!polled) return true;
   return polled.kind === 'ok' ? !isFinal(run.target, polled.value.status) : polled.problem.facts.name !== 'not_found';
 }
 
-/** The last run of a target, if it was unfinished when it was last polled. */
+/** A target's last run, if it was unfinished when last polled. */
 export function lastUnfinished(target: Target, { journal, baseUrl, context }: Connection): string | undefined {
   for (const run of journal.runs({ baseUrl, target })) {
     if (run.executionId === null) continue;

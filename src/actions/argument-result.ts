@@ -16,14 +16,14 @@ import {
   triggerFactsOf,
 } from './start-result.ts';
 
-/** With `--fail-fast`, the abort reason that ends the watches of other runs after one did not complete. */
+/** With `--fail-fast`, the abort reason that ends the other watches after one run didn't complete. */
 export const failFastReason = '--fail-fast';
 
 /** How a run was followed, and the problem with which the watch ended, if any. */
 export interface Followed {
   watched: WatchResult;
   problem?: Problem;
-  /** The service no longer knows the run, which has surely finished, and only `watch --all` asked for it. */
+  /** The service no longer knows the run, which must have finished, and only `watch --all` asked for it. */
   isForgotten?: boolean;
   trigger?: TriggerOutcome;
 }
@@ -34,10 +34,10 @@ export interface ArgumentResult {
   run?: Run;
   watched?: WatchResult; // if the run was followed
   problem?: Problem;
-  exitName: ExitName; // how a command with this argument alone would end
-  replayedFailure?: string; // says that the run is an older one, which its idempotency key had started
-  whenNoStatus: string; // what is shown in place of a status
-  document(): JsonObject; // with the warnings until now
+  exitName: ExitName; // how a command with only this argument would exit
+  replayedFailure?: string; // says that the run is an older one with the same idempotency key
+  whenNoStatus: string; // shown instead of a status
+  document(): JsonObject; // with the warnings so far
 }
 
 /** Was this run left unfinished by `--fail-fast`? */
@@ -98,12 +98,12 @@ export function resultOfStart(
 
 function problemOf(start: StartResult): Problem | undefined {
   if (start.kind === 'failed') return start.problem;
-  // A failed poll is no problem, as the run is known all the same; only a signal of the user ends the command.
+  // A failed poll doesn't matter, because the run is known anyway. Only a signal ends the command.
   const problem = 'polled' in start && start.polled?.kind === 'failed' ? start.polled.problem : undefined;
   return problem && isInterruptName(problem.facts.name) ? problem : undefined;
 }
 
-/** The ending of the run that was found: a repeated trigger must not turn a failed run into a success. */
+/** How the run that was found ended. A repeated trigger must not turn a failed run into a success. */
 function exitNameOfReplay({ run, polled }: EarlierRun): ExitName {
   const isFinished = polled?.kind === 'ok' && isFinal(run.target, polled.value.status);
   return isFinished ? exitNameOfRun(run, polled.value.status) : 'ok';

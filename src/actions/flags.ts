@@ -6,17 +6,17 @@ export type IfActive = 'fail' | 'skip' | 'wait' | 'attach';
 export interface ActionFlags extends OutputOptions {
   ifActive?: IfActive;
   splayMs?: number;
-  /** A flag of `trigger`: the run is then followed, and an active one is polled before attaching to it. */
+  /** A `trigger` flag: follow the run, and poll an active run before attaching to it. */
   watch?: boolean;
   rerunOn?: string[];
   maxReruns?: number;
   timeoutMs?: number;
   giveUpAfterMs?: number;
   intervalMs?: number;
-  /** Requests a second. */
+  /** Requests per second. */
   rate?: number;
   onFinal?: string;
   failFast?: boolean;
-  /** A flag of `watch`: the runs are the unfinished ones of the journal. */
+  /** A `watch` flag: the runs are the journal's unfinished ones. */
   all?: boolean;
 }

@@ -21,7 +21,7 @@ import { createDoneReport } from './report.ts';
 const betweenReadsMs = 1_000;
 const renewalMs = 10_000;
 
-/** Follows the runs of this machine, also later ones. Throws a usage problem if another process already does so. */
+/** Follows this machine's runs, including later ones. Throws a usage problem if another process already does. */
 export async function followMachine(
   findUnfinished: (connection: Connection) => RunToPoll[],
   flags: ActionFlags,
@@ -48,7 +48,7 @@ export async function followMachine(
       );
   };
   async function toEnd(runToPoll: RunToPoll): Promise<void> {
-    // An opened journal remembers each run that it was asked for; this process lives too long for that.
+    // An open journal keeps every run that it was asked for in memory, and this process lives too long for that.
     const own = { ...following, journal: journalOf(context, { quiet: true }) };
     if (flags.onFinal !== undefined) recordDueHook(runToPoll.run, own);
     const endless = { giveUpAfterMs: Number.POSITIVE_INFINITY, ...flags };
@@ -107,15 +107,15 @@ function reportLeftHooks({ hooks: { left }, context: { reporter } }: Following):
   reporter.observe({ event: 'warning', name: 'hooks_left', message });
 }
 
-/** The folder of the journal, without which `connect` would have thrown. */
+/** The journal's folder. Without one, `connect` would have thrown. */
 const folderOf = ({ context }: Connection): string => resolveStateFolder(context.env) ?? '';
 
-/** Throws a usage problem if no follower can work with the folder, or with the journal in it. */
+/** Throws a usage problem if a follower can't work with the folder, or with the journal in it. */
 function orRefuseFolder<T>(folder: string, act: () => T): T {
   try {
     return act();
   } catch (error) {
-    // The journal that can't be read is named by its own problem, with the exit code of commands that only read.
+    // If the journal can't be read, its own problem says so, with the exit code of commands that only read.
     if (error instanceof Problem) throw error.with({ name: 'usage' });
     const message = `runs can't be followed with the state folder ${folder} (${(error as Error).message})`;
     throw usageProblem(message, 'fix it, or set RUNCTL_STATE_DIR to another folder');
@@ -135,7 +135,7 @@ function claimOrThrow(connection: Connection): FollowerClaim {
   );
 }
 
-/** Returns the runs that were recorded since the last call. A failure to read the journal is reported once. */
+/** Returns the runs that were recorded since the last call. If the journal can't be read, reports that once. */
 function createNewRuns(tail: Tail, { baseUrl, context }: Connection): () => RunToPoll[] {
   let isReported = false;
   return () => {
@@ -152,7 +152,7 @@ function createNewRuns(tail: Tail, { baseUrl, context }: Connection): () => RunT
   };
 }
 
-/** The run of a record that says that it was triggered, or is watched for the first time. */
+/** The run of a record that says that it was triggered, or watched for the first time. */
 function newRunOf(record: JournalRecord, clock: Clock): RunToPoll | undefined {
   if (record.type !== 'accepted' && record.type !== 'status') return undefined;
   const target = targetOf(record.target);

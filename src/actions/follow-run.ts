@@ -50,11 +50,11 @@ export async function followRun(
     reporter.observe(event);
     if (event.event === 'status' && event.changed) warnOfUnknownStatus(run, event.execution.status, reporter);
   };
-  // The answer to the trigger shows that the settings are right.
+  // The response to the trigger shows that the settings are right.
   if (known) following.watches.answered();
   const options = { ...scheduleOf(run.target, flags, following), sinceTriggerMs, known, retryAfterMs };
   const watched = await watchToEnd(run, options, portsOf(run, flags, following, observe), leave);
-  // A run that was left because another failed has no problem of its own.
+  // A run that is no longer watched because another one failed has no problem.
   if (wasLeftByFailFast(watched)) return { watched, trigger };
   const found = watchProblem(watched, context.signal, argumentOf(run, following), hasJournal(context));
   const problem = found && trigger ? watchFailedProblem(found) : found;
@@ -72,12 +72,12 @@ function warnOfUnknownStatus(run: Run, status: string, reporter: Reporter): void
   reporter.observe({ event: 'warning', name: 'unknown_status', message, run });
 }
 
-/** A wait that the service asked for is said, also with `--quiet`: nothing else happens meanwhile. */
+/** Reports a wait that the service asked for, even with `--quiet`, because nothing else happens meanwhile. */
 function warnOfLongWait(run: Run, event: RunEvent, reporter: Reporter): void {
   if (event.event !== 'waiting' || !('askedUntilMs' in event)) return;
   const { askedUntilMs, nextMs } = event;
   if (askedUntilMs === undefined || nextMs <= minuteMs) return;
-  // Runs that are told so together are reported together.
+  // Runs that get the same wait together are reported together.
   const rounded = (ms: number) => Math.ceil(ms / roundMs) * roundMs;
   const [wait, at] = [formatDuration(rounded(nextMs)), utcTime(rounded(askedUntilMs))];
   const message = `the service asked for a wait; polling resumes in ${wait}, at ${at}`;

@@ -14,7 +14,7 @@ import type { ActionFlags } from './flags.ts';
 import { followRun, reportManyRuns } from './follow-run.ts';
 import { createDoneReport, reportResults } from './report.ts';
 
-/** Follows each run once, and reports in the order given. `more` gives further runs; what it throws is thrown. */
+/** Follows each run once, and reports in the order given. `more` yields further runs, and its errors are thrown. */
 export async function followAll(
   runs: RunToPoll[],
   flags: ActionFlags,
@@ -68,7 +68,7 @@ function isClosed({ executionId }: Run, { problem }: Followed, { journal, baseUr
   return problem?.facts.name === 'not_found' && journal.find(executionId, { baseUrl, fresh: true })?.status === null;
 }
 
-/** Takes the items as they come. Returns false if `signal` or `--timeout` ends this before the input does. */
+/** Takes the items as they come. Returns false if `signal` or `--timeout` stops this before the input ends. */
 async function takeEach<T>(
   items: AsyncIterable<T>,
   take: (item: T) => void,
@@ -90,7 +90,7 @@ async function takeEach<T>(
   }
 }
 
-/** The result of a command that ended before its input did, and so ends with what ended it. */
+/** The result of a command that was stopped before its input ended: it exits with what stopped it. */
 function withUnfinishedInput(result: CommandResult, { context }: Following): CommandResult {
   const { signal, stdout } = context;
   const interrupt = [signal, stdout.closed].find(({ aborted }) => aborted);

@@ -22,8 +22,8 @@ import { startUnlessActive } from './start-unless-active.ts';
 type RunStart = Exclude<StartResult, { kind: 'skipped' | 'failed' }>;
 
 /**
- * Follows a run; one that failed as `--rerun-on` says is started again. A given idempotency key gets the number of the
- * rerun, so that the same runs count as its tries on every machine (docs/reference.md, Reruns).
+ * Follows a run, and starts a new one after a failure that `--rerun-on` names. A user's idempotency key gets the number of
+ * the rerun, so that the same runs count as its tries on every machine (docs/reference.md, Reruns).
  */
 export async function followWithReruns(
   request: StartRequest,
@@ -71,7 +71,7 @@ export async function followWithReruns(
   }
 }
 
-/** The failure for which `--rerun-on` starts a run again: an error type or a status. The status of the run decides. */
+/** The failure after which `--rerun-on` starts a new run: an error type or a status. The run's status decides. */
 function failureOf({ watched, problem }: Followed, rerunOn: readonly string[] = []): string | undefined {
   if (problem || watched.kind !== 'finished' || watched.disagreement) return undefined;
   const status = finalStatusOf(watched.execution.status);
@@ -81,12 +81,12 @@ function failureOf({ watched, problem }: Followed, rerunOn: readonly string[] = 
   return isNamed ? (errorType ?? status) : undefined;
 }
 
-/** Is the run surely that of its idempotency key? One that was attached to, or found by its time, is not started again. */
+/** Does the run definitely belong to its idempotency key? One that was attached to, or found by its time, isn't rerun. */
 function isOfKey(start: RunStart): boolean {
   return start.kind !== 'attached' && !start.isByTime;
 }
 
-/** Why a failed run is not started again, if it is not. */
+/** Why there is no rerun after a failed run, if there isn't. */
 function obstacleTo(
   { watched }: Followed,
   { first, isGiven }: { first: RunStart; isGiven: boolean },
@@ -98,7 +98,7 @@ function obstacleTo(
   const tookMs = Date.parse(completedAt) - Date.parse(startedAt);
   if (tookMs > leftMs) return `a run takes ${formatDuration(tookMs)}, longer than what is left of \`--timeout\``;
   if (!isGiven || first.kind !== 'replayed') return undefined;
-  // Another machine may have used the next key before, and the service may have forgotten it or not know it as ours.
+  // Another machine may have used the next key. The service may have forgotten it, or know it under another API key.
   if (first.isOfOtherAccount) return 'its idempotency key was used with another API key; give a new one';
   const { startedAt: began = '', createdAt = began } = executionOf(first) ?? {};
   const isOld = context.clock.nowMs() - Date.parse(createdAt) > defaults.keyRetentionMs;

@@ -12,28 +12,28 @@ import { unknownTriggerOf } from './unknown-trigger.ts';
 
 export interface RecoverFlags {
   dryRun?: boolean;
-  /** Triggers that are older than this are not sent. */
+  /** Triggers that are older than this aren't sent. */
   maxAgeMs?: number;
-  /** Triggers are sent also if that may start a second run. */
+  /** Send triggers even if that may start a second run. */
   resend?: boolean;
   giveUpAfterMs?: number;
 }
 
 export type Recovery = { trigger: UnresolvedTrigger } & (
   | { kind: 'found'; start: StartedTrigger }
-  /** The trigger surely started no run. */
+  /** The trigger definitely started no run. */
   | { kind: 'refused'; fault: Fault }
   /** A later trigger of the automation has a run. */
   | { kind: 'superseded' }
-  /** The process that sends the trigger still runs, or may still run. */
+  /** The process that sends the trigger is still running, or may be. */
   | { kind: 'left' }
   /** The trigger would be sent without `--dry-run`. */
   | { kind: 'unresolved' }
-  /** The trigger was not sent, or its outcome is still unknown. */
+  /** The trigger wasn't sent, or its outcome is still unknown. */
   | { kind: 'too_old' | 'other_api_key' | 'withheld' | 'failed'; problem: Problem }
 );
 
-/** Resolves the triggers whose outcome is unknown, the newest first: if that has a run, earlier ones are not sent. */
+/** Resolves the triggers whose outcome is unknown, newest first: if that one has a run, earlier ones aren't sent. */
 export async function* recoverTriggers(
   flags: RecoverFlags,
   connection: Connection,
@@ -45,7 +45,7 @@ export async function* recoverTriggers(
     try {
       yield await recoverTrigger(trigger, flags, connection);
     } catch (error) {
-      // Without anything sent, the problem ends the command; else the triggers that were sent are reported as well.
+      // If nothing was sent, the problem ends the command. Otherwise the triggers that were sent are reported as well.
       if (!(error instanceof Problem) || connection.sentKeys.size === 0) throw error;
       const { message, hint } = error.facts;
       const problem = inDoubtProblem({ message, hint });
@@ -85,10 +85,10 @@ async function recoverTrigger(
   return { trigger, kind: 'failed', problem: triggerProblem(result, unknown, signal) };
 }
 
-/** The retries of a trigger take less time than this. */
+/** A trigger's retries take less time than this. */
 const otherHostMs = 180_000;
 
-/** Does the process that sends the trigger still run? On another host or in another container its age decides. */
+/** Is the process that sends the trigger still running? On another host or in another container, its age decides. */
 function isStillSent({ senders }: UnresolvedTrigger, { processes }: Connection): boolean {
   return senders.some(({ process, ageMs }) => {
     const state = processes.stateOf(process);

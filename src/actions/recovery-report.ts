@@ -11,7 +11,7 @@ import type { Connection } from '../session/connection.ts';
 import { argumentOf } from '../session/run-to-poll.ts';
 import type { RecoverFlags, Recovery } from './recover-triggers.ts';
 
-/** What became of a trigger, for people and for programs. */
+/** How a trigger was resolved, for people and for programs. */
 export interface RecoveryReport {
   sentence: string;
   run?: Run;
@@ -19,7 +19,7 @@ export interface RecoveryReport {
   facts: DocumentFacts;
 }
 
-/** A run that was found does not change the exit code, whatever its status. */
+/** A run that was found doesn't change the exit code, whatever its status. */
 export function reportOfRecovery(recovery: Recovery, flags: RecoverFlags, connection: Connection): RecoveryReport {
   const { dryRun, resend, maxAgeMs = defaults.recoverMaxAgeMs } = flags;
   const { target, idempotencyKey, at, reason } = recovery.trigger;
@@ -38,7 +38,7 @@ export function reportOfRecovery(recovery: Recovery, flags: RecoverFlags, connec
       const { execution, how, started } = recovery.start;
       const { executionId, status } = execution;
       const run = { target, executionId };
-      // A service may repeat its first answer, in which the run is RUNNING.
+      // A service may repeat its first response, in which the run is RUNNING.
       const end = isFinal(target, status) ? `, which finished ${status}` : '';
       const sentence =
         how === 'recovered'

@@ -22,7 +22,7 @@ export function problemsOf(results: ArgumentResult[], { stdout }: Context): Comm
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     const isInterrupted = first?.watched?.kind === 'interrupted';
-    // Nobody reads that a reader has left.
+    // If the reader has left, nobody would read that message.
     if (isInterrupted && stdout.closed.aborted) return [];
     const shared = group.length > (isInterrupted ? 1 : mostSeparate) ? sharedProblem(group, results.length) : undefined;
     if (shared) return [{ problem: shared }];
@@ -49,7 +49,7 @@ function sharedProblem(group: ArgumentResult[], all: number): Problem | undefine
   return ending && problem.with(ending);
 }
 
-/** Did the signal end a wait that the service had asked for? */
+/** Did the signal end a wait that the service asked for? */
 const waitWasAsked = ({ watched }: ArgumentResult) =>
   watched?.kind === 'interrupted' && watched.askedUntilMs !== undefined;
 

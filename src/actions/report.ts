@@ -16,13 +16,13 @@ import { problemsOf } from './report-problems.ts';
 
 const replayNextStep = 'to retry with this idempotency key, add `--watch --rerun-on any`; for a new run, use a new key';
 
-/** Reports each result of the `watched` runs as soon as it is known: the others may take hours. */
+/** Reports each result of the `watched` runs as soon as it is known, because the others may take hours. */
 export function createDoneReport(connection: Connection, watched: number): (result: ArgumentResult) => void {
   let pending = watched;
   return ({ run, target, problem, document }) => {
     pending = Math.max(0, pending - 1);
     const { name = 'ok', shownName = name } = problem?.facts ?? {};
-    // An interruption and the timeout end the watches of all runs together.
+    // A signal or the timeout ends the watches of all runs together.
     const failure = problem && { name: shownName, endsAll: isInterruptName(name) || name === 'timeout' };
     const about = run ? { run } : { target };
     connection.context.reporter.observe({ event: 'run_done', ...about, document: document(), pending, failure });
@@ -38,7 +38,7 @@ export async function reportResults(
   connection: Connection,
 ): Promise<CommandResult> {
   const { context, settings } = connection;
-  // A run that was named twice has a document in both places, and is reported once.
+  // A run that was named twice has a document in both places, but is reported once.
   const distinct = [...new Set(results)];
   const documents = results.map(({ document }) => document());
   const parts = distinct.map((result) => ({
@@ -75,14 +75,14 @@ function nextOf(results: ArgumentResult[], project: string | undefined): string 
   return nextStepOf(watched.run, watched.execution.status, watched.result?.error?.type, project);
 }
 
-/** The summaries of the runs; those of several come with a `table`. */
+/** The runs' summaries. Several runs also have a `table`. */
 function summaries(
   results: ArgumentResult[],
   { theme, lines, table }: { theme: Theme; lines: WrapOptions; table?: typeof finalTable },
   quiet: boolean | undefined,
   { stdout, stderr }: Context,
 ): string {
-  // On a terminal, an empty line sets summaries apart from the progress around them.
+  // On a terminal, an empty line separates summaries from progress.
   const apart = results.length > 1 && !quiet && stdout.isTTY && stderr.isTTY ? '\n' : '';
   const isTable = table !== undefined && results.some(finishedWatchOf) && !quiet;
   const shown = results.flatMap((result) => {

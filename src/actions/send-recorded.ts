@@ -15,7 +15,7 @@ import type { ActionFlags } from './flags.ts';
 
 type SendFlags = Pick<ActionFlags, 'giveUpAfterMs' | 'ifActive'>;
 
-/** Sends one trigger, with retries, until the protocol ends. It is in the journal before it is sent. */
+/** Sends one trigger, with retries, until the protocol ends. Writes it to the journal before it is sent. */
 export function sendRecorded(
   identity: TriggerIdentity,
   body: string,

@@ -9,16 +9,16 @@ import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
 import type { ActionFlags } from './flags.ts';
 import { waitForOther } from './follow-run.ts';
 
-/** The one place that an Automation has for an active run. */
+/** An Automation's only slot for an active run. */
 interface Slot {
-  /** Waits, after this refusal, until it is worth trying again; returns a problem when a limit ends the wait first. */
+  /** Waits after this refusal until it is worth trying again. Returns a problem if a limit ends the wait first. */
   wait(fault: Fault, active: Run | undefined, identity: TriggerIdentity): Promise<Problem | undefined>;
   hasFinished(executionId: string | undefined): boolean;
 }
 
-/** A trigger that is sent with less time left could not be answered in time. */
+/** With less time left, a trigger couldn't get a response in time. */
 export const leastForTriggerMs = 1_000;
-/** Triggers are not sent more often than this while nobody knows which run is active. */
+/** The shortest time between triggers while we don't know which run is active. */
 const leastBetweenTriggersMs = 5_000;
 
 export function createSlot(target: Target, flags: Pick<ActionFlags, 'intervalMs'>, following: Following): Slot {
@@ -27,7 +27,7 @@ export function createSlot(target: Target, flags: Pick<ActionFlags, 'intervalMs'
   const { timeoutMs } = watches;
   const startMs = clock.elapsedMs();
   const schedule = createPollSchedule({ durationsMs: [] });
-  /** An active run that has finished or cannot be polled: if it is named again, the wait goes by time alone. */
+  /** An active run that has finished or can't be polled. If it is named again, only time decides how long to wait. */
   let passedId: string | undefined;
   let finishedId: string | undefined;
 
@@ -46,7 +46,7 @@ export function createSlot(target: Target, flags: Pick<ActionFlags, 'intervalMs'
       } else {
         const watched = await waitForOther(active, flags, following);
         if (watched.kind === 'timed_out') return slotTimeoutProblem(timeoutMs, identity, fault);
-        // If the run cannot be polled, the answer to the next trigger decides.
+        // If the run can't be polled, the response to the next trigger decides.
         passedId = active.executionId;
         if (watched.kind === 'finished') finishedId = passedId;
       }

@@ -9,26 +9,26 @@ import { argumentOf, type RunToPoll } from '../session/run-to-poll.ts';
 import type { StartedTrigger } from '../triggering/answer-meaning.ts';
 import type { StartedExecution } from '../triggering/trigger-record.ts';
 
-/** What is to be triggered. */
+/** What to trigger. */
 export interface StartRequest {
   target: Target;
   body: string; // the exact bytes
-  idempotencyKey?: string; // given by the user
+  idempotencyKey?: string; // set by the user
 }
 
-/** A run that existed before, with its status if that was asked for. */
+/** A run that already existed, with its status if it was polled. */
 export type EarlierRun = RunToPoll & { polled?: PolledOnce<Execution> };
 
-/** What became of a trigger. */
+/** The result of a trigger. */
 export type StartResult = {
   idempotencyKey?: string;
 } & (
   | ({ kind: 'started' } & Pick<StartedTrigger, 'started' | 'isByTime' | 'retryAfterMs'> & {
-        /** As `HowStarted` has it. */
+        /** See `HowStarted`. */
         how: 'started' | 'recovered' | 'found';
         execution: StartedExecution;
       } & RunToPoll)
-  /** A run that existed before: its idempotency key had been used, or it is the active one. */
+  /** A run that already existed: its idempotency key was used before, or it is the active run. */
   | ({ kind: 'replayed'; isOfOtherAccount?: boolean; isByTime?: true } & EarlierRun)
   | ({ kind: 'attached' } & EarlierRun)
   | { kind: 'skipped'; target: Target; activeId?: string }
@@ -36,9 +36,9 @@ export type StartResult = {
   | { kind: 'failed'; target: Target; problem: Problem }
 );
 
-/** What became of a trigger, as documents show it. */
+/** The result of a trigger as shown in documents. */
 export type TriggerOutcome = Omit<TriggerFacts, 'safeToRepeat'> & {
-  /** May the command line be repeated without a second run, as far as is known? */
+  /** Can the command line be repeated without starting a second run? */
   isSafeToRepeat(): boolean;
 };
 

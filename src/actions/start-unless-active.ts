@@ -14,7 +14,7 @@ import { createSlot } from './slot.ts';
 import type { StartRequest, StartResult } from './start-result.ts';
 import { startUnlessKeyUsed } from './start-unless-key-used.ts';
 
-/** Triggers a run; if one is active already, does as `--if-active` says. */
+/** Triggers a run. If one is already active, does what `--if-active` says. */
 export async function startUnlessActive(
   request: StartRequest,
   flags: ActionFlags,
@@ -43,7 +43,7 @@ export async function startUnlessActive(
 interface Conflict {
   fault: Fault;
   target: Target;
-  active: Run | undefined; // the run that the refusal names, else the last one of the journal if it is unfinished
+  active: Run | undefined; // the run that the refusal names, else the journal's last run if it is unfinished
   isNamed: boolean;
 }
 
@@ -85,7 +85,7 @@ function refusalOf({ fault, target, active }: Conflict, following: Following, si
   );
 }
 
-/** Each try has a new idempotency key, unless the user gave one: a service may replay the refusal of an old key. */
+/** Each try has a new idempotency key, unless the user set one, because a service may replay an old key's refusal. */
 async function identityOf(request: StartRequest, { baseUrl, account }: Following): Promise<TriggerIdentity> {
   const { target, idempotencyKey = randomUuid() } = request;
   const userProvided = request.idempotencyKey !== undefined;

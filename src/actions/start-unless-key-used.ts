@@ -43,7 +43,7 @@ export async function startUnlessKeyUsed(
   const { giveUpAfterMs, ifActive } = flags;
   const options = { giveUpAfterMs, ifActive, earlier: open && earlierAttemptsOf(open) };
   following.sentKeys.add(idempotencyKey);
-  // An idempotency key that was sent before is sent with the same bytes again.
+  // If an idempotency key was sent before, send the same bytes again.
   const bytes = open?.body ?? body;
   const result = await sendRecorded(identity, bytes, options, withOpenTriggerWarning(target, following));
   if (result.kind === 'started') return startOf(result, target, context.clock);
@@ -56,26 +56,26 @@ export async function startUnlessKeyUsed(
   return failed(problemOfTrigger(result, identity, following));
 }
 
-/** A 429, or a trigger that was surely not sent. */
+/** A 429, or a trigger that definitely wasn't sent. */
 const isWorthRetrying = (fault: Fault) => isRetryable(fault) && deliveryOf(fault) !== 'unknown';
 
 function startOf({ how, ...start }: StartedTrigger, target: Target, clock: Clock): StartResult {
   const { execution } = start;
   const run = { target, executionId: execution.executionId };
   if (how === 'replayed') return { kind: 'replayed', run, polled: { kind: 'ok', value: execution } };
-  // Agents are discontinued: an answer that says otherwise may no longer mean that a run was started.
+  // Agents are discontinued, so a response that says otherwise may not mean that a run was started.
   const started = target.family === 'agent' ? 'unknown' : start.started;
   const startedMs = clock.elapsedMs();
   return { ...start, started, how, run, sinceTriggerMs: () => clock.elapsedMs() - startedMs };
 }
 
-/** A following whose next trigger also warns of earlier triggers of the target without a known outcome. */
+/** A following whose next trigger also warns about the target's earlier triggers without a known outcome. */
 function withOpenTriggerWarning(target: Target, following: Following): Following {
   const { service } = following;
   let isFirst = true;
   const trigger: Service['trigger'] = (...request) => {
     const answer = service.trigger(...request);
-    // The journal is read while the service works, so that it costs no time.
+    // Read the journal while the service is working, so that it costs no time.
     if (isFirst) warnOfOpenTriggers(target, following);
     isFirst = false;
     return answer;

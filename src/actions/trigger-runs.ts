@@ -32,10 +32,10 @@ export async function triggerAll(
     const following = createFollowing(shown, options, requests.length, { inTurn });
     const { signal } = context;
     const isEnded = signal.aborted;
-    // A generated idempotency key is a different one when the command is repeated.
+    // A generated idempotency key is different if the command is repeated.
     const unsafe = new Set(requests.filter(({ idempotencyKey }) => idempotencyKey === undefined));
     const isSafeToRepeat = () => unsafe.size === 0;
-    // Ids are printed in the order of the arguments, unless stdout is for the summary of the run or for other data.
+    // Print ids in the order of the arguments, unless stdout is for the run's summary or other data.
     const idsAreData = !options.watch && !wantsData(options);
     const inOrder = createInOrder();
     const watching = alsoEndedBy(following, context.stdout.closed);
@@ -47,7 +47,7 @@ export async function triggerAll(
         if (startedOf(start) === 'no') unsafe.delete(request);
         const report = () => {
           const id = 'run' in start ? start.run.executionId : undefined;
-          // Of several, line n belongs to argument n, so one without a run has an empty line.
+          // With several arguments, line n belongs to argument n, so one without a run has an empty line.
           if (idsAreData && (id !== undefined || requests.length > 1)) context.stdout.write(`${id ?? ''}\n`);
           reporter.observe(triggeredEvent(start, options.watch === true, following));
         };
@@ -70,14 +70,14 @@ export async function triggerAll(
   }
 }
 
-/** Warns of an older run that did not complete, which must not pass for a new one. */
+/** Warns about an older run that didn't complete, so that it isn't mistaken for a new one. */
 function reportReplay({ run, polled }: EarlierRun, result: ArgumentResult, { context: { reporter } }: Following): void {
   const start = `this idempotency key started ${nameOf(run.target)}`;
   if (polled?.kind === 'failed' && !result.watched) {
     const message = `${start}, but its status can't be read: ${polled.problem.message}`;
     reporter.observe({ event: 'warning', name: 'status_unavailable', message, run });
   }
-  // A rerun has taken its place.
+  // A rerun has replaced it.
   if (polled?.kind !== 'ok' || result.run?.executionId !== run.executionId) return;
   const { status } = polled.value;
   if (!isFinal(run.target, status) || isCompleted(status)) return;
@@ -86,9 +86,9 @@ function reportReplay({ run, polled }: EarlierRun, result: ArgumentResult, { con
   reporter.observe({ event: 'warning', name: 'replayed_failure', message, run });
 }
 
-/** Prints the ids of the started runs on stderr if nobody has read them on stdout. */
+/** Prints the ids of the started runs on stderr if they couldn't be written to stdout. */
 async function reportUnread(results: readonly ArgumentResult[], { stdout, stderr, clock }: Context): Promise<void> {
-  // A failed write is noticed in the next turn of the event loop.
+  // A failed write shows up in the next turn of the event loop.
   await clock.sleep(0);
   if (!stdout.closed.aborted) return;
   for (const { run } of results) if (run) stderr.write(`runctl: ${nameOf(run.target)}: run ${run.executionId}\n`);

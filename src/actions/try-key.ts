@@ -24,9 +24,9 @@ export type KeyTrial = { runs: Run[] } & (
 const body = '{}';
 
 /**
- * Finds out what the service does with an idempotency key that it has seen: starts a run and repeats the trigger, at once
- * and, if it is refused because that run is active, once after its end. That starts two runs at most: no attempt is
- * repeated that the service may have acted on.
+ * Finds out what the service does with an idempotency key that it has seen. Starts a run and repeats the trigger at once,
+ * and again after the run's end if the repeat is refused because the run is active. Starts two runs at most, because an
+ * attempt that the service may have acted on isn't repeated.
  */
 export async function tryKey(
   target: AutomationTarget,
@@ -75,7 +75,7 @@ export async function tryKey(
   }
 }
 
-/** A trigger that was refused says nothing about idempotency keys. */
+/** A refused trigger says nothing about idempotency keys. */
 function unclearProblem(problem: Problem): Problem {
   const { name } = problem.facts;
   if (name === 'outcome_unknown' || isInterruptName(name)) return problem;

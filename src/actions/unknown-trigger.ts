@@ -28,7 +28,7 @@ export function problemOfTrigger(
 const mayHaveStarted = (result: Exclude<TriggerResult, StartedTrigger>) =>
   result.kind === 'interrupted' ? result.mayHaveStarted : result.kind === 'unknown';
 
-/** What the messages about a trigger without a known outcome are made of. */
+/** The facts for messages about a trigger without a known outcome. */
 export function unknownTriggerOf(trigger: UnresolvedTrigger, { journal, baseUrl }: Connection): UnknownTrigger {
   const { target, idempotencyKey, at, conflict } = trigger;
   return {
@@ -39,7 +39,7 @@ export function unknownTriggerOf(trigger: UnresolvedTrigger, { journal, baseUrl 
   };
 }
 
-/** The automation or run that was probably meant by a name that the service does not know. */
+/** The automation or run that an unknown name was probably meant to be. */
 function hintForName(target: Target, connection: Connection): string | undefined {
   if (target.family === 'agent') return undefined;
   const { automationName: name } = target;

@@ -5,7 +5,7 @@ import type { ApiKeys } from './api-keys.ts';
 
 type AnswerListener = (answer: Answer<unknown>, run?: Run) => Promise<void> | void;
 
-/** The service, each of whose answers `onAnswer` gets before whoever asked; of a poll it gets the run, too. */
+/** The service. `onAnswer` gets each response before the caller does, and for polls also the run. */
 function withAnswerListener(service: Service, onAnswer: AnswerListener): Service {
   const pass = async <T>(asking: Promise<Answer<T>>, run?: Run): Promise<Answer<T>> => {
     const answer = await asking;
@@ -19,7 +19,7 @@ function withAnswerListener(service: Service, onAnswer: AnswerListener): Service
   };
 }
 
-/** The service, which has the API key renewed after a 401 that follows a valid answer. */
+/** The service. Renews the API key after a 401 that follows a valid response. */
 export function withRenewal(service: Service, apiKeys: Pick<ApiKeys, 'renew'>): Service {
   let hasAnswered = false;
   return withAnswerListener(service, (answer) => {
@@ -28,7 +28,7 @@ export function withRenewal(service: Service, apiKeys: Pick<ApiKeys, 'renew'>): 
   });
 }
 
-/** The service, with every run that it does not know reported to the journal, whoever asked for it. */
+/** The service. Reports every run that it doesn't know to the journal, whoever asked for it. */
 export function withNotFoundTracking(
   service: Service,
   journal: Pick<Journal, 'markNotFound'>,

@@ -10,19 +10,19 @@ import { sanitizeLine } from '../render/sanitize.ts';
 import { createSecrets } from '../secrets.ts';
 
 export interface ApiKeys {
-  /** The API key to send. An idempotency key keeps its first, by which it is scoped. Throws as `runApiKeyCommand` does. */
+  /** The API key to send. An idempotency key keeps its first API key, which scopes it. Throws like `runApiKeyCommand`. */
   of(idempotencyKey?: string): Promise<string>;
-  /** Runs the command, if there is one, again after a refusal of the API key, at most once a minute. Never throws. */
+  /** Runs the command again after the API key was refused, if there is one, at most once a minute. Never throws. */
   renew(): void;
   /** Runs the command once more before a 401 ends a watch; false without a command. Never throws. */
   renewAtLast(): Promise<boolean>;
 }
 
 const betweenRenewalsMs = 60_000;
-// The watches of several runs end together, and one renewal is for all of them.
+// The watches of several runs end together, so one renewal is enough for all.
 const togetherMs = 15_000;
 
-/** Throws a usage problem if no API key is set. A command is run when the first API key is asked for. */
+/** Throws a usage problem if no API key is set. Runs a command only when the first API key is needed. */
 export function createApiKeys({ apiKey, ...settings }: Settings, context: Context): ApiKeys {
   const { clock, reporter } = context;
   const { command, source = '' } = apiKey;
@@ -55,7 +55,7 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Contex
     if (command === undefined || clock.elapsedMs() - renewedAtMs < ms) return;
     renewedAtMs = clock.elapsedMs();
     const old = inForce();
-    // Polls wait for the command. If it fails, they are refused again, and the watch ends as without a command.
+    // Polls wait for the command. If it fails, they are refused again, and the watch ends as if there were no command.
     current = runApiKeyCommand(command, source, context).catch((error) => {
       if (!(error instanceof Problem)) throw error;
       reporter.observe({ event: 'warning', name: 'api_key_command_failed', message: error.message });
@@ -86,7 +86,7 @@ export async function runApiKeyCommand(command: string, source: string, context:
   const key = acceptApiKey(text, source, context);
   const ownSecrets = createSecrets();
   for (const line of printed.split('\n')) ownSecrets.protect(line.trim());
-  // Messages may quote what was not read of its output.
+  // Messages may quote output of the command that wasn't read as the key.
   if (said !== '' && printed.length >= mostBytes) said = '(its messages are left out: it printed more than 8 KiB)';
   for (const line of ownSecrets.scrub(said).split('\n')) {
     if (line.trim() !== '') stderr.write(`API key command: ${sanitizeLine(line)}\n`);

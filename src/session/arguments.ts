@@ -5,10 +5,10 @@ import { type AutomationTarget, isUuid } from '../runs/run.ts';
 
 export type RunArgument =
   | { kind: 'id'; executionId: string }
-  /** A run in full; without a project, that of the settings is meant. */
+  /** A complete run. Without a project, it means the one in the settings. */
   | { kind: 'run'; executionId: string; projectId?: string; automationName: string }
   | { kind: 'last' }
-  /** The name of an automation, which means its last run; else the beginning of an id. */
+  /** An automation's name, which means its last run, or the beginning of an id. */
   | { kind: 'word'; text: string; projectId?: string; automationName: string };
 
 /** `<executionId>` or a prefix of it, an automation, `@last`, or `[<projectId>/]<name>/<executionId>`. Throws a usage problem. */
@@ -36,7 +36,7 @@ export function parseAutomationArgument(text: string, project: () => string): Au
   return { family: 'automation', projectId: projectId ?? project(), automationName };
 }
 
-/** The automations whose runs are asked for: in the project in force, or without one in every project. Throws a usage problem. */
+/** The automations named on the command line: in the default project, or in every project if there is none. Throws a usage problem. */
 export const parseAutomationNames = (texts: readonly string[], projectId: string | undefined): NamedAutomation[] =>
   texts.map((text) => ({ projectId, ...parseAutomationName(text) }));
 
@@ -59,7 +59,7 @@ function splitName(text: string): { projectId?: string; automationName: string }
 // A mistyped project: the characters of a UUID, but too many or too few.
 const nearlyProject = /^(?=.*-.*-)[\da-f-]{30,40}\//i;
 
-/** Throws a usage problem for a name that is more likely a mistake, since it would start a run; in full it is accepted. */
+/** Throws a usage problem for a name that is probably a mistake, because it would start a run. The full name is accepted. */
 function checkBareName(name: string): void {
   const inFull = `an automation of that name is given as <projectId>/${name}`;
   if (name === '@last' || isUuid(name)) {
@@ -83,7 +83,7 @@ function checkAutomationName(name: string, whole = name): void {
   if (!name.isWellFormed()) throw usageProblem('the automation name contains half a character (a lone surrogate)');
 }
 
-/** A UUID in lower case; `what` says in a message what it stands for. Throws a usage problem. */
+/** A UUID in lower case. `what` names it in the message. Throws a usage problem. */
 export function parseUuidArgument(text: string, what: string): string {
   if (!isUuid(text)) throw usageProblem(`${quote(text)} is not ${what}: a UUID is expected`);
   return text.toLowerCase();

@@ -3,12 +3,12 @@ import type { JournalRun } from '../journal/journal.ts';
 import { formatAge } from '../runs/duration.ts';
 import { nameOf } from '../runs/run.ts';
 
-const mostMs = 300_000; // how wrong a clock may be that is kept in step
+const mostMs = 300_000; // how wrong a synchronized clock may be
 
-/** How far the clock of this machine was ahead of the service's when the run was recorded; undefined if the run cannot tell. */
+/** How far this machine's clock was ahead of the service's when the run was recorded. Undefined if unknown. */
 export function clockAheadMs({ startedAt, startSeenAt = '', notBeforeMs }: JournalRun): number | undefined {
   if (startedAt === null) return undefined;
-  // No start can be seen before it happened.
+  // A start can't be seen before it happened.
   const behindMs = Date.parse(startedAt) - Date.parse(startSeenAt);
   if (behindMs > mostMs) return -behindMs;
   if (notBeforeMs === undefined) return undefined;
@@ -16,7 +16,7 @@ export function clockAheadMs({ startedAt, startSeenAt = '', notBeforeMs }: Journ
   return aheadMs > mostMs ? aheadMs : 0;
 }
 
-/** Warns if the newest of these runs that can tell says that the clocks differ. Runs come newest first. */
+/** Warns if the newest run with usable times shows that the clocks differ. Runs are newest first. */
 export function warnOfClock(runs: Iterable<JournalRun>, { reporter }: Pick<Context, 'reporter'>): void {
   for (const run of runs) {
     const aheadMs = clockAheadMs(run);

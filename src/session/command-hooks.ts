@@ -9,7 +9,7 @@ import { journalOf } from './open-journal.ts';
 
 type Recorder = Pick<Connection, 'journal' | 'baseUrl' | 'processes'>;
 
-/** Records the `--on-final` commands of a watch. Unlike those of a follower, no later process goes by it. */
+/** Records a watch's `--on-final` commands. Unlike a follower's, no later process uses the record. */
 export function finalHookRecord({ journal, baseUrl, processes }: Recorder): HookRecord {
   const hook = '--on-final';
   return {

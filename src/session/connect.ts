@@ -30,7 +30,7 @@ interface ConnectOptions extends SettingFlags {
 }
 
 const mostConnections = 64;
-// A shorter wait for a turn is the ordinary spacing of requests.
+// A shorter wait for a turn is just the normal spacing of requests.
 const shortestReportedWaitMs = 1_000;
 
 /** Reads the settings and opens the journal; sends nothing. Throws a usage problem for a missing or invalid setting. */
@@ -58,10 +58,10 @@ export async function connectWith(
   const proxy = proxyFor(origin, env);
   const { credentials } = proxy ?? {};
   if (credentials) for (const secret of [credentials, credentials.replace(/^.*?:/s, '')]) secrets.protect(secret);
-  // The HTTP side takes 20 ms to load, for which help and a refused command line need not wait.
+  // The HTTP code takes 20 ms to load. Help and refused command lines don't need it.
   const { createTransport } = await import('../api/transport.ts');
   const { createHttpService } = await import('../api/http-service.ts');
-  // Little's law, for answers that take up to a second.
+  // Little's law, for responses that take up to a second.
   const connections = Math.min(mostConnections, Math.max(4, Math.ceil(rate * 1.3)));
   const wire = createTransport({
     origin,
@@ -83,7 +83,7 @@ export async function connectWith(
     scrub: secrets.scrub,
   });
   const journal = journalOf(context, { quiet: options.quiet, ...journalNeed });
-  // What is read while runs are followed must not end that: a state folder may be away for a while.
+  // A failed read must not stop the following, because a state folder may be unavailable for a while.
   const lasting = journalNeed.needed ? journalOf(context, { quiet: true }) : journal;
   const account = async (idempotencyKey?: string) => accountOf(await apiKeys.of(idempotencyKey));
   return {
@@ -110,7 +110,7 @@ export async function connectWith(
 
 const betweenHistoriesMs = 3_600_000;
 
-/** Reads the history of a target when it is asked for, and again after an hour: a follower runs for months. */
+/** Reads a target's earlier runs on demand, and again after an hour, because a follower runs for months. */
 function historyOf(journal: Journal, baseUrl: string, { elapsedMs }: Clock): Connection['history'] {
   const read = new Map<string, { history: ReturnType<Connection['history']>; atMs: number }>();
   return (target) => {

@@ -7,12 +7,12 @@ import type { Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
 import type { PastRun } from '../runs/statistics.ts';
 
-/** The service as a command reaches it, and what this machine has recorded of it. */
+/** The service as a command reaches it, and this machine's record of it. */
 export interface Connection {
   context: Context;
   settings: Settings;
   baseUrl: string;
-  /** The fingerprint of the API key, as `ApiKeys.of` chooses it. Throws its problems. */
+  /** The fingerprint of the API key that `ApiKeys.of` chooses. Throws its problems. */
   account(idempotencyKey?: string): Promise<string>;
   /** Asks for another API key before a 401 ends a watch; false if there is no command that prints one. */
   renewApiKey(): Promise<boolean>;
@@ -21,20 +21,20 @@ export interface Connection {
   requestTimeoutMs: number;
   journal: Journal;
   processes: Processes;
-  /** The last completed runs of a target, newest first. */
+  /** A target's last completed runs, newest first. */
   history(target: Target): readonly PastRun[];
-  /** The idempotency keys of the triggers that this process has sent, or is about to send. */
+  /** The idempotency keys of triggers that this process has sent or is about to send. */
   sentKeys: Set<string>;
   debug?(line: string): void;
 }
 
-/** What attempts with retries need, for so long without a valid response. */
+/** The options for attempts with retries that give up after this long without a valid response. */
 export function retryPortsOf({ limiter, requestTimeoutMs, context }: Connection, giveUpAfterMs: number) {
   const { clock, random, signal } = context;
   return { limiter, clock, random, signal, giveUpAfterMs, requestTimeoutMs };
 }
 
-/** The same connection, whose requests also end with this signal. */
+/** The same connection, but its requests also end with this signal. */
 export function alsoEndedBy<C extends Connection>(connection: C, signal: AbortSignal): C {
   return { ...connection, context: endedBy(connection.context, signal) };
 }

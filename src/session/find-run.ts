@@ -15,7 +15,7 @@ import { type RunToPoll, runToPollOf } from './run-to-poll.ts';
 
 type Here = Pick<Connection, 'baseUrl' | 'settings' | 'journal' | 'context'>;
 
-/** Finds the run that is meant, and warns of a later trigger without a known run. Throws a usage problem if none is. */
+/** Finds the run that the argument names, and warns about a later trigger without a known run. Throws a usage problem. */
 export async function findRun(named: RunArgument, here: Here): Promise<RunToPoll> {
   switch (named.kind) {
     case 'run':
@@ -50,7 +50,7 @@ export async function findRun(named: RunArgument, here: Here): Promise<RunToPoll
   }
 }
 
-/** What people type for runs of no name. */
+/** What people type to mean a run without naming one. */
 const wordsForRuns = new Map([
   ['all', '`runctl list` shows all runs; `runctl watch --all` follows the unfinished ones'],
   ['latest', 'did you mean `@last`?'],
@@ -81,7 +81,7 @@ export function automationsIn({ journal, baseUrl }: { journal: Journal; baseUrl:
 
 const projectOf = ({ settings }: Here) => valueIfGiven(settings.project);
 
-/** `typed` is what the argument says beside the id: the automation, and perhaps its project. */
+/** `typed` is the rest of the argument besides the id: the automation, and perhaps its project. */
 function findById(
   executionId: string,
   { journal, baseUrl, settings, context }: Here,
@@ -107,7 +107,7 @@ function findById(
   );
 }
 
-/** The last run of an automation, or of any; undefined if the journal has neither a run nor a trigger of it. */
+/** The last run of one automation or of all. Undefined if the journal has no run or trigger. */
 async function findLast(
   { automationName, projectId }: Partial<NamedAutomation>,
   here: Here,
@@ -146,7 +146,7 @@ function checkSameProject({ target: one }: JournalRun, { target: other }: Journa
 
 export const isIdPrefix = (text: string) => /^[\da-f-]{4,35}$/i.test(text);
 
-/** So many runs are shown to choose from. */
+/** How many runs are shown to choose from. */
 const mostListed = 10;
 
 function findByPrefix(text: string, { journal, baseUrl, context }: Here): RunToPoll | undefined {

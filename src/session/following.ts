@@ -6,9 +6,9 @@ import { createWatchGroup, timeoutMsOf, type WatchGroup } from '../watching/watc
 import { finalHookRecord } from './command-hooks.ts';
 import type { Connection } from './connection.ts';
 
-/** A connection, and what all runs share that a command triggers or watches. */
+/** A connection, and everything shared by the runs that a command triggers or watches. */
 export interface Following extends Connection {
-  /** Shared by every watch of this command; `--timeout` counts from its creation. */
+  /** Shared by all watches of this command. `--timeout` counts from its creation. */
   watches: WatchGroup;
   hooks: FinalHooks;
   /** How many runs are triggered or watched together. */
@@ -22,7 +22,7 @@ interface FollowingFlags {
   onFinal?: string;
 }
 
-/** This is made when `--timeout` begins to count: after `--splay`. */
+/** Created when `--timeout` begins to count, after `--splay`. */
 export function createFollowing(
   connection: Connection,
   flags: FollowingFlags,
@@ -34,7 +34,7 @@ export function createFollowing(
   return { ...connection, watches, runs, inTurn, hooks: createFinalHooks(flags.onFinal, context, hookRecord) };
 }
 
-/** The connection with a board for this many runs, if stderr is a terminal. Its reporter has to be stopped. */
+/** The connection with a board for this many runs, if stderr is a terminal. The caller must stop its reporter. */
 export async function withBoard<C extends Connection>(connection: C, flags: OutputOptions, runs: number): Promise<C> {
   const { context, history } = connection;
   return { ...connection, context: await contextWithBoard(flags, { runs, history }, context) };

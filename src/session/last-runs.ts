@@ -9,7 +9,7 @@ import { pollRun } from './poll-once.ts';
 export interface LastRuns {
   last?: JournalRun;
   completed?: JournalRun;
-  /** Those that may have completed in time, but are not known to have finished; newest first. */
+  /** Runs that may have completed in time, but aren't recorded as finished; newest first. */
   unfinished: (JournalRun & { executionId: string })[];
   failedPoll?: { executionId: string; problem: Problem };
 }
@@ -36,7 +36,7 @@ export function lastRunsOf(journal: Journal, baseUrl: string, target: Automation
   return found;
 }
 
-/** When a run finished, or was last known to be unfinished, in milliseconds since 1970. */
+/** When a run finished or was last seen unfinished, in milliseconds since 1970. */
 export const endMsOf = ({ completedAt, startedAt, at }: JournalRun): number =>
   Date.parse(completedAt ?? startedAt ?? at);
 
@@ -45,7 +45,7 @@ export const isInTime = ({ completed }: LastRuns, sinceMs: number): boolean =>
 
 const mostPolls = 20;
 
-/** Polls each unfinished run once, the newest first, until one has COMPLETED or a poll fails. */
+/** Polls each unfinished run once, newest first, until one has COMPLETED or a poll fails. */
 export async function pollUnfinished(runs: LastRuns, connect: () => Promise<Connection>): Promise<LastRuns> {
   let { last } = runs;
   let connection: Connection | undefined;

@@ -4,9 +4,9 @@ import { type Journal, openJournal } from '../journal/journal.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 
 export interface JournalNeed {
-  /** The command prints what the journal says: one that can't be read must not pass for an empty one. */
+  /** The command prints the journal, so an unreadable journal must not look like an empty one. */
   needed?: boolean;
-  /** No warning is wanted. Only a trigger, which `recover` may need a record of, warns all the same. */
+  /** Don't warn, except for a trigger, because `recover` may need its record. */
   quiet?: boolean;
 }
 

@@ -34,7 +34,7 @@ export async function pollOnce<Operation extends keyof Answers>(
   const { service, context } = connection;
   const { signal, reporter } = context;
   let missingPaths = 0;
-  /** A gateway may answer 404 in place of the service for a moment: only the second one counts. */
+  /** A gateway may return 404 instead of the service for a moment, so only the second 404 counts. */
   const isFirstMissingPath = ({ kind }: Fault) => kind === 'path_not_found' && ++missingPaths < 2;
   const attempt = (onWrite: () => void) =>
     service[operation](run, signal, { onWrite }) as Promise<Answer<Answers[Operation]>>;
@@ -60,7 +60,7 @@ export function resultOfFailure(problem: Problem, run: Run, context: Context): C
   };
 }
 
-/** Asks for the status of a run and records it. The answer names the run also if that fails. */
+/** Asks for a run's status and records it. The answer names the run even if that fails. */
 export async function pollRun(
   run: Run,
   flags: PollFlags,
@@ -73,7 +73,7 @@ export async function pollRun(
   return { ...recorded, polled };
 }
 
-/** Asks for a run that cannot exist: that it is not found says that the service is there and takes the API key. */
+/** Asks for a run that can't exist. If it isn't found, the service is there and accepts the API key. */
 export function pollUnknownRun({ service, settings, context }: Connection): Promise<Answer<Execution>> {
   const { value: projectId = randomUuid() } = settings.project;
   const target = { family: 'automation', projectId, automationName: 'runctl-settings-check' } as const;

@@ -10,7 +10,7 @@ export interface Refreshed {
   fault?: Fault;
 }
 
-/** Polls each run once, for three seconds at most, and records what it learns. */
+/** Polls each run once, for at most three seconds, and records the results. */
 export async function refreshRuns(runs: readonly JournalRun[], connection: Connection): Promise<Refreshed> {
   const { context, service, limiter, journal, baseUrl } = connection;
   const end = new AbortController();

@@ -6,11 +6,11 @@ import type { Connection } from './connection.ts';
 
 export interface RunToPoll {
   run: Run;
-  /** Milliseconds since this machine triggered the run; undefined if it did not. */
+  /** Milliseconds since this machine triggered the run. Undefined if it didn't. */
   sinceTriggerMs?(): number;
 }
 
-/** The run as an argument of a suggested command: in full if the journal lacks it, and in CI. */
+/** The run as an argument of a suggested command: its full name if the journal doesn't have it, and in CI. */
 export function argumentOf(
   { target, executionId }: Run,
   { journal, baseUrl, context }: Pick<Connection, 'journal' | 'baseUrl' | 'context'>,
@@ -20,7 +20,7 @@ export function argumentOf(
   return isHere ? executionId : fullArgumentOf({ target, executionId });
 }
 
-/** A run of the journal, which another process may have triggered: its age goes by the wall clock. */
+/** A run in the journal. Another process may have triggered it, so its age is by the wall clock. */
 export function runToPollOf(run: Run, record: JournalRun | undefined, clock: Clock): RunToPoll {
   if (!record?.idempotencyKey) return { run };
   return { run, sinceTriggerMs: () => clock.nowMs() - Date.parse(record.at) };

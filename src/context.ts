@@ -7,10 +7,10 @@ export type Env = Readonly<Record<string, string | undefined>>;
 export interface Sink {
   write(text: string): void;
   readonly isTTY: boolean;
-  readonly columns: number; // the present width; 80 if it is unknown
+  readonly columns: number; // the current width; 80 if unknown
   readonly colors: boolean;
-  readonly closed: AbortSignal; // aborts when the reader has left (`| head`), with the reason `SIGPIPE`
-  readonly lost?: Error; // why output was lost, such as a full disk; a reader that left is no loss
+  readonly closed: AbortSignal; // aborts with the reason `SIGPIPE` when the reader closes the pipe (`| head`)
+  readonly lost?: Error; // why output was lost, such as a full disk; a closed pipe isn't a loss
 }
 
 /** The outside world. Only `process.ts` touches `process`. */
@@ -28,8 +28,8 @@ export interface Context {
   warnings: WarningEvent[];
   signal: AbortSignal; // the reason is SIGINT, SIGTERM or SIGHUP
   typed?: readonly unknown[]; // arguments and values of flags, except the shell commands of hooks
-  commandLine?: string; // as it can be typed again
-  /** The flags with which a suggested command reaches the same service, such as ` --profile staging`. */
+  commandLine?: string; // in a form that can be typed again
+  /** The flags that a suggested command needs to reach the same service, such as ` --profile staging`. */
   connectionFlags?: string;
   /** Set in a step of GitHub Actions, where `stdout` and `stderr` break the runner's commands; these sinks do not. */
   runner?: {
@@ -39,7 +39,7 @@ export interface Context {
   unicode: boolean;
 }
 
-/** The context with changes. It inherits instead of copying, which would open standard input, a getter. */
+/** The context with changes. Inherits, because copying would call the getter that opens standard input. */
 export function variantOf(context: Context, changes: Partial<Context>): Context {
   return Object.assign(Object.create(context), changes);
 }

@@ -3,11 +3,11 @@ import { isSafeNumber, LosslessNumber, parse, stringify } from 'lossless-json';
 // A double holds any 15 digits. The exact parser costs ten times as much, so it must not run for every UUID.
 const longNumber = /(?:^|[:,[])\s*-?(?:\d[\d.]{15}|[\d.]+[eE])/;
 
-// Readers of JSON recurse, and an empty list takes forty bytes of memory: beyond these limits it is an attack.
+// JSON readers recurse, and an empty list takes forty bytes of memory. Beyond these limits, it is an attack.
 const deepest = 1000;
 const mostContainers = 2_000_000;
 
-/** Keeps a number that a double cannot hold, such as an id above 2^53, as written. Throws `SyntaxError`. */
+/** Keeps a number that doesn't fit a double, such as an id above 2^53, as written. Throws `SyntaxError`. */
 export function parseJson(text: string): unknown {
   if (text.length > deepest && isMonstrous(text)) throw new SyntaxError('it nests too deep or holds too much');
   const value: unknown = JSON.parse(text);
@@ -30,7 +30,7 @@ function isMonstrous(json: string): boolean {
   return false;
 }
 
-/** The index of the quotation mark that closes the string: it follows an even number of backslashes. */
+/** The index of the quotation mark that closes the string, after an even number of backslashes. */
 function endOfString(json: string, start: number): number {
   let end = json.indexOf('"', start + 1);
   while (end >= 0 && isEscaped(json, end)) end = json.indexOf('"', end + 1);

@@ -21,7 +21,7 @@ async function loadProgram(): Promise<Pick<typeof import('./process.ts'), 'runPr
   return compiled ?? import('./process.ts');
 }
 
-/** Writes without process.stdout, which takes longer to load than all the rest. */
+/** Writes without process.stdout, which takes longer to load than everything else. */
 function answer(text: string): void {
   try {
     writeSync(1, text);
@@ -36,6 +36,6 @@ function fail(exitCode: number, message: string): void {
   try {
     writeSync(2, `runctl: ${message}\n`);
   } catch {
-    // The code has to say it alone.
+    // Only the exit code can say it.
   }
 }

@@ -13,10 +13,10 @@ import {
 import { dirname, join, parse, resolve } from 'node:path';
 import { geteuid } from 'node:process';
 
-/** Another user owns a path, or a folder or link on the way to it, or can put something else in its place. */
+/** Another user owns a path, or a folder or link in it, or can replace it. */
 export class ForeignPathError extends Error {}
 
-/** Others can rename what is in a folder on the way, so what stands at the path may be theirs at any moment. */
+/** Others can rename files in a folder of the path, so the path may lead to their file at any moment. */
 export class SharedFolderError extends ForeignPathError {
   readonly folder: string;
 
@@ -30,21 +30,21 @@ interface OwnPath {
   path: string; // without links
   stat?: Stats; // undefined if nothing is there yet
   folder?: Stats; // the folder that it is in; undefined on Windows
-  sharedFolder?: string; // the first one on the way, itself included, in which others can rename what is not theirs
+  sharedFolder?: string; // the first folder in the path, itself included, in which others can rename files that aren't theirs
 }
 
 const mostLinks = 40; // as many as Linux follows
 
 /**
- * Follows links. Each folder, each link and what is at the end must belong to root or the user. On Windows, where Node
- * reports no owner, the path is taken as it is. Throws `ForeignPathError` and the errors of node:fs.
+ * Follows links. Every folder, every link and the target must belong to root or the user. On Windows, where Node reports no
+ * owner, the path is used unchecked. Throws `ForeignPathError` and the errors of node:fs.
  */
 export function resolveOwn(path: string): OwnPath {
   if (!geteuid) return { path, stat: lstatSync(path, { throwIfNoEntry: false }) };
   let { root: at } = parse(resolve(path));
   let stat = lstatSync(at);
   let folder = stat;
-  // In a user namespace root may have no number: whoever owns the root folder takes its place.
+  // In a user namespace, root may have no number, so the owner of the root folder counts as root.
   const trusted = [0, geteuid(), stat.uid];
   let sharedFolder = isShared(stat) ? at : undefined;
   const rest = componentsOf(resolve(path));
@@ -70,7 +70,7 @@ export function resolveOwn(path: string): OwnPath {
   return { path: at, stat, folder, sharedFolder };
 }
 
-/** A private group, which has the number of its only member (pam_umask, `usergroups`), is nobody else. */
+/** A private group has the number of its only member (pam_umask, `usergroups`), so it gives nobody else access. */
 function isShared(folder: Stats): boolean {
   const { mode, uid, gid } = folder;
   const isWritable = (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && gid !== uid);
@@ -87,8 +87,8 @@ export function refuseShared({ sharedFolder }: OwnPath): void {
 const componentsOf = (path: string) => path.split('/').filter((name) => name !== '');
 
 /**
- * Opens a regular file of the user's or root's, or makes one for the user alone; never waits for a named pipe. What was
- * opened is compared with what was checked, as another user may swap a component in between.
+ * Opens a regular file that belongs to the user or root, or creates one that only the user can access. Never waits for a
+ * named pipe. Compares what was opened with what was checked, because another user may swap a component in between.
  * Throws `ForeignPathError`, an error that names what is wrong, and the errors of node:fs.
  */
 export function openOwn(path: string, flags: number): number {
@@ -99,7 +99,7 @@ export function openOwn(path: string, flags: number): number {
   try {
     const opened = fstatSync(fd);
     checkFile(opened, found, path);
-    // A file that was just created, or replaced by another program, is at its path by now.
+    // If another program just created or replaced the file, it is at its path by now.
     if (!isSame(opened, found.stat) && !isSame(opened, resolveOwn(path).stat)) {
       throw new Error(`${path} was changed while it was opened`);
     }
@@ -131,7 +131,7 @@ export function readOwn(
 
 function checkFile(stat: Stats, { folder }: OwnPath, path: string): void {
   if (!stat.isFile()) throw new Error(`${path} is not a regular file`);
-  // Whoever can write to the folder can give any file of the user a second name there.
+  // Anyone who can write to the folder can give any of the user's files a second name there.
   const takesLinks = folder !== undefined && (folder.mode & 0o022) !== 0;
   if (takesLinks && stat.nlink > 1) throw new Error(`${path} is a hard link in a folder that others can write to`);
 }
@@ -139,8 +139,8 @@ function checkFile(stat: Stats, { folder }: OwnPath, path: string): void {
 const isSame = (one: Stats, other?: Stats) => one.ino === other?.ino && one.dev === other.dev;
 
 /**
- * Makes a folder and its parents for the user alone, and returns its path without links. Node's `mkdir` never returns
- * where a parent takes no folders (`/proc`). Throws `ForeignPathError` and the errors of node:fs.
+ * Creates a folder and its parents for the user only, and returns its path without links. Node's `mkdir` never returns if
+ * a parent can't contain folders (`/proc`). Throws `ForeignPathError` and the errors of node:fs.
  */
 export function makeOwnFolder(folder: string): string {
   const found = resolveOwn(folder);

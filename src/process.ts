@@ -12,7 +12,7 @@ import { type Output, openOutput } from './startup/plain-output.ts';
 const faultCode = exitCodeOf('internal_error');
 const signals = Object.entries(signalExits).map(([signal, name]) => [signal, exitCodeOf(name)] as const);
 
-/** Runs the command line of this process, and ends the process with the exit code. */
+/** Runs this process's command line, and exits with its exit code. */
 export async function runProcess(open = openOutput): Promise<void> {
   const interrupt = new AbortController();
   let isOver = false;
@@ -57,14 +57,14 @@ export async function runProcess(open = openOutput): Promise<void> {
     signal: interrupt.signal,
     unicode: hasUnicode(process.env),
   };
-  const crash = new Promise<never>((_, reject) => process.on('uncaughtException', reject)); // unhandled, Node would end with 1
+  const crash = new Promise<never>((_, reject) => process.on('uncaughtException', reject)); // if unhandled, Node would exit with 1
   crash.catch(leave);
   const code =
     argv[0] === '__complete'
       ? await Promise.race([complete(argv.slice(1), context), crash]).catch(() => faultCode)
       : await runCli(argv, program, context, [crash]);
   isOver = true;
-  // A connection or a timer that is still open must not delay the end of the process.
+  // An open connection or timer must not delay the exit.
   out.write('', (error?: NodeJS.ErrnoException | null) => {
     const lost = error && error.code !== 'EPIPE' ? error : stdout.lost;
     if (lost) stderr.write(`runctl: the output couldn't be written: ${lost.message}\n`);

@@ -1,26 +1,26 @@
 export type Secrets = ReturnType<typeof createSecrets>;
 
 const mask = '[secret]';
-export const shortestSecret = 4; // shorter ones are parts of ordinary words
+export const shortestSecret = 4; // shorter ones are part of ordinary words
 
-/** Hides API keys and proxy credentials: plain, percent-encoded, JSON-escaped, or as the whole of a Base64 text. */
+/** Hides API keys and proxy credentials: plain, percent-encoded, JSON-escaped, or as a complete Base64 text. */
 export function createSecrets() {
   let secrets: readonly string[] = [];
   let escapedSecret: RegExp | undefined;
   return {
     protect(secret: string): void {
       if (secret.length < shortestSecret || secrets.includes(secret)) return;
-      // The longest first, since one may be part of another.
+      // Longest first, because one may be part of another.
       secrets = [...secrets, secret].sort((one, another) => another.length - one.length);
       escapedSecret = undefined;
     },
-    /** The text must hold whole lines: half a secret cannot be recognized. */
+    /** The text must have complete lines, because half a secret can't be recognized. */
     scrub(text: string): string {
       let scrubbed = text;
       for (const spelling of secrets.flatMap((secret) => [secret, ...base64Of(secret)])) {
         scrubbed = scrubbed.replaceAll(spelling, mask);
       }
-      // Few texts hold such a character, and the expression takes milliseconds to compile.
+      // Few texts contain such a character, and the expression takes milliseconds to compile.
       if (secrets.length === 0 || !/[%\\]/.test(scrubbed)) return scrubbed;
       escapedSecret ??= new RegExp(secrets.flatMap(escapedSpellings).join('|'), 'gi');
       return scrubbed.replace(escapedSecret, mask);
@@ -33,7 +33,7 @@ const base64Of = (secret: string) => {
   return [bytes.toString('base64').replace(/=+$/, ''), bytes.toString('base64url')];
 };
 
-/** Encoders differ in the characters that they leave as they are. */
+/** Encoders differ in which characters they leave unchanged. */
 const escapedSpellings = (secret: string) =>
   [percentEncoded, jsonEscaped].map((escaped) => [...secret].map(escaped).join(''));
 
@@ -45,14 +45,14 @@ function percentEncoded(character: string): string {
 function jsonEscaped(character: string): string {
   const units = [...Array(character.length).keys()].map((index) => character.charCodeAt(index));
   const coded = units.map((unit) => `\\\\u${unit.toString(16).padStart(4, '0')}`).join('');
-  // Some write `\/`. A backslash is never left as it is, so several of them can be read in one way only.
+  // Some write `\/`. A backslash is always escaped, so several of them can only be read one way.
   const short = character === '/' ? '\\\\?/' : literal(JSON.stringify(character).slice(1, -1));
   return `(?:${short}|${coded})`;
 }
 
 const literal = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
-/** The words with 16 letters and digits in a row, some of both, as no name, path or UUID has them. */
+/** Words with 16 letters and digits in a row, some of each. Names, paths and UUIDs don't have them. */
 export function misplacedApiKeys(words: readonly string[]): string[] {
   return words
     .flatMap((word) => [word, ...word.split('=').slice(1)])

@@ -7,10 +7,10 @@ import type { CommandResult } from '../render/output.ts';
 import { nameOf } from '../runs/run.ts';
 import { type ArgumentResult, wasLeftByFailFast } from './argument-result.ts';
 
-/** So many are each reported, a run with the command that watches it again. */
+/** Up to this many are reported one by one, each run with the command that resumes the watch. */
 const mostSeparate = 3;
 
-/** The problems in the order of the arguments. What many have in common, such as a service that is lost, is said once. */
+/** The problems in the order of the arguments. A cause that many share, such as an outage, is reported once. */
 export function problemsOf(results: ArgumentResult[], { stdout }: Context): CommandResult['problems'] {
   const groups = new Map<unknown, ArgumentResult[]>();
   for (const result of results) {
@@ -32,7 +32,7 @@ export function problemsOf(results: ArgumentResult[], { stdout }: Context): Comm
   });
 }
 
-/** The same for triggers that one cause has kept from being sent or accepted, and for watches that one cause has ended. */
+/** The same for triggers that weren't sent or accepted for one cause, and for watches that ended for one cause. */
 function causeOf(result: ArgumentResult): unknown {
   const { watched, problem, target } = result;
   if (!problem || wasLeftByFailFast(watched)) return result;

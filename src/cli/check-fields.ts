@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from '../runs/json.ts';
 
 const ofRunctl = ['problem', 'outcome', 'exitCode', 'next', 'trigger', 'warnings', 'durationMs'];
 
-/** Throws a usage problem for a field that no document has: a script would read an empty value for ever. */
+/** Throws a usage problem for a field that no document has: a script would read an empty value forever. */
 export function checkFields(paths: readonly string[] = [], command: string): void {
   const known = fieldsOf(command);
   const odd = paths.find((path) => !known.includes(path.replace(/\..*/s, '')));
@@ -40,7 +40,7 @@ export async function notesOnFields(paths: readonly string[] = []): Promise<stri
   });
 }
 
-/** The first name of a path that its schema lacks; none where the schema lists no names. */
+/** The first name of a path that its schema lacks. None if the schema lists no names. */
 function unknownNameIn(path: readonly string[], schema: unknown) {
   let inner = schema;
   for (const [at, name] of path.entries()) {

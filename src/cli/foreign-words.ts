@@ -1,7 +1,7 @@
 // The words that people carry over from gh, kubectl, docker, aws, curl and others. Data for suggest.ts, which offers a flag
 // only to a command that has it.
 
-/** Words in place of a command, by the command line that is meant. */
+/** Words that are typed instead of a command, by the intended command line. */
 export const commandWords: Readonly<Record<string, string>> = {
   trigger: 'start dispatch rerun retry restart submit invoke execute launch create trigger-run',
   watch: 'follow wait attach resume continue monitor poll await',

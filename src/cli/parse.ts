@@ -18,7 +18,7 @@ export class RefusedCommandLine extends Error {
 export interface Refused {
   word: string;
   value?: string; // what follows its `=`; it may be an API key
-  path: string; // the command before it, such as `list` or `config set`; empty if it stands in the place of the command
+  path: string; // the command before it, such as `list` or `config set`; empty if it is where the command should be
   command?: CommandDefinition;
   rest?: readonly string[]; // for a command, the words after it
   next?: string; // for a flag, the first argument of its command

@@ -86,7 +86,7 @@ function ofConfig(word: string, [next = '']: readonly string[]): string | undefi
   return meant ? didYouMean(meant) : undefined;
 }
 
-/** `run list` and `get runs`: a word for runs beside a verb. To look is taken for granted where no verb says more. */
+/** `run list` and `get runs`: a word for runs beside a verb. Without another verb, showing runs is assumed. */
 function ofRuns(word: string, [next = '', ...rest]: readonly string[]): string | undefined {
   const isRuns = (text: string) => runWords.split(' ').includes(text);
   const verbBefore = isRuns(next) ? meaningOf(word, runVerbs) : undefined;

@@ -80,7 +80,7 @@ interface Check {
 const sentenceOf = ({ target, runs }: Check, nowMs: number) =>
   `${sanitizeLine(target.automationName)} completed ${runs.completed ? formatAge(nowMs - endMsOf(runs.completed)) : ''} ago`;
 
-/** `otherUrl` is a base URL for which the journal has runs of the automation, if it has none for the one in force. */
+/** `otherUrl` is a base URL for which the journal has the automation's runs, if it has none for the current one. */
 function overdueProblem(
   { automationName }: AutomationTarget,
   runs: LastRuns,

@@ -18,7 +18,7 @@ import type { CommandResult, OutputOptions } from '../render/output.ts';
 
 type ChangeOptions = SettingFlags & OutputOptions;
 
-/** `runctl config set <key> [value]`: stores a setting in the profile in force, which need not exist yet. */
+/** `runctl config set <key> [value]`: stores a setting in the current profile, which may not exist yet. */
 export async function configSet(
   name: string,
   value: string | undefined,
@@ -86,7 +86,7 @@ function checkIsThere(name: string | undefined, config: ConfigFile): asserts nam
   );
 }
 
-/** The value as it is to be stored, checked; the API key never comes from the command line. */
+/** The checked value to store. The API key never comes from the command line. */
 async function valueToStore(key: StoredKey, value: string | undefined, context: Context): Promise<string> {
   if (settingTable[key].isSecret && value !== undefined) {
     throw usageProblem(

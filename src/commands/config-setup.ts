@@ -108,7 +108,7 @@ async function faultOf(connection: Connection): Promise<Fault | undefined> {
   return answer.kind === 'fault' && answer.fault.kind !== 'not_found' ? answer.fault : undefined;
 }
 
-/** Polls with the settings in force, which may differ from the stored ones if a variable or a flag overrides them. */
+/** Polls with the current settings, which differ from the stored ones if a variable or a flag overrides them. */
 export async function trySettings(options: { profile?: string }, context: Context): Promise<number> {
   const { stderr } = context;
   const theme = themeOf(stderr, context);

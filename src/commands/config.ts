@@ -81,7 +81,7 @@ export const config = defineCommand({
   },
 });
 
-/** `runctl config get <key>`: the setting in force; an API key is masked. */
+/** `runctl config get <key>`: the current value of a setting. An API key is masked. */
 export async function configGet(name: string, options: SettingFlags, context: Context): Promise<CommandResult> {
   const key = parseSettingKey(name);
   const { [key]: setting } = maskSecrets(await showSettings(options, context));
@@ -95,7 +95,7 @@ export async function configGet(name: string, options: SettingFlags, context: Co
   return { documents: [configDocument({ [key]: factsOf(setting) }, context)], verbatim: value };
 }
 
-/** `runctl config list`: every setting in force and where it comes from; an API key is masked. */
+/** `runctl config list`: every setting and where it comes from. An API key is masked. */
 export async function configList(options: SettingFlags, context: Context): Promise<CommandResult> {
   const settings = Object.entries(maskSecrets(await showSettings(options, context)));
   const document = Object.fromEntries(settings.map(([name, setting]) => [name, factsOf(setting)]));

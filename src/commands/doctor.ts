@@ -35,7 +35,7 @@ export const doctor = defineCommand({
   ],
   async run(_, options, context): Promise<CommandResult> {
     if (options.tryKey !== undefined) return showKeyTrial(options.tryKey, options, context);
-    // Loaded here, since it needs modules that few commands need, such as TLS.
+    // Loaded here because it needs modules that few commands need, such as TLS.
     const { diagnose } = await import('../doctor/diagnose.ts');
     const { shellChecks } = await import('../doctor/shell.ts');
     const findings = await diagnose(options, context);
@@ -61,7 +61,7 @@ const isTrouble = (result: Finding['result']) => result === 'warning' || result 
 
 const severity = { ok: 0, skipped: 0, warning: 1, failed: 2 };
 
-/** What is wrong comes last, where the eye is when the command has ended. */
+/** Problems come last, because that is where users look when the command exits. */
 const lastTheWorst = (findings: readonly Finding[]) =>
   [...findings].sort((one, other) => severity[one.result] - severity[other.result]);
 

@@ -106,7 +106,7 @@ export const list = defineCommand({
   },
 });
 
-/** A run as it is listed; `isOld` if its status couldn't be polled. */
+/** A run in the list. `isOld` if its status couldn't be polled. */
 type ListedRow = JournalRun & { isOld: boolean };
 
 const limitOf = ({ limit, since }: ListOptions) => limit ?? (since ? Number.POSITIVE_INFINITY : defaults.listLimit);

@@ -45,7 +45,7 @@ export const recover = defineCommand({
     ['runctl recover', 'resolve them'],
     ['runctl recover nightly', 'resolve the triggers of one automation'],
   ],
-  /** Reports each trigger as soon as it is resolved. Ends with 0 when nothing is left unresolved. */
+  /** Reports each trigger as soon as it is resolved. Exits with 0 if nothing is left unresolved. */
   async run({ automations }, options, context) {
     const connection = await connect(options, context, { needed: true });
     const named = parseAutomationNames(automations, valueIfGiven(connection.settings.project));

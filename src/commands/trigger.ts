@@ -90,7 +90,7 @@ export function hintForAutomation(word: string, context: Context): string | unde
   return `\`runctl status ${name}\` shows its last run; \`runctl trigger ${name}\` starts one`;
 }
 
-/** A hint that names the automations triggered here before, one of which is likely to be meant. */
+/** A hint that names the automations triggered here before, because the user probably means one of them. */
 function nameKnown(context: Context): string | undefined {
   const [first, ...others] = automationsHere(context);
   if (first === undefined) return undefined;

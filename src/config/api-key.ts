@@ -6,19 +6,19 @@ import { readText } from './read-text.ts';
 import { flagSource, type Given, parseSetting, type Resolved } from './setting.ts';
 import { settingTable } from './setting-table.ts';
 
-/** An API key as it is shown: by its last four characters, or by none if it is so short that they give it away. */
+/** An API key as shown: its last four characters, or none if the key is so short that they would reveal it. */
 export function maskApiKey(apiKey: string): string {
   return `****${apiKey.length < 12 ? '' : apiKey.slice(-4)}`;
 }
 
-/** Distinguishes API keys without holding one: eight hexadecimal digits. */
+/** Distinguishes API keys without containing one: eight hexadecimal digits. */
 export function accountOf(apiKey: string): string {
-  // Loaded here, since `status` needs no hash.
+  // Loaded here because `status` needs no hash.
   const { createHash } = getBuiltinModule('node:crypto');
   return createHash('sha256').update(`runctl-account:${apiKey}`).digest('hex').slice(0, 8);
 }
 
-/** Reads the one source in force: flag, variables, profile. A command is not run. Throws the interrupted problem. */
+/** Reads the first source that is set: flag, variables, profile. Doesn't run a command. Throws the interrupted problem. */
 export async function resolveApiKey(
   apiKeyFile: string | undefined,
   command: Resolved,
@@ -44,14 +44,14 @@ export async function resolveApiKey(
   return { command: command.value, source: command.source, problem: command.problem };
 }
 
-/** Throws a usage problem if one of these texts, which are to be sent or recorded, holds a known API key. */
+/** Throws a usage problem if one of these texts, which will be sent or recorded, contains a known API key. */
 export function refuseApiKeyIn(texts: readonly unknown[], { secrets }: Context): void {
   const holdsSecret = (text: unknown) => typeof text === 'string' && secrets.scrub(text) !== text;
   if (!texts.some(holdsSecret)) return;
   throw usageProblem('the API key is part of another value; nothing was sent', 'leave it out of the command line');
 }
 
-/** Every API key comes through here first, wherever it is from: it is hidden in all output, then checked. */
+/** Every API key passes through here first: it is hidden in all output, then checked. */
 export function acceptApiKey(text: string, source: string, { secrets }: Context): Given {
   secrets.protect(text.trim());
   return parseSetting('apiKey', text, source);
@@ -91,7 +91,7 @@ async function silence(file: string, done: AbortSignal, { clock }: Context): Pro
   throw usageProblem(`${file} is a pipe, and nothing was written to it`, 'write the API key to it, and close it');
 }
 
-/** Opens without waiting: a thread that opens a pipe which nobody writes to would keep the process from ending. */
+/** Opens without waiting. A thread that opens a pipe without a writer would keep the process from exiting. */
 async function openKeyFile(path: string): Promise<{ stream: AsyncIterable<Buffer>; isPipe: boolean }> {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   const stat = fstatSync(fd);

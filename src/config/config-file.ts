@@ -6,7 +6,7 @@ import { type StoredKey, storedKeys } from './setting-table.ts';
 
 export type Profile = { [key in StoredKey]?: string };
 
-/** config.json; unknown fields are kept. */
+/** config.json. Unknown fields are kept. */
 export interface ConfigFile {
   profile?: string;
   profiles?: Record<string, Profile>;
@@ -15,21 +15,21 @@ export interface ConfigFile {
 export interface ReadConfig {
   path: string | undefined;
   config: ConfigFile;
-  /** The file holds an API key, and its mode lets others read it. */
+  /** The file contains an API key, and its mode lets others read it. */
   isExposed: boolean;
   /**
-   * The file, or a folder on its way, if others may write to it. The file names shell commands and where the API key is
-   * sent, so it is not obeyed, and behind such a folder not read.
+   * The file, or a folder in its path, if others can write to it. The file says which commands to run and where to send
+   * the API key, so its settings aren't used, and below such a folder it isn't even read.
    */
   sharedPath?: string;
-  /** Why the file is ignored: it is another user's, who would choose where the API key is sent. */
+  /** Why the file is ignored: it belongs to another user, who could choose where the API key is sent. */
   ignored?: string;
 }
 
 const mostMebibytes = 16;
 const fixHint = 'fix it by hand, or move it away; it was not changed';
 
-/** Reads config.json; nothing is set without one or in one of another user. Throws a usage problem for a bad file. */
+/** Reads config.json. Without one, or if it belongs to another user, nothing is set. Throws a usage problem if it is invalid. */
 export function readConfigFile(path: string | undefined): ReadConfig {
   const nothing = { path, config: {}, isExposed: false };
   const file = path === undefined ? undefined : readIfThere(path);
@@ -60,10 +60,10 @@ function readIfThere(path: string): { text: string; mode: number } | ForeignPath
 export function parseConfig(text: string, path: string): ConfigFile {
   let value: unknown;
   try {
-    // Editors of Windows begin a file with a byte order mark.
+    // Windows editors begin a file with a byte order mark.
     value = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch {
-    // The message of the parser may quote the API key.
+    // The parser's message may quote the API key.
     throw usageProblem(`the config file ${path} is not JSON`, fixHint);
   }
   const misfit = misfitIn(value);

@@ -3,7 +3,7 @@ import { parseDuration } from '../runs/duration.ts';
 import { isUuid } from '../runs/run.ts';
 import { shortestSecret } from '../secrets.ts';
 
-/** A setting as it is stored, or what is wrong, as the end of a sentence that never quotes a possible API key. */
+/** A setting as stored, or what is wrong with it, as the end of a sentence that never quotes a possible API key. */
 export type Parsed = { value: string } | { flaw: string };
 
 export function parseApiKey(text: string): Parsed {
@@ -12,7 +12,7 @@ export function parseApiKey(text: string): Parsed {
   return flaw ? { flaw } : { value: apiKey };
 }
 
-/** undici quotes a header that it refuses in its error, so such an API key must not reach it. */
+/** If undici refuses a header, its error quotes the header, so such an API key must not reach it. */
 function flawOfApiKey(apiKey: string): string | undefined {
   if (apiKey === '') return 'is empty';
   if (apiKey.length < shortestSecret) return `is shorter than ${shortestSecret} characters`;
@@ -26,7 +26,7 @@ export function parseApiKeyCommand(text: string): Parsed {
   return /\p{Cc}/u.test(text) ? { flaw: 'contains a line break or another control character' } : { value: text };
 }
 
-/** A base URL is stored without the slash at its end and without `/v0`, with which every path begins. */
+/** A base URL is stored without a trailing slash and without `/v0`, because every path begins with `/v0`. */
 export function parseBaseUrl(text: string): Parsed {
   const flaw = flawOfBaseUrl(text);
   if (flaw) return { flaw };

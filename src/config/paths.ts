@@ -8,7 +8,7 @@ interface Folder {
   source: string;
 }
 
-/** The variables whose folders hold ours, the first one first, and the way from there to ours. */
+/** The variables whose folders contain ours, in order of priority, and the path from there to ours. */
 const bases = {
   configFolder: {
     unix: { XDG_CONFIG_HOME: '', HOME: '.config' },

@@ -17,12 +17,12 @@ export interface ProfileInForce extends ChosenProfile {
   /** The config file, if it holds an API key that others can read. */
   exposedPath?: string;
   path?: string; // of the config file
-  /** What others may write to, so that they can change the config file: the file, or a folder on its way. */
+  /** The file, or a folder in its path, if others can write to it and so change the config file. */
   sharedPath?: string;
   ignored?: string;
 }
 
-/** Reads the profile in force. Throws a usage problem for a file that can't be read, and for a profile that it does not have. */
+/** Reads the current profile. Throws a usage problem if the file can't be read or doesn't have the profile. */
 export function readProfileInForce(flag: string | undefined, env: Env): ProfileInForce {
   const file = readConfigFile(resolveConfigFile(env));
   const { path, config, isExposed, sharedPath, ignored } = file;
@@ -48,7 +48,7 @@ export function readProfileInForce(flag: string | undefined, env: Env): ProfileI
   };
 }
 
-/** The config file and the profile in force, which it need not have. Throws a usage problem if there can be no file. */
+/** The config file and the current profile, which may not exist in it. Throws a usage problem if there can be no file. */
 export function openProfile(flag: string | undefined, context: Context) {
   const path = requireConfigFile(context);
   const file = readConfigFile(path);
@@ -63,12 +63,12 @@ function chooseProfile(flag: string | undefined, env: Env, { path, config }: Rea
   return { name: defaultProfile, source: 'default' };
 }
 
-/** What is stored for a profile. Own fields only: a profile may be called `constructor`. */
+/** What is stored for a profile. Own properties only, because a profile may be called `constructor`. */
 export function storedProfile(name: string, { profiles = {} }: ConfigFile): Profile | undefined {
   return Object.hasOwn(profiles, name) ? profiles[name] : undefined;
 }
 
-/** Throws a usage problem for a name that could not be typed again. */
+/** Throws a usage problem for a name that couldn't be typed again. */
 export function checkProfileName({ name, source }: ChosenProfile): void {
   if (!/^[^\p{C}\p{Z}-][^\p{C}\p{Z}]*$/u.test(name)) {
     throw usageProblem(

@@ -13,7 +13,7 @@ export async function askLine(question: string, { stdin, terminal, signal }: Con
   try {
     return await unlessInterrupted(typed, signal);
   } catch (error) {
-    // What is printed next begins a line of its own.
+    // What is printed next starts on a new line.
     terminal.write('\n');
     throw error;
   } finally {

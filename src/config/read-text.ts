@@ -27,7 +27,7 @@ export function readText(
   return unlessInterrupted(read(), signal);
 }
 
-/** The chunks of a stream. Throws a usage problem if it is unreadable, like an input that is open for writing alone. */
+/** The chunks of a stream. Throws a usage problem if it is unreadable, such as an input that is only open for writing. */
 export async function* readChunks<T>(stream: AsyncIterable<T>, what: string, hint?: string): AsyncGenerator<T> {
   try {
     yield* stream;

@@ -12,13 +12,13 @@ export type StoredKey = 'apiKey' | 'apiKeyCommand' | 'baseUrl' | 'project' | 're
 export type SettingKey = StoredKey | 'profile';
 export type SettingName = SettingKey | 'configFolder' | 'stateFolder';
 
-/** A setting and every way to give it. */
+/** A setting and every way to set it. */
 export interface Setting {
   name: string;
   flag?: string;
   shortFlag?: string;
   flagAbout?: string;
-  /** The variables that give it, the one that wins first. */
+  /** The variables that set it, highest priority first. */
   env: readonly [string, ...string[]];
   isStored?: boolean;
   default?: string;
@@ -27,7 +27,7 @@ export interface Setting {
 
 interface StoredSetting extends Setting {
   isStored: true;
-  /** A secret is shown by its last characters only, and never taken from the command line itself. */
+  /** Only the last characters of a secret are shown, and it is never read from the command line itself. */
   isSecret?: boolean;
   parse(text: string): Parsed;
   hint: string;
@@ -35,7 +35,7 @@ interface StoredSetting extends Setting {
 
 export const defaultProfile = 'default';
 
-/** Every setting. Flags, help, the manual, refusals, `runctl config` and the reading of settings take theirs from here. */
+/** Every setting. The source for flags, help, the man page, error messages, `runctl config` and reading settings. */
 export const settingTable: Record<StoredKey, StoredSetting> & Record<SettingName, Setting> = {
   apiKey: {
     name: 'API key',
@@ -125,7 +125,7 @@ const names = Object.keys(settingTable) as SettingName[];
 export const settingKeys = names.filter((name): name is SettingKey => settingTable[name].isStored === true);
 export const storedKeys = settingKeys.filter((key): key is StoredKey => key !== 'profile');
 
-/** A key as `runctl config` takes it. Throws a usage problem that lists them. */
+/** A key as `runctl config` accepts it. Throws a usage problem that lists the keys. */
 export function parseSettingKey(text: string): SettingKey {
   const key = settingKeys.find((candidate) => candidate.toLowerCase() === text.toLowerCase());
   if (key) return key;
@@ -140,7 +140,7 @@ export function parseSettingKey(text: string): SettingKey {
 /** The API key never comes from the command line. */
 const usageOf = (key: SettingKey) => (key === 'apiKey' ? key : `${key} <value>`);
 
-/** `url` of `baseUrl`, and what other tools call it. */
+/** `url` for `baseUrl`, and the names that other tools use. */
 function likelyKey(word: string): SettingKey | undefined {
   const keys = settingKeys.map((key) => [key, key.toLowerCase()] as const);
   const part = keys.find(([, key]) => key === word) ?? keys.find(([, key]) => word.length > 2 && key.includes(word));

@@ -1,7 +1,7 @@
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import { type SettingKey, type StoredKey, settingTable } from './setting-table.ts';
 
-/** A setting that was given: its value, or why it is refused. The source is the flag, the variable or the profile, in words. */
+/** A setting that was set: its value, or why it is refused. The source names the flag, the variable or the profile. */
 export type Given =
   | { value: string; source: string; problem?: undefined }
   | { value?: undefined; source: string; problem: Problem };
@@ -10,11 +10,11 @@ export interface Resolved {
   value?: string;
   source?: string;
   problem?: Problem;
-  /** In place of the value of an API key: the shell command that prints it. */
+  /** Instead of the API key's value, the shell command that prints it. */
   command?: string;
 }
 
-/** Checks the text of a setting. Never throws: one that is refused stops only the commands that need it. */
+/** Checks a setting's text. Never throws: a refused setting only stops commands that need it. */
 export function parseSetting(key: StoredKey, text: string, source: string): Given {
   const { name, parse, hint } = settingTable[key];
   const parsed = parse(text);
@@ -22,7 +22,7 @@ export function parseSetting(key: StoredKey, text: string, source: string): Give
   return { source, problem: usageProblem(`the ${name} (${source}) ${parsed.flaw}`, hint) };
 }
 
-/** The value; undefined if it was not given. Throws the usage problem of a setting that is refused. */
+/** The value, or undefined if it isn't set. Throws a usage problem if the setting is refused. */
 export function valueIfGiven({ value, problem }: Resolved): string | undefined {
   if (problem) throw problem;
   return value;

@@ -18,7 +18,7 @@ export interface SettingFlags {
   onExit?: string;
 }
 
-/** Every setting in force, or what is wrong with it. A command is stopped only by those that it requires. */
+/** The current value of every setting, or what is wrong with it. Only settings that a command requires can stop it. */
 export type Settings = Readonly<Record<SettingName, Resolved>>;
 
 /**
@@ -30,7 +30,7 @@ export async function resolveSettings(flags: SettingFlags, context: Context): Pr
   return showSettings(flags, context);
 }
 
-/** The same for what shows settings or changes them, and obeys none: it only warns of a file that others may write to. */
+/** The same for commands that only show or change settings. Only warns about a file that others can write to. */
 export async function showSettings(flags: SettingFlags, context: Context): Promise<Settings> {
   const { env, reporter } = context;
   const profile = readProfileInForce(flags.profile, env);
@@ -60,7 +60,7 @@ function refuseSharedFile({ path = '', sharedPath }: ProfileInForce): void {
   );
 }
 
-/** Why the API key of a profile must not be sent to the base URL in force: it is only for the one stored with it. */
+/** Why a profile's API key must not be sent to the current base URL: it is only for the one stored with it. */
 function misuseOfStoredKey({ name, stored, storedSource }: ProfileInForce, inForce: Resolved): Problem | undefined {
   if (inForce.value === undefined) return undefined;
   const others = `give the API key for ${inForce.value} with \`--api-key-file <path>\` or RUNCTL_API_KEY`;
@@ -78,7 +78,7 @@ function misuseOfStoredKey({ name, stored, storedSource }: ProfileInForce, inFor
   );
 }
 
-/** The settings without the API key, which is not read. Throws as `resolveSettings` does. */
+/** The settings without the API key, which isn't read. Throws like `resolveSettings`. */
 export function resolveWithoutApiKey(flags: SettingFlags, env: Env): Omit<Settings, 'apiKey'> {
   const profile = readProfileInForce(flags.profile, env);
   refuseSharedFile(profile);
@@ -100,7 +100,7 @@ function resolveOthers(flags: SettingFlags, env: Env, { name, source, stored, st
     baseUrl: resolve('baseUrl'),
     project: resolve('project'),
     requestTimeout: resolve('requestTimeout'),
-    // A runctl in a hook runs a hook only if its own flag says so: else hooks would run one another for ever.
+    // A runctl inside a hook only runs a hook if its own flag says so. Otherwise hooks would run each other forever.
     onExit: flags.onExit === undefined && env.RUNCTL_IN_HOOK ? {} : resolve('onExit'),
     profile: { value: name, source },
     configFolder: findConfigFolder(env) ?? {},
@@ -108,7 +108,7 @@ function resolveOthers(flags: SettingFlags, env: Env, { name, source, stored, st
   };
 }
 
-/** The settings as they are shown: without the API key. */
+/** The settings as shown, without the API key. */
 export function maskSecrets(settings: Settings): Settings {
   const { value, command, ...apiKey } = settings.apiKey;
   const shown = command === undefined ? value && maskApiKey(value) : `what \`${command}\` prints`;

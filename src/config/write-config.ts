@@ -5,7 +5,7 @@ import { makeOwnFolder, resolveOwn } from '../open-own.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { type ConfigFile, parseConfig, readConfigFile } from './config-file.ts';
 
-/** Replaces the file in one step; a link to it stays one. Throws a usage problem if it can't be read or written. */
+/** Replaces the file in one step and keeps a link to it. Throws a usage problem if it can't be read or written. */
 export function changeConfigFile(path: string, change: (config: ConfigFile) => ConfigFile): void {
   try {
     const named = resolveOwn(path).path;
@@ -18,7 +18,7 @@ export function changeConfigFile(path: string, change: (config: ConfigFile) => C
         fileExtension: '',
         projectSuffix: '',
         configFileMode: modeFor(file),
-        // The name of a profile may hold dots.
+        // A profile's name may contain dots.
         accessPropertiesByDotNotation: false,
         deserialize: (text) => parseConfig(text, path),
         serialize: (config) => `${JSON.stringify(config, null, 2)}\n`,
@@ -35,14 +35,14 @@ export function changeConfigFile(path: string, change: (config: ConfigFile) => C
   }
 }
 
-/** The mode of the file: for its owner alone; a file that its owner may only read stays so. */
+/** The file's mode: only for its owner. If the owner can only read it, that stays so. */
 function modeFor(path: string): number {
   const mode = resolveOwn(path).stat?.mode ?? 0;
-  // conf takes 0 for "not given", and then writes a file for everybody.
+  // conf reads 0 as "not set", and then writes a file that everyone can read.
   return mode & 0o600 || 0o600;
 }
 
-/** A holder that was killed leaves its lock: after so long it is taken over. */
+/** If a process is killed while it has the lock, the lock is taken over after this long. */
 const staleMs = 10_000;
 const givenUpMs = 30_000;
 const betweenMs = 10;
@@ -61,7 +61,7 @@ export function withLock(lock: string, change: () => void): void {
   }
 }
 
-/** Returns whether the lock was still ours. A failure does not undo the change: a lock that stays is taken over. */
+/** Returns whether the lock was still ours. A failure doesn't undo the change, because a lock that stays is taken over. */
 function release(lock: string, fd: number): boolean {
   let isOurs = true;
   for (const step of [
@@ -82,7 +82,7 @@ function takeLock(lock: string): number {
   const endMs = Date.now() + givenUpMs;
   for (;;) {
     try {
-      // `wx` creates the file and follows no link: whatever is there already is the lock of another process.
+      // `wx` creates the file and doesn't follow links. Whatever is already there is another process's lock.
       return openSync(lock, 'wx', 0o600);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;

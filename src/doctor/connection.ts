@@ -40,7 +40,7 @@ export async function* checkConnection({ settings, context }: Machine): AsyncGen
     yield ok('connection', proxy ? `${url.host}, through the proxy` : `${socket.remoteAddress}, port ${port}`);
 
     if (url.protocol === 'http:') return yield ok('tls', 'not used: plain HTTP (allowed for localhost only)');
-    // Any certificate is accepted here, to report who signed it: nothing is sent on this connection.
+    // Accept any certificate, to report who signed it. Nothing is sent on this connection.
     const secure = connectTls({ socket, ...namesOf(url), rejectUnauthorized: false });
     socket = secure;
     await step(opened(secure, 'secureConnect'));
@@ -66,7 +66,7 @@ function tlsFinding(socket: TLSSocket, attempt: Attempt): Finding {
   if (socket.authorized) {
     return ok('tls', `certificate of ${subject?.CN ?? 'the host'}, signed by ${signer}, valid until ${dayOf(end)}`);
   }
-  // Node declares this as an error, but it is the code of one.
+  // Node's types call this an error, but it is an error code.
   const code = String(socket.authorizationError);
   const problem = problemOf(Object.assign(new Error(code), { code }), attempt);
   throw problem.with({ message: `${problem.message}; it is signed by ${signer}, valid until ${dayOf(end)}` });

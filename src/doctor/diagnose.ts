@@ -41,7 +41,7 @@ const groups: readonly Group[] = [
   { names: shellChecks, check: checkShell },
 ];
 
-/** Makes every check, in the order in which they depend on one another. Throws only the interrupted problem. */
+/** Runs every check, in the order of their dependencies. Throws only the interrupted problem. */
 export async function diagnose(flags: Machine['flags'], outer: Context, disk: Disk = localDisk): Promise<Finding[]> {
   const machine: Machine = { flags, disk, context: variantOf(outer, { reporter: silentReporter }) };
   const findings: Finding[] = [];

@@ -8,7 +8,7 @@ export interface Finding {
   result: 'ok' | 'warning' | 'failed' | 'skipped';
   message: string;
   advice?: string;
-  /** The checks that need this one are skipped, although it did not fail. */
+  /** The checks that need this one are skipped, although it didn't fail. */
   isObstacle?: boolean;
   /** The name of the exit code for a failed check. */
   exitName?: ExitName;
@@ -17,7 +17,7 @@ export interface Finding {
 /** What the checks examine. Nothing here writes, and what it reads stays on this machine. */
 export interface Machine {
   flags: SettingFlags & { offline?: boolean; debug?: boolean };
-  /** The reporter in it is silent, as every message is a finding. */
+  /** Its reporter is silent, because every message is a finding. */
   context: Context;
   disk: Disk;
   settings?: Settings;

@@ -5,7 +5,7 @@ import { type Finding, ok, warning } from './finding.ts';
 
 const name = 'hooks';
 
-/** The last hook that failed: a mail that nobody reads may be all else that says so. */
+/** The last hook that failed. Otherwise only an unread mail may say so. */
 export function hooksFinding(lastDay: readonly HistoryEvent[]): Finding {
   const last = lastDay.filter(({ failure }) => failure !== undefined).at(-1);
   if (!last) return ok(name, 'none failed in the last 24h');

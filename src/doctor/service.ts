@@ -24,7 +24,7 @@ export async function* checkService({ flags, context, settings }: Machine): Asyn
   if (fault && result === 'unavailable') throw serviceProblem(fault, result);
   yield ok('http', `response in ${formatDuration(tookMs)} (HTTP ${fault?.httpStatus ?? 200})`);
   if (result === 'ok') yield clockFinding(answer.serviceTimeMs, clock.nowMs());
-  // A proxy or a login page has a clock of its own.
+  // A proxy or a login page has its own clock.
   else yield skipped('clock', `not compared: the service may not be what responded (HTTP ${fault?.httpStatus})`);
   yield keyFinding(fault, result);
 }
@@ -49,7 +49,7 @@ const serviceProblem = (fault: Fault, name: ExitName) =>
     hint: fault.hint ?? remedies[fault.kind] ?? 'try again later',
   });
 
-/** "Not found" most likely, but not surely, means that the service checked and accepted the API key. */
+/** "Not found" most likely means that the service checked and accepted the API key, but it isn't certain. */
 function keyFinding(fault: Fault | undefined, result: ExitName | 'warning'): Finding {
   const name = 'api_key_accepted';
   if (!fault || result === 'ok')

@@ -54,7 +54,7 @@ export async function* checkSettings(machine: Machine): AsyncGenerator<Finding> 
 
 const setProject = 'store it with `runctl config set project <uuid>`, or name automations as <projectId>/<name>';
 
-/** The API key as it is shown. The text of a command is hidden as well, since it may hold a token. */
+/** The API key as shown. A command's text is hidden as well, because it may contain a token. */
 function withoutSecrets({ command, value, source }: Resolved): Resolved {
   return { source, value: command === undefined ? value && maskApiKey(value) : 'printed by a command' };
 }

@@ -7,7 +7,7 @@ import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
 /** The `PATH` that cron gives a job on Debian and most other systems. */
 const cronFolders = ['/usr/bin', '/bin'];
 
-/** What is only convenient. */
+/** The checks of mere conveniences. */
 export const shellChecks: readonly string[] = ['completion', 'man_page', 'cron_path'];
 
 export function* checkShell({ context: { env } }: Machine): Generator<Finding> {

@@ -17,7 +17,7 @@ import { keysFinding } from './keys.ts';
 
 const dayMs = 86_400_000;
 
-/** With less free space than some hundred triggers need, the next one may not be recorded. */
+/** Less space than a few hundred triggers need. The next one may not be recorded. */
 const leastBytes = 2 ** 20;
 
 export function* checkStateFolder({ context, disk }: Machine): Generator<Finding> {
@@ -75,7 +75,7 @@ function nearestFolder(path: string): string {
   return lstatSync(parent, { throwIfNoEntry: false }) || parent === path ? parent : nearestFolder(parent);
 }
 
-/** What the journal says is left to do: unresolved triggers, unfinished runs and a follower that was killed. */
+/** The journal's open items: unresolved triggers, unfinished runs and a follower that was killed. */
 export function* checkJournal({ settings, context }: Machine): Generator<Finding> {
   if (!settings) return;
   const baseUrl = requireBaseUrl(settings);

@@ -9,7 +9,7 @@ const mostBytes = 2 ** 20;
 /** Reads a scenario file. Throws a usage problem, also for a device or a pipe, which might never end. */
 export async function readScenario(path: string): Promise<Scenario> {
   const refuse = (why: string) => usageProblem(`the scenario ${path} ${why}`, scenarioHint);
-  // Without O_NONBLOCK, opening a FIFO waits for somebody to write into it.
+  // Without O_NONBLOCK, opening a FIFO waits for a writer.
   const throwUnreadable = ({ message }: Error) => {
     throw refuse(`can't be read: ${message}`);
   };

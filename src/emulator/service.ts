@@ -151,7 +151,7 @@ function createRateLimit(requests: number, windowMs: number): (nowMs: number) =>
 const keyOf = (target: Target) =>
   JSON.stringify(target.family === 'agent' ? [target.agentId] : [target.projectId, target.automationName]);
 
-/** Identifies an idempotency key, of which each API key has its own; empty for a request without one. */
+/** Identifies an idempotency key within its API key. Empty for a request without one. */
 function scopeOf({ headers }: ServiceRequest): string {
   const key = headers['idempotency-key'];
   return key ? JSON.stringify([headers['x-api-key'], key]) : '';

@@ -6,7 +6,7 @@ import { runHook } from './run-hook.ts';
 
 const limitMs = 30_000;
 
-/** Runs the hook, unless a signal ends the command. A failure is reported and does not change the exit code. */
+/** Runs the hook, unless a signal ends the command. A failure is reported, but doesn't change the exit code. */
 export async function runOnExit(
   command: string,
   { exitCode, documents }: { exitCode: number; documents: readonly JsonObject[] },
@@ -15,7 +15,7 @@ export async function runOnExit(
 ): Promise<void> {
   if (signalOfExitCode(exitCode)) return;
   const ofCommand = { RUNCTL_EXIT_CODE: String(exitCode), RUNCTL_COMMAND: context.command };
-  // Of several runs, the outcome is that of the command.
+  // With several runs, the outcome is the command's.
   const name = exitCodes.find(({ code }) => code === exitCode)?.name ?? null;
   const variables = { ...ofCommand, ...(documents.length !== 1 && { RUNCTL_OUTCOME: name }) };
   record?.begin();

@@ -10,14 +10,14 @@ export type FinalHooks = ReturnType<typeof createFinalHooks>;
 const mostAtOnce = 8;
 const longestWaitMs = 600_000;
 
-/** Says which hooks may be run, and learns how they ended. */
+/** Decides which hooks may run, and is told how they exited. */
 export interface HookRecord {
-  isResumed: boolean; // another process runs those that an interruption has kept from running
+  isResumed: boolean; // another process runs the hooks that an interruption prevented
   begin(run: Run): boolean;
   end(run: Run, failure: string | undefined): void;
 }
 
-/** The hooks of `--on-final`. Failures are reported and change no exit code. Without a command nothing is run. */
+/** The `--on-final` hooks. Failures are reported, but don't change the exit code. Without a command, nothing runs. */
 export function createFinalHooks(command: string | undefined, context: Context, record?: HookRecord) {
   const { clock, reporter, signal } = context;
   const inTurn = createTurns(mostAtOnce);
@@ -47,16 +47,16 @@ export function createFinalHooks(command: string | undefined, context: Context, 
   }
 
   return {
-    /** The runs whose hooks an interruption has left to another process. */
+    /** The runs whose hooks an interruption left to another process. */
     left,
-    /** Runs the hook of a run, once fewer than eight others run. Never rejects. */
+    /** Runs a run's hook as soon as fewer than eight others are running. Never rejects. */
     async start(run: Run, document: JsonObject) {
       if (command === undefined) return;
       const one = runFor(run, document, command).finally(() => running.delete(one));
       running.add(one);
       await one;
     },
-    /** Waits for all hooks; after ten minutes, those that still run are stopped. */
+    /** Waits for all hooks. After ten minutes, stops those that are still running. */
     async waitForAll() {
       if (running.size === 0) return;
       const allEnded = new AbortController();

@@ -8,12 +8,12 @@ import { createWholeLines } from './whole-lines.ts';
 
 export interface Hook {
   command: string;
-  documents: readonly JsonObject[]; // its variables describe these, and its standard input has them, one a line
-  variables?: Readonly<Record<string, string | null>>; // beside those of the documents and the environment of runctl
+  documents: readonly JsonObject[]; // described by its variables, and on its standard input, one per line
+  variables?: Readonly<Record<string, string | null>>; // added to the documents' variables and runctl's environment
   limitMs?: number; // the command is stopped after this time
 }
 
-/** Runs a hook, whose output goes to stderr. Returns why it failed, as the end of a sentence. */
+/** Runs a hook with its output on stderr. Returns why it failed, as the end of a sentence. */
 export async function runHook(hook: Hook, context: Context): Promise<string | undefined> {
   const write = (text: string) => context.stderr.write(text);
   const lines = { stdout: createWholeLines(write), stderr: createWholeLines(write) };
@@ -28,7 +28,7 @@ export async function runHook(hook: Hook, context: Context): Promise<string | un
   return failure;
 }
 
-// A variable of more than 128 KiB keeps Linux from starting a process; none can hold NUL.
+// Linux can't start a process with a variable of more than 128 KiB or with NUL in one.
 const longestVariable = 32_000;
 const variable = (text: string | null | undefined) => (text ?? '').replaceAll('\0', '').slice(0, longestVariable);
 
@@ -47,7 +47,7 @@ function variablesOf(documents: readonly JsonObject[]): Record<string, string | 
   };
 }
 
-/** Hooks build file names of it, and no service may choose the folder. */
+/** Hooks build file names from it, and the service must not choose the folder. */
 const statusOf = ({ status }: JsonObject) =>
   typeof status === 'string' && /^[a-z_]+$/i.test(status) ? status : undefined;
 

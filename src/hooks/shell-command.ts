@@ -5,16 +5,16 @@ import { isInterrupted, onAbort } from '../runs/on-abort.ts';
 
 export interface ShellCommand {
   command: string;
-  variables?: Readonly<Record<string, string>>; // beside the environment of runctl
-  input?: string; // its standard input, /dev/null if not given
+  variables?: Readonly<Record<string, string>>; // added to runctl's environment
+  input?: string; // its standard input; /dev/null by default
   limitMs?: number; // the command is stopped after this time
-  isAtTerminal?: boolean; // the command may ask for a password there, but what it starts is not stopped with it
+  isAtTerminal?: boolean; // the command can ask for a password, but processes that it starts aren't stopped with it
   hear(text: string, stream: 'stdout' | 'stderr'): void;
 }
 
 const graceMs = 500;
 
-/** Waits for the command, not for what it leaves in the background. Returns why it failed, as the end of a sentence. */
+/** Waits for the command, but not for background processes. Returns why it failed, as the end of a sentence. */
 export function runShellCommand(asked: ShellCommand, { env, signal, clock }: Context): Promise<string | undefined> {
   return new Promise((resolve) => {
     const done = new AbortController();
@@ -44,7 +44,7 @@ export function runShellCommand(asked: ShellCommand, { env, signal, clock }: Con
       try {
         if (child.pid !== undefined) kill(-child.pid, name);
       } catch {
-        // At the terminal the command has no process group of its own, and Windows has no groups.
+        // At a terminal the command has no process group of its own, and Windows has no groups.
         child.kill(name);
       }
     };
@@ -63,17 +63,17 @@ export function runShellCommand(asked: ShellCommand, { env, signal, clock }: Con
     const endOf = (code: number | null, killer: string | null) =>
       end(code === 0 ? undefined : killer ? `was killed by ${killer}` : `exited with ${code}`);
     child.on('close', endOf);
-    // A process that the command leaves in the background may keep the output open for ever.
+    // A background process may keep the output open forever.
     child.on('exit', (code, killer) => void clock.sleep(graceMs, done.signal).then(() => endOf(code, killer)));
   });
 }
 
 function start({ command, variables, input, isAtTerminal = false }: ShellCommand, env: Context['env']) {
-  // Loaded here, as it takes 7 ms, and few users have such a command.
+  // Loaded here because it takes 7 ms and few users have such a command.
   const { spawn } = getBuiltinModule('node:child_process');
   return spawn(command, {
     shell: true,
-    // Node makes a socket of a pipe, and bash takes itself for a remote shell where its standard input is one.
+    // Node uses a socket as a pipe, and bash thinks it is a remote shell if its standard input is a socket.
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     // The command gets a process group, so that the processes it starts are stopped with it.
     detached: !isAtTerminal,

@@ -2,8 +2,8 @@ const longestLine = 64 * 1024;
 const mostOutput = 1024 * 1024;
 
 /**
- * Passes on what a shell command prints by whole lines: a spinner would draw over half a line, and neither half an API
- * key nor half a command of a CI runner could be recognized. So a line that is too long is left out.
+ * Passes on a shell command's output in complete lines. A spinner would draw over half a line, and half an API key or half
+ * a CI runner command can't be recognized. For the same reason, a line that is too long is left out.
  */
 export function createWholeLines(write: (text: string) => void) {
   let line = ''; // the one that has not ended yet

@@ -1,6 +1,6 @@
 import { type FinalStatus, finalStatusOf, isFinal, type Run } from '../runs/run.ts';
 
-/** An exit code. `explain`, the reference and the man page take them all from the table below. */
+/** An exit code. `explain`, the reference and the man page are generated from the table below. */
 export interface ExitCode {
   code: number;
   name: string;
@@ -117,7 +117,7 @@ export const signalExits = {
 
 const isSignalName = (name: ExitName): boolean => Object.values<ExitName>(signalExits).includes(name);
 
-/** Was the command ended by the user, or because nobody reads its output any more? */
+/** Was the command ended by the user, or because its output pipe was closed? */
 export const isInterruptName = (name: ExitName): boolean => isSignalName(name) || name === 'pipe_closed';
 
 /** The name that users see: the three signals share `interrupted`, and differ by their codes. */
@@ -132,7 +132,7 @@ export function signalOfExitCode(exitCode: number): string | undefined {
   return Object.entries(signalExits).find(([, name]) => exitCodeOf(name) === exitCode)?.[0];
 }
 
-/** A signal wins, then a trigger in doubt, then the first that is not ok; `pipe_closed` replaces ok and timeout. */
+/** A signal wins, then a trigger in doubt, then the first name other than ok. `pipe_closed` replaces ok and timeout. */
 export function exitCodeOfAll(names: readonly ExitName[]): number {
   const own = names.filter((name) => name !== 'pipe_closed');
   const gravest =
@@ -146,7 +146,7 @@ export function exitCodeOfAll(names: readonly ExitName[]): number {
 
 export const exitCodeOf = (name: ExitName): number => table[name][0];
 
-/** The exit code of a command whose output was lost, or whose reader left before its runs had finished. */
+/** The exit code if the output was lost, or if the output pipe was closed before the runs finished. */
 export function exitCodeWithOutput(exitCode: number, { lost, closed }: { lost?: Error; closed: AbortSignal }): number {
   const replaced = (['ok', 'timeout', 'pipe_closed'] as const).map(exitCodeOf);
   if (lost && replaced.includes(exitCode)) return exitCodeOf('output_error');
@@ -165,7 +165,7 @@ export function exitNameOfRun({ target }: Run, status: string): ExitName {
   return isFinal(target, status) ? exitNameOfStatus(status) : 'still_running';
 }
 
-/** The exit name for a run with this final status; an undocumented status is no success. */
+/** The exit name for a run with this final status. An undocumented status isn't a success. */
 export function exitNameOfStatus(status: string): ExitName {
   const known = finalStatusOf(status);
   return known ? endings[known] : 'run_failed';

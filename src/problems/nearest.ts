@@ -1,4 +1,4 @@
-/** The name that is most like what was typed; undefined if none is like it. */
+/** The name that is most similar to what was typed. Undefined if none is similar. */
 export function nearest(typed: string, names: Iterable<string>): string | undefined {
   const most = Math.max(1, Math.floor(typed.length / 3));
   let found: { name: string; distance: number } | undefined;

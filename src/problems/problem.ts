@@ -1,6 +1,6 @@
 import { type ExitName, exitCodeOf } from './exit-codes.ts';
 
-/** Whether this command started a run; `unknown` when an answer to a trigger was lost. */
+/** Whether this command started a run. `unknown` if the response to a trigger was lost. */
 export type Started = 'yes' | 'no' | 'unknown';
 
 /** Names of problems that share the exit code of an unknown outcome. */
@@ -10,24 +10,24 @@ interface ProblemFacts {
   name: ExitName;
   /** The name in documents, if it says more than that of the exit code, such as why a watch failed. */
   shownName?: ExitName | (typeof causesOfUnknown)[number];
-  /** What happened and what it means for the run: one line, no full stop at its end. */
+  /** What happened and what it means for the run: one line, without a full stop. */
   message: string;
-  /** What to choose from, a line each. */
+  /** What to choose from, one per line. */
   choices?: readonly string[];
   /** What to fix, or the next command to type between backquotes; perhaps with more lines below. */
   hint?: string;
-  /** `no` unless said otherwise. */
+  /** `no` by default. */
   started?: Started;
   httpStatus?: number;
   serviceCode?: string;
   requestId?: string;
   retryAfterMs?: number;
-  /** The run of somebody else that was in the way. */
+  /** The active run that caused the refusal. */
   activeExecutionId?: string;
   cause?: unknown;
 }
 
-/** The one error that is meant for the user. Anything else that is thrown is a fault of runctl itself (70). */
+/** The only error meant for the user. Anything else that is thrown is a bug in runctl (70). */
 export class Problem extends Error {
   readonly facts: ProblemFacts & { started: Started };
 
@@ -51,6 +51,6 @@ export function usageProblem(message: string, hint?: string): Problem {
   return new Problem({ name: 'usage', message, hint });
 }
 
-/** A trigger that may have started a run whose id is not known. */
+/** A trigger that may have started a run whose id isn't known. */
 export const inDoubtProblem = (facts: Omit<ProblemFacts, 'name' | 'started'>): Problem =>
   new Problem({ name: 'outcome_unknown', started: 'unknown', ...facts });

@@ -14,7 +14,7 @@ type FailedTrigger =
   | Extract<TriggerResult, { kind: 'refused' | 'unknown' }>
   | { kind: 'interrupted'; mayHaveStarted: boolean };
 
-/** What to tell the user of a trigger that has no known run. */
+/** The problem for a trigger that has no known run. */
 export function triggerProblem(result: FailedTrigger, trigger: UnknownTrigger, signal: AbortSignal): Problem {
   switch (result.kind) {
     case 'refused':
@@ -26,7 +26,7 @@ export function triggerProblem(result: FailedTrigger, trigger: UnknownTrigger, s
   }
 }
 
-/** A trigger that surely started no run. `active` is the active run as an argument, with the time when it began. */
+/** A trigger that definitely started no run. `active` is the active run as an argument, with its start time. */
 export function refusedTriggerProblem(
   fault: Fault,
   { target, active }: Pick<Identity, 'target'> & { active?: { argument: string; since?: string } },
@@ -69,7 +69,7 @@ const keyReuseHint = ({ kind, serviceCode = '' }: Fault) =>
     ? 'use another `--idempotency-key`: this one was used for something else'
     : undefined;
 
-/** The run that the service calls active has finished: it repeats the old answer to this idempotency key. */
+/** The run that the service calls active has finished: it repeats its old response to this idempotency key. */
 export function usedKeyProblem({ target, idempotencyKey }: Identity): Problem {
   return new Problem({
     name: 'already_active',
@@ -82,7 +82,7 @@ export function noRunProblem(signal: AbortSignal): Problem {
   return new Problem({ name: interruptNameOf(signal), message: 'interrupted; no run was started' });
 }
 
-/** `--timeout` ended the wait for the active run, or would pass before the service wants another try. */
+/** `--timeout` ended the wait for the active run, or would expire before the service allows another try. */
 export function slotTimeoutProblem(timeoutMs: number, identity: Identity, fault: Fault): Problem {
   const { target } = identity;
   if (fault.kind !== 'already_active') return refusedTriggerProblem(fault, identity);

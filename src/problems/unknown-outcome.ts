@@ -8,18 +8,18 @@ import { factsOf, interruptNameOf } from './fault-facts.ts';
 import { inDoubtProblem, Problem } from './problem.ts';
 import { shellWord } from './quote.ts';
 
-/** A trigger that may have started a run whose id is not known. */
+/** A trigger that may have started a run whose id isn't known. */
 export interface UnknownTrigger {
   target: Target;
   idempotencyKey: string;
-  /** When it was first sent, in milliseconds since 1970; undefined if the journal does not hold it. */
+  /** When it was first sent, in milliseconds since 1970. Undefined if the journal doesn't have it. */
   sentAtMs?: number;
   activeExecutionId?: string; // the run that a conflict named
   hasMetConflict?: boolean;
   keys?: KeyTreatment; // what the service was seen to do with idempotency keys
 }
 
-/** Is it sent again only if the user asks for that? Else a second run might start. */
+/** Is it only sent again if the user asks for that, because a second run might start? */
 export function needsResend({ target, hasMetConflict, keys }: UnknownTrigger): boolean {
   if (target.family === 'agent') return false;
   return keys === 'ignored' || (hasMetConflict === true && keys !== 'honored');
@@ -53,7 +53,7 @@ export function interruptedTriggerProblem(signal: AbortSignal, trigger: UnknownT
   });
 }
 
-/** The first command in it is safe: it sends nothing that could start a second run. */
+/** Its first command is safe: it sends nothing that could start a second run. */
 function whatNext(trigger: UnknownTrigger, { kind, retryAfterMs }: Partial<Fault> = {}): string {
   const { idempotencyKey, sentAtMs, target } = trigger;
   const command = target.family === 'agent' ? 'agent trigger' : 'trigger';
@@ -72,7 +72,7 @@ function whatNext(trigger: UnknownTrigger, { kind, retryAfterMs }: Partial<Fault
   return `in ${formatDuration(retryAfterMs)}, as the service asks: \`runctl recover${maxAge}\`${elsewhere}`;
 }
 
-/** How to find the run in the service, which can list none. */
+/** How to find the run in the service, which can't list runs. */
 function lookFor({ target, sentAtMs, activeExecutionId }: UnknownTrigger): string {
   const when = sentAtMs === undefined ? 'just now' : `at about ${utcTime(sentAtMs)}`;
   const which = activeExecutionId === undefined ? '' : ` (probably ${activeExecutionId})`;
@@ -94,7 +94,7 @@ export function withheldProblem(trigger: UnknownTrigger): Problem {
   });
 }
 
-/** The idempotency key was sent with another API key, and its outcome is unknown: with this one it is a new key. */
+/** The idempotency key was sent with another API key, and the outcome is unknown. With this API key, it is a new key. */
 export function otherAccountProblem(trigger: UnknownTrigger): Problem {
   const { target, idempotencyKey } = trigger;
   return inDoubtProblem({
@@ -104,7 +104,7 @@ export function otherAccountProblem(trigger: UnknownTrigger): Problem {
   });
 }
 
-/** A given idempotency key whose outcome is unknown, and that the service may have forgotten. */
+/** A user's idempotency key whose outcome is unknown and that the service may have forgotten. */
 export function expiredKeyProblem(trigger: UnknownTrigger): Problem {
   const { target, idempotencyKey } = trigger;
   return inDoubtProblem({
@@ -114,7 +114,7 @@ export function expiredKeyProblem(trigger: UnknownTrigger): Problem {
   });
 }
 
-/** The trigger is too old for `recover`; the age is infinite if a clock that was set back leaves it unknown. */
+/** The trigger is too old for `recover`. The age is infinite if it is unknown because the clock was set back. */
 export function tooOldProblem(trigger: UnknownTrigger, ageMs: number): Problem {
   const { target, idempotencyKey } = trigger;
   const isExpired = ageMs > defaults.keyRetentionMs;

@@ -9,7 +9,7 @@ import { type ExitName, exitNameOfStatus, isInterruptName } from './exit-codes.t
 import { exitNameOf, exitNameOfSilence, factsOf, interruptNameOf, remedies, retryAfterHint } from './fault-facts.ts';
 import { Problem } from './problem.ts';
 
-/** Why a watch failed; undefined if the run has finished and its result was read or cannot change the exit code. */
+/** Why a watch failed. Undefined if the run finished and its result was read or can't change the exit code. */
 export function watchProblem(
   watched: WatchResult,
   signal: AbortSignal,
@@ -54,7 +54,7 @@ export function watchWarning({
   return { name: 'result_unavailable', message };
 }
 
-/** The problem of `trigger --watch` that could not follow its run; an interruption or a timeout stays what it is. */
+/** The problem if `trigger --watch` couldn't follow its run. Interruptions and timeouts keep their own problems. */
 export function watchFailedProblem(problem: Problem): Problem {
   const { name } = problem.facts;
   if (name === 'timeout' || name === 'result_unavailable' || isInterruptName(name)) return problem;
@@ -70,10 +70,10 @@ interface FailedPoll {
   operation: 'status' | 'result';
   run: Run;
   argument: string;
-  hasJournal?: boolean; // without one there are no runs to list
+  hasJournal?: boolean; // without a journal, there are no runs to list
 }
 
-/** Once the API key is replaced, the run can be watched again. */
+/** After the API key is replaced, the run can be watched again. */
 function refusedProblem(fault: Fault, poll: FailedPoll): Problem {
   const problem = pollProblem(fault, poll);
   const { name, hint } = problem.facts;
@@ -113,7 +113,7 @@ export function whyGivenUp({ fault, giveUpAfterMs }: GivenUp): string {
   return `no valid response for ${formatDuration(giveUpAfterMs)}, ${fault.message}`;
 }
 
-/** No valid answer for `giveUpAfterMs`, or the service asked twice for a wait beyond the timeout. */
+/** No valid response for `giveUpAfterMs`, or the service asked twice for a wait beyond the timeout. */
 function giveUpProblem(watched: GivenUp, argument: string): Problem {
   const { fault } = watched;
   const wait = retryAfterHint(fault);
@@ -138,7 +138,7 @@ function timeoutProblem(watched: Extract<UnfinishedWatch, { kind: 'timed_out' }>
   });
 }
 
-/** The run has finished, but its result couldn't be read, or the user did not wait for it. */
+/** The run has finished, but its result couldn't be read, or the user didn't wait for it. */
 function resultProblem(
   { execution, run }: FinishedWatch,
   fault: Fault,
@@ -167,7 +167,7 @@ function resultProblem(
 export const askedWait = ({ askedUntilMs }: { askedUntilMs?: number }): string =>
   askedUntilMs === undefined ? '' : ` (it was waiting until ${utcTime(askedUntilMs)}, as the service had asked)`;
 
-/** The user ended the command; the run, if there is one, is left alone. `interrupt` is the signal or has its reason. */
+/** The user ended the command. The run, if any, continues. `interrupt` is the signal or has its reason. */
 export function interruptedProblem(
   interrupt: { reason: unknown; askedUntilMs?: number },
   run?: Run,

@@ -75,7 +75,7 @@ async function append(
   if (!file || text === '') return;
   const { appendFile, constants } = await import('node:fs/promises');
   const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK = 0 } = constants;
-  // A pipe that nobody reads must not block the command.
+  // A pipe without a reader must not block the command.
   const flag = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK;
   await appendFile(file, secrets.scrub(text), { flag }).catch(({ code }: NodeJS.ErrnoException) =>
     reporter.observe({ event: 'warning', name, message: `${what} couldn't be written (${code})` }),
@@ -85,7 +85,7 @@ async function append(
 const stepOutput = (name: string, value: unknown) =>
   `${name}=${typeof value === 'string' ? sanitizeLine(value) : ''}\n`;
 
-/** What became of one argument of the command, which `about` names. */
+/** The result of one of the command's arguments, which `about` names. */
 export interface SummaryPart {
   about: string;
   watched?: FinishedWatch;

@@ -75,7 +75,7 @@ export function printJson(document: unknown, { stdout, runner }: Context, indent
   else stdout.write(`${shown}\n`);
 }
 
-/** A code without a line on stderr would be that of Node or the shell. On a terminal the run itself is shown. */
+/** A code without a line on stderr would come from Node or the shell. On a terminal, the run itself is shown. */
 function printVerdict({ exitNames = [], documents = [] }: CommandResult, { stderr, warnings }: Context): void {
   const name = exitNames.find((each) => each !== 'ok') ?? 'ok';
   const isSaid = stderr.isTTY || warnings.some((warning) => warning.name === 'replayed_failure');

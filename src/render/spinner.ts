@@ -7,8 +7,8 @@ const redrawMs = 200;
 
 /** Text at the bottom that is redrawn. Its lines must fit into the terminal, the first beside two columns of spinner. */
 export function createSpinner(text: () => string, { terminal, stderr, unicode }: Context) {
-  // `discardStdin` would swallow Ctrl-C on a pseudo-terminal. `isEnabled` is set as ora respects CI variables, too, and
-  // `color` as it does not respect NO_COLOR.
+  // `discardStdin` would swallow Ctrl-C on a pseudo-terminal. `isEnabled` is set because ora also respects CI variables,
+  // and `color` because it doesn't respect NO_COLOR.
   const spinner = ora({
     stream: terminal,
     discardStdin: false,

@@ -77,7 +77,7 @@ function agoOf(timestamp: string, nowMs: number): string {
   return ageMs < longAgoMs ? formatAgo(ageMs) : `${utcTime(timestamp).slice(0, 16)}Z`;
 }
 
-/** On a terminal, which has `columns`, ids are as short as they can be; elsewhere they are whole. */
+/** On a terminal, which has `columns`, ids are as short as possible. Everywhere else they are complete. */
 export function runTable(runs: readonly ListedRun[], nowMs: number, theme: Theme, { columns }: WrapOptions): string {
   const ids = runs.flatMap(({ executionId }) => executionId ?? []);
   const idLength = columns === undefined ? Infinity : lengthOfIds(ids);

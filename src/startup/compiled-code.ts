@@ -3,15 +3,15 @@ import { arch, versions } from 'node:process';
 import { Script } from 'node:vm';
 
 /**
- * The path of the code that the build has compiled of a file. V8 accepts it for the same version and processor, and
- * whenever the source is as long as it was: so the name holds what the source was. A hash would take 5 ms to load.
+ * The path of the code that the build compiled from a file. V8 accepts it for the same version, processor and source length,
+ * so the name also identifies the source. A hash would take 5 ms to load.
  */
 export function compiledCodeOf(path: string): string {
   const { size, mtimeMs } = statSync(path);
   return `${path}.${versions.v8}-${arch}-${size}-${Math.floor(mtimeMs / 1000)}`;
 }
 
-/** The last bytes of compiled code. Without them it was torn, and V8 would crash on it. */
+/** The last bytes of compiled code. Without them, the file is torn, and V8 would crash on it. */
 const endMark = Buffer.from('runctl');
 
 const loadedFiles = new Map<string, unknown>();
@@ -33,11 +33,11 @@ export function loadCompiled(id: string): unknown {
   return loaded.exports;
 }
 
-// What Node wraps a CommonJS module in.
+// The function that Node wraps a CommonJS module in.
 const head = Buffer.from('(function (exports, require, module, __filename, __dirname) { ');
 const tail = Buffer.from('\n});');
 
-/** Reads a file, but neither waits for a pipe in its place nor reads a device to its end. */
+/** Reads a file. Doesn't wait for a pipe or read a device to its end. */
 function readCompiled(path: string): Buffer | undefined {
   try {
     const fd = openSync(compiledCodeOf(path), constants.O_RDONLY | constants.O_NONBLOCK);

@@ -7,7 +7,7 @@ export interface Output {
   readonly columns?: number;
 }
 
-/** Every empty pipe has room for this much, so Ctrl-C works even while nobody reads. */
+/** Every empty pipe has room for this much, so Ctrl-C works even if the reader doesn't read. */
 const roomOfPipe = 4096;
 
 /** Writes the first 4 KiB to a file or a pipe without the stream, which takes 8 ms to load. */

@@ -16,7 +16,7 @@ async function watchOver() {
   const folder = mkdtempSync(join(tmpdir(), 'runctl-fuzz-build-'));
   const outfile = join(folder, 'fuzz.cjs');
   const helpers = join(import.meta.dirname, '../helpers');
-  const common = { bundle: true, format: 'cjs', platform: 'node', logLevel: 'error' };
+  const common = { bundle: true, format: 'cjs', platform: 'node', loader: { '.md': 'text' }, logLevel: 'error' };
   const define = { 'import.meta.dirname': JSON.stringify(helpers) };
   await build({ entryPoints: [join(helpers, 'fuzz.ts')], outfile, define, ...common });
   const child = fork(import.meta.filename, [String(seconds), String(firstSeed), outfile]);

@@ -22,7 +22,7 @@ export const helpOf = (program: () => CommandDefinition) =>
     arguments: { topic: argument('[topic]', 'command or topic', helpTopics) },
     options: { json: flag('--json', 'print every command, option, setting and exit code as JSON') },
     examples: [
-      ['runctl help settings', 'every setting and how to give it'],
+      ['runctl help settings', 'every setting and how to set it'],
       ['runctl help --json', 'every command and option, for a program'],
       ['runctl help scenarios', 'every field of a scenario file'],
       ['runctl help troubleshooting', 'what to do when something is wrong'],
@@ -52,7 +52,7 @@ const pages: Record<Exclude<Topic, keyof typeof documents>, Page> = {
   settings: (theme, lines) =>
     [
       paragraph(
-        'A flag overrides an environment variable, which overrides the profile in the config file, which overrides the default. An empty variable counts as unset. `runctl config list` shows what is in force, and where it comes from.',
+        'Flags override environment variables, which override the profile in the config file, which overrides the defaults. An empty variable counts as unset. `runctl config list` shows each setting and where it comes from.',
         theme,
         lines,
       ),

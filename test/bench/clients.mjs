@@ -1,4 +1,4 @@
-// What becomes of the built-in scenarios in the hands of the clients in clients/, as `emulator --report` tells it. Prints
+// How the clients in clients/ do in the built-in scenarios, from `emulator --report`. Prints
 // the two tables of docs/comparison.md. `npm run bench -- clients [scenario…]` takes nine minutes for all of them.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 const program = join(import.meta.dirname, '../../bin/runctl.js');
 const folder = mkdtempSync(join(tmpdir(), 'clients-bench-'));
 
-/** `unknown`: the exit codes with which it says that it does not know how the run ended. */
+/** `unknown`: the exit codes that say that the client doesn't know how the run ended. */
 const clients = [
   { name: 'curl loop', command: ['sh', 'curl.sh'], unknown: () => false },
   { name: 'careful curl', command: ['bash', 'curl-careful.sh'], unknown: (code) => code > 1 },
@@ -17,7 +17,7 @@ const clients = [
   { name: 'runctl', command: ['sh', 'runctl.sh'], unknown: (code) => [12, 14, 124].includes(code) },
 ];
 
-/** Runs of hours pass 20 times as fast: an outage of 25 minutes takes 75 s. The waits of a client take their time. */
+/** Long runs pass 20 times as fast, so an outage of 25 minutes takes 75 s. A client's waits aren't any faster. */
 const longScenarios = ['bad-day', 'third-hour-502s', 'night', 'key-revoked'];
 const speedOf = (scenario) => (longScenarios.includes(scenario) ? 20 : 1);
 const limitMs = 12 * 60_000;
@@ -79,7 +79,7 @@ function run(args) {
   });
 }
 
-/** Does the exit code agree with the ends? 0 says that every run completed, another that one did not or none started. */
+/** Is the exit code right? 0 means that every run completed, any other that one didn't or none was started. */
 function told({ client, facts: { exitCode, automations } }, isLate) {
   const runs = automations.flatMap((automation) => automation.runs);
   if (isLate) return 'no';
@@ -110,7 +110,7 @@ function printTables() {
     row(cells);
     row(cells.map(() => '---'));
   };
-  head(['client', 'tries', 'runs started', 'started twice', 'ends told truly', 'said not to know', 'requests']);
+  head(['client', 'tries', 'runs started', 'started twice', 'right exit code', 'outcome unknown', 'requests']);
   for (const client of clients) {
     const {
       tries: count,
@@ -132,7 +132,7 @@ function printTables() {
   }
 }
 
-/** Such as `✔ 0` with the exit code, or `✖ 8 of 10, ? 1` if one was told falsely; with the runs that were started twice, and the requests. */
+/** Such as `✔ 0` with the exit code, or `✖ 8 of 10, ? 1` if one exit code was wrong, then runs started twice and requests. */
 function cellOf({ tries: count, truly, unknown, twice, codes, requests }) {
   const mark = truly + unknown < count ? '✖' : truly > 0 ? '✔' : '?';
   const ends = count === 1 ? `${mark} ${codes[0]}` : `${mark} ${truly} of ${count}${unknown ? `, ? ${unknown}` : ''}`;

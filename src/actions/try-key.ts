@@ -4,7 +4,7 @@ import { interruptNameOf } from '../problems/fault-facts.ts';
 import { Problem } from '../problems/problem.ts';
 import { randomUuid } from '../random-uuid.ts';
 import { defaults } from '../runs/defaults.ts';
-import { deliveryOf, isRetryable, reasonOf } from '../runs/fault.ts';
+import { deliveryOf, type Fault, isRetryable, reasonOf } from '../runs/fault.ts';
 import { retry } from '../runs/retry.ts';
 import { type AutomationTarget, nameOf, type Run } from '../runs/run.ts';
 import { retryPortsOf } from '../session/connection.ts';
@@ -43,6 +43,7 @@ export async function tryKey(
     return { kind: 'unclear', runs: [], problem: unclearProblem(problemOfTrigger(first, identity, following)) };
   }
   const run: Run = { target, executionId: first.execution.executionId };
+  const record = createTriggerRecord(journal, { ...identity, body, isRepeat: true, process: processes.own });
   say(`started run ${run.executionId} of ${nameOf(target)}; repeating the trigger with the same idempotency key`);
   let repeated = await repeat();
   if (repeated.kind !== 'ok' && repeated.fault.kind === 'already_active') {
@@ -51,21 +52,31 @@ export async function tryKey(
     if (watched.kind !== 'finished') return unclear("the run's end wasn't seen");
     repeated = await repeat();
   }
+  if (repeated.kind !== 'ok' && deliveryOf(repeated.fault) === 'unknown') return unclear(lostRepeat(repeated.fault));
   if (repeated.kind === 'interrupted') return unclear('interrupted');
   if (repeated.kind !== 'ok') return unclear(`the repeat didn't return a run: ${reasonOf(repeated.fault)}`);
   const { executionId } = repeated.value;
   if (executionId === undefined) return unclear('the response to the repeat has no run id');
-  const record = createTriggerRecord(journal, { ...identity, body, isRepeat: true, process: processes.own });
   const isSame = executionId.toLowerCase() === run.executionId.toLowerCase();
   record.started({ ...repeated.value, executionId } satisfies StartedExecution);
   const runs = isSame ? [run] : [run, { target, executionId }];
   return { kind: 'seen', treatment: isSame ? 'honored' : 'ignored', runs };
 
-  function repeat() {
-    return retry((onWrite) => service.trigger({ target, idempotencyKey, body }, signal, { onWrite }), {
+  async function repeat() {
+    record.sending();
+    const repeated = await retry((onWrite) => service.trigger({ target, idempotencyKey, body }, signal, { onWrite }), {
       ...retryPortsOf(following, defaults.triggerGiveUpAfterMs),
       isRetryable: (fault) => isRetryable(fault) && deliveryOf(fault) !== 'unknown',
     });
+    if (repeated.kind === 'ok') return repeated;
+    if (deliveryOf(repeated.fault) === 'unknown') record.inDoubt(repeated.fault, { isLast: true });
+    else record.refused(repeated.fault);
+    return repeated;
+  }
+
+  function lostRepeat(fault: Fault): string {
+    const second = `it may have started a second run of ${nameOf(target)}`;
+    return `the repeat got no valid response: ${reasonOf(fault)}; ${second}, which only the service can show`;
   }
 
   function unclear(why: string): KeyTrial {

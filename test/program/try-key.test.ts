@@ -22,14 +22,14 @@ describe('doctor --try-key', () => {
       { idempotencyKeys: 'ignored', automations: { '*': { duration: '1ms' } }, faults: [{ nth: 2, do: 'loseAnswer' }] },
       12,
       2,
-      /couldn't find out/,
+      /may have started a second run/,
     ],
     [
       'that fails after the run has finished',
       { idempotencyKeys: 'ignored', faults: [{ on: 'trigger', from: 3, ...failing, acts: true }] },
       12,
       2,
-      /couldn't find out/,
+      /may have started a second run/,
     ],
   ])('at a service %s', async (_, scenario, exitCode, runs, says) => {
     const { env, clock, emulator } = await withEmulator({ automations: short, ...scenario });
@@ -40,6 +40,14 @@ describe('doctor --try-key', () => {
     expect(known).toMatch(
       exitCode === 0 ? /idempotency keys +(honored|ignored), as seen at/ : /idempotency keys +not known/,
     );
+  });
+
+  test('leaves its repeat in the history, also if the response is lost', async () => {
+    const { env, clock } = await withEmulator({ automations: short, faults: [{ nth: 2, do: 'loseAnswer' }] });
+    await runProgram(trial, { env, clock });
+    const { stdout } = await runProgram(['history', '--field', 'runctl.history.what'], { env, clock });
+    expect(stdout.split('\n').slice(0, 4)).toEqual(['sent', 'accepted', 'sent_again', 'response_lost']);
+    expect((await runProgram(['recover'], { env, clock })).code).toBe(0);
   });
 
   test('says that the automation is running, and that nothing was learned', async () => {

@@ -3,15 +3,15 @@ import json
 import sys
 
 runctl = json.load(sys.stdin)["runctl"]
-outcome, started = runctl["outcome"], runctl.get("trigger", {}).get("started")
+outcome, trigger = runctl["outcome"], runctl.get("trigger", {})
 
 if outcome == "ok":
     print("done")
-elif started == "unknown":
+elif trigger.get("started") == "unknown" and not trigger["safeToRepeat"]:
     print("do not repeat:", runctl["next"])
-elif outcome in ("already_active", "rate_limited"):
+elif outcome in ("already_active", "rate_limited", "outcome_unknown"):
     print("later")
-elif started == "no":
+elif trigger.get("started") == "no":
     print("no run was started:", outcome)
 else:
     print("look at the run:", runctl["next"])

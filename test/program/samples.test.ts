@@ -109,6 +109,13 @@ describe('what to do next is decided, for each of them,', () => {
     expect(branch(JSON.parse(readFileSync(pathOf(name), 'utf8')))).toBe(decision);
   });
 
+  test('by whether the command is safe to repeat, if the outcome is unknown', () => {
+    const runctl = { outcome: 'outcome_unknown', next: 'runctl recover' };
+    const trigger = { started: 'unknown', safeToRepeat: true } as const;
+    expect(branch({ runctl: { ...runctl, trigger } })).toBe('later');
+    expect(branch({ runctl: { ...runctl, trigger: { ...trigger, safeToRepeat: false } } })).toMatch(/^do not repeat/);
+  });
+
   test('by the script in Python', (context) => {
     needs(context, 'python3');
     const each = `

@@ -62,7 +62,8 @@ const isWorthRetrying = (fault: Fault) => isRetryable(fault) && deliveryOf(fault
 function startOf({ how, ...start }: StartedTrigger, target: Target, clock: Clock): StartResult {
   const { execution } = start;
   const run = { target, executionId: execution.executionId };
-  if (how === 'replayed') return { kind: 'replayed', run, polled: { kind: 'ok', value: execution } };
+  if (how === 'replayed')
+    return { kind: 'replayed', isByTime: start.isByTime, run, polled: { kind: 'ok', value: execution } };
   // Agents are discontinued, so a response that says otherwise may not mean that a run was started.
   const started = target.family === 'agent' ? 'unknown' : start.started;
   const startedMs = clock.elapsedMs();

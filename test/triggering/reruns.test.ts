@@ -57,6 +57,38 @@ const services = fc.record({
   disturbance: fc.constant('set'),
 });
 
+/** Two processes send the key while another's run is active. One takes that run for its own, and the other goes by its record. */
+const takenForOwn: [Parameters<typeof createSimulation>[1], { uses: Use[]; restMs: number }[]] = [
+  {
+    seed: 0,
+    order: 'keyFirst',
+    namesActiveRun: true,
+    replaysRefusals: false,
+    idempotencyKeys: 'honored',
+    durationMs: 1_000,
+    outcomes: ['FAILED'],
+    hostSkewMs: 0,
+    latencyMs: 0,
+    offsetsMs: [0, -40_000],
+    disturbance: 'set',
+  },
+  [
+    {
+      uses: (['trigger', 'schedule', 'trigger'] as const).map((command) => ({
+        command,
+        machine: 0,
+        key: 'K',
+        ifActive: 'fail',
+        lateMs: command === 'schedule' ? 100 : 1_000,
+        watches: true,
+        maxReruns,
+        conditions: [],
+      })),
+      restMs: 0,
+    },
+  ],
+];
+
 const scratch = mkdtempSync(join(tmpdir(), 'runctl-reruns-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 let count = 0;
@@ -88,7 +120,11 @@ test(
         expect(started.length, 'no more tries than allowed').toBeLessThanOrEqual(maxReruns + 1);
         expect(started.filter(({ outcome }) => outcome === 'COMPLETED').length).toBeLessThanOrEqual(1);
       }),
-      { numRuns: propertyRuns(Number(process.env.SIMULATIONS ?? 200)), endOnFailure: true },
+      {
+        numRuns: propertyRuns(Number(process.env.SIMULATIONS ?? 200)),
+        endOnFailure: true,
+        examples: [takenForOwn],
+      },
     );
     expect(tally['3 tries'], 'some simulations use every try').toBeGreaterThan(0);
     if (process.env.SIMULATIONS) process.stderr.write(`${JSON.stringify({ simulations: count, ...tally })}\n`);

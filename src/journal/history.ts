@@ -51,8 +51,9 @@ export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
       case 'refused': {
         const { name: refusal, reason, activeExecutionId: executionId, attempt, ifActive } = record;
         openAttempts(record).delete(record.attempt);
-        if (isRepeated(record)) return undefined;
         const isOpen = doubts.has(triggerIdOf(record)) && openAttempts(record).size > 0;
+        if (isOpen && isRepeated(record)) return undefined;
+        if (!isOpen) doubts.delete(triggerIdOf(record));
         const what = isOpen ? 'repeat_refused' : 'refused';
         const refused = { what, executionId, refusal, reason, ifActive } as const;
         return { ...event, ...key, ...refused, process: processes.get(attempt) };

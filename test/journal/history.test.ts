@@ -72,6 +72,25 @@ test.each<[string, NewRecord[], object[]]>([
     ],
   ],
   [
+    'a refusal that ends the doubt, and then a run of the same key',
+    [
+      sent,
+      { ...lost, attempt: 'attempt-1' },
+      { ...lost, attempt: 'attempt-1', reason: 'it is already running' },
+      { ...refused(1), reason: 'it is already running' },
+      { ...sent, attempt: 'attempt-2' },
+      { ...accepted(1), attempt: 'attempt-2' },
+    ],
+    [
+      { what: 'sent' },
+      { what: 'response_lost', reason: 'reset' },
+      { what: 'response_lost', reason: 'it is already running' },
+      { what: 'refused', reason: 'it is already running' },
+      { what: 'sent' },
+      { what: 'accepted' },
+    ],
+  ],
+  [
     'the hook of a command that has several runs',
     [{ type: 'command_hook_ended', hook: '--on-exit', baseUrl, target: nightly, failure: 'exited with 3' }],
     [{ what: 'hook_ended', hook: '--on-exit', failure: 'exited with 3' }],

@@ -19,7 +19,7 @@ const timestamp = maybe(
   ),
 );
 const amount = v.union([
-  v.pipe(v.number(), v.finite()),
+  v.pipe(v.number(), v.finite(), v.minValue(0)),
   v.pipe(v.string(), v.regex(/^\d+(\.\d+)?$/), v.transform(Number)),
 ]);
 const uuid = v.pipe(v.string(), v.check(isUuid));

@@ -43,6 +43,7 @@ describe('an execution object', () => {
     ['completedAt', '2026-13-45T99:00:00Z'],
     ['completedAt', 1_790_000_000],
     ['creditsCharged', 'twelve'],
+    ['creditsCharged', -5],
     ['creditsCharged', ''],
     ['creditsCharged', Number.POSITIVE_INFINITY],
     ['executionId', 'nightly'],

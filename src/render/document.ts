@@ -56,7 +56,7 @@ export function documentOf(facts: DocumentFacts, context: DocumentContext): Json
 }
 
 export const lastConfirmedOf = ({ execution, ageMs = 0 }: Omit<LastConfirmed, 'run'>) =>
-  execution ? { status: execution.status, ageMs: Math.round(ageMs) } : null;
+  execution ? { status: execution.status, ageMs: Math.max(0, Math.round(ageMs)) } : null;
 
 export function identityOf(target: Target): JsonObject {
   return target.family === 'agent'

@@ -24,10 +24,11 @@ function listed(flags: string[], isEmpty = false) {
   return listedAfter(isEmpty ? [] : runs.flat(), flags);
 }
 
-async function listedAfter(records: readonly NewRecord[], flags: string[], code = 0) {
+async function listedAfter(records: readonly NewRecord[], flags: string[], code = 0, aheadMs = 0) {
   const folder = temporaryFolder();
   const context = createMemory({ RUNCTL_BASE_URL: baseUrl, RUNCTL_STATE_DIR: folder, RUNCTL_CONFIG_DIR: folder });
-  const { append } = openJournal({ folder, nowMs: context.clock.nowMs, onTrouble: (what) => expect.unreachable(what) });
+  const nowMs = () => context.clock.nowMs() + aheadMs;
+  const { append } = openJournal({ folder, nowMs, onTrouble: (what) => expect.unreachable(what) });
   for (const record of records) append(record);
   expect(await runCli(['list', ...flags], program, context)).toBe(code);
   return { out: context.out(), err: context.err().replaceAll(folder, '<folder>') };
@@ -44,6 +45,11 @@ test.each([
   ['of one automation in another project', ['nightly', '--project', uuid(9)], []],
 ])('the runs that are listed are %s', async (_, flags, numbers) => {
   expect(idsOf((await listed([...flags, '--json'])).out)).toEqual(numbers.map(uuid));
+});
+
+test('a status is no younger than now, also if the clock was set back', async () => {
+  const { out } = await listedAfter([triggered(1), accepted(1)], ['--offline', '--json'], 0, 3_600_000);
+  expect(jsonLines(out)[0].runctl.lastConfirmed.ageMs).toBe(0);
 });
 
 test('people are shown a table of the runs', async () => {

@@ -36,9 +36,9 @@ export function lastRunsOf(journal: Journal, baseUrl: string, target: Automation
   return found;
 }
 
-/** When a run finished or was last seen unfinished, in milliseconds since 1970. */
+/** When a run finished or was last seen unfinished, in milliseconds since 1970. Times of a damaged record don't count. */
 export const endMsOf = ({ completedAt, startedAt, at }: JournalRun): number =>
-  Date.parse(completedAt ?? startedAt ?? at);
+  [completedAt, startedAt].map((time) => Date.parse(time ?? '')).find((ms) => !Number.isNaN(ms)) ?? Date.parse(at);
 
 export const isInTime = ({ completed }: LastRuns, sinceMs: number): boolean =>
   completed !== undefined && endMsOf(completed) >= sinceMs;

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
@@ -26,6 +28,15 @@ test('an automation that completed within the time is fine', async () => {
     stdout: '',
     stderr: '',
   });
+});
+
+test('a time that a damaged record gives does not count', async () => {
+  const { run, env } = await machine();
+  await run('trigger', 'nightly', '--watch');
+  const file = join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl');
+  writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/"completedAt":"[^"]*"/g, '"completedAt":"soon"'));
+  const { code, stdout } = await run('check', 'nightly', '--within', '26h', '--json');
+  expect([code, JSON.parse(stdout).runctl.check.lastCompletedAt]).toEqual([0, expect.stringMatching(/^\d{4}-/)]);
 });
 
 test('one that completed longer ago is overdue, and says what became of its last run', async () => {

@@ -78,11 +78,15 @@ async function endAtConflict(
 }
 
 function refusalOf({ fault, target, active }: Conflict, following: Following, since?: string): Problem {
+  const { journal, baseUrl } = following;
   const argument = active && argumentOf(active, following);
-  return refusedTriggerProblem(
+  const problem = refusedTriggerProblem(
     { ...fault, executionId: active?.executionId },
     { target, active: argument === undefined ? undefined : { argument, since } },
   );
+  const isUnresolved = !active && journal.unresolvedTriggers({ baseUrl, target }).length > 0;
+  const hint = 'an earlier trigger whose response was lost may have started that run: `runctl recover`';
+  return isUnresolved ? problem.with({ hint }) : problem;
 }
 
 /** Each try has a new idempotency key, unless the user set one, because a service may replay an old key's refusal. */

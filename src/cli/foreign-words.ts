@@ -89,7 +89,7 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
       { say: 'it prints to standard output; use `>` to write to a file' },
     ],
   ],
-  ['--csv --tsv --table --yaml --pretty -j', ['--json']],
+  ['--csv --tsv --table --yaml --pretty', ['--json']],
   [
     '--raw --output-only --plain --text',
     [{ of: 'result', say: '`--quiet` prints the output alone, and `--field` one value' }],
@@ -142,7 +142,7 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
       },
     ],
   ],
-  ['-d', [{ of: 'trigger', say: 'the service takes no input for a run, and only `--watch` waits for it' }]],
+  ['-d', [{ of: 'trigger', say: 'the service takes no input for a run. Without `--watch`, trigger returns at once' }]],
   ['--retry-on-failure', ['--rerun-on']],
   [
     '--max-time -m --wait-timeout --watch-timeout --max-wait --deadline -t',
@@ -152,11 +152,11 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
   ['--poll-interval --every --poll --period --refresh --sleep', ['--interval', '--within']],
   [
     '-l -L --max --count --max-items --page-size --per-page --page --offset --tail --head --limit -n',
-    ['--limit', '--since'],
+    ['--limit', { of: 'history', say: '`runctl history | tail` shows the last lines' }, '--since'],
   ],
   [
     '--last --latest',
-    [{ of: 'status result watch', say: 'without an argument, it uses the last run: `runctl {command}`' }],
+    ['--limit', { of: 'status result watch', say: 'without an argument, it uses the last run: `runctl {command}`' }],
   ],
   [
     '--days --hours --ago --today --yesterday --last --from --after --start-time --period --window --max-age --older-than --age',
@@ -174,7 +174,7 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
     '--all --all-projects --all-namespaces -A -a',
     [
       '--all',
-      { of: 'list', say: '`--since 365d` lists all runs since then, and `--limit 1000000` all there are' },
+      { of: 'list', say: 'for every run, use `--limit 1000000`' },
       { of: 'status result', say: '`runctl list` shows all runs' },
       { of: 'recover stats history', say: 'without a name it covers all automations' },
       { of: 'check', say: 'give each automation by name' },
@@ -186,7 +186,10 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
   ['--failed --failures', [{ of: 'list', say: '`--status FAILED` lists them' }]],
   ['--running --active --unfinished --pending', ['--all', { of: 'list', say: '`--status RUNNING` lists them' }]],
   ['--stop-on-failure --exit-on-failure --fail-first', ['--fail-fast']],
-  ['--yes -y --force --no-input --non-interactive --assume-yes --batch', ['--yes', { say: 'it asks nothing' }]],
+  [
+    '--yes -y --force --no-input --non-interactive --assume-yes --batch',
+    ['--yes', { say: 'it never asks for confirmation' }],
+  ],
   ['--silent --no-progress --progress --no-verbose', ['--quiet']],
   [
     '--dryrun --preview --simulate --what-if --plan --noop',
@@ -209,7 +212,7 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
   [
     '--no-wait --detach --async --background --no-watch --no-follow',
     [
-      { of: 'trigger', say: 'it waits only with `--watch`' },
+      { of: 'trigger', say: 'leave it out: without `--watch`, trigger returns at once' },
       { of: 'watch', say: '`runctl status {run}` shows the status and returns at once' },
       { of: looks, say: "it doesn't wait" },
     ],
@@ -218,8 +221,9 @@ export const flagWords: readonly (readonly [flags: string, answers: readonly Fla
     '--sequential --serial',
     [{ of: 'trigger', say: 'runs are parallel; for one after another, join commands with `&&`' }],
   ],
+  ['-j', [{ of: 'trigger watch', say: 'runs are always parallel; `--rate` limits the requests per second' }, '--json']],
   [
-    '--concurrency --parallel -j -P --jobs --max-parallel',
+    '--concurrency --parallel -P --jobs --max-parallel',
     [{ of: 'trigger watch', say: 'runs are always parallel; `--rate` limits the requests per second' }],
   ],
   ['--schedule --cron --at', [{ say: 'runctl has no schedule of its own: cron or a systemd timer runs it' }]],

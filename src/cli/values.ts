@@ -13,7 +13,7 @@ export function duration(text: string): number {
 
 /** A bare number lacks its unit. */
 const durationsLike = (text: string) =>
-  /^\d+$/.test(text) ? `${text}s, ${text}m or ${text}h` : '500ms, 30s, 5m, 1h30m or 2d';
+  /^0*[1-9]\d*$/.test(text) ? `${text}s, ${text}m or ${text}h` : '500ms, 30s, 5m, 1h30m or 2d';
 
 /** Parses a time: a duration before now, or a timestamp, which is UTC unless it has an offset. */
 export function moment(text: string): { agoMs: number } | { atMs: number } {

@@ -56,7 +56,8 @@ export const check = defineCommand({
       if (!isInTime(runs, sinceMs)) runs = await pollUnfinished(runs, connectOnce);
       const isOverdue = !isInTime(runs, sinceMs);
       const otherUrl = runs.last ? undefined : otherBaseUrl({ journal, baseUrl }, { target, hasRun: true });
-      const facts = { within: within.text, nowMs, otherUrl };
+      const isUnresolved = journal.unresolvedTriggers({ baseUrl, target }).length > 0;
+      const facts = { within: within.text, nowMs, otherUrl, isUnresolved };
       checks.push({ target, runs, problem: isOverdue ? overdueProblem(target, runs, facts) : undefined });
     }
     warnOfClock(recorded, context);
@@ -84,23 +85,29 @@ const sentenceOf = ({ target, runs }: Check, nowMs: number) =>
 function overdueProblem(
   { automationName }: AutomationTarget,
   runs: LastRuns,
-  { within, nowMs, otherUrl }: { within: string; nowMs: number; otherUrl?: string },
+  {
+    within,
+    nowMs,
+    otherUrl,
+    isUnresolved,
+  }: { within: string; nowMs: number; otherUrl?: string; isUnresolved: boolean },
 ): Problem {
   const { last, completed, failedPoll } = runs;
   const agoOf = (run: typeof last) => run && `${formatAge(nowMs - endMsOf(run))} ago`;
   const place = otherUrl ? `for this base URL, but for ${otherUrl}` : 'on this machine';
-  const known = last ? 'no completed run is recorded on this machine' : `no runs are recorded ${place}`;
+  const known = last || isUnresolved ? 'no completed run is recorded on this machine' : `no runs are recorded ${place}`;
   const parts = [
     `${automationName} has not completed within ${within}: ${completed ? `it last completed ${agoOf(completed)}` : known}`,
     last && last !== completed && `its last run: ${lastStatusOf(last)} ${agoOf(last)}`,
+    isUnresolved && 'a trigger got no response and may have started a run',
     failedPoll && `run ${failedPoll.executionId} couldn't be polled: ${failedPoll.problem.message}`,
   ];
-  const hint = last
-    ? `see its runs with \`runctl list ${shellWord(automationName)}\``
-    : otherUrl
-      ? useBaseUrl(otherUrl)
-      : 'check the name: `runctl list` shows the runs of this machine';
-  return new Problem({ name: 'overdue', message: parts.filter(Boolean).join('; '), hint });
+  const next = () => {
+    if (isUnresolved) return '`runctl recover`';
+    if (last) return `see its runs with \`runctl list ${shellWord(automationName)}\``;
+    return otherUrl ? useBaseUrl(otherUrl) : 'check the name: `runctl list` shows the runs of this machine';
+  };
+  return new Problem({ name: 'overdue', message: parts.filter(Boolean).join('; '), hint: next() });
 }
 
 function documentFactsOf({ target, runs, problem }: Check): DocumentFacts {

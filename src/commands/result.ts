@@ -44,7 +44,10 @@ export const result = defineCommand({
     const outcome = exitNameOfRun(run, found.status);
     const argument = argumentOf(run, connection);
     const documents = [documentOf({ run, result: found, outcome, exitName: 'ok', argument }, context)];
-    if (wantsData(options)) return { documents };
+    const unfinished = `the run hasn't finished; watch it with \`runctl watch ${argument}\``;
+    // An empty field looks like an empty output.
+    const isUnnoticed = !isFinished && options.field !== undefined && !options.quiet;
+    if (wantsData(options)) return { documents, omission: isUnnoticed ? [unfinished] : undefined };
     if (options.quiet) return { text: (_, { columns }) => bareOutput(found, columns === undefined) };
     // Only the status has duration and credits; a summary without them is better than none.
     const { limiter, service } = connection;
@@ -56,7 +59,7 @@ export const result = defineCommand({
     return {
       documents,
       text: (theme, lines) => summary(shown, theme, lines),
-      note: isFinished ? undefined : `the run hasn't finished; watch it with \`runctl watch ${argument}\``,
+      note: isFinished ? undefined : unfinished,
     };
   },
 });

@@ -112,7 +112,7 @@ export const settingTable: Record<StoredKey, StoredSetting> & Record<SettingName
   onExit: {
     name: 'exit hook',
     flag: '--on-exit <command>',
-    flagAbout: "shell command to run when this command exits, whatever the exit code ('' for none)",
+    flagAbout: "shell command to run when this command exits, except by a signal ('' for none)",
     env: ['RUNCTL_ON_EXIT'],
     isStored: true,
     about: 'a shell command to run when `trigger`, `watch` or `recover` exits, whatever the exit code',

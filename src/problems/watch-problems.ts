@@ -129,11 +129,11 @@ function timeoutProblem(watched: Extract<UnfinishedWatch, { kind: 'timed_out' }>
   const { fault } = watched;
   const limit = formatDuration(watched.timeoutMs);
   const wait = fault && retryAfterHint(fault);
-  const why = wait ? `: ${fault.message}` : '';
+  const why = fault ? `: ${fault.message}` : '';
   return new Problem({
     ...(fault && factsOf(fault)),
     name: 'timeout',
-    message: `stopped watching ${nameOf(watched.run.target)} after ${limit}${why}; the run continues, ${lastConfirmed(watched)}${wait ? httpOf(fault) : ''}`,
+    message: `stopped watching ${nameOf(watched.run.target)} after ${limit}${why}; the run continues, ${lastConfirmed(watched)}${fault ? httpOf(fault) : ''}`,
     hint: wait ? `${wait}; ${resume(argument)}` : resume(argument),
   });
 }

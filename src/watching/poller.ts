@@ -88,7 +88,8 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
       tolerance.renewed();
       return undefined;
     }
-    if (isLast && leftMs() <= 0) return timedOut();
+    // A poll that the timeout cut short says nothing about the service.
+    if (isLast && leftMs() <= 0) return timedOut(fault.httpStatus === undefined ? undefined : fault);
     if (verdict.kind === 'gave_up') return { kind: 'gave_up', giveUpAfterMs, fault } as const;
     const { kind: _, leastMs, ...failed } = verdict;
     if (fault.httpStatus === 429 || fault.httpStatus === 503) limiter.hold(leastMs);

@@ -39,6 +39,25 @@ test('a time that a damaged record gives does not count', async () => {
   expect([code, JSON.parse(stdout).runctl.check.lastCompletedAt]).toEqual([0, expect.stringMatching(/^\d{4}-/)]);
 });
 
+test('a trigger whose response was lost is named by check, and by a trigger that meets its run', async () => {
+  const { run } = await machine({
+    automations: { nightly: { duration: '1h' } },
+    faults: [{ on: 'trigger', nth: 1, do: 'hang', acts: true }],
+  });
+  const brief = ['--request-timeout', '1s', '--give-up-after', '1s'];
+  expect(await run('trigger', 'nightly', ...brief)).toMatchObject({ code: 12 });
+  for (const argv of [
+    ['check', 'nightly', '--within', '26h'],
+    ['trigger', 'nightly'],
+  ]) {
+    const { code, stderr } = await run(...argv, '--json');
+    expect([code, stderr.split('\n').at(-2)]).toEqual([
+      argv[0] === 'check' ? 15 : 5,
+      expect.stringContaining('runctl recover'),
+    ]);
+  }
+});
+
 test('one that completed longer ago is overdue, and says what became of its last run', async () => {
   const { run, clock } = await machine({
     automations: { nightly: { duration: '1m', outcome: ['COMPLETED', 'FAILED'] } },

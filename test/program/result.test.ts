@@ -27,6 +27,15 @@ test('status and result show a run that failed; status exits with its code if th
   expect(await run('result', '--quiet')).toMatchObject({ code: 0, stdout: 'half of it\n' });
 });
 
+test('an empty field of a run that has not finished is told from an empty output', async () => {
+  const unfinished = await withRun({ hasEnded: false });
+  const { stdout, stderr } = await unfinished.run('result', '--field', 'output');
+  expect([stdout, stderr]).toEqual(['\n', expect.stringContaining('runctl watch')]);
+  expect(await unfinished.run('result', '--field', 'output', '--quiet')).toMatchObject({ stdout: '\n', stderr: '' });
+  const finished = await withRun();
+  expect(await finished.run('result', '--field', 'output')).toMatchObject({ stdout: 'half of it\n', stderr: '' });
+});
+
 test.each(['status', 'result'])('%s of an unfinished run exits with 0', async (command) => {
   const { id, run } = await withRun({ hasEnded: false });
   expect(await run(command, id)).toMatchObject({ code: 0, stdout: expect.stringContaining('RUNNING') });

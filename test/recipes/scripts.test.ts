@@ -113,6 +113,9 @@ test('"Once a day until it completes" starts one more run after one that failed,
 test('"Several machines with one cron line" start one run', () => {
   const script = scripts.find(({ heading }) => heading === 'Several machines with one cron line');
   expect(script && runsStarted.get(script)).toBe(1);
+  const [one, two] = (script && ended.get(script)?.stdout.split('\n')) || [];
+  expect(one).toMatch(/^[\da-f-]{36}$/);
+  expect(two).toBe(one);
 });
 
 test('"Many, but only a few at a time" starts a run for each', () => {

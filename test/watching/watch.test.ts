@@ -91,6 +91,16 @@ describe('a watch', () => {
     expect([elapsedMs, service.calls.status]).toEqual([minute, 2]);
   });
 
+  test('names the refusal that lasted until the timeout', async () => {
+    const service = scriptedService({ status: [running(), fault('unauthorized', { httpStatus: 401 })] });
+    const { watched } = await watch(service, { timeoutMs: 20 * second });
+    expect(watched).toMatchObject({
+      kind: 'timed_out',
+      fault: { kind: 'unauthorized' },
+      execution: { status: 'RUNNING' },
+    });
+  });
+
   test('counts the sleep of a laptop in the age of what was confirmed last', async () => {
     const clock = createVirtualClock();
     const service: Service = {

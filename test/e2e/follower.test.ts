@@ -132,7 +132,7 @@ test.each<[NodeJS.Signals, number | NodeJS.Signals]>([
     };
     const names = Array.from({ length: 20 }, (_, n) => `job-${n}`);
     const endFirst = follow(
-      `echo $RUNCTL_EXECUTION_ID >> ${join(folder, 'first')}; until [ -e ${join(folder, 'done')} ]; do sleep 0.2; done`,
+      `echo $RUNCTL_EXECUTION_ID >> ${join(folder, 'first')}; while [ -d ${folder} ] && [ ! -e ${join(folder, 'done')} ]; do sleep 0.2; done`,
     );
     const { stdout } = await runProgram(['trigger', ...names], { env });
     const ids = stdout.split('\n').filter(Boolean);

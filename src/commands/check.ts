@@ -56,7 +56,7 @@ export const check = defineCommand({
       if (!isInTime(runs, sinceMs)) runs = await pollUnfinished(runs, connectOnce);
       const isOverdue = !isInTime(runs, sinceMs);
       const otherUrl = runs.last ? undefined : otherBaseUrl({ journal, baseUrl }, { target, hasRun: true });
-      const isUnresolved = journal.unresolvedTriggers({ baseUrl, target }).length > 0;
+      const isUnresolved = isOverdue && journal.unresolvedTriggers({ baseUrl, target }).length > 0;
       const facts = { within: within.text, nowMs, otherUrl, isUnresolved };
       checks.push({ target, runs, problem: isOverdue ? overdueProblem(target, runs, facts) : undefined });
     }

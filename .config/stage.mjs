@@ -1,6 +1,5 @@
 // Stages the built program as the package that is installed, in `package/` or in the folder that is named: without scripts
-// and development dependencies, of which npm would warn whoever installs it. With the code compiled for this machine beside it,
-// which `npm pack` leaves out.
+// and development dependencies, of which npm would warn whoever installs it.
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -9,9 +8,8 @@ const folder = process.argv[2] ?? join(root, 'package');
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-// Compiled code is named by the time of its source.
 for (const part of ['bin', 'dist', 'README.md', 'LICENSE'])
-  cpSync(join(root, part), join(folder, part), { recursive: true, preserveTimestamps: true });
+  cpSync(join(root, part), join(folder, part), { recursive: true });
 const {
   scripts: _,
   devDependencies: __,

@@ -1,5 +1,4 @@
 import { writeSync } from 'node:fs';
-import { loadCompiled } from './startup/compiled-code.ts';
 import { versions } from './versions.ts';
 
 const argv = process.argv.slice(2);
@@ -11,14 +10,9 @@ if ((first === '--version' || first === '-V') && rest.length === 0) {
   const facts = { schema: 1, command: 'version', exitCode: 0, outcome: 'ok', next: null, warnings: [] };
   answer(`${JSON.stringify({ runctl: { ...facts, version: versions } })}\n`);
 } else {
-  loadProgram()
+  import('./process.ts')
     .then(({ runProcess }) => runProcess())
     .catch((error: Error) => fail(70, `the installation is broken: ${error.message.split('\n')[0]}`));
-}
-
-async function loadProgram(): Promise<Pick<typeof import('./process.ts'), 'runProcess'>> {
-  const compiled = loadCompiled('./process.cjs') as typeof import('./process.ts') | undefined;
-  return compiled ?? import('./process.ts');
 }
 
 /** Writes without process.stdout, which takes longer to load than everything else. */

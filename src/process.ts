@@ -7,13 +7,12 @@ import type { Clock } from './runs/clock.ts';
 import { silentReporter } from './runs/events.ts';
 import { onAbort } from './runs/on-abort.ts';
 import { createSecrets } from './secrets.ts';
-import { type Output, openOutput } from './startup/plain-output.ts';
 
 const faultCode = exitCodeOf('internal_error');
 const signals = Object.entries(signalExits).map(([signal, name]) => [signal, exitCodeOf(name)] as const);
 
 /** Runs this process's command line, and exits with its exit code. */
-export async function runProcess(open = openOutput): Promise<void> {
+export async function runProcess(): Promise<void> {
   const interrupt = new AbortController();
   let isOver = false;
   for (const [name, code] of signals) {
@@ -31,10 +30,8 @@ export async function runProcess(open = openOutput): Promise<void> {
   const argv = process.argv.slice(2);
   const ownArguments = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : undefined);
   const env = ownArguments.includes('--no-color') ? { NO_COLOR: '1' } : process.env;
-  const out = open(1, () => process.stdout);
-  const err = open(2, () => process.stderr);
-  const stdout = sinkOf(out, env);
-  const stderr = sinkOf(err, env, secrets.scrub);
+  const stdout = sinkOf(process.stdout, env);
+  const stderr = sinkOf(process.stderr, env, secrets.scrub);
   const leave = () => {
     if (stderr.isTTY && process.env.TERM !== 'dumb') stderr.write(leaveTerminal);
   };
@@ -65,10 +62,10 @@ export async function runProcess(open = openOutput): Promise<void> {
       : await runCli(argv, program, context, [crash]);
   isOver = true;
   // An open connection or timer must not delay the exit.
-  out.write('', (error?: NodeJS.ErrnoException | null) => {
+  process.stdout.write('', (error?: NodeJS.ErrnoException | null) => {
     const lost = error && error.code !== 'EPIPE' ? error : stdout.lost;
     if (lost) stderr.write(`runctl: the output couldn't be written: ${lost.message}\n`);
-    err.write('', () => end(exitCodeWithOutput(code, { lost, closed: stdout.closed })));
+    process.stderr.write('', () => end(exitCodeWithOutput(code, { lost, closed: stdout.closed })));
   });
 }
 
@@ -88,7 +85,7 @@ function end(code: number): never {
   process.exit(code);
 }
 
-function sinkOf(stream: Output, env: Env, filter = (text: string) => text): Sink {
+function sinkOf(stream: NodeJS.WriteStream, env: Env, filter = (text: string) => text): Sink {
   const closed = new AbortController();
   let lost: Error | undefined;
   stream.on('error', (error: NodeJS.ErrnoException) => {

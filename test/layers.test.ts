@@ -78,7 +78,6 @@ const allowed: Record<string, string[]> = {
     'session',
     ...domain,
   ],
-  startup: [],
   cli: ['.', 'config', 'hooks', 'problems', 'render', 'session', ...domain],
 };
 

@@ -59,7 +59,7 @@ function start(argv: string[], { writeError, isTerminal = false }: { writeError?
     };
     vi.spyOn(process, 'exit').mockImplementation(exit);
   });
-  const running = runProcess((_, stream) => stream());
+  const running = runProcess();
   process.argv = argvBefore;
   return { texts, exits, ended: running.then(() => ended) };
 }

@@ -15,8 +15,6 @@ try {
   for (const version of versions) {
     const node = installNode(version, folder);
     const name = `Node ${run(node, ['--version']).stdout.trim()}`;
-    // The build leaves compiled code for the Node that it runs on.
-    run(node, [join(root, '.config/build.mjs')]);
     const warnings = warningsOf(node);
     const { status } = run(node, vitest, { stdio: 'inherit' });
     if (warnings) failures.push(`${name} warns: ${warnings}`);
@@ -24,7 +22,6 @@ try {
     console.log(`${name}: ${status === 0 && !warnings ? 'good' : 'bad'}`);
   }
 } finally {
-  run(process.execPath, [join(root, '.config/build.mjs')]);
   rmSync(folder, { recursive: true, force: true });
 }
 for (const failure of failures) console.error(failure);

@@ -39,12 +39,13 @@ await rm(outdir, { recursive: true, force: true });
 const { metafile } = await build({ ...options, entryPoints, outdir, outExtension: { '.js': '.cjs' }, metafile: true });
 await writeFile(`${outdir}/LICENSES.txt`, await collectLicences(metafile, root));
 
-// The man page is made from the definitions of the commands, the types from the JSON Schemas.
+// The man page is made from the definitions of the commands.
 const { manualPage } = await evaluate('.config/manual.ts');
-const { contractFiles } = await evaluate('.config/contract.ts');
+const { schemas } = await evaluate('src/render/schemas.ts');
 await mkdir(`${outdir}/schema`);
-const files = { 'runctl.1': manualPage(), ...contractFiles() };
-for (const [path, text] of Object.entries(files)) await writeFile(`${outdir}/${path}`, text);
+await writeFile(`${outdir}/runctl.1`, manualPage());
+for (const [name, schema] of Object.entries(schemas))
+  await writeFile(`${outdir}/schema/${name}.json`, `${JSON.stringify(schema, null, 2)}\n`);
 
 /** What a source exports. */
 async function evaluate(source) {

@@ -8,7 +8,7 @@ import { demo } from './commands/demo.ts';
 import { doctor } from './commands/doctor.ts';
 import { emulator } from './commands/emulator.ts';
 import { explain } from './commands/explain.ts';
-import { helpOf } from './commands/help.ts';
+import { help } from './commands/help.ts';
 import { history } from './commands/history.ts';
 import { list } from './commands/list.ts';
 import { recover } from './commands/recover.ts';
@@ -38,7 +38,7 @@ export const program: CommandDefinition = {
     ...under('Start and watch runs:', [trigger, status, result, watch]),
     ...under('Runs on this machine:', [list, recover, history, stats, check]),
     ...under('Set up:', [config, doctor, completion]),
-    ...under('Try and learn:', [emulator, demo, explain, schema, helpOf(() => program), versionCommand]),
+    ...under('Try and learn:', [emulator, demo, explain, schema, help, versionCommand]),
     ...under('Discontinued:', [agent]),
   ],
 };

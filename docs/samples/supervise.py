@@ -1,5 +1,5 @@
 """Starts a run, watches it until it finishes, and recovers it if the response is lost. Everything this script knows about
-runctl comes from `runctl help --json` and `runctl schema`.
+runctl comes from `runctl explain --json` and `runctl schema`.
 
     python3 supervise.py nightly [time to retry the trigger] [time to wait at once]
 """
@@ -34,16 +34,13 @@ def fits(value, schema):
     )
 
 
-help_of = json.loads(ask("help", "--json"))["runctl"]["help"]
-options_of = {each["name"]: [option["name"] for option in each["options"]] for each in help_of["commands"]}
-exit_codes = {each["outcome"]: each for each in help_of["exitCodes"]}
+exit_codes = {each["name"]: each for each in json.loads(ask("explain", "--json"))["runctl"]["explain"]}
 schema = json.loads(ask("schema", "document"))
 
 
 def call(command, *words, **options):
-    """Runs a command and returns its documents. Fails if an option doesn't exist or a document doesn't fit the schema."""
+    """Runs a command and returns its documents. Fails if a document doesn't fit the schema."""
     for name, value in {"--json": True, **options}.items():
-        assert name in options_of[command], f"runctl {command} has no {name}"
         words += (name,) if value is True else (name, value)
     documents = [json.loads(line) for line in ask(command, *words).splitlines()]
     assert all(fits(each, schema) for each in documents), f"not as the schema says: {documents}"

@@ -16,9 +16,6 @@ import {
   triggerFactsOf,
 } from './start-result.ts';
 
-/** With `--fail-fast`, the abort reason that ends the other watches after one run didn't complete. */
-export const failFastReason = '--fail-fast';
-
 /** How a run was followed, and the problem with which the watch ended, if any. */
 export interface Followed {
   watched: WatchResult;
@@ -40,10 +37,6 @@ export interface ArgumentResult {
   document(): JsonObject; // with the warnings so far
 }
 
-/** Was this run left unfinished by `--fail-fast`? */
-export const wasLeftByFailFast = (watched: WatchResult | undefined): boolean =>
-  watched?.kind === 'interrupted' && watched.reason === failFastReason;
-
 export const isOk = ({ exitName }: ArgumentResult): boolean => exitCodeOf(exitName) === 0;
 
 export function resultOfFollow(followed: Followed, connection: Connection): ArgumentResult {
@@ -55,14 +48,14 @@ export function resultOfFollow(followed: Followed, connection: Connection): Argu
 }
 
 const exitNameOfFollow = ({ watched, problem, isForgotten }: Followed): ExitName =>
-  wasLeftByFailFast(watched) || isForgotten ? 'ok' : exitNameOfWatch(watched, problem);
+  isForgotten ? 'ok' : exitNameOfWatch(watched, problem);
 
 export function factsOfFollowed(followed: Followed, connection: Connection): DocumentFacts {
   const { watched, problem, trigger } = followed;
   return {
     ...watched,
     problem,
-    outcome: wasLeftByFailFast(watched) ? 'still_running' : exitNameOfWatch(watched, problem),
+    outcome: exitNameOfWatch(watched, problem),
     exitName: exitNameOfFollow(followed),
     trigger: trigger && triggerFactsOf(trigger),
     argument: argumentOf(watched.run, connection),

@@ -16,7 +16,6 @@ export interface ActionFlags extends OutputOptions {
   /** Requests per second. */
   rate?: number;
   onFinal?: string;
-  failFast?: boolean;
   /** A `watch` flag: the runs are the journal's unfinished ones. */
   all?: boolean;
 }

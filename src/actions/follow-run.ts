@@ -12,7 +12,7 @@ import { argumentOf, type RunToPoll } from '../session/run-to-poll.ts';
 import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
 import { pollUntilFinal, type WatchOptions, type WatchPorts, watchToEnd } from '../watching/watch.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
-import { type Followed, factsOfFollowed, wasLeftByFailFast } from './argument-result.ts';
+import { type Followed, factsOfFollowed } from './argument-result.ts';
 import type { ActionFlags } from './flags.ts';
 import type { TriggerOutcome } from './start-result.ts';
 
@@ -54,8 +54,6 @@ export async function followRun(
   if (known) following.watches.answered();
   const options = { ...scheduleOf(run.target, flags, following), sinceTriggerMs, known, retryAfterMs };
   const watched = await watchToEnd(run, options, portsOf(run, flags, following, observe), leave);
-  // A run that is no longer watched because another one failed has no problem.
-  if (wasLeftByFailFast(watched)) return { watched, trigger };
   const found = watchProblem(watched, context.signal, argumentOf(run, following), hasJournal(context));
   const problem = found && trigger ? watchFailedProblem(found) : found;
   const warning = watched.kind === 'finished' ? watchWarning(watched) : undefined;

@@ -5,7 +5,7 @@ import { sharedRefusal } from '../problems/trigger-problems.ts';
 import { count } from '../render/count.ts';
 import type { CommandResult } from '../render/output.ts';
 import { nameOf } from '../runs/run.ts';
-import { type ArgumentResult, wasLeftByFailFast } from './argument-result.ts';
+import type { ArgumentResult } from './argument-result.ts';
 
 /** Up to this many are reported one by one, each run with the command that resumes the watch. */
 const mostSeparate = 3;
@@ -35,7 +35,7 @@ export function problemsOf(results: ArgumentResult[], { stdout }: Context): Comm
 /** The same for triggers that weren't sent or accepted for one cause, and for watches that ended for one cause. */
 function causeOf(result: ArgumentResult): unknown {
   const { watched, problem, target } = result;
-  if (!problem || wasLeftByFailFast(watched)) return result;
+  if (!problem) return result;
   if (!watched) return sharedRefusal(problem, target, '')?.message ?? result;
   return watched.kind === 'interrupted' ? watched.kind : (sharedEnding(watched, '')?.message ?? result);
 }

@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts';
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { nextStepOf } from '../problems/next-step.ts';
-import { againWithAll } from '../problems/shared-ending.ts';
 import { reportToGithub } from '../render/github-actions.ts';
 import { type CommandResult, type OutputOptions, themeOf } from '../render/output.ts';
 import { summary } from '../render/summary.ts';
@@ -11,7 +10,7 @@ import type { WrapOptions } from '../render/wrap.ts';
 import { nameOf } from '../runs/run.ts';
 import type { Connection } from '../session/connection.ts';
 import type { FinishedWatch } from '../watching/watch-result.ts';
-import { type ArgumentResult, isOk, wasLeftByFailFast } from './argument-result.ts';
+import { type ArgumentResult, isOk } from './argument-result.ts';
 import { problemsOf } from './report-problems.ts';
 
 const replayNextStep = 'to retry with this idempotency key, add `--watch --rerun-on any`; for a new run, use a new key';
@@ -63,11 +62,7 @@ export async function reportResults(
 }
 
 function nextOf(results: ArgumentResult[], project: string | undefined): string | undefined {
-  if (results.length > 1) {
-    const left = results.filter(({ watched }) => wasLeftByFailFast(watched)).length;
-    if (left === 0) return undefined;
-    return `${left === 1 ? '1 run is' : `${left} runs are`} still running; ${againWithAll}`;
-  }
+  if (results.length > 1) return undefined;
   const [first] = results;
   if (first?.replayedFailure) return replayNextStep;
   const watched = first && finishedWatchOf(first);

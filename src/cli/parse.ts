@@ -64,7 +64,7 @@ function expandHelp([first, second, ...others]: readonly string[]): readonly str
   if (first !== 'help') return [first, ...words];
   const topic = helpTopics.find((each) => each === topicOf(second));
   if (topic) return [first, topic, ...others];
-  return second === '--json' ? [first, ...words] : [...words, '--help'];
+  return [...words, '--help'];
 }
 
 /** The program with nothing but the typed command; without one, with what its help shows. The rest would take 10 ms. */

@@ -41,7 +41,7 @@ function exitCodeBlock({ code, name, meaning, advice }: ExitCode, theme: Theme, 
   return `${theme.strong(head)}: ${renderMarkup(meaning, theme, { columns, taken: head.length + 2 })}\n${renderMarkup(advice, theme, { columns })}\n`;
 }
 
-export function exitCodeTable(theme: Theme, { columns }: WrapOptions): string {
+function exitCodeTable(theme: Theme, { columns }: WrapOptions): string {
   const width = Math.max(...exitCodes.map(({ name }) => name.length));
   const beside = 3 + 2 + width + 2;
   const isNarrow = columns !== undefined && columns < 2 * beside;

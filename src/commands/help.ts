@@ -1,45 +1,39 @@
-import { argument, type CommandDefinition, defineCommand, flag } from '../cli/define-command.ts';
+import { argument, defineCommand } from '../cli/define-command.ts';
 import { helpTopics } from '../cli/help.ts';
-import { outlineOf } from '../cli/outline.ts';
 import { type Setting, settingTable } from '../config/setting-table.ts';
 import { builtInScenarios } from '../emulator/built-in-scenarios.ts';
 import { sampleScenario, scenarioFields } from '../emulator/scenario-fields.ts';
-import { documentOf } from '../render/document.ts';
 import { fields, type Row } from '../render/fields.ts';
 import type { CommandResult } from '../render/output.ts';
 import { renderMarkup, type Theme } from '../render/theme.ts';
 import { type WrapOptions, widestPage } from '../render/wrap.ts';
-import { exitCodeTable } from './explain.ts';
 
 type Topic = (typeof helpTopics)[number];
 type Page = (theme: Theme, lines: WrapOptions) => string;
 
-/** The command `help` of a program. The parser answers `help <command>` itself, as `<command> --help`. */
-export const helpOf = (program: () => CommandDefinition) =>
-  defineCommand({
-    name: 'help',
-    about: 'show the help of a command, or explain a topic',
-    arguments: { topic: argument('[topic]', 'command or topic', helpTopics) },
-    options: { json: flag('--json', 'print every command, option, setting and exit code as JSON') },
-    examples: [
-      ['runctl help settings', 'every setting and how to set it'],
-      ['runctl help --json', 'every command and option, for a program'],
-      ['runctl help scenarios', 'every field of a scenario file'],
-      ['runctl help troubleshooting', 'what to do when something is wrong'],
-      ['runctl help programs', 'how scripts and coding agents drive runctl'],
-    ],
-    async run({ topic }, { json }, context): Promise<CommandResult> {
-      if (json || !topic) return { documents: [documentOf({ report: { help: outlineOf(program()) } }, context)] };
-      if (topic === 'programs' || topic === 'troubleshooting') {
-        const { default: page } = await documents[topic]();
-        // A terminal shows no pictures.
-        return { verbatim: page.replaceAll(/^!\[.*\n\n/gm, '').trimEnd() };
-      }
-      return {
-        text: (theme, { columns = widestPage }) => pages[topic](theme, { columns: Math.min(columns, widestPage) }),
-      };
-    },
-  });
+/** The parser answers `help` and `help <command>` itself, as `--help` and `<command> --help`. */
+export const help = defineCommand({
+  name: 'help',
+  about: 'show the help of a command, or explain a topic',
+  arguments: { topic: argument('[topic]', 'command or topic', helpTopics) },
+  examples: [
+    ['runctl help settings', 'every setting and how to set it'],
+    ['runctl help scenarios', 'every field of a scenario file'],
+    ['runctl help troubleshooting', 'what to do when something is wrong'],
+    ['runctl help programs', 'how scripts and coding agents drive runctl'],
+  ],
+  async run({ topic }): Promise<CommandResult> {
+    if (!topic) return {};
+    if (topic === 'programs' || topic === 'troubleshooting') {
+      const { default: page } = await documents[topic]();
+      // A terminal shows no pictures.
+      return { verbatim: page.replaceAll(/^!\[.*\n\n/gm, '').trimEnd() };
+    }
+    return {
+      text: (theme, { columns = widestPage }) => pages[topic](theme, { columns: Math.min(columns, widestPage) }),
+    };
+  },
+});
 
 const documents = {
   programs: () => import('../../docs/for-programs.md'),
@@ -47,8 +41,6 @@ const documents = {
 };
 
 const pages: Record<Exclude<Topic, keyof typeof documents>, Page> = {
-  'exit-codes': (theme, lines) =>
-    `${exitCodeTable(theme, lines)}\n${paragraph('`runctl explain <code>` says what to do about one of them.', theme, lines)}`,
   settings: (theme, lines) =>
     [
       paragraph(

@@ -2,10 +2,7 @@ import { followMachine } from '../actions/follow-machine.ts';
 import { followAll } from '../actions/follow-runs.ts';
 import { argument, defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
 import { followOptions } from '../cli/options.ts';
-import { refuseApiKeyIn } from '../config/api-key.ts';
-import { readChunks } from '../config/read-text.ts';
 import type { Context } from '../context.ts';
-import { usageProblem } from '../problems/problem.ts';
 import type { CommandResult } from '../render/output.ts';
 import { isFromJournal, parseRunArgument, type RunArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
@@ -17,10 +14,9 @@ const options = {
   all: { ...flag('--all', 'every unfinished run of the journal'), refuses: ['runs'] },
   follow: {
     ...flag('--follow', 'every unfinished run, and every run triggered on this machine from now on'),
-    refuses: ['runs', 'timeoutMs', 'failFast', 'json', 'field'],
+    refuses: ['runs', 'timeoutMs', 'json', 'field'],
     instead: '`--follow` runs until a signal ends it; `--events` gives its data',
   },
-  failFast: flag('--fail-fast', "stop at the first run that doesn't complete and exit with its code"),
   ...followOptions,
 };
 
@@ -30,7 +26,7 @@ export const watch = defineCommand({
   name: 'watch',
   about: 'follow runs until they finish and print summaries',
   arguments: {
-    runs: argument('[run...]', 'as for `runctl status`; - reads runs from standard input, one per line'),
+    runs: argument('[run...]', 'as for `runctl status`'),
   },
   options,
   examples: [
@@ -42,19 +38,12 @@ export const watch = defineCommand({
     ['runctl watch --on-final \'notify-send runctl "$RUNCTL_STATUS"\'', 'run a command when the run has finished'],
   ],
   async run({ runs: runArguments }, options, context) {
-    const fromStdin = runArguments.includes('-');
-    if (fromStdin && options.apiKeyFile === '-')
-      throw usageProblem("standard input can't be both the runs and the API key");
-    const texts = runArguments.length > 0 ? runArguments.filter((text) => text !== '-') : ['@last'];
+    const texts = runArguments.length > 0 ? runArguments : ['@last'];
     const named = texts.map(parseRunArgument);
     const needed = options.all || named.some(isFromJournal);
     if (options.follow) return followAllRuns(options, context);
     const connection = await connect(options, context, { needed });
     const runs = options.all ? unfinishedRuns(connection) : await findRuns(named, connection);
-    if (fromStdin) {
-      const more = runsOfInput(runs.length === 0, connection);
-      return followAll(runs, options, connection, more);
-    }
     if (runs.length === 0) {
       return { note: options.quiet ? undefined : 'No unfinished runs.' };
     }
@@ -65,17 +54,6 @@ export const watch = defineCommand({
 async function followAllRuns(options: WatchOptions, context: Context): Promise<CommandResult> {
   const connection = await connect(options, context, { needed: true });
   return followMachine(unfinishedRuns, options, connection);
-}
-
-/** The runs of standard input, as they come. Throws a usage problem for a line that names none, and for no run if one `mustBe` there. */
-async function* runsOfInput(mustBe: boolean, connection: Connection): AsyncGenerator<RunToPoll> {
-  let isEmpty = mustBe;
-  for await (const line of readInputLines(connection.context.stdin)) {
-    refuseApiKeyIn([line], connection.context);
-    yield findRun(parseRunArgument(line), connection);
-    isEmpty = false;
-  }
-  if (isEmpty) throw usageProblem('standard input names no run');
 }
 
 async function findRuns(named: RunArgument[], connection: Connection): Promise<RunToPoll[]> {
@@ -90,20 +68,4 @@ function unfinishedRuns({ journal, baseUrl, context }: Connection): RunToPoll[] 
     const { target, executionId } = recorded;
     return runToPollOf({ target, executionId }, recorded, context.clock);
   });
-}
-
-const longestLine = 64 * 1024;
-
-/** The lines, trimmed, without empty ones. Throws a usage problem for an endless line and an unreadable stream. */
-async function* readInputLines(stream: NodeJS.ReadableStream): AsyncGenerator<string> {
-  stream.setEncoding('utf8');
-  let rest = '';
-  for await (const chunk of readChunks(stream, 'standard input')) {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop() ?? '';
-    if (rest.length > longestLine)
-      throw usageProblem(`a line of standard input is longer than ${longestLine} characters`);
-    yield* lines.map((line) => line.trim()).filter((line) => line !== '');
-  }
-  if (rest.trim() !== '') yield rest.trim();
 }

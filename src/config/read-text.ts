@@ -28,7 +28,7 @@ export function readText(
 }
 
 /** The chunks of a stream. Throws a usage problem if it is unreadable, such as an input that is only open for writing. */
-export async function* readChunks<T>(stream: AsyncIterable<T>, what: string, hint?: string): AsyncGenerator<T> {
+async function* readChunks<T>(stream: AsyncIterable<T>, what: string, hint?: string): AsyncGenerator<T> {
   try {
     yield* stream;
   } catch (error) {

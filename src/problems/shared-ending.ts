@@ -9,7 +9,7 @@ interface Ending {
   hint: string;
 }
 
-export const againWithAll = 'watch them again: `runctl watch --all`';
+const againWithAll = 'watch them again: `runctl watch --all`';
 
 /** What to say of several `runs` whose watches ended like this one; undefined if the end concerns one run alone. */
 export function sharedEnding(watched: WatchResult, runs: string): Ending | undefined {

@@ -67,32 +67,6 @@ const reports = {
   doctor: listOf(
     object({ name: text, result: oneOf('ok', 'warning', 'failed', 'skipped'), message: text, advice: textOrNull }),
   ),
-  help: object({
-    version: text,
-    commands: listOf(
-      object({
-        ...{ name: text, alias: textOrNull, about: text },
-        arguments: listOf(
-          object({ name: text, isRequired: yesOrNo, isRepeatable: yesOrNo, choices: listOf(text), about: text }),
-        ),
-        options: listOf(
-          object({
-            ...{ name: text, short: textOrNull, type: text, choices: listOf(text) },
-            ...{ default: textOrNull, isRepeatable: yesOrNo, refuses: listOf(text), needs: textOrNull, about: text },
-          }),
-        ),
-        examples: listOf(object({ line: text, about: text })),
-      }),
-    ),
-    settings: listOf(
-      object({
-        ...{ name: text, flag: textOrNull, environment: listOf(text) },
-        ...{ isStored: yesOrNo, default: textOrNull, about: text },
-      }),
-    ),
-    environment: listOf(object({ name: text, setting: textOrNull, about: text })),
-    exitCodes: listOf(object({ code: whole, outcome: text, meaning: text, advice: text })),
-  }),
   request: object({ method: text, url: text, body: mapOf({}), idempotencyKey: text }),
 };
 

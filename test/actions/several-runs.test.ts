@@ -137,44 +137,6 @@ test('one of several that is refused is named while the others are watched, and 
   expect(err().match(/HTTP 422/g)).toHaveLength(1);
 });
 
-test('those that --fail-fast leaves are counted, with how to watch them again', async () => {
-  const { watch, err } = createRunsHarness((elapsedMs) => ({
-    status: async ({ executionId }) => state(executionId === idOf(0) && elapsedMs() > minute ? 'FAILED' : 'RUNNING'),
-    result: async () => resultOf('FAILED'),
-  }));
-  expect(await watch(3, { failFast: true })).toBe(1);
-  expect(err()).toContain('2 runs are still running; watch them again: `runctl watch --all`');
-});
-
-test('--fail-fast goes on past a run that COMPLETED', async () => {
-  const { watch, err, out } = createRunsHarness((elapsedMs) => ({
-    status: async ({ executionId }) => {
-      const durationMs = executionId === idOf(0) ? minute : 5 * minute;
-      return state(elapsedMs() < durationMs ? 'RUNNING' : 'COMPLETED', { executionId });
-    },
-  }));
-  expect(await watch(2, { failFast: true })).toBe(0);
-  expect(out().match(/COMPLETED/g)).toHaveLength(2);
-  expect(err()).not.toContain('still running');
-});
-
-test('a run that has finished by then keeps its result, and one that is left has no problem', async () => {
-  const ends: Record<string, string> = { [idOf(0)]: 'FAILED', [idOf(1)]: 'COMPLETED' };
-  const { watch, out } = createRunsHarness((_, sleep) => ({
-    status: async ({ executionId }) =>
-      state(ends[executionId] ?? 'RUNNING', { executionId, document: { executionId } }),
-    result: async ({ executionId }) => {
-      if (executionId === idOf(1)) await sleep(minute);
-      return resultOf('COMPLETED', { document: { executionId, output: 'done' } });
-    },
-  }));
-  expect(await watch(3, { failFast: true, events: true })).toBe(1);
-  const done = eventsIn(out(), 'run_done');
-  expect(done).toHaveLength(3);
-  expect(done.filter(({ document }) => document.runctl.problem)).toEqual([]);
-  expect(done.find(({ executionId }) => executionId === idOf(1))?.document).toMatchObject({ output: 'done' });
-});
-
 describe('of many', () => {
   /** Each line that begins a problem, and the next command below it. */
   const problemsIn = (text: string) => text.split('\n').filter((line) => /^(runctl:| {2}\S)/.test(line));

@@ -9,7 +9,7 @@ import { createMemory } from '../helpers/memory-context.ts';
 const pages = [
   ...(program.commands ?? []).map(({ name }) => [name, '--help']),
   // The others are documents, printed as they are.
-  ...['exit-codes', 'settings', 'scenarios'].map((topic) => ['help', topic]),
+  ...['settings', 'scenarios'].map((topic) => ['help', topic]),
   ['explain'],
   ['explain', '12'],
 ];

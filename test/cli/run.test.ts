@@ -87,8 +87,6 @@ describe('bad input is refused with 2 and a line that names it', () => {
     [['result', '@last'], 'no run was started or watched here yet'],
     [['watch', 'nightly@last'], 'nightly'],
     [['watch', '--all', executionId], '--all'],
-    [['watch', '-'], 'names no run'],
-    [['watch', '-', '--api-key-file', '-'], 'standard input'],
     [['list', '--limit', '0'], '--limit'],
     [['list', '--limit', '1.5'], '--limit'],
     [['recover', '--max-age', '24'], '--max-age'],

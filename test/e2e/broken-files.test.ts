@@ -62,12 +62,6 @@ describe('in place of the key file', () => {
   });
 });
 
-test('standard input that can only be written, as `nohup` leaves it, ends `watch -` with 2', async () => {
-  const { env } = await withEmulator({});
-  const ended = await runProcess(['watch', '-'], { env, shell: 'exec 0> /dev/null' });
-  expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining("standard input can't be read (EBADF)") });
-});
-
 test.each([[['config', 'set', 'apiKey']], [['status', '--api-key-file', '-']]])(
   "standard input that can't be read ends `%j` with 2",
   async (argv) => {

@@ -68,17 +68,6 @@ describe('Ctrl-C', () => {
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('config.json is not a regular file') });
   });
 
-  test('while `watch -` waits for runs on standard input ends the program', async () => {
-    const { env, emulator } = await withEmulator(slow);
-    const child = spawn(process.execPath, [entry, 'watch', '-'], { env, stdio: ['pipe', 'ignore', 'ignore'] });
-    const ended = new Promise((resolve) => child.on('exit', (code, signal) => resolve(code ?? signal)));
-    // More than the pipe holds: it is written once the program reads.
-    await new Promise((resolve) => child.stdin.write('\n'.repeat(1_000_000), resolve));
-    child.kill('SIGINT');
-    expect(await ended).toBe(130);
-    expect(emulator.requests).toEqual([]);
-  });
-
   test('while the resolution of a name hangs ends the program', async (context) => {
     needs(context, 'unshare and ip', hasNamespaces && isInstalled('ip'));
     const folder = temporaryFolder();

@@ -1,4 +1,4 @@
-// A script in another language, which knows of the program only what `runctl help --json` and `runctl schema` say.
+// A script in another language, which knows of the program only what `runctl explain --json` and `runctl schema` say.
 import { renameSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -59,7 +59,7 @@ const [firstStory] = Object.keys(stories);
 
 /** Answers from files what is the same in every story, and what the first one asks the built program for. */
 async function rememberFacts(bin: string): Promise<void> {
-  const lines = ['help --json', 'schema document'].map(async (line, index) => {
+  const lines = ['explain --json', 'schema document'].map(async (line, index) => {
     const file = join(bin, `answer-${index}`);
     writeFileSync(file, (await runProgram(line.split(' '))).stdout);
     return `'${line}') exec cat '${file}' ;;`;

@@ -224,7 +224,6 @@ test.each([
   ['--follow takes no run arguments', ['watch', 'nightly', '--follow']],
   ['--json', ['watch', '--follow', '--json']],
   ['--timeout', ['watch', '--follow', '--timeout', '1h']],
-  ['--fail-fast', ['watch', '--follow', '--fail-fast']],
 ])('a command line that makes no sense is refused: %s', async (word, argv) => {
   const { run } = await machine();
   const { code, stdout, stderr } = await run(...argv);

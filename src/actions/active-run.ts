@@ -1,5 +1,6 @@
 import { isUnfinished } from '../journal/fold.ts';
 import { isOpen } from '../journal/journal.ts';
+import { inTurn } from '../runs/rate-limiter.ts';
 import { isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Connection } from '../session/connection.ts';
 import { pollRun } from '../session/poll-once.ts';
@@ -32,8 +33,8 @@ export async function startOfActive(run: Run, { journal, baseUrl, service, conte
   const recorded = journal.find(run.executionId, { baseUrl })?.startedAt;
   if (recorded) return recorded;
   const { signal } = context;
-  const answer = await limiter.send({ signal }, (onWrite) =>
-    service.status(run, signal, { timeoutMs: shortPollMs, onWrite }),
+  const answer = await inTurn(limiter, { lane: 'poll', signal }, () =>
+    service.status(run, signal, { timeoutMs: shortPollMs }),
   );
   return answer?.kind === 'ok' ? answer.value.startedAt : undefined;
 }

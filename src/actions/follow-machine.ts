@@ -31,7 +31,7 @@ export async function followMachine(
   const withoutEnd = { ...flags, timeoutMs: 0 };
   const shown = await withBoard(connection, flags, Number.POSITIVE_INFINITY);
   const hookRecord = createHookRecord(shown);
-  const following = createFollowing(shown, withoutEnd, Number.POSITIVE_INFINITY, { hookRecord });
+  const following = createFollowing(shown, withoutEnd, Number.POSITIVE_INFINITY, hookRecord);
   const { context, baseUrl, journal } = following;
   const { clock, reporter } = context;
   const ending = new AbortController();

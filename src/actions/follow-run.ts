@@ -130,5 +130,5 @@ function portsOf(
 function scheduleOf(target: Target, { intervalMs }: ActionFlags, { history, runs, context }: Following): WatchOptions {
   const schedule = createPollSchedule({ durationsMs: history(target).map(({ durationMs }) => durationMs), runs });
   const gapMs = (ageMs: number) => intervalMs ?? jitter(schedule.gapMs(ageMs), context.random);
-  return { schedule: { ...schedule, gapMs }, isFixed: intervalMs !== undefined };
+  return { schedule: { gapMs }, isFixed: intervalMs !== undefined };
 }

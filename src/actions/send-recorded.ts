@@ -20,15 +20,15 @@ export function sendRecorded(
   identity: TriggerIdentity,
   body: string,
   { giveUpAfterMs = defaults.triggerGiveUpAfterMs, ifActive, ...history }: KeyHistory & SendFlags,
-  connection: Connection & Partial<Pick<Following, 'inTurn' | 'watches'>>,
+  connection: Connection & Partial<Pick<Following, 'watches'>>,
 ): Promise<TriggerResult> {
-  const { service, journal, processes, inTurn, watches, context } = connection;
+  const { service, journal, processes, watches, context } = connection;
   const isRepeat = history.earlier !== undefined;
   const record = createTriggerRecord(journal, { ...identity, body, isRepeat, process: processes.own, ifActive });
   const { target } = identity;
   const onRetry: RetryOptions['onRetry'] = (failed) =>
     context.reporter.observe({ event: 'attempt_failed', operation: 'trigger', target, ...failed });
-  const ports = { ...retryPortsOf(connection, giveUpAfterMs), leftMs: watches?.leftMs, inTurn, onRetry };
+  const ports = { ...retryPortsOf(connection, giveUpAfterMs), leftMs: watches?.leftMs, onRetry };
   return sendUntilKnown(identity, body, { ...ports, service, record }, history);
 }
 

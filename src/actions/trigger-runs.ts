@@ -4,7 +4,6 @@ import { type CommandResult, wantsData } from '../render/output.ts';
 import { pause } from '../runs/clock.ts';
 import { isCompleted, isFinal, nameOf } from '../runs/run.ts';
 import { startOf } from '../runs/service.ts';
-import { createTurns } from '../runs/turns.ts';
 import { alsoEndedBy, type Connection } from '../session/connection.ts';
 import { createFollowing, type Following, withBoard } from '../session/following.ts';
 import { type ArgumentResult, resultOfFollow, resultOfStart } from './argument-result.ts';
@@ -14,9 +13,6 @@ import { followWithReruns } from './follow-with-reruns.ts';
 import { createDoneReport, reportResults } from './report.ts';
 import { type EarlierRun, type StartRequest, type StartResult, startedOf, triggeredEvent } from './start-result.ts';
 import { startUnlessActive } from './start-unless-active.ts';
-
-/** More triggers at once would only wait for each other. */
-const mostInFlight = 64;
 
 export async function triggerAll(
   requests: StartRequest[],
@@ -28,8 +24,7 @@ export async function triggerAll(
   const { reporter } = context;
   try {
     await splay(options.splayMs, context);
-    const inTurn = createTurns(mostInFlight);
-    const following = createFollowing(shown, options, requests.length, { inTurn });
+    const following = createFollowing(shown, options, requests.length);
     const { signal } = context;
     const isEnded = signal.aborted;
     // A generated idempotency key is different if the command is repeated.

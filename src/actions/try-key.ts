@@ -64,7 +64,8 @@ export async function tryKey(
 
   async function repeat() {
     record.sending();
-    const repeated = await retry((onWrite) => service.trigger({ target, idempotencyKey, body }, signal, { onWrite }), {
+    const repeated = await retry(() => service.trigger({ target, idempotencyKey, body }, signal), {
+      lane: 'trigger',
       ...retryPortsOf(following, defaults.triggerGiveUpAfterMs),
       isRetryable: (fault) => isRetryable(fault) && deliveryOf(fault) !== 'unknown',
     });

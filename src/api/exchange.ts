@@ -5,7 +5,6 @@ export interface HttpRequest {
   body?: string;
   timeoutMs: number; // for the whole attempt, from connecting to the last byte of the body
   maxBytes: number;
-  onWrite?(): void; // called as the first byte is written
 }
 
 /** Names are in lower case. A repeated header is a list. */

@@ -64,7 +64,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
   async function ask<T extends { status: string }>(
     { operation, target, path: ofBase, send, read }: Question<T>,
     signal: AbortSignal,
-    { timeoutMs: mostMs = requestTimeoutMs, onWrite }: Sending = {},
+    { timeoutMs: mostMs = requestTimeoutMs }: Sending = {},
   ): Promise<Answer<T>> {
     const path = prefix + ofBase;
     const timeoutMs = Math.min(requestTimeoutMs, mostMs);
@@ -78,7 +78,6 @@ export function createHttpService(options: HttpServiceOptions): Service {
       headers: { ...key, ...headers, ...sent },
       timeoutMs,
       maxBytes,
-      onWrite,
     };
     const exchange = await transport.exchange(request, signal);
     if (exchange.kind === 'failure') {

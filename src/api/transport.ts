@@ -161,10 +161,7 @@ function perform(dispatcher: Dispatcher, origin: string, request: HttpRequest, s
           onRequestStart(started) {
             controller = started;
             if (isDone) started.abort(new Error('too late'));
-            else {
-              sent = true;
-              request.onWrite?.();
-            }
+            else sent = true;
           },
           onResponseStart(_controller, status, headers) {
             if (status >= 200) head = { status, headers };

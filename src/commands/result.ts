@@ -5,6 +5,7 @@ import { usageProblem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
 import { wantsData } from '../render/output.ts';
 import { bareOutput, summary } from '../render/summary.ts';
+import { inTurn } from '../runs/rate-limiter.ts';
 import { graverStatus, isFinal } from '../runs/run.ts';
 import { isFromJournal, parseRunArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
@@ -52,7 +53,7 @@ export const result = defineCommand({
     // Only the status has duration and credits; a summary without them is better than none.
     const { limiter, service } = connection;
     const { signal } = context;
-    const polledStatus = await limiter.send({ signal }, (onWrite) => service.status(run, signal, { onWrite }));
+    const polledStatus = await inTurn(limiter, { lane: 'poll', signal }, () => service.status(run, signal));
     const execution = polledStatus?.kind === 'ok' ? polledStatus.value : undefined;
     const status = isFinished && execution ? graverStatus(found.status, execution.status) : found.status;
     const shown = { run, execution: execution && { ...execution, status }, result: found };

@@ -4,6 +4,7 @@ import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { documentOf } from '../render/document.ts';
 import { statusFields } from '../render/fields.ts';
 import { type CommandResult, wantsData } from '../render/output.ts';
+import { inTurn } from '../runs/rate-limiter.ts';
 import { isFinal, type Run } from '../runs/run.ts';
 import type { RunResult } from '../runs/service.ts';
 import { isFromJournal, parseRunArgument } from '../session/arguments.ts';
@@ -69,6 +70,6 @@ export async function showStatus(
 
 async function resultOf(run: Run, { limiter, service, context }: Connection): Promise<RunResult | undefined> {
   const { signal } = context;
-  const answer = await limiter.send({ signal }, (onWrite) => service.result(run, signal, { onWrite }));
+  const answer = await inTurn(limiter, { lane: 'result', signal }, () => service.result(run, signal));
   return answer?.kind === 'ok' ? answer.value : undefined;
 }

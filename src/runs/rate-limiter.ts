@@ -3,192 +3,179 @@ import { onAbort } from './on-abort.ts';
 
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
+/** In the order in which they are served. A trigger has a connection of its own, the others share theirs. */
+const lanes = ['trigger', 'result', 'poll'] as const;
+export type Lane = (typeof lanes)[number];
+
 interface LimiterOptions {
-  connections?: number; // shared by all requests that don't have their own
+  connections?: number; // shared by results and polls
   onWait?(leastMs: number): void; // the shortest time that a request will wait
 }
 
-/** A request that waits for its turn. */
-interface Wish {
+/** A request that asks for a turn. */
+interface TurnRequest {
+  lane: Lane;
   signal: AbortSignal;
   leftMs?(): number; // how much longer it may wait; forever if undefined
-  chance?(): number; // of a poll: from 0 to 1, that its run has finished; the likeliest goes first, and `hold` holds it
-  hasOwnConnection?: boolean;
   onWake?(): void; // the machine slept while it waited
 }
 
-interface Waiting extends Wish {
-  end(isGranted: boolean): void;
+interface Waiting extends TurnRequest {
+  end(giveBack?: () => void): void;
 }
 
+/** More triggers at once would only wait for each other. */
+const mostTriggers = 64;
 // Requests arrive less evenly than they are sent, so a second counts as 5% longer.
 const margin = 1.05;
 /** How many turns missed by a busy process it can make up for. */
 const busyMs = 100;
-const queueSliceMs = 1000;
-/** How long the order of polls is kept, so that thousands of polls aren't compared a thousand times a second. */
-const orderHoldsMs = 100;
+const longestPauseMs = 1000;
 // The reason for cutting a pause short. An abort without a reason creates an error with a stack.
 const early = 'early';
 
 /**
- * Writes at most `perSecond` requests (may be a fraction) in any second, evenly spaced. A request that has its turn but
- * isn't written yet counts, too, because opening its connection may take long.
+ * Gives at most `perSecond` turns (may be a fraction) in any second, evenly, first come first served within a lane, and
+ * no more at once than there are connections.
  */
 export function createRateLimiter(perSecond: number, clock: Clock, options: LimiterOptions = {}) {
   const { connections = Number.POSITIVE_INFINITY, onWait = () => {} } = options;
   const most = Math.max(1, Math.floor(perSecond));
   const windowMs = margin * Math.max(1000, 1000 / perSecond);
   const betweenMs = margin * (1000 / perSecond);
-  const writtenMs: number[] = []; // when the last `most` requests were written
-  let unwritten = 0;
-  let inFlight = 0; // on the shared connections
+  const givenMs: number[] = []; // when the last `most` turns were given
   let nextTurnMs = Number.NEGATIVE_INFINITY;
-  let heldUntilMs = Number.NEGATIVE_INFINITY;
-  const polls = new Set<Waiting>();
-  const others = new Set<Waiting>(); // triggers and results
-  const waitingCount = () => polls.size + others.size;
-  let order: Waiting[] = []; // of the polls, the likeliest last
-  let orderedMs = Number.NEGATIVE_INFINITY;
+  let heldUntilMs = Number.NEGATIVE_INFINITY; // results and polls
+  const taken = { trigger: 0, shared: 0 };
+  const queues = { trigger: new Set<Waiting>(), result: new Set<Waiting>(), poll: new Set<Waiting>() };
   let nextCheckMs = Number.NEGATIVE_INFINITY; // whether one of thousands has waited too long
   let isServing = false;
-  let isBlocked = false; // until a request is written or ends
   let alarm = new AbortController();
 
   return {
-    /** Makes the request when its turn comes. Undefined if its time passes first or its signal aborts. */
-    async send<T>(wish: Wish, request: (onWrite: () => void) => Promise<T>): Promise<T | undefined> {
-      if (!(await turn(wish))) return undefined;
-      let isWritten = false;
-      const onWrite = () => {
-        if (isWritten) return;
-        isWritten = true;
-        unwritten -= 1;
-        writtenMs.push(clock.elapsedMs());
-        if (writtenMs.length > most) writtenMs.shift();
-        if (isBlocked) alarm.abort(early);
-      };
-      try {
-        return await request(onWrite);
-      } finally {
-        // A request that never got a connection counts, too, so that an unreachable service isn't hammered.
-        onWrite();
-        if (!wish.hasOwnConnection) inFlight -= 1;
-        if (isBlocked) alarm.abort(early);
-      }
+    /**
+     * Resolves when the turn has come, to the function that gives it back after the request. Undefined if the time of the
+     * request passes first or its signal aborts.
+     */
+    turn(request: TurnRequest): Promise<(() => void) | undefined> {
+      const { lane, signal } = request;
+      if (signal.aborted) return Promise.resolve(undefined);
+      if (waitingCount() === 0 && dueInMs() <= 0 && isFree(lane)) return Promise.resolve(take(lane));
+      return new Promise((resolve) => {
+        const waiting: Waiting = {
+          ...request,
+          end(giveBack) {
+            stopListening();
+            queues[lane].delete(waiting);
+            if (waitingCount() === 0) alarm.abort(early);
+            resolve(giveBack);
+          },
+        };
+        const stopListening = onAbort(signal, () => waiting.end());
+        queues[lane].add(waiting);
+        const lateMs = clock.elapsedMs() + lateInMs(waiting);
+        const isSooner = lateMs < nextCheckMs;
+        if (isSooner) nextCheckMs = lateMs;
+        if (!isServing) void serve();
+        else if (isSooner || dueInMs() <= 0) alarm.abort(early);
+        if (!queues[lane].has(waiting)) return;
+        const paceMs = nextTurnMs - clock.elapsedMs() + (waitingCount() - 1) * betweenMs;
+        onWait(Math.max(paceMs, lane === 'trigger' ? 0 : heldMs()));
+      });
     },
-    /** Holds all polls for this long. */
+    /** Gives results and polls no turn for this long. */
     hold(ms: number) {
       heldUntilMs = Math.max(heldUntilMs, clock.elapsedMs() + ms);
       nextCheckMs = clock.elapsedMs();
     },
   };
 
-  function turn(wish: Wish): Promise<boolean> {
-    const { signal, chance, hasOwnConnection } = wish;
-    if (signal.aborted) return Promise.resolve(false);
-    if (!chance && waitingCount() === 0 && dueInMs() <= 0 && (hasOwnConnection || inFlight < connections)) {
-      grant(wish);
-      return Promise.resolve(true);
-    }
-    return new Promise((resolve) => {
-      const queue = chance ? polls : others;
-      const waiting: Waiting = {
-        ...wish,
-        end(isGranted) {
-          stopListening();
-          queue.delete(waiting);
-          if (waitingCount() === 0) alarm.abort(early);
-          resolve(isGranted);
-        },
-      };
-      const stopListening = onAbort(signal, () => waiting.end(false));
-      queue.add(waiting);
-      nextCheckMs = Math.min(nextCheckMs, clock.elapsedMs() + lateInMs(waiting));
-      if (!isServing) void serve();
-      else if (!chance) alarm.abort(early);
-      if (!queue.has(waiting)) return;
-      const dueMs = unwritten < most ? dueInMs() : nextTurnMs - clock.elapsedMs();
-      onWait(Math.max(dueMs + (waitingCount() - 1) * betweenMs, chance ? heldMs() : 0));
-    });
-  }
-
-  function grant({ hasOwnConnection }: Wish): void {
-    unwritten += 1;
-    if (!hasOwnConnection) inFlight += 1;
+  function take(lane: Lane): () => void {
+    const pool = lane === 'trigger' ? 'trigger' : 'shared';
+    taken[pool] += 1;
+    givenMs.push(clock.elapsedMs());
+    if (givenMs.length > most) givenMs.shift();
     // One turn may be reserved, because a result is requested as soon as its run is final.
     nextTurnMs = Math.max(nextTurnMs, clock.elapsedMs() - Math.max(betweenMs, busyMs)) + betweenMs;
+    return () => {
+      taken[pool] -= 1;
+      if (dueInMs() <= 0) alarm.abort(early);
+    };
+  }
+
+  function waitingCount(): number {
+    return queues.trigger.size + queues.result.size + queues.poll.size;
+  }
+
+  function isFree(lane: Lane): boolean {
+    return lane === 'trigger' ? taken.trigger < mostTriggers : taken.shared < connections && heldMs() <= 0;
   }
 
   function heldMs(): number {
     return Math.max(0, heldUntilMs - clock.elapsedMs());
   }
 
-  /** How long until the rate allows another request. Infinite while that depends on a request that isn't written yet. */
+  /** How long until the rate allows another request. */
   function dueInMs(): number {
-    if (unwritten >= most) return Number.POSITIVE_INFINITY;
-    const counted = writtenMs.at(unwritten - most) ?? Number.NEGATIVE_INFINITY;
-    return Math.max(nextTurnMs, counted + windowMs) - clock.elapsedMs();
+    const first = givenMs.length < most ? Number.NEGATIVE_INFINITY : (givenMs[0] ?? 0);
+    return Math.max(nextTurnMs, first + windowMs) - clock.elapsedMs();
   }
 
-  /** How long until a request has waited too long. That is now for a poll that is held longer than it may wait. */
-  function lateInMs({ chance, leftMs }: Wish): number {
-    return leftMs ? leftMs() - (chance ? heldMs() : 0) : Number.POSITIVE_INFINITY;
+  /** How long until a request has waited too long. That is now for one that is held longer than it may wait. */
+  function lateInMs({ lane, leftMs }: TurnRequest): number {
+    return leftMs ? leftMs() - (lane === 'trigger' ? 0 : heldMs()) : Number.POSITIVE_INFINITY;
   }
 
   async function serve(): Promise<void> {
     isServing = true;
     while (waitingCount() > 0) {
       if (clock.elapsedMs() >= nextCheckMs) endLate();
-      const next = likeliest();
-      if (next) {
-        grant(next);
-        next.end(true);
-      } else if (waitingCount() > 0) await waitForChange();
+      const next = dueInMs() <= 0 ? firstInLine() : undefined;
+      if (next) next.end(take(next.lane));
+      else if (waitingCount() > 0) await waitForChange();
     }
     isServing = false;
   }
 
+  function firstInLine(): Waiting | undefined {
+    const lane = lanes.find((each) => queues[each].size > 0 && isFree(each));
+    return lane && queues[lane].values().next().value;
+  }
+
   function endLate(): void {
-    let soonestMs = queueSliceMs;
-    for (const waiting of [...others, ...polls]) {
+    let soonestMs = longestPauseMs;
+    for (const waiting of allWaiting()) {
       const lateMs = lateInMs(waiting);
-      if (lateMs <= 0) waiting.end(false);
+      if (lateMs <= 0) waiting.end();
       else soonestMs = Math.min(soonestMs, lateMs);
     }
     nextCheckMs = clock.elapsedMs() + soonestMs;
   }
 
-  /** Waits until a request may go or has waited too long. Cut short if a request is added, is written or ends. */
+  /** Waits until a request may go or has waited too long. Cut short if that may have changed. */
   async function waitForChange(): Promise<void> {
     const soonMs = [dueInMs(), heldMs(), nextCheckMs - clock.elapsedMs()].filter((ms) => ms > 0);
-    isBlocked = !(dueInMs() > 0 && dueInMs() < Number.POSITIVE_INFINITY);
     alarm = new AbortController();
     const woke = await pause(Math.min(...soonMs), clock, alarm.signal);
-    if (woke) for (const { onWake } of [...others, ...polls]) onWake?.();
+    if (woke) for (const { onWake } of allWaiting()) onWake?.();
   }
 
-  /** Picks a request that isn't a poll, else the poll with the highest chance. Ties go to the one that came first. */
-  function likeliest(): Waiting | undefined {
-    if (dueInMs() > 0) return undefined;
-    const isFull = inFlight >= connections;
-    for (const waiting of others) if (!isFull || waiting.hasOwnConnection) return waiting;
-    if (isFull || heldMs() > 0) return undefined;
-    if (clock.elapsedMs() - orderedMs >= orderHoldsMs) order = [];
-    while (polls.size > 0) {
-      if (order.length === 0) orderPolls();
-      const next = order.pop();
-      if (next && polls.has(next)) return next;
-    }
-    return undefined;
+  function allWaiting(): Waiting[] {
+    return lanes.flatMap((lane) => [...queues[lane]]);
   }
+}
 
-  function orderPolls(): void {
-    const rated = [...polls].map((poll) => ({ poll, chance: polls.size > 1 ? (poll.chance?.() ?? 0) : 1 }));
-    order = rated
-      .reverse()
-      .sort((one, another) => one.chance - another.chance)
-      .map(({ poll }) => poll);
-    orderedMs = clock.elapsedMs();
+/** Makes the request when its turn comes. Undefined if its time passes first or its signal aborts. */
+export async function inTurn<T>(
+  limiter: RateLimiter,
+  request: TurnRequest,
+  send: () => Promise<T>,
+): Promise<T | undefined> {
+  const giveBack = await limiter.turn(request);
+  if (!giveBack) return undefined;
+  try {
+    return await send();
+  } finally {
+    giveBack();
   }
 }

@@ -1,9 +1,8 @@
 import { type Clock, pause, stopwatch, suspendedMs } from './clock.ts';
 import type { FailedAttempt } from './events.ts';
 import { type Fault, isInterruption, isRetryable } from './fault.ts';
-import type { RateLimiter } from './rate-limiter.ts';
+import { inTurn, type Lane, type RateLimiter } from './rate-limiter.ts';
 import type { Answer } from './service.ts';
-import type { Turns } from './turns.ts';
 
 const firstBackoffMs = 500;
 const longestBackoffMs = 15_000;
@@ -37,10 +36,9 @@ export interface RetryPorts {
 }
 
 export interface RetryOptions extends RetryPorts {
+  lane: Lane;
   isRetryable?(fault: Fault): boolean;
-  inTurn?: Turns; // each attempt waits for it, and then for the rate limiter
   onRetry?(failed: FailedAttempt): void; // called before each wait
-  hasOwnConnection?: boolean; // each attempt opens a connection of its own
 }
 
 export type RetryResult<T> =
@@ -50,10 +48,7 @@ export type RetryResult<T> =
   | { kind: 'interrupted'; fault: Fault };
 
 /** Makes attempts until one succeeds or is refused, or their time has passed. The first attempt is always made. */
-export async function retry<T>(
-  attempt: (onWrite: () => void) => Promise<Answer<T>>,
-  options: RetryOptions,
-): Promise<RetryResult<T>> {
+export async function retry<T>(attempt: () => Promise<Answer<T>>, options: RetryOptions): Promise<RetryResult<T>> {
   const {
     limiter,
     clock,
@@ -63,15 +58,13 @@ export async function retry<T>(
     onRetry,
     requestTimeoutMs = Number.POSITIVE_INFINITY,
   } = options;
-  const { isRetryable: isWorthIt = isRetryable, inTurn = (action) => action(), hasOwnConnection } = options;
+  const { isRetryable: isWorthIt = isRetryable, lane } = options;
   const leftMs = options.leftMs ?? (() => Number.POSITIVE_INFINITY);
   let failures = 0;
   let silentSinceMs: number | undefined;
   const silentMs = () => (silentSinceMs === undefined ? 0 : clock.elapsedMs() - silentSinceMs);
   for (let last: Fault | undefined; ; ) {
-    const queuedAtMs = clock.elapsedMs();
-    const hadTime = leftMs() >= lastMomentMs;
-    const tried = await inTurn(() => next(queuedAtMs, hadTime, last));
+    const tried = await next(last);
     if (tried.kind !== 'fault') return tried;
     const { fault } = tried;
     if (isInterruption(fault)) return { kind: 'interrupted', fault };
@@ -85,22 +78,17 @@ export async function retry<T>(
     last = fault;
   }
 
-  async function next(
-    queuedAtMs: number,
-    hadTime: boolean,
-    last: Fault | undefined,
-  ): Promise<Answer<T> | RetryResult<T>> {
-    const isLate = () => leftMs() < lastMomentMs;
+  async function next(last: Fault | undefined): Promise<Answer<T> | RetryResult<T>> {
     const ended = (fault = unsent): RetryResult<T> => ({ kind: 'gave_up', fault });
-    // The first attempt is made even if there is no time for it.
-    if (isLate() && (last || hadTime)) return ended(last);
-    const wish = { signal, leftMs: () => leftMs() - lastMomentMs, hasOwnConnection };
-    const answer = await limiter.send(wish, async (onWrite) => {
+    if (last && leftMs() < lastMomentMs) return ended(last);
+    const queuedAtMs = clock.elapsedMs();
+    const request = { lane, signal, leftMs: () => leftMs() - lastMomentMs };
+    const answer = await inTurn(limiter, request, async () => {
       // Waiting for our own turn doesn't count as silence of the service.
       const nowMs = clock.elapsedMs();
       silentSinceMs = silentSinceMs === undefined ? nowMs : silentSinceMs + nowMs - queuedAtMs;
       const tookMs = stopwatch(clock);
-      const answer = await attempt(onWrite);
+      const answer = await attempt();
       if (tookMs() > requestTimeoutMs + suspendedMs) silentSinceMs = undefined;
       return answer;
     });

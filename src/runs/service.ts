@@ -12,7 +12,6 @@ export interface Service {
 
 export interface Sending {
   timeoutMs?: number; // shortens the configured timeout
-  onWrite?(): void; // called as the first byte of the request is written
 }
 
 export interface TriggerRequest {

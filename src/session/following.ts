@@ -1,7 +1,6 @@
 import { createFinalHooks, type FinalHooks, type HookRecord } from '../hooks/on-final.ts';
 import type { OutputOptions } from '../render/output.ts';
 import { contextWithBoard } from '../render/reporter.ts';
-import type { Turns } from '../runs/turns.ts';
 import { createWatchGroup, timeoutMsOf, type WatchGroup } from '../watching/watch-group.ts';
 import { finalHookRecord } from './command-hooks.ts';
 import type { Connection } from './connection.ts';
@@ -13,8 +12,6 @@ export interface Following extends Connection {
   hooks: FinalHooks;
   /** How many runs are triggered or watched together. */
   runs: number;
-  /** Limits how many triggers are sent at once; undefined for no limit. */
-  inTurn?: Turns;
 }
 
 interface FollowingFlags {
@@ -27,11 +24,11 @@ export function createFollowing(
   connection: Connection,
   flags: FollowingFlags,
   runs: number,
-  { inTurn, hookRecord = finalHookRecord(connection) }: { inTurn?: Turns; hookRecord?: HookRecord } = {},
+  hookRecord: HookRecord = finalHookRecord(connection),
 ): Following {
   const { context } = connection;
   const watches = createWatchGroup(timeoutMsOf(flags), context.clock);
-  return { ...connection, watches, runs, inTurn, hooks: createFinalHooks(flags.onFinal, context, hookRecord) };
+  return { ...connection, watches, runs, hooks: createFinalHooks(flags.onFinal, context, hookRecord) };
 }
 
 /** The connection with a board for this many runs, if stderr is a terminal. The caller must stop its reporter. */

@@ -36,10 +36,10 @@ export async function pollOnce<Operation extends keyof Answers>(
   let missingPaths = 0;
   /** A gateway may return 404 instead of the service for a moment, so only the second 404 counts. */
   const isFirstMissingPath = ({ kind }: Fault) => kind === 'path_not_found' && ++missingPaths < 2;
-  const attempt = (onWrite: () => void) =>
-    service[operation](run, signal, { onWrite }) as Promise<Answer<Answers[Operation]>>;
+  const attempt = () => service[operation](run, signal) as Promise<Answer<Answers[Operation]>>;
   const polled = await retry(attempt, {
     ...retryPortsOf(connection, giveUpAfterMs),
+    lane: operation === 'result' ? 'result' : 'poll',
     isRetryable: (fault) => isTooEarly(fault, sinceTriggerMs?.()) || isRetryable(fault) || isFirstMissingPath(fault),
     onRetry: (failed) => reporter.observe({ event: 'attempt_failed', operation, run, ...failed }),
   });

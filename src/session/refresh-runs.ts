@@ -1,6 +1,7 @@
 import { reportedOf } from '../journal/fold.ts';
 import type { JournalRun } from '../journal/journal.ts';
 import type { Fault } from '../runs/fault.ts';
+import { inTurn } from '../runs/rate-limiter.ts';
 import type { Connection } from './connection.ts';
 
 const longestRefreshMs = 3_000;
@@ -20,7 +21,7 @@ export async function refreshRuns(runs: readonly JournalRun[], connection: Conne
   const polls = runs.map(async ({ executionId, target, ...record }) => {
     if (executionId === null) return;
     const run = { target, executionId };
-    const answer = await limiter.send({ signal }, (onWrite) => service.status(run, signal, { onWrite }));
+    const answer = await inTurn(limiter, { lane: 'poll', signal }, () => service.status(run, signal));
     if (!answer) return;
     if (answer.kind === 'ok') {
       journal.recordStatus(baseUrl, run, answer.value);

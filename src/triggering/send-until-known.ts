@@ -27,7 +27,6 @@ export interface KeyHistory {
 export interface TriggerPorts extends RetryPorts {
   service: Pick<Service, 'trigger' | 'status'>;
   record: TriggerRecord;
-  inTurn?: RetryOptions['inTurn'];
   onRetry?: RetryOptions['onRetry'];
 }
 
@@ -54,11 +53,11 @@ export async function sendUntilKnown(
   let meaning: Meaning | undefined;
 
   /** Send, event, step, record. `retry` repeats this until the protocol ends or the time is up. */
-  async function attempt(onWrite: () => void): Promise<Answer<DatedExecution>> {
+  async function attempt(): Promise<Answer<DatedExecution>> {
     if (times.attempts() === 0) record.sending();
     times.next();
     const wasInDoubt = state === 'in_doubt';
-    const answer = wasInDoubt && times.isStale() ? staleKey : await send(identity, body, ports, onWrite);
+    const answer = wasInDoubt && times.isStale() ? staleKey : await send(identity, body, ports);
     meaning = await meaningOf(answer, { ...identity, ...history, wasInDoubt, times }, ports);
     state = step(state, meaning.event);
     if (answer.kind === 'fault' && state === 'in_doubt' && !wasInDoubt) {
@@ -69,7 +68,7 @@ export async function sendUntilKnown(
 
   const isRepeatable = () => !history.neverRepeat && record.isRepeatable();
   const mayRepeat = () => !isEnd(state) && (!times.mayHaveActed() || isRepeatable());
-  const tried = await retry(attempt, { ...ports, hasOwnConnection: true, isRetryable: mayRepeat });
+  const tried = await retry(attempt, { ...ports, lane: 'trigger', isRetryable: mayRepeat });
   if (meaning?.started) {
     record.started(meaning.started.execution, meaning.started);
     return meaning.started;
@@ -89,10 +88,9 @@ async function send(
   { target, idempotencyKey, userProvided }: TriggerIdentity,
   body: string,
   ports: TriggerPorts,
-  onWrite: () => void,
 ): Promise<Answer<DatedExecution>> {
   const request = { target, idempotencyKey, body };
-  const answer = await askDated(() => ports.service.trigger(request, ports.signal, { onWrite }), ports);
+  const answer = await askDated(() => ports.service.trigger(request, ports.signal), ports);
   const isReused = userProvided && answer.kind === 'ok' && !isNamedBy(target, answer.value.execution.document);
   return isReused ? reusedKey(answer.value.execution) : answer;
 }

@@ -26,10 +26,10 @@ export function fetchNamedRun(
   run: Run,
   { service, ...ports }: RetryPorts & { service: Pick<Service, 'status'> },
 ): Promise<RetryResult<DatedExecution>> {
-  return retry((onWrite) => askDated(() => service.status(run, ports.signal, { onWrite }), ports), {
+  return retry(() => askDated(() => service.status(run, ports.signal), ports), {
     ...ports,
-    // The trigger already has its turn, and reports its own attempts.
-    inTurn: undefined,
+    lane: 'poll',
+    // The trigger reports its own attempts.
     onRetry: undefined,
     isRetryable: (fault) => isRetryable(fault) || fault.kind === 'not_found' || fault.kind === 'path_not_found',
   });

@@ -17,8 +17,6 @@ const nearby = 0.1; // as a share of the age
 
 export interface PollSchedule {
   gapMs(ageMs: number): number; // from one poll to the next, before jitter
-  /** The chance that a run which was running at the first age has ended by the second. */
-  chanceOfEnd(fromMs: number, toMs: number): number;
 }
 
 /**
@@ -27,13 +25,8 @@ export interface PollSchedule {
  */
 export function createPollSchedule(past: { durationsMs: readonly number[]; runs?: number }): PollSchedule {
   const earlierMs = past.durationsMs.filter((ms) => ms > 0 && Number.isFinite(ms)).slice(0, mostEarlierRuns);
-  const endedAbout = (fromMs: number, toMs: number) =>
-    earlierMs.filter((ms) => ms >= (1 - nearby) * fromMs && ms <= (1 + nearby) * toMs).length;
-  const tookAbout = (ageMs: number) => endedAbout(ageMs, Number.POSITIVE_INFINITY);
-  // Count one more run that may end at any moment.
-  const chanceOfEnd = (fromMs: number, toMs: number) =>
-    (endedAbout(fromMs, toMs) + 1 - fromMs / Math.max(1, toMs)) / (tookAbout(fromMs) + 1);
-  if (earlierMs.length === 0) return { gapMs: gapOfAgeMs, chanceOfEnd };
+  const tookAbout = (ageMs: number) => earlierMs.filter((ms) => ms >= (1 - nearby) * ageMs);
+  if (earlierMs.length === 0) return { gapMs: gapOfAgeMs };
 
   const longestMs = Math.max(...earlierMs);
   // A single run says little about the next one. Twenty that took at least this long say a lot.
@@ -49,12 +42,14 @@ export function createPollSchedule(past: { durationsMs: readonly number[]; runs?
       const learnedMs = ageMs < trustedMs ? trustedMs - ageMs : bestGapMs(ageMs);
       return Math.max(shortestGapMs, Math.min(learnedMs, unlearnedMs, earlyMs, longestGapMs));
     },
-    chanceOfEnd,
   };
 
   /** If runs end at the rate h and a request is worth a delay of c, the best gap is √(2c/h) (Barlow and Proschan; Keller). */
   function bestGapMs(ageMs: number): number {
-    const endsPerMs = (endedAbout(ageMs, ageMs) + 0.5) / (tookAbout(ageMs) + 1) / (2 * nearby * ageMs);
+    const took = tookAbout(ageMs);
+    const endedAbout = took.filter((ms) => ms <= (1 + nearby) * ageMs);
+    // Count one more run that may end at any moment.
+    const endsPerMs = (endedAbout.length + 0.5) / (took.length + 1) / (2 * nearby * ageMs);
     return Math.sqrt((2 * worthMs) / endsPerMs);
   }
 }

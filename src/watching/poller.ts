@@ -2,6 +2,7 @@ import { pause, stopwatch, suspendedMs } from '../runs/clock.ts';
 import { signOfLifeMs } from '../runs/defaults.ts';
 import type { LastConfirmed, RunEvent } from '../runs/events.ts';
 import type { Fault } from '../runs/fault.ts';
+import { inTurn } from '../runs/rate-limiter.ts';
 import type { RetryPorts } from '../runs/retry.ts';
 import type { Run } from '../runs/run.ts';
 import type { Answer, Sending } from '../runs/service.ts';
@@ -19,7 +20,6 @@ export interface PollerPorts extends RetryPorts {
 interface PollerOptions {
   run: Run;
   operation: 'status' | 'result'; // a result may also be read in the time for the last polls
-  chance(): number;
   sinceTriggerMs?(): number;
   lastConfirmed(): LastConfirmed;
   isDefinite?(fault: Fault): boolean; // no further poll can change it
@@ -34,11 +34,12 @@ type Polled<T> = { kind: 'ok'; value: T; retryAfterMs?: number; isLast: boolean 
 const leastLimitMs = 1_000;
 
 export function createPoller(options: PollerOptions, ports: PollerPorts) {
-  const { run, operation, chance, lastConfirmed, isDefinite = () => false } = options;
+  const { run, operation, lastConfirmed, isDefinite = () => false } = options;
   const { limiter, clock, signal, group, giveUpAfterMs, requestTimeoutMs, observe, renewApiKey } = ports;
   const tolerance = createTolerance({ ...ports, sinceTriggerMs: options.sinceTriggerMs });
   const leftMs = operation === 'result' ? group.leftForLastPollMs : group.leftMs;
-  const wish = { signal, chance, leftMs: group.leftForLastPollMs, onWake: group.woke };
+  const lane = operation === 'result' ? 'result' : 'poll';
+  const turn = { lane, signal, leftMs: group.leftForLastPollMs, onWake: group.woke } as const;
   let askedUntilMs: number | undefined; // when the wait requested by the service ends, by the wall clock
   let isRenewed = false;
   return { poll, wait: waitFor };
@@ -46,7 +47,8 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
   /** Polls until there is a valid response or a reason to stop. */
   async function poll<T>(request: Request<T>): Promise<Polled<T>> {
     for (let lastFault: Fault | undefined; ; ) {
-      const sent = await limiter.send(wish, (onWrite) => attempt(request, onWrite));
+      if (group.leftForLastPollMs() <= 0) return timedOut(lastFault);
+      const sent = await inTurn(limiter, turn, () => attempt(request));
       // The remaining time is for other runs, or the service asked for no poll until then.
       if (!sent) await wait(leftMs(), leftMs());
       if (sent?.answer.kind === 'ok') return accept(sent.answer, sent.isLast);
@@ -59,13 +61,13 @@ export function createPoller(options: PollerOptions, ports: PollerPorts) {
     }
   }
 
-  async function attempt<T>(request: Request<T>, onWrite: () => void) {
+  async function attempt<T>(request: Request<T>) {
     const isLast = leftMs() <= 0;
     const restMs = isLast ? group.leftForLastPollMs() : leftMs();
     const timeoutMs = Math.min(requestTimeoutMs, restMs, Math.max(leastLimitMs, tolerance.leftMs()));
     noteWait(0);
     const elapsedMs = stopwatch(clock);
-    const answer = await request({ timeoutMs, onWrite });
+    const answer = await request({ timeoutMs });
     const hasSlept = elapsedMs() > timeoutMs + suspendedMs;
     if (hasSlept) group.woke();
     return { answer, isLast, tookMs: hasSlept ? 0 : Math.min(timeoutMs, elapsedMs()) };

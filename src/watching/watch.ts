@@ -6,7 +6,7 @@ import { createPoller, type PollerPorts } from './poller.ts';
 import type { FinishedWatch, WatchResult } from './watch-result.ts';
 
 export interface WatchOptions {
-  schedule: Pick<PollSchedule, 'gapMs'> & Partial<PollSchedule>;
+  schedule: PollSchedule;
   isFixed?: boolean; // the first gap is not shortened at random
   known?: Execution; // the response to the trigger, used instead of a first poll
   retryAfterMs?: number; // from the response to the trigger
@@ -25,7 +25,7 @@ export async function pollUntilFinal(run: Run, options: WatchOptions, ports: Wat
   let execution = options.known;
   let confirmedAgeMs = execution && stopwatch(clock);
   const lastConfirmed = () => ({ run, execution, ageMs: confirmedAgeMs?.() });
-  const poller = createPoller({ run, operation: 'status', chance, sinceTriggerMs, lastConfirmed }, ports);
+  const poller = createPoller({ run, operation: 'status', sinceTriggerMs, lastConfirmed }, ports);
 
   // A run that we just started needs no immediate poll, and runs started together are not polled together.
   const spread = options.isFixed ? 1 : 1 - random() / 2;
@@ -47,13 +47,6 @@ export async function pollUntilFinal(run: Run, options: WatchOptions, ports: Wat
     delayMs = schedule.gapMs(ageMs(execution, watchedMs(), clock));
   }
   return { kind: 'finished', run, execution };
-
-  function chance(): number {
-    if (!execution) return 1;
-    const toMs = ageMs(execution, watchedMs(), clock);
-    const fromMs = Math.max(0, toMs - (confirmedAgeMs?.() ?? 0));
-    return schedule.chanceOfEnd?.(fromMs, toMs) ?? 0;
-  }
 }
 
 const longestAgeMs = 48 * 3_600_000;
@@ -88,7 +81,6 @@ async function fetchResult(
     {
       run,
       operation: 'result',
-      chance: () => 1,
       sinceTriggerMs,
       lastConfirmed: () => ({ run, execution, ageMs: confirmedAgeMs() }),
       isDefinite: ({ kind }) => kind === 'too_large',

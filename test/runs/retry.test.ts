@@ -9,6 +9,7 @@ const lost = fault('lost');
 
 /** Options under which each backoff is the longest possible: 0.5, 1, 2 s. */
 const optionsOf = (clock: VirtualClock): RetryOptions => ({
+  lane: 'poll',
   clock,
   signal,
   random: () => 1,

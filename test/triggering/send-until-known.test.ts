@@ -4,8 +4,7 @@ import type { FaultKind } from '../../src/runs/fault.ts';
 import type { JsonObject } from '../../src/runs/json.ts';
 import { createRateLimiter } from '../../src/runs/rate-limiter.ts';
 import type { Run } from '../../src/runs/run.ts';
-import type { Answer, Execution, Sending } from '../../src/runs/service.ts';
-import { createTurns } from '../../src/runs/turns.ts';
+import type { Answer, Execution } from '../../src/runs/service.ts';
 import {
   type KeyHistory,
   sendUntilKnown,
@@ -235,7 +234,7 @@ describe('one trigger', () => {
     },
   );
 
-  test('sends no more than its turn allows', async () => {
+  test('sends no more than 64 at once', async () => {
     let most = 0;
     let inFlight = 0;
     const trigger = async () => {
@@ -244,52 +243,10 @@ describe('one trigger', () => {
       inFlight -= 1;
       return running();
     };
-    const status = async () => running();
-    const ports = {
-      service: { trigger, status },
-      inTurn: createTurns(3),
-      limiter: createRateLimiter(1000, createVirtualClock()),
-    };
-    const results = await Promise.all(Array.from({ length: 20 }, () => triggered([], { ports })));
-    expect([most, results.every(({ result }) => result.kind === 'started')]).toEqual([3, true]);
-  });
-
-  test('asks the rate limiter only when its turn has come, so that turns that become free together send nothing together', async () => {
-    const clock = createVirtualClock();
-    const sentAtMs: number[] = [];
-    const service = {
-      async trigger(_request: unknown, _signal: unknown, sending?: Sending) {
-        sentAtMs.push(clock.elapsedMs());
-        sending?.onWrite?.();
-        await clock.sleep(Math.max(0, 12_000 - clock.elapsedMs()));
-        return running();
-      },
-      status: async () => running(),
-    };
-    const ports = { clock, service, inTurn: createTurns(2), limiter: createRateLimiter(1, clock) };
-    await Promise.all(Array.from({ length: 4 }, () => triggered([], { ports })));
-    expect(sentAtMs).toEqual([0, 1050, 12_000, 13_050]);
-  });
-
-  test('does not count the wait for its turn as silence of the service', async () => {
-    const clock = createVirtualClock();
-    const answers = [lost, running()];
-    const service = { trigger: async () => answers.shift() ?? fault('rejected'), status: async () => running() };
-    const inTurn = createTurns(1);
-    // Another trigger holds the turn from the first answer on for longer than retries may take.
-    const onRetry = () => void inTurn(() => clock.sleep(60_000));
-    const { result } = await triggered([], { ports: { clock, service, inTurn, onRetry, giveUpAfterMs: 30_000 } });
-    expect(result.kind).toBe('started');
-    const refused = [lost, lost, running()];
-    const slow = { ...service, trigger: async () => refused.shift() ?? fault('rejected') };
-    const again = await triggered([], { ports: { clock, service: slow, inTurn, onRetry, giveUpAfterMs: 30_000 } });
-    expect(again.result.kind).toBe('started');
-  });
-
-  test('asks whose run a conflict names within its own turn', async () => {
-    const ports = { inTurn: createTurns(1) };
-    const { result } = await triggered([lost, ourConflict], { ports, status: [fault('unavailable'), began(0)] });
-    expect(result).toMatchObject({ kind: 'started', how: 'recovered' });
+    const service = { trigger, status: async () => running() };
+    const ports = { service, limiter: createRateLimiter(100_000, createVirtualClock()) };
+    const results = await Promise.all(Array.from({ length: 80 }, () => triggered([], { ports })));
+    expect([most, results.every(({ result }) => result.kind === 'started')]).toEqual([64, true]);
   });
 
   test('whose key another process sent, and that is refused itself, is in doubt as long as the other', async () => {

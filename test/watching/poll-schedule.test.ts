@@ -178,34 +178,6 @@ describe('with earlier runs', () => {
   });
 });
 
-describe('the chance that a run has ended', () => {
-  const minutes = (...values: number[]) => values.map((value) => value * minute);
-
-  test.each([
-    { earlier: [], fromM: 0, toM: 10, chance: 1 },
-    { earlier: [], fromM: 9, toM: 10, chance: 0.1 },
-    { earlier: [1, 2, 3, 4], fromM: 2.5, toM: 3.5, chance: (1 + 1 - 2.5 / 3.5) / 3 },
-    { earlier: [1, 2, 3, 4], fromM: 3.5, toM: 3.7, chance: (1 + 1 - 3.5 / 3.7) / 2 },
-    { earlier: [1, 2, 3, 4], fromM: 3.4, toM: 3.5, chance: (0 + 1 - 3.4 / 3.5) / 2 },
-    { earlier: [1, 2, 3, 4], fromM: 8, toM: 10, chance: 0.2 },
-  ])('after runs of $earlier minutes, between $fromM and $toM, is $chance', ({ earlier, fromM, toM, chance }) => {
-    const { chanceOfEnd } = createPollSchedule({ durationsMs: minutes(...earlier) });
-    expect(chanceOfEnd(fromM * minute, toM * minute)).toBeCloseTo(chance, 9);
-  });
-
-  test('is a probability that never falls as the run waits', () => {
-    fc.assert(
-      fc.property(anyRecord, fc.nat(4 * hour), fc.nat(hour), fc.nat(hour), (durationsMs, fromMs, waitMs, moreMs) => {
-        const { chanceOfEnd } = createPollSchedule({ durationsMs });
-        const chance = chanceOfEnd(fromMs, fromMs + waitMs);
-        expect(chance).toBeGreaterThanOrEqual(0);
-        expect(chanceOfEnd(fromMs, fromMs + waitMs + moreMs)).toBeGreaterThanOrEqual(chance - 1e-12);
-        expect(chance).toBeLessThanOrEqual(1);
-      }),
-    );
-  });
-});
-
 describe('jitter', () => {
   test('stays within ten percent and is the same for the same chance', () => {
     fc.assert(

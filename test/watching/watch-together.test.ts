@@ -83,20 +83,6 @@ describe('runs that are watched together', () => {
     expect(clocked(10 * second, 11 * second)).toHaveLength(3);
   });
 
-  test('are polled in the order of how likely they are to have finished', async () => {
-    const likely = [5, 17, 23];
-    const { clocked } = await watchTogether({
-      runs: 60,
-      perSecond: 1,
-      timeoutMs: 2 * minute,
-      durationsMs: Array.from({ length: 20 }, () => 10 * minute),
-      ageMs: (index) => (likely.includes(index) ? 9 * minute : minute),
-    });
-    const last = clocked(2 * minute, 3 * minute).map(({ index }) => index);
-    // The first goes at once, before it is known who else is due.
-    expect(last.slice(1, 4).toSorted((a, b) => a - b)).toEqual(likely);
-  });
-
   test('all wait when one is told to by a 429 or a 503', async () => {
     for (const [kind, httpStatus] of [
       ['throttled', 429],

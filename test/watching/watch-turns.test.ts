@@ -14,39 +14,30 @@ interface Turn {
 function limiterOf(...turns: Turn[]) {
   let taken = 0;
   const limiter: RateLimiter = {
-    async send({ onWake }, request) {
+    async turn({ onWake }) {
       const { isGranted, woke } = turns[taken++] ?? { isGranted: true, woke: false };
       if (woke) onWake?.();
-      return isGranted ? request(() => {}) : undefined;
+      return isGranted ? () => {} : undefined;
     },
     hold() {},
   };
   return { limiter, taken: () => taken };
 }
 
-test('a poll waits its turn with the chance that the run has ended since the last answer', async () => {
-  const chances: unknown[] = [];
+test('the polls of a watch take turns as polls, and its result as a result', async () => {
+  const lanes: string[] = [];
   const limiter: RateLimiter = {
     ...limiterOf().limiter,
-    async send(wish, request) {
-      chances.push(wish.chance?.());
-      return request(() => {});
+    async turn({ lane }) {
+      lanes.push(lane);
+      return () => {};
     },
   };
-  const service = scriptedService({
-    status: [running(), running(), state('COMPLETED')],
-    result: [resultOf('COMPLETED')],
-  });
-  const schedule = {
-    gapMs: () => 10 * second,
-    chanceOfEnd: (fromMs: number, toMs: number) => fromMs + toMs / 1e6,
-  };
-  await watch(service, { schedule }, { limiter });
-  // One of which nothing is known may have ended, and a result is ready.
-  expect(chances).toEqual([1, 0.01, 10_000.02, 1]);
+  const service = scriptedService({ status: [running(), state('COMPLETED')], result: [resultOf('COMPLETED')] });
+  await watch(service, {}, { limiter });
+  expect(lanes).toEqual(['poll', 'poll', 'result']);
 });
 
-/** Grants these turns, and every later one. */
 test('a watch does not give up where the machine slept while a poll waited for its turn', async () => {
   const service = () =>
     scriptedService({ status: [running(), fault('lost'), state('COMPLETED')], result: [resultOf('COMPLETED')] });

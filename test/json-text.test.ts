@@ -82,8 +82,6 @@ function plain(text: string): string {
 
 test.each([
   ['an open string', `["${'x'.repeat(2000)}`],
-  ['a string of backslashes', `["${'\\'.repeat(2001)}`],
-  ['millions of lists', `[${'[],'.repeat(2_000_001)}0]`],
   ['a list without an end', '['.repeat(5_000_000)],
 ])('%s is refused in no time', (_, text) => {
   expect(() => parseJson(text)).toThrow(SyntaxError);

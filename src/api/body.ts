@@ -15,51 +15,18 @@ export class UnreadableBody extends Error {
   }
 }
 
-type Decoder = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
-
-// No well-behaved server uses more codings than this.
-const mostCodings = 4;
-
-/** Undoes the codings, last one first (RFC 9110 §8.4). Throws `UnreadableBody`, also if the result exceeds `maxBytes`. */
+/** Unpacks gzip, the only coding that runctl asks for. Throws `UnreadableBody`, also if the result exceeds `maxBytes`. */
 export async function textOfBody({ body, headers }: HttpResponse, maxBytes: number): Promise<string> {
-  const codings = valuesOf(headers, 'content-encoding')
-    .flatMap((value) => value.toLowerCase().split(','))
-    .map((coding) => coding.trim())
-    .filter((coding) => coding !== '' && coding !== 'identity');
-  if (codings.length === 0 || body.length === 0) return decode(body);
-  const decoders = await loadDecoders();
-  const unknown = codings.find((coding) => !decoders.has(coding));
-  if (unknown !== undefined) throw new UnreadableBody(`its encoding "${unknown}" is unknown`);
-  if (codings.length > mostCodings) throw new UnreadableBody(`it has ${codings.length} codings`);
-  let decoded = body;
-  for (const coding of codings.reverse()) {
-    decoded = await undo(coding, decoders.get(coding) as Decoder, decoded, maxBytes);
-  }
-  return decode(decoded);
-}
-
-async function undo(coding: string, decoder: Decoder, body: Buffer, maxBytes: number): Promise<Buffer> {
+  const coding = valuesOf(headers, 'content-encoding').join(', ').trim().toLowerCase();
+  if (body.length === 0 || coding === '' || coding === 'identity') return decode(body);
+  if (coding !== 'gzip' && coding !== 'x-gzip') throw new UnreadableBody(`its encoding "${coding}" is unknown`);
+  const { gunzip } = await import('node:zlib');
   try {
-    return await decoder(body, { maxOutputLength: maxBytes });
+    return decode(await promisify(gunzip)(body, { maxOutputLength: maxBytes }));
   } catch (error) {
     const tooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
-    throw new UnreadableBody(tooLarge ? largerThan(maxBytes) : `its ${coding} coding is broken`, { tooLarge });
+    throw new UnreadableBody(tooLarge ? largerThan(maxBytes) : 'its gzip coding is broken', { tooLarge });
   }
-}
-
-/** runctl only asks for gzip, but some gateways send the others anyway. */
-async function loadDecoders(): Promise<Map<string, Decoder>> {
-  const { brotliDecompress, gunzip, inflate, inflateRaw } = await import('node:zlib');
-  const unzip: Decoder = promisify(gunzip);
-  const inflateZlib: Decoder = promisify(inflate);
-  const inflateBare: Decoder = promisify(inflateRaw);
-  return new Map([
-    ['gzip', unzip],
-    ['x-gzip', unzip],
-    // Some servers send raw deflate without the zlib format. In zlib, the first byte names method 8 (RFC 1950 §2.2).
-    ['deflate', (body, options) => (((body[0] ?? 0) & 0x0f) === 8 ? inflateZlib : inflateBare)(body, options)],
-    ['br', promisify(brotliDecompress)],
-  ]);
 }
 
 /** Throws `UnreadableBody` if the body is too large, has an unknown coding or isn't JSON. */

@@ -12,13 +12,10 @@ import { createSecrets } from '../secrets.ts';
 export interface ApiKeys {
   /** The API key to send. An idempotency key keeps its first API key, which scopes it. Throws like `runApiKeyCommand`. */
   of(idempotencyKey?: string): Promise<string>;
-  /** Runs the command again after the API key was refused, if there is one, at most once a minute. Never throws. */
-  renew(): void;
-  /** Runs the command once more before a 401 ends a watch; false without a command. Never throws. */
-  renewAtLast(): Promise<boolean>;
+  /** Runs the command again before a 401 ends a watch; false without a command. Never throws. */
+  renew(): Promise<boolean>;
 }
 
-const betweenRenewalsMs = 60_000;
 // The watches of several runs end together, so one renewal is enough for all.
 const togetherMs = 15_000;
 
@@ -41,9 +38,8 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Contex
       ofTriggers.set(idempotencyKey, own);
       return own;
     },
-    renew: () => runAgainAfter(betweenRenewalsMs),
-    async renewAtLast() {
-      runAgainAfter(togetherMs);
+    async renew() {
+      runAgain();
       return inForce().then(
         () => command !== undefined,
         () => false,
@@ -51,8 +47,8 @@ export function createApiKeys({ apiKey, ...settings }: Settings, context: Contex
     },
   };
 
-  function runAgainAfter(ms: number): void {
-    if (command === undefined || clock.elapsedMs() - renewedAtMs < ms) return;
+  function runAgain(): void {
+    if (command === undefined || clock.elapsedMs() - renewedAtMs < togetherMs) return;
     renewedAtMs = clock.elapsedMs();
     const old = inForce();
     // Polls wait for the command. If it fails, they are refused again, and the watch ends as if there were no command.

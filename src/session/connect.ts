@@ -17,7 +17,7 @@ import type { Clock } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
 import { createRateLimiter } from '../runs/rate-limiter.ts';
 import { mostEarlierRuns } from '../watching/poll-schedule.ts';
-import { withNotFoundTracking, withRenewal } from './answers.ts';
+import { withNotFoundTracking } from './answers.ts';
 import { createApiKeys } from './api-keys.ts';
 import type { Connection } from './connection.ts';
 import { type JournalNeed, journalOf } from './open-journal.ts';
@@ -91,8 +91,8 @@ export async function connectWith(
     settings,
     baseUrl,
     account,
-    renewApiKey: apiKeys.renewAtLast,
-    service: withNotFoundTracking(withRenewal(service, apiKeys), lasting, baseUrl, account),
+    renewApiKey: apiKeys.renew,
+    service: withNotFoundTracking(service, lasting, baseUrl, account),
     journal,
     processes: createProcesses(),
     history: historyOf(lasting, baseUrl, clock),

@@ -1,5 +1,4 @@
-import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import fc from 'fast-check';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { readJson, textOfBody, UnreadableBody } from '../../src/api/body.ts';
 import type { HttpResponse } from '../../src/api/exchange.ts';
@@ -27,17 +26,6 @@ describe('a body', () => {
     ['gzip', respond(gzipSync(json), 'gzip')],
     ['GZIP in capitals and blanks', respond(gzipSync(json), ' GZIP ')],
     ['x-gzip', respond(gzipSync(json), 'x-gzip')],
-    ['deflate', respond(deflateSync(json), 'deflate')],
-    ['deflate without the zlib format around it', respond(deflateRawSync(json), 'deflate')],
-    ['br', respond(brotliCompressSync(json), 'br')],
-    ['gzip, identity', respond(gzipSync(json), 'gzip, identity')],
-    ['identity, gzip', respond(gzipSync(json), 'identity,gzip')],
-    ['gzip twice', respond(gzipSync(gzipSync(json)), 'gzip, gzip')],
-    ['deflate, then gzip, then br', respond(brotliCompressSync(gzipSync(deflateSync(json))), 'deflate, x-gzip,, br')],
-    [
-      'two header lines',
-      { ...respond(gzipSync(deflateSync(json))), headers: { 'content-encoding': ['deflate', 'gzip'] } },
-    ],
     ['a byte order mark', respond(`\uFEFF${json}`)],
     ['a byte order mark in gzip', respond(gzipSync(`\uFEFF${json}`), 'gzip')],
     ['blanks around it', respond(` \r\n${json}\n`)],
@@ -49,20 +37,15 @@ describe('a body', () => {
     ['is blank', respond(' \n'), 'it is empty'],
     ['is a page', respond('<html>'), 'it is not JSON'],
     ['is half of JSON', respond('{"a":'), 'it is not JSON'],
-    ['nests too deep for a reader', respond(`["3e",${'['.repeat(200_000)}${']'.repeat(200_000)}]`), 'it is not JSON'],
     ['is cut gzip', respond(gzipSync(json).subarray(0, -9), 'gzip'), 'its gzip coding is broken'],
     ['is no gzip', respond(json, 'gzip'), 'its gzip coding is broken'],
-    ['is no deflate', respond(json, 'deflate'), 'its deflate coding is broken'],
-    ['is no br', respond(json, 'br'), 'its br coding is broken'],
     ['has an unknown encoding', respond(json, 'zstd'), 'its encoding "zstd" is unknown'],
-    ['has an unknown encoding among others', respond(gzipSync(json), 'zstd, gzip'), 'its encoding "zstd" is unknown'],
     [
-      'has codings in the wrong order',
-      respond(gzipSync(deflateSync(json)), 'gzip, deflate'),
-      'its deflate coding is broken',
+      'is packed in a way that was not asked for',
+      respond(brotliCompressSync(json), 'br'),
+      'its encoding "br" is unknown',
     ],
-    ['has fewer codings than it says', respond(gzipSync(json), 'gzip, gzip'), 'its gzip coding is broken'],
-    ['has five codings', respond(json, 'gzip, gzip, gzip, gzip, gzip'), 'it has 5 codings'],
+    ['is packed twice', respond(gzipSync(gzipSync(json)), 'gzip, gzip'), 'its encoding "gzip, gzip" is unknown'],
     ['has the encoding "constructor"', respond(json, 'constructor'), 'its encoding "constructor" is unknown'],
     ['has the encoding "__proto__"', respond(json, '__proto__'), 'its encoding "__proto__" is unknown'],
   ])('that %s is refused in words', async (_, response, message) => {
@@ -82,38 +65,11 @@ describe('a body', () => {
     expect(await reason(respond(gzipSync(`"${'x'.repeat(limit - 1)}"`), 'gzip'))).toMatchObject({ tooLarge: true });
   });
 
-  // RFC 1951 §3.2.3: blocks follow one another, so one mebibyte is packed for all; the last block is empty.
-  const blocks = deflateRawSync(Buffer.alloc(2 ** 20), { finishFlush: constants.Z_SYNC_FLUSH });
-  const bareBomb = () => Buffer.concat([...Array<Buffer>(32).fill(blocks), Buffer.from([0x03, 0x00])]);
-  const zlibHeader = Buffer.from([0x78, 0x01]);
-  test.each<[string, () => Buffer, string]>([
-    ['gzip', () => gzipBomb(200), 'gzip'],
-    ['gzip in gzip', () => gzipSync(gzipBomb(200)), 'gzip, gzip'],
-    ['deflate', () => Buffer.concat([zlibHeader, bareBomb()]), 'deflate'],
-    ['deflate without the zlib format', bareBomb, 'deflate'],
-    ['br', () => brotliCompressSync(Buffer.alloc(2 ** 25), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }), 'br'],
-  ])('of %s that unpacks to a thousand times its size is not unpacked', async (_, bomb, encoding) => {
-    const body = bomb();
+  test('of gzip that unpacks to a thousand times its size is not unpacked', async () => {
+    const body = gzipBomb(200);
     const before = process.memoryUsage().arrayBuffers;
-    expect(await reason(respond(body, encoding))).toEqual({ message: 'it is larger than 10000 bytes', tooLarge: true });
+    expect(await reason(respond(body, 'gzip'))).toEqual({ message: 'it is larger than 10000 bytes', tooLarge: true });
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20 * 1024 * 1024);
-  });
-
-  test('comes back whole through any codings', async () => {
-    const encode = {
-      gzip: gzipSync,
-      'x-gzip': gzipSync,
-      deflate: deflateSync,
-      br: brotliCompressSync,
-      identity: Buffer.from,
-    };
-    const codings = fc.array(fc.constantFrom(...(Object.keys(encode) as (keyof typeof encode)[])), { maxLength: 4 });
-    await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'grapheme', minLength: 1 }), codings, async (text, names) => {
-        const body = names.reduce((bytes: Buffer, name) => encode[name](bytes), Buffer.from(text));
-        expect(await textOfBody(respond(body, names.join(', ')), limit)).toBe(text.replace(/^\uFEFF/, ''));
-      }),
-    );
   });
 
   test('of invalid UTF-8 is text all the same', async () => {

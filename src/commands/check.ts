@@ -10,7 +10,6 @@ import { sanitizeLine } from '../render/sanitize.ts';
 import { formatAge } from '../runs/duration.ts';
 import { type AutomationTarget, lastStatusOf } from '../runs/run.ts';
 import { parseAutomationArgument } from '../session/arguments.ts';
-import { warnOfClock } from '../session/clock-difference.ts';
 import { connect } from '../session/connect.ts';
 import type { Connection } from '../session/connection.ts';
 import { otherBaseUrl, useBaseUrl } from '../session/elsewhere.ts';
@@ -60,7 +59,6 @@ export const check = defineCommand({
       const facts = { within: within.text, nowMs, otherUrl, isUnresolved };
       checks.push({ target, runs, problem: isOverdue ? overdueProblem(target, runs, facts) : undefined });
     }
-    warnOfClock(recorded, context);
     const inTime = checks.filter(({ problem }) => !problem);
     return {
       exitNames: checks.map(({ problem }) => problem?.facts.name ?? 'ok'),

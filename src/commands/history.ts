@@ -8,7 +8,6 @@ import { type DocumentFacts, documentOf } from '../render/document.ts';
 import type { HistoryEvent } from '../runs/history.ts';
 import { localTime } from '../runs/local-time.ts';
 import { parseAutomationNames } from '../session/arguments.ts';
-import { warnOfClock } from '../session/clock-difference.ts';
 import { journalPlace, useBaseUrl } from '../session/elsewhere.ts';
 import { journalOf } from '../session/open-journal.ts';
 import { unknownNote } from './list-notes.ts';
@@ -54,7 +53,6 @@ export const history = defineCommand({
       return { documents: [], omission: quiet ? undefined : [sentence, ...hint] };
     }
     const runs = [...journal.runs({ baseUrl, automations, sinceMs: Math.min(sinceMs, nowMs - openMs) })];
-    warnOfClock(runs, context);
     const { historyTable } = await import('../render/history-table.ts');
     return {
       documents: events.map((event) => documentOf(documentFactsOf(event), context)),

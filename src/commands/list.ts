@@ -17,7 +17,6 @@ import { reasonOf } from '../runs/fault.ts';
 import { lastStatusOf, nameOf, shownStatuses } from '../runs/run.ts';
 import type { PastRun } from '../runs/statistics.ts';
 import { parseAutomationNames } from '../session/arguments.ts';
-import { warnOfClock } from '../session/clock-difference.ts';
 import { connectWith } from '../session/connect.ts';
 import { journalOf } from '../session/open-journal.ts';
 import { type Refreshed, refreshRuns } from '../session/refresh-runs.ts';
@@ -84,7 +83,6 @@ export const list = defineCommand({
       .filter((run) => hasStatus(run, options.status));
     const runs = matching.slice(0, limitOf(options));
     if (runs.length === 0) return { omission: emptyNote(names, { journal, baseUrl, automations }, options, context) };
-    warnOfClock(recorded, context);
     const missed = connection ? runs.filter((run) => run.isOld && isPollable(run)) : [];
     const reason = fault ? reasonOf(fault) : 'no response within 3s';
     for (const { target, executionId } of missed) {

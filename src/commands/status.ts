@@ -8,7 +8,6 @@ import { inTurn } from '../runs/rate-limiter.ts';
 import { isFinal, type Run } from '../runs/run.ts';
 import type { RunResult } from '../runs/service.ts';
 import { isFromJournal, parseRunArgument } from '../session/arguments.ts';
-import { warnOfClock } from '../session/clock-difference.ts';
 import { connect } from '../session/connect.ts';
 import type { Connection } from '../session/connection.ts';
 import { findRun } from '../session/find-run.ts';
@@ -48,7 +47,6 @@ export async function showStatus(
   if (polled.kind === 'failed') return resultOfFailure(polled.problem, runToPoll.run, context);
   const execution = polled.value;
   journal.recordStatus(baseUrl, runToPoll.run, execution);
-  warnOfClock(journal.runs({ baseUrl, target: runToPoll.run.target, files: 2 }), context);
   const outcome = exitNameOfRun(runToPoll.run, execution.status);
   const exitName = options.exitStatus ? outcome : 'ok';
   const argument = argumentOf(runToPoll.run, connection);

@@ -1,4 +1,3 @@
-import { defaults } from '../runs/defaults.ts';
 import { isFinal, type Target } from '../runs/run.ts';
 import { isAside, type JournalRecord, type RecordOf, runIdOf, targetOf, triggerIdOf } from './records.ts';
 
@@ -10,12 +9,10 @@ export interface JournalRun {
   /** The first final status stays. It is also null if the service forgot the run before it reported how it ended. */
   status: string | null;
   startedAt: string | null;
-  startSeenAt?: string; // when the start was first recorded, by this machine's clock
   completedAt: string | null;
   creditsCharged: number | null;
   idempotencyKey: string | null; // null if this machine didn't start the run
   account?: string; // fingerprint of the API key that started the run
-  notBeforeMs?: number; // the run can't have begun earlier, by this machine's clock; known for our own triggers
   statusAt?: string; // when the status was last recorded
   at: string; // when the run was triggered or first seen, ISO 8601
 }
@@ -98,10 +95,6 @@ function accept(state: State, record: RecordOf<'accepted'>): void {
   const known = state.triggers.get(triggerIdOf(record)) ?? unrecordedTrigger(state, record);
   if (known.executionId === undefined) {
     known.executionId = record.executionId;
-    const [oldest] = known.attempts;
-    // A user's idempotency key may have been used before.
-    if (oldest && !isKnown)
-      run.notBeforeMs = Date.parse(oldest.at) - (oldest.userProvided ? defaults.keyRetentionMs : 0);
     known.acceptedAs = { account: record.account, isByTime: record.isByTime };
     known.attempts = [];
     known.entry.run = isKnown ? undefined : run;
@@ -161,7 +154,6 @@ export function updateRun(runs: State['runs'], record: RecordOf<'accepted' | 'st
     if (record.account !== undefined) run.account = record.account;
   }
   run.statusAt = record.at;
-  if (run.startedAt === null && record.startedAt !== undefined) run.startSeenAt = record.at;
   return Object.assign(run, reportedOf(run, record));
 }
 

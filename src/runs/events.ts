@@ -39,7 +39,6 @@ export const allResolutions = [
 
 export type WarningName =
   | 'agents_discontinued'
-  | 'clock_differs'
   | 'completed_with_error'
   | 'conflicting_status'
   | 'config_shared'

@@ -130,8 +130,6 @@ describe('readScenario refuses', () => {
     writeFileSync(path, '');
     truncateSync(path, bytes);
   }
-  const deep = (open: string, close: string) => open.repeat(100_000) + close.repeat(100_000);
-
   test.each<[string, (path: string) => void, RegExp]>([
     ['a file that is not there', () => {}, /can't be read: ENOENT/],
     ['a FIFO that nobody writes into', (path) => execFileSync('mkfifo', [path]), /is not a file/],

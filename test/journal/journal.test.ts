@@ -34,13 +34,11 @@ describe('the runs', () => {
         executionId: uuid(1),
         status: 'COMPLETED',
         startedAt: 'S',
-        startSeenAt: '2026-11-21T03:00:00.000Z',
         completedAt: 'C',
         creditsCharged: 2.5,
         idempotencyKey: 'key-1',
         statusAt: '2026-11-21T03:00:00.000Z',
         at: '2026-11-21T03:00:00.000Z',
-        notBeforeMs: Date.parse('2026-11-21T03:00:00.000Z'),
       },
     ]);
   });

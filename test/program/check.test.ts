@@ -174,21 +174,6 @@ test('an API key from standard input is read once, whatever is checked', async (
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });
 
-test.each([
-  ['behind', -2, /clock was about 2d behind the service/],
-  ['ahead of', 2, /clock was about 2d ahead of the service/],
-])('check, list, status and history say that the clock is %s that of the service', async (_, days, said) => {
-  const { env, clock } = await machine();
-  const wrong = { ...clock, nowMs: () => clock.nowMs() + days * 24 * hourMs };
-  const run = (...argv: string[]) => runProgram(argv, { env, clock: wrong });
-  await run('trigger', 'nightly', '--watch');
-  for (const argv of ['check nightly --within 26h --json', 'list --json', 'status nightly --json', 'history --json']) {
-    const { stdout, stderr } = await run(...argv.split(' '));
-    expect(stderr, argv).toMatch(said);
-    expect(jsonLines(stdout)[0]?.runctl.warnings, argv).toMatchObject([{ name: 'clock_differs' }]);
-  }
-});
-
 test('list --json warns of a run that it could not poll, and list says it once', async () => {
   const { run, emulator, clock } = await machine();
   await run('trigger', 'nightly');

@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { markdown } from './.config/markdown.ts';
 import { memoryFolder } from './test/helpers/memory-folder.mts';
 
 /** Tests of whole commands, run by the sources in the process of the test. */
@@ -16,15 +17,11 @@ if (process.versions.node.startsWith('20.')) execArgv.push('--interrupt-budget=1
 // No test needs the authorities of the machine, which every process of Node would parse when it starts.
 delete process.env.NODE_EXTRA_CA_CERTS;
 
-const markdown = {
-  name: 'markdown',
-  transform: (text: string, path: string) =>
-    path.endsWith('.md') ? `export default ${JSON.stringify(text)}` : undefined,
-};
-
 export default defineConfig({
   plugins: [markdown],
   test: {
+    // A test body that never ran, or that checks nothing, is red.
+    expect: { requireAssertions: true },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Not threads: some tests set the umask, which belongs to the whole process.

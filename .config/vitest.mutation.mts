@@ -1,9 +1,11 @@
 import { defineConfig } from 'vitest/config';
+import { markdown } from './markdown.ts';
 
 const { MUTATION_TESTS: tests = 'test' } = process.env;
 
 /** The tests that a mutant is tried on: those without a server and a real clock between them and the source. */
 export default defineConfig({
+  plugins: [markdown],
   test: {
     root: `${import.meta.dirname}/..`,
     include: tests.split(' ').map((path) => (path.endsWith('.ts') ? path : `${path}/**/*.test.ts`)),

@@ -65,7 +65,9 @@ export async function runProcess(): Promise<void> {
   process.stdout.write('', (error?: NodeJS.ErrnoException | null) => {
     const lost = error && error.code !== 'EPIPE' ? error : stdout.lost;
     if (lost) stderr.write(`runctl: the output couldn't be written: ${lost.message}\n`);
-    process.stderr.write('', () => end(exitCodeWithOutput(code, { lost, closed: stdout.closed })));
+    // The stream tells of a reader that has left only after this.
+    const isClosed = stdout.closed.aborted || error?.code === 'EPIPE';
+    process.stderr.write('', () => end(exitCodeWithOutput(code, { lost, isClosed })));
   });
 }
 

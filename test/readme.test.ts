@@ -143,7 +143,7 @@ const tableOfScripts: Record<string, string> = {
   'test:watch': 'run the unit tests again after every change',
   'test:coverage': 'measure the coverage of the tests that need no build',
   'test:mutation':
-    'find what the tests of a file miss: `MUTATION_TESTS=test/api npm run test:mutation src/api/body.ts`',
+    'find what the tests of a file miss: `MUTATION_TESTS=test/api npm run test:mutation src/api/body.ts` (a minute)',
   'test:faults': 'try every fault with every command, each in its own process (about a minute)',
   pack: 'pack what was built as `runctl-<version>.tgz`, with its SHA-256 next to it',
   picture: 'draw the pictures in the docs from the running program',
@@ -174,15 +174,14 @@ const tables = pages.flatMap((page) =>
 );
 
 test.each(tables)('the table of %s in %s is the one of the source', (name, page) => {
-  const text = textOf(page);
   const between = new RegExp(`(<!-- ${name} -->\n+)([\\s\\S]*?)(\n+<!-- /${name} -->)`);
   const wanted = sections[name]?.();
   if (process.env.UPDATE_README)
     writeFileSync(
       join(root, page),
-      text.replace(between, (_, open, __, close) => open + wanted + close),
+      textOf(page).replace(between, (_, open, __, close) => open + wanted + close),
     );
-  else expect(between.exec(text)?.[2], `renew the documents by: ${update}`).toBe(wanted);
+  expect(between.exec(textOf(page))?.[2], `renew the documents by: ${update}`).toBe(wanted);
 });
 
 test('every table that the source has is in a document', () => {

@@ -127,7 +127,7 @@ async function end(
 /** The exit code at this moment. A signal decides, whatever else has happened; it may come while a hook runs. */
 function exitCodeNow({ exitNames = [] }: CommandResult, { signal, stdout }: Context): number {
   if (isInterrupted(signal)) return exitCodeOf(interruptNameOf(signal));
-  return exitCodeWithOutput(exitCodeOfAll(exitNames), stdout);
+  return exitCodeWithOutput(exitCodeOfAll(exitNames), { lost: stdout.lost, isClosed: stdout.closed.aborted });
 }
 
 function fail(error: unknown, output: OutputOptions, context: Context, onExit?: ExitHook): Promise<number> {

@@ -1,5 +1,6 @@
 import { closeSync, constants, createReadStream, fstatSync, openSync } from 'node:fs';
 import { getBuiltinModule } from 'node:process';
+import type { Readable } from 'node:stream';
 import type { Context } from '../context.ts';
 import { Problem, usageProblem } from '../problems/problem.ts';
 import { readText } from './read-text.ts';
@@ -69,16 +70,20 @@ function readApiKeyFile(path: string, source: string, context: Context): Promise
   const file = path.includes('/') ? `the key file ${path}` : `the key file (${source})`;
   const reading = async () => {
     const done = new AbortController();
+    let stream: Readable | undefined;
     try {
-      const { stream, isPipe } = await openKeyFile(path);
+      const opened = await openKeyFile(path);
+      stream = opened.stream;
       const read = readApiKey(stream, file, context);
-      return await (isPipe ? Promise.race([read, silence(file, done.signal, context)]) : read);
+      return await (opened.isPipe ? Promise.race([read, silence(file, done.signal, context)]) : read);
     } catch (error) {
       if (error instanceof Problem) throw error;
       const { code, message } = error as NodeJS.ErrnoException;
       throw usageProblem(`${file} can't be read (${code ?? message})`, 'it must contain the API key and nothing else');
     } finally {
       done.abort();
+      // What is written to the pipe later is for somebody else.
+      stream?.destroy();
     }
   };
   return acceptText(reading(), source, context);
@@ -92,7 +97,7 @@ async function silence(file: string, done: AbortSignal, { clock }: Context): Pro
 }
 
 /** Opens without waiting. A thread that opens a pipe without a writer would keep the process from exiting. */
-async function openKeyFile(path: string): Promise<{ stream: AsyncIterable<Buffer>; isPipe: boolean }> {
+async function openKeyFile(path: string): Promise<{ stream: Readable; isPipe: boolean }> {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   const stat = fstatSync(fd);
   if (stat.isFile()) return { stream: createReadStream('', { fd }), isPipe: false };

@@ -3,6 +3,7 @@ import { appendLine, type Sync } from './append-line.ts';
 import { filesIn, readFile } from './files.ts';
 import { pruneFiles } from './prune.ts';
 import { type JournalRecord, type NewRecord, pathOf, recordsIn } from './records.ts';
+import { clockSkewMs } from './unresolved.ts';
 
 interface Log {
   /** Returns undefined if the record couldn't be written. A `triggered` record is on disk on return. */
@@ -84,7 +85,8 @@ export function openLog(options: LogOptions): Log {
   function chooseFiles({ sinceMs, files: most }: LogPart): string[] {
     const paths = (attempt(() => filesIn(folder ?? '')) ?? []).slice(0, most).map(({ path }) => path);
     if (sinceMs === undefined) return paths;
-    const oldest = paths.findIndex((path) => (attempt(() => begunMs(path)) ?? sinceMs) < sinceMs);
+    // A file may begin earlier than one before it ends, where the clock was set back.
+    const oldest = paths.findIndex((path) => (attempt(() => begunMs(path)) ?? sinceMs) < sinceMs - clockSkewMs);
     return oldest === -1 ? paths : paths.slice(0, oldest + 1);
   }
 }

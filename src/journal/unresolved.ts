@@ -10,7 +10,7 @@ export interface UnresolvedTrigger extends Omit<TriggeredRecord, 'type' | 'attem
   conflict?: { activeExecutionId?: string }; // a repeat was refused because a run was active, most likely its own
 }
 
-const clockSkewMs = 300_000; // how wrong a synchronized clock may be
+export const clockSkewMs = 300_000; // how wrong a synchronized clock may be
 
 /** `trigger` must have an attempt without an outcome. */
 export function unresolvedOf({ attempts, reason, conflict, lastSentAt }: Trigger, nowMs: number): UnresolvedTrigger {

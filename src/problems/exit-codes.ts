@@ -147,10 +147,10 @@ export function exitCodeOfAll(names: readonly ExitName[]): number {
 export const exitCodeOf = (name: ExitName): number => table[name][0];
 
 /** The exit code if the output was lost, or if the output pipe was closed before the runs finished. */
-export function exitCodeWithOutput(exitCode: number, { lost, closed }: { lost?: Error; closed: AbortSignal }): number {
+export function exitCodeWithOutput(exitCode: number, { lost, isClosed }: { lost?: Error; isClosed: boolean }): number {
   const replaced = (['ok', 'timeout', 'pipe_closed'] as const).map(exitCodeOf);
   if (lost && replaced.includes(exitCode)) return exitCodeOf('output_error');
-  return closed.aborted && exitCode === exitCodeOf('timeout') ? exitCodeOf('pipe_closed') : exitCode;
+  return isClosed && exitCode === exitCodeOf('timeout') ? exitCodeOf('pipe_closed') : exitCode;
 }
 
 const endings: Record<FinalStatus, ExitName> = {

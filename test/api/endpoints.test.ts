@@ -38,7 +38,8 @@ describe('the paths of the interface', () => {
       fc.property(name, (text) => {
         const { pathname } = new URL(`http://x.test${triggerPath(automation(text))}`);
         const parts = pathname.split('/');
-        return parts.length === 6 && decodeURIComponent(parts[4] ?? '') === text;
+        expect(parts).toHaveLength(6);
+        expect(decodeURIComponent(parts[4] ?? '')).toBe(text);
       }),
     );
   });

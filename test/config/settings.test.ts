@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, constants, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { SettingName } from '../../src/config/setting-table.ts';
 import {
   requireApiKey,
@@ -333,6 +333,8 @@ test('a key file that is a pipe is read when somebody writes to it, and given up
   const silent = await resolveSettings({ apiKeyFile: path }, { ...createMemory(), clock });
   expect(() => requireApiKey(silent)).toThrow('nothing was written to it');
   expect(clock.sleptMs()).toBe(30_000);
+  // Nobody reads it any more, so what is written later is not lost.
+  await vi.waitFor(() => expect(() => openSync(path, constants.O_WRONLY | constants.O_NONBLOCK)).toThrow('ENXIO'));
   const resolving = resolveSettings({ apiKeyFile: path }, { ...createMemory(), clock: systemClock });
   await writeFile(path, 'test-key-123\n');
   expect(requireApiKey(await resolving)).toBe('test-key-123');

@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { checkShell } from '../../src/doctor/shell.ts';
 import { createMemory } from '../helpers/memory-context.ts';
+import { needs } from '../helpers/needs.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** A home with these files, all of them executable. */
@@ -44,7 +45,8 @@ test('the man page beside a folder of PATH is found, and one that is missing is 
   expect(find('man_page', { PATH: '/nowhere/bin' })).toMatchObject({ result: 'warning' });
 });
 
-test("what cron can't find is named, with the line that begins the crontab", () => {
+test("what cron can't find is named, with the line that begins the crontab", (context) => {
+  needs(context, 'a machine on which runctl is not installed for all', !existsSync('/usr/bin/runctl'));
   const home = homeWith(['bin/runctl', ''], ['bin/node', '']);
   const found = find('cron_path', { PATH: `/nowhere:${home}/bin` });
   expect(found?.message).toMatch(/^cron can't find runctl/);

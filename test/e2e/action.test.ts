@@ -27,7 +27,7 @@ beforeAll(() => {
   execFileSync(process.execPath, [join(root, '.config/pack.mjs'), packed], { stdio: 'ignore' });
   mkdirSync(bin);
   // It polls at once, where the action polls after seconds.
-  const script = `#!/bin/sh\ncommand=$1; shift; exec ${entry} "$command" --interval 50ms "$@"\n`;
+  const script = `#!/bin/sh\ncommand=$1; shift; exec '${entry}' "$command" --interval 50ms "$@"\n`;
   writeFileSync(join(bin, 'runctl'), script, { mode: 0o755 });
 });
 afterAll(() => rmSync(packed, { recursive: true, force: true }));

@@ -132,7 +132,7 @@ test.each<[NodeJS.Signals, number | NodeJS.Signals]>([
     };
     const names = Array.from({ length: 20 }, (_, n) => `job-${n}`);
     const endFirst = follow(
-      `echo $RUNCTL_EXECUTION_ID >> ${join(folder, 'first')}; while [ -d ${folder} ] && [ ! -e ${join(folder, 'done')} ]; do sleep 0.2; done`,
+      `echo $RUNCTL_EXECUTION_ID >> '${join(folder, 'first')}'; while [ -d '${folder}' ] && [ ! -e '${join(folder, 'done')}' ]; do sleep 0.2; done`,
     );
     const { stdout } = await runProgram(['trigger', ...names], { env });
     const ids = stdout.split('\n').filter(Boolean);
@@ -141,7 +141,7 @@ test.each<[NodeJS.Signals, number | NodeJS.Signals]>([
       expect(journal.unfinishedRuns({ baseUrl: env.RUNCTL_BASE_URL ?? '' })).toEqual([]);
     }, patience);
     const first = await endFirst(signal);
-    const endSecond = follow(`echo $RUNCTL_EXECUTION_ID >> ${join(folder, 'second')}`);
+    const endSecond = follow(`echo $RUNCTL_EXECUTION_ID >> '${join(folder, 'second')}'`);
     await vi.waitFor(() => expect(hooks().filter(({ state }) => state === 'ended')).toHaveLength(20), patience);
     const second = await endSecond('SIGTERM');
     // What is left of the hooks of the follower that was killed.

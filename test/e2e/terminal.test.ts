@@ -1,14 +1,21 @@
 // What only a terminal of the system shows: keys, a change of its size, and how it is left. The rest is in test/program.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { onScreen } from '../helpers/on-screen.ts';
-import { atTheEnd } from '../helpers/screen-reader.ts';
+import { atTheEnd, type Screen } from '../helpers/screen-reader.ts';
 
 const esc = '\u001B';
 const ctrlC = '\u0003';
 /** Goes on until the test ends it. */
 const going: Scenario = { automations: { '*': { duration: '1h' } } };
 const watching = ['trigger', 'nightly', '--watch', '--interval', '50ms'];
+
+/** Waits until the cursor is shown: the end of a process is heard of before its last words. */
+const hasCursor = (screen: Screen) =>
+  vi.waitFor(() => {
+    const written = screen.written();
+    expect(written.lastIndexOf(`${esc}[?25h`)).toBeGreaterThan(written.lastIndexOf(`${esc}[?25l`));
+  });
 
 describe('a watch on a terminal', () => {
   test('that becomes narrower leaves nothing behind', async () => {
@@ -26,9 +33,8 @@ describe('a watch on a terminal', () => {
     await screen.sees(/RUNNING/);
     screen.endRuns();
     await screen.exit;
-    const written = screen.written();
-    expect(written).toContain(`${esc}[?25l`);
-    expect(written.lastIndexOf(`${esc}[?25h`)).toBeGreaterThan(written.lastIndexOf(`${esc}[?25l`));
+    expect(screen.written()).toContain(`${esc}[?25l`);
+    await hasCursor(screen);
   });
 
   test('ends at once with Ctrl-C, says that the run continues, and gives the cursor back', async () => {
@@ -39,8 +45,7 @@ describe('a watch on a terminal', () => {
     expect(code).toBe(130);
     expect(text).toContain('stopped watching nightly; the run continues');
     expect(text).toContain(`runctl watch ${screen.emulator.runs()[0]?.executionId}`);
-    const written = screen.written();
-    expect(written.lastIndexOf(`${esc}[?25h`)).toBeGreaterThan(written.lastIndexOf(`${esc}[?25l`));
+    await hasCursor(screen);
   });
 });
 

@@ -223,6 +223,6 @@ describe('startEmulator', () => {
   test('closes twice without complaint', async () => {
     const emulator = await start();
     await emulator.close();
-    await emulator.close();
+    await expect(emulator.close()).resolves.toBeUndefined();
   });
 });

@@ -81,6 +81,16 @@ test('a run that two processes have searched for in vain, and then record, has o
   perform([{ step: 'search', writer: 1, n: 0 }, ...records], join(temporaryFolder(), 'state'), 1);
 });
 
+test('a file that begins before what is sought, after the clock was set back, hides no file before it', () => {
+  const steps: Step[] = [
+    { step: 'trigger', writer: 0, n: 0, outcome: 'none' },
+    { step: 'clock', byMs: -10 },
+    { step: 'start', writer: 0, count: 1 },
+    { step: 'not_found', writer: 0, n: 1 },
+  ];
+  perform(steps, join(temporaryFolder(), 'state'), 1);
+});
+
 function perform(steps: Step[], folder: string, fileBytes: number): void {
   const { open, troubles, clock } = stateFolderAt(folder);
   const reopen = () =>

@@ -48,8 +48,8 @@ test.each<[string[] | undefined, number[]]>([
 });
 
 describe('of the files', () => {
-  const begun = (minute: number) =>
-    lineOf(status(minute, 'RUNNING'), `2026-11-22T03:0${minute}:00.000Z`) + lineOf(status(9, 'RUNNING'), '2026');
+  const begun = (hour: number) =>
+    lineOf(status(hour, 'RUNNING'), `2026-11-22T0${hour}:00:00.000Z`) + lineOf(status(9, 'RUNNING'), '2026');
   const numbersIn = (part: LogPart, ...files: string[]) => {
     const log = openLog({ folder: folderOf(...files), nowMs: () => 0, onTrouble: (what) => expect.unreachable(what) });
     return Array.from(log.read(part), ([first]) => Number(first && 'executionId' in first && first.executionId.at(-1)));
@@ -59,20 +59,20 @@ describe('of the files', () => {
     ['all are read, the oldest first', {}, [1, 2, 3]],
     ['all are read, the newest first', { newestFirst: true }, [3, 2, 1]],
     ['the newest are read', { files: 2 }, [2, 3]],
-    ['those since a time in the middle of one are read', { sinceMs: Date.UTC(2026, 10, 22, 3, 2, 30) }, [2, 3]],
+    ['those since a time in the middle of one are read', { sinceMs: Date.UTC(2026, 10, 22, 2, 30) }, [2, 3]],
     [
       'those since a time at which one was begun are read, with the one before, which may hold records of it, too',
-      { sinceMs: Date.UTC(2026, 10, 22, 3, 2) },
+      { sinceMs: Date.UTC(2026, 10, 22, 2) },
       [1, 2, 3],
     ],
-    ['one is read for a time after all were begun', { sinceMs: Date.UTC(2026, 10, 22, 3, 9) }, [3]],
-    ['all are read for a time before', { sinceMs: Date.UTC(2026, 10, 22, 3, 0) }, [1, 2, 3]],
+    ['one is read for a time after all were begun', { sinceMs: Date.UTC(2026, 10, 22, 9) }, [3]],
+    ['all are read for a time before', { sinceMs: Date.UTC(2026, 10, 22, 0) }, [1, 2, 3]],
   ])('%s', (_, part, expected) => {
     expect(numbersIn(part, begun(1), begun(2), begun(3))).toEqual(expected);
   });
 
   test('one of which nobody knows when it was begun hides no older one', () => {
-    const sinceMs = Date.UTC(2026, 10, 22, 3, 2, 30);
+    const sinceMs = Date.UTC(2026, 10, 22, 2, 30);
     expect(numbersIn({ sinceMs }, begun(1), 'torn\n', begun(3))).toEqual([1, Number.NaN, 3]);
   });
 });

@@ -11,11 +11,26 @@ const root = join(import.meta.dirname, '../');
 const outdir = process.argv[2] ?? `${root}dist`;
 
 /** To read a file takes time, so `--version` reads only the first of these, and a package is read where it is used. */
-const entryPoints = { main: 'src/main.ts', process: 'src/process.ts', undici: 'undici', conf: 'conf', ora: 'ora' };
+const entryPoints = {
+  main: 'src/main.ts',
+  process: 'src/process.ts',
+  undici: 'undici',
+  conf: 'conf',
+  ora: 'ora',
+  'string-width': 'string-width',
+};
 
 const keepApart = {
   name: 'keep-apart',
-  setup({ onResolve }) {
+  setup({ onResolve, onLoad }) {
+    // Its segmenter and its expression for emoji take 20 ms to make, and most names need neither.
+    onResolve({ filter: /^string-width$/ }, ({ importer }) =>
+      importer.startsWith(`${root}src/`) ? { path: 'string-width', namespace: 'when-called' } : undefined,
+    );
+    onResolve({ filter: /^\.\/string-width\.cjs$/ }, ({ path }) => ({ path, external: true }));
+    onLoad({ filter: /.*/, namespace: 'when-called' }, () => ({
+      contents: `export default (text) => require('./string-width.cjs').default(text);`,
+    }));
     onResolve({ filter: /^(\.\/process\.ts|undici|conf|ora)$/ }, ({ path, importer }) =>
       importer.startsWith(`${root}src/`) ? { path: `./${basename(path, '.ts')}.cjs`, external: true } : undefined,
     );
@@ -37,6 +52,8 @@ const options = {
 
 await rm(outdir, { recursive: true, force: true });
 const { metafile } = await build({ ...options, entryPoints, outdir, outExtension: { '.js': '.cjs' }, metafile: true });
+for (const [file, { bytes, inputs }] of Object.entries(metafile.outputs))
+  console.log(`${basename(file).padEnd(16)} ${String(Math.round(bytes / 1000)).padStart(4)} kB  ${contentsOf(inputs)}`);
 await writeFile(`${outdir}/LICENSES.txt`, await collectLicences(metafile, root));
 
 // The man page is made from the definitions of the commands.
@@ -46,6 +63,20 @@ await mkdir(`${outdir}/schema`);
 await writeFile(`${outdir}/runctl.1`, manualPage());
 for (const [name, schema] of Object.entries(schemas))
   await writeFile(`${outdir}/schema/${name}.json`, `${JSON.stringify(schema, null, 2)}\n`);
+
+/** The packages and folders of which most is in a file, with their size in kB. */
+function contentsOf(inputs) {
+  const sizes = {};
+  for (const [path, { bytesInOutput }] of Object.entries(inputs)) {
+    const [, name] = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path) ?? /^((?:src\/)?[^/]+)/.exec(path) ?? [];
+    sizes[name] = (sizes[name] ?? 0) + bytesInOutput / 1000;
+  }
+  const largest = Object.entries(sizes).sort(([, a], [, b]) => b - a);
+  return largest
+    .slice(0, 8)
+    .map(([name, size]) => `${name} ${Math.round(size)}`)
+    .join(', ');
+}
 
 /** What a source exports. */
 async function evaluate(source) {

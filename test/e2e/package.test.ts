@@ -43,7 +43,7 @@ const node = (script: string, into: string) =>
     env: { PATH: process.env.PATH, HOME: folder, GOGC: 'off' }, // esbuild is over before there is much garbage
   });
 
-const entryPoints = ['main', 'process', 'undici', 'conf', 'ora'];
+const entryPoints = ['main', 'process', 'undici', 'conf', 'ora', 'string-width'];
 
 /** Where npm puts the package, and every file of it. */
 const installed = join(folder, 'node_modules/runctl');

@@ -46,6 +46,25 @@ test('a package is imported where one place stands for it', () => {
   ]);
 });
 
+test('whose a run is never depends on a time of the service: what starts a run reads none', () => {
+  const deciding = [
+    ...readdirSync(join(src, 'triggering')).map((name) => `triggering/${name}`),
+    ...[
+      'send-recorded',
+      'start-unless-key-used',
+      'start-unless-active',
+      'start-result',
+      'slot',
+      'recover-triggers',
+    ].map((name) => `actions/${name}.ts`),
+  ];
+  const reading = deciding.filter((file) =>
+    /createdAt|startedAt|serviceTimeMs|Date\b/.test(readFileSync(join(src, file), 'utf8')),
+  );
+  expect(reading).toEqual([]);
+  expect(deciding.length).toBeGreaterThan(8);
+});
+
 /** Who may know whom. `.` is what every folder may use: the context, secrets, JSON as text, folders. */
 const domain = ['runs', 'triggering', 'watching'];
 const allowed: Record<string, string[]> = {

@@ -3,15 +3,18 @@ import type { Problem } from '../problems/problem.ts';
 import { exitNameOfWatch } from '../problems/watch-problems.ts';
 import { type DocumentFacts, documentOf } from '../render/document.ts';
 import type { JsonObject } from '../runs/json.ts';
-import { isFinal, type Run, type Target } from '../runs/run.ts';
+import type { Run, Target } from '../runs/run.ts';
 import type { Connection } from '../session/connection.ts';
 import { argumentOf } from '../session/run-to-poll.ts';
+import type { Started } from '../triggering/start-evidence.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
 import {
   type EarlierRun,
   executionOf,
+  finishedExecutionOf,
   outcomeOfStart,
   type StartResult,
+  startedOf,
   type TriggerOutcome,
   triggerFactsOf,
 } from './start-result.ts';
@@ -31,6 +34,7 @@ export interface ArgumentResult {
   run?: Run;
   watched?: WatchResult; // if the run was followed
   problem?: Problem;
+  started?: Started; // whether the command started a run for it, if it triggers
   exitName: ExitName; // how a command with only this argument would exit
   replayedFailure?: string; // says that the run is an older one with the same idempotency key
   whenNoStatus: string; // shown instead of a status
@@ -40,11 +44,12 @@ export interface ArgumentResult {
 export const isOk = ({ exitName }: ArgumentResult): boolean => exitCodeOf(exitName) === 0;
 
 export function resultOfFollow(followed: Followed, connection: Connection): ArgumentResult {
-  const { watched, problem } = followed;
+  const { watched, problem, trigger } = followed;
   const { run } = watched;
+  const { started } = trigger ?? {};
   const exitName = exitNameOfFollow(followed);
   const document = () => documentOf(factsOfFollowed(followed, connection), connection.context);
-  return { target: run.target, run, watched, problem, exitName, whenNoStatus: 'not polled', document };
+  return { target: run.target, run, watched, problem, started, exitName, whenNoStatus: 'not polled', document };
 }
 
 const exitNameOfFollow = ({ watched, problem, isForgotten }: Followed): ExitName =>
@@ -71,7 +76,7 @@ export function resultOfStart(
   const run = 'run' in start ? start.run : undefined;
   const target = 'run' in start ? start.run.target : start.target;
   const problem = problemOf(start);
-  const exitName = problem?.facts.name ?? (start.kind === 'replayed' ? exitNameOfReplay(start) : 'ok');
+  const exitName = problem?.facts.name ?? (start.kind === 'earlier' ? exitNameOfEarlier(start) : 'ok');
   const document = () =>
     documentOf(
       {
@@ -86,7 +91,7 @@ export function resultOfStart(
       },
       connection.context,
     );
-  return { target, run, problem, exitName, whenNoStatus: withoutStatus(start), document };
+  return { target, run, problem, started: startedOf(start), exitName, whenNoStatus: withoutStatus(start), document };
 }
 
 function problemOf(start: StartResult): Problem | undefined {
@@ -97,9 +102,9 @@ function problemOf(start: StartResult): Problem | undefined {
 }
 
 /** How the run that was found ended. A repeated trigger must not turn a failed run into a success. */
-function exitNameOfReplay({ run, polled }: EarlierRun): ExitName {
-  const isFinished = polled?.kind === 'ok' && isFinal(run.target, polled.value.status);
-  return isFinished ? exitNameOfRun(run, polled.value.status) : 'ok';
+function exitNameOfEarlier(earlier: EarlierRun): ExitName {
+  const { status } = finishedExecutionOf(earlier) ?? {};
+  return status === undefined ? 'ok' : exitNameOfRun(earlier.run, status);
 }
 
 function withoutStatus(start: StartResult): string {

@@ -84,7 +84,7 @@ function warnOfLongWait(run: Run, event: RunEvent, reporter: Reporter): void {
 
 /** Waits for another run to finish. Records only its final status: an unresolved trigger may have started it. */
 export async function waitForOther(
-  run: Run,
+  { run, sinceTriggerMs }: RunToPoll,
   { intervalMs }: Pick<ActionFlags, 'intervalMs'>,
   following: Following,
 ): Promise<WatchResult> {
@@ -100,7 +100,7 @@ export async function waitForOther(
   const known = { executionId: run.executionId, status: 'RUNNING', document: {} };
   // `--give-up-after` is for the trigger; this watch has its own limit.
   const flags = { intervalMs };
-  const options = { ...scheduleOf(run.target, flags, following), known };
+  const options = { ...scheduleOf(run.target, flags, following), sinceTriggerMs, known };
   const watched = await pollUntilFinal(run, options, portsOf(run, flags, following, observe));
   if (watched.kind === 'finished') journal.recordStatus(baseUrl, run, watched.execution);
   return watched;

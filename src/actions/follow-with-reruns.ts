@@ -9,15 +9,18 @@ import type { ActionFlags } from './flags.ts';
 import { followRun } from './follow-run.ts';
 import { leastForTriggerMs } from './slot.ts';
 import {
-  executionOf,
   outcomeOfStart,
   type StartRequest,
   type StartResult,
-  startedOf,
   type TriggerOutcome,
   triggeredEvent,
+  withRerun,
 } from './start-result.ts';
 import { startUnlessActive } from './start-unless-active.ts';
+
+interface RerunOptions {
+  onStart(rerun: StartResult): void;
+}
 
 type RunStart = Exclude<StartResult, { kind: 'skipped' | 'failed' }>;
 
@@ -28,7 +31,7 @@ type RunStart = Exclude<StartResult, { kind: 'skipped' | 'failed' }>;
 export async function followWithReruns(
   request: StartRequest,
   first: RunStart,
-  { isSafeToRepeat, ...options }: ActionFlags & Pick<TriggerOutcome, 'isSafeToRepeat'>,
+  { isSafeToRepeat, onStart, ...options }: ActionFlags & Pick<TriggerOutcome, 'isSafeToRepeat'> & RerunOptions,
   following: Following,
 ): Promise<Followed> {
   const { context } = following;
@@ -44,14 +47,14 @@ export async function followWithReruns(
     const followFlags = { ...options, giveUpAfterMs: undefined };
     const followed = await followRun({ run, sinceTriggerMs, known, retryAfterMs }, followFlags, following, { trigger });
     const failure = failureOf(followed, options.rerunOn);
-    if (failure === undefined || !isOfKey(start) || context.signal.aborted) return followed;
+    if (failure === undefined || start.kind === 'attached' || context.signal.aborted) return followed;
     const notStarted = (why: string) => {
       const message = `the rerun didn't start: ${why}`;
       reporter.observe({ event: 'warning', name: 'rerun_not_started', message, run });
       return followed;
     };
     if (reruns > maxReruns) return request.idempotencyKey ? reportUsedTries(followed, reruns, following) : followed;
-    const obstacle = obstacleTo(followed, { first, isGiven: request.idempotencyKey !== undefined }, following);
+    const obstacle = obstacleTo(followed, first, following);
     if (obstacle) return notStarted(obstacle);
     reporter.observe({ event: 'rerun', run, errorType: failure });
     const idempotencyKey = request.idempotencyKey && `${request.idempotencyKey}/${reruns}`;
@@ -59,15 +62,16 @@ export async function followWithReruns(
     const ifActive = options.ifActive === 'wait' ? 'wait' : 'fail';
     const next = await startUnlessActive({ ...request, idempotencyKey }, { ...options, ifActive }, following);
     reporter.observe(triggeredEvent(next, true, following));
+    onStart(next);
+    trigger = withRerun(trigger, next);
     if (next.kind === 'skipped') return followed;
     if (next.kind === 'failed') {
       const { facts, message } = next.problem;
-      if (facts.started === 'unknown' || isInterruptName(facts.name)) return { ...followed, problem: next.problem };
-      return notStarted(message);
+      const isEnd = facts.started === 'unknown' || isInterruptName(facts.name);
+      return isEnd ? { ...followed, trigger, problem: next.problem } : notStarted(message);
     }
     start = next;
-    const started = startedOf(next) === 'no' ? trigger.started : startedOf(next);
-    trigger = { ...trigger, started, reruns: [...trigger.reruns, run.executionId] };
+    trigger = { ...trigger, reruns: [...trigger.reruns, run.executionId] };
   }
 }
 
@@ -81,27 +85,17 @@ function failureOf({ watched, problem }: Followed, rerunOn: readonly string[] = 
   return isNamed ? (errorType ?? status) : undefined;
 }
 
-/** Does the run definitely belong to its idempotency key? One that was attached to, or found by its time, isn't rerun. */
-function isOfKey(start: RunStart): boolean {
-  return start.kind !== 'attached' && !start.isByTime;
-}
-
 /** Why there is no rerun after a failed run, if there isn't. */
-function obstacleTo(
-  { watched }: Followed,
-  { first, isGiven }: { first: RunStart; isGiven: boolean },
-  { watches, context }: Following,
-): string | undefined {
+function obstacleTo({ watched }: Followed, first: RunStart, { watches }: Following): string | undefined {
   const leftMs = watches.leftMs();
   if (leftMs < leastForTriggerMs) return '`--timeout` has expired';
   const { startedAt = '', completedAt = '' } = watched.execution ?? {};
   const tookMs = Date.parse(completedAt) - Date.parse(startedAt);
   if (tookMs > leftMs) return `a run takes ${formatDuration(tookMs)}, longer than what is left of \`--timeout\``;
-  if (!isGiven || first.kind !== 'replayed') return undefined;
+  const { key } = first.kind === 'earlier' ? first : {};
   // Another machine may have used the next key. The service may have forgotten it, or know it under another API key.
-  if (first.isOfOtherAccount) return 'its idempotency key was used with another API key; give a new one';
-  const { startedAt: began = '', createdAt = began } = executionOf(first) ?? {};
-  const isOld = context.clock.nowMs() - Date.parse(createdAt) > defaults.keyRetentionMs;
+  if (key?.isOfOtherAccount) return 'its idempotency key was used with another API key; give a new one';
+  const isOld = key !== undefined && key.ageMs > defaults.keyRetentionMs;
   return isOld ? 'its idempotency key is more than 24h old; give a new one' : undefined;
 }
 

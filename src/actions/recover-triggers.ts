@@ -1,26 +1,24 @@
 import type { UnresolvedTrigger } from '../journal/journal.ts';
 import { inDoubtProblem, Problem } from '../problems/problem.ts';
 import { triggerProblem } from '../problems/trigger-problems.ts';
-import { needsResend, otherAccountProblem, tooOldProblem, withheldProblem } from '../problems/unknown-outcome.ts';
-import { defaults } from '../runs/defaults.ts';
+import { otherAccountProblem, whyWithheld, withheldProblem } from '../problems/unknown-outcome.ts';
 import type { Fault } from '../runs/fault.ts';
 import type { Target } from '../runs/run.ts';
+import type { StartedExecution } from '../runs/service.ts';
 import type { Connection } from '../session/connection.ts';
-import type { StartedTrigger } from '../triggering/answer-meaning.ts';
-import { earlierAttemptsOf, sendRecorded } from './send-recorded.ts';
+import type { Evidence } from '../triggering/start-evidence.ts';
+import { sendRecorded } from './send-recorded.ts';
 import { unknownTriggerOf } from './unknown-trigger.ts';
 
 export interface RecoverFlags {
   dryRun?: boolean;
-  /** Triggers that are older than this aren't sent. */
-  maxAgeMs?: number;
-  /** Send triggers even if that may start a second run. */
+  /** Send triggers even if that may start a second run, or a late one. */
   resend?: boolean;
   giveUpAfterMs?: number;
 }
 
 export type Recovery = { trigger: UnresolvedTrigger } & (
-  | { kind: 'found'; start: StartedTrigger }
+  | { kind: 'found'; execution: StartedExecution; evidence: Evidence }
   /** The trigger definitely started no run. */
   | { kind: 'refused'; fault: Fault }
   /** A later trigger of the automation has a run. */
@@ -30,7 +28,7 @@ export type Recovery = { trigger: UnresolvedTrigger } & (
   /** The trigger would be sent without `--dry-run`. */
   | { kind: 'unresolved' }
   /** The trigger wasn't sent, or its outcome is still unknown. */
-  | { kind: 'too_old' | 'other_api_key' | 'withheld' | 'failed'; problem: Problem }
+  | { kind: 'other_api_key' | 'withheld' | 'failed'; problem: Problem }
 );
 
 /** Resolves the triggers whose outcome is unknown, newest first: if that one has a run, earlier ones aren't sent. */
@@ -56,11 +54,11 @@ export async function* recoverTriggers(
 
 async function recoverTrigger(
   trigger: UnresolvedTrigger,
-  { dryRun, resend, maxAgeMs = defaults.recoverMaxAgeMs, giveUpAfterMs }: RecoverFlags,
+  { dryRun, resend, giveUpAfterMs }: RecoverFlags,
   connection: Connection,
 ): Promise<Recovery> {
   const { journal, baseUrl } = connection;
-  const { target, idempotencyKey, userProvided, body, ageMs } = trigger;
+  const { target, idempotencyKey, userProvided, body } = trigger;
   const account = await connection.account(idempotencyKey);
   const { signal } = connection.context;
   if (isStillSent(trigger, connection)) return { trigger, kind: 'left' };
@@ -70,20 +68,31 @@ async function recoverTrigger(
     return { trigger, kind: 'superseded' };
   }
   const unknown = unknownTriggerOf(trigger, connection);
-  if (ageMs > maxAgeMs) return { trigger, kind: 'too_old', problem: tooOldProblem(unknown, ageMs) };
   if (trigger.account !== account) return { trigger, kind: 'other_api_key', problem: otherAccountProblem(unknown) };
-  if (needsResend(unknown) && !resend) return { trigger, kind: 'withheld', problem: withheldProblem(unknown) };
+  if (whyWithheld(unknown) && !resend) return { trigger, kind: 'withheld', problem: withheldProblem(unknown) };
   if (dryRun) return { trigger, kind: 'unresolved' };
   connection.sentKeys.add(idempotencyKey);
   const identity = { baseUrl, account, target, idempotencyKey, userProvided };
-  const history = { earlier: earlierAttemptsOf(trigger), isRecovery: true };
+  const history = { earlier: trigger, isRecovery: true };
   const result = signal.aborted
-    ? ({ kind: 'interrupted', mayHaveStarted: true } as const)
+    ? ({ kind: 'interrupted', fault: interrupted, mayHaveStarted: true } as const)
     : await sendRecorded(identity, body, { giveUpAfterMs, ...history }, connection);
-  if (result.kind === 'started') return { trigger, kind: 'found', start: result };
+  if (result.kind === 'started') return { trigger, kind: 'found', execution: result.run, evidence: result.evidence };
+  if (result.kind === 'recorded') {
+    const { executionId, evidence } = result;
+    const status = journal.find(executionId, { baseUrl })?.status ?? 'RUNNING';
+    return { trigger, kind: 'found', execution: { executionId, status, document: { executionId, status } }, evidence };
+  }
   if (result.kind === 'refused') return { trigger, kind: 'refused', fault: result.fault };
-  return { trigger, kind: 'failed', problem: triggerProblem(result, unknown, signal) };
+  // What this attempt met is in the journal by now.
+  const [latest = trigger] = journal.unresolvedTriggers({ baseUrl, target }).filter(isSameKey(trigger));
+  return { trigger, kind: 'failed', problem: triggerProblem(result, unknownTriggerOf(latest, connection), signal) };
 }
+
+const isSameKey = (trigger: UnresolvedTrigger) => (other: UnresolvedTrigger) =>
+  other.idempotencyKey === trigger.idempotencyKey;
+
+const interrupted: Fault = { kind: 'interrupted', message: 'interrupted' };
 
 /** A trigger's retries take less time than this. */
 const otherHostMs = 180_000;

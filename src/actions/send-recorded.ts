@@ -1,10 +1,9 @@
-import type { UnresolvedTrigger } from '../journal/journal.ts';
 import { createTriggerRecord } from '../journal/trigger-record.ts';
 import { defaults } from '../runs/defaults.ts';
 import type { RetryOptions } from '../runs/retry.ts';
+import type { StartedExecution } from '../runs/service.ts';
 import { type Connection, retryPortsOf } from '../session/connection.ts';
 import type { Following } from '../session/following.ts';
-import type { EarlierAttempts } from '../triggering/attempt-times.ts';
 import {
   type KeyHistory,
   sendUntilKnown,
@@ -21,17 +20,14 @@ export function sendRecorded(
   body: string,
   { giveUpAfterMs = defaults.triggerGiveUpAfterMs, ifActive, ...history }: KeyHistory & SendFlags,
   connection: Connection & Partial<Pick<Following, 'watches'>>,
-): Promise<TriggerResult> {
-  const { service, journal, processes, watches, context } = connection;
+): Promise<TriggerResult<StartedExecution>> {
+  const { service, journal, processes, keyTreatment, watches, context } = connection;
   const isRepeat = history.earlier !== undefined;
   const record = createTriggerRecord(journal, { ...identity, body, isRepeat, process: processes.own, ifActive });
+  const isRepeatable = () => identity.target.family === 'agent' || keyTreatment() !== 'ignored';
   const { target } = identity;
   const onRetry: RetryOptions['onRetry'] = (failed) =>
     context.reporter.observe({ event: 'attempt_failed', operation: 'trigger', target, ...failed });
   const ports = { ...retryPortsOf(connection, giveUpAfterMs), leftMs: watches?.leftMs, onRetry };
-  return sendUntilKnown(identity, body, { ...ports, service, record }, history);
-}
-
-export function earlierAttemptsOf({ at, lastSentAt, ageMs }: UnresolvedTrigger): EarlierAttempts {
-  return { firstSentAtMs: Date.parse(at), lastSentAtMs: Date.parse(lastSentAt), ageMs };
+  return sendUntilKnown(identity, body, { ...ports, service, record }, { isRepeatable, ...history });
 }

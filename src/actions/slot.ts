@@ -1,18 +1,15 @@
-import type { Problem } from '../problems/problem.ts';
-import { noRunProblem, slotTimeoutProblem } from '../problems/trigger-problems.ts';
 import { pause } from '../runs/clock.ts';
 import type { Fault } from '../runs/fault.ts';
 import type { Run, Target } from '../runs/run.ts';
 import type { Following } from '../session/following.ts';
-import type { TriggerIdentity } from '../triggering/send-until-known.ts';
 import { createPollSchedule, jitter } from '../watching/poll-schedule.ts';
 import type { ActionFlags } from './flags.ts';
 import { waitForOther } from './follow-run.ts';
 
 /** An Automation's only slot for an active run. */
 interface Slot {
-  /** Waits after this refusal until it is worth trying again. Returns a problem if a limit ends the wait first. */
-  wait(fault: Fault, active: Run | undefined, identity: TriggerIdentity): Promise<Problem | undefined>;
+  /** Waits after this refusal until it is worth trying again. Returns why not if something ends the wait first. */
+  wait(fault: Fault, active: Run | undefined): Promise<'timed_out' | 'interrupted' | undefined>;
   hasFinished(executionId: string | undefined): boolean;
 }
 
@@ -24,7 +21,6 @@ const leastBetweenTriggersMs = 5_000;
 export function createSlot(target: Target, flags: Pick<ActionFlags, 'intervalMs'>, following: Following): Slot {
   const { context, watches } = following;
   const { clock, random, signal } = context;
-  const { timeoutMs } = watches;
   const startMs = clock.elapsedMs();
   const schedule = createPollSchedule({ durationsMs: [] });
   /** An active run that has finished or can't be polled. If it is named again, only time decides how long to wait. */
@@ -33,27 +29,27 @@ export function createSlot(target: Target, flags: Pick<ActionFlags, 'intervalMs'
 
   return {
     hasFinished: (executionId) => executionId !== undefined && executionId === finishedId,
-    async wait(fault, active, identity) {
+    async wait(fault, active) {
       const { retryAfterMs = 0 } = fault;
       const refusedAtMs = clock.elapsedMs();
       const leftMs = watches.leftMs();
-      if (leftMs < leastForTriggerMs || retryAfterMs > leftMs) return slotTimeoutProblem(timeoutMs, identity, fault);
+      if (leftMs < leastForTriggerMs || retryAfterMs > leftMs) return 'timed_out';
       let waitMs = 0;
       if (!active || active.executionId === passedId) {
         const gapMs = flags.intervalMs ?? jitter(schedule.gapMs(refusedAtMs - startMs), random);
         waitMs = Math.min(Math.max(leastBetweenTriggersMs, gapMs), leftMs);
         context.reporter.observe({ event: 'waiting', for: 'slot', target, nextMs: waitMs });
       } else {
-        const watched = await waitForOther(active, flags, following);
-        if (watched.kind === 'timed_out') return slotTimeoutProblem(timeoutMs, identity, fault);
+        const watched = await waitForOther({ run: active }, flags, following);
+        if (watched.kind === 'timed_out') return 'timed_out';
         // If the run can't be polled, the response to the next trigger decides.
         passedId = active.executionId;
         if (watched.kind === 'finished') finishedId = passedId;
       }
       const restMs = Math.max(waitMs, refusedAtMs + retryAfterMs - clock.elapsedMs());
       if (await pause(restMs, clock, signal, retryAfterMs)) watches.woke();
-      if (signal.aborted) return noRunProblem(signal);
-      return watches.leftMs() < leastForTriggerMs ? slotTimeoutProblem(timeoutMs, identity, fault) : undefined;
+      if (signal.aborted) return 'interrupted';
+      return watches.leftMs() < leastForTriggerMs ? 'timed_out' : undefined;
     },
   };
 }

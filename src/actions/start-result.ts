@@ -1,13 +1,12 @@
-import type { Problem, Started } from '../problems/problem.ts';
+import type { Problem } from '../problems/problem.ts';
 import type { TriggerFacts } from '../render/document.ts';
-import type { HowTriggered, RunEvent } from '../runs/events.ts';
-import type { Target } from '../runs/run.ts';
-import type { Execution } from '../runs/service.ts';
+import type { RunEvent } from '../runs/events.ts';
+import { isFinal, type Target } from '../runs/run.ts';
+import type { Execution, StartedExecution } from '../runs/service.ts';
 import type { Connection } from '../session/connection.ts';
 import type { PolledOnce } from '../session/poll-once.ts';
 import { argumentOf, type RunToPoll } from '../session/run-to-poll.ts';
-import type { StartedTrigger } from '../triggering/answer-meaning.ts';
-import type { StartedExecution } from '../triggering/trigger-record.ts';
+import { type Evidence, type Started, starts } from '../triggering/start-evidence.ts';
 
 /** What to trigger. */
 export interface StartRequest {
@@ -23,18 +22,22 @@ export type EarlierRun = RunToPoll & { polled?: PolledOnce<Execution> };
 export type StartResult = {
   idempotencyKey?: string;
 } & (
-  | ({ kind: 'started' } & Pick<StartedTrigger, 'started' | 'isByTime' | 'retryAfterMs'> & {
-        /** See `HowStarted`. */
-        how: 'started' | 'recovered' | 'found';
-        execution: StartedExecution;
-      } & RunToPoll)
-  /** A run that already existed: its idempotency key was used before, or it is the active run. */
-  | ({ kind: 'replayed'; isOfOtherAccount?: boolean; isByTime?: true } & EarlierRun)
+  | ({ kind: 'started'; evidence: Evidence; execution: StartedExecution; retryAfterMs?: number } & RunToPoll)
+  /** The run of the idempotency key existed before, or has finished already. */
+  | ({ kind: 'earlier'; evidence: Evidence; key?: RecordedUse } & EarlierRun)
   | ({ kind: 'attached' } & EarlierRun)
   | { kind: 'skipped'; target: Target; activeId?: string }
   /** The trigger started no run, or its outcome is unknown. */
   | { kind: 'failed'; target: Target; problem: Problem }
 );
+
+export type EarlierStart = Extract<StartResult, { kind: 'earlier' }>;
+
+/** How the journal says that an idempotency key was used. */
+interface RecordedUse {
+  ageMs: number;
+  isOfOtherAccount: boolean;
+}
 
 /** The result of a trigger as shown in documents. */
 export type TriggerOutcome = Omit<TriggerFacts, 'safeToRepeat'> & {
@@ -44,19 +47,29 @@ export type TriggerOutcome = Omit<TriggerFacts, 'safeToRepeat'> & {
 
 export function outcomeOfStart(start: StartResult, isSafeToRepeat: () => boolean): TriggerOutcome {
   const { idempotencyKey = null } = start;
-  return { how: howOf(start), started: startedOf(start), idempotencyKey, isSafeToRepeat, reruns: [] };
+  return { ...starts[evidenceOfStart(start)], idempotencyKey, isSafeToRepeat, reruns: [] };
 }
 
-function howOf(start: StartResult): HowTriggered {
-  if (start.kind === 'started') return start.how;
-  if (start.kind !== 'failed') return start.kind;
-  return start.problem.facts.started === 'unknown' ? 'unknown' : 'not_started';
+/** The outcome after a rerun. A rerun in doubt leaves it unknown whether the command started a run. */
+export function withRerun(outcome: TriggerOutcome, rerun: StartResult): TriggerOutcome {
+  const started = startedOf(rerun);
+  return started === 'no' ? outcome : { ...outcome, started };
 }
 
-export function startedOf(start: StartResult): Started {
-  if (start.kind === 'started') return start.started;
-  return start.kind === 'failed' ? start.problem.facts.started : 'no';
+function evidenceOfStart(start: StartResult): Evidence {
+  switch (start.kind) {
+    case 'attached':
+      return 'active_run';
+    case 'skipped':
+      return 'left_active';
+    case 'failed':
+      return start.problem.facts.started === 'unknown' ? 'in_doubt' : 'refused';
+    default:
+      return start.evidence;
+  }
 }
+
+export const startedOf = (start: StartResult): Started => starts[evidenceOfStart(start)].started;
 
 export const triggerFactsOf = ({ isSafeToRepeat, reruns, ...outcome }: TriggerOutcome): TriggerFacts => ({
   ...outcome,
@@ -69,8 +82,13 @@ export function executionOf(start: StartResult): Execution | undefined {
   return 'polled' in start && start.polled?.kind === 'ok' ? start.polled.value : undefined;
 }
 
+/** The earlier run, if it has a final status. */
+export function finishedExecutionOf({ run, polled }: EarlierRun): Execution | undefined {
+  return polled?.kind === 'ok' && isFinal(run.target, polled.value.status) ? polled.value : undefined;
+}
+
 export function triggeredEvent(start: StartResult, isWatched: boolean, connection: Connection): RunEvent {
-  const how = howOf(start);
+  const { how } = starts[evidenceOfStart(start)];
   if (!('run' in start)) return { event: 'triggered', how, target: start.target, isWatched };
   const { run, idempotencyKey } = start;
   const argument = argumentOf(run, connection);

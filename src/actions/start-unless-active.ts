@@ -1,18 +1,24 @@
 import type { Problem } from '../problems/problem.ts';
-import { refusedTriggerProblem, usedKeyProblem } from '../problems/trigger-problems.ts';
+import {
+  noRunProblem,
+  refusedTriggerProblem,
+  slotTimeoutProblem,
+  usedKeyProblem,
+} from '../problems/trigger-problems.ts';
 import { randomUuid } from '../random-uuid.ts';
+import { stopwatch } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
-import type { Fault } from '../runs/fault.ts';
+import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';
 import type { Run, Target } from '../runs/run.ts';
 import type { Following } from '../session/following.ts';
 import { argumentOf } from '../session/run-to-poll.ts';
-import { type Moment, momentOf } from '../triggering/moments.ts';
-import type { TriggerIdentity } from '../triggering/send-until-known.ts';
-import { activeRun, hadFinished, lastUnfinished, mayBeActive, startOfActive } from './active-run.ts';
+import type { FailedTrigger, TriggerIdentity } from '../triggering/send-until-known.ts';
+import { activeRun, lastUnfinished, mayBeActive, startOfActive } from './active-run.ts';
 import type { ActionFlags } from './flags.ts';
 import { createSlot } from './slot.ts';
 import type { StartRequest, StartResult } from './start-result.ts';
 import { startUnlessKeyUsed } from './start-unless-key-used.ts';
+import { problemOfTrigger } from './unknown-trigger.ts';
 
 /** Triggers a run. If one is already active, does what `--if-active` says. */
 export async function startUnlessActive(
@@ -22,22 +28,51 @@ export async function startUnlessActive(
 ): Promise<StartResult> {
   const { target } = request;
   const { ifActive = defaults.ifActive } = flags;
+  const { watches, context } = following;
   const slot = createSlot(target, flags, following);
+  /** The trigger that this command sent, if its outcome is unknown. */
+  let inDoubt: { identity: TriggerIdentity; sinceMs: () => number } | undefined;
   for (let isWaiting = false; ; isWaiting = true) {
-    const identity = await identityOf(request, following);
+    const identity = inDoubt?.identity ?? (await identityOf(request, following));
     const { idempotencyKey } = identity;
-    const sent = momentOf(following.context.clock);
-    const start = await startUnlessKeyUsed(identity, request.body, flags, following, isWaiting);
-    if (start.kind !== 'refused') return { ...start, idempotencyKey };
+    const failed = (problem: Problem): StartResult => ({ kind: 'failed', target, problem, idempotencyKey });
+    const sinceMs = stopwatch(context.clock);
+    const start = await startUnlessKeyUsed(
+      identity,
+      request.body,
+      {
+        giveUpAfterMs: flags.giveUpAfterMs,
+        ifActive: flags.ifActive,
+        inDoubtMs: inDoubt?.sinceMs(),
+        isContinuedAfter({ kind, fault }) {
+          const isRepeated = isWaiting && isWorthRetrying(fault);
+          if (kind === 'refused') return fault.kind === 'already_active' || isRepeated;
+          if (ifActive !== 'wait' || following.keyTreatment() !== 'honored') return false;
+          return isRepeated || (fault.executionId !== undefined && !slot.hasFinished(fault.executionId));
+        },
+      },
+      following,
+    );
+    if (!('fault' in start)) return { ...start, idempotencyKey };
 
-    const conflict = conflictOf(start.fault, target, following);
+    const { fault } = start;
+    if (start.kind === 'unknown') inDoubt ??= { identity, sinceMs };
+    const conflict = conflictOf(fault, target, following);
     if (conflict && ifActive !== 'wait')
-      return { ...(await endAtConflict(conflict, sent, flags, following)), idempotencyKey };
-    const isUsed = identity.userProvided && slot.hasFinished(start.fault.executionId);
-    const problem = isUsed ? usedKeyProblem(identity) : await slot.wait(start.fault, conflict?.active, identity);
-    if (problem) return { kind: 'failed', target, problem, idempotencyKey };
+      return { ...(await endAtConflict(conflict, flags, following)), idempotencyKey };
+    if (identity.userProvided && slot.hasFinished(fault.executionId)) return failed(usedKeyProblem(identity));
+    const end = await slot.wait(fault, conflict?.active);
+    if (end && inDoubt) return failed(problemOfTrigger(unknownAfter(end, fault), identity, following));
+    if (end === 'interrupted') return failed(noRunProblem(context.signal));
+    if (end === 'timed_out') return failed(slotTimeoutProblem(watches.timeoutMs, identity, fault));
   }
 }
+
+const unknownAfter = (end: 'timed_out' | 'interrupted', fault: Fault): FailedTrigger =>
+  end === 'interrupted' ? { kind: end, fault, mayHaveStarted: true } : { kind: 'unknown', fault };
+
+/** A 429, or a trigger that definitely wasn't sent. */
+const isWorthRetrying = (fault: Fault) => isRetryable(fault) && deliveryOf(fault) !== 'unknown';
 
 /** The automation is already running. */
 interface Conflict {
@@ -55,12 +90,7 @@ function conflictOf(fault: Fault, target: Target, following: Following): Conflic
 }
 
 /** What `--if-active fail`, `skip` and `attach` do. */
-async function endAtConflict(
-  conflict: Conflict,
-  sent: Moment,
-  flags: ActionFlags,
-  following: Following,
-): Promise<StartResult> {
+async function endAtConflict(conflict: Conflict, flags: ActionFlags, following: Following): Promise<StartResult> {
   const { target, active, isNamed } = conflict;
   if (flags.ifActive === 'skip') return { kind: 'skipped', target, activeId: active?.executionId };
   if (flags.ifActive !== 'attach') {
@@ -72,8 +102,7 @@ async function endAtConflict(
   };
   if (!active) return cannotAttach("the service didn't say which run is active; use `--if-active wait`");
   const attached = await activeRun(active, flags, following);
-  const isActive = isNamed ? !hadFinished(attached, sent, following) : mayBeActive(attached);
-  if (isActive) return { kind: 'attached', ...attached };
+  if (mayBeActive(attached, { isNamed })) return { kind: 'attached', ...attached };
   return cannotAttach(`run ${active.executionId} has finished; try again, or use \`--if-active wait\``);
 }
 

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { noRunProblem } from '../problems/trigger-problems.ts';
 import { type CommandResult, wantsData } from '../render/output.ts';
 import { pause } from '../runs/clock.ts';
-import { isCompleted, isFinal, nameOf } from '../runs/run.ts';
+import { isCompleted, nameOf } from '../runs/run.ts';
 import { startOf } from '../runs/service.ts';
 import { alsoEndedBy, type Connection } from '../session/connection.ts';
 import { createFollowing, type Following, withBoard } from '../session/following.ts';
@@ -11,7 +11,14 @@ import type { ActionFlags } from './flags.ts';
 import { reportManyRuns } from './follow-run.ts';
 import { followWithReruns } from './follow-with-reruns.ts';
 import { createDoneReport, reportResults } from './report.ts';
-import { type EarlierRun, type StartRequest, type StartResult, startedOf, triggeredEvent } from './start-result.ts';
+import {
+  type EarlierStart,
+  finishedExecutionOf,
+  type StartRequest,
+  type StartResult,
+  startedOf,
+  triggeredEvent,
+} from './start-result.ts';
 import { startUnlessActive } from './start-unless-active.ts';
 
 export async function triggerAll(
@@ -27,9 +34,11 @@ export async function triggerAll(
     const following = createFollowing(shown, options, requests.length);
     const { signal } = context;
     const isEnded = signal.aborted;
-    // A generated idempotency key is different if the command is repeated.
-    const unsafe = new Set(requests.filter(({ idempotencyKey }) => idempotencyKey === undefined));
+    const unsafe = new Set<StartRequest>();
     const isSafeToRepeat = () => unsafe.size === 0;
+    const noteStart = (request: StartRequest, start: StartResult) => {
+      if (!isRepeatable(request, start, following)) unsafe.add(request);
+    };
     // Print ids in the order of the arguments, unless stdout is for the run's summary or other data.
     const idsAreData = !options.watch && !wantsData(options);
     const inOrder = createInOrder();
@@ -39,7 +48,7 @@ export async function triggerAll(
     const results = await Promise.all(
       requests.map(async (request, index): Promise<ArgumentResult> => {
         const start = isEnded ? notStarted(request, signal) : await startUnlessActive(request, options, following);
-        if (startedOf(start) === 'no') unsafe.delete(request);
+        noteStart(request, start);
         const report = () => {
           const id = 'run' in start ? start.run.executionId : undefined;
           // With several arguments, line n belongs to argument n, so one without a run has an empty line.
@@ -50,9 +59,17 @@ export async function triggerAll(
         else report();
         const isFollowed = options.watch && start.kind !== 'skipped' && start.kind !== 'failed';
         const result = isFollowed
-          ? resultOfFollow(await followWithReruns(request, start, { ...options, isSafeToRepeat }, watching), following)
+          ? resultOfFollow(
+              await followWithReruns(
+                request,
+                start,
+                { ...options, isSafeToRepeat, onStart: (rerun) => noteStart(request, rerun) },
+                watching,
+              ),
+              following,
+            )
           : resultOfStart(start, isSafeToRepeat, following);
-        if (start.kind === 'replayed') reportReplay(start, result, following);
+        if (start.kind === 'earlier') reportEarlier(start, result, following);
         reportDone(result);
         return result;
       }),
@@ -65,18 +82,33 @@ export async function triggerAll(
   }
 }
 
+/** Can the command line be repeated without a second run of this argument? A generated key is new each time. */
+function isRepeatable(
+  { target, idempotencyKey: given }: StartRequest,
+  start: StartResult,
+  { journal, baseUrl, keyTreatment }: Following,
+): boolean {
+  const { idempotencyKey = given } = start;
+  const isNotStarted = startedOf(start) === 'no';
+  if (given === undefined || idempotencyKey === undefined) return isNotStarted;
+  if (keyTreatment() === 'honored') return true;
+  const recorded = journal.findKey({ baseUrl, target, idempotencyKey });
+  return recorded ? recorded.state === 'accepted' : isNotStarted;
+}
+
 /** Warns about an older run that didn't complete, so that it isn't mistaken for a new one. */
-function reportReplay({ run, polled }: EarlierRun, result: ArgumentResult, { context: { reporter } }: Following): void {
+function reportEarlier(earlier: EarlierStart, result: ArgumentResult, { context: { reporter } }: Following): void {
+  const { run, polled } = earlier;
   const start = `this idempotency key started ${nameOf(run.target)}`;
   if (polled?.kind === 'failed' && !result.watched) {
     const message = `${start}, but its status can't be read: ${polled.problem.message}`;
     reporter.observe({ event: 'warning', name: 'status_unavailable', message, run });
   }
+  const finished = finishedExecutionOf(earlier);
   // A rerun has replaced it.
-  if (polled?.kind !== 'ok' || result.run?.executionId !== run.executionId) return;
-  const { status } = polled.value;
-  if (!isFinal(run.target, status) || isCompleted(status)) return;
-  const message = `${start} ${startOf(polled.value)}, which finished ${status}; no new run was started`;
+  if (!finished || isCompleted(finished.status) || result.run?.executionId !== run.executionId) return;
+  const end = result.started === 'no' ? '; no new run was started' : '';
+  const message = `${start} ${startOf(finished)}, which finished ${finished.status}${end}`;
   result.replayedFailure = message;
   reporter.observe({ event: 'warning', name: 'replayed_failure', message, run });
 }

@@ -2,15 +2,20 @@ import { createTriggerRecord } from '../journal/trigger-record.ts';
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { interruptNameOf } from '../problems/fault-facts.ts';
 import { Problem } from '../problems/problem.ts';
+import { watchProblem } from '../problems/watch-problems.ts';
 import { randomUuid } from '../random-uuid.ts';
+import { stopwatch } from '../runs/clock.ts';
 import { defaults } from '../runs/defaults.ts';
 import { deliveryOf, type Fault, isRetryable, reasonOf } from '../runs/fault.ts';
 import { retry } from '../runs/retry.ts';
 import { type AutomationTarget, nameOf, type Run } from '../runs/run.ts';
 import { retryPortsOf } from '../session/connection.ts';
 import type { Following } from '../session/following.ts';
+import { hasJournal } from '../session/open-journal.ts';
+import { argumentOf } from '../session/run-to-poll.ts';
 import type { TriggerIdentity } from '../triggering/send-until-known.ts';
-import type { KeyTreatment, StartedExecution } from '../triggering/trigger-record.ts';
+import type { KeyTreatment } from '../triggering/trigger-record.ts';
+import type { WatchResult } from '../watching/watch-result.ts';
 import { waitForOther } from './follow-run.ts';
 import { sendRecorded } from './send-recorded.ts';
 import { problemOfTrigger } from './unknown-trigger.ts';
@@ -38,27 +43,28 @@ export async function tryKey(
   const idempotencyKey = randomUuid();
   const account = await following.account(idempotencyKey);
   const identity: TriggerIdentity = { baseUrl, account, target, idempotencyKey, userProvided: false };
-  const first = await sendRecorded(identity, body, { neverRepeat: true }, following);
+  const first = await sendRecorded(identity, body, { isRepeatable: () => false }, following);
+  if (first.kind === 'recorded') throw new Error('another process has the same generated key');
   if (first.kind !== 'started') {
     return { kind: 'unclear', runs: [], problem: unclearProblem(problemOfTrigger(first, identity, following)) };
   }
-  const run: Run = { target, executionId: first.execution.executionId };
+  const sinceTriggerMs = stopwatch(context.clock);
+  const run: Run = { target, executionId: first.run.executionId };
   const record = createTriggerRecord(journal, { ...identity, body, isRepeat: true, process: processes.own });
   say(`started run ${run.executionId} of ${nameOf(target)}; repeating the trigger with the same idempotency key`);
   let repeated = await repeat();
   if (repeated.kind !== 'ok' && repeated.fault.kind === 'already_active') {
     say('the repeat was refused because that run is active; it is repeated once more when the run has finished');
-    const watched = await waitForOther(run, {}, following);
-    if (watched.kind !== 'finished') return unclear("the run's end wasn't seen");
+    const watched = await waitForOther({ run, sinceTriggerMs }, {}, following);
+    if (watched.kind !== 'finished') return unclear(unseenEnd(watched));
     repeated = await repeat();
   }
   if (repeated.kind !== 'ok' && deliveryOf(repeated.fault) === 'unknown') return unclear(lostRepeat(repeated.fault));
   if (repeated.kind === 'interrupted') return unclear('interrupted');
   if (repeated.kind !== 'ok') return unclear(`the repeat didn't return a run: ${reasonOf(repeated.fault)}`);
   const { executionId } = repeated.value;
-  if (executionId === undefined) return unclear('the response to the repeat has no run id');
   const isSame = executionId.toLowerCase() === run.executionId.toLowerCase();
-  record.started({ ...repeated.value, executionId } satisfies StartedExecution);
+  record.started(repeated.value, isSame ? 'recorded_run' : 'generated_key');
   const runs = isSame ? [run] : [run, { target, executionId }];
   return { kind: 'seen', treatment: isSame ? 'honored' : 'ignored', runs };
 
@@ -80,10 +86,15 @@ export async function tryKey(
     return `the repeat got no valid response: ${reasonOf(fault)}; ${second}, which only the service can show`;
   }
 
+  function unseenEnd(watched: WatchResult): string {
+    const problem = watchProblem(watched, signal, argumentOf(run, following), hasJournal(context));
+    return `the run's end wasn't seen${problem ? `: ${problem.message}` : ''}`;
+  }
+
   function unclear(why: string): KeyTrial {
     const name = signal.aborted ? interruptNameOf(signal) : 'outcome_unknown';
     const message = `couldn't find out whether the service honors idempotency keys: ${why}`;
-    return { kind: 'unclear', runs: [run], problem: new Problem({ name, started: 'yes', message }) };
+    return { kind: 'unclear', runs: [run], problem: new Problem({ name, message }) };
   }
 }
 

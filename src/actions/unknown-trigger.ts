@@ -7,35 +7,31 @@ import type { UnknownTrigger } from '../problems/unknown-outcome.ts';
 import { nameOf, type Target } from '../runs/run.ts';
 import type { Connection } from '../session/connection.ts';
 import { automationsIn, isIdPrefix } from '../session/find-run.ts';
-import type { StartedTrigger } from '../triggering/answer-meaning.ts';
-import type { TriggerIdentity, TriggerResult } from '../triggering/send-until-known.ts';
+import type { FailedTrigger, TriggerIdentity } from '../triggering/send-until-known.ts';
 
 /** Why a trigger has no known run, and what to do about it. */
-export function problemOfTrigger(
-  result: Exclude<TriggerResult, StartedTrigger>,
-  identity: TriggerIdentity,
-  connection: Connection,
-): Problem {
-  const { journal, context } = connection;
+export function problemOfTrigger(result: FailedTrigger, identity: TriggerIdentity, connection: Connection): Problem {
+  const { journal, keyTreatment, context } = connection;
   // `recover` can only resolve what is in the journal.
   const recorded = mayHaveStarted(result) ? journal.findKey(identity) : undefined;
-  const unknown = recorded?.state === 'open' ? unknownTriggerOf(recorded.trigger, connection) : identity;
+  const unknown =
+    recorded?.state === 'open' ? unknownTriggerOf(recorded.trigger, connection) : { ...identity, keys: keyTreatment() };
   const problem = triggerProblem(result, unknown, context.signal);
   const hint = problem.facts.name === 'not_found' && hintForName(identity.target, connection);
   return hint ? problem.with({ hint }) : problem;
 }
 
-const mayHaveStarted = (result: Exclude<TriggerResult, StartedTrigger>) =>
+const mayHaveStarted = (result: FailedTrigger) =>
   result.kind === 'interrupted' ? result.mayHaveStarted : result.kind === 'unknown';
 
 /** The facts for messages about a trigger without a known outcome. */
-export function unknownTriggerOf(trigger: UnresolvedTrigger, { journal, baseUrl }: Connection): UnknownTrigger {
-  const { target, idempotencyKey, at, conflict } = trigger;
+export function unknownTriggerOf(trigger: UnresolvedTrigger, { keyTreatment }: Connection): UnknownTrigger {
+  const { target, idempotencyKey, at, ageMs, conflict } = trigger;
   return {
     ...{ target, idempotencyKey, ...conflict },
-    sentAtMs: Date.parse(at),
+    recorded: { atMs: Date.parse(at), ageMs },
     hasMetConflict: conflict !== undefined,
-    keys: journal.keysSeen(baseUrl)?.treatment,
+    keys: keyTreatment(),
   };
 }
 

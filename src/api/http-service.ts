@@ -1,6 +1,6 @@
 import type { JsonObject } from '../runs/json.ts';
 import { isFinal, type Run, type Target } from '../runs/run.ts';
-import type { Answer, Sending, Service } from '../runs/service.ts';
+import type { DatedAnswer, Sending, Service } from '../runs/service.ts';
 import type { Operation } from './classify.ts';
 import { resultPath, runIdIn, statusPath, triggerPath } from './endpoints.ts';
 import type { HttpRequest, Transport } from './exchange.ts';
@@ -42,8 +42,10 @@ export function createHttpService(options: HttpServiceOptions): Service {
     trigger({ target, ...send }, signal, sending) {
       const read = (document: JsonObject) => {
         const execution = readExecution(document) ?? readExecution({ ...document, status: 'RUNNING' });
+        const { executionId, status } = execution ?? {};
         // Without an id, there is no run to follow.
-        return execution?.executionId ? { ...execution, document } : undefined;
+        if (!execution || executionId === undefined) return undefined;
+        return { ...execution, executionId, document: { executionId, status, ...document } };
       };
       return ask({ operation: 'trigger', target, path: triggerPath(target), send, read }, signal, sending);
     },
@@ -65,7 +67,7 @@ export function createHttpService(options: HttpServiceOptions): Service {
     { operation, target, path: ofBase, send, read }: Question<T>,
     signal: AbortSignal,
     { timeoutMs: mostMs = requestTimeoutMs }: Sending = {},
-  ): Promise<Answer<T>> {
+  ): Promise<DatedAnswer<T>> {
     const path = prefix + ofBase;
     const timeoutMs = Math.min(requestTimeoutMs, mostMs);
     const maxBytes = operation === 'result' ? options.maxOutputBytes : mebibyte;

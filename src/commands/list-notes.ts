@@ -1,10 +1,11 @@
 import type { Context } from '../context.ts';
-import { isOpen, type Journal, type JournalRun } from '../journal/journal.ts';
+import { isRecoverable, type Journal, type JournalRun } from '../journal/journal.ts';
 import type { RunFilter } from '../journal/run-filter.ts';
 import { usageProblem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
 import { count } from '../render/count.ts';
-import { shownStatuses } from '../runs/run.ts';
+import { nameOf, shownStatuses } from '../runs/run.ts';
+import { utcTime } from '../runs/utc-time.ts';
 import { elsewhere, journalPlace } from '../session/elsewhere.ts';
 
 // The sentences of `runctl list`.
@@ -38,7 +39,17 @@ export function emptyNote(
 
 /** What `unknown` means, below the table. */
 export function unknownNote(runs: readonly JournalRun[], nowMs: number): string | undefined {
-  const lost = runs.filter((run) => run.executionId === null && isOpen(run, nowMs)).length;
-  if (lost === 0) return undefined;
-  return `${count(lost, 'trigger')} got no response; \`runctl recover\` finds or starts ${lost > 1 ? 'their runs' : 'its run'}.`;
+  const unknown = runs.filter(({ executionId }) => executionId === null);
+  const lost = unknown.filter((run) => isRecoverable(run, nowMs)).length;
+  if (lost === 0) return expiredNote(unknown);
+  const verb = lost > 1 ? 'have' : 'has';
+  return `${count(lost, 'trigger')} ${verb} no recorded response; \`runctl recover\` finds or starts ${lost > 1 ? 'their runs' : 'its run'}.`;
+}
+
+/** What is left to do about triggers that are too old to be recovered. */
+export function expiredNote([newest, ...others]: readonly JournalRun[]): string | undefined {
+  if (!newest) return undefined;
+  const name = nameOf(newest.target);
+  const more = others.length > 0 ? ` (and ${count(others.length, 'older one')})` : '';
+  return `The trigger of ${name} at ${utcTime(newest.at)}${more} has no recorded response and is too old to be sent again; to know whether it started a run, look in the service for one that began then.`;
 }

@@ -4,7 +4,7 @@ import { moment, msOf, nonEmpty, whole } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting.ts';
 import { resolveSettings, resolveWithoutApiKey } from '../config/settings.ts';
 import { isUnfinished } from '../journal/fold.ts';
-import { isOpen, type Journal, type JournalRun } from '../journal/journal.ts';
+import { isOpen, isRecoverable, type Journal, type JournalRun } from '../journal/journal.ts';
 import type { RunFilter } from '../journal/run-filter.ts';
 import { exitNameOfRun } from '../problems/exit-codes.ts';
 import { inDoubtProblem, Problem } from '../problems/problem.ts';
@@ -164,8 +164,9 @@ function documentFactsOf(
   const times = { startedAt: startedAt ?? undefined, completedAt: completedAt ?? undefined };
   const execution = { status: status ?? '', ...times, document: Object.fromEntries(given) };
   if (executionId === null) {
-    const message = `the response to this trigger of ${nameOf(target)} was lost; it may have started a run`;
-    const problem = inDoubtProblem({ message, hint: '`runctl recover`' });
+    const message = `this trigger of ${nameOf(target)} has no recorded response; it may have started a run`;
+    const hint = isRecoverable({ at }, nowMs) ? '`runctl recover`' : undefined;
+    const problem = inDoubtProblem({ message, hint });
     return { target, exitName, report, execution, problem };
   }
   const run = { target, executionId };

@@ -1,12 +1,11 @@
 import { recoverTriggers } from '../actions/recover-triggers.ts';
 import { type RecoveryReport, reportOfRecovery } from '../actions/recovery-report.ts';
-import { argument, defineCommand, flag, type OptionValues, option } from '../cli/define-command.ts';
+import { argument, defineCommand, flag, type OptionValues } from '../cli/define-command.ts';
 import { asTyped, eventOptions, outputOptions, settingOptions, triggerGiveUpOptions } from '../cli/options.ts';
-import { durationUpTo } from '../cli/values.ts';
 import { valueIfGiven } from '../config/setting.ts';
 import type { Context } from '../context.ts';
-import { isOpen, type JournalRun, openMs } from '../journal/journal.ts';
-import { isAmong, type NamedAutomation } from '../journal/run-filter.ts';
+import { isRecoverable, type JournalRun, openMs } from '../journal/journal.ts';
+import { isAmong, type NamedAutomation, type RunFilter } from '../journal/run-filter.ts';
 import { type ExitName, isInterruptName } from '../problems/exit-codes.ts';
 import type { Problem } from '../problems/problem.ts';
 import { documentOf } from '../render/document.ts';
@@ -18,15 +17,14 @@ import { parseAutomationNames } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
 import type { Connection } from '../session/connection.ts';
 import { elsewhere, journalPlace } from '../session/elsewhere.ts';
+import { expiredNote } from './list-notes.ts';
 
 const options = {
   dryRun: flag('--dry-run', 'list unresolved triggers without sending anything'),
-  maxAgeMs: option(
-    '--max-age <duration>',
-    `don't resend triggers older than this (default: ${asTyped(defaults.recoverMaxAgeMs)}; ${asTyped(defaults.keyRetentionMs)} at most)`,
-    durationUpTo(defaults.keyRetentionMs),
+  resend: flag(
+    '--resend',
+    `resend triggers even if that could start a second run, or if they are older than ${asTyped(defaults.recoverMaxAgeMs)}`,
   ),
-  resend: flag('--resend', 'resend triggers even if that could start a second run'),
   ...triggerGiveUpOptions,
   ...outputOptions,
   ...eventOptions,
@@ -63,9 +61,10 @@ export const recover = defineCommand({
       print(report, options, context);
     }
     const isNothing = documents.length === 0 && !options.quiet;
+    const expired = expiredNote(expiredTriggers({ automations: named }, connection));
     return {
       documents,
-      omission: isNothing ? nothingFor(automations, named, connection) : undefined,
+      omission: [isNothing ? nothingFor(automations, named, connection) : [], expired ?? []].flat(),
       exitNames: [exitNameOf(problems, options)],
     };
   },
@@ -77,6 +76,13 @@ function exitNameOf(problems: Problem[], { dryRun }: RecoverOptions): ExitName {
   return problems.length > 0 && !dryRun ? 'outcome_unknown' : 'ok';
 }
 
+/** The triggers that are too old to be recovered, and too new to be forgotten. */
+function expiredTriggers(filter: RunFilter, { journal, baseUrl, context }: Connection): JournalRun[] {
+  const nowMs = context.clock.nowMs();
+  const recent = journal.runs({ ...filter, baseUrl, sinceMs: nowMs - openMs });
+  return [...recent].filter((run) => run.executionId === null && !isRecoverable(run, nowMs));
+}
+
 function nothingFor(
   names: readonly string[],
   automations: readonly NamedAutomation[],
@@ -85,7 +91,7 @@ function nothingFor(
   const { journal, baseUrl, context } = connection;
   const whose = names.length === 0 ? '' : ` of ${names.join(', ')}`;
   const nowMs = context.clock.nowMs();
-  const isUnresolved = (run: JournalRun) => run.executionId === null && isOpen(run, nowMs);
+  const isUnresolved = (run: JournalRun) => run.executionId === null && isRecoverable(run, nowMs);
   const filter = { automations, sinceMs: nowMs - openMs };
   return [
     `Nothing to recover: no unresolved triggers${whose} ${journalPlace(baseUrl, context)}.`,

@@ -5,7 +5,7 @@ import { requireBaseUrl } from '../config/settings.ts';
 import { filesIn } from '../journal/files.ts';
 import { isUnfinished } from '../journal/fold.ts';
 import { followerOf } from '../journal/follower-claim.ts';
-import { isOpen, type JournalRun, openMs } from '../journal/journal.ts';
+import { isOpen, isRecoverable, type JournalRun, openMs } from '../journal/journal.ts';
 import { createProcesses } from '../journal/processes.ts';
 import { refuseShared, resolveOwn } from '../open-own.ts';
 import { Problem } from '../problems/problem.ts';
@@ -84,7 +84,7 @@ export function* checkJournal({ settings, context }: Machine): Generator<Finding
   const unresolved = journal.unresolvedTriggers({ baseUrl }).length;
   const nowMs = context.clock.nowMs();
   const sinceMs = nowMs - openMs;
-  const isOpenTrigger = (run: JournalRun) => run.executionId === null && isOpen(run, nowMs);
+  const isOpenTrigger = (run: JournalRun) => run.executionId === null && isRecoverable(run, nowMs);
   const isOpenRun = (run: JournalRun) => isUnfinished(run) && isOpen(run, nowMs);
   const noneOf = (what: string, isCounted: (run: JournalRun) => boolean) =>
     ['none', elsewhere(what, { journal, baseUrl }, { sinceMs }, isCounted) ?? []].flat().join('. ');

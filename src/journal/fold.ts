@@ -24,9 +24,8 @@ export interface Trigger {
   at: string; // ISO 8601, like every time here
   attempts: RecordOf<'triggered'>[]; // the attempts without an outcome, oldest first
   superseded?: RecordOf<'triggered'>[]; // attempts whose outcome only matters if the idempotency key is used again
-  lastSentAt?: string; // when the last attempt in doubt was sent, if known
   executionId?: string; // the run that it started; never changes once known
-  acceptedAs?: Pick<RecordOf<'accepted'>, 'account' | 'isByTime'>;
+  acceptedAs?: Pick<RecordOf<'accepted'>, 'account' | 'how'>;
   reason?: string; // why an attempt is in doubt
   conflict?: { activeExecutionId?: string }; // a repeat was refused because a run was active
   entry: Entry;
@@ -85,7 +84,7 @@ function trigger({ triggers, entries }: State, record: RecordOf<'triggered'>): v
   // A `Map` keeps the order in which its keys were added.
   triggers.delete(id);
   const earlier = known?.superseded ?? [];
-  triggers.set(id, { at: record.at, attempts: [...earlier, record], lastSentAt: known?.lastSentAt, entry });
+  triggers.set(id, { at: record.at, attempts: [...earlier, record], entry });
 }
 
 /** The run replaces its trigger, unless it was known before. */
@@ -95,7 +94,7 @@ function accept(state: State, record: RecordOf<'accepted'>): void {
   const known = state.triggers.get(triggerIdOf(record)) ?? unrecordedTrigger(state, record);
   if (known.executionId === undefined) {
     known.executionId = record.executionId;
-    known.acceptedAs = { account: record.account, isByTime: record.isByTime };
+    known.acceptedAs = { account: record.account, how: record.how };
     known.attempts = [];
     known.entry.run = isKnown ? undefined : run;
     known.entry.isWhole &&= record.first === true;
@@ -120,18 +119,24 @@ function resolve({ triggers }: State, record: RecordOf<'refused' | 'reused_key' 
   if (record.type === 'superseded') known.superseded = known.attempts;
   if (record.type === 'superseded' || record.type === 'reused_key') known.attempts = [];
   if (record.type === 'refused') known.attempts = known.attempts.filter(({ attempt }) => attempt !== record.attempt);
+  if (record.type === 'refused') meetConflict(known, record);
   const [oldest] = known.attempts;
   if (!oldest) known.entry.run = undefined;
   else if (known.entry.run) known.entry.run.at = oldest.at;
 }
 
 function doubt(known: Trigger, record: RecordOf<'in_doubt'>): void {
-  const { reason, name, activeExecutionId = known.conflict?.activeExecutionId, sentAt = '', isLast, attempt } = record;
-  known.reason = reason;
-  if (name === 'already_active') known.conflict = { activeExecutionId };
-  if (sentAt > (known.lastSentAt ?? '')) known.lastSentAt = sentAt;
-  if (!isLast) return;
-  known.attempts = known.attempts.map((each) => (each.attempt === attempt ? { ...each, process: undefined } : each));
+  known.reason = record.reason;
+  meetConflict(known, record);
+  if (!record.isLast) return;
+  known.attempts = known.attempts.map((each) =>
+    each.attempt === record.attempt ? { ...each, process: undefined } : each,
+  );
+}
+
+function meetConflict(known: Trigger, { name, activeExecutionId }: RecordOf<'refused' | 'in_doubt'>): void {
+  if (name === 'already_active')
+    known.conflict = { activeExecutionId: activeExecutionId ?? known.conflict?.activeExecutionId };
 }
 
 function observe(state: State, record: RecordOf<'status' | 'not_found'>): void {

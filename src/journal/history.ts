@@ -42,10 +42,9 @@ export function historyIn(records: Iterable<JournalRecord>): HistoryEvent[] {
         return isKnown ? undefined : { ...event, ...key, what: 'response_lost', executionId, reason };
       }
       case 'accepted': {
-        const { executionId, status, attempt = '', isByTime } = record;
+        const { executionId, status, attempt = '' } = record;
         keys.set(runIdOf(record), record.idempotencyKey);
-        const how = isByTime ? 'resolved_by_time' : 'resolved';
-        const what = doubts.has(triggerIdOf(record)) || isByTime ? how : 'accepted';
+        const what = doubts.has(triggerIdOf(record)) ? 'resolved' : 'accepted';
         return { ...event, ...key, what, executionId, status, process: processes.get(attempt) };
       }
       case 'refused': {

@@ -1,3 +1,4 @@
+import { defaults } from '../runs/defaults.ts';
 import type { HistoryEvent } from '../runs/history.ts';
 import { isCompleted, isFinal, type Run, runLimitMs, type Target } from '../runs/run.ts';
 import type { Execution } from '../runs/service.ts';
@@ -26,13 +27,13 @@ import {
   triggerIdOf,
 } from './records.ts';
 import { isMatch, type RunFilter, textsOf } from './run-filter.ts';
-import { type UnresolvedTrigger, unresolvedOf } from './unresolved.ts';
+import { ageOf, type UnresolvedTrigger, unresolvedOf } from './unresolved.ts';
 
 export type { JournalRun } from './fold.ts';
 export type { UnresolvedTrigger } from './unresolved.ts';
 
 type KeyState =
-  | { state: 'accepted'; executionId: string; account?: string; isByTime?: true }
+  | { state: 'accepted'; executionId: string; ageMs: number; account?: string }
   | { state: 'open'; trigger: UnresolvedTrigger };
 
 interface TargetFilter {
@@ -46,6 +47,15 @@ interface TargetFilter {
  */
 export const openMs = 48 * 3_600_000;
 export const isOpen = ({ at }: { at: string }, nowMs: number): boolean => nowMs - Date.parse(at) < openMs;
+
+/** Can `recover` still resolve a trigger whose first attempt has this time? Later, the service may have dropped its key. */
+export function isRecoverable({ at }: { at: string }, nowMs: number): boolean {
+  const ageMs = ageOf(at, nowMs);
+  return ageMs <= defaults.keyRetentionMs || ageMs === Number.POSITIVE_INFINITY;
+}
+
+/** Not a run that an earlier use of the key had started. */
+const isOwnRun = ({ executionId, acceptedAs }: Trigger) => executionId !== undefined && acceptedAs?.how !== 'replayed';
 
 /** At this age, a run counts as finished even if another API key may have started it and may still find it. */
 const surelyFinishedMs = 24 * 3_600_000;
@@ -184,15 +194,16 @@ export function openJournal(options: LogOptions) {
   /** Newest first. */
   function unresolvedTriggers(filter: { baseUrl: string; target?: Target }): UnresolvedTrigger[] {
     const { triggers } = foldAll({ ...filter, sinceMs: nowMs() - openMs });
-    const isLastOpen = (attempts: Trigger['attempts']) => attempts.slice(-1).some((last) => isOpen(last, nowMs()));
-    const open = [...triggers.values()].filter(({ attempts }) => isLastOpen(attempts));
+    const open = [...triggers.values()].filter(
+      ({ attempts: [oldest] }) => oldest !== undefined && isRecoverable(oldest, nowMs()),
+    );
     return open.map((trigger) => unresolvedOf(trigger, nowMs())).reverse();
   }
 
-  /** Does a trigger that was first sent after this time (ISO 8601) have a known run? */
+  /** Does a trigger that was first sent after this time (ISO 8601) have a run of its own? */
   function hasLaterRun(filter: TargetFilter, at: string): boolean {
     const { triggers } = foldAll({ ...filter, sinceMs: Date.parse(at) });
-    return [...triggers.values()].some((trigger) => trigger.executionId !== undefined && trigger.at > at);
+    return [...triggers.values()].some((trigger) => isOwnRun(trigger) && trigger.at > at);
   }
 
   function foldAll(filter: RunFilter): State {
@@ -212,7 +223,12 @@ export function openJournal(options: LogOptions) {
     const trigger = fold(files.flat()).triggers.get(id);
     if (!trigger) return undefined;
     if (trigger.executionId !== undefined)
-      return { state: 'accepted', executionId: trigger.executionId, ...trigger.acceptedAs };
+      return {
+        state: 'accepted',
+        executionId: trigger.executionId,
+        ageMs: ageOf(trigger.at, nowMs()),
+        account: trigger.acceptedAs?.account,
+      };
     const { attempts, superseded = [] } = trigger;
     const unknown = attempts.length > 0 ? attempts : superseded;
     if (unknown.length === 0) return undefined;

@@ -1,4 +1,5 @@
 import type { ExitName } from '../problems/exit-codes.ts';
+import type { HowTriggered } from '../runs/events.ts';
 import type { Target } from '../runs/run.ts';
 import type { KeyTreatment } from '../triggering/trigger-record.ts';
 
@@ -58,7 +59,7 @@ interface AcceptedRecord extends TriggerKey, RunKey {
   startedAt?: string;
   account?: string;
   attempt?: string; // the attempt that got this response
-  isByTime?: true; // only the run's start time shows that this trigger started it
+  how?: HowTriggered;
 }
 
 /** This attempt started no run. Another process may have sent the same idempotency key. */
@@ -77,7 +78,6 @@ interface InDoubtRecord extends TriggerKey {
   name?: ExitName; // `already_active` if a repeat met a conflict
   activeExecutionId?: string; // the run that the conflict named
   attempt?: string;
-  sentAt?: string; // when an attempt without a response was last sent, ISO 8601
   isLast?: true; // the process won't send it again
 }
 
@@ -156,7 +156,7 @@ const optional = [
   'completedAt',
   'account',
   'process',
-  'sentAt',
+  'how',
   'activeExecutionId',
   'failure',
   'reason',
@@ -192,7 +192,7 @@ export function recordsIn(bytes: Buffer, texts?: readonly string[]): JournalReco
 function isRecord(value: unknown): value is JournalRecord {
   const fields: Record<string, unknown> = Object(value);
   const { schema, type, at, baseUrl, target, creditsCharged = 0 } = fields;
-  const { first = false, userProvided = false, isLast = false, isByTime = false } = fields;
+  const { first = false, userProvided = false, isLast = false } = fields;
   return (
     schema === 1 &&
     typeof at === 'string' &&
@@ -204,7 +204,6 @@ function isRecord(value: unknown): value is JournalRecord {
     typeof first === 'boolean' &&
     typeof userProvided === 'boolean' &&
     typeof isLast === 'boolean' &&
-    typeof isByTime === 'boolean' &&
     typeof type === 'string' &&
     Object.hasOwn(required, type) &&
     required[type as JournalRecord['type']].every((name) => typeof fields[name] === 'string') &&

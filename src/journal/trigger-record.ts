@@ -1,7 +1,9 @@
 import { exitNameOf } from '../problems/fault-facts.ts';
 import { randomUuid } from '../random-uuid.ts';
+import type { StartedExecution } from '../runs/service.ts';
 import type { TriggerIdentity } from '../triggering/send-until-known.ts';
-import type { KeyTreatment, TriggerRecord } from '../triggering/trigger-record.ts';
+import { starts } from '../triggering/start-evidence.ts';
+import type { TriggerRecord } from '../triggering/trigger-record.ts';
 import type { Journal } from './journal.ts';
 
 interface SentTrigger extends TriggerIdentity {
@@ -11,7 +13,7 @@ interface SentTrigger extends TriggerIdentity {
   ifActive?: string; // what the command does if it is refused because a run is active
 }
 
-export function createTriggerRecord(journal: Journal, trigger: SentTrigger): TriggerRecord {
+export function createTriggerRecord(journal: Journal, trigger: SentTrigger): TriggerRecord<StartedExecution> {
   const { baseUrl, target, idempotencyKey, account, body, userProvided, isRepeat, process, ifActive } = trigger;
   const key = { baseUrl, target, idempotencyKey };
   const attempt = randomUuid();
@@ -20,31 +22,28 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
 
   return {
     sending: writeTriggered,
-    inDoubt(fault, { sentAtMs, isLast }) {
+    inDoubt(fault, { isLast }) {
       isInDoubt = true;
-      const sentAt = sentAtMs === undefined ? undefined : new Date(sentAtMs).toISOString();
       const ended = isLast ? ({ isLast } as const) : {};
       const { message: reason, executionId: activeExecutionId } = fault;
-      const name = exitNameOf(fault);
-      journal.append({ type: 'in_doubt', ...key, reason, name, activeExecutionId, attempt, sentAt, ...ended });
+      journal.append({
+        type: 'in_doubt',
+        ...key,
+        reason,
+        name: exitNameOf(fault),
+        activeExecutionId,
+        attempt,
+        ...ended,
+      });
     },
-    started({ executionId, startedAt, status }, { isByTime, isKeyHonored } = {}) {
+    started({ executionId, startedAt, status }, evidence) {
       if (!isWritten) writeTriggered();
-      const treatment = treatmentOf(executionId, isByTime) ?? (isKeyHonored ? 'honored' : undefined);
-      if (treatment) recordTreatment(treatment);
+      recordTreatment(executionId);
+      const { how } = starts[evidence];
       // No other process can know the run of a generated key if the response came at once.
       const isNew = !(userProvided || isInDoubt) || journal.find(executionId, { baseUrl, fresh: true }) === undefined;
-      journal.append({
-        type: 'accepted',
-        ...key,
-        attempt,
-        account,
-        executionId,
-        startedAt,
-        status,
-        isByTime,
-        first: isNew || undefined,
-      });
+      const first = isNew || undefined;
+      journal.append({ type: 'accepted', ...key, attempt, account, executionId, startedAt, status, how, first });
     },
     refused(fault) {
       // Every attempt with a reused key got the run that had used it before.
@@ -52,30 +51,23 @@ export function createTriggerRecord(journal: Journal, trigger: SentTrigger): Tri
       const { message: reason, executionId: activeExecutionId } = fault;
       const name = exitNameOf(fault);
       const then = name === 'already_active' && ifActive !== 'fail' ? { ifActive } : {};
-      return journal.append({ type: 'refused', ...key, name, reason, activeExecutionId, attempt, ...then });
+      journal.append({ type: 'refused', ...key, name, reason, activeExecutionId, attempt, ...then });
     },
-    isRepeatable: () => target.family === 'agent' || journal.keysSeen(baseUrl)?.treatment !== 'ignored',
     readKey() {
       const known = journal.findKey(key);
       if (known?.state === 'open') return { state: 'open', ageMs: known.trigger.ageMs };
-      return known && { state: 'accepted', executionId: known.executionId, isByTime: known.isByTime };
-    },
-    isOfAnother(executionId) {
-      const known = journal.find(executionId, { baseUrl, fresh: true });
-      return known !== undefined && known.idempotencyKey !== null && known.idempotencyKey !== idempotencyKey;
+      return known && { state: 'accepted', executionId: known.executionId };
     },
   };
 
-  /** If a key whose run is known gets another run, with the same API key, the service ignores idempotency keys. */
-  function treatmentOf(executionId: string, isByTime?: true): KeyTreatment | undefined {
-    const known = userProvided || isInDoubt ? journal.findKey(key) : undefined;
-    if (known?.state !== 'accepted' || known.account !== account || known.isByTime || isByTime) return undefined;
-    return known.executionId.toLowerCase() === executionId.toLowerCase() ? 'honored' : 'ignored';
-  }
-
-  function recordTreatment(treatment: KeyTreatment): void {
-    // For Agents, the service's behavior is documented.
-    if (target.family === 'agent' || journal.keysSeen(baseUrl)?.treatment === treatment) return;
+  /** Records what it shows that a key whose run is known was answered with this run. For Agents, that is documented. */
+  function recordTreatment(executionId: string): void {
+    const known = target.family === 'automation' && (userProvided || isInDoubt) ? journal.findKey(key) : undefined;
+    // Keys of another API key are other keys.
+    if (known?.state !== 'accepted' || known.account !== account) return;
+    const isSame = known.executionId.toLowerCase() === executionId.toLowerCase();
+    const treatment = isSame ? 'honored' : 'ignored';
+    if (journal.keysSeen(baseUrl)?.treatment === treatment) return;
     journal.append({ type: 'keys_seen', baseUrl, target, treatment });
   }
 

@@ -1,8 +1,5 @@
 import { type ExitName, exitCodeOf } from './exit-codes.ts';
 
-/** Whether this command started a run. `unknown` if the response to a trigger was lost. */
-export type Started = 'yes' | 'no' | 'unknown';
-
 /** Names of problems that share the exit code of an unknown outcome. */
 export const causesOfUnknown = ['idempotency_key_expired', 'other_api_key'] as const;
 
@@ -16,8 +13,8 @@ interface ProblemFacts {
   choices?: readonly string[];
   /** What to fix, or the next command to type between backquotes; perhaps with more lines below. */
   hint?: string;
-  /** `no` by default. */
-  started?: Started;
+  /** A run may have been started whose id isn't known, as always with `outcome_unknown`. */
+  started?: 'unknown';
   httpStatus?: number;
   serviceCode?: string;
   requestId?: string;
@@ -29,12 +26,13 @@ interface ProblemFacts {
 
 /** The only error meant for the user. Anything else that is thrown is a bug in runctl (70). */
 export class Problem extends Error {
-  readonly facts: ProblemFacts & { started: Started };
+  readonly facts: Omit<ProblemFacts, 'started'> & { started: 'no' | 'unknown' };
 
   constructor(facts: ProblemFacts) {
     super(facts.message, { cause: facts.cause });
     this.name = 'Problem';
-    this.facts = { started: 'no', ...facts };
+    const isUnknown = facts.name === 'outcome_unknown' || facts.started === 'unknown';
+    this.facts = { ...facts, started: isUnknown ? 'unknown' : 'no' };
   }
 
   get exitCode(): number {
@@ -42,7 +40,8 @@ export class Problem extends Error {
   }
 
   with(facts: Partial<ProblemFacts>): Problem {
-    return new Problem({ ...this.facts, ...facts });
+    const { started, ...own } = this.facts;
+    return new Problem({ ...own, ...(started === 'unknown' && { started }), ...facts });
   }
 }
 
@@ -53,4 +52,4 @@ export function usageProblem(message: string, hint?: string): Problem {
 
 /** A trigger that may have started a run whose id isn't known. */
 export const inDoubtProblem = (facts: Omit<ProblemFacts, 'name' | 'started'>): Problem =>
-  new Problem({ name: 'outcome_unknown', started: 'unknown', ...facts });
+  new Problem({ name: 'outcome_unknown', ...facts });

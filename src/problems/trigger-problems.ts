@@ -2,20 +2,22 @@ import { formatDuration } from '../runs/duration.ts';
 import { type Fault, type FaultKind, httpOf } from '../runs/fault.ts';
 import { nameOf, type Target } from '../runs/run.ts';
 import { utcTime } from '../runs/utc-time.ts';
-import type { TriggerIdentity, TriggerResult } from '../triggering/send-until-known.ts';
+import type { FailedTrigger, TriggerIdentity } from '../triggering/send-until-known.ts';
 import { exitNameOf, factsOf, interruptNameOf, remedies, retryAfterHint } from './fault-facts.ts';
 import { Problem } from './problem.ts';
 import { fullArgumentOf } from './quote.ts';
-import { interruptedTriggerProblem, type UnknownTrigger, unknownTriggerProblem } from './unknown-outcome.ts';
+import {
+  expiredKeyProblem,
+  interruptedTriggerProblem,
+  type UnknownTrigger,
+  unknownTriggerProblem,
+} from './unknown-outcome.ts';
 
 type Identity = Pick<TriggerIdentity, 'target' | 'idempotencyKey'>;
 
-type FailedTrigger =
-  | Extract<TriggerResult, { kind: 'refused' | 'unknown' }>
-  | { kind: 'interrupted'; mayHaveStarted: boolean };
-
 /** The problem for a trigger that has no known run. */
 export function triggerProblem(result: FailedTrigger, trigger: UnknownTrigger, signal: AbortSignal): Problem {
+  if (result.fault.kind === 'stale_key') return expiredKeyProblem(trigger);
   switch (result.kind) {
     case 'refused':
       return refusedTriggerProblem(result.fault, trigger);

@@ -6,90 +6,105 @@ import { utcTime } from '../runs/utc-time.ts';
 import type { KeyTreatment } from '../triggering/trigger-record.ts';
 import { factsOf, interruptNameOf } from './fault-facts.ts';
 import { inDoubtProblem, Problem } from './problem.ts';
-import { shellWord } from './quote.ts';
+import { fullArgumentOf, shellWord } from './quote.ts';
 
 /** A trigger that may have started a run whose id isn't known. */
 export interface UnknownTrigger {
   target: Target;
   idempotencyKey: string;
-  /** When it was first sent, in milliseconds since 1970. Undefined if the journal doesn't have it. */
-  sentAtMs?: number;
+  /** When it was first sent, and how long ago (infinite if the clock was set back). Undefined if the journal doesn't have it. */
+  recorded?: { atMs: number; ageMs: number };
   activeExecutionId?: string; // the run that a conflict named
   hasMetConflict?: boolean;
-  keys?: KeyTreatment; // what the service was seen to do with idempotency keys
+  keys?: KeyTreatment; // what the service is known to do with idempotency keys
 }
 
-/** Is it only sent again if the user asks for that, because a second run might start? */
-export function needsResend({ target, hasMetConflict, keys }: UnknownTrigger): boolean {
-  if (target.family === 'agent') return false;
-  return keys === 'ignored' || (hasMetConflict === true && keys !== 'honored');
+/** What is true only if the service does what it isn't known to do. */
+const ifHonored = ({ keys }: UnknownTrigger) => (keys === 'honored' ? '' : ', if the service honors idempotency keys');
+
+/** Why `recover` sends it only with `--resend`: a second run, or a late one, could start. Undefined if it sends it anyway. */
+export function whyWithheld({ target, hasMetConflict, keys, recorded }: UnknownTrigger): string | undefined {
+  if (target.family === 'automation' && keys === 'ignored')
+    return 'the service ignores idempotency keys, so a second run could start';
+  if (target.family === 'automation' && hasMetConflict && keys !== 'honored')
+    return `when it was repeated, ${nameOf(target)} was already running, perhaps its own run, and the service hasn't been seen to honor idempotency keys`;
+  if (recorded && recorded.ageMs > defaults.recoverMaxAgeMs)
+    return `it is ${ageOf(recorded.ageMs)}, and if it never arrived, its run would start now`;
+  return undefined;
 }
+
+const ageOf = (ageMs: number) =>
+  Number.isFinite(ageMs) ? `${formatDuration(ageMs)} old` : "dated in the future, so its age isn't known";
 
 export function unknownTriggerProblem(fault: Fault, recorded: UnknownTrigger): Problem {
-  const hasMetConflict = recorded.hasMetConflict || fault.kind === 'already_active';
-  const trigger = { ...recorded, hasMetConflict };
-  const { target, idempotencyKey, keys } = trigger;
-  const name = nameOf(target);
-  if (fault.kind === 'stale_key') return expiredKeyProblem(trigger);
   const isActive = fault.kind === 'already_active';
+  const { activeExecutionId = fault.executionId } = recorded;
+  const trigger = { ...recorded, hasMetConflict: recorded.hasMetConflict || isActive, activeExecutionId };
+  const { target, idempotencyKey, keys } = trigger;
+  const lost = `the trigger of ${nameOf(target)} got no valid response`;
+  const which = fault.executionId === undefined ? 'a run was active, which' : `run ${fault.executionId} was active and`;
   const happened = isActive
-    ? `${name} is already running, most likely the run of this trigger, whose response was lost`
-    : `the trigger of ${name} got no valid response: ${fault.message}; a run may have been started`;
+    ? `${lost}; when it was repeated, ${which} may be the one it started`
+    : `${lost}: ${fault.message}; a run may have been started`;
   const notRepeated = !isActive && keys === 'ignored' ? '. It was not sent again: the service ignores such keys' : '';
   return inDoubtProblem({
     ...factsOf(fault),
-    message: `${happened}, with the idempotency key ${idempotencyKey}${httpOf(fault)}${notRepeated}`,
+    activeExecutionId: fault.executionId,
+    message: `${happened} (idempotency key ${idempotencyKey})${httpOf(fault)}${notRepeated}`,
     hint: whatNext(trigger, fault),
   });
 }
 
 export function interruptedTriggerProblem(signal: AbortSignal, trigger: UnknownTrigger): Problem {
-  const { target, idempotencyKey } = trigger;
+  const { target, idempotencyKey, activeExecutionId } = trigger;
   return new Problem({
     name: interruptNameOf(signal),
     started: 'unknown',
+    activeExecutionId,
     message: `interrupted; a run of ${nameOf(target)} may have been started (idempotency key ${idempotencyKey})`,
     hint: whatNext(trigger),
   });
 }
 
-/** Its first command is safe: it sends nothing that could start a second run. */
-function whatNext(trigger: UnknownTrigger, { kind, retryAfterMs }: Partial<Fault> = {}): string {
-  const { idempotencyKey, sentAtMs, target } = trigger;
-  const command = target.family === 'agent' ? 'agent trigger' : 'trigger';
-  const again = `\`runctl ${command} ${shellWord(fullNameOf(target))} --idempotency-key ${shellWord(idempotencyKey)}\``;
-  if (sentAtMs === undefined) {
-    const condition = trigger.keys === 'honored' ? 'there is one' : 'the service honors idempotency keys';
-    return needsResend(trigger) ? lookFor(trigger) : `repeat it with ${again}, which finds the run if ${condition}`;
+/** What to type now, what later, and what on another machine: one line each. The first command starts no second run. */
+function whatNext(trigger: UnknownTrigger, { retryAfterMs }: Partial<Fault> = {}): string {
+  const { target, activeExecutionId, hasMetConflict, recorded, keys } = trigger;
+  const isWithheld = whyWithheld(trigger) !== undefined;
+  const resolve = isWithheld || (retryAfterMs ?? 0) > defaults.recoverMaxAgeMs / 2 ? 'recover --resend' : 'recover';
+  const again = recorded ? `\`runctl ${resolve}\`` : triggerAgain(trigger);
+  const then = `${again} finds ${hasMetConflict ? 'yours' : 'the run'}, or starts it if the request never arrived${ifHonored(trigger)}`;
+  if (keys === 'ignored' && target.family === 'automation') return `${lookFor(trigger)}; if there is none: ${again}`;
+  const elsewhere = recorded
+    ? `\nOn any other machine, until ${utcTime(recorded.atMs + defaults.keyRetentionMs)}: ${triggerAgain(trigger)}`
+    : '';
+  if (hasMetConflict) {
+    const run = activeExecutionId && fullArgumentOf({ target, executionId: activeExecutionId });
+    const now = run ? `\`runctl watch ${run}\` follows that run\n` : '';
+    return `${now}when that run has finished: ${then}${elsewhere}`;
   }
-  if (needsResend(trigger))
-    return `\`runctl recover\` sends it again only with \`--resend\`: first ${lookFor(trigger)}`;
-  const goodUntil = utcTime(sentAtMs + defaults.keyRetentionMs);
-  const elsewhere = `\nOn any other machine, until ${goodUntil}:\n${again}`;
-  if (kind === 'already_active') return `when that run has finished: \`runctl recover\`${elsewhere}`;
-  if (retryAfterMs === undefined) return `\`runctl recover\`${elsewhere}`;
-  const maxAge = retryAfterMs < defaults.recoverMaxAgeMs / 2 ? '' : ' --max-age 24h';
-  return `in ${formatDuration(retryAfterMs)}, as the service asks: \`runctl recover${maxAge}\`${elsewhere}`;
+  const wait = retryAfterMs === undefined ? '' : `in ${formatDuration(retryAfterMs)}, as the service asks: `;
+  return `${wait}${then}${elsewhere}`;
+}
+
+function triggerAgain({ target, idempotencyKey }: UnknownTrigger): string {
+  const command = target.family === 'agent' ? 'agent trigger' : 'trigger';
+  return `\`runctl ${command} ${shellWord(fullNameOf(target))} --idempotency-key ${shellWord(idempotencyKey)}\``;
 }
 
 /** How to find the run in the service, which can't list runs. */
-function lookFor({ target, sentAtMs, activeExecutionId }: UnknownTrigger): string {
-  const when = sentAtMs === undefined ? 'just now' : `at about ${utcTime(sentAtMs)}`;
-  const which = activeExecutionId === undefined ? '' : ` (probably ${activeExecutionId})`;
+export function lookFor({ target, recorded, activeExecutionId }: UnknownTrigger): string {
+  const when = recorded === undefined ? 'just now' : `at about ${utcTime(recorded.atMs)}`;
+  const which = activeExecutionId === undefined ? '' : ` (perhaps ${activeExecutionId})`;
   return `look in the service for a run of ${nameOf(target)} that began ${when}${which}`;
 }
 
-/** `recover` sends the trigger only with `--resend`. */
+/** The trigger isn't sent, though its outcome is unknown: `recover` needs `--resend`. */
 export function withheldProblem(trigger: UnknownTrigger): Problem {
-  const { target, idempotencyKey, keys, sentAtMs } = trigger;
-  const name = nameOf(target);
-  const when = sentAtMs === undefined ? '' : ` at ${utcTime(sentAtMs)}`;
-  const why =
-    keys === 'ignored'
-      ? 'the service was seen to ignore idempotency keys, and would start a second run'
-      : `when it was repeated, ${name} was already running, most likely its own run, and the service hasn't been seen to honor idempotency keys`;
+  const { target, idempotencyKey, recorded } = trigger;
+  const when = recorded === undefined ? '' : ` at ${utcTime(recorded.atMs)}`;
   return inDoubtProblem({
-    message: `the trigger of ${name}${when} isn't sent again: ${why} (idempotency key ${idempotencyKey})`,
+    activeExecutionId: trigger.activeExecutionId,
+    message: `the trigger of ${nameOf(target)}${when} isn't sent again: ${whyWithheld(trigger)} (idempotency key ${idempotencyKey})`,
     hint: `${lookFor(trigger)}; if there is none, send it again with \`runctl recover --resend\``,
   });
 }
@@ -99,12 +114,12 @@ export function otherAccountProblem(trigger: UnknownTrigger): Problem {
   const { target, idempotencyKey } = trigger;
   return inDoubtProblem({
     shownName: 'other_api_key',
-    message: `the idempotency key ${idempotencyKey} was sent with another API key, and may have started a run of ${nameOf(target)}. With this API key a second run would start`,
+    message: `the idempotency key ${idempotencyKey} was sent with another API key, and may have started a run of ${nameOf(target)}. With this API key a second run could start`,
     hint: `use that API key, then \`runctl recover\`. If it no longer exists, ${lookFor(trigger)}; ${untilWhen(trigger)}`,
   });
 }
 
-/** A user's idempotency key whose outcome is unknown and that the service may have forgotten. */
+/** An idempotency key whose outcome is unknown and that the service may have forgotten. */
 export function expiredKeyProblem(trigger: UnknownTrigger): Problem {
   const { target, idempotencyKey } = trigger;
   return inDoubtProblem({
@@ -114,22 +129,5 @@ export function expiredKeyProblem(trigger: UnknownTrigger): Problem {
   });
 }
 
-/** The trigger is too old for `recover`. The age is infinite if it is unknown because the clock was set back. */
-export function tooOldProblem(trigger: UnknownTrigger, ageMs: number): Problem {
-  const { target, idempotencyKey } = trigger;
-  const isExpired = ageMs > defaults.keyRetentionMs;
-  const age = Number.isFinite(ageMs) ? `is ${formatDuration(ageMs)} old` : 'is dated in the future';
-  const why = isExpired
-    ? 'the service may have dropped its idempotency key, and would start a second run'
-    : 'if it never arrived, its run would start now';
-  return inDoubtProblem({
-    shownName: isExpired ? 'idempotency_key_expired' : undefined,
-    message: `the trigger of ${nameOf(target)} ${age} and isn't sent again: ${why} (idempotency key ${idempotencyKey})`,
-    hint: isExpired ? `${lookFor(trigger)}; ${untilWhen(trigger)}` : '`runctl recover --max-age 24h` sends it anyway',
-  });
-}
-
-const trackedMs = 48 * 3_600_000;
-
-const untilWhen = ({ sentAtMs }: UnknownTrigger) =>
-  `runctl stops tracking this trigger ${sentAtMs === undefined ? 'after two days' : `at ${utcTime(sentAtMs + trackedMs)}`}`;
+const untilWhen = ({ recorded }: UnknownTrigger) =>
+  `runctl stops tracking this trigger ${recorded === undefined ? 'after a day' : `at ${utcTime(recorded.atMs + defaults.keyRetentionMs)}`}`;

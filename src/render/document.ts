@@ -1,11 +1,12 @@
 import type { Context } from '../context.ts';
 import { type ExitName, exitCodeOf, publicNameOf } from '../problems/exit-codes.ts';
-import type { Problem, Started } from '../problems/problem.ts';
+import type { Problem } from '../problems/problem.ts';
 import type { HowTriggered, LastConfirmed, WarningEvent } from '../runs/events.ts';
 import type { JsonObject } from '../runs/json.ts';
 import { isFinal, type Run, type Target } from '../runs/run.ts';
 import type { Execution, RunResult } from '../runs/service.ts';
 import { noteSubject } from '../runs/subject.ts';
+import type { Started } from '../triggering/start-evidence.ts';
 import { withConnectionFlags } from './theme.ts';
 
 export interface TriggerFacts {

@@ -55,7 +55,6 @@ const sentences: Record<HistoryEventName, (event: HistoryEvent) => string> = {
   response_lost: ({ reason = '' }) => `outcome unknown: ${reason}`,
   accepted: ({ status = 'RUNNING' }) => `accepted: ${status}`,
   resolved: (event) => `resolved by ${commandOf(event)}: ${event.status ?? 'RUNNING'}${processOf(event)}`,
-  resolved_by_time: (event) => `resolved by ${commandOf(event)} from its start time${processOf(event)}`,
   refused({ reason, refusal = '', ifActive }) {
     if (ifActive !== undefined) return `already running (--if-active ${ifActive})`;
     if (refusal.startsWith('interrupted')) return 'interrupted before it was accepted';

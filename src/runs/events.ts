@@ -31,7 +31,6 @@ export const allResolutions = [
   'superseded',
   'left',
   'unresolved',
-  'too_old',
   'other_api_key',
   'withheld',
   'failed',

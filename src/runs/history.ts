@@ -25,7 +25,6 @@ export const historyEventNames = [
   'response_lost',
   'accepted',
   'resolved', // a trigger whose response was lost has a run
-  'resolved_by_time', // the same, but only the run's start time shows it
   'refused',
   'repeat_refused', // the trigger's outcome stays unknown
   'superseded', // a trigger whose response was lost; a later trigger has a run

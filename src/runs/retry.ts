@@ -42,7 +42,7 @@ export interface RetryOptions extends RetryPorts {
 }
 
 export type RetryResult<T> =
-  | { kind: 'ok'; value: T; serviceTimeMs?: number }
+  | { kind: 'ok'; value: T }
   | { kind: 'refused'; fault: Fault }
   | { kind: 'gave_up'; fault: Fault }
   | { kind: 'interrupted'; fault: Fault };

@@ -1,5 +1,3 @@
-import type { JsonObject } from './json.ts';
-
 export type Target = AutomationTarget | AgentTarget;
 
 export interface AutomationTarget {
@@ -70,8 +68,15 @@ export function nameOf(target: Target): string {
 export const fullNameOf = (target: Target): string =>
   target.family === 'agent' ? target.agentId : `${target.projectId}/${target.automationName}`;
 
+/** What a document says it is about. */
+export interface Named {
+  projectId?: unknown;
+  automationName?: unknown;
+  agentId?: unknown;
+}
+
 /** Can this document be about `target`? Names are compared by letters and digits, as spellings differ. */
-export function isNamedBy(target: Target, { projectId, automationName, agentId }: JsonObject): boolean {
+export function isNamedBy(target: Target, { projectId, automationName, agentId }: Named): boolean {
   if (target.family === 'agent') return isAlike(target.agentId, agentId);
   return isAlike(target.projectId, projectId) && isAlike(target.automationName, automationName);
 }

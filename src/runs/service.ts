@@ -5,8 +5,8 @@ import { utcTime } from './utc-time.ts';
 
 /** The service as the domain sees it. Each call is one attempt. The caller retries, and may shorten the timeout. */
 export interface Service {
-  trigger(request: TriggerRequest, signal: AbortSignal, sending?: Sending): Promise<Answer<Execution>>;
-  status(run: Run, signal: AbortSignal, sending?: Sending): Promise<Answer<Execution>>;
+  trigger(request: TriggerRequest, signal: AbortSignal, sending?: Sending): Promise<Answer<StartedExecution>>;
+  status(run: Run, signal: AbortSignal, sending?: Sending): Promise<DatedAnswer<Execution>>;
   result(run: Run, signal: AbortSignal, sending?: Sending): Promise<Answer<RunResult>>; // Agents have none
 }
 
@@ -20,14 +20,9 @@ export interface TriggerRequest {
   body: string; // the exact bytes, the same for every attempt
 }
 
-export type Answer<T> = (
-  | {
-      kind: 'ok';
-      value: T;
-      retryAfterMs?: number;
-    }
-  | { kind: 'fault'; fault: Fault }
-) & {
+export type Answer<T> = { kind: 'ok'; value: T; retryAfterMs?: number } | { kind: 'fault'; fault: Fault };
+
+export type DatedAnswer<T> = Answer<T> & {
   serviceTimeMs?: number; // the response's `Date` in whole seconds, as milliseconds since 1970
 };
 
@@ -43,6 +38,9 @@ export interface Execution {
   message?: string;
   document: JsonObject;
 }
+
+/** The run in the response to a trigger. */
+export type StartedExecution = Execution & { executionId: string };
 
 /** `AutomationResult` in docs/service.openapi.json. Missing and malformed fields are left out. */
 export interface RunResult {

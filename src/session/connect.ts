@@ -94,6 +94,7 @@ export async function connectWith(
     renewApiKey: apiKeys.renew,
     service: withNotFoundTracking(service, lasting, baseUrl, account),
     journal,
+    keyTreatment: () => journal.keysSeen(baseUrl)?.treatment,
     processes: createProcesses(),
     history: historyOf(lasting, baseUrl, clock),
     limiter: createRateLimiter(rate, clock, {

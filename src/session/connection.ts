@@ -6,6 +6,7 @@ import type { RateLimiter } from '../runs/rate-limiter.ts';
 import type { Target } from '../runs/run.ts';
 import type { Service } from '../runs/service.ts';
 import type { PastRun } from '../runs/statistics.ts';
+import type { KeyTreatment } from '../triggering/trigger-record.ts';
 
 /** The service as a command reaches it, and this machine's record of it. */
 export interface Connection {
@@ -20,6 +21,8 @@ export interface Connection {
   limiter: RateLimiter;
   requestTimeoutMs: number;
   journal: Journal;
+  /** What the service is known to do with idempotency keys: seen in the journal, or set. */
+  keyTreatment(): KeyTreatment | undefined;
   processes: Processes;
   /** A target's last completed runs, newest first. */
   history(target: Target): readonly PastRun[];

@@ -1,6 +1,7 @@
 import { valueIfGiven } from '../config/setting.ts';
 import { requireProject } from '../config/settings.ts';
-import { isOpen, type Journal, type JournalRun } from '../journal/journal.ts';
+import type { Context } from '../context.ts';
+import { isOpen, isRecoverable, type Journal, type JournalRun } from '../journal/journal.ts';
 import type { NamedAutomation, RunFilter } from '../journal/run-filter.ts';
 import { nearest } from '../problems/nearest.ts';
 import { type Problem, usageProblem } from '../problems/problem.ts';
@@ -8,6 +9,7 @@ import { quote, shellWord } from '../problems/quote.ts';
 import { lengthOfIds } from '../render/status.ts';
 import { formatAgo } from '../runs/duration.ts';
 import { fullNameOf, nameOf, type Target } from '../runs/run.ts';
+import { utcTime } from '../runs/utc-time.ts';
 import type { RunArgument } from './arguments.ts';
 import type { Connection } from './connection.ts';
 import { otherBaseUrl, useBaseUrl } from './elsewhere.ts';
@@ -126,17 +128,22 @@ async function findLast(
   }
   if (last?.executionId) {
     if (unresolved) {
-      const message = `${lostTrigger(unresolved)}: resolve it with \`runctl recover\`; this is the run before it`;
+      const message = `${lostTrigger(unresolved)}: ${hintFor(unresolved, context)}; this is the run before it`;
       context.reporter.observe({ event: 'warning', name: 'unresolved_trigger', message, target: unresolved.target });
     }
     return runToPollOf({ target: last.target, executionId: last.executionId }, last, context.clock);
   }
-  if (unresolved) throw usageProblem(lostTrigger(unresolved), 'resolve it with `runctl recover`');
+  if (unresolved) throw usageProblem(lostTrigger(unresolved), hintFor(unresolved, context));
   return undefined;
 }
 
 const lostTrigger = ({ target }: JournalRun) =>
-  `the response to the last trigger of ${nameOf(target)} was lost; it may have started a run`;
+  `the last trigger of ${nameOf(target)} has no recorded response; it may have started a run`;
+
+const hintFor = (run: JournalRun, { clock }: Context) =>
+  isRecoverable(run, clock.nowMs())
+    ? 'resolve it with `runctl recover`'
+    : `it is too old to be sent again, so look in the service for a run that began at ${utcTime(run.at)}`;
 
 function checkSameProject({ target: one }: JournalRun, { target: other }: JournalRun): void {
   if (one.family === 'agent' || other.family === 'agent' || one.projectId === other.projectId) return;

@@ -8,7 +8,7 @@ import { defaults } from '../runs/defaults.ts';
 import { type Fault, isRetryable, isTooEarly } from '../runs/fault.ts';
 import { retry } from '../runs/retry.ts';
 import type { Run } from '../runs/run.ts';
-import type { Answer, Execution, RunResult } from '../runs/service.ts';
+import type { Answer, DatedAnswer, Execution, RunResult } from '../runs/service.ts';
 import { type Connection, retryPortsOf } from './connection.ts';
 import { hasJournal } from './open-journal.ts';
 import { argumentOf, type RunToPoll, runToPollOf } from './run-to-poll.ts';
@@ -22,7 +22,7 @@ interface PollFlags {
   giveUpAfterMs?: number;
 }
 
-export type PolledOnce<T> = { kind: 'ok'; value: T; serviceTimeMs?: number } | { kind: 'failed'; problem: Problem };
+export type PolledOnce<T> = { kind: 'ok'; value: T } | { kind: 'failed'; problem: Problem };
 
 /** Asks for the status or the result of a run, with retries. */
 export async function pollOnce<Operation extends keyof Answers>(
@@ -74,7 +74,7 @@ export async function pollRun(
 }
 
 /** Asks for a run that can't exist. If it isn't found, the service is there and accepts the API key. */
-export function pollUnknownRun({ service, settings, context }: Connection): Promise<Answer<Execution>> {
+export function pollUnknownRun({ service, settings, context }: Connection): Promise<DatedAnswer<Execution>> {
   const { value: projectId = randomUuid() } = settings.project;
   const target = { family: 'automation', projectId, automationName: 'runctl-settings-check' } as const;
   return service.status({ target, executionId: randomUuid() }, context.signal);

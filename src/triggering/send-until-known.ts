@@ -1,12 +1,11 @@
 import { stopwatch } from '../runs/clock.ts';
-import type { Fault, FaultKind } from '../runs/fault.ts';
+import { defaults } from '../runs/defaults.ts';
+import { deliveryOf, type Fault, type FaultKind } from '../runs/fault.ts';
 import { type RetryOptions, type RetryPorts, retry } from '../runs/retry.ts';
 import { isNamedBy, type Target } from '../runs/run.ts';
-import type { Answer, Execution, Service } from '../runs/service.ts';
-import { foundByKey, type Meaning, meaningOf, type StartedTrigger, withId } from './answer-meaning.ts';
-import { type AttemptTimes, createAttemptTimes, type EarlierAttempts } from './attempt-times.ts';
-import { askDated, type DatedExecution } from './moments.ts';
-import { isEnd, step, type TriggerState } from './trigger-protocol.ts';
+import type { Answer, TriggerRequest } from '../runs/service.ts';
+import { type Evidence, evidenceOf, evidenceOfRecord, type StartedRun } from './start-evidence.ts';
+import { eventOf, isEnd, step, type TriggerState } from './trigger-protocol.ts';
 import type { RecordedKey, TriggerRecord } from './trigger-record.ts';
 
 export interface TriggerIdentity {
@@ -19,114 +18,121 @@ export interface TriggerIdentity {
 }
 
 export interface KeyHistory {
-  earlier?: EarlierAttempts;
-  isRecovery?: boolean; // `recover` sends the key, and doesn't wait for other processes
-  neverRepeat?: boolean; // stop after an attempt that the service may have acted on
+  /** Earlier attempts whose outcome is unknown. The age is that of the first, and infinite if the clock was set back. */
+  earlier?: { ageMs: number; isOwn?: boolean }; // `isOwn`: this command made them
+  isRecovery?: boolean; // `recover` sends the key, to resolve the earlier attempts
+  /** May an attempt be repeated that the service may have acted on? Not if it is known to ignore idempotency keys. */
+  isRepeatable?(): boolean;
+  /** Will this process send the key again although the outcome is unknown after this fault? */
+  isContinuedAfter?(fault: Fault): boolean;
 }
 
-export interface TriggerPorts extends RetryPorts {
-  service: Pick<Service, 'trigger' | 'status'>;
-  record: TriggerRecord;
+export interface TriggerPorts<R extends StartedRun = StartedRun> extends RetryPorts {
+  service: { trigger(request: TriggerRequest, signal: AbortSignal): Promise<Answer<R>> };
+  record: TriggerRecord<R>;
   onRetry?: RetryOptions['onRetry'];
 }
 
+export interface StartedTrigger<R extends StartedRun> {
+  kind: 'started';
+  run: R;
+  evidence: Evidence;
+  retryAfterMs?: number; // before we ask for the run
+}
+
 /** `fault` says why the last attempt failed. */
-export type TriggerResult =
-  | StartedTrigger
+export type FailedTrigger =
   | { kind: 'refused'; fault: Fault }
   | { kind: 'unknown'; fault: Fault }
   | { kind: 'interrupted'; fault: Fault; mayHaveStarted: boolean };
+
+export type TriggerResult<R extends StartedRun = StartedRun> =
+  | StartedTrigger<R>
+  /** Another process sent the key, and recorded its run. */
+  | { kind: 'recorded'; executionId: string; evidence: Evidence }
+  | FailedTrigger;
 
 /** How long to wait for another process that is sending the same key, and how old its attempt may be. */
 const othersMs = { wait: 5_000, between: 200, age: 60_000 };
 
 /** Starts one run: every attempt sends the same idempotency key and the same bytes. */
-export async function sendUntilKnown(
+export async function sendUntilKnown<R extends StartedRun>(
   identity: TriggerIdentity,
   body: string,
-  ports: TriggerPorts,
+  ports: TriggerPorts<R>,
   history: KeyHistory = {},
-): Promise<TriggerResult> {
+): Promise<TriggerResult<R>> {
   const { record } = ports;
-  const times = createAttemptTimes(ports.clock, history.earlier);
-  let state: TriggerState = history.earlier ? 'in_doubt' : 'ready';
-  let meaning: Meaning | undefined;
+  const { earlier, isRecovery } = history;
+  const sinceMs = stopwatch(ports.clock);
+  const isTooOld = () => (earlier?.ageMs ?? 0) + sinceMs() > defaults.keyRetentionMs;
+  let attempts = 0;
+  let isInDoubt = earlier?.isOwn === true; // the service may have acted on an attempt of this command
+  // What an earlier command left in doubt doesn't concern this one, unless it is to resolve that.
+  let state: TriggerState = isInDoubt || (earlier && isRecovery) ? 'in_doubt' : 'ready';
+  let started: StartedTrigger<R> | undefined;
 
   /** Send, event, step, record. `retry` repeats this until the protocol ends or the time is up. */
-  async function attempt(): Promise<Answer<DatedExecution>> {
-    if (times.attempts() === 0) record.sending();
-    times.next();
-    const wasInDoubt = state === 'in_doubt';
-    const answer = wasInDoubt && times.isStale() ? staleKey : await send(identity, body, ports);
-    meaning = await meaningOf(answer, { ...identity, ...history, wasInDoubt, times }, ports);
-    state = step(state, meaning.event);
-    if (answer.kind === 'fault' && state === 'in_doubt' && !wasInDoubt) {
-      record.inDoubt(answer.fault, { sentAtMs: times.lastInDoubt().wallMs, isLast: false });
+  async function attempt(): Promise<Answer<R>> {
+    if (attempts === 0) record.sending();
+    attempts += 1;
+    const wasInDoubt = isInDoubt;
+    const isExpired = (wasInDoubt || earlier) && isTooOld();
+    const answer = isExpired ? staleKey : await send(identity, body, ports);
+    if (answer.kind === 'ok') {
+      const { value: run, retryAfterMs } = answer;
+      const evidence = evidenceOf(run, { ...identity, isRecovery, wasInDoubt });
+      started = { kind: 'started', run, evidence, retryAfterMs };
+      return answer;
     }
+    const { fault } = answer;
+    isInDoubt ||= deliveryOf(fault) === 'unknown';
+    state = step(state, eventOf(fault));
+    if (state === 'in_doubt' && isInDoubt && !wasInDoubt) record.inDoubt(fault, { isLast: false });
     return answer;
   }
 
-  const isRepeatable = () => !history.neverRepeat && record.isRepeatable();
-  const mayRepeat = () => !isEnd(state) && (!times.mayHaveActed() || isRepeatable());
+  const mayRepeat = () => !isEnd(state) && !(isInDoubt && history.isRepeatable?.() === false);
   const tried = await retry(attempt, { ...ports, lane: 'trigger', isRetryable: mayRepeat });
-  if (meaning?.started) {
-    record.started(meaning.started.execution, meaning.started);
-    return meaning.started;
+  if (started) {
+    record.started(started.run, started.evidence);
+    return started;
   }
   const { kind, fault } = tried as Exclude<typeof tried, { kind: 'ok' }>;
   const isRefused = step(state, 'stopped') === 'refused';
-  const wasInterrupted = kind === 'interrupted' || meaning?.wasInterrupted === true;
-  const end = await closeAttempts({ isRefused, fault, times, wasInterrupted }, ports, history);
-  if (end.kind === 'started') return end;
-  const { mayHaveStarted } = end;
-  if (wasInterrupted) return { kind: 'interrupted', fault, mayHaveStarted };
-  return { kind: mayHaveStarted ? 'unknown' : 'refused', fault };
+  const wasInDoubt = isInDoubt && !isRefused;
+  if (wasInDoubt) record.inDoubt(fault, { isLast: history.isContinuedAfter?.(fault) !== true });
+  // There is no record of a trigger whose turn never came.
+  else if (attempts > 0) record.refused(kind === 'interrupted' ? interrupted : fault);
+  const recorded = wasInDoubt || isRecovery ? record.readKey() : await waitForOtherSenders(ports);
+  if (recorded?.state === 'accepted') {
+    const evidence = evidenceOfRecord({ isRecovery, wasInDoubt });
+    return { kind: 'recorded', executionId: recorded.executionId, evidence };
+  }
+  if (kind === 'interrupted') return { kind, fault, mayHaveStarted: !isRefused };
+  return { kind: isRefused ? 'refused' : 'unknown', fault };
 }
 
 /** One attempt. If the key was used for another target before, the response may name that target's run. */
-async function send(
+async function send<R extends StartedRun>(
   { target, idempotencyKey, userProvided }: TriggerIdentity,
   body: string,
-  ports: TriggerPorts,
-): Promise<Answer<DatedExecution>> {
-  const request = { target, idempotencyKey, body };
-  const answer = await askDated(() => ports.service.trigger(request, ports.signal), ports);
-  const isReused = userProvided && answer.kind === 'ok' && !isNamedBy(target, answer.value.execution.document);
-  return isReused ? reusedKey(answer.value.execution) : answer;
-}
-
-interface Closing {
-  isRefused: boolean;
-  fault: Fault;
-  times: AttemptTimes;
-  wasInterrupted: boolean;
+  { service, signal }: TriggerPorts<R>,
+): Promise<Answer<R>> {
+  const answer = await service.trigger({ target, idempotencyKey, body }, signal);
+  const isReused = userProvided && answer.kind === 'ok' && !isNamedBy(target, answer.value.document);
+  return isReused ? reusedKey(answer.value) : answer;
 }
 
 const interrupted: Fault = { kind: 'interrupted', message: 'interrupted' };
 
-/** Records that this process stops without a run, and checks the result of another one that sent the same key. */
-async function closeAttempts(
-  { isRefused, fault, times, wasInterrupted }: Closing,
-  ports: TriggerPorts,
-  { isRecovery, earlier }: KeyHistory,
-): Promise<StartedTrigger | { kind: 'ended'; mayHaveStarted: boolean }> {
-  const { record } = ports;
-  const isOurs = !isRefused && times.mayHaveActed();
-  if (isOurs) record.inDoubt(fault, { sentAtMs: times.lastInDoubt().wallMs, isLast: true });
-  // There is no record of a trigger whose turn never came.
-  const isClosed =
-    !isOurs && (times.attempts() === 0 ? !earlier : record.refused(wasInterrupted ? interrupted : fault));
-  const recorded = isOurs || isRecovery ? record.readKey() : await waitForOtherSenders(ports);
-  if (recorded?.state === 'accepted') {
-    const { executionId, isByTime } = recorded;
-    const execution = withId({ executionId, status: 'RUNNING', document: {} });
-    const byOther = { how: isRecovery ? 'recovered' : 'replayed', started: 'no' } as const;
-    return { kind: 'started', execution, isByTime, ...(isOurs ? foundByKey : byOther) };
-  }
-  return { kind: 'ended', mayHaveStarted: recorded !== undefined || !(isRefused || isClosed) };
-}
-
-async function waitForOtherSenders({ record, clock, signal }: TriggerPorts): Promise<RecordedKey | undefined> {
+async function waitForOtherSenders({
+  record,
+  clock,
+  signal,
+}: Pick<TriggerPorts, 'clock' | 'signal'> & { record: Pick<TriggerRecord, 'readKey'> }): Promise<
+  RecordedKey | undefined
+> {
   const waitedMs = stopwatch(clock);
   for (;;) {
     const recorded = record.readKey();
@@ -143,7 +149,7 @@ const staleKey = faultOf(
   'the idempotency key was first sent more than 24h ago, and the service may have forgotten it',
 );
 
-function reusedKey({ executionId, document }: Execution): Answer<never> {
+function reusedKey({ executionId, document }: StartedRun): Answer<never> {
   const name = document.automationName ?? document.agentId;
   return faultOf('reused_key', `the idempotency key has started a run of ${name} before (${executionId})`);
 }

@@ -1,5 +1,4 @@
 import { deliveryOf, type Fault, isRetryable } from '../runs/fault.ts';
-import type { Owner } from './whose-run.ts';
 
 /** The states of a trigger. They answer one question: could a run have been started whose id we don't know? */
 export type TriggerState =
@@ -11,34 +10,34 @@ type TriggerEnd = 'started' | 'refused' | 'unknown'; // unknown: it stays open f
 /** The state after each event. Only an id resolves a trigger in doubt, because a refusal may only concern the retry. */
 // biome-ignore format: a table
 export const protocol = {
-  accepted:              { ready: 'started',   in_doubt: 'started'  }, // 201 with an id, or a replay of it
-  conflict:              { ready: 'refused',   in_doubt: 'unknown'  }, // 422 runAlreadyActive
-  conflict_with_ours:    { ready: 'refused',   in_doubt: 'started'  }, // the run that it names was started by us
-  conflict_with_another: { ready: 'refused',   in_doubt: 'refused'  }, // it began before our first attempt
-  refused:               { ready: 'refused',   in_doubt: 'unknown'  }, // 402, 401, 400 …: a complete refusal
-  reused:                { ready: 'refused',   in_doubt: 'refused'  }, // the key has started a run of another target
-  throttled:             { ready: 'ready',     in_doubt: 'in_doubt' }, // 429: the service has done nothing
-  not_sent:              { ready: 'ready',     in_doubt: 'in_doubt' }, // nothing was sent: no name, no connection
-  unsendable:            { ready: 'refused',   in_doubt: 'unknown'  }, // the same, and a retry cannot help
-  lost:                  { ready: 'in_doubt',  in_doubt: 'in_doubt' }, // timeout, reset, 5xx, 408, 409, unreadable 2xx
-  lost_for_good:         { ready: 'unknown',   in_doubt: 'unknown'  }, // the same, and a retry cannot help: 501, 303
-  stopped:               { ready: 'refused',   in_doubt: 'unknown'  }, // retries ended, or the user left between two
-  interrupted:           { ready: 'unknown',   in_doubt: 'unknown'  }, // the user left while the request was on its way
+  accepted:      { ready: 'started',   in_doubt: 'started'  }, // 201 with an id, or a replay of it
+  conflict:      { ready: 'refused',   in_doubt: 'unknown'  }, // 422 runAlreadyActive
+  refused:       { ready: 'refused',   in_doubt: 'unknown'  }, // 402, 401, 400 …: a complete refusal
+  reused:        { ready: 'refused',   in_doubt: 'refused'  }, // the key has started a run of another target
+  throttled:     { ready: 'ready',     in_doubt: 'in_doubt' }, // 429: the service has done nothing
+  not_sent:      { ready: 'ready',     in_doubt: 'in_doubt' }, // nothing was sent: no name, no connection
+  unsendable:    { ready: 'refused',   in_doubt: 'unknown'  }, // the same, and a retry cannot help
+  expired:       { ready: 'unknown',   in_doubt: 'unknown'  }, // an attempt in doubt is too old to send its key again
+  lost:          { ready: 'in_doubt',  in_doubt: 'in_doubt' }, // timeout, reset, 5xx, 408, 409, unreadable 2xx
+  lost_for_good: { ready: 'unknown',   in_doubt: 'unknown'  }, // the same, and a retry cannot help: 501, 303
+  stopped:       { ready: 'refused',   in_doubt: 'unknown'  }, // retries ended, or the user left between two
+  interrupted:   { ready: 'unknown',   in_doubt: 'unknown'  }, // the user left while the request was on its way
 } as const satisfies Record<string, Record<'ready' | 'in_doubt', TriggerState>>;
 
 export type TriggerEvent = keyof typeof protocol;
 
-/** `owner` says whose run a conflict names. */
-export function eventOf(fault: Fault, owner: Owner): TriggerEvent {
+export function eventOf(fault: Fault): TriggerEvent {
   switch (fault.kind) {
     case 'interrupted':
       return 'stopped';
     case 'interrupted_in_flight':
       return 'interrupted';
     case 'already_active':
-      return owner === 'unknown' ? 'conflict' : `conflict_with_${owner}`;
+      return 'conflict';
     case 'reused_key':
       return 'reused';
+    case 'stale_key':
+      return 'expired';
   }
   const [ifRetryable, ifNot] = eventsByDelivery[deliveryOf(fault)];
   return isRetryable(fault) ? ifRetryable : ifNot;

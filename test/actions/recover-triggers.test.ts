@@ -4,7 +4,8 @@ import { openJournal } from '../../src/journal/journal.ts';
 import type { Processes } from '../../src/journal/processes.ts';
 import { usageProblem } from '../../src/problems/problem.ts';
 import type { Target } from '../../src/runs/run.ts';
-import type { Answer, Execution } from '../../src/runs/service.ts';
+import type { Answer, StartedExecution } from '../../src/runs/service.ts';
+import { starts } from '../../src/triggering/start-evidence.ts';
 import type { KeyTreatment } from '../../src/triggering/trigger-record.ts';
 import { account, baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
@@ -48,11 +49,11 @@ function createMachine() {
   }
 
   async function recover(
-    trigger: Answer<Execution>[],
+    trigger: Answer<StartedExecution>[],
     flags: RecoverFlags = {},
-    { stateOf = () => 'ended', status }: Partial<Pick<Processes, 'stateOf'>> & { status?: Answer<Execution>[] } = {},
+    { stateOf = () => 'ended' }: Partial<Pick<Processes, 'stateOf'>> = {},
   ) {
-    const service = scriptedService({ trigger, status });
+    const service = scriptedService({ trigger });
     const connection = createConnection(service, { context, journal, processes: { own: 'host 8 1', stateOf } });
     const recoveries: Recovery[] = [];
     for await (const recovery of recoverTriggers(flags, connection)) recoveries.push(recovery);
@@ -64,16 +65,6 @@ function createMachine() {
     };
   }
   return { clock, journal, lose, recover };
-}
-
-/** An answer that says when the run began. */
-function dated(clock: { nowMs(): number }, beganMs: number): Answer<Execution> {
-  const createdAt = new Date(clock.nowMs() + beganMs).toISOString();
-  return {
-    kind: 'ok',
-    value: { executionId, status: 'RUNNING', createdAt, document: {} },
-    serviceTimeMs: clock.nowMs(),
-  };
 }
 
 test("a journal that can't be read any more leaves the next trigger unresolved, and the others are reported", async () => {
@@ -129,21 +120,21 @@ describe('recover', () => {
     lose('a');
     lose('b');
     journal.append({ type: 'accepted', baseUrl, target, idempotencyKey: 'b', executionId });
-    clock.suspend(30 * hour);
+    clock.suspend(23 * hour);
     expect(await recover([])).toMatchObject({ reported: ['a superseded'], left: 0 });
   });
 
-  test.each<[string, number, RecoverFlags, string]>([
-    ['an hour', 59 * minute, {}, 'a found'],
-    ['no longer, by default', hour + 1, {}, 'a too_old'],
-    ['so long as --max-age says', 23 * hour, { maxAgeMs: 24 * hour }, 'a found'],
-    ['a day at most', 25 * hour, { maxAgeMs: 24 * hour, resend: true }, 'a too_old'],
-    ['no time at all with --dry-run', 0, { dryRun: true }, 'a unresolved'],
+  test.each<[string, number, RecoverFlags, string[]]>([
+    ['an hour', hour, {}, ['a found']],
+    ['no longer by itself', hour + 1, {}, ['a withheld']],
+    ['a day with --resend', 24 * hour, { resend: true }, ['a found']],
+    ['no longer at all', 24 * hour + 1, { resend: true }, []],
+    ['no time at all with --dry-run', 0, { dryRun: true }, ['a unresolved']],
   ])('sends a trigger for %s', async (_, ageMs, flags, expected) => {
     const { lose, recover, clock } = createMachine();
     lose('a');
     clock.suspend(ageMs - minute);
-    expect((await recover([running()], flags)).reported).toEqual([expected]);
+    expect((await recover([running()], flags)).reported).toEqual(expected);
   });
 
   test('sends nothing under another API key', async () => {
@@ -182,30 +173,38 @@ describe('recover', () => {
     expect((await recover([running()], {}, { stateOf: () => 'unknown' })).reported).toEqual(['a found']);
   });
 
-  test('distinguishes a run that was there from one that it started', async () => {
-    const answers: [(clock: { nowMs(): number }) => Answer<Execution>, object][] = [
-      [(clock) => dated(clock, -minute), { how: 'recovered', started: 'no' }],
-      [() => state('FAILED'), { how: 'recovered', started: 'no' }],
-      [(clock) => dated(clock, 0), { how: 'started', started: 'yes' }],
-      [() => running(), { how: 'started', started: 'unknown' }],
-    ];
-    for (const [answerOf, expected] of answers) {
-      const { lose, recover, clock } = createMachine();
-      lose('a');
-      const { recoveries } = await recover([answerOf(clock)]);
-      expect(recoveries).toMatchObject([{ kind: 'found', start: expected }]);
-    }
+  test.each<[string, Answer<StartedExecution>[], string]>([
+    ['running', [running()], 'unknown'],
+    ['finished', [state('FAILED')], 'no'],
+    ['finished, after a lost answer', [fault('lost'), state('FAILED')], 'unknown'],
+  ])('finds a run that is %s, which it may have started itself: %j', async (_, script, started) => {
+    const { lose, recover } = createMachine();
+    lose('a');
+    const { recoveries } = await recover(script);
+    expect(recoveries).toMatchObject([{ kind: 'found' }]);
+    const [found] = recoveries;
+    expect(found?.kind === 'found' && starts[found.evidence]).toEqual({ how: 'recovered', started });
   });
 
-  test('takes the run that a conflict names by its time, and knows none for another’s', async () => {
+  test('a conflict leaves the trigger unresolved, and later only --resend sends it', async () => {
     const conflict = fault('already_active', { httpStatus: 422, executionId: run.executionId });
-    for (const [beganMs, expected] of [
-      [-minute + 1000, 'a found'],
-      [-5 * hour, 'a failed'],
-    ] as const) {
-      const { lose, recover, clock } = createMachine();
-      lose('a');
-      expect((await recover([conflict], {}, { status: [dated(clock, beganMs)] })).reported).toEqual([expected]);
-    }
+    const { lose, recover } = createMachine();
+    lose('a');
+    expect(await recover([conflict])).toMatchObject({
+      reported: ['a failed'],
+      recoveries: [
+        { problem: { facts: { activeExecutionId: executionId, hint: expect.stringContaining('--resend') } } },
+      ],
+    });
+    expect((await recover([])).reported).toEqual(['a withheld']);
+    expect((await recover([running()], { resend: true })).reported).toEqual(['a found']);
+  });
+
+  test('an older trigger is not superseded by a replay of an earlier run', async () => {
+    const { lose, recover, journal } = createMachine();
+    lose('a');
+    lose('b');
+    journal.append({ type: 'accepted', baseUrl, target, idempotencyKey: 'b', executionId, how: 'replayed' });
+    expect((await recover([running()])).reported).toEqual(['a found']);
   });
 });

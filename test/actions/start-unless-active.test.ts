@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { ActionFlags } from '../../src/actions/flags.ts';
+import { outcomeOfStart } from '../../src/actions/start-result.ts';
 import { startUnlessActive } from '../../src/actions/start-unless-active.ts';
 import { openJournal } from '../../src/journal/journal.ts';
 import type { Reporter, RunEvent } from '../../src/runs/events.ts';
-import type { Service } from '../../src/runs/service.ts';
+import type { Answer, Execution, Service, StartedExecution } from '../../src/runs/service.ts';
 import { createWatchGroup } from '../../src/watching/watch-group.ts';
 import { baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
@@ -52,16 +53,6 @@ function createTriggerHarness() {
 const conflict = (fields: Parameters<typeof fault>[1] = {}) =>
   fault('already_active', { httpStatus: 422, executionId, ...fields });
 
-test('a run that began before the one that a lost answer may have started is a plain conflict', async () => {
-  const { trigger, journal, clock } = createTriggerHarness();
-  const createdAt = new Date(clock.nowMs() - 3_600_000).toISOString();
-  const value = { executionId, status: 'RUNNING', createdAt, document: {} };
-  const status = { kind: 'ok', value, serviceTimeMs: clock.nowMs() } as const;
-  const { problem } = await trigger({ trigger: [fault('lost'), conflict()], status: [status] });
-  expect(problem?.facts).toMatchObject({ name: 'already_active', started: 'no' });
-  expect(journal().unresolvedTriggers({ baseUrl })).toEqual([]);
-});
-
 test('the time since the trigger of this process goes by the clock that cannot be set', async () => {
   const { trigger, clock } = createTriggerHarness();
   const { start } = await trigger({ trigger: [running()] });
@@ -77,8 +68,8 @@ describe('a key that started a run before', () => {
     await trigger({ trigger: [running()] }, flags);
     const triggeredAtMs = clock.nowMs();
     const { start, calls } = await trigger({ status: [fault('not_found'), running()] }, flags);
-    expect(start).toMatchObject({ kind: 'replayed', run, polled: { value: { status: 'RUNNING' } } });
-    expect(start.kind === 'replayed' && start.sinceTriggerMs?.()).toBe(clock.nowMs() - triggeredAtMs);
+    expect(start).toMatchObject({ kind: 'earlier', run, polled: { value: { status: 'RUNNING' } } });
+    expect(start.kind === 'earlier' && start.sinceTriggerMs?.()).toBe(clock.nowMs() - triggeredAtMs);
     expect(calls.trigger).toEqual([]);
   });
 
@@ -87,7 +78,7 @@ describe('a key that started a run before', () => {
     const flags = { idempotencyKey: 'nightly-1' };
     await trigger({ trigger: [running()] }, flags);
     const { start, calls } = await trigger({ status: [running()] }, flags, 'another account');
-    expect(start).toMatchObject({ kind: 'replayed', run });
+    expect(start).toMatchObject({ kind: 'earlier', run });
     expect(calls.trigger).toEqual([]);
   });
 });
@@ -188,20 +179,15 @@ describe('--if-active attach', () => {
     expect(calls.status).toBe(0);
   });
 
-  test.each<[string, number | undefined, string]>([
-    ['just before it is polled', 0, 'attached'],
-    ['within what clocks may differ before the request', -2_000, 'attached'],
-    ['before the request', -2_001, 'failed'],
-    ['nobody knows when', undefined, 'attached'],
-  ])('follows the run that the refusal names if it finished %s: %s ms, %s', async (_, finishedMs, kind) => {
-    const { trigger, clock } = createTriggerHarness();
-    const completedAt = finishedMs === undefined ? undefined : new Date(clock.nowMs() + finishedMs).toISOString();
-    const finished = { ...state('COMPLETED', { completedAt }), serviceTimeMs: clock.nowMs() };
-    const { start, problem } = await trigger({ trigger: [conflict()], status: [finished] }, attachAndWatch);
+  test.each<[string, Answer<Execution>, string]>([
+    ['has finished meanwhile', state('COMPLETED', { completedAt: '2020-01-01T00:00:00Z' }), 'attached'],
+    ["can't be polled", fault('rejected'), 'attached'],
+    ["isn't known to the service", fault('not_found'), 'failed'],
+  ])('follows the run that the refusal names, also if it %s: %j', async (_, answer, kind) => {
+    const { trigger } = createTriggerHarness();
+    const { start, problem } = await trigger({ trigger: [conflict()], status: [answer] }, attachAndWatch);
     expect(start.kind).toBe(kind);
-    if (kind === 'attached') return;
-    const hint = expect.stringContaining('--if-active wait');
-    expect(problem?.facts).toMatchObject({ name: 'already_active', started: 'no', hint });
+    if (kind === 'failed') expect(problem?.facts).toMatchObject({ name: 'already_active', started: 'no' });
   });
 
   test('is not offered where nobody knows which run is active', async () => {
@@ -304,12 +290,57 @@ describe('--if-active wait', () => {
     expect(calls.trigger).toHaveLength(2);
   });
 
-  test('sends nothing again once an answer to a try was lost', async () => {
-    const { trigger } = createTriggerHarness();
-    const script = { trigger: [conflict(), fault('lost'), conflict()], status: [state('COMPLETED')] };
-    const { problem, calls } = await trigger(script, wait);
-    expect(problem?.facts).toMatchObject({ name: 'outcome_unknown', started: 'unknown' });
-    expect(calls.trigger).toHaveLength(3);
+  const seenHonored = { type: 'keys_seen', baseUrl, target, treatment: 'honored' } as const;
+  const lost = fault('lost');
+  const other = `0${executionId.slice(1)}`;
+
+  test.each<[string, Answer<StartedExecution>[], { isHonored: boolean; key?: string }, string, number]>([
+    ['keys were never seen', [lost, conflict()], { isHonored: false }, '12 unknown', 2],
+    ['the 422 names no run', [lost, conflict({ executionId: undefined })], { isHonored: true }, '12 unknown', 2],
+    ['its run is then free', [lost, conflict(), running()], { isHonored: true }, 'started yes', 3],
+    ['its run was ours', [lost, conflict(), state('FAILED')], { isHonored: true }, 'started yes', 3],
+    ['its key was given', [lost, conflict(), running()], { isHonored: true, key: 'k' }, 'found unknown', 3],
+    [
+      'its key was given, and the run has finished',
+      [lost, conflict(), state('FAILED')],
+      { isHonored: true, key: 'k' },
+      'found unknown',
+      3,
+    ],
+    ['the same run is named again', [lost, conflict(), conflict()], { isHonored: true }, '12 unknown', 3],
+    ['it is refused then', [lost, conflict(), fault('no_credits')], { isHonored: true }, '12 unknown', 3],
+    [
+      'a rate limit is met then',
+      [lost, conflict(), fault('throttled'), running()],
+      { isHonored: true },
+      'started yes',
+      4,
+    ],
+    [
+      'another run is named then',
+      [lost, conflict(), conflict({ executionId: other }), running()],
+      { isHonored: true },
+      'started yes',
+      4,
+    ],
+  ])('after a lost answer sends the same key again or is 12, where %s', async (_, script, given, expected, sent) => {
+    const { trigger, journal } = createTriggerHarness();
+    if (given.isHonored) journal().append(seenHonored);
+    const flags = { ...wait, idempotencyKey: given.key };
+    const { start, problem, calls } = await trigger({ trigger: script, status: [state('COMPLETED')] }, flags);
+    const { how, started } = outcomeOfStart(start, () => true);
+    expect(problem ? `${problem.exitCode} ${started}` : `${how} ${started}`).toBe(expected);
+    expect(calls.trigger).toHaveLength(sent);
+    expect(new Set(calls.trigger.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+    expect(journal().unresolvedTriggers({ baseUrl })).toHaveLength(problem ? 1 : 0);
+  });
+
+  test('after a lost answer is 12 when --timeout ends the wait, or a signal does', async () => {
+    const { trigger, journal } = createTriggerHarness();
+    journal().append(seenHonored);
+    const script = { trigger: [lost, conflict()], status: [running()] };
+    const { problem } = await trigger(script, { ...wait, timeoutMs: 60 * second });
+    expect(problem).toMatchObject({ exitCode: 12, facts: { started: 'unknown', activeExecutionId: executionId } });
   });
 
   test.each([executionId, undefined])('comes no earlier than the refusal asks (active run: %s)', async (activeId) => {

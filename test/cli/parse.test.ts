@@ -109,10 +109,10 @@ const table: Row[] = [
   ],
   [`list --field status ${settings}`, 'list', { automations: [] }, { field: ['status'], ...ofSettings }],
   [
-    'recover --on-exit= --dry-run --max-age 20h --resend --give-up-after 1m --json -q',
+    'recover --on-exit= --dry-run --resend --give-up-after 1m --json -q',
     'recover',
     { automations: [] },
-    { onExit: '', dryRun: true, maxAgeMs: 72_000_000, resend: true, giveUpAfterMs: 60_000, json: true, quiet: true },
+    { onExit: '', dryRun: true, resend: true, giveUpAfterMs: 60_000, json: true, quiet: true },
   ],
   [
     `recover nightly --field status ${settings}`,

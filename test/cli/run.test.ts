@@ -89,7 +89,6 @@ describe('bad input is refused with 2 and a line that names it', () => {
     [['watch', '--all', executionId], '--all'],
     [['list', '--limit', '0'], '--limit'],
     [['list', '--limit', '1.5'], '--limit'],
-    [['recover', '--max-age', '24'], '--max-age'],
     [['agent'], 'trigger, status, watch'],
     [['agent', 'trigger', 'x'], '"x"'],
     [['agent', 'status', projectId, 'x'], '"x"'],

@@ -114,8 +114,13 @@ test('a status that is none is refused, but one that the service has made up is 
 });
 
 test.each([
-  ['one', [triggered(1), accepted(1), triggered(2)], [], /^1 trigger got no response.*`runctl recover`.*its run/],
-  ['two', [triggered(1), triggered(2)], [], /^2 triggers got no response.*their runs/],
+  [
+    'one',
+    [triggered(1), accepted(1), triggered(2)],
+    [],
+    /^1 trigger has no recorded response.*`runctl recover`.*its run/,
+  ],
+  ['two', [triggered(1), triggered(2)], [], /^2 triggers have no recorded response.*their runs/],
   ['none', [triggered(1), accepted(1)], [], /^$/],
   ['one, but --json was asked for', [triggered(1)], ['--json'], /^$/],
 ] as const)('below the table is what to do about triggers in doubt: %s', async (_, records, flags, said) => {

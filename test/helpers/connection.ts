@@ -27,6 +27,7 @@ export function createConnection(
   { context = createMemory(), ...parts }: Partial<Following> = {},
 ): Following {
   const { clock } = context;
+  const { journal = openJournal({ folder: undefined, nowMs: clock.nowMs, onTrouble() {} }) } = parts;
   return {
     context,
     settings,
@@ -34,7 +35,8 @@ export function createConnection(
     account: async () => account,
     service,
     renewApiKey: async () => false,
-    journal: openJournal({ folder: undefined, nowMs: clock.nowMs, onTrouble() {} }),
+    journal,
+    keyTreatment: () => journal.keysSeen(baseUrl)?.treatment,
     processes: { own: 'host 1 1', stateOf: () => 'ended' },
     limiter: createRateLimiter(10, clock),
     watches: createWatchGroup(Number.POSITIVE_INFINITY, clock),

@@ -1,16 +1,23 @@
 import type { Fault } from '../../src/runs/fault.ts';
-import type { Answer, Execution, RunResult, Service, TriggerRequest } from '../../src/runs/service.ts';
+import type {
+  Answer,
+  Execution,
+  RunResult,
+  Service,
+  StartedExecution,
+  TriggerRequest,
+} from '../../src/runs/service.ts';
 
 export const executionId = '6f1c9f5e-3a53-4c1b-9f0a-0d6f2c1f8a11';
 export const projectId = '0b6f2a64-90f5-4ed2-8c8e-5f0a9f3ad001';
 export const target = { family: 'automation', projectId, automationName: 'nightly' } as const;
 export const run = { target, executionId };
 
-export function running(fields: Partial<Execution> = {}): Answer<Execution> {
+export function running(fields: Partial<StartedExecution> = {}): Answer<StartedExecution> {
   return state('RUNNING', fields);
 }
 
-export function state(status: string, fields: Partial<Execution> = {}): Answer<Execution> {
+export function state(status: string, fields: Partial<StartedExecution> = {}): Answer<StartedExecution> {
   return { kind: 'ok', value: { executionId, status, document: { executionId, status }, ...fields } };
 }
 
@@ -26,7 +33,7 @@ type Script<T> = readonly Answer<T>[];
 
 /** Answers from a script, its last line for ever after. A call without a script fails the test. */
 export function scriptedService(scripts: {
-  trigger?: Script<Execution>;
+  trigger?: Script<StartedExecution>;
   status?: Script<Execution>;
   result?: Script<RunResult>;
 }): Service & { calls: { trigger: TriggerRequest[]; status: number; result: number } } {

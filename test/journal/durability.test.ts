@@ -42,7 +42,7 @@ function openWatched(fileBytes?: number) {
     const { signal } = new AbortController();
     const limiter = createRateLimiter(10, clock);
     await sendUntilKnown(identity, '{}', {
-      service: { trigger, status: trigger },
+      service: { trigger },
       limiter,
       record,
       clock,

@@ -114,10 +114,18 @@ describe('the outcome of an attempt', () => {
     expect(trigger?.attempts.map(({ process }) => process)).toEqual(senders);
   });
 
-  test('in doubt says when it was sent, of which the last counts', () => {
-    const sent = [10, 30, 20].map((second) => ({ ...inDoubt, sentAt: atOf(second) }));
-    expect(triggerOf(folded(triggered(1), inDoubt))?.lastSentAt).toBeUndefined();
-    expect(triggerOf(folded(triggered(1), ...sent, inDoubt))?.lastSentAt).toBe(atOf(30));
+  test('in doubt has met a conflict if that refused another use of its key', () => {
+    const again = { ...triggered(1), attempt: 'attempt-2' };
+    const conflict = {
+      ...refused(1),
+      attempt: 'attempt-2',
+      name: 'already_active',
+      activeExecutionId: 'run-7',
+    } as const;
+    expect(triggerOf(folded(triggered(1), inDoubt, again, conflict))).toMatchObject({
+      attempts: [{ attempt: 'attempt-1' }],
+      conflict: { activeExecutionId: 'run-7' },
+    });
   });
 
   test('that nobody asks for any more is unknown again once the key is sent again', () => {

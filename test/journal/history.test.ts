@@ -42,11 +42,6 @@ test.each<[string, NewRecord[], object[]]>([
     ],
   ],
   [
-    'a run that only its time shows',
-    [{ ...accepted(1), isByTime: true }],
-    [{ what: 'resolved_by_time', executionId: uuid(1) }],
-  ],
-  [
     'a refusal with its reason and the run that is active',
     [{ ...refused(1), reason: 'it is already running', activeExecutionId: uuid(2) }],
     [{ what: 'refused', refusal: 'already_active', reason: 'it is already running', executionId: uuid(2) }],

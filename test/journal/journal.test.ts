@@ -232,7 +232,7 @@ describe('a run that the service does not know', () => {
     open().markNotFound(baseUrl, run, account);
     expect([...open().runs()].map(({ status }) => status)).toEqual(['RUNNING', null]);
     expect(open().find(uuid(1), { baseUrl })).toMatchObject({ status: null, idempotencyKey: 'key-1' });
-    expect(open().findKey(key(1))).toEqual({ state: 'accepted', executionId: uuid(1) });
+    expect(open().findKey(key(1))).toMatchObject({ state: 'accepted', executionId: uuid(1) });
   });
 
   test('is kept where the run may be running, has finished, or was never heard of', () => {
@@ -287,7 +287,6 @@ describe('an unresolved trigger', () => {
         userProvided: true,
         at: '2026-11-21T03:00:00.000Z',
         ageMs: 5000,
-        lastSentAt: '2026-11-21T03:00:00.000Z',
         senders: [],
         reason: 'the connection was reset',
       },

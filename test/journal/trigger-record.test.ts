@@ -3,52 +3,38 @@ import { describe, expect, test } from 'vitest';
 import { type NewRecord, pathOf } from '../../src/journal/records.ts';
 import { createTriggerRecord } from '../../src/journal/trigger-record.ts';
 import type { FaultKind } from '../../src/runs/fault.ts';
-import type { KeyTreatment, StartEvidence } from '../../src/triggering/trigger-record.ts';
+import type { KeyTreatment } from '../../src/triggering/trigger-record.ts';
 import { fault } from '../helpers/scripted-service.ts';
 import { accepted, account, agent, baseUrl, key, nightly, refused, status, triggered, uuid } from './records.ts';
 import { createStateFolder, linesIn } from './state-folder.ts';
 
 const ours = { ...key(1), account, body: '{}', userProvided: false, isRepeat: false };
 
-test.each<[string, NewRecord[], boolean]>([
-  ['that nobody here knows', [], false],
-  ['that was accepted with our key', [triggered(1), accepted(1)], false],
-  ['that was only seen here', [status(1, 'RUNNING')], false],
-  ['that was accepted with another key', [{ ...accepted(1), idempotencyKey: 'key-2' }], true],
-])('a run that a conflict names and %s is known to be of another trigger: %j', (_, records, expected) => {
-  const { open } = createStateFolder();
-  for (const record of records) open().append(record);
-  expect(createTriggerRecord(open(), ours).isOfAnother(uuid(1))).toBe(expected);
-});
-
-test('a run that another process started is of another, also for a process that has asked for many runs', () => {
-  const { open } = createStateFolder();
-  const journal = open();
-  for (let number = 1; number <= 20; number++) journal.find(uuid(number), { baseUrl });
-  open().append({ ...accepted(1), idempotencyKey: 'key-2' });
-  expect(createTriggerRecord(journal, ours).isOfAnother(uuid(1))).toBe(true);
-});
-
 describe('a trigger in doubt', () => {
   const process = 'host 1 1';
   const lost = fault('lost').fault;
 
-  test('says when it was last sent, and that its process still sends it, until that gives up', () => {
+  test('is sent by its process until that gives up', () => {
     const { open, clock } = createStateFolder();
     const record = createTriggerRecord(open(), { ...ours, process });
     const at = new Date(clock.nowMs).toISOString();
     record.sending();
-    expect(open().unresolvedTriggers({ baseUrl })).toMatchObject([
-      { at, lastSentAt: at, senders: [{ process, ageMs: 0 }] },
-    ]);
     clock.nowMs += 30_000;
-    record.inDoubt(lost, { sentAtMs: clock.nowMs - 20_000, isLast: false });
-    const lastSentAt = new Date(clock.nowMs - 20_000).toISOString();
-    expect(open().unresolvedTriggers({ baseUrl })).toMatchObject([
-      { at, lastSentAt, senders: [{ process, ageMs: 30_000 }] },
-    ]);
-    record.inDoubt(lost, { sentAtMs: clock.nowMs - 25_000, isLast: true });
-    expect(open().unresolvedTriggers({ baseUrl })).toMatchObject([{ at, lastSentAt, senders: [] }]);
+    record.inDoubt(lost, { isLast: false });
+    expect(open().unresolvedTriggers({ baseUrl })).toMatchObject([{ at, senders: [{ process, ageMs: 30_000 }] }]);
+    record.inDoubt(lost, { isLast: true });
+    expect(open().unresolvedTriggers({ baseUrl })).toMatchObject([{ at, senders: [] }]);
+  });
+
+  test.each([
+    [24, 1],
+    [24.1, 0],
+  ])('can be resolved for a day: after %d hours there are %d', (hours, left) => {
+    const { open, clock } = createStateFolder();
+    createTriggerRecord(open(), ours).sending();
+    clock.nowMs += hours * 3_600_000;
+    expect(open().unresolvedTriggers({ baseUrl })).toHaveLength(left);
+    expect([...open().runs({ baseUrl })]).toMatchObject([{ executionId: null, status: null }]);
   });
 
   test('is superseded by a later trigger of its automation that has a run, and by no other', () => {
@@ -67,11 +53,13 @@ describe('a trigger in doubt', () => {
     next(accepted(3, agent));
     next(triggered(4));
     next(refused(4));
+    next(triggered(6));
+    next({ ...accepted(6), how: 'replayed' });
     expect(supersedes()).toBe(false);
     const itsOwn = new Date(clock.nowMs + 1000).toISOString();
     next(triggered(5));
     expect(supersedes()).toBe(false);
-    next(accepted(5));
+    next({ ...accepted(5), how: 'started' });
     expect(supersedes()).toBe(true);
     expect(open().hasLaterRun({ baseUrl, target: nightly }, itsOwn)).toBe(false);
     next({ type: 'superseded', ...key(2) });
@@ -99,7 +87,7 @@ describe('a run that was accepted', () => {
     record.sending();
     if (isLost) record.inDoubt(fault('lost').fault, { isLast: false });
     open().recordStatus(baseUrl, { target: nightly, executionId: uuid(1) }, { status: 'COMPLETED', document: {} });
-    record.started(execution);
+    record.started(execution, 'generated_key');
     expect(open().find(uuid(1), { baseUrl })).toMatchObject({ status: 'COMPLETED', idempotencyKey: 'key-1' });
   });
 
@@ -111,7 +99,7 @@ describe('a run that was accepted', () => {
     record.sending();
     rmSync(folder, { recursive: true });
     for (let number = 2; number <= 20; number++) seen(number);
-    record.started(execution);
+    record.started(execution, 'generated_key');
     seen(21);
     const older = Array.from({ length: 19 }, (_, index) => uuid(20 - index));
     expect([...open().runs()].map(({ executionId }) => executionId)).toEqual([uuid(21), uuid(1), ...older]);
@@ -120,43 +108,35 @@ describe('a run that was accepted', () => {
 
 describe('what the service does with idempotency keys', () => {
   const execution = (number: number) => ({ executionId: uuid(number), status: 'RUNNING', document: {} });
-  const ofAgent = { ...ours, ...key(1, agent) };
+  const ofAgent = { ...key(1, agent), userProvided: true };
+  const known = { ...accepted(1), account };
 
-  test.each<[string, NewRecord[], object, StartEvidence, KeyTreatment | undefined]>([
-    ['an ordinary answer', [], ours, {}, undefined],
-    ['a run that began before', [], ours, { isKeyHonored: true }, 'honored'],
-    ['a run that began before, of an agent', [], ofAgent, { isKeyHonored: true }, undefined],
-    ['the run of the key', [{ ...accepted(1), account }], { ...ours, userProvided: true }, {}, 'honored'],
-    ['another run', [{ ...accepted(1), account, executionId: uuid(2) }], { ...ours, isRepeat: true }, {}, 'ignored'],
+  test.each<[string, NewRecord[], object, KeyTreatment | undefined]>([
+    ['an ordinary answer', [], {}, undefined],
+    ['the run of the key', [known], { userProvided: true }, 'honored'],
+    ['the run of the key, of an agent', [{ ...accepted(1, agent), account }], ofAgent, undefined],
+    ['another run', [{ ...known, executionId: uuid(2) }], { isRepeat: true }, 'ignored'],
     [
       'another run, under another API key',
-      [{ ...accepted(1), account: 'another', executionId: uuid(2) }],
-      { ...ours, userProvided: true },
-      {},
+      [{ ...known, account: 'another', executionId: uuid(2) }],
+      { userProvided: true },
       undefined,
     ],
-    [
-      'another run than one taken as ours by its time',
-      [{ ...accepted(1), account, executionId: uuid(2), isByTime: true }],
-      { ...ours, userProvided: true },
-      {},
-      undefined,
-    ],
-  ])('is seen in %s, and kept by base URL', (_, records, trigger, evidence, expected) => {
+  ])('is seen in %s, and kept by base URL', (_, records, trigger, expected) => {
     const { open } = createStateFolder();
     for (const record of records) open().append(record);
-    createTriggerRecord(open(), { ...ours, ...trigger }).started(execution(1), evidence);
+    createTriggerRecord(open(), { ...ours, ...trigger }).started(execution(1), 'shared_key');
     expect(open().keysSeen(baseUrl)?.treatment).toBe(expected);
     expect(open().keysSeen('https://other.example.com')).toBeUndefined();
-    expect(createTriggerRecord(open(), ours).isRepeatable()).toBe(expected !== 'ignored');
-    expect(createTriggerRecord(open(), ofAgent).isRepeatable()).toBe(true);
   });
 
   test('is what was seen last, and is written once', () => {
     const { open, clock, folder } = createStateFolder();
+    open().append(known);
     open().append({ type: 'keys_seen', baseUrl, target: nightly, treatment: 'ignored' });
     clock.nowMs += 1000;
-    for (const number of [1, 2]) createTriggerRecord(open(), ours).started(execution(number), { isKeyHonored: true });
+    for (let use = 0; use < 2; use++)
+      createTriggerRecord(open(), { ...ours, userProvided: true }).started(execution(1), 'shared_key');
     const at = new Date(clock.nowMs).toISOString();
     expect(open().keysSeen(baseUrl)).toEqual({ treatment: 'honored', at });
     expect(linesIn(folder).filter((line) => line.includes('keys_seen'))).toHaveLength(2);
@@ -190,10 +170,10 @@ describe('an attempt', () => {
     for (const record of known) open().append(record);
     const record = createTriggerRecord(open(), { ...ours, ...trigger });
     record.sending();
-    record.started(execution);
+    record.started(execution, 'generated_key');
     expect(recordsIn(folder).slice(known.length)).toMatchObject([
       { type: 'triggered', idempotencyKey: 'key-1', account, body: '{}', first: true },
-      { type: 'accepted', idempotencyKey: 'key-1', account, executionId: uuid(1), startedAt: 'S' },
+      { type: 'accepted', idempotencyKey: 'key-1', account, executionId: uuid(1), startedAt: 'S', how: 'started' },
     ]);
     expect(recordsIn(folder).at(-1).first).toBe(first);
   });
@@ -205,7 +185,7 @@ describe('an attempt', () => {
     const { open, folder } = createStateFolder();
     const record = createTriggerRecord(open(), ours);
     record.sending();
-    expect(record.refused(fault(kind).fault)).toBe(true);
+    record.refused(fault(kind).fault);
     const written = recordsIn(folder);
     expect(written.map(({ type }) => type)).toEqual(types);
     expect(written.at(-1)).toMatchObject({ ...key(1), target: pathOf(nightly), name, attempt: written[0].attempt });

@@ -23,7 +23,6 @@ const lines = [
   'list --offline',
   'history',
   'recover --dry-run',
-  'recover --max-age 1ms',
   'recover',
   'stats',
   'check nightly failing --within 1h',

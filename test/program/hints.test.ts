@@ -53,7 +53,16 @@ const situations: Record<string, Situation> = {
     },
     prints: /^runctl watch/,
   },
-  'a lost answer': { scenario: lost, act: ({ run }) => run(['trigger', name]), prints: /^runctl recover$/ },
+  'a lost answer': {
+    scenario: lost,
+    act: ({ run }) => run(['trigger', name, '--give-up-after', '1ms']),
+    prints: /^runctl recover$/,
+  },
+  'a lost answer, then a conflict': {
+    scenario: { ...lost, namesActiveRun: true },
+    act: ({ run }) => run(['trigger', name]),
+    prints: /^runctl (watch|recover --resend)/,
+  },
   'a lost answer without a journal': {
     scenario: lost,
     async act({ run, env }) {
@@ -78,7 +87,7 @@ const situations: Record<string, Situation> = {
       age(harness, 2);
       return harness.run(['recover']);
     },
-    prints: /^runctl recover --max-age 24h$/,
+    prints: /^runctl recover --resend$/,
   },
   'an idempotency key of another API key': {
     scenario: { ...lost, apiKeys: ['another-key-123456'] },

@@ -107,7 +107,6 @@ test.each([
     ['trigger', 'a', '--watch', '--rerun-on', 'reaped', '--idempotency-key', 'k'.repeat(254)],
   ],
   ['an idempotency key with a blank', ['trigger', 'a', '--idempotency-key', 'k k']],
-  ['recover further back than a day', ['recover', '--max-age', '25h']],
   ['a missing API key, however long the splay', ['trigger', 'a', '--splay', '9h']],
 ])('%s: exit 2, and nothing is sent or written', async (what, argv) => {
   const { env, emulator } = await withEmulator({});

@@ -12,7 +12,6 @@ import {
   expiredKeyProblem,
   interruptedTriggerProblem,
   otherAccountProblem,
-  tooOldProblem,
   unknownTriggerProblem,
   withheldProblem,
 } from '../../src/problems/unknown-outcome.ts';
@@ -42,9 +41,10 @@ const unauthorized = fault('unauthorized', 'the API key was refused', 401);
 const unknown = { kind: 'unknown', fault: unavailable } as const;
 const hour = 3_600_000;
 const conflict = fault('already_active', 'it is already running', 422);
-const lostTrigger = { ...identity, sentAtMs: Date.parse('2026-11-22T02:00:13Z') };
+const lostTrigger = { ...identity, recorded: { atMs: Date.parse('2026-11-22T02:00:13Z'), ageMs: 60_000 } };
 const again = `\`runctl trigger ${projectId}/nightly --idempotency-key nightly-21\``;
-const elsewhere = `\nOn any other machine, until 2026-11-23 02:00:13 UTC:\n${again}`;
+const elsewhere = `\nOn any other machine, until 2026-11-23 02:00:13 UTC: ${again}`;
+const ifHonored = ', if the service honors idempotency keys';
 
 const table: [situation: string, problem: Problem, message: string, hint?: string][] = [
   [
@@ -80,69 +80,81 @@ const table: [situation: string, problem: Problem, message: string, hint?: strin
   [
     'the answer to a trigger is lost',
     triggerProblem(unknown, lostTrigger, signal),
-    'the trigger of nightly got no valid response: the service is unavailable; a run may have been started, with the idempotency key nightly-21 (HTTP 503)',
-    `\`runctl recover\`${elsewhere}`,
+    'the trigger of nightly got no valid response: the service is unavailable; a run may have been started (idempotency key nightly-21) (HTTP 503)',
+    `\`runctl recover\` finds the run, or starts it if the request never arrived${ifHonored}${elsewhere}`,
+  ],
+  [
+    'the answer to a trigger is lost, where keys are honored',
+    triggerProblem(unknown, { ...lostTrigger, keys: 'honored' }, signal),
+    'the trigger of nightly got no valid response: the service is unavailable; a run may have been started (idempotency key nightly-21) (HTTP 503)',
+    `\`runctl recover\` finds the run, or starts it if the request never arrived${elsewhere}`,
   ],
   [
     'the answer to a trigger is lost, and the service asks for a long wait',
     triggerProblem({ ...unknown, fault: { ...unknown.fault, retryAfterMs: hour } }, lostTrigger, signal),
-    'the trigger of nightly got no valid response: the service is unavailable; a run may have been started, with the idempotency key nightly-21 (HTTP 503)',
-    `in 1h, as the service asks: \`runctl recover --max-age 24h\`${elsewhere}`,
+    'the trigger of nightly got no valid response: the service is unavailable; a run may have been started (idempotency key nightly-21) (HTTP 503)',
+    `in 1h, as the service asks: \`runctl recover --resend\` finds the run, or starts it if the request never arrived${ifHonored}${elsewhere}`,
   ],
   [
     'the answer to a trigger is lost, and nothing could be recorded',
     triggerProblem(unknown, identity, signal),
-    'the trigger of nightly got no valid response: the service is unavailable; a run may have been started, with the idempotency key nightly-21 (HTTP 503)',
-    `repeat it with ${again}, which finds the run if the service honors idempotency keys`,
+    'the trigger of nightly got no valid response: the service is unavailable; a run may have been started (idempotency key nightly-21) (HTTP 503)',
+    `${again} finds the run, or starts it if the request never arrived${ifHonored}`,
   ],
   [
     'a repeat met a conflict where keys are honored',
     unknownTriggerProblem(conflict, { ...lostTrigger, hasMetConflict: true, keys: 'honored' }),
-    'nightly is already running, most likely the run of this trigger, whose response was lost, with the idempotency key nightly-21 (HTTP 422)',
-    `when that run has finished: \`runctl recover\`${elsewhere}`,
+    'the trigger of nightly got no valid response; when it was repeated, a run was active, which may be the one it started (idempotency key nightly-21) (HTTP 422)',
+    `when that run has finished: \`runctl recover\` finds yours, or starts it if the request never arrived${elsewhere}`,
   ],
   [
-    'a repeat met a conflict where nobody knows what keys do',
-    unknownTriggerProblem(conflict, { ...lostTrigger, hasMetConflict: true, activeExecutionId: 'run-1' }),
-    'nightly is already running, most likely the run of this trigger, whose response was lost, with the idempotency key nightly-21 (HTTP 422)',
-    '`runctl recover` sends it again only with `--resend`: first look in the service for a run of nightly that began at about 2026-11-22 02:00:13 UTC (probably run-1)',
+    'a repeat met a conflict that names a run, where nobody knows what keys do',
+    unknownTriggerProblem(active, { ...lostTrigger, hasMetConflict: true, activeExecutionId: executionId }),
+    `the trigger of nightly got no valid response; when it was repeated, run ${executionId} was active and may be the one it started (idempotency key nightly-21) (HTTP 422 runAlreadyActive)`,
+    `\`runctl watch ${projectId}/nightly/${executionId}\` follows that run\nwhen that run has finished: \`runctl recover --resend\` finds yours, or starts it if the request never arrived${ifHonored}${elsewhere}`,
   ],
   [
     'the answer is lost where keys are ignored',
     unknownTriggerProblem(unknown.fault, { ...lostTrigger, keys: 'ignored' }),
-    'the trigger of nightly got no valid response: the service is unavailable; a run may have been started, with the idempotency key nightly-21 (HTTP 503). It was not sent again: the service ignores such keys',
-    '`runctl recover` sends it again only with `--resend`: first look in the service for a run of nightly that began at about 2026-11-22 02:00:13 UTC',
+    'the trigger of nightly got no valid response: the service is unavailable; a run may have been started (idempotency key nightly-21) (HTTP 503). It was not sent again: the service ignores such keys',
+    'look in the service for a run of nightly that began at about 2026-11-22 02:00:13 UTC; if there is none: `runctl recover --resend`',
   ],
   [
     '`recover` does not send it where keys are ignored',
     withheldProblem({ ...lostTrigger, keys: 'ignored' }),
-    "the trigger of nightly at 2026-11-22 02:00:13 UTC isn't sent again: the service was seen to ignore idempotency keys, and would start a second run (idempotency key nightly-21)",
+    "the trigger of nightly at 2026-11-22 02:00:13 UTC isn't sent again: the service ignores idempotency keys, so a second run could start (idempotency key nightly-21)",
+    'look in the service for a run of nightly that began at about 2026-11-22 02:00:13 UTC; if there is none, send it again with `runctl recover --resend`',
+  ],
+  [
+    '`recover` does not send one that met a conflict where nobody knows what keys do',
+    withheldProblem({ ...lostTrigger, hasMetConflict: true, activeExecutionId: executionId }),
+    "the trigger of nightly at 2026-11-22 02:00:13 UTC isn't sent again: when it was repeated, nightly was already running, perhaps its own run, and the service hasn't been seen to honor idempotency keys (idempotency key nightly-21)",
+    `look in the service for a run of nightly that began at about 2026-11-22 02:00:13 UTC (perhaps ${executionId}); if there is none, send it again with \`runctl recover --resend\``,
+  ],
+  [
+    '`recover` does not send one that is too old',
+    withheldProblem({ ...lostTrigger, recorded: { ...lostTrigger.recorded, ageMs: 2 * hour } }),
+    "the trigger of nightly at 2026-11-22 02:00:13 UTC isn't sent again: it is 2h old, and if it never arrived, its run would start now (idempotency key nightly-21)",
     'look in the service for a run of nightly that began at about 2026-11-22 02:00:13 UTC; if there is none, send it again with `runctl recover --resend`',
   ],
   [
     'a trigger is interrupted on its way',
     interruptedTriggerProblem(signal, lostTrigger),
     'interrupted; a run of nightly may have been started (idempotency key nightly-21)',
-    `\`runctl recover\`${elsewhere}`,
+    `\`runctl recover\` finds the run, or starts it if the request never arrived${ifHonored}${elsewhere}`,
   ],
   ['a trigger is interrupted before', noRunProblem(signal), 'interrupted; no run was started'],
   [
     'an idempotency key belongs to another API key',
     otherAccountProblem(lostTrigger),
-    'the idempotency key nightly-21 was sent with another API key, and may have started a run of nightly. With this API key a second run would start',
-    'use that API key, then `runctl recover`. If it no longer exists, look in the service for a run of nightly that began at about 2026-11-22 02:00:13 UTC; runctl stops tracking this trigger at 2026-11-24 02:00:13 UTC',
+    'the idempotency key nightly-21 was sent with another API key, and may have started a run of nightly. With this API key a second run could start',
+    'use that API key, then `runctl recover`. If it no longer exists, look in the service for a run of nightly that began at about 2026-11-22 02:00:13 UTC; runctl stops tracking this trigger at 2026-11-23 02:00:13 UTC',
   ],
   [
     'an idempotency key is a day old',
     expiredKeyProblem(lostTrigger),
     'the idempotency key nightly-21 was first sent more than 24h ago, and may have started a run of nightly',
     'look in the service for a run of nightly that began at about 2026-11-22 02:00:13 UTC; if there is none, trigger with a new idempotency key',
-  ],
-  [
-    'a lost trigger is too old to be sent again',
-    tooOldProblem(lostTrigger, 2 * hour),
-    "the trigger of nightly is 2h old and isn't sent again: if it never arrived, its run would start now (idempotency key nightly-21)",
-    '`runctl recover --max-age 24h` sends it anyway',
   ],
   [
     'an idempotency key is used up',

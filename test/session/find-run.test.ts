@@ -153,14 +153,14 @@ describe('a later trigger whose outcome is unknown', () => {
     const machine = createMachine([`nightly ${a}`, 'nightly']);
     expect(await machine.find(text)).toBe(`nightly ${a}`);
     expect(machine.warnings).toEqual([
-      'the response to the last trigger of nightly was lost; it may have started a run: resolve it with `runctl recover`; this is the run before it',
+      'the last trigger of nightly has no recorded response; it may have started a run: resolve it with `runctl recover`; this is the run before it',
     ]);
   });
 
   test('is all there is to say where no run is known', async () => {
     const machine = createMachine(['nightly']);
     expect(await machine.find('nightly')).toBe(
-      '2 the response to the last trigger of nightly was lost; it may have started a run',
+      '2 the last trigger of nightly has no recorded response; it may have started a run',
     );
   });
 

@@ -1,13 +1,11 @@
 import { existsSync } from 'node:fs';
 import { expect } from 'vitest';
 import { isFinal } from '../../src/runs/run.ts';
-import type { HowStarted } from '../../src/triggering/how-started.ts';
+import { type Evidence, starts } from '../../src/triggering/start-evidence.ts';
 import { baseUrl } from '../helpers/connection.ts';
 import { target } from '../helpers/scripted-service.ts';
-import type { SentTrigger, TrueRun } from './simulated-service.ts';
+import type { SentTrigger } from './simulated-service.ts';
 import type { Outcome, Simulation, SimulationOptions, Use } from './simulation.ts';
-
-const second = 1000;
 
 /** How often something was seen, by its name. */
 export const tally: Record<string, number> = {};
@@ -19,10 +17,6 @@ export const tell = (what: string) => {
 export interface Past {
   simulation: Simulation;
   options: SimulationOptions;
-  /** The runs that were taken as ours for their time. */
-  claimed: Set<string>;
-  /** The idempotency keys of their triggers, which are closed by that. */
-  claimedKeys: Set<string>;
   /** All requests to start a run so far, by machine. */
   sent: { machine: number; attempt: SentTrigger; use: Use; isKilled: boolean }[];
   isClear: boolean;
@@ -33,7 +27,7 @@ const keysOf = (use: Use, { simulation }: Past) =>
 
 /** What must hold whatever has happened. */
 export function checkJournals(past: Past): void {
-  const { simulation, claimed, claimedKeys, sent } = past;
+  const { simulation, sent } = past;
   const runs = simulation.service.runs();
   for (const machine of [0, 1] as const) {
     const at = { machine } as Use;
@@ -46,9 +40,7 @@ export function checkJournals(past: Past): void {
     const keys = new Set(sent.filter((each) => each.machine === machine).map(({ attempt }) => attempt.idempotencyKey));
     for (const { executionId, idempotencyKey } of records) {
       const run = runs.find((candidate) => candidate.executionId === executionId);
-      if (!run || idempotencyKey === null || idempotencyKey === run.idempotencyKey) continue;
-      // A process may have been killed after it had taken the run as its own, and before it could say so.
-      if (!claimed.has(run.executionId)) checkClaim(run, machine, idempotencyKey, Number.POSITIVE_INFINITY, past);
+      if (run && idempotencyKey !== null) expect(idempotencyKey, 'a run is of its key').toBe(run.idempotencyKey);
     }
     checkKeysSeen(journal.keysSeen(baseUrl)?.treatment, past);
     // A service that ignores keys may start another run for a repeat, of which nobody hears.
@@ -56,11 +48,7 @@ export function checkJournals(past: Past): void {
     for (const { executionId, idempotencyKey = '' } of runs.filter(({ idempotencyKey = '' }) =>
       keys.has(idempotencyKey),
     )) {
-      const isKnown =
-        known.has(executionId) ||
-        open.has(idempotencyKey) ||
-        superseded.has(idempotencyKey) ||
-        claimedKeys.has(idempotencyKey);
+      const isKnown = known.has(executionId) || open.has(idempotencyKey) || superseded.has(idempotencyKey);
       const isSharedKey = sent.some(
         (each) => each.machine !== machine && each.attempt.idempotencyKey === idempotencyKey,
       );
@@ -75,18 +63,13 @@ function checkKeysSeen(treatment: string | undefined, { options }: Past): void {
   if (treatment) expect(treatment).toBe(options.idempotencyKeys);
 }
 
-/**
- * What is said of a run that is not taken as ours by its time: an attempt of this process started it, an earlier one did,
- * or none.
- */
-function checkHow(use: Use, { how, started }: HowStarted, runId: string, { simulation, options }: Past): void {
-  if (options.hostSkewMs > 2 * second) return;
-  const starts = (simulation.sentBy.get(use) ?? []).map(({ startedId }) => startedId);
-  const answered = (simulation.sentBy.get(use) ?? []).findLastIndex(({ wasSent }) => wasSent);
-  if (started === 'yes') expect(starts, `${how}: it was started by this command`).toContain(runId);
-  if (started === 'no') expect(starts, `${how}: it was not started by this command`).not.toContain(runId);
-  if (how === 'recovered' && started === 'yes')
-    expect(starts.indexOf(runId), 'an earlier attempt started it').toBeLessThan(answered);
+/** What is said of a run: this command started it, or it did not. */
+function checkHow(use: Use, evidence: Evidence, runId: string, { simulation }: Past): void {
+  const { how, started } = starts[evidence];
+  tell(`${how} ${started}`);
+  const began = (simulation.sentBy.get(use) ?? []).map(({ startedId }) => startedId);
+  if (started === 'yes') expect(began, `${how}: it was started by this command`).toContain(runId);
+  if (started === 'no') expect(began, `${how}: it was not started by this command`).not.toContain(runId);
 }
 
 /** `recover` starts no second run of a trigger that is known to have met a conflict. */
@@ -105,60 +88,6 @@ export function checkWithheld({ sent, options }: Past): void {
   });
 }
 
-/**
- * The promise about time: nothing that began outside the attempts of its key is ever called ours. `ownFirstMs` is when
- * the process that called it so sent its first attempt.
- */
-function checkClaim(
-  run: TrueRun | undefined,
-  machine: 0 | 1,
-  idempotencyKey: string,
-  ownFirstMs: number,
-  { simulation, options, sent, claimed, claimedKeys }: Past,
-): void {
-  expect(run, 'an id that was reported is that of a run').toBeDefined();
-  if (!run) return;
-  claimed.add(run.executionId);
-  claimedKeys.add(idempotencyKey);
-  tell(run.idempotencyKey === idempotencyKey ? 'ours by time' : "a schedule's, by time");
-  if (options.hostSkewMs > 2 * second) return;
-  const attempts = sent.flatMap(({ machine: sender, attempt }) =>
-    sender === machine && attempt.idempotencyKey === idempotencyKey ? [attempt] : [],
-  );
-  const firstMs = Math.min(...attempts.map(({ atMs }) => atMs));
-  // Another process has the wall clock alone: where that was set since, it is wrong.
-  if (firstMs < ownFirstMs && (simulation.machines[machine]?.setAtMs ?? 0) >= firstMs) {
-    tell('by a clock that was set');
-    return;
-  }
-  const lastMs = Math.max(...attempts.map(({ atMs, isInDoubt }) => (isInDoubt ? atMs : firstMs)));
-  expect(run.beganAtMs - firstMs, 'it began no earlier').toBeGreaterThanOrEqual(-2 * second - options.hostSkewMs);
-  expect(run.beganAtMs - lastMs, 'it began no later').toBeLessThanOrEqual(60 * second + options.hostSkewMs);
-}
-
-const firstSentMs = (use: Use, { simulation }: Past) =>
-  Math.min(...(simulation.sentBy.get(use) ?? []).map(({ atMs }) => atMs));
-
-/** The other half of the promise: a run in between, that a conflict names and nothing hides, is recovered. */
-function checkNoneMissed(use: Use, runs: TrueRun[], { simulation, options, sent }: Past): void {
-  const posts = (simulation.sentBy.get(use) ?? []).filter(({ wasSent }) => wasSent);
-  const { conflictId, idempotencyKey } = posts.at(-1) ?? {};
-  const run = runs.find(({ executionId }) => executionId === conflictId);
-  const attempts = sent.flatMap(({ machine, attempt }) =>
-    machine === use.machine && attempt.idempotencyKey === idempotencyKey ? [attempt] : [],
-  );
-  const firstMs = Math.min(...attempts.map(({ atMs }) => atMs));
-  const inDoubt = attempts.filter(({ isInDoubt, wasSent }) => isInDoubt && wasSent);
-  const isCalm = options.hostSkewMs === 0 && options.latencyMs <= 200 && !use.kill && simulation.disturbances === 0;
-  // All that could go wrong has gone wrong by the time of the question.
-  if (!run || !isCalm || use.conditions.length > posts.length || inDoubt.length === 0) return;
-  const known = simulation.journalOf(use).find(run.executionId, { baseUrl });
-  if (known?.idempotencyKey && known.idempotencyKey !== idempotencyKey) return;
-  const lastMs = Math.max(...inDoubt.map(({ atMs }) => atMs));
-  const isBetween = run.beganAtMs >= firstMs - 500 && run.beganAtMs <= lastMs + 58 * second;
-  expect(isBetween, 'a run in between is recovered').toBe(false);
-}
-
 /** What a trigger reported must agree with the service. */
 export function checkStart(use: Use, uses: Use[], { start }: Outcome, past: Past): void {
   const { simulation } = past;
@@ -166,26 +95,11 @@ export function checkStart(use: Use, uses: Use[], { start }: Outcome, past: Past
   const keys = keysOf(use, past);
   const its = runs.filter(({ idempotencyKey = '' }) => keys.has(idempotencyKey));
   const attempts = simulation.sentBy.get(use) ?? [];
-  const firstMs = firstSentMs(use, past);
-  if (start?.kind === 'started') {
+  if (start?.kind === 'started' || start?.kind === 'earlier') {
     const { executionId } = start.run;
     const run = runs.find((candidate) => candidate.executionId === executionId);
-    tell(`${start.how} ${start.started}${start.isByTime ? ' by time' : ''}`);
-    const key = attempts.at(-1)?.idempotencyKey ?? '';
-    if (start.isByTime) checkClaim(run, use.machine, key, firstMs, past);
-    else {
-      expect([...keys], 'a run that was started is of our key').toContain(run?.idempotencyKey);
-      checkHow(use, start, executionId, past);
-    }
-    if (start.started === 'yes' && use.key !== undefined && run && past.options.hostSkewMs <= 2 * second) {
-      expect(run.beganAtMs - firstMs, 'a run that this command started is no older').toBeGreaterThanOrEqual(
-        -2 * second - past.options.hostSkewMs,
-      );
-    }
-  }
-  if (start?.kind === 'replayed') {
-    tell('replayed');
-    if (!start.isByTime) checkHow(use, { how: 'replayed', started: 'no' }, start.run.executionId, past);
+    expect([...keys, use.key], 'a run is of our key').toContain(run?.idempotencyKey);
+    checkHow(use, start.evidence, executionId, past);
   }
   if (start?.kind !== 'failed') return;
   const { facts, message } = start.problem;
@@ -195,7 +109,6 @@ export function checkStart(use: Use, uses: Use[], { start }: Outcome, past: Past
   if (facts.started === 'no' && others.length === 0) expect(its, `no run was started (${message})`).toEqual([]);
   if (facts.started !== 'unknown') return;
   const { idempotencyKey = '' } = start;
-  checkNoneMissed(use, runs, past);
   const known = simulation.journalOf(use).findKey({ baseUrl, target, idempotencyKey });
   const isAlone = uses.every((other) => other === use || (other.key !== use.key && other.command !== 'recover'));
   expect(known?.state ?? 'closed', 'what is unknown can be recovered, or has been meanwhile').toMatch(
@@ -219,15 +132,10 @@ export function checkRecoveries(use: Use, { recoveries = [] }: Outcome, past: Pa
       expect(taken, 'a trigger that was closed as refused started no run').toEqual([]);
     }
     if (recovery.kind !== 'found') continue;
-    const { execution, isByTime } = recovery.start;
+    const { execution, evidence } = recovery;
     const run = runs.find(({ executionId }) => executionId === execution.executionId);
-    if (isByTime) checkClaim(run, use.machine, idempotencyKey, firstSentMs(use, past), past);
-    else {
-      expect(run?.idempotencyKey).toBe(idempotencyKey);
-      // A process has the wall clock alone for what another one did.
-      const { setAtMs } = past.simulation.machineOf(use);
-      if (setAtMs === Number.NEGATIVE_INFINITY) checkHow(use, recovery.start, execution.executionId, past);
-    }
+    expect(run?.idempotencyKey).toBe(idempotencyKey);
+    checkHow(use, evidence, execution.executionId, past);
   }
 }
 

@@ -102,7 +102,7 @@ let count = 0;
 
 async function simulate(options: SimulationOptions, sequence: Moment[]): Promise<void> {
   const simulation = createSimulation(join(scratch, String(count++)), options);
-  const past: Past = { simulation, options, claimed: new Set(), claimedKeys: new Set(), sent: [], isClear: true };
+  const past: Past = { simulation, options, sent: [], isClear: true };
   for (const moment of sequence) {
     past.isClear &&= moment.uses.every(({ kill, conditions }) => !kill && conditions.every(isClear));
     const outcomes = await Promise.all(

@@ -208,8 +208,7 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
     const { journal, context } = connection;
     if (use.command === 'recover') {
       const recoveries = [];
-      const flags = { maxAgeMs: 24 * 3_600_000 };
-      for await (const recovery of recoverTriggers(flags, connection)) recoveries.push(recovery);
+      for await (const recovery of recoverTriggers({}, connection)) recoveries.push(recovery);
       return { recoveries };
     }
     if (use.command === 'watch') {
@@ -227,6 +226,7 @@ export function createSimulation(folder: string, { seed, offsetsMs, disturbance,
       const rerunFlags = {
         ...flags,
         isSafeToRepeat: () => true,
+        onStart() {},
         watch: true,
         rerunOn: ['any'],
         maxReruns: use.maxReruns,

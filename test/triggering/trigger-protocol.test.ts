@@ -7,13 +7,12 @@ import { fault } from '../helpers/scripted-service.ts';
 const steps = `
 accepted              | started  | started
 conflict              | refused  | unknown
-conflict_with_ours    | refused  | started
-conflict_with_another | refused  | refused
 refused               | refused  | unknown
 reused                | refused  | refused
 throttled             | ready    | in_doubt
 not_sent              | ready    | in_doubt
 unsendable            | refused  | unknown
+expired               | unknown  | unknown
 lost                  | in_doubt | in_doubt
 lost_for_good         | unknown  | unknown
 stopped               | refused  | unknown
@@ -58,19 +57,14 @@ describe('the trigger protocol', () => {
     ['in_progress', 'lost'],
     ['rejected', 'refused'],
     ['reused_key', 'reused'],
-    ['stale_key', 'unsendable'],
+    ['stale_key', 'expired'],
     ['interrupted', 'stopped'],
     ['interrupted_in_flight', 'interrupted'],
   ];
 
-  test.each(events)('takes %s for %s', (kind, event) => expect(eventOf(fault(kind).fault, 'unknown')).toBe(event));
+  test.each(events)('takes %s for %s', (kind, event) => expect(eventOf(fault(kind).fault)).toBe(event));
 
   test('takes a 5xx for a lost answer, whatever else it says', () => {
-    expect(eventOf(fault('rejected', { httpStatus: 501 }).fault, 'unknown')).toBe('lost_for_good');
-  });
-
-  test.each(['ours', 'another'] as const)('asks of a conflict whose run it names: %s', (owner) => {
-    expect(eventOf(fault('already_active').fault, owner)).toBe(`conflict_with_${owner}`);
-    expect(eventOf(fault('rejected').fault, owner)).toBe('refused');
+    expect(eventOf(fault('rejected', { httpStatus: 501 }).fault)).toBe('lost_for_good');
   });
 });

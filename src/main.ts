@@ -1,14 +1,11 @@
 import { writeSync } from 'node:fs';
-import { versions } from './versions.ts';
+import { version } from '../package.json';
 
 const argv = process.argv.slice(2);
 const [first, ...rest] = argv;
 
 if ((first === '--version' || first === '-V') && rest.length === 0) {
-  answer(`${versions.runctl}\n`);
-} else if (first === '--version' && rest.join() === '--json') {
-  const facts = { schema: 1, command: 'version', exitCode: 0, outcome: 'ok', next: null, warnings: [] };
-  answer(`${JSON.stringify({ runctl: { ...facts, version: versions } })}\n`);
+  answer(`${version}\n`);
 } else {
   import('./process.ts')
     .then(({ runProcess }) => runProcess())

@@ -29,23 +29,21 @@ export class SharedFolderError extends ForeignPathError {
 interface OwnPath {
   path: string; // without links
   stat?: Stats; // undefined if nothing is there yet
-  folder?: Stats; // the folder that it is in; undefined on Windows
+  folder?: Stats; // the folder that it is in
   sharedFolder?: string; // the first folder in the path, itself included, in which others can rename files that aren't theirs
 }
 
 const mostLinks = 40; // as many as Linux follows
 
 /**
- * Follows links. Every folder, every link and the target must belong to root or the user. On Windows, where Node reports no
- * owner, the path is used unchecked. Throws `ForeignPathError` and the errors of node:fs.
+ * Follows links. Every folder, every link and the target must belong to root or the user. Throws `ForeignPathError` and the errors of node:fs.
  */
 export function resolveOwn(path: string): OwnPath {
-  if (!geteuid) return { path, stat: lstatSync(path, { throwIfNoEntry: false }) };
   let { root: at } = parse(resolve(path));
   let stat = lstatSync(at);
   let folder = stat;
   // In a user namespace, root may have no number, so the owner of the root folder counts as root.
-  const trusted = [0, geteuid(), stat.uid];
+  const trusted = [0, geteuid?.(), stat.uid];
   let sharedFolder = isShared(stat) ? at : undefined;
   const rest = componentsOf(resolve(path));
   let links = 0;

@@ -83,7 +83,7 @@ function end(code: number): never {
   for (const [name] of signals) process.removeAllListeners(name);
   const killer = signals.find(([, ofSignal]) => ofSignal === code)?.[0];
   const isHeld = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap');
-  if (killer && (isHeld || killer === 'SIGHUP') && process.platform !== 'win32') process.kill(process.pid, killer);
+  if (killer && (isHeld || killer === 'SIGHUP')) process.kill(process.pid, killer);
   process.exit(code);
 }
 

@@ -37,7 +37,7 @@ test('a package is imported where one place stands for it', () => {
     'ora < render/spinner.ts',
     'string-width < render/width.ts',
     'undici < api/transport.ts',
-    'undici/package.json < versions.ts',
+    'undici/package.json < commands/version.ts',
     'valibot < api/read-document.ts',
     'valibot < emulator/scenario.ts',
   ]);

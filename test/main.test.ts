@@ -32,18 +32,6 @@ test.each([['--version'], ['-V']])('`runctl %s` is answered without loading the 
   expect(runProcess).not.toHaveBeenCalled();
 });
 
-test('`runctl --version --json` names the versions that a report of a fault needs', async () => {
-  await load(['--version', '--json']);
-  const { runctl } = JSON.parse(written.join(''));
-  expect(runctl.version).toEqual({
-    runctl: version,
-    node: process.versions.node,
-    platform: `${process.platform}-${process.arch}`,
-    undici: expect.stringMatching(/^\d+\.\d+\.\d+$/),
-  });
-  expect(runProcess).not.toHaveBeenCalled();
-});
-
 test('a version that nobody can read any more is no error', async () => {
   const write = () => {
     throw new Error('EPIPE');
@@ -51,7 +39,7 @@ test('a version that nobody can read any more is no error', async () => {
   await expect(load(['--version'], write)).resolves.toBeUndefined();
 });
 
-test.each([[['status']], [['--version', 'status']], [[]]])('`runctl %j` loads and runs the program', async (argv) => {
+test.each([[['status']], [['--version', '--json']], [[]]])('`runctl %j` loads and runs the program', async (argv) => {
   await load(argv);
   expect(runProcess).toHaveBeenCalledOnce();
   expect(written).toEqual([]);

@@ -58,6 +58,7 @@ export function parse(
 /** `help config set` means `config set --help`, unless it names a topic. An empty command line asks for help, too. */
 function expandHelp([first, second, ...others]: readonly string[]): readonly string[] {
   if (first === undefined) return ['--help'];
+  if (first === '--version' || first === '-V') return ['version', ...(second === undefined ? [] : [second, ...others])];
   // `--help trigger`, as git takes it.
   if (/^(-h|--help)$/.test(first) && /^\w/.test(second ?? '')) return expandHelp(['help', second ?? '', ...others]);
   const words = second === undefined ? [] : [second, ...others];

@@ -35,9 +35,7 @@ export const doctor = defineCommand({
   ],
   async run(_, options, context): Promise<CommandResult> {
     if (options.tryKey !== undefined) return showKeyTrial(options.tryKey, options, context);
-    // Loaded here because it needs modules that few commands need, such as TLS.
     const { diagnose } = await import('../doctor/diagnose.ts');
-    const { shellChecks } = await import('../doctor/shell.ts');
     const findings = await diagnose(options, context);
     const problem = problemOf(findings);
     const report = {
@@ -49,7 +47,7 @@ export const doctor = defineCommand({
       problems: problem && [{ problem: wantsData(options) ? problem : inShort(problem, findings) }],
       text: (theme, lines) =>
         lastTheWorst(findings)
-          .filter(({ name, result }) => !options.quiet || (isTrouble(result) && !shellChecks.includes(name)))
+          .filter(({ name, result }) => !options.quiet || (isTrouble(result) && name !== 'cron_path')) // a convenience
           .map((finding) => findingLine(finding, theme, lines))
           .join(''),
       note: problem || options.quiet ? undefined : verdict(findings),

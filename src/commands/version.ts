@@ -1,7 +1,12 @@
+import { arch, versions as ofNode, platform } from 'node:process';
+import { version as undici } from 'undici/package.json';
+import { version as runctl } from '../../package.json';
 import { defineCommand } from '../cli/define-command.ts';
 import { outputOptions } from '../cli/options.ts';
 import { documentOf } from '../render/document.ts';
-import { versions } from '../versions.ts';
+
+/** What a bug report needs to say. */
+const versions = { runctl, node: ofNode.node, platform: `${platform}-${arch}`, undici };
 
 export const versionCommand = defineCommand({
   name: 'version',

@@ -1,6 +1,7 @@
-import { platform } from 'node:process';
+import { existsSync } from 'node:fs';
 import { ForeignPathError, readOwn, SharedFolderError } from '../open-own.ts';
 import { usageProblem } from '../problems/problem.ts';
+import { shellWord } from '../problems/quote.ts';
 import { isJsonObject, type JsonObject } from '../runs/json.ts';
 import { type StoredKey, storedKeys } from './setting-table.ts';
 
@@ -17,38 +18,40 @@ export interface ReadConfig {
   config: ConfigFile;
   /** The file contains an API key, and its mode lets others read it. */
   isExposed: boolean;
-  /**
-   * The file, or a folder in its path, if others can write to it. The file says which commands to run and where to send
-   * the API key, so its settings aren't used, and below such a folder it isn't even read.
-   */
-  sharedPath?: string;
-  /** Why the file is ignored: it belongs to another user, who could choose where the API key is sent. */
-  ignored?: string;
+  /** Why the file isn't used, and what to do: it says what to run and where to send the API key, and others can change it. */
+  distrust?: { message: string; hint: string };
 }
 
 const mostMebibytes = 16;
 const fixHint = 'fix it by hand, or move it away; it was not changed';
 
-/** Reads config.json. Without one, or if it belongs to another user, nothing is set. Throws a usage problem if it is invalid. */
+/** Reads config.json. Without one, or if others can change it, nothing is set. Throws a usage problem if it is invalid. */
 export function readConfigFile(path: string | undefined): ReadConfig {
   const nothing = { path, config: {}, isExposed: false };
   const file = path === undefined ? undefined : readIfThere(path);
   if (path === undefined || file === undefined) return nothing;
-  if (file instanceof SharedFolderError) return { ...nothing, sharedPath: file.folder };
-  if (file instanceof ForeignPathError) return { ...nothing, ignored: file.message };
+  if (file instanceof SharedFolderError) return { ...nothing, distrust: sharedBy(file.folder, path) };
+  if (file instanceof ForeignPathError)
+    return { ...nothing, distrust: { message: file.message, hint: `make it yours, or ${ownFolder}` } };
   const config = parseConfig(file.text, path);
   const holdsKey = Object.values(config.profiles ?? {}).some(({ apiKey }) => apiKey);
-  const mode = platform === 'win32' ? 0 : file.mode; // Windows has no such modes
-  const sharedPath = (mode & 0o022) === 0 ? undefined : path;
-  return { path, config, isExposed: holdsKey && (mode & 0o077) !== 0, sharedPath };
+  const distrust = (file.mode & 0o022) === 0 ? undefined : sharedBy(path, path);
+  return { path, config, isExposed: holdsKey && (file.mode & 0o077) !== 0, distrust };
 }
+
+const ownFolder = 'name a folder of your own with RUNCTL_CONFIG_DIR';
+
+const sharedBy = (shared: string, path: string) => ({
+  message: `other users can change the config file ${path}, which says what to run and where to send the API key`,
+  hint: `\`chmod go-w ${shellWord(shared)}\`, or ${ownFolder}`,
+});
 
 function readIfThere(path: string): { text: string; mode: number } | ForeignPathError | undefined {
   try {
     const { bytes, mode } = readOwn(path, mostMebibytes);
     return { text: bytes.toString(), mode };
   } catch (error) {
-    if (error instanceof ForeignPathError) return error;
+    if (error instanceof ForeignPathError) return existsSync(path) ? error : undefined;
     const { code, message } = error as NodeJS.ErrnoException;
     // Some users set RUNCTL_CONFIG_DIR=/dev/null to have no config file.
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;

@@ -16,23 +16,20 @@ export interface ProfileInForce extends ChosenProfile {
   storedSource: string;
   /** The config file, if it holds an API key that others can read. */
   exposedPath?: string;
-  path?: string; // of the config file
-  /** The file, or a folder in its path, if others can write to it and so change the config file. */
-  sharedPath?: string;
-  ignored?: string;
+  distrust: ReadConfig['distrust'];
 }
 
 /** Reads the current profile. Throws a usage problem if the file can't be read or doesn't have the profile. */
 export function readProfileInForce(flag: string | undefined, env: Env): ProfileInForce {
   const file = readConfigFile(resolveConfigFile(env));
-  const { path, config, isExposed, sharedPath, ignored } = file;
+  const { path, config, isExposed, distrust } = file;
   const { name, source } = chooseProfile(flag, env, file);
   const stored = storedProfile(name, config);
-  if (!stored && name !== defaultProfile && !sharedPath) {
+  if (!stored && name !== defaultProfile && !distrust) {
     const names = Object.keys(config.profiles ?? {});
     const known = names.length > 0 ? `there are ${names.join(', ')}; ` : '';
     throw usageProblem(
-      `there is no profile ${JSON.stringify(name)} (${source}) in ${path ?? 'any config file'}${ignored ? `, which is ignored: ${ignored}` : ''}`,
+      `there is no profile ${JSON.stringify(name)} (${source}) in ${path ?? 'any config file'}`,
       path ? `${known}create it with \`runctl config --profile ${shellWord(name)}\`` : 'set HOME or RUNCTL_CONFIG_DIR',
     );
   }
@@ -42,9 +39,7 @@ export function readProfileInForce(flag: string | undefined, env: Env): ProfileI
     stored: stored ?? {},
     storedSource: sourceOf(name, path),
     exposedPath: isExposed ? path : undefined,
-    path,
-    sharedPath,
-    ignored,
+    distrust,
   };
 }
 

@@ -1,6 +1,5 @@
 import type { Context, Env } from '../context.ts';
 import { type Problem, usageProblem } from '../problems/problem.ts';
-import { shellWord } from '../problems/quote.ts';
 import { parseDuration } from '../runs/duration.ts';
 import type { WarningName } from '../runs/events.ts';
 import { maskApiKey, resolveApiKey } from './api-key.ts';
@@ -22,22 +21,21 @@ export interface SettingFlags {
 export type Settings = Readonly<Record<SettingName, Resolved>>;
 
 /**
- * Takes each setting from flag, environment, profile or default. Throws for a bad config file, for one that others may
- * write to, and for an interruption.
+ * Takes each setting from flag, environment, profile or default. Throws for a bad config file, for one that others can
+ * change, and for an interruption.
  */
 export async function resolveSettings(flags: SettingFlags, context: Context): Promise<Settings> {
-  refuseSharedFile(readProfileInForce(flags.profile, context.env));
+  refuseUntrusted(readProfileInForce(flags.profile, context.env));
   return showSettings(flags, context);
 }
 
-/** The same for commands that only show or change settings. Only warns about a file that others can write to. */
+/** The same for commands that only show or change settings. Only warns about a file that others can change. */
 export async function showSettings(flags: SettingFlags, context: Context): Promise<Settings> {
   const { env, reporter } = context;
   const profile = readProfileInForce(flags.profile, env);
-  const { exposedPath, path = '', sharedPath, ignored, stored, storedSource } = profile;
+  const { exposedPath, distrust, stored, storedSource } = profile;
   const warn = (name: WarningName, message: string) => reporter.observe({ event: 'warning', name, message });
-  if (ignored) warn('config_ignored', `the config file is ignored: ${ignored}`);
-  if (sharedPath) warn('config_shared', `${sharedFile(path)}: ${fixOfSharedFile(sharedPath)}`);
+  if (distrust) warn('config_untrusted', `${distrust.message}: ${distrust.hint}`);
   else if (exposedPath)
     warn('exposed_api_key', `others can read the API key in ${exposedPath}: chmod 600 ${exposedPath}`);
   const others = resolveOthers(flags, env, profile);
@@ -48,16 +46,8 @@ export async function showSettings(flags: SettingFlags, context: Context): Promi
   return { apiKey: problem ? { source: storedSource, problem } : apiKey, ...others };
 }
 
-export const sharedFile = (path: string) => `other users can change the config file ${path}`;
-export const fixOfSharedFile = (path: string) => `chmod go-w ${shellWord(path)}`;
-
-function refuseSharedFile({ path = '', sharedPath }: ProfileInForce): void {
-  if (!sharedPath) return;
-  const otherFolder = sharedPath === path ? '' : ', or name a folder of your own with RUNCTL_CONFIG_DIR';
-  throw usageProblem(
-    `${sharedFile(path)}, which says what to run and where to send the API key`,
-    `\`${fixOfSharedFile(sharedPath)}\`${otherFolder}`,
-  );
+function refuseUntrusted({ distrust }: ProfileInForce): void {
+  if (distrust) throw usageProblem(distrust.message, distrust.hint);
 }
 
 /** Why a profile's API key must not be sent to the current base URL: it is only for the one stored with it. */
@@ -81,7 +71,7 @@ function misuseOfStoredKey({ name, stored, storedSource }: ProfileInForce, inFor
 /** The settings without the API key, which isn't read. Throws like `resolveSettings`. */
 export function resolveWithoutApiKey(flags: SettingFlags, env: Env): Omit<Settings, 'apiKey'> {
   const profile = readProfileInForce(flags.profile, env);
-  refuseSharedFile(profile);
+  refuseUntrusted(profile);
   return resolveOthers(flags, env, profile);
 }
 

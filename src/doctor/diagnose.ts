@@ -3,11 +3,10 @@ import { type Context, variantOf } from '../context.ts';
 import { isInterruptName } from '../problems/exit-codes.ts';
 import { Problem } from '../problems/problem.ts';
 import { silentReporter } from '../runs/events.ts';
-import { checkConnection } from './connection.ts';
 import { type Disk, type Finding, failed, labelOf, type Machine, skipped } from './finding.ts';
 import { checkService } from './service.ts';
 import { checkConfigFile, checkProgram, checkSettings } from './settings.ts';
-import { checkShell, isAccessible, shellChecks } from './shell.ts';
+import { checkShell, isAccessible } from './shell.ts';
 import { checkJournal, checkStateFolder } from './state-folder.ts';
 
 /** Checks that belong together. The first one that fails, by throwing a Problem, ends its group. */
@@ -19,17 +18,15 @@ interface Group {
 }
 
 const settings = ['profile', 'base_url', 'api_key', 'project', 'request_timeout', 'on_exit'];
-const connection = ['proxy', 'dns', 'connection', 'tls'];
 
 const groups: readonly Group[] = [
   { names: ['program'], check: checkProgram },
   { names: ['config_file'], check: checkConfigFile },
   { names: settings, check: checkSettings, needs: ['config_file'] },
-  { names: connection, check: checkConnection, needs: ['profile', 'base_url', 'request_timeout'], isOnline: true },
   {
     names: ['api_key_command', 'http', 'clock', 'api_key_accepted'],
     check: checkService,
-    needs: [...settings, ...connection],
+    needs: settings,
     isOnline: true,
   },
   { names: ['state_folder'], check: checkStateFolder },
@@ -38,7 +35,7 @@ const groups: readonly Group[] = [
     check: checkJournal,
     needs: ['base_url', 'state_folder'],
   },
-  { names: shellChecks, check: checkShell },
+  { names: ['cron_path'], check: checkShell },
 ];
 
 /** Runs every check, in the order of their dependencies. Throws only the interrupted problem. */

@@ -49,4 +49,4 @@ export const failed = (name: string, { facts }: Problem): Finding => ({
 });
 
 export const labelOf = (name: string) =>
-  name.replaceAll('_', ' ').replace(/\b(api|url|dns|tls|http)\b/g, (word) => word.toUpperCase());
+  name.replaceAll('_', ' ').replace(/\b(api|url|http)\b/g, (word) => word.toUpperCase());

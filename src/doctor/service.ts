@@ -1,3 +1,5 @@
+import { proxyFor, proxyNameOf } from '../api/proxy.ts';
+import { requireBaseUrl } from '../config/settings.ts';
 import type { ExitName } from '../problems/exit-codes.ts';
 import { doctorResultOf, factsOf, remedies } from '../problems/fault-facts.ts';
 import { Problem } from '../problems/problem.ts';
@@ -10,6 +12,8 @@ import { type Finding, type Machine, ok, skipped, warning } from './finding.ts';
 
 export async function* checkService({ flags, context, settings }: Machine): AsyncGenerator<Finding> {
   if (!settings) return;
+  const { host, origin } = new URL(requireBaseUrl(settings));
+  const proxy = proxyFor(origin, context.env);
   const connection = await connectWith(settings, flags, context, { quiet: true });
   const { clock, signal } = context;
   await connection.account();
@@ -22,7 +26,8 @@ export async function* checkService({ flags, context, settings }: Machine): Asyn
   if (fault && isInterruption(fault)) throw interruptedProblem(signal);
   const result = fault ? doctorResultOf(fault) : 'ok';
   if (fault && result === 'unavailable') throw serviceProblem(fault, result);
-  yield ok('http', `response in ${formatDuration(tookMs)} (HTTP ${fault?.httpStatus ?? 200})`);
+  const way = proxy ? ` through ${proxyNameOf(proxy)}` : '';
+  yield ok('http', `${host} responded${way} in ${formatDuration(tookMs)} (HTTP ${fault?.httpStatus ?? 200})`);
   if (result === 'ok') yield clockFinding(answer.serviceTimeMs, clock.nowMs());
   // A proxy or a login page has its own clock.
   else yield skipped('clock', `not compared: the service may not be what responded (HTTP ${fault?.httpStatus})`);

@@ -5,14 +5,7 @@ import { readConfigFile } from '../config/config-file.ts';
 import { resolveConfigFile } from '../config/paths.ts';
 import { shortSource } from '../config/profile.ts';
 import { type Resolved, valueIfGiven } from '../config/setting.ts';
-import {
-  fixOfSharedFile,
-  requireApiKey,
-  requireBaseUrl,
-  requireRequestTimeoutMs,
-  resolveSettings,
-  sharedFile,
-} from '../config/settings.ts';
+import { requireApiKey, requireBaseUrl, requireRequestTimeoutMs, resolveSettings } from '../config/settings.ts';
 import { Problem } from '../problems/problem.ts';
 import { quote } from '../problems/quote.ts';
 import { type Finding, failed, type Machine, ok, warning } from './finding.ts';
@@ -22,15 +15,10 @@ export function* checkProgram(): Generator<Finding> {
 }
 
 export function* checkConfigFile({ context }: Machine): Generator<Finding> {
-  const { path, config, isExposed, sharedPath, ignored } = readConfigFile(resolveConfigFile(context.env));
+  const { path, config, isExposed, distrust } = readConfigFile(resolveConfigFile(context.env));
   const profiles = Object.keys(config.profiles ?? {});
-  if (ignored)
-    yield warning('config_file', `the config file is ignored: ${ignored}`, 'the config file must belong to you');
-  else if (path && sharedPath)
-    yield {
-      ...warning('config_file', `${sharedFile(path)}: commands refuse it`, `\`${fixOfSharedFile(sharedPath)}\``),
-      isObstacle: true,
-    };
+  // Every command that needs settings refuses it.
+  if (distrust) yield { ...warning('config_file', distrust.message, distrust.hint), isObstacle: true };
   else if (isExposed) yield warning('config_file', `others can read the API key in ${path}`, `\`chmod 600 ${path}\``);
   else if (!path) yield ok('config_file', 'none: HOME is not set');
   else

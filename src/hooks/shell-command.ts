@@ -44,7 +44,7 @@ export function runShellCommand(asked: ShellCommand, { env, signal, clock }: Con
       try {
         if (child.pid !== undefined) kill(-child.pid, name);
       } catch {
-        // At a terminal the command has no process group of its own, and Windows has no groups.
+        // At a terminal the command has no process group of its own.
         child.kill(name);
       }
     };

@@ -23,28 +23,6 @@ function find(name: string, env: Record<string, string>) {
   return findings.find((finding) => finding.name === name);
 }
 
-test.each<[string, [path: string, text: string][], string, string]>([
-  ['bash that asks for it', [['.bashrc', 'source <(runctl completion bash)']], '/bin/bash', 'ok'],
-  ['bash that does not', [['.bashrc', '# nothing']], '/bin/bash', 'warning'],
-  ['bash without a start file', [], '/bin/bash', 'warning'],
-  ['fish that asks for it', [['.config/fish/config.fish', 'runctl completion fish | source']], '/usr/bin/fish', 'ok'],
-  ['a shell that nobody knows', [], '/bin/csh', 'skipped'],
-])('the completion of %s is seen', (_, files, shell, result) => {
-  expect(find('completion', { HOME: homeWith(...files), SHELL: shell })).toMatchObject({ result });
-});
-
-test('a shell whose start file is a folder is left out', () => {
-  const home = homeWith(['.bashrc/x', '']);
-  expect(find('completion', { HOME: home, SHELL: 'bash' })).toMatchObject({ result: 'warning' });
-});
-
-test('the man page beside a folder of PATH is found, and one that is missing is said', () => {
-  const home = homeWith(['share/man/man1/runctl.1', ''], ['bin/runctl', '']);
-  expect(find('man_page', { PATH: `${home}/bin` })).toMatchObject({ result: 'ok' });
-  expect(find('man_page', { PATH: '/nowhere/bin', MANPATH: `${home}/share/man` })).toMatchObject({ result: 'ok' });
-  expect(find('man_page', { PATH: '/nowhere/bin' })).toMatchObject({ result: 'warning' });
-});
-
 test("what cron can't find is named, with the line that begins the crontab", (context) => {
   needs(context, 'a machine on which runctl is not installed for all', !existsSync('/usr/bin/runctl'));
   const home = homeWith(['bin/runctl', ''], ['bin/node', '']);

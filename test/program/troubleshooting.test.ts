@@ -65,7 +65,7 @@ const troubles: Record<string, Trouble> = {
   'Exit code 10': {
     before: [[trigger, 10]],
     env: { RUNCTL_BASE_URL: 'http://127.0.0.1:1' },
-    shows: /✖ connection/,
+    shows: /✖ HTTP/,
   },
   'Two runs where there should be one': {
     scenario: { automations: { '*': { duration: '1ms' } } },

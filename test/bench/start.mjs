@@ -1,147 +1,113 @@
-// How fast the built program starts: medians of interleaved runs, and what they are to an empty script of the same Node.
-// Also over TLS, beside the service and 20 ms away from it, and on a terminal. Nothing of the environment is inherited.
-// `npm run bench -- start [--runs 20] [--node <path or version>] [--program <path of a runctl.js>]`
-import { spawn, spawnSync } from 'node:child_process';
+// How fast the program starts as it is installed: lower quartiles of interleaved runs, and what they are to an empty script of
+// the same Node. Nothing of the environment is inherited: NODE_EXTRA_CA_CERTS alone would take each process 40 ms.
+// `npm run bench -- start [--runs 20] [--node <path or version>]... [--program <path of a runctl.js>]`
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { spawn as spawnOnTerminal } from '@lydell/node-pty';
-import { startDistantService } from './distant-service.mjs';
 import { installNode } from './install-node.mjs';
 
 const { values: options } = parseArgs({
   options: {
     runs: { type: 'string', default: '20' },
-    node: { type: 'string', default: process.execPath },
-    program: { type: 'string', default: join(import.meta.dirname, '../../bin/runctl.js') },
+    node: { type: 'string', multiple: true, default: [process.execPath] },
+    program: { type: 'string' },
   },
 });
 const runs = Number(options.runs);
 
 const folder = mkdtempSync(join(tmpdir(), 'runctl-bench-'));
-if (/^\d[\d.]*$/.test(options.node)) options.node = installNode(options.node, folder);
 const emptyScript = join(folder, 'empty.cjs');
 writeFileSync(emptyScript, '');
+const own = { PATH: process.env.PATH, HOME: join(folder, 'home') };
+mkdirSync(own.HOME);
+const program = options.program ?? installTarball();
+const nodes = options.node.map((node) => (/^\d[\d.]*$/.test(node) ? installNode(node, folder) : node));
 
 // In a process of its own: one that answers in ours could not answer while we wait for the program.
-const roundTripMs = 20;
-const emulator = spawn(options.node, [options.program, 'emulator', '--quiet'], {
-  env: {},
+const emulator = spawn(process.execPath, [program, 'emulator', '--quiet'], {
+  env: own,
   stdio: ['ignore', 'pipe', 'inherit'],
 });
-const settings = {};
+const settings = { RUNCTL_CONFIG_DIR: join(folder, 'config') };
 for await (const line of createInterface({ input: emulator.stdout })) {
   const [, name, value] = /^export (\w+)=(.*)$/.exec(line) ?? [];
   settings[name] = value;
   if (name === 'RUNCTL_PROJECT') break;
 }
 
-const folders = { RUNCTL_CONFIG_DIR: join(folder, 'config'), RUNCTL_STATE_DIR: join(folder, 'state') };
-const home = join(folder, 'home');
-mkdirSync(home);
-const fromEnvironment = { ...settings, ...folders, RUNCTL_CONFIG_DIR: join(folder, 'none') };
-mkdirSync(folders.RUNCTL_CONFIG_DIR);
-const profile = {
-  baseUrl: settings.RUNCTL_BASE_URL,
-  apiKey: settings.RUNCTL_API_KEY,
-  project: settings.RUNCTL_PROJECT,
-};
-writeFileSync(join(folders.RUNCTL_CONFIG_DIR, 'config.json'), JSON.stringify({ profiles: { default: profile } }), {
-  mode: 0o600,
-});
-
-const service = await startDistantService(Number(new URL(settings.RUNCTL_BASE_URL).port), roundTripMs, folder);
-const authority = join(folder, 'authority.pem');
-writeFileSync(authority, service.ca);
-/** The same service over TLS. Node reads a certificate that is not of the usual ones from a file. */
-const over = (port) => ({
-  ...fromEnvironment,
-  RUNCTL_BASE_URL: `https://127.0.0.1:${port}`,
-  NODE_EXTRA_CA_CERTS: authority,
-});
-const [near, far] = [over(service.near), over(service.far)];
+const environmentOf = (journal) => ({ ...own, ...settings, RUNCTL_STATE_DIR: journal });
 
 let triggers = 0;
-const node = (script, args, env = {}) => ({ file: options.node, args: [script, ...args], env });
-const runctl = (args, env) => () => node(options.program, args, env);
-
-/** Each makes one run. */
+/** Each makes the arguments of one process. */
 const cases = {
-  'empty script': () => node(emptyScript, []),
-  '--version': runctl(['--version']),
-  '--help': runctl(['--help']),
-  'explain 12': runctl(['explain', '12']),
-  completion: runctl(['__complete', 'status', ''], fromEnvironment),
-  'status, key from the environment': runctl(['status'], fromEnvironment),
-  'status, key from the file': runctl(['status'], folders),
+  'empty script': () => [emptyScript],
+  '`--version`': () => [program, '--version'],
+  '`explain 12`': () => [program, 'explain', '12'],
+  '`status`': () => [program, 'status'],
+  '`list`': () => [program, 'list'],
   // A name of its own: one that is running would be refused.
-  trigger: () => node(options.program, ['trigger', `bench-${++triggers}`], fromEnvironment),
+  '`trigger`': () => [program, 'trigger', `bench-${++triggers}`],
 };
-if (isInstalled('curl')) cases['curl, one GET'] = curl(settings.RUNCTL_BASE_URL);
-cases['status on a terminal'] = () => ({ ...runctl(['status'], fromEnvironment)(), onTerminal: true });
-cases['status over TLS'] = runctl(['status'], near);
-if (isInstalled('curl')) cases['curl over TLS'] = curl(near.RUNCTL_BASE_URL);
-cases[`status over TLS, ${roundTripMs} ms away`] = runctl(['status'], far);
-if (isInstalled('curl')) cases[`curl over TLS, ${roundTripMs} ms away`] = curl(far.RUNCTL_BASE_URL);
-if (isInstalled('gh')) cases['gh --version'] = () => ({ file: 'gh', args: ['--version'], env: {} });
 
-const times = Object.fromEntries(Object.keys(cases).map((name) => [name, []]));
-const peaks = {};
+const firstJournal = join(folder, 'state');
+/** `status` and `list` tell of one run, however many are triggered. */
+const journalOf = (name) => (name === '`trigger`' ? join(folder, 'triggers') : firstJournal);
+
 try {
-  // A status is that of the last run at its base URL.
-  for (const env of [fromEnvironment, near, far])
-    await run(node(options.program, ['trigger', `bench-${++triggers}`], env));
+  const noTimes = () => Object.fromEntries(Object.keys(cases).map((name) => [name, []]));
+  const columns = nodes.map((node) => ({ node, times: noTimes(), peaks: {} }));
+  await run(process.execPath, [program, 'trigger', 'nightly'], firstJournal);
   // The first round fills the caches of the disk and is not counted.
   for (let round = 0; round <= runs; round++) {
-    for (const [name, make] of Object.entries(cases)) {
-      const ms = await run(make());
-      if (round > 0) times[name].push(ms);
+    for (const { node, times } of columns) {
+      for (const [name, make] of Object.entries(cases)) {
+        const ms = await run(node, make(), journalOf(name));
+        if (round > 0) times[name].push(ms);
+      }
     }
   }
-  for (const [name, make] of Object.entries(cases)) {
-    peaks[name] = medianOf([await peakOf(make()), await peakOf(make()), await peakOf(make())]);
+  for (const { node, peaks } of columns) {
+    for (const [name, make] of Object.entries(cases)) peaks[name] = await peakOf(node, make(), journalOf(name));
   }
-  report();
+  report(columns);
 } finally {
   emulator.kill();
-  service.close();
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Milliseconds from the start of a process to its end; its output goes to a pipe, or to a terminal. */
-async function run({ file, args, env, onTerminal }) {
-  const own = { PATH: process.env.PATH, HOME: home, ...env };
+/** Installs what `npm run pack` makes, and returns the path of the program. */
+function installTarball() {
+  const build = join(import.meta.dirname, '../../.config');
+  execFileSync(process.execPath, [join(build, 'stage.mjs')]);
+  execFileSync(process.execPath, [join(build, 'pack.mjs'), folder]);
+  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'));
+  const args = ['install', '--offline', '--no-audit', '--no-fund', '--prefix', folder, join(folder, tarball)];
+  execFileSync('npm', args, { env: own });
+  return join(folder, 'node_modules/runctl/bin/runctl.js');
+}
+
+/** Milliseconds from the start of a process to its end. */
+async function run(node, args, journal) {
   const start = performance.now();
-  let [status, said] = [];
-  if (onTerminal) {
-    const terminal = spawnOnTerminal(file, args, { env: own, cols: 80, rows: 24 });
-    status = await new Promise((resolve) => terminal.onExit(({ exitCode }) => resolve(exitCode)));
-  } else {
-    const child = spawn(file, args, { env: own, stdio: ['ignore', 'pipe', 'pipe'] });
-    child.stdout.resume();
-    const errors = text(child.stderr);
-    [status] = await once(child, 'exit');
-    said = await errors;
-  }
+  const child = spawn(node, args, { env: environmentOf(journal), stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.resume();
+  const errors = text(child.stderr);
+  const [status] = await once(child, 'exit');
   const ms = performance.now() - start;
-  if (status !== 0) throw new Error(`${file} ${args.join(' ')} ended with ${status}: ${said}`);
+  if (status !== 0) throw new Error(`${node} ${args.join(' ')} ended with ${status}: ${await errors}`);
   return ms;
 }
 
-function curl(url) {
-  const args = ['-s', '-o', '/dev/null', '--cacert', authority, url];
-  return () => ({ file: 'curl', args, env: {} });
-}
-
 /** The most memory that a process had, in MB, as Linux tells it while the process runs; elsewhere NaN. */
-async function peakOf({ file, args, env }) {
+async function peakOf(node, args, journal) {
   let peak = existsSync('/proc/self/status') ? 0 : Number.NaN;
-  const child = spawn(file, args, { env: { PATH: process.env.PATH, HOME: home, ...env }, stdio: 'ignore' });
+  const child = spawn(node, args, { env: environmentOf(journal), stdio: 'ignore' });
   while (peak >= 0 && child.exitCode === null) {
     const [, kilobytes] = /VmHWM:\s*(\d+)/.exec(statusOf(child.pid)) ?? [];
     peak = Math.max(peak, Number(kilobytes ?? 0) / 1024);
@@ -158,22 +124,22 @@ function statusOf(pid) {
   }
 }
 
-function report() {
-  const base = medianOf(times['empty script']);
-  const version = spawnSync(options.node, ['--version'], { encoding: 'utf8' }).stdout.trim();
-  console.log(`Node ${version.slice(1)}, medians of ${runs} interleaved runs\n`);
-  console.log('| command | ms | × empty script | peak MB |\n| --- | --- | --- | --- |');
-  for (const [name, all] of Object.entries(times)) {
-    const ms = medianOf(all);
-    console.log(`| ${name} | ${ms.toFixed(1)} | ${(ms / base).toFixed(2)} | ${peaks[name].toFixed(0)} |`);
+function report(columns) {
+  const versions = columns.map(({ node }) => execFileSync(node, ['--version'], { encoding: 'utf8' }).trim().slice(1));
+  const row = (cells) => console.log(`| ${cells.join(' | ')} |`);
+  console.log(`\nLower quartiles of ${runs} interleaved runs: × empty script (ms, peak MB)\n`);
+  row(['command', ...versions.map((version) => `Node ${version}`)]);
+  row(['---', ...versions.map(() => '---')]);
+  for (const name of Object.keys(cases)) {
+    const cellOf = ({ times, peaks }) => {
+      const ms = lowerQuartileOf(times[name]);
+      const ratio = ms / lowerQuartileOf(times['empty script']);
+      return `${ratio.toFixed(2)} (${ms.toFixed(0)}, ${peaks[name].toFixed(0)})`;
+    };
+    row([name, ...columns.map(cellOf)]);
   }
 }
 
-function medianOf(numbers) {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
-}
-
-function isInstalled(file) {
-  return spawnSync(file, ['--version'], { stdio: 'ignore' }).error === undefined;
+function lowerQuartileOf(numbers) {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 4)];
 }

@@ -5,35 +5,29 @@ import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 import { collectLicences } from './licences.mjs';
+import { buildProcess } from './parts.mjs';
 import { slimUndici } from './slim-undici.mjs';
 
 const root = join(import.meta.dirname, '../');
 const outdir = process.argv[2] ?? `${root}dist`;
 
-/** To read a file takes time, so `--version` reads only the first of these, and a package is read where it is used. */
-const entryPoints = {
-  main: 'src/main.ts',
-  process: 'src/process.ts',
-  undici: 'undici',
-  conf: 'conf',
-  ora: 'ora',
-  'string-width': 'string-width',
-};
+/** To read a file takes time: `--version` reads only the first of these, and a package is read where it is used. */
+const entryPoints = { main: 'src/main.ts', undici: 'undici', conf: 'conf', ora: 'ora', chalk: 'chalk' };
 
 const keepApart = {
   name: 'keep-apart',
   setup({ onResolve, onLoad }) {
-    // Its segmenter and its expression for emoji take 20 ms to make, and most names need neither.
-    onResolve({ filter: /^string-width$/ }, ({ importer }) =>
-      importer.startsWith(`${root}src/`) ? { path: 'string-width', namespace: 'when-called' } : undefined,
-    );
-    onResolve({ filter: /^\.\/string-width\.cjs$/ }, ({ path }) => ({ path, external: true }));
-    onLoad({ filter: /.*/, namespace: 'when-called' }, () => ({
-      contents: `export default (text) => require('./string-width.cjs').default(text);`,
-    }));
-    onResolve({ filter: /^(\.\/process\.ts|undici|conf|ora)$/ }, ({ path, importer }) =>
+    onResolve({ filter: /^(\.\/process\.ts|undici|conf|ora|chalk)$/ }, ({ path, importer }) =>
       importer.startsWith(`${root}src/`) ? { path: `./${basename(path, '.ts')}.cjs`, external: true } : undefined,
     );
+    // Its segmenter and its expression for emoji take 20 ms to make, and most names need neither.
+    onResolve({ filter: /^string-width$/ }, ({ path, importer }) =>
+      importer.startsWith(`${root}src/`) ? { path, namespace: 'when-called' } : undefined,
+    );
+    onLoad({ filter: /^string-width$/, namespace: 'when-called' }, () => ({
+      contents: `export default (text) => require('string-width').default(text);`,
+      resolveDir: root,
+    }));
   },
 };
 
@@ -52,9 +46,10 @@ const options = {
 
 await rm(outdir, { recursive: true, force: true });
 const { metafile } = await build({ ...options, entryPoints, outdir, outExtension: { '.js': '.cjs' }, metafile: true });
-for (const [file, { bytes, inputs }] of Object.entries(metafile.outputs))
-  console.log(`${basename(file).padEnd(16)} ${String(Math.round(bytes / 1000)).padStart(4)} kB  ${contentsOf(inputs)}`);
-await writeFile(`${outdir}/LICENSES.txt`, await collectLicences(metafile, root));
+const outputs = { ...metafile.outputs, ...(await buildProcess(options, outdir)) };
+for (const [file, { bytes, inputs }] of Object.entries(outputs))
+  console.log(`${basename(file).padEnd(20)} ${String(Math.round(bytes / 1000)).padStart(4)} kB  ${contentsOf(inputs)}`);
+await writeFile(`${outdir}/LICENSES.txt`, await collectLicences({ outputs }, root));
 
 // The man page is made from the definitions of the commands.
 const { manualPage } = await evaluate('.config/manual.ts');

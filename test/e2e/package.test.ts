@@ -43,7 +43,17 @@ const node = (script: string, into: string) =>
     env: { PATH: process.env.PATH, HOME: folder, GOGC: 'off' }, // esbuild is over before there is much garbage
   });
 
-const entryPoints = ['main', 'process', 'undici', 'conf', 'ora', 'string-width'];
+const entryPoints = ['main', 'process', 'undici', 'conf', 'ora', 'chalk'];
+const parts = [
+  'emulator',
+  'doctor',
+  'suggest',
+  'schemas',
+  'completion',
+  'config-setup',
+  'for-programs',
+  'troubleshooting',
+];
 
 /** Where npm puts the package, and every file of it. */
 const installed = join(folder, 'node_modules/runctl');
@@ -59,7 +69,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('the package holds the program, its page, its schemas, types and licenses, and nothing else', () => {
-  const dist = ['LICENSES.txt', 'runctl.1', ...entryPoints.map((name) => `${name}.cjs`)];
+  const dist = ['LICENSES.txt', 'runctl.1', ...[...entryPoints, ...parts].map((name) => `${name}.cjs`)];
   const contract = Object.keys(schemas).map((name) => `schema/${name}.json`);
   const made = [...dist, ...contract].map((name) => `dist/${name}`);
   expect(paths.sort()).toEqual(['LICENSE', 'README.md', 'bin/runctl.js', 'package.json', ...made].sort());
@@ -107,6 +117,19 @@ test('every package that is bundled has its license in the package', () => {
   const named = parts.map((part) => part.split(' ')[0]);
   expect(named.sort()).toEqual([...new Set(bundled)].sort());
   expect(parts.filter((part) => part.length < 400)).toEqual([]);
+});
+
+test('what only some commands need is in a file of its own, and nothing is in two, as a second copy has a state of its own', () => {
+  const held = new Map<string, Set<string>>();
+  for (const name of [...entryPoints, ...parts]) {
+    const text = readFileSync(join(root, 'dist', `${name}.cjs`), 'utf8');
+    for (const [, source = ''] of text.matchAll(/^\/\/ (src\/\S+\.ts)$/gm))
+      held.set(source, (held.get(source) ?? new Set()).add(name));
+  }
+  const twice = [...held].filter(([, names]) => names.size > 1);
+  expect(twice.map(([source, names]) => [source, ...names])).toEqual([['src/versions.ts', 'main', 'process']]);
+  const places = ['src/emulator/server.ts', 'src/doctor/diagnose.ts', 'src/cli/foreign-words.ts'];
+  expect(places.map((source) => [...(held.get(source) ?? [])])).toEqual([['emulator'], ['doctor'], ['suggest']]);
 });
 
 test('publint finds nothing to fix', async () => {

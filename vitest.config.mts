@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { markdown } from './.config/markdown.ts';
+import { markdown } from './.config/markdown.mts';
 import { memoryFolder } from './test/helpers/memory-folder.mts';
 
 /** Tests of whole commands, run by the sources in the process of the test. */

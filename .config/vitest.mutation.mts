@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { markdown } from './markdown.ts';
+import { markdown } from './markdown.mts';
 
 const { MUTATION_TESTS: tests = 'test' } = process.env;
 

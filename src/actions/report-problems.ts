@@ -1,7 +1,5 @@
 import type { Context } from '../context.ts';
 import type { Problem } from '../problems/problem.ts';
-import { sharedEnding } from '../problems/shared-ending.ts';
-import { sharedRefusal } from '../problems/trigger-problems.ts';
 import { count } from '../render/count.ts';
 import type { CommandResult } from '../render/output.ts';
 import { nameOf } from '../runs/run.ts';
@@ -32,21 +30,20 @@ export function problemsOf(results: ArgumentResult[], { stdout }: Context): Comm
   });
 }
 
-/** The same for triggers that weren't sent or accepted for one cause, and for watches that ended for one cause. */
+/** The same for results that one cause has. */
 function causeOf(result: ArgumentResult): unknown {
-  const { watched, problem, target } = result;
-  if (!problem) return result;
-  if (!watched) return sharedRefusal(problem, target, '')?.message ?? result;
-  return watched.kind === 'interrupted' ? watched.kind : (sharedEnding(watched, '')?.message ?? result);
+  const { watched, problem } = result;
+  if (!problem?.facts.ofSeveral) return result;
+  return watched?.kind === 'interrupted' ? watched.kind : `${problem.facts.name} ${problem.facts.ofSeveral.message}`;
 }
 
 function sharedProblem(group: ArgumentResult[], all: number): Problem | undefined {
-  const { problem, watched, target } = group.find(waitWasAsked) ?? group[0] ?? {};
-  if (!problem || !target) return undefined;
-  const who = (noun: string) => (group.length === all ? count(all, noun) : namesOf(group, noun));
-  if (!watched) return sharedRefusal(problem, target, who('automation'));
-  const ending = sharedEnding(watched, who('run'));
-  return ending && problem.with(ending);
+  const { problem, watched } = group.find(waitWasAsked) ?? group[0] ?? {};
+  if (!problem?.facts.ofSeveral) return undefined;
+  const { message, hint } = problem.facts.ofSeveral;
+  const noun = watched ? 'run' : 'automation';
+  const who = group.length === all ? count(all, noun) : namesOf(group, noun);
+  return problem.with({ message: message.replace('$', () => who), hint });
 }
 
 /** Did the signal end a wait that the service asked for? */

@@ -1,6 +1,6 @@
 import { formatDuration } from '../runs/duration.ts';
 import { type Fault, type FaultKind, httpOf } from '../runs/fault.ts';
-import { nameOf, type Target } from '../runs/run.ts';
+import { nameOf } from '../runs/run.ts';
 import { utcTime } from '../runs/utc-time.ts';
 import type { FailedTrigger, TriggerIdentity } from '../triggering/send-until-known.ts';
 import { exitNameOf, factsOf, interruptNameOf, remedies, retryAfterHint } from './fault-facts.ts';
@@ -38,7 +38,6 @@ export function refusedTriggerProblem(
     ? `\`runctl watch ${active?.argument ?? fullArgumentOf({ target, executionId: fault.executionId })}\``
     : 'a schedule, a person or another machine may have started it; add `--if-active wait` or `--if-active skip`';
   const since = active?.since === undefined ? '' : ` since ${utcTime(active.since)}`;
-  const others = [`${failureOf(name)}${fault.message}`, remedies[fault.kind]];
   const known: Partial<Record<FaultKind, (string | undefined)[]>> = {
     already_active: [`${name} is already running${since}`, activeHint],
     not_found: [
@@ -46,24 +45,19 @@ export function refusedTriggerProblem(
       'check the name, the project and the base URL: `runctl config list`',
     ],
   };
-  const [happened, hint] = known[fault.kind] ?? others;
+  const isOwn = known[fault.kind] !== undefined;
+  const failure = `couldn't be triggered: ${fault.message}`;
+  const [happened, remedy] = known[fault.kind] ?? [`${name} ${failure}`, remedies[fault.kind]];
+  const hint = fault.hint ?? retryAfterHint(fault) ?? keyReuseHint(fault) ?? remedy;
+  const meaning = `; no run was started${httpOf(fault)}`;
   return new Problem({
     ...factsOf(fault),
     name: exitNameOf(fault),
-    message: `${happened}; no run was started${httpOf(fault)}`,
+    message: happened + meaning,
+    ofSeveral: isOwn ? undefined : { message: `$ ${failure}${meaning}`, hint },
     activeExecutionId: fault.executionId,
-    hint: fault.hint ?? retryAfterHint(fault) ?? keyReuseHint(fault) ?? hint,
+    hint,
   });
-}
-
-const failureOf = (name: string) => `${name} couldn't be triggered: `;
-
-/** The same problem, said of many `automations`; undefined if it is about this automation alone, as when it is active. */
-export function sharedRefusal(problem: Problem, target: Target, automations: string): Problem | undefined {
-  const { message } = problem.facts;
-  const failure = failureOf(nameOf(target));
-  if (!message.startsWith(failure)) return undefined;
-  return problem.with({ message: failureOf(automations) + message.slice(failure.length) });
 }
 
 const keyReuseHint = ({ kind, serviceCode = '' }: Fault) =>

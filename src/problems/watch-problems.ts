@@ -77,8 +77,13 @@ interface FailedPoll {
 function refusedProblem(fault: Fault, poll: FailedPoll): Problem {
   const problem = pollProblem(fault, poll);
   const { name, hint } = problem.facts;
-  return name === 'unauthorized' ? problem.with({ hint: `${hint}, then ${resume(poll.argument)}` }) : problem;
+  if (name !== 'unauthorized') return problem;
+  const message = `$ couldn't be followed: ${fault.message}; the runs are not affected${httpOf(fault)}`;
+  return problem.with({ hint: `${hint}, then ${resume(poll.argument)}`, ofSeveral: { message, hint: thenAll(hint) } });
 }
+
+const againWithAll = 'watch them again: `runctl watch --all`';
+const thenAll = (first: string | undefined) => (first ? `${first}. Then ${againWithAll}` : againWithAll);
 
 export function pollProblem(fault: Fault, { operation, run, argument, hasJournal = true }: FailedPoll): Problem {
   const name = exitNameOf(fault);
@@ -107,7 +112,7 @@ const resume = (argument: string) => again('watch', argument);
 
 type GivenUp = Extract<UnfinishedWatch, { kind: 'gave_up' }>;
 
-export function whyGivenUp({ fault, giveUpAfterMs }: GivenUp): string {
+function whyGivenUp({ fault, giveUpAfterMs }: GivenUp): string {
   if (retryAfterHint(fault))
     return `${fault.message}, and the service asks for a longer wait than \`--timeout\` allows`;
   return `no valid response for ${formatDuration(giveUpAfterMs)}, ${fault.message}`;
@@ -117,10 +122,15 @@ export function whyGivenUp({ fault, giveUpAfterMs }: GivenUp): string {
 function giveUpProblem(watched: GivenUp, argument: string): Problem {
   const { fault } = watched;
   const wait = retryAfterHint(fault);
+  const failure = `couldn't be followed: ${whyGivenUp(watched)}`;
   return new Problem({
     ...factsOf(fault),
     name: exitNameOfSilence(fault),
-    message: `${nameOf(watched.run.target)} couldn't be followed: ${whyGivenUp(watched)}; the run may still be running, ${lastConfirmed(watched)}${httpOf(fault)}`,
+    message: `${nameOf(watched.run.target)} ${failure}; the run may still be running, ${lastConfirmed(watched)}${httpOf(fault)}`,
+    ofSeveral: {
+      message: `$ ${failure}; the runs may still be running${httpOf(fault)}`,
+      hint: thenAll(fault.hint ?? wait ?? '`runctl doctor` finds the cause'),
+    },
     hint: wait ? `${wait}; ${resume(argument)}` : (fault.hint ?? resume(argument)),
   });
 }
@@ -134,6 +144,7 @@ function timeoutProblem(watched: Extract<UnfinishedWatch, { kind: 'timed_out' }>
     ...(fault && factsOf(fault)),
     name: 'timeout',
     message: `stopped watching ${nameOf(watched.run.target)} after ${limit}${why}; the run continues, ${lastConfirmed(watched)}${fault ? httpOf(fault) : ''}`,
+    ofSeveral: { message: `stopped watching $ after ${limit}; the runs continue`, hint: againWithAll },
     hint: wait ? `${wait}; ${resume(argument)}` : resume(argument),
   });
 }
@@ -164,7 +175,7 @@ function resultProblem(
   });
 }
 
-export const askedWait = ({ askedUntilMs }: { askedUntilMs?: number }): string =>
+const askedWait = ({ askedUntilMs }: { askedUntilMs?: number }): string =>
   askedUntilMs === undefined ? '' : ` (it was waiting until ${utcTime(askedUntilMs)}, as the service had asked)`;
 
 /** The user ended the command. The run, if any, continues. `interrupt` is the signal or has its reason. */
@@ -176,5 +187,6 @@ export function interruptedProblem(
   const name = interruptNameOf(interrupt);
   if (!run) return new Problem({ name, message: 'interrupted' });
   const message = `stopped watching ${nameOf(run.target)}; the run continues${askedWait(interrupt)}`;
-  return new Problem({ name, message, hint: resume(argument) });
+  const ofSeveral = { message: `stopped watching $; the runs continue${askedWait(interrupt)}`, hint: againWithAll };
+  return new Problem({ name, message, ofSeveral, hint: resume(argument) });
 }

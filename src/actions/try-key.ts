@@ -9,12 +9,12 @@ import { defaults } from '../runs/defaults.ts';
 import { deliveryOf, type Fault, isRetryable, reasonOf } from '../runs/fault.ts';
 import { retry } from '../runs/retry.ts';
 import { type AutomationTarget, nameOf, type Run } from '../runs/run.ts';
+import type { KeyTreatment } from '../runs/service.ts';
 import { retryPortsOf } from '../session/connection.ts';
 import type { Following } from '../session/following.ts';
 import { hasJournal } from '../session/open-journal.ts';
 import { argumentOf } from '../session/run-to-poll.ts';
 import type { TriggerIdentity } from '../triggering/send-until-known.ts';
-import type { KeyTreatment } from '../triggering/trigger-record.ts';
 import type { WatchResult } from '../watching/watch-result.ts';
 import { waitForOther } from './follow-run.ts';
 import { sendRecorded } from './send-recorded.ts';
@@ -49,6 +49,8 @@ export async function tryKey(
     return { kind: 'unclear', runs: [], problem: unclearProblem(problemOfTrigger(first, identity, following)) };
   }
   const sinceTriggerMs = stopwatch(context.clock);
+  // The response to the trigger shows that the settings are right.
+  following.watches.answered();
   const run: Run = { target, executionId: first.run.executionId };
   const record = createTriggerRecord(journal, { ...identity, body, isRepeat: true, process: processes.own });
   say(`started run ${run.executionId} of ${nameOf(target)}; repeating the trigger with the same idempotency key`);

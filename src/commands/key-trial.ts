@@ -8,6 +8,7 @@ import { documentOf } from '../render/document.ts';
 import type { OutputOptions } from '../render/output.ts';
 import { type CommandResult, printSentence, wantsData } from '../render/output.ts';
 import { nameOf } from '../runs/run.ts';
+import type { KeyTreatment } from '../runs/service.ts';
 import { parseAutomationArgument } from '../session/arguments.ts';
 import { connect } from '../session/connect.ts';
 import { createFollowing } from '../session/following.ts';
@@ -37,8 +38,13 @@ export async function showKeyTrial(
     documents: [documentOf({ target, run, problem, report: { doctor: [{ ...shown, advice }] } }, context)],
     problems: problem && [{ problem }],
     text: (theme, lines) => (problem ? '' : findingLine(finding, theme, lines)),
+    note: trial.kind === 'seen' && !options.quiet ? settingNote(trial.treatment) : undefined,
   };
 }
+
+/** The line that says the same on machines whose journal doesn't last. */
+const settingNote = (treatment: KeyTreatment) =>
+  `This machine's journal has it now. In CI and in containers, where the journal doesn't last, set RUNCTL_IDEMPOTENCY_KEYS=${treatment}, or run \`runctl config set idempotencyKeys ${treatment}\`.`;
 
 async function isConfirmed(name: string, context: Context): Promise<boolean> {
   const what = `this starts one run of ${name}, or two if the service ignores idempotency keys`;

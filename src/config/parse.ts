@@ -1,6 +1,7 @@
 import { isLoopback } from '../loopback.ts';
 import { parseDuration } from '../runs/duration.ts';
 import { isUuid } from '../runs/run.ts';
+import { keyTreatments } from '../runs/service.ts';
 import { shortestSecret } from '../secrets.ts';
 
 /** A setting as stored, or what is wrong with it, as the end of a sentence that never quotes a possible API key. */
@@ -51,6 +52,11 @@ function flawOfBaseUrl(text: string): string | undefined {
 
 export function parseProject(text: string): Parsed {
   return isUuid(text) ? { value: text.toLowerCase() } : { flaw: 'is not a UUID' };
+}
+
+export function parseKeyTreatment(text: string): Parsed {
+  const value = keyTreatments.find((treatment) => treatment === text.toLowerCase());
+  return value === undefined ? { flaw: `is neither ${keyTreatments.join(' nor ')}` } : { value };
 }
 
 const shortestTimeoutMs = 100;

@@ -4,11 +4,19 @@ import {
   parseApiKey,
   parseApiKeyCommand,
   parseBaseUrl,
+  parseKeyTreatment,
   parseProject,
   parseRequestTimeout,
 } from './parse.ts';
 
-export type StoredKey = 'apiKey' | 'apiKeyCommand' | 'baseUrl' | 'project' | 'requestTimeout' | 'onExit';
+export type StoredKey =
+  | 'apiKey'
+  | 'apiKeyCommand'
+  | 'baseUrl'
+  | 'project'
+  | 'requestTimeout'
+  | 'onExit'
+  | 'idempotencyKeys';
 export type SettingKey = StoredKey | 'profile';
 export type SettingName = SettingKey | 'configFolder' | 'stateFolder';
 
@@ -118,6 +126,15 @@ export const settingTable: Record<StoredKey, StoredSetting> & Record<SettingName
     about: 'a shell command to run when `trigger`, `watch` or `recover` exits, whatever the exit code',
     parse: (text) => ({ value: text }),
     hint: 'use a command like `notify.sh`',
+  },
+  idempotencyKeys: {
+    name: 'setting for idempotency keys',
+    env: ['RUNCTL_IDEMPOTENCY_KEYS'],
+    isStored: true,
+    about:
+      'whether the service honors them, as `runctl doctor --try-key` found out: `honored` or `ignored` (default: what the journal has seen)',
+    parse: parseKeyTreatment,
+    hint: 'use `honored` or `ignored`',
   },
 };
 

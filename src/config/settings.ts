@@ -2,6 +2,7 @@ import type { Context, Env } from '../context.ts';
 import { type Problem, usageProblem } from '../problems/problem.ts';
 import { parseDuration } from '../runs/duration.ts';
 import type { WarningName } from '../runs/events.ts';
+import { type KeyTreatment, keyTreatments } from '../runs/service.ts';
 import { maskApiKey, resolveApiKey } from './api-key.ts';
 import { findConfigFolder, findStateFolder } from './paths.ts';
 import { type ProfileInForce, readProfileInForce } from './profile.ts';
@@ -85,11 +86,16 @@ function resolveOthers(flags: SettingFlags, env: Env, { name, source, stored, st
     if (stored[key]) return parseSetting(key, stored[key], storedSource);
     return fallback === undefined ? {} : parseSetting(key, fallback, 'default');
   };
+  const baseUrl = resolve('baseUrl');
+  const isOfOtherService = stored.baseUrl && parseSetting('baseUrl', stored.baseUrl, '').value !== baseUrl.value;
+  const idempotencyKeys = resolve('idempotencyKeys');
   return {
     apiKeyCommand: resolve('apiKeyCommand'),
-    baseUrl: resolve('baseUrl'),
+    baseUrl,
     project: resolve('project'),
     requestTimeout: resolve('requestTimeout'),
+    // What a profile says about its service doesn't hold for another base URL.
+    idempotencyKeys: isOfOtherService && idempotencyKeys.source === storedSource ? {} : idempotencyKeys,
     // A runctl inside a hook only runs a hook if its own flag says so. Otherwise hooks would run each other forever.
     onExit: flags.onExit === undefined && env.RUNCTL_IN_HOOK ? {} : resolve('onExit'),
     profile: { value: name, source },
@@ -114,6 +120,12 @@ export const requireProject = (settings: Omit<Settings, 'apiKey'>) => requireSet
 
 export function requireRequestTimeoutMs(settings: Settings): number {
   return parseDuration(requireSetting('requestTimeout', settings)) as number;
+}
+
+/** What the user says about the service's idempotency keys. Throws a usage problem for another value. */
+export function keyTreatmentIn({ idempotencyKeys }: Pick<Settings, 'idempotencyKeys'>): KeyTreatment | undefined {
+  const value = valueIfGiven(idempotencyKeys);
+  return keyTreatments.find((treatment) => treatment === value);
 }
 
 function requireSetting<Key extends StoredKey>(

@@ -1,19 +1,24 @@
+import { shortSource } from '../config/profile.ts';
+import type { Resolved } from '../config/setting.ts';
+import { keyTreatmentIn } from '../config/settings.ts';
 import type { Journal } from '../journal/journal.ts';
 import { utcTime } from '../runs/utc-time.ts';
+import { keyTreatmentOf } from '../session/connection.ts';
 import { type Finding, ok, skipped, warning } from './finding.ts';
 
 const name = 'idempotency_keys';
 
-/** What the service was last seen to do with an idempotency key that it had seen before. */
-export function keysFinding(seen: ReturnType<Journal['keysSeen']>): Finding {
-  if (!seen) {
+/** What the service was last seen to do, or is said to do, with an idempotency key that it had seen before. */
+export function keysFinding(seen: ReturnType<Journal['keysSeen']>, setting: Resolved): Finding {
+  const treatment = keyTreatmentOf(seen?.treatment, keyTreatmentIn({ idempotencyKeys: setting }));
+  if (!treatment)
     return skipped(
       name,
-      'not known yet whether the service honors them: `runctl doctor --try-key <automation>` finds out',
+      'never seen whether the service honors them: `runctl doctor --try-key <automation>` finds out, and starts one or two runs',
     );
-  }
-  const when = `as seen at ${utcTime(seen.at)}`;
-  return seen.treatment === 'honored' ? honored(`honored, ${when}`) : ignored(`ignored, ${when}`);
+  const isSeen = seen?.treatment === treatment;
+  const how = isSeen ? `as seen at ${utcTime(seen.at)}` : `as set (${shortSource(setting.source)}), never seen`;
+  return treatment === 'honored' ? honored(`honored, ${how}`) : ignored(`ignored, ${how}`);
 }
 
 export const honored = (message: string): Finding => ok(name, message);

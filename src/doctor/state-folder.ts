@@ -98,7 +98,7 @@ export function* checkJournal({ settings, context }: Machine): Generator<Finding
       : `${unfinished} when last polled; \`runctl watch --all\` watches them`,
   );
   yield hooksFinding(journal.history({ baseUrl, sinceMs: nowMs - dayMs }));
-  yield keysFinding(journal.keysSeen(baseUrl));
+  yield keysFinding(journal.keysSeen(baseUrl), settings.idempotencyKeys);
 }
 
 /** It is fine to have no follower; one that was killed gives a warning. */

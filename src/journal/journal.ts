@@ -1,9 +1,8 @@
 import { defaults } from '../runs/defaults.ts';
 import type { HistoryEvent } from '../runs/history.ts';
 import { isCompleted, isFinal, type Run, runLimitMs, type Target } from '../runs/run.ts';
-import type { Execution } from '../runs/service.ts';
+import type { Execution, KeyTreatment } from '../runs/service.ts';
 import type { PastRun } from '../runs/statistics.ts';
-import type { KeyTreatment } from '../triggering/trigger-record.ts';
 import {
   fold,
   isUnfinished,

@@ -1,7 +1,7 @@
 import type { ExitName } from '../problems/exit-codes.ts';
 import type { HowTriggered } from '../runs/events.ts';
 import type { Target } from '../runs/run.ts';
-import type { KeyTreatment } from '../triggering/trigger-record.ts';
+import type { KeyTreatment } from '../runs/service.ts';
 
 export interface TriggerKey {
   baseUrl: string;

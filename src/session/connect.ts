@@ -3,6 +3,7 @@ import { createDebugTransport } from '../api/debug-transport.ts';
 import { proxyFor } from '../api/proxy.ts';
 import { accountOf, refuseApiKeyIn } from '../config/api-key.ts';
 import {
+  keyTreatmentIn,
   requireBaseUrl,
   requireRequestTimeoutMs,
   resolveSettings,
@@ -19,7 +20,7 @@ import { createRateLimiter } from '../runs/rate-limiter.ts';
 import { mostEarlierRuns } from '../watching/poll-schedule.ts';
 import { withNotFoundTracking } from './answers.ts';
 import { createApiKeys } from './api-keys.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, keyTreatmentOf } from './connection.ts';
 import { type JournalNeed, journalOf } from './open-journal.ts';
 
 interface ConnectOptions extends SettingFlags {
@@ -53,6 +54,7 @@ export async function connectWith(
   const apiKeys = createApiKeys(settings, context);
   refuseApiKeyIn([...(context.typed ?? []), baseUrl], context);
   const requestTimeoutMs = requireRequestTimeoutMs(settings);
+  const set = keyTreatmentIn(settings);
   const rate = options.rate ?? defaults.rate;
   const { origin } = new URL(baseUrl);
   const proxy = proxyFor(origin, env);
@@ -94,7 +96,7 @@ export async function connectWith(
     renewApiKey: apiKeys.renew,
     service: withNotFoundTracking(service, lasting, baseUrl, account),
     journal,
-    keyTreatment: () => journal.keysSeen(baseUrl)?.treatment,
+    keyTreatment: () => keyTreatmentOf(journal.keysSeen(baseUrl)?.treatment, set),
     processes: createProcesses(),
     history: historyOf(lasting, baseUrl, clock),
     limiter: createRateLimiter(rate, clock, {

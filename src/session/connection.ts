@@ -4,9 +4,8 @@ import type { Journal } from '../journal/journal.ts';
 import type { Processes } from '../journal/processes.ts';
 import type { RateLimiter } from '../runs/rate-limiter.ts';
 import type { Target } from '../runs/run.ts';
-import type { Service } from '../runs/service.ts';
+import type { KeyTreatment, Service } from '../runs/service.ts';
 import type { PastRun } from '../runs/statistics.ts';
-import type { KeyTreatment } from '../triggering/trigger-record.ts';
 
 /** The service as a command reaches it, and this machine's record of it. */
 export interface Connection {
@@ -30,6 +29,10 @@ export interface Connection {
   sentKeys: Set<string>;
   debug?(line: string): void;
 }
+
+/** The setting counts as seen, until the service is seen to ignore idempotency keys. */
+export const keyTreatmentOf = (seen: KeyTreatment | undefined, set: KeyTreatment | undefined) =>
+  seen === 'ignored' ? seen : (set ?? seen);
 
 /** The options for attempts with retries that give up after this long without a valid response. */
 export function retryPortsOf({ limiter, requestTimeoutMs, context }: Connection, giveUpAfterMs: number) {

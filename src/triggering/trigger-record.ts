@@ -13,7 +13,3 @@ export interface TriggerRecord<R extends StartedRun = StartedRun> {
 
 /** The journal's record of an idempotency key, which another process may have sent, too. */
 export type RecordedKey = { state: 'accepted'; executionId: string } | { state: 'open'; ageMs: number };
-
-/** What the service does with an idempotency key that it has seen before. */
-export const keyTreatments = ['honored', 'ignored'] as const;
-export type KeyTreatment = (typeof keyTreatments)[number];

@@ -4,9 +4,8 @@ import { openJournal } from '../../src/journal/journal.ts';
 import type { Processes } from '../../src/journal/processes.ts';
 import { usageProblem } from '../../src/problems/problem.ts';
 import type { Target } from '../../src/runs/run.ts';
-import type { Answer, StartedExecution } from '../../src/runs/service.ts';
+import type { Answer, KeyTreatment, StartedExecution } from '../../src/runs/service.ts';
 import { starts } from '../../src/triggering/start-evidence.ts';
-import type { KeyTreatment } from '../../src/triggering/trigger-record.ts';
 import { account, baseUrl, createConnection } from '../helpers/connection.ts';
 import { createMemory } from '../helpers/memory-context.ts';
 import {

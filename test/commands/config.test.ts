@@ -200,7 +200,7 @@ describe('config set', () => {
   test('lists the settings where there is none of that name', async () => {
     const problem = await problemOf(createConfig().set('no-such', 'x'));
     expect(problem?.facts.hint).toBe(
-      'settings: apiKey, apiKeyCommand, baseUrl, project, profile, requestTimeout, onExit',
+      'settings: apiKey, apiKeyCommand, baseUrl, project, profile, requestTimeout, onExit, idempotencyKeys',
     );
   });
 
@@ -284,15 +284,16 @@ describe('config list', () => {
     );
     expect(await config.list({ requestTimeout: '5s' })).toBe(
       [
-        'apiKey          ****-123 (profile "a")',
-        'apiKeyCommand   not set',
-        'baseUrl         not set',
-        'project         refused: the project (RUNCTL_PROJECT) is not a UUID',
-        'requestTimeout  5s (flag --request-timeout)',
-        'onExit          not set',
-        'profile         a (RUNCTL_PROFILE)',
-        `configFolder    ${join(config.path, '..')} (RUNCTL_CONFIG_DIR)`,
-        'stateFolder     /state (RUNCTL_STATE_DIR)',
+        'apiKey           ****-123 (profile "a")',
+        'apiKeyCommand    not set',
+        'baseUrl          not set',
+        'project          refused: the project (RUNCTL_PROJECT) is not a UUID',
+        'requestTimeout   5s (flag --request-timeout)',
+        'idempotencyKeys  not set',
+        'onExit           not set',
+        'profile          a (RUNCTL_PROFILE)',
+        `configFolder     ${join(config.path, '..')} (RUNCTL_CONFIG_DIR)`,
+        'stateFolder      /state (RUNCTL_STATE_DIR)',
         '',
       ].join('\n'),
     );

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { SettingName } from '../../src/config/setting-table.ts';
 import {
+  keyTreatmentIn,
   requireApiKey,
   requireBaseUrl,
   requireProject,
@@ -213,6 +214,22 @@ describe('the profile', () => {
     const memory = createMemory({ RUNCTL_CONFIG_DIR: withFile({ profiles: {} }) });
     expect((await resolveSettings({ profile: 'default' }, memory)).profile.value).toBe('default');
   });
+});
+
+test.each([
+  ['for the base URL stored with it', { baseUrl: 'https://a.example' }, 'https://a.example/v0', {}, 'honored'],
+  ['for any, if none is stored with it', {}, 'https://a.example', {}, 'honored'],
+  ['for no other', { baseUrl: 'https://a.example' }, 'https://b.example', {}, undefined],
+  [
+    'unless a variable says more',
+    { baseUrl: 'https://a.example' },
+    'https://b.example',
+    { RUNCTL_IDEMPOTENCY_KEYS: 'ignored' },
+    'ignored',
+  ],
+])('what a profile says about idempotency keys holds %s', async (_, profile, baseUrl, env, expected) => {
+  const settings = await resolve({ flags: { baseUrl }, env, profile: { idempotencyKeys: 'honored', ...profile } });
+  expect(keyTreatmentIn(settings)).toBe(expected);
 });
 
 describe('the API key of a profile', () => {

@@ -16,6 +16,7 @@ const settings = {
   project: {},
   requestTimeout: {},
   onExit: {},
+  idempotencyKeys: {},
   profile: {},
   configFolder: {},
   stateFolder: {},

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type NewRecord, pathOf } from '../../src/journal/records.ts';
 import { createTriggerRecord } from '../../src/journal/trigger-record.ts';
 import type { FaultKind } from '../../src/runs/fault.ts';
-import type { KeyTreatment } from '../../src/triggering/trigger-record.ts';
+import type { KeyTreatment } from '../../src/runs/service.ts';
 import { fault } from '../helpers/scripted-service.ts';
 import { accepted, account, agent, baseUrl, key, nightly, refused, status, triggered, uuid } from './records.ts';
 import { createStateFolder, linesIn } from './state-folder.ts';

@@ -10,6 +10,20 @@ const failing = { do: 'status', status: 503 } as const;
 describe('doctor --try-key', () => {
   test.each<[string, Scenario, number, number, RegExp]>([
     ['that honors keys', {}, 0, 1, /idempotency keys +honored: .*the same run/],
+    [
+      'whose run is not found for a while',
+      { order: 'activeFirst', automations: { '*': { duration: '10s', statusLate: '20s' } } },
+      0,
+      1,
+      /honored/,
+    ],
+    [
+      'whose run cannot be polled',
+      { order: 'activeFirst', faults: [{ on: 'status', do: 'status', status: 401 }] },
+      12,
+      1,
+      /the run's end wasn't seen: .*API key was refused/,
+    ],
     ['that checks the active run first', { order: 'activeFirst' }, 0, 1, /idempotency keys +honored/],
     ['that ignores keys', { idempotencyKeys: 'ignored' }, 0, 2, /idempotency keys +ignored: .* a second run/],
     ['that honors those of agents alone', { idempotencyKeys: 'agentsOnly' }, 0, 2, /idempotency keys +ignored/],
@@ -38,8 +52,18 @@ describe('doctor --try-key', () => {
     expect([code, emulator.runs().length]).toEqual([exitCode, runs]);
     const { stdout: known } = await runProgram(['doctor', '--offline'], { env, clock });
     expect(known).toMatch(
-      exitCode === 0 ? /idempotency keys +(honored|ignored), as seen at/ : /idempotency keys +not known/,
+      exitCode === 0 ? /idempotency keys +(honored|ignored), as seen at/ : /idempotency keys +never seen/,
     );
+  });
+
+  test.each([
+    ['honored', {}],
+    ['ignored', { idempotencyKeys: 'ignored' } as const],
+  ])('prints the line that says so where a journal does not last: %s', async (treatment, scenario) => {
+    const { env, clock } = await withEmulator({ automations: short, ...scenario });
+    const { stderr } = await runProgram(trial, { env, clock });
+    expect(stderr).toContain(`RUNCTL_IDEMPOTENCY_KEYS=${treatment}`);
+    expect(stderr).toContain(`runctl config set idempotencyKeys ${treatment}`);
   });
 
   test('leaves its repeat in the history, also if the response is lost', async () => {

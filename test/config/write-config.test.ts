@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { changeConfigFile } from '../../src/config/write-config.ts';
+import { needs } from '../helpers/needs.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
@@ -27,18 +28,17 @@ describe('the stored settings', () => {
     expect(readdirSync(folder)).toEqual(['config.json']);
   });
 
-  test.each([
+  test.for([
     [0o644, 0o600],
     [0o660, 0o600],
     [0o600, 0o600],
     [0o400, 0o400],
     [0o000, 0o600],
-  ])('of mode %o are rewritten with mode %o', (before, after) => {
+  ])('of mode %o are rewritten with mode %o', ([before = 0, after], context) => {
     const path = join(temporaryFolder(), 'config.json');
     writeFileSync(path, '{}');
     chmodSync(path, before);
-    // Only root may read what has no mode at all.
-    if (before === 0 && process.getuid?.() !== 0) return;
+    needs(context, 'root, who alone may read what has no mode', before !== 0 || process.getuid?.() === 0);
     changeConfigFile(path, (config) => ({ ...config, profile: 'prod' }));
     expect(modeOf(path)).toBe(after);
     expect(contentOf(path)).toEqual({ profile: 'prod' });

@@ -195,3 +195,27 @@ test.each(Object.entries(situations))(
     }
   },
 );
+
+/** What is printed for a person who works with two services names the one that was meant. */
+const needsNoSettings = /^runctl (explain|help|doctor --help)/;
+
+test.each(Object.entries(situations).filter(([name]) => name !== 'flags for the service'))(
+  'a command that is printed after %s holds for the profile that was named',
+  async (_, { scenario = {}, act }) => {
+    const emulated = await withEmulator(scenario);
+    const { clock } = emulated;
+    const { RUNCTL_BASE_URL: baseUrl, RUNCTL_API_KEY: apiKey, RUNCTL_PROJECT: project, ...folders } = emulated.env;
+    const staging = { baseUrl, apiKey, project };
+    mkdirSync(folders.RUNCTL_CONFIG_DIR ?? '', { recursive: true });
+    const config = { profiles: { default: { baseUrl: 'https://other.test', apiKey: 'other-key-123456' }, staging } };
+    writeFileSync(join(folders.RUNCTL_CONFIG_DIR ?? '', 'config.json'), JSON.stringify(config), { mode: 0o600 });
+    const run = (argv: string[], { RUNCTL_BASE_URL, RUNCTL_API_KEY: given, ...env }: Env = folders) =>
+      runProgram([...argv, '--profile', 'staging'], {
+        env: { ...env, RUNCTL_PROJECT: '', ...(given !== apiKey && { RUNCTL_API_KEY: given }) },
+        clock,
+      });
+    const commands = commandsIn(await act({ ...emulated, run }));
+    for (const command of commands.filter((each) => !needsNoSettings.test(each)))
+      expect(command).toMatch(/ --profile staging\b/);
+  },
+);

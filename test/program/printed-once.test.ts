@@ -1,0 +1,95 @@
+// What is said, and how often: the same fact once.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Scenario } from '../../src/emulator/scenario.ts';
+import { withEmulator } from '../helpers/emulator.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
+import { runProgram } from '../helpers/run-program.ts';
+
+const hour: Scenario = { automations: { '*': { duration: '1h' } } };
+const failing: Scenario = { automations: { '*': { duration: '1s', outcome: 'FAILED' } } };
+const lost: Scenario = { ...hour, faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] };
+const brief = 'trigger nightly --give-up-after 1ms';
+
+async function machine(scenario: Scenario, extra = {}) {
+  const { env, clock } = await withEmulator(scenario);
+  const run = (line: string) => runProgram(line.split(' '), { env: { ...env, ...extra }, clock });
+  return { run, env, clock };
+}
+
+/** Situations with a problem, or several, for each of which there is something to do. */
+const table: [what: string, scenario: Scenario, before: string[], line: string, problems: number][] = [
+  ['no credits', { credits: 0 }, [], 'trigger nightly', 1],
+  ['no credits, in a watch', { credits: 0 }, [], 'trigger nightly --watch', 1],
+  ['a lost answer', lost, [], brief, 1],
+  ['a conflict', { ...hour, namesActiveRun: true }, ['trigger nightly'], 'trigger nightly', 1],
+  ['a timeout', hour, [], 'trigger nightly --watch --timeout 1m', 1],
+  ['two timeouts', hour, [], 'trigger a b --watch --timeout 1m', 2],
+  ['a run that failed', failing, [], 'trigger nightly --watch', 1],
+  ['a run that had failed', failing, ['trigger nightly --watch'], 'watch nightly', 1],
+  ['an unknown run', hour, [], 'status nightly', 1],
+];
+
+const stepsIn = (text: string) => text.match(/^ +(->|→) /gm) ?? [];
+
+test.each(table)('after %s, each next step stands there once', async (_, scenario, before, line, problems) => {
+  const { run } = await machine(scenario);
+  for (const earlier of before) await run(earlier);
+  const { stdout, stderr } = await run(line);
+  expect(stepsIn(stdout + stderr), stdout + stderr).toHaveLength(problems);
+});
+
+test.each(table)(
+  'after %s, GitHub Actions gets one annotation for each',
+  async (_, scenario, before, line, problems) => {
+    const { run } = await machine(scenario, { GITHUB_ACTIONS: 'true', CI: 'true' });
+    for (const earlier of before) await run(earlier);
+    const { stdout, stderr } = await run(line);
+    expect((stdout + stderr).match(/^::(error|warning) /gm), stdout + stderr).toHaveLength(problems);
+  },
+);
+
+test.each(['trigger nightly --watch --json', 'trigger a b --watch --json', 'trigger nightly --watch --field status'])(
+  'the next step of a run that failed is in the data, and not on stderr: %s',
+  async (line) => {
+    const { run } = await machine(failing);
+    const { code, stdout, stderr } = await run(line);
+    expect([code, stepsIn(stderr)]).toEqual([1, []]);
+    if (line.endsWith('--json'))
+      for (const { runctl } of jsonLines(stdout)) expect(runctl.next).toMatch(/^runctl result /);
+  },
+);
+
+test.each([
+  ['of a run that is named', { ...hour, namesActiveRun: true }],
+  ['of a run that only the journal knows', hour],
+])('a refusal because %s says how to watch it', async (_, scenario) => {
+  const { run } = await machine(scenario);
+  const { stdout: id } = await run('trigger nightly');
+  const { code, stdout, stderr } = await run('trigger nightly --json');
+  expect([code, jsonLines(stdout)[0].runctl.next]).toEqual([5, `runctl watch ${id.trim()}`]);
+  expect(stderr).toContain(`runctl watch ${id.trim()}`);
+});
+
+test('the events of recover have an end for each trigger, and one of the command', async () => {
+  const { run } = await machine({ ...hour, faults: [{ on: 'trigger', to: 2, do: 'loseAnswer' }] });
+  for (const name of ['a', 'b']) await run(`trigger ${name} --give-up-after 1ms`);
+  const events = jsonLines((await run('recover --events')).stdout);
+  const ends = events.filter(({ event }) => event === 'run_done');
+  expect(ends.map(({ automationName }) => automationName).toSorted()).toEqual(['a', 'b']);
+  for (const { document } of ends) expect(document.runctl).toMatchObject({ command: 'recover', outcome: 'ok' });
+  expect(events.filter(({ event }) => event === 'done')).toEqual([events.at(-1)]);
+});
+
+test('the history of an hour counts the triggers that are unresolved, and not those of the hour', async () => {
+  const { run, env, clock } = await machine({ ...hour, faults: [{ on: 'trigger', do: 'loseAnswer' }] });
+  for (const name of ['a', 'b']) await run(`trigger ${name} --give-up-after 1ms`);
+  const file = join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl');
+  const at = new Date(clock.nowMs() - 20 * 3_600_000).toISOString();
+  writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/"at":"[^"]+"/g, `"at":"${at}"`));
+  await run('trigger c --give-up-after 1ms');
+  const { stdout, stderr } = await run('history --since 1h');
+  expect(stdout).not.toMatch(/ [ab] /);
+  expect(stderr).toMatch(/^3 triggers .*runctl recover/m);
+});

@@ -1,0 +1,109 @@
+// What a command adds to the journal: the records themselves, as another version or a script would read them.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import type { Scenario } from '../../src/emulator/scenario.ts';
+import { withEmulator } from '../helpers/emulator.ts';
+import { createFastClock } from '../helpers/fast-clock.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
+import { type Ended, runProgram } from '../helpers/run-program.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+/** The records of a state folder, the oldest first. */
+function recordsIn(folder = '') {
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => /^journal.*\.jsonl$/.test(name)) : [];
+  return names.flatMap((name) => jsonLines(readFileSync(join(folder, name), 'utf8')));
+}
+
+interface Machine {
+  run(line: string): Promise<Ended>;
+  endRuns(): void;
+}
+
+const hour: Scenario = { automations: { '*': { duration: '1h' } } };
+const failing: Scenario = { automations: { '*': { duration: '1h', outcome: 'FAILED' } } };
+const loseFirst: Scenario = { ...hour, faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }] };
+const lose = 'trigger nightly --give-up-after 1ms';
+
+const started = async ({ run }: Machine) => void (await run('trigger nightly'));
+const finished = async (machine: Machine) => {
+  await started(machine);
+  machine.endRuns();
+};
+const unresolved = async ({ run }: Machine) => expect((await run(lose)).code).toBe(12);
+/** A trigger whose answer was lost, and a later one with a run. */
+const superseded = async (machine: Machine) => {
+  await unresolved(machine);
+  machine.endRuns();
+  expect((await machine.run('trigger nightly')).code).toBe(0);
+};
+
+type Row = [line: string, what: string, scenario: Scenario, before: (machine: Machine) => unknown, records: object[]];
+
+const table: Row[] = [
+  ['trigger nightly', 'an accepted trigger', hour, () => {}, [{ type: 'triggered' }, { type: 'accepted' }]],
+  ['trigger nightly', 'a refused trigger', { credits: 0 }, () => {}, [{ type: 'triggered' }, { type: 'refused' }]],
+  [
+    'trigger nightly --watch',
+    'a trigger and the end of its run',
+    failing,
+    () => {},
+    [{ type: 'triggered' }, { type: 'accepted' }, { type: 'status', status: 'FAILED' }],
+  ],
+  ['trigger nightly --dry-run', 'nothing', hour, () => {}, []],
+  ['status', 'nothing of a run that is still running', hour, started, []],
+  ['status', 'the end', hour, finished, [{ type: 'status', status: 'COMPLETED' }]],
+  ['result', 'nothing of a run that is still running', hour, started, []],
+  ['result', 'the end', hour, finished, [{ type: 'status', status: 'COMPLETED' }]],
+  ['result -q', 'the end of a run that failed', failing, finished, [{ type: 'status', status: 'FAILED' }]],
+  ['result --json', 'the end', failing, finished, [{ type: 'status', status: 'FAILED' }]],
+  ['watch', 'the end', failing, finished, [{ type: 'status', status: 'FAILED' }]],
+  ['list', 'the end', failing, finished, [{ type: 'status', status: 'FAILED' }]],
+  ['list --offline', 'nothing', hour, finished, []],
+  ['check nightly --within 1h', 'the end', hour, finished, [{ type: 'status', status: 'COMPLETED' }]],
+  ['history', 'nothing', hour, finished, []],
+  ['stats', 'nothing', hour, finished, []],
+  ['doctor --offline', 'nothing', hour, finished, []],
+  ['recover --dry-run', 'nothing of what it would send', loseFirst, unresolved, []],
+  ['recover --dry-run', 'nothing of what is superseded', loseFirst, superseded, []],
+  ['recover', 'what is superseded', loseFirst, superseded, [{ type: 'superseded' }]],
+  ['recover', 'the run that it found', loseFirst, unresolved, [{ type: 'triggered' }, { type: 'accepted' }]],
+];
+
+test.each(table)('%s writes %s', async (line, _, scenario, before, records) => {
+  const { env, clock, endRuns } = await withEmulator(scenario);
+  const run = (typed: string) => runProgram(typed.split(' '), { env, clock });
+  await before({ run, endRuns });
+  const known = recordsIn(env.RUNCTL_STATE_DIR).length;
+  await run(line);
+  const written = recordsIn(env.RUNCTL_STATE_DIR).slice(known);
+  expect(written).toMatchObject(records);
+  for (const { baseUrl, target } of written)
+    expect([baseUrl, target]).toEqual([env.RUNCTL_BASE_URL, `automation/${env.RUNCTL_PROJECT}/nightly`]);
+});
+
+const patience = { timeout: 15_000, interval: 20 };
+
+test('a follower runs no hook for a run that had finished when it was first polled', async () => {
+  const clock = createFastClock();
+  const { env, emulator } = await withEmulator({ automations: { '*': { duration: '1ms' } } }, { nowMs: clock.nowMs });
+  const elsewhere = { ...env, RUNCTL_STATE_DIR: join(temporaryFolder(), 'state') };
+  const { stdout } = await runProgram(['trigger', 'nightly'], { env: elsewhere, clock });
+  const reported = join(temporaryFolder(), 'reported');
+  const interrupt = new AbortController();
+  const following = runProgram(['watch', '--follow', '--on-final', `echo "$RUNCTL_AUTOMATION" >> '${reported}'`], {
+    env,
+    clock,
+    signal: interrupt.signal,
+  });
+  // Its claim comes first.
+  await vi.waitFor(() => expect(readdirSync(env.RUNCTL_STATE_DIR ?? '')).not.toEqual([]), patience);
+  const run = `${env.RUNCTL_PROJECT}/nightly/${stdout.trim()}`;
+  expect((await runProgram(['watch', run], { env, clock })).code).toBe(0);
+  await runProgram(['trigger', 'weekly'], { env, clock });
+  await vi.waitFor(() => expect(existsSync(reported)).toBe(true), patience);
+  interrupt.abort('SIGTERM');
+  await following;
+  expect(readFileSync(reported, 'utf8')).toBe('weekly\n');
+  expect(emulator.runs()).toHaveLength(2);
+});

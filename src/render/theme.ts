@@ -47,8 +47,9 @@ interface ThemeOptions extends Pick<Context, 'unicode' | 'connectionFlags'> {
   colors: boolean;
 }
 
-// Commands that ask a service for something, and so need the flags that name it.
-const connects = /^runctl (?:watch|status|result|recover|trigger|list)\b(?!.*--help)/;
+// Commands about a service, which need the flags that name it.
+const connects =
+  /^runctl (?:watch|status|result|recover|trigger|list|history|stats|check|doctor|config list)\b(?!.*--help)/;
 
 export const withConnectionFlags = (command: string, flags = ''): string =>
   connects.test(command) ? `${command}${flags}` : command;

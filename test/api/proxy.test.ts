@@ -97,6 +97,7 @@ describe('the proxy for an origin', () => {
   ])('with NO_PROXY=%s for %s is left out: %s', (noProxy, origin, isLeftOut) => {
     expect(proxyFor(origin, { HTTPS_PROXY: url, NO_PROXY: noProxy }) === undefined).toBe(isLeftOut);
     expect(proxyFor(origin, { HTTPS_PROXY: url, no_proxy: noProxy, NO_PROXY: '' }) === undefined).toBe(isLeftOut);
+    expect(proxyFor(origin, { HTTPS_PROXY: url, no_proxy: '', NO_PROXY: noProxy }) === undefined).toBe(isLeftOut);
   });
 
   test('is sought in a NO_PROXY of any text without a throw', () => {

@@ -40,6 +40,7 @@ describe('what this machine alone knows completes', () => {
     ['an exit code by its name', ['explain', 'outcome_u'], ['outcome_unknown']],
     ['a setting', ['config', 'get', 'req'], ['requestTimeout']],
     ['a status', ['list', '--status', 'CANC'], ['CANCELLED']],
+    ['a flag of a command by its other name', ['ls', '--st'], ['--status']],
     ['a scenario', ['emulator', '--scenario', 'no-cr'], ['no-credits']],
     ['a field', ['result', '--field', 'summary.succ'], ['summary.succeededSteps']],
     ['an error type', ['trigger', 'a', '--watch', '--rerun-on', 'rea'], ['reaped']],

@@ -88,3 +88,25 @@ test.each([
 function keepOnly(file: string, folder: string): void {
   for (const name of readdirSync(folder)) if (name !== file) rmSync(join(folder, name), { recursive: true });
 }
+
+test('an output of a megabyte that the disk has no room for ends with 74', async () => {
+  const { env } = await withEmulator({ automations: { '*': { duration: '1ms', output: 'x'.repeat(2 ** 20) } } });
+  await inShell('runctl trigger nightly -q', env);
+  for (const line of ['runctl result -q', 'runctl result --json']) {
+    const { code, stderr } = await inShell(`${line} > /dev/full`, env);
+    expect(code).toBe(74);
+    expect(stderr).toMatch(notWritten);
+  }
+});
+
+test('a megabyte on stderr arrives whole, however slowly it is read', async () => {
+  const { env } = await withEmulator({});
+  const { RUNCTL_API_KEY: apiKey, ...others } = env;
+  const command = `seq -f 'a line of its own, with its number: %.0f' 25000 >&2; echo ${apiKey}`;
+  const { stdout } = await inShell(`runctl trigger nightly 2>&1 > /dev/null | (sleep 0.5; grep -c 'its number')`, {
+    ...others,
+    PATH: process.env.PATH,
+    RUNCTL_API_KEY_COMMAND: command,
+  });
+  expect(stdout).toBe('25000\n');
+});

@@ -75,6 +75,11 @@ test('the package holds the program, its page, its schemas, types and licenses, 
   expect(paths.sort()).toEqual(['LICENSE', 'README.md', 'bin/runctl.js', 'package.json', ...made].sort());
 });
 
+test('the program can be run as it is in the archive, whatever npm makes of it', () => {
+  const listed = execFileSync('tar', ['-tvzf', join(folder, `runctl-${version}.tgz`)], { encoding: 'utf8' });
+  expect(listed).toMatch(/^-rwxr-xr-x .* package\/bin\/runctl\.js$/m);
+});
+
 test('whoever installs it is warned of no script and of no dependency, for it has none', () => {
   const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
   const npmWarnsOf = ['scripts', 'devDependencies', 'dependencies', 'allowScripts'];

@@ -181,7 +181,8 @@ describe('a command that is stored in a profile', () => {
     ],
   ])('`config list` says that %s', async (_, profile, variables, line) => {
     const { env } = await stored(profile, variables);
-    expect((await runProgram(['config', 'list'], { env })).stdout).toContain(`apiKey          ${line}`);
+    const { stdout } = await runProgram(['config', 'list'], { env });
+    expect(stdout.replaceAll(/ +/g, ' ')).toContain(`apiKey ${line}`);
   });
 
   test.each([
@@ -225,6 +226,25 @@ describe('an API key that is refused after a valid answer', () => {
     const ended = await runProgram(argv, { env: { ...env, NEW: renewed }, clock: patientClock(clock) });
     expect(ended.code).toBe(0);
     expect(readFileSync(join(folder, 'ran'), 'utf8')).toBe('\n\n');
+  });
+
+  test('is asked for again for each refusal that lasts, also hours after the first', async () => {
+    // The n-th time it prints the n-th API key.
+    const command = 'echo >> "$FOLDER/ran"; echo "$KEY-$(wc -l < "$FOLDER/ran" | tr -d " ")"';
+    const keys = [1, 2, 3].map((n) => `${apiKey}-${n}`);
+    const { env, folder, clock, emulator } = await prepare(command, {
+      apiKeys: keys,
+      automations: { '*': { duration: '3h' } },
+      faults: [
+        { on: 'status', during: { after: '10m' }, nth: 1, do: 'revokeKey' },
+        { on: 'status', during: { after: '2h' }, nth: 1, do: 'revokeKey' },
+      ],
+    });
+    const flags = ['--interval', '14s', '--timeout', '0'];
+    const ended = await runProgram(['trigger', 'nightly', '--watch', ...flags], { env, clock: patientClock(clock) });
+    expect([ended.code, ended.stderr]).toEqual([0, expect.stringContaining('COMPLETED')]);
+    expect(readFileSync(join(folder, 'ran'), 'utf8')).toBe('\n\n\n');
+    expect(new Set(emulator.requests.map(({ headers }) => headers['x-api-key']))).toEqual(new Set(keys));
   });
 
   test('ends the watch as ever where the command fails by then', async () => {

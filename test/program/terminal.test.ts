@@ -1,9 +1,11 @@
+import { Terminal } from '@xterm/headless';
 import { describe, expect, test, vi } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
 import { withEmulator } from '../helpers/emulator.ts';
 import { onMemoryScreen, openMemoryScreen } from '../helpers/memory-screen.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { atTheEnd } from '../helpers/screen-reader.ts';
+import { ScreenStream } from '../helpers/screen-stream.ts';
 
 const esc = '\u001B';
 const bell = '\u0007';
@@ -73,6 +75,25 @@ describe('a watch on a terminal', () => {
     await screen.sees(/RUNNING ▓*░+ \d+\w+ of usually 1h, 12 credits/);
     endRuns();
     expect(await screen.exit).toBe(0);
+  });
+
+  test('that ends with an exception gives the cursor back', async () => {
+    const { env, clock } = await withEmulator(going);
+    // A longer pause is made of several.
+    let polls = 0;
+    const sleep: typeof clock.sleep = async (ms, signal) => {
+      if (ms === 5_000 && ++polls > 3) throw new Error('a fault of ours');
+      return clock.sleep(ms, signal);
+    };
+    const screen = new ScreenStream(new Terminal({ allowProposedApi: true }));
+    const { code } = await runProgram(['trigger', 'nightly', '--watch', '--interval', '7s'], {
+      env,
+      clock: { ...clock, sleep },
+      screen,
+    });
+    expect(code).toBe(70);
+    expect(screen.written).toContain(`${esc}[?25l`);
+    expect(screen.written.lastIndexOf(`${esc}[?25h`)).toBeGreaterThan(screen.written.lastIndexOf(`${esc}[?25l`));
   });
 
   test('of a dumb terminal is reported in plain lines', async () => {

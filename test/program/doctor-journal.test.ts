@@ -1,0 +1,81 @@
+// What doctor says of the journal: its records are of some time ago, and its texts may hold the API key.
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Env } from '../../src/context.ts';
+import type { Scenario } from '../../src/emulator/scenario.ts';
+import { withEmulator } from '../helpers/emulator.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
+import { runProgram } from '../helpers/run-program.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+const hour = 3_600_000;
+const long: Scenario = { automations: { '*': { duration: '1h' } } };
+const lost: Scenario = { ...long, faults: [{ on: 'trigger', do: 'loseAnswer' }] };
+
+/** Makes all that is on record so much older. */
+function age(env: Env, hours: number): void {
+  const file = join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl');
+  const older = (at: string) => new Date(Date.parse(at) - hours * hour).toISOString();
+  writeFileSync(
+    file,
+    readFileSync(file, 'utf8').replaceAll(/"at":"([^"]+)"/g, (_, at) => `"at":"${older(at)}"`),
+  );
+}
+
+async function findingsOf(env: Env, ...flags: string[]) {
+  const { stdout } = await runProgram(['doctor', '--offline', '--json', ...flags], { env });
+  return jsonLines(stdout)[0].runctl.doctor as {
+    name: string;
+    result: string;
+    message: string;
+    advice: string | null;
+  }[];
+}
+
+const failingHook = ['--on-exit', 'exit 3'];
+
+test.each<[finding: string, what: string, scenario: Scenario, act: string[], hours: number, result: string]>([
+  ['hooks', 'a hook that failed', long, failingHook, 20, 'warning'],
+  ['hooks', 'a hook that failed', long, failingHook, 25, 'ok'],
+  ['hooks', 'a hook that did not fail', long, ['--on-exit', 'exit 0'], 20, 'ok'],
+  ['unresolved_triggers', 'a trigger without an answer', lost, ['--give-up-after', '1ms'], 23, 'warning'],
+  ['unresolved_triggers', 'a trigger without an answer', lost, ['--give-up-after', '1ms'], 25, 'ok'],
+  ['unresolved_triggers', 'a trigger with an answer', long, [], 1, 'ok'],
+])('%s: %s (%j, %j), %d h ago, is %s', async (name, _, scenario, flags, hours, result) => {
+  const { env } = await withEmulator(scenario, { nowMs: Date.now });
+  await runProgram(['trigger', 'nightly', '-q', ...flags], { env: { ...env, PATH: process.env.PATH } });
+  age(env, hours);
+  const finding = (await findingsOf(env)).find((each) => each.name === name);
+  expect(finding).toMatchObject({ result });
+  if (result === 'warning') expect(finding?.advice).toMatch(/`runctl \w+/);
+  if (name === 'hooks' && result === 'warning') expect(finding?.message).toMatch(/nightly.* 3 /);
+});
+
+test.each([
+  [47, /^1 /],
+  [49, /^none/],
+])('a run that was unfinished %d h ago is counted among those to be watched, or not: %s', async (hours, says) => {
+  const { env } = await withEmulator(long);
+  await runProgram(['trigger', 'nightly'], { env });
+  age(env, hours);
+  expect((await findingsOf(env)).find(({ name }) => name === 'unfinished_runs')?.message).toMatch(says);
+});
+
+test.each(['--json', '--field runctl.doctor', ''])(
+  'neither a message nor an advice shows the API key: %s',
+  async (line) => {
+    const { env } = await withEmulator(long);
+    const { RUNCTL_API_KEY: apiKey = '' } = env;
+    const folder = join(temporaryFolder(), apiKey);
+    mkdirSync(folder);
+    const file = join(folder, 'config.json');
+    writeFileSync(file, '{}');
+    chmodSync(file, 0o622);
+    const flags = line.split(' ').filter(Boolean);
+    const shared = { ...env, RUNCTL_CONFIG_DIR: folder, LANG: 'C.UTF-8' };
+    const { stdout, stderr } = await runProgram(['doctor', '--offline', ...flags], { env: shared });
+    expect(stdout).toContain('chmod go-w');
+    expect(stdout + stderr).not.toContain(apiKey);
+  },
+);

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolveStateFolder } from '../config/paths.ts';
 import { endedBy } from '../context.ts';
 import { claimFollowing, type FollowerClaim, nameOfFollower } from '../journal/follower-claim.ts';
@@ -73,7 +74,7 @@ export async function followMachine(
       const dueRuns = due.map((run) => runToPollOf(run, journal.find(run.executionId, { baseUrl }), clock));
       return { tail, open: [...unfinished, ...dueRuns] };
     });
-    const newRuns = createNewRuns(tail, following);
+    const newRuns = createNewRuns(tail, folder, following);
     for (const runToPoll of open) follow(runToPoll);
     if (underWay.size === 0 && !flags.quiet && !flags.events)
       printSentence('No unfinished runs. Waiting for runs that are triggered on this machine.', context);
@@ -135,11 +136,12 @@ function claimOrThrow(connection: Connection): FollowerClaim {
   );
 }
 
-/** Returns the runs that were recorded since the last call. If the journal can't be read, reports that once. */
-function createNewRuns(tail: Tail, { baseUrl, context }: Connection): () => RunToPoll[] {
+/** Returns the runs that were recorded since the last call. If the journal is gone or can't be read, reports that once. */
+function createNewRuns(tail: Tail, folder: string, { baseUrl, context }: Connection): () => RunToPoll[] {
   let isReported = false;
   return () => {
     try {
+      if (!existsSync(folder)) throw new Error('the state folder was removed');
       return tail
         .read()
         .flatMap((record) => (record.baseUrl === baseUrl ? (newRunOf(record, context.clock) ?? []) : []));

@@ -61,19 +61,22 @@ export async function followWithReruns(
     // `--if-active skip` and `attach` are for the first trigger only.
     const ifActive = options.ifActive === 'wait' ? 'wait' : 'fail';
     const next = await startUnlessActive({ ...request, idempotencyKey }, { ...options, ifActive }, following);
-    reporter.observe(triggeredEvent(next, true, following));
+    reporter.observe(triggeredEvent(next, { ...options, watch: true }, following));
     onStart(next);
     trigger = withRerun(trigger, next);
     if (next.kind === 'skipped') return followed;
     if (next.kind === 'failed') {
       const { facts, message } = next.problem;
       const isEnd = facts.started === 'unknown' || isInterruptName(facts.name);
-      return isEnd ? { ...followed, trigger, problem: next.problem } : notStarted(message);
+      return isEnd ? { ...followed, trigger, problem: next.problem } : notStarted(message.replace(noRun, ''));
     }
     start = next;
     trigger = { ...trigger, reruns: [...trigger.reruns, run.executionId] };
   }
 }
+
+/** What a refusal says of its trigger, which isn't the only one of this command. */
+const noRun = '; no run was started';
 
 /** The failure after which `--rerun-on` starts a new run: an error type or a status. The run's status decides. */
 function failureOf({ watched, problem }: Followed, rerunOn: readonly string[] = []): string | undefined {

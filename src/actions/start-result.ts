@@ -7,6 +7,7 @@ import type { Connection } from '../session/connection.ts';
 import type { PolledOnce } from '../session/poll-once.ts';
 import { argumentOf, type RunToPoll } from '../session/run-to-poll.ts';
 import { type Evidence, type Started, starts } from '../triggering/start-evidence.ts';
+import type { ActionFlags } from './flags.ts';
 
 /** What to trigger. */
 export interface StartRequest {
@@ -87,10 +88,15 @@ export function finishedExecutionOf({ run, polled }: EarlierRun): Execution | un
   return polled?.kind === 'ok' && isFinal(run.target, polled.value.status) ? polled.value : undefined;
 }
 
-export function triggeredEvent(start: StartResult, isWatched: boolean, connection: Connection): RunEvent {
+export function triggeredEvent(
+  start: StartResult,
+  { watch: isWatched = false, rerunOn }: Pick<ActionFlags, 'watch' | 'rerunOn'>,
+  connection: Connection,
+): RunEvent {
   const { how } = starts[evidenceOfStart(start)];
   if (!('run' in start)) return { event: 'triggered', how, target: start.target, isWatched };
   const { run, idempotencyKey } = start;
   const argument = argumentOf(run, connection);
-  return { event: 'triggered', how, run, execution: executionOf(start), argument, idempotencyKey, isWatched };
+  const mayRerun = isWatched && rerunOn !== undefined;
+  return { event: 'triggered', how, run, execution: executionOf(start), argument, idempotencyKey, isWatched, mayRerun };
 }

@@ -53,7 +53,7 @@ export async function triggerAll(
           const id = 'run' in start ? start.run.executionId : undefined;
           // With several arguments, line n belongs to argument n, so one without a run has an empty line.
           if (idsAreData && (id !== undefined || requests.length > 1)) context.stdout.write(`${id ?? ''}\n`);
-          reporter.observe(triggeredEvent(start, options.watch === true, following));
+          reporter.observe(triggeredEvent(start, options, following));
         };
         if (idsAreData) inOrder(index, report);
         else report();

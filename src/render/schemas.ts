@@ -85,6 +85,13 @@ const runctl = object(
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
     then: { properties: { problem: false } },
     else: { required: ['problem'] },
+    allOf: [
+      {
+        if: { properties: { outcome: { const: 'outcome_unknown' } } },
+        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+        then: { properties: { trigger: { properties: { started: { const: 'unknown' } } } } },
+      },
+    ],
   },
 );
 

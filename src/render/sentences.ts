@@ -73,16 +73,15 @@ const howFinished = (failure: string) =>
   /^[A-Z_]+$/.test(failure) ? `finished ${failure}` : `finished with ${failure}`;
 
 function triggeredSentence(event: Extract<RunEvent, { event: 'triggered' }>): string | undefined {
-  const { how, run, target, execution, argument, isWatched } = event;
+  const { how, run, target, execution, argument, isWatched, mayRerun } = event;
   const name = nameOf(target ?? run.target);
   if (how === 'skipped') return `${name} is already running; skipped, no run was started`;
-  // A failure is reported when the command ends.
-  if (!run || how === 'not_started' || how === 'unknown') return undefined;
+  // A failure is reported when the command ends, and `recover` reports its runs itself.
+  if (!run || how === 'not_started' || how === 'unknown' || how === 'recovered') return undefined;
   const sentences = {
     started: `started ${name}`,
-    recovered: `an earlier attempt had already started ${name}`,
     found: `${name} run (idempotency key ${event.idempotencyKey})`,
-    replayed: `this idempotency key started ${name} ${startOf(execution)}; no new run was started`,
+    replayed: `this idempotency key started ${name} ${startOf(execution)}${mayRerun ? '' : '; no new run was started'}`,
     attached: `${name} is already running; this is the active run`,
   };
   const { executionId } = run;

@@ -87,6 +87,7 @@ export type RunEvent = {
       argument?: string;
       idempotencyKey?: string;
       isWatched: boolean; // the command watches the run next, if there is one
+      mayRerun?: boolean; // it may start another one after that
     } & RunOrTarget)
   | { event: 'status'; run: Run; execution: Execution; changed: boolean }
   | (FailedAttempt & { event: 'attempt_failed'; operation: 'trigger'; run?: undefined; target: Target })

@@ -26,9 +26,17 @@ const compiled = new Map<string, ValidateFunction>();
 export function checkBySchema(name: 'document' | 'event', value: unknown): void {
   const validate = compiled.get(name) ?? ajv.compile(closed(schemas[name]) as Schema);
   compiled.set(name, validate);
-  if (validate(value)) return;
   const shown = JSON.stringify(value);
-  throw new Error(`${name}: ${ajv.errorsText(validate.errors)}\n${shown.slice(0, 2_000)}`);
+  if (!validate(value)) throw new Error(`${name}: ${ajv.errorsText(validate.errors)}\n${shown.slice(0, 2_000)}`);
+  if (name === 'document') checkClaims(value);
+}
+
+/** No sentence says that nothing was started where that isn't so. */
+function checkClaims(document: unknown): void {
+  const { runctl } = document as { runctl: { trigger?: { started: string } } };
+  const { trigger, ...rest } = runctl;
+  const isClaimed = /no (new )?run was started/.test(JSON.stringify(rest));
+  if (isClaimed && trigger && trigger.started !== 'no') throw new Error(`false: ${JSON.stringify(runctl)}`);
 }
 
 /** Checks what a command line printed by the schemas, where it asked for JSON. */

@@ -600,6 +600,7 @@ describe.each([
       const isRepeated = isRecovery || (argv.includes('--idempotency-key') && code !== 12);
       const isSafe = isRepeated || triggers.every((each) => each.started === 'no');
       for (const { safeToRepeat } of triggers) expect(safeToRepeat, 'safe to repeat').toBe(isSafe);
+      if (triggers.every((each) => each.started === 'unknown')) expect(stderr).not.toMatch(/no (new )?run was started/);
       const decisive = facts.find(({ exitCode }) => exitCode === code);
       expect(decisive).toBeDefined();
       if (next) expect(decisive.next).toMatch(next);

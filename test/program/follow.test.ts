@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { Scenario } from '../../src/emulator/scenario.ts';
@@ -164,6 +164,18 @@ test('a journal that is away for a while ends no follower, and the hooks that ca
   const second = follower('--on-final', hook);
   await vi.waitFor(() => expect(reported()).toEqual([`${later} COMPLETED`, `${id} COMPLETED`]), patience);
   await second.stop();
+});
+
+test('a state folder that is removed is reported once', async () => {
+  const { follower, env, clock } = await machine();
+  const folder = env.RUNCTL_STATE_DIR ?? '';
+  const { stop } = follower();
+  await vi.waitFor(() => expect(readdirSync(folder)).not.toEqual([]), patience);
+  await clock.sleep(2_000);
+  rmSync(folder, { recursive: true });
+  await clock.sleep(5_000);
+  const { stderr } = await stop();
+  expect(stderr.match(/the state folder was removed/g)).toHaveLength(1);
 });
 
 test("a run that the service doesn't know is reported and dropped, and the others are followed", async () => {

@@ -34,7 +34,6 @@ describe('a sentence of a log', () => {
       { ...triggered, how: 'started', isWatched: false },
       `started nightly; watch it with \`runctl watch ${executionId}\``,
     ],
-    [{ ...triggered, how: 'recovered' }, `an earlier attempt had already started nightly: ${executionId}`],
     [
       { ...triggered, how: 'replayed' },
       `this idempotency key started nightly before; no new run was started: ${executionId}`,

@@ -103,7 +103,11 @@ async function endAtConflict(conflict: Conflict, flags: ActionFlags, following: 
   if (!active) return cannotAttach("the service didn't say which run is active; use `--if-active wait`");
   const attached = await activeRun(active, flags, following);
   if (mayBeActive(attached, { isNamed })) return { kind: 'attached', ...attached };
-  return cannotAttach(`run ${active.executionId} has finished; try again, or use \`--if-active wait\``);
+  const isUnknown = attached.polled?.kind === 'failed';
+  const why = isUnknown
+    ? `the service doesn't know run ${active.executionId}`
+    : `run ${active.executionId} has finished`;
+  return cannotAttach(`${why}; try again, or use \`--if-active wait\``);
 }
 
 function refusalOf({ fault, target, active }: Conflict, following: Following, since?: string): Problem {

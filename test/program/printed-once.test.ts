@@ -82,12 +82,20 @@ test('the events of recover have an end for each trigger, and one of the command
   expect(events.filter(({ event }) => event === 'done')).toEqual([events.at(-1)]);
 });
 
-test('the history of an hour counts the triggers that are unresolved, and not those of the hour', async () => {
+test('the history of an hour counts every unresolved trigger, also one in a file that it need not read', async () => {
   const { run, env, clock } = await machine({ ...hour, faults: [{ on: 'trigger', do: 'loseAnswer' }] });
-  for (const name of ['a', 'b']) await run(`trigger ${name} --give-up-after 1ms`);
-  const file = join(env.RUNCTL_STATE_DIR ?? '', 'journal.jsonl');
-  const at = new Date(clock.nowMs() - 20 * 3_600_000).toISOString();
-  writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/"at":"[^"]+"/g, `"at":"${at}"`));
+  const inFile = (name: string) => join(env.RUNCTL_STATE_DIR ?? '', name);
+  const age = (name: string, hours: number) => {
+    const at = new Date(clock.nowMs() - hours * 3_600_000).toISOString();
+    const text = readFileSync(inFile(name), 'utf8');
+    writeFileSync(inFile(name), text.replaceAll(/"at":"[^"]+"/g, `"at":"${at}"`), { mode: 0o600 });
+  };
+  await run('trigger a --give-up-after 1ms');
+  age('journal.jsonl', 20);
+  writeFileSync(inFile('journal-1.jsonl'), '', { mode: 0o600 });
+  await run('trigger b --give-up-after 1ms');
+  age('journal-1.jsonl', 10);
+  writeFileSync(inFile('journal-2.jsonl'), '', { mode: 0o600 });
   await run('trigger c --give-up-after 1ms');
   const { stdout, stderr } = await run('history --since 1h');
   expect(stdout).not.toMatch(/ [ab] /);

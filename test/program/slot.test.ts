@@ -1,0 +1,60 @@
+// An automation has one slot for a run: what becomes of a trigger that finds it taken.
+import { expect, test } from 'vitest';
+import type { Scenario } from '../../src/emulator/scenario.ts';
+import { withEmulator } from '../helpers/emulator.ts';
+import { jsonLines } from '../helpers/json-lines.ts';
+import { runProgram } from '../helpers/run-program.ts';
+import { executionId, projectId } from '../helpers/scripted-service.ts';
+import { answer, startFaultyService } from '../helpers/server-faults.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+test('a run that the refusal names, and the service does not know, is refused as without `attach`', async () => {
+  const active = { error: { code: 'runAlreadyActive', message: 'active', executionId } };
+  const unknown = { error: { code: 'runNotFound', message: 'no such run' } };
+  const { env } = await startFaultyService((head) =>
+    answer(422, JSON.stringify(head.startsWith('POST') ? active : unknown)),
+  );
+  const { clock, env: folders } = await withEmulator({});
+  const { code, stdout, stderr } = await runProgram(
+    ['trigger', `${projectId}/nightly`, '--if-active', 'attach', '--watch', '--json'],
+    { env: { ...folders, ...env }, clock },
+  );
+  const [{ runctl }] = jsonLines(stdout);
+  expect([code, runctl.trigger.how, runctl.trigger.started]).toEqual([5, 'not_started', 'no']);
+  expect(runctl.activeExecutionId).toBe(executionId);
+  expect(stderr).not.toContain('finished');
+});
+
+test.each([
+  ['named', true],
+  ['not named', false],
+])(
+  '`--if-active wait` starts its run after a laptop has slept past the timeout, with the active one %s',
+  async (_, isNamed) => {
+    const scenario: Scenario = { automations: { '*': { duration: '1h' } }, namesActiveRun: isNamed };
+    const { env, clock, emulator } = await withEmulator(scenario);
+    // On another machine: the journal doesn't know the run.
+    await runProgram(['trigger', 'nightly'], { env: { ...env, RUNCTL_STATE_DIR: temporaryFolder() }, clock });
+    let pauses = 0;
+    // It falls asleep in the third pause, for longer than the timeout.
+    const sleep: typeof clock.sleep = async (ms, signal) => {
+      if (++pauses === 3) clock.leap(5 * 3_600_000);
+      await clock.sleep(ms, signal);
+    };
+    const { code } = await runProgram(['trigger', 'nightly', '--if-active', 'wait', '--timeout', '4h'], {
+      env,
+      clock: { ...clock, sleep },
+    });
+    expect([code, emulator.runs().length]).toEqual([0, 2]);
+  },
+);
+
+test('an automation that is gone is not suggested to whoever asks for it', async () => {
+  const gone = { on: 'trigger', nth: 2, do: 'status', status: 404 } as const;
+  const { env, clock, endRuns } = await withEmulator({ faults: [gone] });
+  expect((await runProgram(['trigger', 'nightly'], { env, clock })).code).toBe(0);
+  endRuns();
+  const { code, stderr } = await runProgram(['trigger', 'nightly'], { env, clock });
+  expect(code).toBe(6);
+  expect(stderr).not.toMatch(/mean|runctl trigger '?nightly/);
+});

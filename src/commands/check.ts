@@ -97,7 +97,7 @@ function overdueProblem(
   const parts = [
     `${automationName} has not completed within ${within}: ${completed ? `it last completed ${agoOf(completed)}` : known}`,
     last && last !== completed && `its last run: ${lastStatusOf(last)} ${agoOf(last)}`,
-    isUnresolved && 'a trigger got no response and may have started a run',
+    isUnresolved && 'a trigger has no recorded response and may have started a run',
     failedPoll && `run ${failedPoll.executionId} couldn't be polled: ${failedPoll.problem.message}`,
   ];
   const next = () => {

@@ -62,15 +62,15 @@ export function interruptedTriggerProblem(signal: AbortSignal, trigger: UnknownT
     started: 'unknown',
     activeExecutionId,
     message: `interrupted; a run of ${nameOf(target)} may have been started (idempotency key ${idempotencyKey})`,
-    hint: whatNext(trigger),
+    hint: whatNext({ ...trigger, activeExecutionId: undefined }),
   });
 }
 
 /** What to type now, what later, and what on another machine: one line each. The first command starts no second run. */
 function whatNext(trigger: UnknownTrigger, { retryAfterMs }: Partial<Fault> = {}): string {
   const { target, activeExecutionId, hasMetConflict, recorded, keys } = trigger;
-  const isWithheld = whyWithheld(trigger) !== undefined;
-  const resolve = isWithheld || (retryAfterMs ?? 0) > defaults.recoverMaxAgeMs / 2 ? 'recover --resend' : 'recover';
+  const isHeld = hasMetConflict || whyWithheld(trigger) !== undefined;
+  const resolve = isHeld || (retryAfterMs ?? 0) > defaults.recoverMaxAgeMs / 2 ? 'recover --resend' : 'recover';
   const again = recorded ? `\`runctl ${resolve}\`` : triggerAgain(trigger);
   const then = `${again} finds ${hasMetConflict ? 'yours' : 'the run'}, or starts it if the request never arrived${ifHonored(trigger)}`;
   if (keys === 'ignored' && target.family === 'automation') return `${lookFor(trigger)}; if there is none: ${again}`;

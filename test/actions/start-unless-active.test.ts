@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { resultOfStart } from '../../src/actions/argument-result.ts';
 import type { ActionFlags } from '../../src/actions/flags.ts';
 import { outcomeOfStart } from '../../src/actions/start-result.ts';
 import { startUnlessActive } from '../../src/actions/start-unless-active.ts';
@@ -81,6 +82,38 @@ describe('a key that started a run before', () => {
     expect(start).toMatchObject({ kind: 'earlier', run });
     expect(calls.trigger).toEqual([]);
   });
+});
+
+test.each<[string, Answer<StartedExecution>[], object]>([
+  ['after a lost answer', [fault('lost'), state('FAILED')], { started: 'unknown', exitName: 'run_failed' }],
+  ['at once', [state('FAILED')], { started: 'no', exitName: 'run_failed' }],
+  ['at once, running', [running()], { started: 'unknown', exitName: 'ok' }],
+])('a given key that is answered with a run, %s, ends with its code: %j', async (_, script, expected) => {
+  const { trigger } = createTriggerHarness();
+  const { start } = await trigger({ trigger: script }, { idempotencyKey: 'k' });
+  expect(resultOfStart(start, () => true, createConnection(scriptedService({})))).toMatchObject(expected);
+});
+
+test.each<[string, Answer<StartedExecution>, string, number]>([
+  ['402', fault('no_credits', { httpStatus: 402 }), 'no_credits', 8],
+  ['an active run', conflict(), 'already_active', 5],
+])('a given key that an earlier command left in doubt stays unresolved after %s', async (_, answer, name, exitCode) => {
+  const { trigger, journal, clock } = createTriggerHarness();
+  const flags = { idempotencyKey: 'k' };
+  expect((await trigger({ trigger: [fault('lost')] }, flags)).problem?.exitCode).toBe(12);
+  clock.suspend(120 * second);
+  const { problem, events } = await trigger({ trigger: [answer], status: [running()] }, flags);
+  expect(problem).toMatchObject({ exitCode, facts: { name, started: 'no' } });
+  expect(events).toContainEqual(expect.objectContaining({ name: 'unresolved_trigger' }));
+  expect(journal().unresolvedTriggers({ baseUrl })).toHaveLength(1);
+});
+
+test('a given key that was left in doubt is not sent where keys were seen ignored', async () => {
+  const { trigger, journal } = createTriggerHarness();
+  await trigger({ trigger: [fault('lost')] }, { idempotencyKey: 'k' });
+  journal().append({ type: 'keys_seen', baseUrl, target, treatment: 'ignored' });
+  const { problem, calls } = await trigger({}, { idempotencyKey: 'k' });
+  expect([problem?.exitCode, calls.trigger]).toEqual([12, []]);
 });
 
 test('a refusal that arrives as the user presses Ctrl-C ends with its own exit code', async () => {
@@ -335,7 +368,7 @@ describe('--if-active wait', () => {
     expect(journal().unresolvedTriggers({ baseUrl })).toHaveLength(problem ? 1 : 0);
   });
 
-  test('after a lost answer is 12 when --timeout ends the wait, or a signal does', async () => {
+  test('after a lost answer is 12 when --timeout ends the wait', async () => {
     const { trigger, journal } = createTriggerHarness();
     journal().append(seenHonored);
     const script = { trigger: [lost, conflict()], status: [running()] };

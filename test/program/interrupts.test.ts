@@ -95,6 +95,20 @@ describe('Ctrl-C', () => {
     expect(statesOf(emulator)).toEqual(['RUNNING']);
   });
 
+  test('while a trigger in doubt waits for the slot leaves it unresolved', async () => {
+    const lost: Scenario = {
+      order: 'activeFirst',
+      namesActiveRun: true,
+      faults: [{ on: 'trigger', nth: 1, do: 'loseAnswer' }],
+    };
+    const { env, emulator } = await withEmulator({ ...slow, ...lost });
+    const honored = { ...env, RUNCTL_IDEMPOTENCY_KEYS: 'honored' };
+    const argv = ['trigger', 'nightly', '--if-active', 'wait', '--json'];
+    const { stdout } = await interrupted(argv, { env: honored, emulator, requests: 3, pauses: true });
+    const [{ runctl }] = jsonLines(stdout) as [{ runctl: object }];
+    expect(runctl).toMatchObject({ trigger: { how: 'unknown', started: 'unknown' }, next: 'runctl recover --resend' });
+  });
+
   test('between two attempts of a trigger starts nothing where nothing was in doubt', async () => {
     const faults: Scenario['faults'] = [{ on: 'trigger', do: 'status', status: 429, headers: { 'retry-after': '20' } }];
     const { env, emulator } = await withEmulator({ ...slow, faults });

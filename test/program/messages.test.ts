@@ -105,7 +105,7 @@ const table: [situation: string, problem: Problem, message: string, hint?: strin
     'a repeat met a conflict where keys are honored',
     unknownTriggerProblem(conflict, { ...lostTrigger, hasMetConflict: true, keys: 'honored' }),
     'the trigger of nightly got no valid response; when it was repeated, a run was active, which may be the one it started (idempotency key nightly-21) (HTTP 422)',
-    `when that run has finished: \`runctl recover\` finds yours, or starts it if the request never arrived${elsewhere}`,
+    `when that run has finished: \`runctl recover --resend\` finds yours, or starts it if the request never arrived${elsewhere}`,
   ],
   [
     'a repeat met a conflict that names a run, where nobody knows what keys do',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { fold } from '../../src/journal/fold.ts';
-import { isRecoverable, type Journal } from '../../src/journal/journal.ts';
+import { isRecoverable, type Journal, openMs } from '../../src/journal/journal.ts';
 import { type JournalRecord, parseRecord } from '../../src/journal/records.ts';
 import { createTriggerRecord } from '../../src/journal/trigger-record.ts';
 import { isFinal } from '../../src/runs/run.ts';
@@ -81,14 +81,14 @@ test('a run that two processes have searched for in vain, and then record, has o
   perform([{ step: 'search', writer: 1, n: 0 }, ...records], join(temporaryFolder(), 'state'), 1);
 });
 
-test('a file that begins before what is sought, after the clock was set back, hides no file before it', () => {
-  const steps: Step[] = [
-    { step: 'trigger', writer: 0, n: 0, outcome: 'none' },
-    { step: 'clock', byMs: -10 },
-    { step: 'start', writer: 0, count: 1 },
-    { step: 'not_found', writer: 0, n: 1 },
-  ];
-  perform(steps, join(temporaryFolder(), 'state'), 1);
+test('a file that begins earlier than one before it, as the clock was set back, hides no unfinished run in that one', () => {
+  const { open, clock } = stateFolderAt(join(temporaryFolder(), 'state'));
+  const journal = open(1);
+  start(journal, 1);
+  clock.nowMs -= 10;
+  start(journal, 2);
+  clock.nowMs += openMs + 5;
+  expect(journal.unfinishedRuns({ baseUrl }).map(({ executionId }) => executionId)).toEqual([uuid(1)]);
 });
 
 function perform(steps: Step[], folder: string, fileBytes: number): void {

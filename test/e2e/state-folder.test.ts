@@ -158,7 +158,7 @@ test('without a journal, a trigger whose answer is lost says how to repeat it, a
   const broken = { ...env, RUNCTL_STATE_DIR: '/proc/nowhere' };
   const lost = await runProgram(['trigger', 'nightly', '--give-up-after', '1ms'], { env: broken });
   expect(lost.code).toBe(12);
-  const [, command = ''] = /repeat it with `runctl ([^`]+)`/.exec(lost.stderr) ?? [];
+  const [, command = ''] = /`runctl (trigger [^`]+)`/.exec(lost.stderr) ?? [];
   const repeated = await runProgram(command.split(' '), { env: broken });
   expect(repeated.stdout).toBe(`${emulator.runs()[0]?.executionId}\n`);
   expect(emulator.runs()).toHaveLength(1);

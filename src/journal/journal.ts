@@ -1,8 +1,8 @@
-import { defaults } from '../runs/defaults.ts';
 import type { HistoryEvent } from '../runs/history.ts';
 import { isCompleted, isFinal, type Run, runLimitMs, type Target } from '../runs/run.ts';
 import type { Execution, KeyTreatment } from '../runs/service.ts';
 import type { PastRun } from '../runs/statistics.ts';
+import { ageOf, isOpen, isRecoverable, openMs } from './age.ts';
 import {
   fold,
   isUnfinished,
@@ -26,8 +26,9 @@ import {
   triggerIdOf,
 } from './records.ts';
 import { isMatch, type RunFilter, textsOf } from './run-filter.ts';
-import { ageOf, type UnresolvedTrigger, unresolvedOf } from './unresolved.ts';
+import { type UnresolvedTrigger, unresolvedOf } from './unresolved.ts';
 
+export { isOpen, isRecoverable, openMs } from './age.ts';
 export type { JournalRun } from './fold.ts';
 export type { UnresolvedTrigger } from './unresolved.ts';
 
@@ -38,19 +39,6 @@ type KeyState =
 interface TargetFilter {
   baseUrl: string;
   target: Target;
-}
-
-/**
- * Only what is younger than this can be open: an unfinished run, a trigger without an outcome, a hook. A run takes three
- * hours at most, and the service remembers an idempotency key for a day.
- */
-export const openMs = 48 * 3_600_000;
-export const isOpen = ({ at }: { at: string }, nowMs: number): boolean => nowMs - Date.parse(at) < openMs;
-
-/** Can `recover` still resolve a trigger whose first attempt has this time? Later, the service may have dropped its key. */
-export function isRecoverable({ at }: { at: string }, nowMs: number): boolean {
-  const ageMs = ageOf(at, nowMs);
-  return ageMs <= defaults.keyRetentionMs || ageMs === Number.POSITIVE_INFINITY;
 }
 
 /** Not a run that an earlier use of the key had started. */

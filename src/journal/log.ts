@@ -1,9 +1,9 @@
 import { fdatasyncSync, fsyncSync } from 'node:fs';
+import { clockSkewMs } from './age.ts';
 import { appendLine, type Sync } from './append-line.ts';
 import { filesIn, readFile } from './files.ts';
 import { pruneFiles } from './prune.ts';
 import { type JournalRecord, type NewRecord, pathOf, recordsIn } from './records.ts';
-import { clockSkewMs } from './unresolved.ts';
 
 interface Log {
   /** Returns undefined if the record couldn't be written. A `triggered` record is on disk on return. */

@@ -1,3 +1,4 @@
+import { ageOf } from './age.ts';
 import type { Trigger } from './fold.ts';
 import { type TriggeredRecord, targetOf } from './records.ts';
 
@@ -9,8 +10,6 @@ export interface UnresolvedTrigger extends Omit<TriggeredRecord, 'type' | 'attem
   conflict?: { activeExecutionId?: string }; // a repeat was refused because a run was active, perhaps its own
 }
 
-export const clockSkewMs = 300_000; // how wrong a synchronized clock may be
-
 /** `trigger` must have an attempt without an outcome. */
 export function unresolvedOf({ attempts, reason, conflict }: Trigger, nowMs: number): UnresolvedTrigger {
   const [oldest] = attempts;
@@ -19,10 +18,4 @@ export function unresolvedOf({ attempts, reason, conflict }: Trigger, nowMs: num
   const senders = attempts.flatMap(({ process, at }) => (process ? [{ process, ageMs: ageOf(at, nowMs) }] : []));
   const known = { account, target: targetOf(target), idempotencyKey, body, userProvided, at, reason, conflict };
   return { ...known, ageMs: ageOf(at, nowMs), senders };
-}
-
-/** Infinite if the clock was set back. */
-export function ageOf(at: string, nowMs: number): number {
-  const sinceMs = nowMs - Date.parse(at);
-  return sinceMs < -clockSkewMs ? Number.POSITIVE_INFINITY : sinceMs;
 }

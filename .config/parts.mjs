@@ -8,7 +8,7 @@ import { build } from 'esbuild';
  */
 const parts = {
   emulator: ['server.ts', 'rehearse.ts', 'read-scenario.ts', 'write-report.ts'].map((name) => `src/emulator/${name}`),
-  doctor: ['src/doctor/diagnose.ts', 'src/doctor/shell.ts'],
+  doctor: ['src/doctor/diagnose.ts'],
   suggest: ['src/cli/suggest.ts'],
   schemas: ['src/render/schemas.ts'],
   completion: ['src/completion/answer.ts'],
